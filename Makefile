@@ -1,0 +1,56 @@
+# Two words do everything on a fresh machine: make serve, make test.
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.installed
+DEV := .venv/.installed-dev
+BENCH := .venv/.installed-bench
+
+.PHONY: install serve test check format generate bench requirements clean
+
+install: $(STAMP)
+
+$(STAMP): requirements/runtime.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Bowerbird needs Python 3.11 or newer; $(PYTHON) is older. Try: make $(MAKECMDGOALS) PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/runtime.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $@
+
+$(DEV): $(STAMP) requirements/dev.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/dev.txt
+	@touch $@
+
+$(BENCH): $(DEV) requirements/bench.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/bench.txt
+	@touch $@
+
+serve: $(STAMP)
+	@$(BIN)/bowerbird serve
+
+test: $(DEV)
+	$(BIN)/pytest
+
+check: $(DEV)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/bowerbird spec --check
+
+format: $(DEV)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+# Rewrites what is made from the code: spec/openapi.json, docs/settings.md, docs/errors.md.
+generate: $(STAMP)
+	$(BIN)/bowerbird spec --write
+
+bench: $(BENCH)
+	$(BIN)/python -m benchmarks
+
+# Needs uv on the PATH; the result names no index.
+requirements:
+	for part in runtime dev bench; do uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate requirements/$$part.in --output-file requirements/$$part.txt; done
+
+clean:
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

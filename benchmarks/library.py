@@ -1,0 +1,109 @@
+"""Fills a library with generated posts, once; later runs find it and use it again.
+
+A library is made anew when the generator, the schema or what is stored of a post has changed.
+"""
+
+import asyncio
+import hashlib
+import shutil
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from benchmarks import scales
+from benchmarks.scales import Scale
+from bowerbird.clock import system_clock
+from bowerbird.library.intake import Intake
+from bowerbird.model.accounts import Account, Key, Membership
+from bowerbird.model.keys import key_hash, new_account_id, new_key
+from bowerbird.settings import Settings
+from bowerbird.sources.own_json import read
+from bowerbird.storage.accounts import AccountStore
+from bowerbird.storage.database import Database
+from bowerbird.storage.keys import KeyStore
+from bowerbird.storage.opening import open_database
+
+_HERE: Final = Path(__file__).parent
+_GENERATOR: Final = [_HERE / name for name in ("posts.py", "vocabulary.py", "scales.py")]
+_SERVICE: Final = _HERE.parent / "src" / "bowerbird"
+_STORED: Final = [
+    *sorted((_SERVICE / "storage" / "migrations" / "sqlite").glob("*.sql")),
+    _SERVICE / "model" / "rendering.py",
+    _SERVICE / "search" / "tokens.py",
+    _SERVICE / "search" / "folding.py",
+]
+
+
+class Library(msgspec.Struct, frozen=True):
+    """A filled data folder and a key for each of its accounts."""
+
+    folder: Path
+    keys: list[str]
+
+
+def ready(scale: Scale) -> Library:
+    """The library of this scale, made now if it does not stand yet."""
+    folder = scale.folder / "library"
+    return Library(folder, made_once(folder, [*_GENERATOR, *_STORED], lambda f: _fill(f, scale)))
+
+
+def made_once(
+    folder: Path, sources: Iterable[Path], make: Callable[[Path], list[str]]
+) -> list[str]:
+    """What `make` returned when it last filled the folder from sources like these."""
+    made_from = _digest(sources)
+    note = folder / "made.json"
+    if note.exists():
+        standing = msgspec.json.decode(note.read_bytes(), type=tuple[str, list[str]])
+        if standing[0] == made_from:
+            return standing[1]
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    keys = make(folder)
+    # Written last: a folder without it was left unfinished.
+    note.write_bytes(msgspec.json.encode((made_from, keys)))
+    return keys
+
+
+def generator_sources() -> list[Path]:
+    return list(_GENERATOR)
+
+
+def _digest(sources: Iterable[Path]) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    for source in sources:
+        digest.update(source.read_bytes())
+    return digest.hexdigest()
+
+
+def _fill(folder: Path, scale: Scale) -> list[str]:
+    return asyncio.run(_filled(folder, scale))
+
+
+async def _filled(folder: Path, scale: Scale) -> list[str]:
+    database = await open_database(Settings(data_dir=folder))
+    try:
+        opened = [await _new_account(database, number) for number in range(scale.accounts)]
+        intake = Intake(database, system_clock)
+        for batch in scales.batches(scale, f"Filling the library ({scale.total:,} posts)"):
+            account, _ = opened[batch.account]
+            await intake.take(account, [read(post).incoming for post in batch.posts])
+    finally:
+        await database.close()
+    return [key for _, key in opened]
+
+
+async def _new_account(database: Database, number: int) -> tuple[Account, str]:
+    account_id, now = new_account_id(), system_clock()
+    email = f"reader{number}@example.com"
+    store = AccountStore(database)
+    await store.create(Membership(account_id, email, "pro", 0, now), email)
+    key = new_key(account_id)
+    await KeyStore(database).create(
+        account_id, Key(f"key_{number}", "bench", now, None), key_hash(key)
+    )
+    account = await store.by_id(account_id, month=0)
+    assert account
+    return account, key

@@ -1,0 +1,122 @@
+"""Fills the twin's database with the same posts, once."""
+
+import json
+import secrets
+import sqlite3
+from collections.abc import Iterable
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from benchmarks import library, scales
+from benchmarks.scales import Scale
+from benchmarks.twin import engine_of, key_hash
+from benchmarks.twin_tables import Base, Bookmark
+
+_FILE: Final = "twin.db"
+_COLUMNS: Final = [column.name for column in Bookmark.__table__.columns]
+_INSERT: Final = (
+    f"INSERT INTO bookmark ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))})"  # noqa: S608 - our own names
+)
+
+
+class TwinLibrary(msgspec.Struct, frozen=True):
+    file: Path
+    keys: list[str]
+
+
+def ready(scale: Scale) -> TwinLibrary:
+    folder = scale.folder / "twin"
+    sources = [*library.generator_sources(), Path(__file__), *Path(__file__).parent.glob("twin_t*")]
+    return TwinLibrary(
+        folder / _FILE, library.made_once(folder, sources, lambda f: _fill(f, scale))
+    )
+
+
+def _fill(folder: Path, scale: Scale) -> list[str]:
+    engine = engine_of(folder / _FILE)
+    Base.metadata.create_all(engine)
+    engine.dispose()
+    # The ORM would take an hour for a million posts; how they come in is not what is measured.
+    connection = sqlite3.connect(folder / _FILE)
+    connection.execute("PRAGMA synchronous = OFF")
+    keys = [secrets.token_urlsafe(32) for _ in range(scale.accounts)]
+    for number, key in enumerate(keys):
+        connection.execute("INSERT INTO account VALUES (?, ?)", (number, f"r{number}@example.com"))
+        connection.execute("INSERT INTO api_key VALUES (?, ?)", (key_hash(key), number))
+    filling = _Filling(connection)
+    for batch in scales.batches(scale, f"Filling the twin ({scale.total:,} posts)"):
+        filling.take(batch.account, batch.posts)
+    connection.execute("ANALYZE")
+    connection.close()
+    return keys
+
+
+class _Filling:
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._next_id = 1
+        self._tags: dict[tuple[int, str], int] = {}
+
+    def take(self, account: int, batch: Iterable[bytes]) -> None:
+        posts = [msgspec.json.decode(raw) for raw in batch]
+        rows = [_row(self._next_id + n, account, post) for n, post in enumerate(posts)]
+        pairs = [
+            (self._next_id + n, self._tag(account, name))
+            for n, post in enumerate(posts)
+            for name in sorted(set(post["tags"] or ()))
+        ]
+        self._next_id += len(posts)
+        with self._connection as connection:
+            connection.executemany(
+                "INSERT OR IGNORE INTO author VALUES (?, ?, ?, ?)", map(_author, posts)
+            )
+            connection.executemany(_INSERT, rows)
+            connection.executemany("INSERT INTO bookmark_tag VALUES (?, ?)", pairs)
+
+    def _tag(self, account: int, name: str) -> int:
+        tag_id = self._tags.get((account, name))
+        if tag_id is None:
+            tag_id = self._tags[account, name] = len(self._tags) + 1
+            self._connection.execute("INSERT INTO tag VALUES (?, ?, ?)", (tag_id, account, name))
+        return tag_id
+
+
+def _author(post: dict[str, Any]) -> tuple[str, ...]:
+    author = post["author_details"]
+    return post["author_id"], author["username"], author["name"], author["profile_image"]
+
+
+def _row(bookmark_id: int, account: int, post: dict[str, Any]) -> list[Any]:
+    details = post["tweet_details"]
+    meta = details["meta"]
+    values = {
+        **post,
+        **details,
+        **meta["non_real_time_engagement_metrics"],
+        "id": bookmark_id,
+        "account_id": account,
+        "posted_at": _instant(details["posted_at"]),
+        "imported_at": _instant(post["imported_at"]),
+        "bookmarked_at": _instant(post["bookmarked_at"]),
+        "attachments": json.dumps(details["attachments"]),
+        "article": _json(details["article"]),
+        "quoted_tweet": _json(details["quoted_tweet"]),
+        "reply_to_tweet_id": meta["tweet_reply_to_tweet_id"],
+        "reply_to_user_id": meta["tweet_reply_to_user_id"],
+        "conversation_id": meta["tweet_conversation_id"],
+        "is_thread": meta["tweet_is_thread"],
+        "is_sub_tweet_of_thread": meta["is_sub_tweet_of_thread"],
+    }
+    return [values[name] for name in _COLUMNS]
+
+
+def _instant(text: str) -> str:
+    """As SQLAlchemy stores a datetime in SQLite."""
+    return datetime.fromisoformat(text).strftime("%Y-%m-%d %H:%M:%S.%f")
+
+
+def _json(value: dict[str, Any] | None) -> str | None:
+    return None if value is None else json.dumps(value)

@@ -1,0 +1,41 @@
+"""The command line: one file a group of commands. Every failure is one sentence on stderr."""
+
+import sys
+
+import click
+
+from bowerbird import __version__
+from bowerbird.cli import accounts, checking, copies, importing, keys, serving, spec
+from bowerbird.cli.failures import told
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="bowerbird")
+def commands() -> None:
+    """A library for the posts you save, reachable by your programs and your agents.
+
+    Settings come from BOWERBIRD_* variables; docs/settings.md lists them.
+    """
+
+
+for _command in (
+    serving.serve,
+    serving.worker,
+    serving.migrate,
+    serving.version,
+    accounts.account,
+    keys.key,
+    importing.import_files,
+    copies.backup,
+    copies.restore,
+    checking.check,
+    checking.doctor,
+    spec.spec,
+):
+    commands.add_command(_command)
+
+
+def main() -> None:
+    with told():
+        commands(prog_name="bowerbird")
+    sys.exit(0)

@@ -1,0 +1,28 @@
+"""What goes wrong, told in one sentence instead of a traceback."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+from bowerbird.errors import Refusal
+from bowerbird.settings import BadSetting
+from bowerbird.storage.migrations import SchemaProblem
+from bowerbird.storage.sqlite_schema import FolderInUse
+
+_TOLD = (Refusal, BadSetting, SchemaProblem, FolderInUse)
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    try:
+        yield
+    except _TOLD as error:
+        click.echo(f"Error: {error}", err=True)
+        sys.exit(1)
+    except OSError as error:
+        click.echo(
+            f"Error: {error.strerror or error}: {error.filename or ''}".rstrip(": "), err=True
+        )
+        sys.exit(1)

@@ -1,0 +1,54 @@
+"""The library as a command uses it: opened, shared with a running server, closed again."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TypeVar
+
+from bowerbird.clock import Clock, system_clock
+from bowerbird.settings import Settings
+from bowerbird.storage import postgres_schema
+from bowerbird.storage.database import Database
+from bowerbird.storage.opening import open_database
+from bowerbird.storage.sqlite_schema import FolderLock
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    settings: Settings
+    database: Database
+    clock: Clock
+
+
+def settings_from_environment() -> Settings:
+    return Settings.from_env(os.environ)
+
+
+def with_library(work: Callable[[Opened], Awaitable[T]]) -> T:
+    """Runs `work` on the library that the settings name."""
+
+    async def run() -> T:
+        async with opened_library(settings_from_environment()) as opened:
+            return await work(opened)
+
+    return asyncio.run(run())
+
+
+@asynccontextmanager
+async def opened_library(settings: Settings) -> AsyncIterator[Opened]:
+    database = await open_database(settings)
+    lock = FolderLock(settings.data_dir) if settings.is_sqlite else None
+    try:
+        if lock is not None:
+            lock.share()
+        else:
+            await postgres_schema.require_ready(settings.database_url)
+        yield Opened(settings, database, system_clock)
+    finally:
+        await database.close()
+        if lock is not None:
+            lock.close()

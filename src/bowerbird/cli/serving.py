@@ -1,0 +1,126 @@
+"""`serve`, `worker`, `migrate` and `version`."""
+
+import asyncio
+import dataclasses
+import signal
+import subprocess
+import sys
+
+import click
+
+from bowerbird import __version__
+from bowerbird.cli.opened import opened_library, settings_from_environment
+from bowerbird.settings import Settings
+from bowerbird.storage import postgres_schema, sqlite_schema
+from bowerbird.storage.accounts import AccountStore
+from bowerbird.storage.migrations import SchemaProblem
+
+
+@click.command()
+@click.option("--host", help="Address to listen on.")
+@click.option("--port", type=click.IntRange(1, 65535), help="Port to listen on.")
+@click.option("--workers", type=click.IntRange(1, 64), help="Server processes; 1 fits SQLite.")
+@click.option("--worker-number", type=int, default=0, hidden=True)
+def serve(host: str | None, port: int | None, workers: int | None, worker_number: int) -> None:
+    r"""Serve the library until Ctrl-C.
+
+    \b
+    Example:
+      bowerbird serve --port 9000
+    """
+    from bowerbird import server  # noqa: PLC0415 - the other commands need no server
+
+    known = settings_from_environment()
+    settings = dataclasses.replace(
+        known,
+        host=host or known.host,
+        port=port or known.port,
+        workers=workers or known.workers,
+    )
+    if not worker_number:
+        server.require_free_port(settings)
+        asyncio.run(_greet(settings))
+    others = _start_others(settings, server.environment_for(settings)) if not worker_number else []
+    try:
+        server.run(settings, worker_number)
+    finally:
+        for process in others:
+            process.send_signal(signal.SIGTERM)
+        for process in others:
+            process.wait()
+
+
+@click.command()
+def worker() -> None:
+    r"""Run background jobs beside the servers.
+
+    \b
+    Example:
+      bowerbird worker
+    """
+    if settings_from_environment().is_sqlite:
+        raise click.ClickException(
+            "A SQLite library needs no worker of its own: bowerbird serve does its jobs."
+        )
+    raise click.ClickException("This release has no background jobs yet.")
+
+
+@click.command()
+def migrate() -> None:
+    r"""Bring the database to this release's schema.
+
+    \b
+    Example:
+      BOWERBIRD_DATABASE_URL=postgresql://localhost/bowerbird bowerbird migrate
+    """
+    settings = settings_from_environment()
+    if settings.is_sqlite:
+        done = sqlite_schema.prepare(settings.data_dir)
+    else:
+        done = asyncio.run(postgres_schema.migrate(settings.database_url))
+    for name in done:
+        click.echo(f"applied {name}")
+    click.echo("The schema is current.")
+
+
+@click.command()
+def version() -> None:
+    r"""Print the release.
+
+    \b
+    Example:
+      bowerbird version
+    """
+    click.echo(__version__)
+
+
+async def _greet(settings: Settings) -> None:
+    where = str(settings.data_dir) if settings.is_sqlite else "PostgreSQL"
+    origin = settings.api_origin
+    click.echo(f"Library in {where}")
+    click.echo(f"  API      {origin}/v1")
+    click.echo(f"  Sandbox  {origin}/v1/sandbox (not in this release yet)")
+    click.echo(f"  Tools    {settings.tool_server} (not in this release yet)")
+    click.echo(f"  Keys     {settings.register_url} (not in this release yet)")
+    command = sys.argv[0] if sys.argv[0].endswith("bowerbird") else "bowerbird"
+    try:
+        async with opened_library(settings) as opened:
+            is_new = not await AccountStore(opened.database).all()
+    except SchemaProblem as problem:
+        click.echo(f"Not ready: {problem}")
+        return
+    if is_new:
+        click.echo("Get a first key, in another terminal:")
+        click.echo(f"  {command} account create you@example.com")
+        click.echo(f"  {command} key create you@example.com")
+
+
+def _start_others(settings: Settings, environment: dict[str, str]) -> list[subprocess.Popen[bytes]]:
+    """The further server processes; the kernel shares connections out between them."""
+    return [
+        subprocess.Popen(  # noqa: S603 - our own command
+            [sys.executable, "-m", "bowerbird", "serve", "--worker-number", str(number)],
+            env=environment,
+        )
+        for number in range(1, settings.workers)
+    ]

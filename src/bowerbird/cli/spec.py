@@ -1,0 +1,77 @@
+"""`spec`: the files that are made from the code, written or compared."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import click
+
+from bowerbird.errors import CATALOGUE
+from bowerbird.rest import openapi
+from bowerbird.settings import PREFIX, Settings
+
+_MADE = "<!-- Made by `make generate`; edit the code it is made from. -->\n\n"
+
+
+@click.command()
+@click.option("--write", is_flag=True, help="Write the files.")
+@click.option("--check", is_flag=True, help="Fail when a file differs from the code.")
+def spec(*, write: bool, check: bool) -> None:
+    r"""Print the OpenAPI document, or keep the made files true (in a checkout).
+
+    \b
+    Example:
+      bowerbird spec > openapi.json
+    """
+    files = made_files()
+    if not write and not check:
+        click.echo(files["spec/openapi.json"], nl=False)
+        return
+    differing = [path for path, text in files.items() if _held(path) != text]
+    if check and differing:
+        raise click.ClickException(f"{', '.join(differing)} differ from the code: make generate")
+    for path in differing:
+        Path(path).parent.mkdir(exist_ok=True)
+        Path(path).write_text(files[path], encoding="utf-8")
+        click.echo(f"wrote {path}")
+
+
+def made_files() -> dict[str, str]:
+    """Path in the checkout -> text."""
+    document = openapi.document("http://localhost:8080")
+    return {
+        "spec/openapi.json": json.dumps(document, indent=2, ensure_ascii=False) + "\n",
+        "docs/settings.md": _settings_page(),
+        "docs/errors.md": _errors_page(),
+    }
+
+
+def _held(path: str) -> str | None:
+    file = Path(path)
+    return file.read_text(encoding="utf-8") if file.exists() else None
+
+
+def _settings_page() -> str:
+    rows = []
+    for field in dataclasses.fields(Settings):
+        name = PREFIX + field.name.upper()
+        twin = f", or `{name}_FILE` with a path" if field.metadata["secret"] else ""
+        default = f"`{field.default}`" if str(field.default) else "empty"
+        rows.append(f"| `{name}`{twin} | {default} | {field.metadata['help']} |\n")
+    return (
+        "# Settings\n\n" + _MADE + "Environment variables, read once at start. "
+        f"An unknown `{PREFIX}…` stops the start and names the nearest known one.\n\n"
+        "| Variable | Default | Meaning |\n| --- | --- | --- |\n" + "".join(rows)
+    )
+
+
+def _errors_page() -> str:
+    rows = [
+        f"| {code} | {meaning.status} | {meaning.when} | {meaning.client_should} |\n"
+        for code, meaning in CATALOGUE.items()
+    ]
+    return (
+        "# Errors\n\n" + _MADE + "Every refusal has the same shape, `{status, code, error}`; a 402 "
+        "also carries `upgrade_url`. Branch on `code`: sentences may change, codes do not.\n\n"
+        "| Code | HTTP | When | The client should |\n| --- | --- | --- | --- |\n" + "".join(rows)
+    )

@@ -1,0 +1,27 @@
+"""The one clock. Everything that needs the time takes a Clock, so tests can set it."""
+
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Final
+
+Clock = Callable[[], int]
+"""Answers the present instant in UTC microseconds."""
+
+MICROSECONDS: Final = 1_000_000
+
+
+def system_clock() -> int:
+    return time.time_ns() // 1_000
+
+
+def month_of(now: int) -> int:
+    """The calendar month in UTC as a number that orders: 202611."""
+    moment = datetime.fromtimestamp(now // MICROSECONDS, UTC)
+    return moment.year * 100 + moment.month
+
+
+def first_of_next_month(now: int) -> str:
+    moment = datetime.fromtimestamp(now // MICROSECONDS, UTC)
+    years, month = divmod(moment.month, 12)
+    return f"{moment.year + years:04d}-{month + 1:02d}-01"

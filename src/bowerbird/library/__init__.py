@@ -1,0 +1,1 @@
+"""What an account may do. Knows no HTTP and no SQL; plan gates stand here, once."""

@@ -1,0 +1,184 @@
+"""What a caller may do with bookmarks. Every surface calls this."""
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from bowerbird import errors
+from bowerbird.library import cursors, parameters, plans
+from bowerbird.library.cursors import Keyset, Ranked
+from bowerbird.library.parameters import ListRequest
+from bowerbird.model.accounts import Account
+from bowerbird.model.filters import BookmarkFilter
+from bowerbird.storage.bookmarks import BookmarkStore, Page
+from bowerbird.storage.database import Database
+
+RANKED_MOST: Final = 1_000
+_REMEMBERED: Final = 4_096
+
+
+class BookmarkList(Struct, frozen=True):
+    """One page, its bookmarks as ready JSON."""
+
+    items: Sequence[bytes]
+    next_cursor: str | None
+    limit: int
+    total_count: int
+    hint: str | None
+
+
+class BookmarkCounts(Struct, frozen=True):
+    count: int
+    total: int
+    unread: int
+    archived: int
+
+
+class Bookmarks:
+    def __init__(self, database: Database) -> None:
+        self._store = BookmarkStore(database)
+        # (account, epoch, version, filter) -> answer, so that a crawl counts or ranks once.
+        self._totals: _Remembered = _Remembered()
+        self._rankings: _Remembered = _Remembered(most=256)
+
+    async def get(self, account: Account, post_id: str) -> bytes:
+        found = None
+        # Ids are digits; any other text names nothing, and some of it no database would take.
+        if post_id.isascii() and post_id.isdigit():
+            found = await self._store.by_post_id(account, post_id)
+        if found is None:
+            raise errors.not_found("bookmark", post_id)
+        return found
+
+    async def list(self, account: Account, given: Mapping[str, str]) -> BookmarkList:
+        plans.check_list(account, given)
+        request = parameters.read_list(given)
+        query = cursors.query_of(
+            account.account_id, request.filter, request.sort, request.is_ranked
+        )
+        read = self._ranked if request.is_ranked else self._ordered
+        items, end, total = await read(account, request, query)
+        return BookmarkList(
+            items=items,
+            next_cursor=None if end is None else cursors.write(end, query),
+            limit=request.limit,
+            total_count=total,
+            hint=None if items else await self._hint(account, request.filter, total),
+        )
+
+    async def count(self, account: Account, given: Mapping[str, str]) -> BookmarkCounts:
+        plans.check_list(account, given)
+        filter = parameters.read_filter(given)
+        matching = await self._total(account, filter)
+        return BookmarkCounts(matching, account.total, account.unread, account.archived)
+
+    async def _ordered(
+        self, account: Account, request: ListRequest, query: bytes
+    ) -> tuple[Sequence[bytes], Keyset | None, int]:
+        after = request.after
+        if request.cursor is not None:
+            end = cursors.read(request.cursor, query)
+            if not isinstance(end, Keyset):
+                raise errors.invalid("cursor", "was given out for a ranked list")
+            after = cursors.after(end)
+        total = await self._total(account, request.filter)
+        if total == 0:
+            return (), None, 0
+        page = await self._store.page(account, request.filter, request.sort, after, request.limit)
+        return page.items, _end(page), total
+
+    async def _ranked(
+        self, account: Account, request: ListRequest, query: bytes
+    ) -> tuple[Sequence[bytes], Ranked | None, int]:
+        start = 0
+        numbers = await self._ranking(account, request.filter)
+        if request.cursor is not None:
+            end = cursors.read(request.cursor, query)
+            if not isinstance(end, Ranked):
+                raise errors.invalid("cursor", "was given out for a list that is not ranked")
+            start = _resume(end, numbers, account.version)
+        shown = numbers[start : start + request.limit]
+        stop = start + len(shown)
+        end_of_page = None
+        if stop < len(numbers):
+            end_of_page = Ranked(account.version, stop, shown[-1])
+        return await self._store.contents(account, shown), end_of_page, len(numbers)
+
+    async def _ranking(self, account: Account, filter: BookmarkFilter) -> Sequence[int]:
+        key = (account.account_id, account.epoch, account.version, filter)
+        found = self._rankings.get(key)
+        if found is None:
+            found = await self._rank(account, filter)
+            self._rankings.put(key, found)
+        ranking: Sequence[int] = found
+        return ranking
+
+    async def _rank(self, account: Account, filter: BookmarkFilter) -> Sequence[int]:
+        words = filter.words
+        if words is None or words.is_empty:
+            return ()
+        if all(term.is_excluded for term in words.terms):
+            return await self._store.newest(account, filter, RANKED_MOST)
+        return await self._store.ranked(account, filter, RANKED_MOST)
+
+    async def _total(self, account: Account, filter: BookmarkFilter) -> int:
+        if filter.words is not None and filter.words.is_empty:
+            return 0
+        if filter.is_flags_only:
+            return account.visible(
+                unread_only=filter.unread_only, hide_archived=filter.hide_archived
+            )
+        key = (account.account_id, account.epoch, account.version, filter)
+        found = self._totals.get(key)
+        if found is None:
+            found = await self._store.count(account, filter)
+            self._totals.put(key, found)
+        return int(found)
+
+    async def _hint(self, account: Account, filter: BookmarkFilter, total: int) -> str | None:
+        """Says so when nothing is shown though read or archived bookmarks would match."""
+        if total or not (filter.unread_only or filter.hide_archived):
+            return None
+        everything = msgspec.structs.replace(filter, unread_only=False, hide_archived=False)
+        hidden = await self._total(account, everything)
+        if not hidden:
+            return None
+        verb = "bookmark matches" if hidden == 1 else "bookmarks match"
+        return (
+            f"{hidden} read or archived {verb}; ask with is_unread_only=false and "
+            "hide_archived=false to see them."
+        )
+
+
+def _end(page: Page) -> Keyset | None:
+    if page.end is None or page.end.number is None:
+        return None
+    return Keyset(page.end.value, page.end.number)
+
+
+def _resume(end: Ranked, numbers: Sequence[int], version: int) -> int:
+    """Where to go on: behind the last seen bookmark wherever it ranks now."""
+    if end.version == version or end.number not in numbers:
+        return min(max(end.position, 0), len(numbers))
+    return numbers.index(end.number) + 1
+
+
+class _Remembered:
+    """The latest answers to questions about libraries that have not changed since."""
+
+    def __init__(self, most: int = _REMEMBERED) -> None:
+        self._most = most
+        self._kept: OrderedDict[Any, Any] = OrderedDict()
+
+    def get(self, key: Any) -> Any:
+        if key in self._kept:
+            self._kept.move_to_end(key)
+        return self._kept.get(key)
+
+    def put(self, key: Any, value: Any) -> None:
+        self._kept[key] = value
+        if len(self._kept) > self._most:
+            self._kept.popitem(last=False)

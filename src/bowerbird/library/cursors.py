@@ -1,0 +1,74 @@
+"""Cursors: opaque texts that say where a page ended, bound to the query that made them."""
+
+import base64
+import binascii
+import hashlib
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from bowerbird import errors
+from bowerbird.model.filters import After
+
+_SEAL_BYTES: Final = 8
+_LONGEST: Final = 2_000
+_pack: Final = msgspec.msgpack.Encoder().encode
+
+
+class Ranked(Struct, frozen=True, array_like=True, tag="r"):
+    """An end in a ranked list: ranks have no key of their own, so the library's version counts."""
+
+    version: int
+    position: int
+    number: int
+
+
+class Keyset(Struct, frozen=True, array_like=True, tag="k"):
+    value: int | str
+    number: int
+
+
+_decoder: Final[msgspec.msgpack.Decoder[Ranked | Keyset]] = msgspec.msgpack.Decoder(Ranked | Keyset)
+
+
+def write(end: Ranked | Keyset, query: bytes) -> str:
+    body = _pack(end)
+    return base64.urlsafe_b64encode(_seal(body, query) + body).rstrip(b"=").decode()
+
+
+def read(text: str, query: bytes) -> Ranked | Keyset:
+    """Raises a refusal that names `cursor` for a text that this query did not give out."""
+    try:
+        sealed = _decoded(text)
+        body = sealed[_SEAL_BYTES:]
+        if sealed[:_SEAL_BYTES] == _seal(body, query):
+            return _decoder.decode(body)
+    except (ValueError, binascii.Error, msgspec.MsgspecError):
+        pass
+    raise errors.invalid(
+        "cursor",
+        f"{errors.shown(text, 40)} was not given out for this list; pass next_cursor back "
+        "unchanged, with the same filters and sort, or leave it out",
+    )
+
+
+def after(end: Keyset) -> After:
+    return After(end.value, end.number)
+
+
+def query_of(*parts: Any) -> bytes:
+    """What a cursor is bound to: account, filter and sort, as bytes."""
+    return _pack(parts)
+
+
+def _decoded(text: str) -> bytes:
+    if len(text) > _LONGEST or not text.isascii():
+        raise ValueError(text[:1])
+    padded = text.replace("-", "+").replace("_", "/") + "=" * (-len(text) % 4)
+    return binascii.a2b_base64(padded, strict_mode=True)
+
+
+def _seal(body: bytes, query: bytes) -> bytes:
+    # Not a secret: a forged cursor reaches nothing but the caller's own library.
+    return hashlib.blake2b(body + query, digest_size=_SEAL_BYTES).digest()

@@ -1,0 +1,52 @@
+"""What a plan opens. Every gate stands here, and nowhere else."""
+
+from collections.abc import Collection
+from typing import Final
+
+from bowerbird.errors import Code, Refusal
+from bowerbird.model.accounts import Account
+
+FILTERS: Final = frozenset(
+    {
+        "media_type",
+        "author",
+        "tag",
+        "posted_from",
+        "posted_to",
+        "bookmarked_from",
+        "bookmarked_to",
+    }
+)
+PAGING: Final = frozenset({"cursor", "sort_cursor"})
+MEANING: Final = "vector_search_term"
+
+
+def check_list(account: Account, given: Collection[str]) -> None:
+    """Refuses what the account's plan does not open, by the names of the parameters it sent."""
+    if account.is_free:
+        _check_free(given)
+    if MEANING in given:
+        raise Refusal(
+            Code.VECTOR_SEARCH_NOT_ALLOWED,
+            "vector_search_term: this account's vector store is not built; "
+            "q searches the same posts by word.",
+        )
+
+
+def _check_free(given: Collection[str]) -> None:
+    if filters := sorted(FILTERS.intersection(given)):
+        raise Refusal(
+            Code.FILTER_NOT_ALLOWED,
+            f"The free plan does not filter ({', '.join(filters)}); leave it out, or upgrade.",
+        )
+    if paging := sorted(PAGING.intersection(given)):
+        raise Refusal(
+            Code.PAGINATION_NOT_ALLOWED,
+            f"The free plan shows the first page only ({', '.join(paging)} was given); "
+            "upgrade to read on.",
+        )
+    if MEANING in given:
+        raise Refusal(
+            Code.VECTOR_SEARCH_NOT_ALLOWED,
+            "vector_search_term: search by meaning needs a paid plan; q searches by word.",
+        )

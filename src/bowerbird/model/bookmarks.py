@@ -1,0 +1,132 @@
+"""A saved post, in the shape the API shows it."""
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+Integer = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+"""What both databases hold: a signed 64-bit whole number."""
+
+PostId = Annotated[str, Meta(pattern=r"^[0-9]{1,40}$")]
+
+
+class Metrics(Struct, frozen=True, kw_only=True):
+    quote_count: Integer = 0
+    reply_count: Integer = 0
+    retweet_count: Integer = 0
+    bookmark_count: Integer = 0
+    favorite_count: Integer = 0
+
+
+class PostMeta(Struct, frozen=True, kw_only=True):
+    tweet_reply_to_tweet_id: str | None = None
+    tweet_reply_to_user_id: str | None = None
+    tweet_conversation_id: str = ""
+    tweet_is_thread: bool = False
+    is_sub_tweet_of_thread: bool = False
+    non_real_time_engagement_metrics: Metrics = Metrics()
+
+
+class Attachment(Struct, frozen=True, kw_only=True):
+    """What is known of an attachment. Fields beyond these are kept as they came."""
+
+    type: str | UnsetType = UNSET
+    url: str | UnsetType = UNSET
+    preview_image: str | UnsetType | None = UNSET
+    width: Integer | UnsetType | None = UNSET
+    height: Integer | UnsetType | None = UNSET
+    duration_ms: Integer | UnsetType | None = UNSET
+    alt_text: str | UnsetType | None = UNSET
+    title: str | UnsetType | None = UNSET
+    description: str | UnsetType | None = UNSET
+    domain: str | UnsetType | None = UNSET
+    choices: list[Any] | UnsetType | None = UNSET
+    ends_at: str | UnsetType | None = UNSET
+
+
+class Article(Struct, frozen=True, kw_only=True):
+    """What is known of a long-form article. Fields beyond these are kept as they came."""
+
+    id: str | UnsetType | None = UNSET
+    title: str | UnsetType | None = UNSET
+    plain_text: str | UnsetType | None = UNSET
+    preview_text: str | UnsetType | None = UNSET
+    cover_image: str | UnsetType | None = UNSET
+    url: str | UnsetType | None = UNSET
+    published_at: str | UnsetType | None = UNSET
+    is_preview: bool | UnsetType | None = UNSET
+
+
+class AuthorDetails(Struct, frozen=True, kw_only=True):
+    name: str = ""
+    username: str = ""
+    profile_image: str = ""
+
+
+class QuotedPost(Struct, frozen=True, kw_only=True):
+    """What is known of a quoted post. Fields beyond these are kept as they came."""
+
+    post_id: str | UnsetType | None = UNSET
+    text: str | UnsetType | None = UNSET
+    link: str | UnsetType | None = UNSET
+    posted_at: str | UnsetType | None = UNSET
+    author_id: str | UnsetType | None = UNSET
+    author_username: str | UnsetType | None = UNSET
+    author_details: AuthorDetails | UnsetType | None = UNSET
+    attachments: list[Attachment] | UnsetType | None = UNSET
+    article: Article | UnsetType | None = UNSET
+    unavailable: bool | UnsetType | None = UNSET
+
+
+class PostDetails(Struct, frozen=True, kw_only=True):
+    text: str = ""
+    link: str = ""
+    posted_at: str = ""
+    # Objects whose fields the contract leaves open stay as they came: nothing saved is lost.
+    attachments: list[dict[str, Any]] = []
+    article: dict[str, Any] | None = None
+    quoted_tweet: dict[str, Any] | None = None
+    meta: PostMeta = PostMeta()
+
+
+class Post(Struct, frozen=True, kw_only=True):
+    """The content of a bookmark: what its author wrote, without what its keeper did to it."""
+
+    post_id: PostId
+    tweet_details: PostDetails = PostDetails()
+    author_id: str = ""
+    author_username: str = ""
+    author_details: AuthorDetails = AuthorDetails()
+
+
+class Bookmark(Post, frozen=True, kw_only=True):
+    """A post with its place and state in one account's library."""
+
+    imported_at: str
+    sort_index: Integer
+    bookmarked_at: str
+    tags: list[str] | None
+    is_read: bool
+    is_archived: bool
+
+
+class Arrival(Post, frozen=True, kw_only=True):
+    """A post on its way into a library. What is unset keeps the library's value, or its default."""
+
+    imported_at: str | UnsetType = UNSET
+    sort_index: Integer | UnsetType = UNSET
+    bookmarked_at: str | UnsetType = UNSET
+    tags: list[str] | UnsetType | None = UNSET
+    is_read: bool | UnsetType = UNSET
+    is_archived: bool | UnsetType = UNSET
+
+
+def check_open_fields(details: PostDetails) -> None:
+    """Raises msgspec.ValidationError when a known field of an open object has another type."""
+    if details.attachments:
+        msgspec.convert(details.attachments, list[Attachment])
+    if details.article is not None:
+        msgspec.convert(details.article, Article)
+    if details.quoted_tweet is not None:
+        msgspec.convert(details.quoted_tweet, QuotedPost)

@@ -1,0 +1,90 @@
+"""What a list is asked for: which bookmarks, in which order, from where on."""
+
+from enum import StrEnum
+from typing import Final
+
+from msgspec import Struct
+
+from bowerbird.model.words import WordQuery
+
+
+class BookmarkFilter(Struct, frozen=True, kw_only=True):
+    """The narrowing of a list. Instants are exclusive bounds, names are folded."""
+
+    unread_only: bool = True
+    hide_archived: bool = True
+    media_bit: int | None = None
+    author: str | None = None
+    tag: str | None = None
+    posted_from: int | None = None
+    posted_to: int | None = None
+    bookmarked_from: int | None = None
+    bookmarked_to: int | None = None
+    words: WordQuery | None = None
+
+    @property
+    def is_flags_only(self) -> bool:
+        """Whether nothing but the read and archive flags narrows the list."""
+        return self.is_flags_and_words_only and self.words is None
+
+    @property
+    def is_flags_and_words_only(self) -> bool:
+        return (
+            self.media_bit is None
+            and self.author is None
+            and self.tag is None
+            and self.posted_from is None
+            and self.posted_to is None
+            and self.bookmarked_from is None
+            and self.bookmarked_to is None
+        )
+
+
+class Kind(StrEnum):
+    """What a sort field's values are."""
+
+    NUMBER = "number"
+    INSTANT = "instant"
+    TEXT = "text"
+
+
+class SortField(Struct, frozen=True):
+    kind: Kind
+    # Whether an index serves the order of the whole library.
+    is_indexed: bool = False
+
+    @property
+    def descends(self) -> bool:
+        """Dates and counts begin with the newest or largest, text with the first."""
+        return self.kind is not Kind.TEXT
+
+
+RELEVANCE: Final = "relevance"
+SORT_FIELDS: Final[dict[str, SortField]] = {
+    "sort_index": SortField(Kind.NUMBER, is_indexed=True),
+    "created_at": SortField(Kind.INSTANT, is_indexed=True),
+    "posted_at": SortField(Kind.INSTANT, is_indexed=True),
+    "imported_at": SortField(Kind.INSTANT),
+    "title": SortField(Kind.TEXT),
+    "author": SortField(Kind.TEXT),
+    "favorite_count": SortField(Kind.NUMBER),
+    "retweet_count": SortField(Kind.NUMBER),
+    "reply_count": SortField(Kind.NUMBER),
+    "quote_count": SortField(Kind.NUMBER),
+    "bookmark_count": SortField(Kind.NUMBER),
+}
+
+
+class Sort(Struct, frozen=True):
+    field: str = "sort_index"
+    descending: bool = True
+
+
+class After(Struct, frozen=True):
+    """Where the previous page ended: the sort value and the number of its last bookmark.
+
+    Without a number: after every bookmark of that value.
+    """
+
+    value: int | str
+    number: int | None = None

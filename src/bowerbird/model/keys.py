@@ -1,0 +1,64 @@
+"""The text of an API key: opaque to clients, routable and checkable for us.
+
+`bwr_` + 11 characters that lead to the account + 30 random ones + 6 of checksum, all base62.
+"""
+
+import hashlib
+import secrets
+import string
+import zlib
+from typing import Final, NamedTuple
+
+PREFIX: Final = "bwr_"
+_ALPHABET: Final = string.digits + string.ascii_uppercase + string.ascii_lowercase
+_VALUES: Final = {character: value for value, character in enumerate(_ALPHABET)}
+_ROUTE, _RANDOM, _CHECK = 11, 30, 6
+_LENGTH: Final = len(PREFIX) + _ROUTE + _RANDOM + _CHECK
+
+
+class ParsedKey(NamedTuple):
+    account_id: int
+    key_hash: bytes
+
+
+def new_key(account_id: int) -> str:
+    random = "".join(secrets.choice(_ALPHABET) for _ in range(_RANDOM))
+    body = PREFIX + _base62(account_id, _ROUTE) + random
+    return body + _checksum(body)
+
+
+def parse_key(text: str) -> ParsedKey | None:
+    """Where a key leads, or None when the text is no key of ours. Costs no look-up."""
+    if len(text) != _LENGTH or not text.startswith(PREFIX):
+        return None
+    if _checksum(text[:-_CHECK]) != text[-_CHECK:]:
+        return None
+    account_id = 0
+    for character in text[len(PREFIX) : len(PREFIX) + _ROUTE]:
+        value = _VALUES.get(character)
+        if value is None:
+            return None
+        account_id = account_id * 62 + value
+    return ParsedKey(account_id, key_hash(text)) if account_id < 2**63 else None
+
+
+def key_hash(text: str) -> bytes:
+    # A key holds 178 random bits, so one round without salt is enough.
+    return hashlib.sha256(text.encode()).digest()
+
+
+def new_account_id() -> int:
+    """A random positive 63-bit number: tells nothing of how many accounts there are."""
+    return secrets.randbits(63) or 1
+
+
+def _checksum(body: str) -> str:
+    return _base62(zlib.crc32(body.encode("utf-8", "replace")), _CHECK)
+
+
+def _base62(number: int, width: int) -> str:
+    characters = []
+    for _ in range(width):
+        number, value = divmod(number, 62)
+        characters.append(_ALPHABET[value])
+    return "".join(reversed(characters))

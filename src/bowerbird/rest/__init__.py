@@ -1,0 +1,1 @@
+"""/v1: one file a resource. `endpoints(...)` returns the resource's table of routes."""

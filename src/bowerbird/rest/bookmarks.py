@@ -1,0 +1,50 @@
+"""GET /v1/bookmarks, /v1/bookmarks/count and /v1/bookmarks/{post_id}."""
+
+from typing import Any
+
+from bowerbird.library.bookmarks import Bookmarks
+from bowerbird.library.parameters import FILTER_PARAMETERS, LIST_PARAMETERS
+from bowerbird.wire import envelope, query
+from bowerbird.wire.answers import AnswerCache
+from bowerbird.wire.replies import Reply
+from bowerbird.wire.surface import Call, Endpoint
+
+
+def endpoints(bookmarks: Bookmarks, answers: AnswerCache) -> list[Endpoint]:
+    async def list_bookmarks(call: Call) -> Reply:
+        async def build() -> bytes:
+            given = query.given(call.asked.query_string, LIST_PARAMETERS)
+            page = await bookmarks.list(call.account, given)
+            meta: dict[str, Any] = {
+                "next_cursor": page.next_cursor,
+                "limit": page.limit,
+                "total_count": page.total_count,
+                "count": len(page.items),
+            }
+            if page.hint is not None:
+                meta["hint"] = page.hint
+            return envelope.success_of_many(page.items, meta)
+
+        return await answers.answer(call.account, call.asked, build)
+
+    async def count_bookmarks(call: Call) -> Reply:
+        async def build() -> bytes:
+            given = query.given(call.asked.query_string, FILTER_PARAMETERS)
+            return envelope.success(await bookmarks.count(call.account, given))
+
+        return await answers.answer(call.account, call.asked, build)
+
+    async def get_bookmark(call: Call) -> Reply:
+        async def build() -> bytes:
+            return envelope.success_of_one(
+                await bookmarks.get(call.account, call.path_params["post_id"])
+            )
+
+        return await answers.answer(call.account, call.asked, build)
+
+    return [
+        Endpoint("GET", "/v1/bookmarks", list_bookmarks),
+        # The plain call is how a client tries its key; that is not charged.
+        Endpoint("GET", "/v1/bookmarks/count", count_bookmarks, counts=bool),
+        Endpoint("GET", "/v1/bookmarks/{post_id}", get_bookmark),
+    ]

@@ -1,0 +1,96 @@
+"""The tokens of a text: the one tokenizer that feeds FTS5, PostgreSQL and the queries.
+
+FTS5 must read them with tokenize="ascii tokenchars '#@_'", which cuts none of them.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from bowerbird.model.words import GAP
+from bowerbird.search.folding import UNSPACED, fold
+
+MAX_TOKEN_CHARACTERS: Final = 64
+# A tsvector counts positions to 16,383, keeps 255 of one lexeme and ends at 1 MB.
+MAX_TOKENS: Final = 16_000
+MAX_OCCURRENCES: Final = 255
+MAX_CHARACTERS: Final = 200_000
+
+_SIGIL_WORD: Final = re.compile("(?<![^ ])[#@][^ #@]+")
+_UNSPACED: Final = re.compile(f"[{UNSPACED}]")
+_RUN: Final = re.compile(f"[{UNSPACED}]+|[^ {UNSPACED}]+")
+
+
+def index_text(fields: Sequence[str]) -> str:
+    """The tokens of all fields, parted by spaces. Short fields come first: the end is cut."""
+    tokens: list[str] = []
+    for field in fields:
+        own = _field_tokens(field)
+        if own and tokens:
+            tokens.append(GAP)
+        tokens += own
+        if len(tokens) >= MAX_TOKENS:
+            break
+    text = " ".join(_thinned(tokens[:MAX_TOKENS]))
+    return text if len(text) <= MAX_CHARACTERS else text[:MAX_CHARACTERS].rpartition(" ")[0]
+
+
+def words(text: str) -> list[str]:
+    """The tokens of a text in order, handles and hashtags without their sigils."""
+    return _words(fold(text))
+
+
+def lone_sigil_word(text: str) -> str | None:
+    """The handle or hashtag, sigil included, if the text is nothing else."""
+    pieces = fold(text).split()
+    if len(pieces) != 1 or not _SIGIL_WORD.fullmatch(pieces[0]):
+        return None
+    return pieces[0][:MAX_TOKEN_CHARACTERS]
+
+
+def is_unspaced(token: str) -> bool:
+    """Whether the token was cut from a script that puts no spaces between words."""
+    return _UNSPACED.match(token) is not None
+
+
+def _field_tokens(field: str) -> list[str]:
+    folded = fold(field)
+    tokens = _words(folded)
+    if "#" in folded or "@" in folded:
+        sigil_words = _shortened(_SIGIL_WORD.findall(folded))
+        tokens += [GAP, *sigil_words] if sigil_words else []
+    return tokens
+
+
+def _words(folded: str) -> list[str]:
+    plain = folded.replace("#", " ").replace("@", " ")
+    if plain.isascii() or not _UNSPACED.search(plain):
+        return _shortened(plain.split())
+    tokens: list[str] = []
+    for run in _RUN.findall(plain):
+        if is_unspaced(run):
+            # Each character begins a token, the last one alone: so a query of one character is a
+            # prefix that finds it anywhere, and a phrase may go on behind the run.
+            tokens += [run[start : start + 2] for start in range(len(run))]
+        else:
+            tokens.append(run[:MAX_TOKEN_CHARACTERS])
+    return tokens
+
+
+def _shortened(tokens: list[str]) -> list[str]:
+    if max(map(len, tokens), default=0) <= MAX_TOKEN_CHARACTERS:
+        return tokens
+    return [token[:MAX_TOKEN_CHARACTERS] for token in tokens]
+
+
+def _thinned(tokens: list[str]) -> list[str]:
+    """The tokens with gaps for what PostgreSQL would forget, so that both engines answer alike."""
+    if len(tokens) <= MAX_OCCURRENCES or max(Counter(tokens).values()) <= MAX_OCCURRENCES:
+        return tokens
+    seen: Counter[str] = Counter()
+    thinned: list[str] = []
+    for token in tokens:
+        seen[token] += 1
+        thinned.append(token if seen[token] <= MAX_OCCURRENCES else GAP)
+    return thinned

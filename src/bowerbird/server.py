@@ -1,0 +1,142 @@
+"""Runs the service: one process by default, its log, its admin port, and an orderly stop."""
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator
+from typing import Any, Final
+
+import msgspec
+import structlog
+import uvloop
+from granian.constants import Interfaces
+from granian.http import HTTP1Settings
+from granian.server.embed import Server
+
+from bowerbird import app
+from bowerbird.app import App
+from bowerbird.clock import system_clock
+from bowerbird.settings import BadSetting, Settings
+from bowerbird.storage.opening import open_database
+from bowerbird.storage.sqlite_schema import FolderLock
+
+# Far above our own bound of 32 KiB, so that the envelope, not the server, answers.
+_HEADER_BUFFER: Final = 512 * 1024
+
+
+def run(settings: Settings, worker: int = 0) -> None:
+    """Serves until SIGTERM or SIGINT; requests under way finish first."""
+    configure_log(settings.log_level)
+    uvloop.run(_serve(settings, worker))
+
+
+def configure_log(level: str) -> None:
+    """One JSON object a line on stderr."""
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            structlog.processors.JSONRenderer(serializer=_encoded),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(
+            logging.getLevelNamesMapping()[level.upper()]
+        ),
+        logger_factory=structlog.BytesLoggerFactory(sys.stderr.buffer),
+        cache_logger_on_first_use=True,
+    )
+
+
+def require_free_port(settings: Settings) -> None:
+    """Says so in a sentence when the address cannot be listened on."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((settings.host, settings.port))
+        except OSError as error:
+            raise BadSetting(
+                f"Cannot listen on {settings.host}:{settings.port}: {error.strerror}. "
+                "Choose another with --port."
+            ) from None
+
+
+async def _serve(settings: Settings, worker: int) -> None:
+    async with _running(settings) as running:
+        _open_admin_port(settings, running, worker)
+        server = Server(
+            running.asgi,
+            address=settings.host,
+            port=settings.port,
+            interface=Interfaces.ASGINL,
+            websockets=False,
+            backlog=1024,
+            http1_settings=HTTP1Settings(max_buffer_size=_HEADER_BUFFER),
+            log_enabled=False,
+        )
+        await _until_stopped(server, settings.stop_timeout_s)
+
+
+async def _until_stopped(server: Server, stop_timeout_s: int) -> None:
+    loop = asyncio.get_running_loop()
+    stopping = asyncio.Event()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(name, stopping.set)
+    serving = asyncio.create_task(server.serve())
+    waiting = asyncio.create_task(stopping.wait())
+    await asyncio.wait((serving, waiting), return_when=asyncio.FIRST_COMPLETED)
+    waiting.cancel()
+    server.stop()  # type: ignore[no-untyped-call] # granian leaves it untyped
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(serving, stop_timeout_s)
+
+
+@contextlib.asynccontextmanager
+async def _running(settings: Settings) -> AsyncIterator[App]:
+    database = await open_database(settings)
+    lock = FolderLock(settings.data_dir) if settings.is_sqlite else None
+    if lock is not None:
+        lock.share()
+    service = app.build(settings, database, system_clock)
+    flushing = asyncio.create_task(service.calls.keep_flushing())
+    try:
+        yield service
+    finally:
+        flushing.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await flushing
+        await database.close()
+        if lock is not None:
+            lock.close()
+
+
+def _open_admin_port(settings: Settings, running: App, worker: int) -> None:
+    if not settings.admin_port:
+        return
+    from prometheus_client import start_http_server  # noqa: PLC0415 - 40 ms that not everyone needs
+
+    port = settings.admin_port + worker
+    try:
+        start_http_server(port, settings.admin_host, running.measures.registry)
+    except OSError as error:
+        raise BadSetting(
+            f"Cannot listen on the admin port {port}: {error.strerror}. "
+            "Set BOWERBIRD_ADMIN_PORT to another, or to 0 for none."
+        ) from None
+
+
+def _encoded(event: Any, **_: Any) -> bytes:
+    return msgspec.json.encode(event, enc_hook=repr)
+
+
+def environment_for(settings: Settings) -> dict[str, str]:
+    """What a further server process needs to run with the same settings."""
+    return {
+        **os.environ,
+        "BOWERBIRD_HOST": settings.host,
+        "BOWERBIRD_PORT": str(settings.port),
+        "BOWERBIRD_WORKERS": "1",
+    }

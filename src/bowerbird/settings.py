@@ -1,0 +1,154 @@
+"""Every setting of the service, read once at start.
+
+docs/settings.md is generated from this table; `make check` fails when they differ.
+"""
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Final, Self
+from urllib.parse import urlsplit
+
+PREFIX: Final = "BOWERBIRD_"
+
+
+class BadSetting(Exception):  # noqa: N818 - named for what it is
+    """A setting cannot be used. Names the variable, the value and the way out."""
+
+
+def setting(default: Any, help: str, *, secret: bool = False) -> Any:
+    return field(default=default, metadata={"help": help, "secret": secret})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    data_dir: Path = setting(Path("data"), "Folder of the library's database and files.")
+    database_url: str = setting(
+        "",
+        "`postgresql://…` to keep the library in PostgreSQL; empty keeps it in one SQLite file "
+        "in the data folder.",
+        secret=True,
+    )
+    host: str = setting("127.0.0.1", "Address the service listens on.")
+    port: int = setting(8080, "Port the service listens on.")
+    admin_host: str = setting("127.0.0.1", "Address of the admin port.")
+    admin_port: int = setting(8081, "Port that serves `/metrics`; 0 turns it off.")
+    workers: int = setting(1, "Server processes. One is right for SQLite.")
+    base_url: str = setting(
+        "",
+        "Public origin of the API, without `/v1`; links are made from it. Empty means "
+        "`http://localhost:` and the port.",
+    )
+    site_url: str = setting("", "Public origin of the web site; empty means the base URL.")
+    mcp_url: str = setting("", "Public address of the tool server; empty means base URL + `/mcp`.")
+    signup_plan: str = setting("free", "Plan of accounts that sign up: `free` or `pro`.")
+    free_calls_per_month: int = setting(
+        100, "API calls a free account has in a calendar month (UTC)."
+    )
+    answer_cache_mb: int = setting(
+        64, "Memory for ready answers, in megabytes; 0 turns the cache off."
+    )
+    postgres_connections: int = setting(10, "Connections a server process keeps to PostgreSQL.")
+    log_level: str = setting("info", "Least serious line that is logged: `debug` to `error`.")
+    stop_timeout_s: int = setting(30, "Seconds that requests under way have to finish at a stop.")
+
+    @classmethod
+    def from_env(cls, env: Mapping[str, str]) -> Self:
+        known = {PREFIX + f.name.upper(): f for f in fields(cls)}
+        values: dict[str, Any] = {}
+        for variable, given in env.items():
+            if not variable.startswith(PREFIX):
+                continue
+            name, text = _resolve(variable, given, known)
+            values[known[name].name] = _convert(name, text, type(known[name].default))
+        settings = cls(**values)
+        settings.check()
+        return settings
+
+    def check(self) -> None:
+        """Refuses values of the right type that cannot work."""
+        _one_of("SIGNUP_PLAN", self.signup_plan, ("free", "pro"))
+        _one_of("LOG_LEVEL", self.log_level, ("debug", "info", "warning", "error"))
+        for name, least in _LEAST.items():
+            value = getattr(self, name)
+            if value < least:
+                raise BadSetting(f"{PREFIX}{name.upper()}={value} is too small: at least {least}.")
+        for name in ("base_url", "site_url", "mcp_url"):
+            _check_address(name, getattr(self, name))
+        if self.database_url and not self.database_url.startswith(("postgresql://", "postgres://")):
+            raise BadSetting(
+                f"{PREFIX}DATABASE_URL must begin with postgresql:// (leave it empty for SQLite)."
+            )
+
+    @property
+    def is_sqlite(self) -> bool:
+        return not self.database_url
+
+    @property
+    def api_origin(self) -> str:
+        # "localhost" rather than an IP address: passkeys work on no IP address.
+        return (self.base_url or f"http://localhost:{self.port}").rstrip("/")
+
+    @property
+    def site_origin(self) -> str:
+        return self.site_url.rstrip("/") or self.api_origin
+
+    @property
+    def tool_server(self) -> str:
+        return self.mcp_url or f"{self.api_origin}/mcp"
+
+    @property
+    def register_url(self) -> str:
+        return f"{self.site_origin}/keys"
+
+    @property
+    def upgrade_url(self) -> str:
+        return f"{self.site_origin}/upgrade"
+
+
+_LEAST: Final = {
+    "port": 1,
+    "admin_port": 0,
+    "workers": 1,
+    "free_calls_per_month": 0,
+    "answer_cache_mb": 0,
+    "postgres_connections": 1,
+    "stop_timeout_s": 0,
+}
+
+
+def _resolve(variable: str, given: str, known: Mapping[str, Any]) -> tuple[str, str]:
+    """The setting a variable names, and its text; NAME_FILE holds the path of a secret's text."""
+    if variable in known:
+        return variable, given
+    name = variable.removesuffix("_FILE")
+    if name == variable or name not in known or not known[name].metadata["secret"]:
+        near = difflib.get_close_matches(variable, known, n=1, cutoff=0)
+        raise BadSetting(
+            f"{variable} is not a setting. Did you mean {near[0]}? See docs/settings.md."
+        )
+    try:
+        return name, Path(given).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadSetting(f"{variable}: cannot read {given!r}: {error}.") from None
+
+
+def _convert(name: str, text: str, kind: type) -> object:
+    try:
+        return kind(text)
+    except ValueError:
+        raise BadSetting(f"{name}={text!r} is not a whole number.") from None
+
+
+def _one_of(name: str, value: str, accepted: tuple[str, ...]) -> None:
+    if value not in accepted:
+        raise BadSetting(f"{PREFIX}{name}={value!r} is not one of {', '.join(accepted)}.")
+
+
+def _check_address(name: str, value: str) -> None:
+    if not value:
+        return
+    parts = urlsplit(value)
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        raise BadSetting(f"{PREFIX}{name.upper()}={value!r} is not an http:// or https:// address.")

@@ -1,0 +1,70 @@
+"""Reads and writes accounts: their library row, plan, free calls and owner."""
+
+import secrets
+from collections.abc import Mapping, Sequence
+
+from bowerbird.model.accounts import Account, Membership
+from bowerbird.storage.database import Database, Transaction
+
+
+class AccountStore:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._sql = database.queries("accounts")
+
+    async def by_key(self, account_id: int, key_hash: bytes, month: int) -> Account | None:
+        values = {"account_id": account_id, "key_hash": key_hash, "month": month}
+        rows = await self._database.rows(self._sql["by_key"], values)
+        return Account(*rows[0]) if rows else None
+
+    async def by_id(self, account_id: int, month: int) -> Account | None:
+        values = {"account_id": account_id, "month": month}
+        rows = await self._database.rows(self._sql["by_id"], values)
+        return Account(*rows[0]) if rows else None
+
+    async def id_of_email(self, email_key: str) -> int | None:
+        rows = await self._database.rows(self._sql["id_of_email"], {"email_key": email_key})
+        return rows[0][0] if rows else None
+
+    async def all(self) -> Sequence[Membership]:
+        return [
+            Membership(*row) for row in await self._database.rows(self._sql["every_account"], {})
+        ]
+
+    async def create(self, membership: Membership, email_key: str) -> bool:
+        """False when the address has an account already."""
+
+        async def work(transaction: Transaction) -> bool:
+            taken = await transaction.rows(self._sql["id_of_email"], {"email_key": email_key})
+            if taken:
+                return False
+            values = {
+                "account_id": membership.account_id,
+                "email": membership.email,
+                "email_key": email_key,
+                "plan": membership.plan,
+                "epoch": secrets.randbits(62),
+                "created_at": membership.created_at,
+            }
+            await transaction.run(self._sql["insert_person"], values)
+            rows = await transaction.rows(self._sql["take_local_number"], values)
+            await transaction.run(
+                self._sql["insert_library"], {**values, "local_number": rows[0][0]}
+            )
+            return True
+
+        return await self._database.write(work)
+
+    async def set_plan(self, account_id: int, plan: str) -> None:
+        async def work(transaction: Transaction) -> None:
+            await transaction.run(self._sql["set_plan"], {"account_id": account_id, "plan": plan})
+
+        await self._database.write(work)
+
+    async def add_calls(self, month: int, calls: Mapping[int, int]) -> None:
+        rows = [{"account_id": a, "month": month, "calls": n} for a, n in sorted(calls.items())]
+
+        async def work(transaction: Transaction) -> None:
+            await transaction.run_many(self._sql["add_calls"], rows)
+
+        await self._database.write(work)

@@ -1,0 +1,190 @@
+"""Reads bookmarks. A page is ready bytes: no object is built for a post."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, Final
+
+from msgspec import Struct
+
+from bowerbird.model.accounts import Account
+from bowerbird.model.filters import SORT_FIELDS, After, BookmarkFilter, Sort
+from bowerbird.model.instants import UNKNOWN
+from bowerbird.model.rendering import closed
+from bowerbird.model.words import Match
+from bowerbird.storage.database import Database, Row, WordOrder
+from bowerbird.storage.places import place_values
+
+# Each fragment stands or is absent; never "(:x IS NULL OR col = :x)", which hides the index.
+_FILTERS: Final = {
+    "unread_only": "NOT b.is_read",
+    "hide_archived": "NOT b.is_archived",
+    "media_bit": "b.media & :media_bit <> 0",
+    "author": "(b.author_key = :author_handle OR b.author_name_key = :author)",
+    "tag": (
+        "b.number IN (SELECT bl.number FROM bookmark_label AS bl"
+        " JOIN label AS l ON l.account_id = bl.account_id AND l.label_id = bl.label_id"
+        " WHERE bl.account_id = :account_id AND l.account_id = :account_id AND l.name_key = :tag)"
+    ),
+    "posted_from": "b.posted_at > :posted_from",
+    "posted_to": "b.posted_at < :posted_to AND b.posted_at <> :unknown",
+    "bookmarked_from": "b.bookmarked_at > :bookmarked_from",
+    "bookmarked_to": "b.bookmarked_at < :bookmarked_to",
+}
+_COLUMNS: Final = {
+    "created_at": "b.bookmarked_at",
+    "title": "b.title_key",
+    "author": "b.author_key",
+}
+_DEFAULT: Final = Sort()
+_AFTER: Final = {
+    # (descending, has a number)
+    (True, True): "({sort}, b.number) < (:after_value, :after_number)",
+    (True, False): "{sort} < :after_value",
+    (False, True): "({sort}, b.number) > (:after_value, :after_number)",
+    (False, False): "{sort} > :after_value",
+}
+
+
+class Page(Struct, frozen=True):
+    """Ready bookmarks in order, and where the next page begins, if one follows."""
+
+    items: Sequence[bytes]
+    end: After | None
+
+
+class _Read(Struct, frozen=True):
+    """An ordered read of a library, from somewhere on."""
+
+    filter: BookmarkFilter
+    sort: Sort
+    after: After | None
+    limit: int
+
+
+class BookmarkStore:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._sql = database.queries("bookmarks")
+
+    async def by_post_id(self, account: Account, post_id: str) -> bytes | None:
+        values = {"account_id": account.account_id, "post_id": post_id, **place_values(account)}
+        rows = await self._database.rows(self._statement("by_post_id"), values)
+        return closed(*rows[0]) if rows else None
+
+    async def page(
+        self, account: Account, filter: BookmarkFilter, sort: Sort, after: After | None, limit: int
+    ) -> Page:
+        """Reads one bookmark more than asked, which tells whether a page follows."""
+        if filter.is_flags_only and SORT_FIELDS[sort.field].is_indexed:
+            return await self._walked(account, filter, sort, after, limit)
+        keys = await self._keys(account, filter, sort, after, limit + 1)
+        end = After(*keys[limit - 1]) if len(keys) > limit else None
+        numbers = [number for _, number in keys[:limit]]
+        return Page(await self.contents(account, numbers), end)
+
+    async def count(self, account: Account, filter: BookmarkFilter) -> int:
+        if short_way := self._short_way(filter):
+            order, match = short_way
+            return await order.count(account, filter, match)
+        fragments, values = self._asked(account, filter)
+        rows = await self._database.slow_rows(self._statement("count", *fragments), values)
+        return int(rows[0][0])
+
+    async def newest(self, account: Account, filter: BookmarkFilter, limit: int) -> list[int]:
+        """The numbers of the first matches in the default order."""
+        return [number for _, number in await self._keys(account, filter, _DEFAULT, None, limit)]
+
+    async def ranked(self, account: Account, filter: BookmarkFilter, limit: int) -> list[int]:
+        """The numbers of the best matches, best first. The filter must want a word."""
+        fragments, values = self._asked(account, filter)
+        sql = self._statement("ranked", *(f for f in fragments if f != "wanted"))
+        rows = await self._database.slow_rows(sql, {**values, "limit": limit})
+        return [row[0] for row in rows]
+
+    async def contents(self, account: Account, numbers: Sequence[int]) -> list[bytes]:
+        """The bookmarks of these numbers, in their order; those gone meanwhile are left out."""
+        if not numbers:
+            return []
+        values = {
+            "account_id": account.account_id,
+            "numbers": self._database.number_list(numbers),
+            **place_values(account),
+        }
+        rows = await self._database.rows(self._statement("contents"), values)
+        found = {row[4]: closed(*row[:4]) for row in rows}
+        return [found[number] for number in numbers if number in found]
+
+    def _short_way(self, filter: BookmarkFilter) -> tuple[WordOrder, Match] | None:
+        """Where the database has one: for hits narrowed by flags alone."""
+        order = self._database.word_order
+        if order is None or filter.words is None or not filter.is_flags_and_words_only:
+            return None
+        match = self._database.match(filter.words)
+        return (order, match) if match.wanted is not None else None
+
+    async def _walked(
+        self, account: Account, filter: BookmarkFilter, sort: Sort, after: After | None, limit: int
+    ) -> Page:
+        sql, values = self._ordered("page", account, _Read(filter, sort, after, limit + 1))
+        # Both flags or none walk an index of just these rows; one flag alone may have to skip many.
+        is_bounded = sort.field == "sort_index" and filter.unread_only == filter.hide_archived
+        read = self._database.rows if is_bounded else self._database.slow_rows
+        rows = await read(sql, values)
+        end = After(rows[limit - 1][4], rows[limit - 1][5]) if len(rows) > limit else None
+        return Page([closed(r[0], r[1], r[2], r[3]) for r in rows[:limit]], end)
+
+    async def _keys(
+        self, account: Account, filter: BookmarkFilter, sort: Sort, after: After | None, limit: int
+    ) -> Sequence[Row]:
+        short_way = self._short_way(filter)
+        if short_way and sort == _DEFAULT:
+            order, match = short_way
+            return await order.page(account, filter, match, after, limit)
+        sql, values = self._ordered("keys", account, _Read(filter, sort, after, limit))
+        return await self._database.slow_rows(sql, values)
+
+    def _ordered(self, name: str, account: Account, read: _Read) -> tuple[str, dict[str, Any]]:
+        fragments, values = self._asked(account, read.filter)
+        values["limit"] = read.limit
+        has_number = None
+        if read.after is not None:
+            has_number = read.after.number is not None
+            values["after_value"], values["after_number"] = read.after.value, read.after.number
+        return self._statement(name, *fragments, sort=read.sort, has_number=has_number), values
+
+    def _asked(self, account: Account, filter: BookmarkFilter) -> tuple[list[str], dict[str, Any]]:
+        """Names of the fragments a filter needs, and the values of their parameters."""
+        fragments = [name for name in _FILTERS if getattr(filter, name) not in (None, False)]
+        values: dict[str, Any] = {"account_id": account.account_id, **place_values(account)}
+        for name in fragments:
+            values[name] = getattr(filter, name)
+        if filter.author is not None:
+            values["author_handle"] = filter.author.removeprefix("@")
+        values["unknown"] = UNKNOWN
+        if filter.words is not None:
+            match = self._database.match(filter.words)
+            for name in ("wanted", "unwanted"):
+                if (text := getattr(match, name)) is not None:
+                    fragments.append(name)
+                    values[name] = text
+        return fragments, values
+
+    @lru_cache(maxsize=512)  # noqa: B019 - a store lives as long as the process
+    def _statement(
+        self,
+        name: str,
+        *fragments: str,
+        sort: Sort = _DEFAULT,
+        has_number: bool | None = None,
+    ) -> str:
+        """The text of a query. One text a set of filters, so that drivers keep it prepared."""
+        column = _COLUMNS.get(sort.field, f"b.{sort.field}")
+        conditions = [_FILTERS.get(f) or self._sql[f"filter_{f}"] for f in fragments]
+        if has_number is not None:
+            conditions.append(_AFTER[sort.descending, has_number].format(sort=column))
+        return self._sql[name].format(
+            content=self._sql["content"],
+            filters=" AND ".join(conditions) or "TRUE",
+            sort=column,
+            direction="DESC" if sort.descending else "ASC",
+        )

@@ -1,0 +1,77 @@
+"""What the stores ask of a database, whichever it is.
+
+Methods are coroutines on both. SQLite's never wait inside a transaction, which is why one
+piece of writing code can run on its writer thread as well as on PostgreSQL's connection.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
+
+from bowerbird.model.accounts import Account
+from bowerbird.model.filters import After, BookmarkFilter
+from bowerbird.model.words import Match, WordQuery
+from bowerbird.storage.queries import Queries
+
+Row = Sequence[Any]
+Values = Mapping[str, Any]
+T = TypeVar("T")
+
+
+class Transaction(Protocol):
+    """Statements that commit together or not at all."""
+
+    async def rows(self, sql: str, values: Values) -> Sequence[Row]: ...
+
+    async def run(self, sql: str, values: Values) -> None: ...
+
+    async def run_many(self, sql: str, values: Sequence[Values]) -> None: ...
+
+
+class WordOrder(Protocol):
+    """A short way to keyword hits in the default order, where a database has one."""
+
+    async def page(
+        self,
+        account: Account,
+        filter: BookmarkFilter,
+        match: Match,
+        after: After | None,
+        limit: int,
+    ) -> Sequence[tuple[int, int]]:
+        """Up to `limit` hits as (sort index, number), newest first."""
+
+    async def count(self, account: Account, filter: BookmarkFilter, match: Match) -> int: ...
+
+
+class Database(Protocol):
+    @property
+    def word_order(self) -> WordOrder | None: ...
+
+    def queries(self, resource: str) -> Queries:
+        """The named statements of a resource, in this database's own words where they differ."""
+
+    def match(self, query: WordQuery) -> Match:
+        """A keyword query in the words of this database's full-text engine."""
+
+    def stored_words(self, index_text: str) -> str:
+        """A post's tokens as its full-text engine takes them."""
+
+    def number_list(self, numbers: Sequence[int]) -> Any:
+        """Many numbers as the value of one parameter."""
+
+    def text_list(self, texts: Sequence[str]) -> Any:
+        """Many texts as the value of one parameter."""
+
+    async def rows(self, sql: str, values: Values) -> Sequence[Row]:
+        """Reads what is bounded: keys, pages along an index, counters."""
+
+    async def slow_rows(self, sql: str, values: Values) -> Sequence[Row]:
+        """Reads what may take over 5 ms, without holding up other requests."""
+
+    async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
+        """Runs `work` in one transaction; returns when it is on disk."""
+
+    async def require_ready(self) -> None:
+        """Raises a refusal while the database is away or its schema does not fit."""
+
+    async def close(self) -> None: ...

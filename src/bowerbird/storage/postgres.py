@@ -1,0 +1,142 @@
+"""The library in PostgreSQL, shared by any number of server processes."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final, TypeVar, cast
+
+import asyncpg
+
+from bowerbird import errors
+from bowerbird.model.words import Match, WordQuery
+from bowerbird.storage import migrations, queries
+from bowerbird.storage.database import Row, Transaction, Values, WordOrder
+from bowerbird.storage.words import for_tsquery, vector_text
+
+T = TypeVar("T")
+
+_COMMAND_LIMIT_S: Final = 30.0
+_CONNECT_LIMIT_S: Final = 5.0
+_TRIES: Final = 3
+_AWAY: Final = (
+    OSError,
+    TimeoutError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.InterfaceError,
+    asyncpg.InsufficientResourcesError,
+    asyncpg.OperatorInterventionError,
+    asyncpg.ReadOnlySQLTransactionError,
+    asyncpg.InvalidCatalogNameError,
+    asyncpg.UndefinedTableError,
+    asyncpg.InvalidAuthorizationSpecificationError,
+)
+# A transaction that lost to another is right the next time.
+_LOST: Final = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
+
+
+class PostgresDatabase:
+    dialect: Final = "postgres"
+    # GIN answers a common word's flags and order in one bitmap scan; no short way is needed.
+    word_order: WordOrder | None = None
+
+    def __init__(self, pool: "asyncpg.Pool[asyncpg.Record]") -> None:
+        self._pool = pool
+
+    def queries(self, resource: str) -> queries.Queries:
+        return queries.load(resource, self.dialect)
+
+    def match(self, query: WordQuery) -> Match:
+        return for_tsquery(query)
+
+    def stored_words(self, index_text: str) -> str:
+        return vector_text(index_text)
+
+    def number_list(self, numbers: Sequence[int]) -> Sequence[int]:
+        return numbers
+
+    def text_list(self, texts: Sequence[str]) -> Sequence[str]:
+        return texts
+
+    async def rows(self, sql: str, values: Values) -> Sequence[Row]:
+        text, arguments = _numbered(sql, values)
+        try:
+            return await self._fetch(text, arguments)
+        except (asyncpg.PostgresConnectionError, asyncpg.InterfaceError, ConnectionError):
+            # A kept connection that the server has ended since; a new one may well work.
+            return await self._again(text, arguments)
+        except _AWAY as error:
+            raise _unavailable(error) from error
+
+    async def _again(self, text: str, arguments: Sequence[Any]) -> Sequence[Row]:
+        try:
+            return await self._fetch(text, arguments)
+        except _AWAY as error:
+            raise _unavailable(error) from error
+
+    async def _fetch(self, text: str, arguments: Sequence[Any]) -> Sequence[Row]:
+        # A record reads like a tuple, though its type does not say so.
+        return cast("Sequence[Row]", await self._pool.fetch(text, *arguments))
+
+    async def slow_rows(self, sql: str, values: Values) -> Sequence[Row]:
+        return await self.rows(sql, values)
+
+    async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
+        for attempt in range(_TRIES):
+            try:
+                async with self._pool.acquire() as connection, connection.transaction():
+                    return await work(PostgresTransaction(connection))
+            except _LOST:
+                await asyncio.sleep(0.01 * 4**attempt)
+            except _AWAY as error:
+                raise _unavailable(error) from error
+        raise errors.unavailable("Too many writes met on this account; try again.", 1)
+
+    async def require_ready(self) -> None:
+        applied = await self.rows("SELECT number FROM schema_migration", {})
+        if len(applied) < len(migrations.available(self.dialect)):
+            raise errors.unavailable("The database has not been migrated. Run: bowerbird migrate")
+
+    async def close(self) -> None:
+        await self._pool.close()
+
+
+class PostgresTransaction:
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
+    async def rows(self, sql: str, values: Values) -> Sequence[Row]:
+        text, arguments = _numbered(sql, values)
+        rows: Sequence[Row] = await self._connection.fetch(text, *arguments)
+        return rows
+
+    async def run(self, sql: str, values: Values) -> None:
+        text, arguments = _numbered(sql, values)
+        await self._connection.execute(text, *arguments)
+
+    async def run_many(self, sql: str, values: Sequence[Values]) -> None:
+        text, names = queries.numbered(sql)
+        await self._connection.executemany(text, [[row[name] for name in names] for row in values])
+
+
+async def open_pool(url: str, connections: int) -> "asyncpg.Pool[asyncpg.Record]":
+    """A pool that connects when it is first used: the service starts while the database is away."""
+    return await asyncpg.create_pool(
+        url,
+        min_size=0,
+        max_size=connections,
+        timeout=_CONNECT_LIMIT_S,
+        command_timeout=_COMMAND_LIMIT_S,
+        server_settings={"application_name": "bowerbird", "jit": "off"},
+    )
+
+
+def _numbered(sql: str, values: Values) -> tuple[str, list[Any]]:
+    text, names = queries.numbered(sql)
+    return text, [values[name] for name in names]
+
+
+def _unavailable(error: BaseException) -> errors.Refusal:
+    if isinstance(error, asyncpg.DiskFullError):
+        return errors.unavailable("The database's disk is full; nothing was changed.", 30)
+    if isinstance(error, asyncpg.UndefinedTableError):
+        return errors.unavailable("The database has not been migrated. Run: bowerbird migrate")
+    return errors.unavailable("The database cannot be reached at the moment.")

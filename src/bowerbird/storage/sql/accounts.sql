@@ -1,0 +1,51 @@
+-- name: by_key
+-- One read a request: who calls, on which plan, and all that answers without a list need.
+SELECT l.account_id, l.local_number, l.plan, l.epoch, l.version,
+       l.total, l.unread, l.archived, l.fresh, coalesce(c.calls, 0)
+  FROM api_key AS k
+  JOIN library AS l ON l.account_id = k.account_id
+  LEFT JOIN api_call AS c ON c.account_id = k.account_id AND c.month = :month
+ WHERE k.account_id = :account_id
+   AND k.key_hash = :key_hash
+   AND k.revoked_at IS NULL
+
+-- name: by_id
+SELECT l.account_id, l.local_number, l.plan, l.epoch, l.version,
+       l.total, l.unread, l.archived, l.fresh, coalesce(c.calls, 0)
+  FROM library AS l
+  LEFT JOIN api_call AS c ON c.account_id = l.account_id AND c.month = :month
+ WHERE l.account_id = :account_id
+
+-- name: id_of_email
+SELECT p.account_id
+  FROM person AS p
+ WHERE p.email_key = :email_key
+
+-- name: every_account
+SELECT p.account_id, p.email, l.plan, l.total, p.created_at
+  FROM person AS p
+  JOIN library AS l ON l.account_id = p.account_id
+ ORDER BY p.created_at, p.account_id
+
+-- name: count_accounts
+SELECT count(*) FROM person
+
+-- name: insert_person
+INSERT INTO person (account_id, email, email_key, created_at)
+VALUES (:account_id, :email, :email_key, :created_at)
+
+-- name: insert_library
+INSERT INTO library (account_id, local_number, plan, epoch, version, next_number, next_label_id,
+                     total, unread, archived, fresh, created_at)
+VALUES (:account_id, :local_number, :plan, :epoch, 1, 1, 1, 0, 0, 0, 0, :created_at)
+
+-- name: set_plan
+UPDATE library
+   SET plan = :plan, version = version + 1
+ WHERE account_id = :account_id
+
+-- name: add_calls
+INSERT INTO api_call (account_id, month, calls)
+VALUES (:account_id, :month, :calls)
+    ON CONFLICT (account_id, month) DO UPDATE
+   SET calls = api_call.calls + excluded.calls

@@ -1,0 +1,22 @@
+-- name: known
+-- CROSS JOIN keeps the order: the list first. The planner would walk the whole account instead.
+SELECT b.post_id, b.number, b.content_hash, b.sort_index, b.imported_at, b.bookmarked_at,
+       b.is_read, b.is_archived, c.tags
+  FROM json_each(:post_ids) AS wanted
+  CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.post_id = wanted.value
+  CROSS JOIN content AS c ON c.place = :place + b.number
+
+-- name: put_content
+INSERT INTO content (place, render_version, tags, rendering)
+VALUES (:place + :number, :render_version, :tags, :rendering)
+    ON CONFLICT (place) DO UPDATE
+   SET render_version = excluded.render_version,
+       tags = excluded.tags,
+       rendering = excluded.rendering
+
+-- name: drop_words
+DELETE FROM keyword WHERE rowid = :place + :number
+
+-- name: put_words
+INSERT INTO keyword (rowid, words)
+VALUES (:place + :number, :words)

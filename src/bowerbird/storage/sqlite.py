@@ -1,0 +1,126 @@
+"""The library in one SQLite file: reads on the loop or a reader thread, writes in groups."""
+
+import asyncio
+import functools
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Final, TypeVar
+
+import apsw
+import msgspec
+
+from bowerbird import errors
+from bowerbird.model.words import Match, WordQuery
+from bowerbird.storage import migrations, queries
+from bowerbird.storage.database import Row, Transaction, Values
+from bowerbird.storage.sqlite_writer import Writer, translated
+from bowerbird.storage.word_order import WordOrder
+from bowerbird.storage.words import for_fts5
+
+T = TypeVar("T")
+
+FILE_NAME: Final = "bowerbird.db"
+SLOW_READ_LIMIT_S: Final = 30.0
+_READER_THREADS: Final = 2
+# Waits only for programs that do not take part in the writers' queue, such as the sqlite3 shell.
+_BUSY_MS: Final = 10_000
+
+
+class SqliteDatabase:
+    """One open library file. Made and used on one event loop."""
+
+    dialect: Final = "sqlite"
+
+    def __init__(self, folder: Path) -> None:
+        file = folder / FILE_NAME
+        self._reader = connect(file, read_only=True)
+        self._slow_readers = [connect(file, read_only=True) for _ in range(_READER_THREADS)]
+        self._slow_slots = asyncio.Semaphore(_READER_THREADS)
+        self._threads = ThreadPoolExecutor(_READER_THREADS, thread_name_prefix="sqlite-reader")
+        self._writer = Writer(functools.partial(connect, file), folder)
+
+        self.word_order = WordOrder(self._on_reader, self.queries("word_order"))
+
+    def queries(self, resource: str) -> queries.Queries:
+        return queries.load(resource, self.dialect)
+
+    def match(self, query: WordQuery) -> Match:
+        return for_fts5(query)
+
+    def stored_words(self, index_text: str) -> str:
+        return index_text
+
+    def number_list(self, numbers: Sequence[int]) -> str:
+        return msgspec.json.encode(numbers).decode()
+
+    def text_list(self, texts: Sequence[str]) -> str:
+        return msgspec.json.encode(texts).decode()
+
+    async def rows(self, sql: str, values: Values) -> Sequence[Row]:
+        # On the loop itself: a page costs 0.2 ms, handing it to a thread would double that.
+        try:
+            return self._reader.execute(sql, values).fetchall()
+        except apsw.Error as error:
+            raise translated(error) from error
+
+    async def slow_rows(self, sql: str, values: Values) -> Sequence[Row]:
+        return await self._on_reader(lambda c: c.execute(sql, values).fetchall())
+
+    async def _on_reader(self, work: Callable[[apsw.Connection], T]) -> T:
+        """Runs `work` on a reader thread with a connection of its own."""
+        async with self._slow_slots:
+            connection = self._slow_readers.pop()
+            try:
+                return await self._on_thread(connection, work)
+            finally:
+                self._slow_readers.append(connection)
+
+    async def _on_thread(
+        self, connection: apsw.Connection, work: Callable[[apsw.Connection], T]
+    ) -> T:
+        reading = asyncio.get_running_loop().run_in_executor(self._threads, work, connection)
+        try:
+            return await asyncio.wait_for(asyncio.shield(reading), SLOW_READ_LIMIT_S)
+        except apsw.Error as error:
+            raise translated(error) from error
+        except (TimeoutError, asyncio.CancelledError) as error:
+            connection.interrupt()
+            # The connection is free again only when its thread has let go of it.
+            await asyncio.wait([reading])
+            reading.exception()
+            if isinstance(error, TimeoutError):
+                raise errors.unavailable("The search took too long and was stopped.") from None
+            raise
+
+    async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
+        return await self._writer.write(work)
+
+    async def require_ready(self) -> None:
+        applied = await self.rows("SELECT number FROM schema_migration", {})
+        if len(applied) < len(migrations.available(self.dialect)):
+            raise errors.unavailable("The library has not been migrated. Run: bowerbird migrate")
+
+    async def close(self) -> None:
+        await asyncio.to_thread(self._writer.close)
+        self._threads.shutdown()
+        for connection in (self._reader, *self._slow_readers):
+            connection.close()
+
+
+def connect(file: Path, *, read_only: bool = False) -> apsw.Connection:
+    flags = (
+        apsw.SQLITE_OPEN_READONLY
+        if read_only
+        else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+    )
+    connection = apsw.Connection(str(file), flags=flags)
+    connection.set_busy_timeout(_BUSY_MS)
+    connection.execute("PRAGMA cache_size = -16000")
+    connection.execute("PRAGMA temp_store = MEMORY")
+    if not read_only:
+        # 8 KiB pages hold a rendering of 2 kB whole, several to a page.
+        connection.execute("PRAGMA page_size = 8192")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+    return connection

@@ -1,0 +1,1 @@
+"""HTTP shared by the surfaces: envelope, keys, query strings, ready answers."""

@@ -1,0 +1,39 @@
+"""gzip and zstd for those who ask, where it pays."""
+
+import gzip
+from functools import lru_cache
+from typing import Final
+
+import zstandard
+
+# Below this a header and a dictionary cost more than the bytes saved.
+LEAST_BYTES: Final = 1_024
+_ZSTD: Final = zstandard.ZstdCompressor(level=3)
+
+
+@lru_cache(maxsize=256)
+def chosen(accept_encoding: bytes) -> str:
+    """The best encoding a client accepts: zstd, gzip, or "" for none."""
+    weights: dict[str, float] = {}
+    for part in accept_encoding.decode("latin-1").lower().split(","):
+        name, _, parameter = part.strip().partition(";")
+        weights[name.strip()] = _weight(parameter)
+    everything = weights.get("*", 0.0)
+    best = max(("zstd", "gzip"), key=lambda name: weights.get(name, everything))
+    return best if weights.get(best, everything) > 0 else ""
+
+
+def compressed(body: bytes, encoding: str) -> bytes:
+    if encoding == "zstd":
+        return _ZSTD.compress(body)
+    return gzip.compress(body, compresslevel=4, mtime=0)
+
+
+def _weight(parameter: str) -> float:
+    name, _, value = parameter.strip().partition("=")
+    if name.strip() != "q":
+        return 1.0
+    try:
+        return float(value)
+    except ValueError:
+        return 0.0

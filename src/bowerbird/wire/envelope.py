@@ -1,0 +1,43 @@
+"""The one shape of every JSON answer. Nothing else in the service writes "status"."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+
+from bowerbird.errors import CATALOGUE, Code, Refusal
+from bowerbird.wire.replies import JSON, PRIVATE, Header, Reply
+
+_encode: Final = msgspec.json.Encoder().encode
+
+
+def success(data: Any, meta: Any = None) -> bytes:
+    return _encode({"status": True, "data": data, "meta": meta or {}})
+
+
+def success_of_one(item: bytes) -> bytes:
+    """Around an object that is JSON already."""
+    return b'{"status":true,"data":%b,"meta":{}}' % item
+
+
+def success_of_many(items: Sequence[bytes], meta: dict[str, Any]) -> bytes:
+    """Around objects that are JSON already."""
+    return b'{"status":true,"data":[%b],"meta":%b}' % (b",".join(items), _encode(meta))
+
+
+def refusal(refused: Refusal, upgrade_url: str) -> Reply:
+    body = {"status": False, "code": refused.code, "error": refused.sentence}
+    # Every 402, and nothing else, tells where the plan is changed.
+    if refused.status == CATALOGUE[Code.SUBSCRIPTION_REQUIRED].status:
+        body["upgrade_url"] = upgrade_url
+    headers: list[Header] = [JSON, *PRIVATE]
+    headers += [(k.lower().encode(), v.encode()) for k, v in refused.headers.items()]
+    return Reply(refused.status, headers, _encode(body))
+
+
+def fault(reference: str) -> Refusal:
+    """A fault of ours: the caller gets a reference, the log gets the exception."""
+    return Refusal(
+        Code.INTERNAL_ERROR,
+        f"Something went wrong here; it is logged under the reference {reference}.",
+    )

@@ -1,0 +1,39 @@
+"""An answer ready to be sent, and the headers that every answer of the API carries."""
+
+from typing import Final
+
+from msgspec import Struct
+
+Header = tuple[bytes, bytes]
+
+JSON: Final[Header] = (b"content-type", b"application/json")
+PRIVATE: Final[list[Header]] = [
+    (b"cache-control", b"private, no-cache"),
+    (b"vary", b"Authorization, Accept-Encoding"),
+]
+CORS: Final[list[Header]] = [
+    (b"access-control-allow-origin", b"*"),
+    (
+        b"access-control-expose-headers",
+        (
+            b"Location, Retry-After, Idempotency-Replayed, ETag, WWW-Authenticate, "
+            b"X-Service-Environment, Deprecation, Sunset, Link, X-Request-Id"
+        ),
+    ),
+]
+PREFLIGHT: Final[list[Header]] = [
+    (
+        b"access-control-allow-headers",
+        (
+            b"Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id, "
+            b"X-Service-Sandbox-Error"
+        ),
+    ),
+    (b"access-control-max-age", b"86400"),
+]
+
+
+class Reply(Struct, frozen=True):
+    status: int
+    headers: list[Header]
+    body: bytes = b""

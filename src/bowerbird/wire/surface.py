@@ -1,0 +1,212 @@
+"""Serves a table of routes under one prefix: key, path, size, handler, envelope, log line.
+
+The order of refusals is fixed: 401, then 404 and 405 for the path, then 413, then the handler's.
+"""
+
+import itertools
+import re
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final
+
+import structlog
+from msgspec import Struct
+from starlette.routing import compile_path
+from starlette.types import Receive, Scope, Send
+
+from bowerbird import errors
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.calls import CallCounter
+from bowerbird.model.accounts import Account
+from bowerbird.wire import envelope
+from bowerbird.wire.answers import Asked
+from bowerbird.wire.auth import Authenticate
+from bowerbird.wire.measures import Measures
+from bowerbird.wire.replies import CORS, PREFLIGHT, Reply
+
+MOST_BODY_BYTES: Final = 1024 * 1024
+MOST_HEADER_BYTES: Final = 32 * 1024
+_REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9_.:-]{1,128}")
+
+
+class Call(Struct, frozen=True):
+    """One request as a handler sees it."""
+
+    account: Account
+    asked: Asked
+    path_params: dict[str, Any]
+
+
+Handler = Callable[[Call], Awaitable[Reply]]
+
+
+class Endpoint(Struct, frozen=True):
+    """One row of a table of routes."""
+
+    method: str
+    path: str
+    handle: Handler
+    # Whether a free account's month is charged with a call that asks for this query string.
+    counts: Callable[[bytes], bool] = lambda _: True
+
+
+class _Path(Struct, frozen=True):
+    pattern: re.Pattern[str]
+    template: str
+    endpoints: dict[str, Endpoint]
+
+    @property
+    def allow(self) -> str:
+        return ", ".join([*self.endpoints, "OPTIONS"])
+
+
+class _Request(Struct):
+    """What the log line tells of a request. Keys, texts and cursors have no place in it."""
+
+    method: str
+    path: str
+    headers: dict[bytes, bytes]
+    header_bytes: int
+    request_id: bytes
+    template: str = "unknown"
+    account: Account | None = None
+
+
+class Surface:
+    def __init__(
+        self,
+        endpoints: Sequence[Endpoint],
+        *,
+        authenticate: Authenticate,
+        calls: CallCounter,
+        measures: Measures,
+        upgrade_url: str,
+    ) -> None:
+        self._paths = _paths(endpoints)
+        self._authenticate = authenticate
+        self._calls = calls
+        self._measures = measures
+        self._upgrade_url = upgrade_url
+        self._log = structlog.get_logger()
+        self._id_start = secrets.token_hex(6)
+        self._id_count = itertools.count(1)
+
+    async def __call__(self, scope: Scope, _: Receive, send: Send) -> None:
+        started = time.perf_counter()
+        request = self._request(scope)
+        reply = await self._reply(scope, request)
+        body = b"" if request.method == "HEAD" else reply.body
+        headers = [*reply.headers, *CORS, (b"x-request-id", request.request_id)]
+        await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+        self._note(request, reply, time.perf_counter() - started)
+
+    async def _reply(self, scope: Scope, request: _Request) -> Reply:
+        try:
+            return await self._answer(scope, request)
+        except Refusal as refused:
+            return envelope.refusal(refused, self._upgrade_url)
+        except Exception:  # noqa: BLE001 - whatever it is, the caller gets the envelope
+            reference = request.request_id.decode()
+            self._log.exception("fault", reference=reference, route=request.template)
+            return envelope.refusal(envelope.fault(reference), self._upgrade_url)
+
+    async def _answer(self, scope: Scope, request: _Request) -> Reply:
+        if request.header_bytes > MOST_HEADER_BYTES:
+            raise Refusal(
+                Code.INVALID_REQUEST,
+                f"The request's headers are larger than {MOST_HEADER_BYTES // 1024} KiB.",
+            )
+        path, path_params = self._find(request.path)
+        if request.method == "OPTIONS" and path is not None:
+            return _preflight(path)
+        account = request.account = await self._authenticate(request.headers.get(b"authorization"))
+        if path is None:
+            raise Refusal(Code.NOT_FOUND, f"There is nothing at {errors.shown(request.path)}.")
+        request.template = path.template
+        endpoint = _endpoint(path, request.method)
+        _check_size(request.headers.get(b"content-length"))
+        query_string = scope["query_string"]
+        is_counted = account.is_free and endpoint.counts(query_string)
+        if is_counted:
+            self._calls.check(account)
+        asked = Asked(
+            path=request.path,
+            query_string=query_string,
+            accept_encoding=request.headers.get(b"accept-encoding", b""),
+            if_none_match=request.headers.get(b"if-none-match"),
+        )
+        reply = await endpoint.handle(Call(account, asked, path_params))
+        if is_counted and reply.status < 300:  # noqa: PLR2004 - 304 costs nothing
+            self._calls.add(account)
+        return reply
+
+    def _request(self, scope: Scope) -> _Request:
+        headers: dict[bytes, bytes] = dict(scope["headers"])
+        request_id = headers.get(b"x-request-id", b"")
+        if not _REQUEST_ID.fullmatch(request_id):
+            request_id = f"{self._id_start}-{next(self._id_count)}".encode()
+        return _Request(
+            method=scope["method"],
+            path=scope["path"],
+            headers=headers,
+            header_bytes=sum(len(name) + len(value) for name, value in scope["headers"]),
+            request_id=request_id,
+        )
+
+    def _find(self, text: str) -> tuple[_Path | None, dict[str, Any]]:
+        for path in self._paths:
+            if match := path.pattern.match(text):
+                return path, match.groupdict()
+        return None, {}
+
+    def _note(self, request: _Request, reply: Reply, seconds: float) -> None:
+        self._measures.observe(request.template, request.method, reply.status, seconds)
+        self._log.info(
+            "request",
+            id=request.request_id.decode(),
+            method=request.method,
+            route=request.template,
+            status=reply.status,
+            ms=round(seconds * 1000, 2),
+            bytes=len(reply.body),
+            account=request.account.account_id if request.account else None,
+        )
+
+
+def _paths(endpoints: Sequence[Endpoint]) -> list[_Path]:
+    paths: dict[str, _Path] = {}
+    for endpoint in endpoints:
+        if endpoint.path not in paths:
+            pattern, _, _ = compile_path(endpoint.path)
+            paths[endpoint.path] = _Path(pattern, endpoint.path, {})
+        paths[endpoint.path].endpoints[endpoint.method] = endpoint
+        if endpoint.method == "GET":
+            paths[endpoint.path].endpoints["HEAD"] = endpoint
+    return list(paths.values())
+
+
+def _endpoint(path: _Path, method: str) -> Endpoint:
+    endpoint = path.endpoints.get(method)
+    if endpoint is None:
+        raise Refusal(
+            Code.METHOD_NOT_ALLOWED,
+            f"{errors.shown(method)} is not possible here; {path.allow} is.",
+            {"Allow": path.allow},
+        )
+    return endpoint
+
+
+def _check_size(content_length: bytes | None) -> None:
+    if content_length is not None and int(content_length) > MOST_BODY_BYTES:
+        raise Refusal(
+            Code.PAYLOAD_TOO_LARGE,
+            f"The body is larger than {MOST_BODY_BYTES // 1024} KiB.",
+        )
+
+
+def _preflight(path: _Path) -> Reply:
+    methods = path.allow.encode()
+    headers = [(b"allow", methods), (b"access-control-allow-methods", methods), *PREFLIGHT]
+    return Reply(204, headers)

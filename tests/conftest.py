@@ -1,0 +1,69 @@
+"""Fixtures that every test may ask for. Each test has a database of its own."""
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from bowerbird.storage.database import Database
+from tests.support import databases, service
+from tests.support.postgres import ThrowawayPostgres
+from tests.support.service import Member, Service
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[ThrowawayPostgres]:
+    with databases.postgres_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return databases.sqlite_template(tmp_path_factory.mktemp("template"))
+
+
+@pytest.fixture
+async def sqlite(sqlite_template: Path, tmp_path: Path) -> AsyncIterator[Database]:
+    async with databases.fresh_sqlite(sqlite_template, tmp_path) as database:
+        yield database
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+async def database(
+    request: pytest.FixtureRequest, sqlite_template: Path, tmp_path: Path
+) -> AsyncIterator[Database]:
+    if request.param == "sqlite":
+        fresh = databases.fresh_sqlite(sqlite_template, tmp_path)
+    else:
+        fresh = databases.fresh_postgres(request.getfixturevalue("postgres"))
+    async with fresh as opened:
+        yield opened
+
+
+@pytest.fixture
+async def cast(database: Database) -> AsyncIterator[Service]:
+    """The service on each database, with alice, bob and free."""
+    built = await service.build(database)
+    yield built
+    for client in (built.alice.client, built.bob.client, built.free.client, built.nobody):
+        await client.aclose()
+
+
+@pytest.fixture
+def alice(cast: Service) -> Member:
+    return cast.alice
+
+
+@pytest.fixture
+def bob(cast: Service) -> Member:
+    return cast.bob
+
+
+@pytest.fixture
+def free(cast: Service) -> Member:
+    return cast.free

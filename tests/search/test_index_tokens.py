@@ -1,0 +1,118 @@
+"""What the tokenizer makes of a text, and that both engines take its tokens whole."""
+
+import re
+
+import apsw
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bowerbird.model.words import GAP
+from bowerbird.search.tokens import MAX_CHARACTERS, MAX_TOKENS, index_text, words
+from bowerbird.storage.words import vector_text
+
+# st.text alone rarely joins what matters; these are the characters with rules of their own.
+_TRICKY = "aZ09_#@'\u2019\"\\-!* \t\n\x00\x1c\u00a0\u0301\u0130\u00df\u0345\u200b\u200d\ufe0f\u20e3"
+_TRICKY += "\u6771\u4eac\u304b\u3099\u0e17\u0e35\u0915\u093f\u0627\u064e\ud55c\U0001f469\U0001f3fd"
+TEXTS = (
+    st.text() | st.text(st.sampled_from(_TRICKY)) | st.text(st.characters(categories=["L", "M"]))
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("Hello, World!", "hello world"),
+        ("snake_case and __init__", "snake_case and __init__"),
+        ("Caf\u00e9 cafe\u0301 NA\u00cfVE", "cafe cafe naive"),
+        ("Stra\u00dfe STRASSE", "strasse strasse"),
+        ("\u0130stanbul ISPARTA \u0131sparta", "istanbul isparta isparta"),
+        ("\u0141\u00f3d\u017a K\u00f8benhavn", "lodz kobenhavn"),
+        ("don't Don\u2019t", "dont dont"),
+        ("Apple's l\u2019homme dell'arte o'clock", "apple l homme dell arte oclock"),
+        ("\uff26\uff55\uff4c\uff4c \U0001d41b\U0001d428\U0001d425\U0001d41d", "full bold"),
+        ("brand\u2122 soft\u00adware", "brand software"),
+        ("\u0391\u03b8\u03ae\u03bd\u03b1\u03c2", "\u03b1\u03b8\u03b7\u03bd\u03b1\u03c3"),
+        ("\u05e9\u05b8\u05c1\u05dc\u05d5\u05b9\u05dd", "\u05e9\u05dc\u05d5\u05dd"),
+        ("\u0645\u064f\u062d\u064e\u0645\u0651\u062f", "\u0645\u062d\u0645\u062f"),
+        ("\u0661\u0662\u0663", "123"),
+        ("हिन्दी में", "हिन्दी में"),
+        ("한국어 입니다", "한국어 입니다"),
+        ("東京都", "東京 京都 都"),
+        ("東", "東"),
+        ("ｶﾞラス", "ガラ ラス ス"),
+        ("iPhone15を買う", "iphone15 を買 買う う"),
+        ("กาแฟ", "กา าแ แฟ ฟ"),
+        ("👩\u200d💻👍🏽❤\ufe0f", "👩 💻 👍 ❤"),
+        ("ask @Ada_L's #Python, now", "ask ada_l python now # @ada_l #python"),
+        ("#東京タワー", "東京 京タ タワ ワー ー # #東京タワー"),
+        ("mail ada@example.com, C# #1", "mail ada example com c 1 # #1"),
+        ("?! ... #@ \x00\ud800", ""),
+    ],
+)
+def test_cuts_a_text_into_tokens(text: str, tokens: str) -> None:
+    assert index_text([text]) == tokens
+
+
+def test_parts_fields_by_a_gap_and_skips_empty_ones() -> None:
+    assert index_text(["one two", "", "!", "three"]) == f"one two {GAP} three"
+
+
+def test_cuts_a_long_word_equally_with_and_without_its_sigil() -> None:
+    assert index_text(["#" + "a" * 70]) == f"{'a' * 64} {GAP} #{'a' * 63}"
+
+
+def test_ends_at_the_bound_of_tokens() -> None:
+    made = index_text([" ".join(str(number) for number in range(20_000)), "never"]).split()
+
+    assert made == [str(number) for number in range(MAX_TOKENS)]
+
+
+def test_ends_at_a_whole_token_below_the_bound_of_characters() -> None:
+    long_words = [f"{number:064}" for number in range(10_000)]
+
+    made = index_text([" ".join(long_words)])
+
+    assert MAX_CHARACTERS - 65 <= len(made) <= MAX_CHARACTERS
+    assert made.split() == long_words[: len(made.split())]
+
+
+def test_keeps_the_place_of_an_occurrence_too_many() -> None:
+    made = index_text([" ".join(["again"] * 300 + ["end"])]).split()
+
+    assert made == ["again"] * 255 + [GAP] * 45 + ["end"]
+
+
+def test_writes_a_vector_with_positions_and_without_gaps() -> None:
+    assert vector_text(index_text(["to be or", "to do"])) == "'to':1,5 'be':2 'or':3 'do':6"
+    assert vector_text("") == ""
+
+
+@given(st.lists(TEXTS, max_size=4))
+def test_every_token_is_one_token_of_fts5(fts5: apsw.Connection, fields: list[str]) -> None:
+    made = index_text(fields)
+
+    fts5.execute("DELETE FROM post")
+    fts5.execute("INSERT INTO post (tokens) VALUES (?)", (made,))
+
+    kept = fts5.execute("SELECT term FROM place ORDER BY offset").fetchall()
+    assert [term for (term,) in kept] == made.split(" ") * bool(made)
+
+
+@given(st.lists(TEXTS, max_size=4))
+def test_every_vector_is_a_tsvector_literal(fields: list[str]) -> None:
+    lexeme = re.compile(r"'[^\s'\\\x00]{1,64}':[1-9][0-9]*(,[1-9][0-9]*)*")
+
+    literal = vector_text(index_text(fields))
+
+    assert all(lexeme.fullmatch(part) for part in literal.split())
+
+
+@given(TEXTS)
+def test_no_word_is_the_gap(text: str) -> None:
+    assert GAP not in words(text)
+
+
+@given(TEXTS)
+def test_words_are_folded_for_good(text: str) -> None:
+    assert all(words(word)[0] == word for word in words(text))

@@ -1,0 +1,105 @@
+"""The query language as a tree, and its texts for either engine."""
+
+import apsw
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bowerbird.model.words import Match, Term, WordQuery
+from bowerbird.search.query import parse
+from bowerbird.storage.words import for_fts5, for_tsquery
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("Fast cats", [Term(("fast",)), Term(("cats",))]),
+        ('"Fast cats" run', [Term(("fast", "cats")), Term(("run",))]),
+        ("\u201cFast cats\u201d", [Term(("fast", "cats"))]),
+        ("-dog !cow", [Term(("dog",), is_excluded=True), Term(("cow",), is_excluded=True)]),
+        ('-"big dog"', [Term(("big", "dog"), is_excluded=True)]),
+        ("ca*", [Term(("ca",), is_prefix=True)]),
+        ("c*", [Term(("c",))]),
+        ("-ca*", [Term(("ca",), is_prefix=True, is_excluded=True)]),
+        ("foo-bar*", [Term(("foo", "bar"), is_prefix=True)]),
+        ("don't", [Term(("dont",))]),
+        ("https://example.com/a?b=1", [Term(("https", "example", "com", "a", "b", "1"))]),
+        ("#Python", [Term(("#python",))]),
+        ("(@Ada_L),", [Term(("@ada_l",))]),
+        ("#py*", [Term(("#py",), is_prefix=True)]),
+        ("#p*", [Term(("#p",))]),
+        ('"#python"', [Term(("python",))]),
+        ("#東京タワー", [Term(("#東京タワー",))]),
+        ("東京", [Term(("東京",))]),
+        ("東京*", [Term(("東京",))]),
+        ("東京都", [Term(("東京", "京都"))]),
+        ("東", [Term(("東",), is_prefix=True)]),
+        ("2024年", [Term(("2024", "年"), is_prefix=True)]),
+        ("🎉", [Term(("🎉",))]),
+        ("cat Cat CAT", [Term(("cat",))]),
+        ('5" disk', [Term(("5",)), Term(("disk",))]),
+        ('"never closed', [Term(("never", "closed"))]),
+        ("a - b", [Term(("a",)), Term(("b",))]),
+        ("--a", [Term(("a",), is_excluded=True)]),
+        ("AND OR NOT NEAR", [Term(("and",)), Term(("or",)), Term(("not",)), Term(("near",))]),
+    ],
+)
+def test_reads_a_query(text: str, terms: list[Term]) -> None:
+    assert parse(text) == WordQuery(tuple(terms))
+
+
+@pytest.mark.parametrize(
+    "text", ["", "   ", '"', '""', "-", "!!!", "*", '-"" ?', "#", "@ #", "\x00"]
+)
+def test_finds_no_term_in_punctuation(text: str) -> None:
+    assert parse(text).is_empty
+    assert for_fts5(parse(text)) == for_tsquery(parse(text)) == Match(None, None)
+
+
+def test_counts_the_first_terms_only() -> None:
+    query = parse(" ".join(f"? w{number}" for number in range(100)))
+
+    assert [term.tokens for term in query.terms] == [(f"w{number}",) for number in range(32)]
+
+
+def test_counts_the_first_words_of_a_long_phrase_only() -> None:
+    (term,) = parse("-".join(["word"] * 1000) + "*").terms
+
+    assert term == Term(("word",) * 64)
+
+
+def test_writes_both_engines_texts() -> None:
+    query = parse('cat "big dog" ru* -cow -"old owl"')
+
+    assert for_fts5(query) == Match(
+        wanted='"cat" AND "big" + "dog" AND "ru" *', unwanted='"cow" OR "old" + "owl"'
+    )
+    assert for_tsquery(query) == Match(
+        wanted="'cat' & 'big' <-> 'dog' & 'ru':*", unwanted="'cow' | 'old' <-> 'owl'"
+    )
+
+
+def test_asks_for_nothing_when_all_is_excluded() -> None:
+    assert for_fts5(parse("-cow")) == Match(wanted=None, unwanted='"cow"')
+
+
+def test_equal_queries_are_equal_keys() -> None:
+    assert len({parse("CAT -dog"), parse("cat  !dog")}) == 1
+
+
+@given(st.text() | st.text(st.sampled_from("""ab"-!*#@ \x00\\'東\u201c"""), max_size=200))
+def test_no_input_is_an_error(fts5: apsw.Connection, text: str) -> None:
+    match = for_fts5(parse(text))
+
+    for asked in (match.wanted, match.unwanted):
+        if asked is not None:
+            fts5.execute("SELECT rowid FROM post WHERE post MATCH ?", (asked,)).fetchall()
+
+
+@pytest.mark.parametrize(
+    "text", ["a" * 10_000, '"' * 10_000, "a-" * 5_000, "東" * 10_000, "🎉" * 10_000]
+)
+def test_ten_thousand_characters_are_no_error(fts5: apsw.Connection, text: str) -> None:
+    wanted = for_fts5(parse(text)).wanted or '"x"'
+
+    assert fts5.execute("SELECT count(*) FROM post WHERE post MATCH ?", (wanted,)).fetchone()

@@ -1,0 +1,54 @@
+"""Fresh, migrated databases of both kinds, copied from a template that is made once."""
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+
+from bowerbird.storage import postgres_schema, sqlite_schema
+from bowerbird.storage.database import Database
+from bowerbird.storage.postgres import PostgresDatabase, open_pool
+from bowerbird.storage.sqlite import FILE_NAME, SqliteDatabase
+from tests.support.postgres import ThrowawayPostgres
+
+_TEMPLATE = "migrated"
+
+
+@contextmanager
+def postgres_server() -> Iterator[ThrowawayPostgres]:
+    with ThrowawayPostgres() as server:
+        server.create_template(_TEMPLATE, _migrate)
+        yield server
+
+
+def _migrate(url: str) -> None:
+    # On a thread, because a fixture may be asked for while an event loop runs on this one.
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(lambda: asyncio.run(postgres_schema.migrate(url))).result()
+
+
+def sqlite_template(folder: Path) -> Path:
+    sqlite_schema.prepare(folder)
+    return folder / FILE_NAME
+
+
+@asynccontextmanager
+async def fresh_sqlite(template: Path, folder: Path) -> AsyncIterator[Database]:
+    shutil.copy(template, folder / FILE_NAME)
+    database = SqliteDatabase(folder)
+    try:
+        yield database
+    finally:
+        await database.close()
+
+
+@asynccontextmanager
+async def fresh_postgres(server: ThrowawayPostgres) -> AsyncIterator[Database]:
+    with server.fresh_database(_TEMPLATE) as url:
+        database = PostgresDatabase(await open_pool(url, 4))
+        try:
+            yield database
+        finally:
+            await database.close()

@@ -1,0 +1,63 @@
+"""Holds every answer against spec/openapi.json: the status, the headers and the body."""
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import httpx
+import jsonschema_rs
+
+SPEC = Path(__file__).parents[2] / "spec" / "openapi.json"
+
+
+@cache
+def document() -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads(SPEC.read_text(encoding="utf-8"))
+    return loaded
+
+
+def check(response: httpx.Response) -> None:
+    """Fails with what differs when an answer is not one the document promises."""
+    request = response.request
+    if request.method == "OPTIONS":
+        return
+    assert "x-request-id" in response.headers
+    operation = _operation(request.url.path, request.method)
+    if operation is None:
+        # No such path or method: only the envelope is promised.
+        assert response.status_code in (400, 401, 404, 405, 413, 500, 503)
+        _check_body(response, request, {"$ref": "#/components/schemas/Refusal"})
+        return
+    promised = operation["responses"].get(str(response.status_code))
+    assert promised, f"{request.method} {request.url.path} answers {response.status_code}"
+    for name, header in promised.get("headers", {}).items():
+        assert not header.get("required") or name in response.headers, name
+    if "content" in promised:
+        schema = promised["content"]["application/json"]["schema"]
+        _check_body(response, request, schema)
+    else:
+        assert response.content == b""
+
+
+def _check_body(response: httpx.Response, request: httpx.Request, schema: dict[str, Any]) -> None:
+    assert response.headers["content-type"] == "application/json"
+    if request.method == "HEAD":
+        assert response.content == b""
+        return
+    _validator(json.dumps(schema)).validate(response.json())
+
+
+@cache
+def _validator(schema: str) -> Any:
+    whole = {**json.loads(schema), "components": document()["components"]}
+    return jsonschema_rs.Draft202012Validator(whole)
+
+
+def _operation(path: str, method: str) -> dict[str, Any] | None:
+    for template, item in document()["paths"].items():
+        if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", template), path):
+            found: dict[str, Any] | None = item.get("get" if method == "HEAD" else method.lower())
+            return found
+    return None

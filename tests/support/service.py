@@ -1,0 +1,139 @@
+"""The service as tests meet it: the whole application on a real database, with a small cast.
+
+alice pays, bob pays and has another library, free has the free plan.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from bowerbird import app
+from bowerbird.app import App
+from bowerbird.library.intake import Intake
+from bowerbird.model.accounts import Account, Key, Membership
+from bowerbird.model.intake import Outcome
+from bowerbird.model.keys import key_hash, new_account_id, new_key
+from bowerbird.settings import Settings
+from bowerbird.sources import own_json
+from bowerbird.storage.accounts import AccountStore
+from bowerbird.storage.database import Database
+from bowerbird.storage.keys import KeyStore
+from tests.support import make, published
+
+# 2026-07-18T08:21:13.841838
+NOW = 1784362873841838
+
+
+class SetClock:
+    """A clock that stands until a test moves it."""
+
+    def __init__(self, now: int = NOW) -> None:
+        self.now = now
+
+    def __call__(self) -> int:
+        return self.now
+
+
+class CheckedTransport(httpx.AsyncBaseTransport):
+    """Sends requests to the application and holds each answer against the published document."""
+
+    def __init__(self, asgi: Any) -> None:
+        self._inner = httpx.ASGITransport(asgi)
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        response = await self._inner.handle_async_request(request)
+        response.request = request
+        await response.aread()
+        if request.url.path.startswith("/v1"):
+            published.check(response)
+        return response
+
+
+@dataclass(frozen=True)
+class Member:
+    """One of the cast, with the key they call with."""
+
+    database: Database
+    account_id: int
+    key: str
+    client: httpx.AsyncClient
+    clock: SetClock
+
+    async def get(self, path: str, **params: Any) -> httpx.Response:
+        return await self.client.get(path, params=params)
+
+    async def listed(self, **params: Any) -> dict[str, Any]:
+        response = await self.client.get("/v1/bookmarks", params=params)
+        assert response.status_code == 200, response.text
+        answer: dict[str, Any] = response.json()
+        return answer
+
+    async def ids(self, **params: Any) -> list[str]:
+        return [bookmark["post_id"] for bookmark in (await self.listed(**params))["data"]]
+
+    async def crawl(self, **params: Any) -> list[str]:
+        """Every post id of a list, page by page."""
+        seen: list[str] = []
+        cursor: str | None = ""
+        while cursor is not None:
+            answer = await self.listed(**params, cursor=cursor)
+            seen += [bookmark["post_id"] for bookmark in answer["data"]]
+            cursor = answer["meta"]["next_cursor"]
+        return seen
+
+    async def account(self) -> Account:
+        found = await AccountStore(self.database).by_id(self.account_id, 202607)
+        assert found
+        return found
+
+    async def save(self, **fields: Any) -> dict[str, Any]:
+        """Puts one post into the library; returns it as it was handed in."""
+        record = make.post(**fields)
+        await self.save_all([record])
+        return record
+
+    async def save_all(self, records: list[dict[str, Any]]) -> Outcome:
+        arrivals = [own_json.read(make.raw(record)).incoming for record in records]
+        return await Intake(self.database, self.clock).take(await self.account(), arrivals)
+
+
+@dataclass(frozen=True)
+class Service:
+    app: App
+    database: Database
+    clock: SetClock
+    alice: Member
+    bob: Member
+    free: Member
+    nobody: httpx.AsyncClient
+
+
+async def build(database: Database, **settings: Any) -> Service:
+    clock = SetClock()
+    service = app.build(Settings(**settings), database, clock)
+    cast = {
+        name: await _member(service, database, clock, name, plan)
+        for name, plan in (("alice", "pro"), ("bob", "pro"), ("free", "free"))
+    }
+    return Service(service, database, clock, nobody=_client(service), **cast)
+
+
+async def _member(
+    service: App, database: Database, clock: SetClock, name: str, plan: str
+) -> Member:
+    account_id = new_account_id()
+    email = f"{name}@example.com"
+    await AccountStore(database).create(Membership(account_id, email, plan, 0, clock()), email)
+    text = new_key(account_id)
+    await KeyStore(database).create(
+        account_id, Key(f"{name}-key", name, clock(), None), key_hash(text)
+    )
+    client = _client(service, {"Authorization": f"Bearer {text}"})
+    return Member(database, account_id, text, client, clock)
+
+
+def _client(service: App, headers: dict[str, str] | None = None) -> httpx.AsyncClient:
+    return httpx.AsyncClient(
+        transport=CheckedTransport(service.asgi), base_url="http://test", headers=headers
+    )
