@@ -6,18 +6,20 @@ A library is made anew when the generator, the schema or what is stored of a pos
 import asyncio
 import hashlib
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from benchmarks import scales
+from benchmarks import posts, scales
 from benchmarks.scales import Scale
 from bowerbird.clock import system_clock
 from bowerbird.library.intake import Intake
 from bowerbird.model.accounts import Account, Key, Membership
 from bowerbird.model.keys import key_hash, new_account_id, new_key
+from bowerbird.model.rendering import RENDER_VERSION
+from bowerbird.search.tokens import index_text
 from bowerbird.settings import Settings
 from bowerbird.sources.own_json import read
 from bowerbird.storage.accounts import AccountStore
@@ -25,15 +27,8 @@ from bowerbird.storage.database import Database
 from bowerbird.storage.keys import KeyStore
 from bowerbird.storage.opening import open_database
 
-_HERE: Final = Path(__file__).parent
-_GENERATOR: Final = [_HERE / name for name in ("posts.py", "vocabulary.py", "scales.py")]
-_SERVICE: Final = _HERE.parent / "src" / "bowerbird"
-_STORED: Final = [
-    *sorted((_SERVICE / "storage" / "migrations" / "sqlite").glob("*.sql")),
-    _SERVICE / "model" / "rendering.py",
-    _SERVICE / "search" / "tokens.py",
-    _SERVICE / "search" / "folding.py",
-]
+_MIGRATIONS: Final = Path(__file__).parents[1] / "src/bowerbird/storage/migrations/sqlite"
+_SAMPLE: Final = 200
 
 
 class Library(msgspec.Struct, frozen=True):
@@ -46,14 +41,14 @@ class Library(msgspec.Struct, frozen=True):
 def ready(scale: Scale) -> Library:
     """The library of this scale, made now if it does not stand yet."""
     folder = scale.folder / "library"
-    return Library(folder, made_once(folder, [*_GENERATOR, *_STORED], lambda f: _fill(f, scale)))
+    made_from = [file.read_bytes() for file in sorted(_MIGRATIONS.glob("*.sql"))]
+    made_from += [stored for post in posts.batch(0, 0, _SAMPLE) for stored in _stored(post)]
+    return Library(folder, made_once(folder, made_from, lambda f: _fill(f, scale)))
 
 
-def made_once(
-    folder: Path, sources: Iterable[Path], make: Callable[[Path], list[str]]
-) -> list[str]:
-    """What `make` returned when it last filled the folder from sources like these."""
-    made_from = _digest(sources)
+def made_once(folder: Path, parts: Iterable[bytes], make: Callable[[Path], list[str]]) -> list[str]:
+    """What `make` returned when it last filled the folder from parts like these."""
+    made_from = hashlib.blake2b(b"".join(parts), digest_size=16).hexdigest()
     note = folder / "made.json"
     if note.exists():
         standing = msgspec.json.decode(note.read_bytes(), type=tuple[str, list[str]])
@@ -67,15 +62,13 @@ def made_once(
     return keys
 
 
-def generator_sources() -> list[Path]:
-    return list(_GENERATOR)
-
-
-def _digest(sources: Iterable[Path]) -> str:
-    digest = hashlib.blake2b(digest_size=16)
-    for source in sources:
-        digest.update(source.read_bytes())
-    return digest.hexdigest()
+def _stored(post: bytes) -> Iterator[bytes]:
+    """What decides about the bytes that the library keeps of a post."""
+    incoming = read(post).incoming
+    yield incoming.post_json
+    yield incoming.content_hash
+    yield index_text([incoming.arrival.tweet_details.text]).encode()
+    yield b"%d" % RENDER_VERSION
 
 
 def _fill(folder: Path, scale: Scale) -> list[str]:
@@ -87,9 +80,14 @@ async def _filled(folder: Path, scale: Scale) -> list[str]:
     try:
         opened = [await _new_account(database, number) for number in range(scale.accounts)]
         intake = Intake(database, system_clock)
+        taking: Awaitable[object] = asyncio.sleep(0)
         for batch in scales.batches(scale, f"Filling the library ({scale.total:,} posts)"):
-            account, _ = opened[batch.account]
-            await intake.take(account, [read(post).incoming for post in batch.posts])
+            arrivals = [read(post).incoming for post in batch.posts]
+            # One batch is read while the writer's thread stores the one before.
+            await taking
+            taking = asyncio.ensure_future(intake.take(opened[batch.account][0], arrivals))
+            await asyncio.sleep(0)
+        await taking
     finally:
         await database.close()
     return [key for _, key in opened]

@@ -95,7 +95,7 @@ def _bookmark(rng: random.Random, account: int, number: int) -> Post:
 
 
 def _post(rng: random.Random, posted: datetime, is_non_latin: bool) -> Post:  # noqa: FBT001 - drawn by the caller
-    author = _authors()[int(_AUTHORS * rng.random() ** 3)]
+    author = _authors()[int(_AUTHORS * rng.random() ** 1.5)]
     post_id = str((int(posted.timestamp() * 1000) - _X_EPOCH_MS) << 22 | rng.getrandbits(22))
     details = {
         "text": _text(rng, rng.choice(_others()) if is_non_latin else _latin()),
@@ -123,7 +123,7 @@ def _text(rng: random.Random, language: Language) -> str:
 
 def _quoted(rng: random.Random, posted: datetime) -> Post:
     quoted = _post(rng, posted - timedelta(hours=rng.randrange(1, 100)), is_non_latin=False)
-    details = quoted.pop("tweet_details")
+    details: Post = quoted.pop("tweet_details")
     # So that a function word's share stays what the post's own text makes it.
     details["text"] = " ".join(_latin().phrase(rng, rng.randint(6, 30)))
     return quoted | details

@@ -12,7 +12,7 @@ from rich.progress import track
 from benchmarks import posts
 
 DATA: Final = Path(__file__).parent / "data"
-_BATCH: Final = 1_000
+_BATCH: Final = 2_000
 _MADE_AHEAD: Final = 6
 
 

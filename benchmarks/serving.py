@@ -28,5 +28,5 @@ async def _serve(app: ASGIApp, port: int) -> None:
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopping.set)
     serving = asyncio.create_task(server.serve())
     await stopping.wait()
-    server.stop()
+    server.stop()  # type: ignore[no-untyped-call]  # granian leaves it untyped
     await serving

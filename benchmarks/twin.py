@@ -7,6 +7,7 @@ for the key, response models that FastAPI serialises in one go.
 """
 
 import hashlib
+import sqlite3
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,8 +28,8 @@ def engine_of(file: Path) -> Engine:
     engine = create_engine(f"sqlite:///{file}")
 
     @event.listens_for(engine, "connect")
-    def prepare(connection: object, _: object) -> None:
-        cursor = connection.cursor()  # type: ignore[attr-defined] - the driver's own connection
+    def prepare(connection: sqlite3.Connection, _: object) -> None:
+        cursor = connection.cursor()
         cursor.execute("PRAGMA journal_mode = WAL")
         cursor.execute("PRAGMA cache_size = -16000")
         cursor.close()
@@ -56,7 +57,7 @@ def current_account(bearer: BearerDep, opened: SessionDep) -> Account:
     return found.account
 
 
-def list_bookmarks(
+def list_bookmarks(  # noqa: PLR0917 - FastAPI reads parameters off the signature
     account: Annotated[Account, Depends(current_account)],
     opened: SessionDep,
     limit: Annotated[int, Query(ge=1, le=100)] = 20,

@@ -10,12 +10,13 @@ from typing import Any, Final
 
 import msgspec
 
-from benchmarks import library, scales
+from benchmarks import library, posts, scales
 from benchmarks.scales import Scale
 from benchmarks.twin import engine_of, key_hash
 from benchmarks.twin_tables import Base, Bookmark
 
 _FILE: Final = "twin.db"
+_SAMPLE: Final = 200
 _COLUMNS: Final = [column.name for column in Bookmark.__table__.columns]
 _INSERT: Final = (
     f"INSERT INTO bookmark ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))})"  # noqa: S608 - our own names
@@ -29,10 +30,10 @@ class TwinLibrary(msgspec.Struct, frozen=True):
 
 def ready(scale: Scale) -> TwinLibrary:
     folder = scale.folder / "twin"
-    sources = [*library.generator_sources(), Path(__file__), *Path(__file__).parent.glob("twin_t*")]
-    return TwinLibrary(
-        folder / _FILE, library.made_once(folder, sources, lambda f: _fill(f, scale))
-    )
+    made_from = [Path(__file__).with_name("twin_tables.py").read_bytes()]
+    made_from += posts.batch(0, 0, _SAMPLE)
+    keys = library.made_once(folder, made_from, lambda f: _fill(f, scale))
+    return TwinLibrary(folder / _FILE, keys)
 
 
 def _fill(folder: Path, scale: Scale) -> list[str]:
@@ -61,17 +62,17 @@ class _Filling:
         self._tags: dict[tuple[int, str], int] = {}
 
     def take(self, account: int, batch: Iterable[bytes]) -> None:
-        posts = [msgspec.json.decode(raw) for raw in batch]
-        rows = [_row(self._next_id + n, account, post) for n, post in enumerate(posts)]
+        arrived = [msgspec.json.decode(raw) for raw in batch]
+        rows = [_row(self._next_id + n, account, post) for n, post in enumerate(arrived)]
         pairs = [
             (self._next_id + n, self._tag(account, name))
-            for n, post in enumerate(posts)
+            for n, post in enumerate(arrived)
             for name in sorted(set(post["tags"] or ()))
         ]
-        self._next_id += len(posts)
+        self._next_id += len(arrived)
         with self._connection as connection:
             connection.executemany(
-                "INSERT OR IGNORE INTO author VALUES (?, ?, ?, ?)", map(_author, posts)
+                "INSERT OR IGNORE INTO author VALUES (?, ?, ?, ?)", map(_author, arrived)
             )
             connection.executemany(_INSERT, rows)
             connection.executemany("INSERT INTO bookmark_tag VALUES (?, ?)", pairs)

@@ -20,13 +20,16 @@ _SIZE: Final = 30_000
 _OFFSET: Final = 10
 # From this rank on a word stands in clearly less than one post of a hundred.
 _RARE_FROM, _RARE_TO = 700, 20_000
-_ONSETS: Final = "b c d f g h k l m n p r s t v w br ch cl dr fl gr pl pr sh sk sp st th tr".split()
-_VOWELS: Final = "a e i o u ai ea ou ie".split()
-_CODAS: Final = ["", "", "", *"n r s t l m k".split(), "nd", "ng", "st", "ck"]
+_ONSETS: Final = (
+    *"bcdfghklmnprstvw", "br", "ch", "cl", "dr", "fl", "gr", "pl", "pr", "sh", "sk", "sp", "st",
+    "th", "tr",
+)  # fmt: skip
+_VOWELS: Final = (*"aeiou", "ai", "ea", "ou", "ie")
+_CODAS: Final = ("", "", "", *"nrstlmk", "nd", "ng", "st", "ck")
 _SCRIPTS: Final = {
     "cyrillic": ("абвгдежзиклмнопрстуфхцчшыэюя", 3, 9, " "),
     "japanese": ("あいうえおかきくけこさしすせそたちつてとなにのはひふへほまみむらりるれろ日本語学生時間東京新聞", 2, 5, ""),  # noqa: E501 - an alphabet
-    "chinese": ("的一是不了人我在有他这中大来上国个到说们为子和你地出道也时年得就那要下以生会自着去之过家学", 2, 4, ""),  # noqa: E501, RUF001 - an alphabet
+    "chinese": ("的一是不了人我在有他这中大来上国个到说们为子和你地出道也时年得就那要下以生会自着去之过家学", 2, 4, ""),  # noqa: E501 - an alphabet
     "arabic": ("ابتثجحخدذرزسشصضطظعغفقكلمنهوي", 3, 8, " "),
     "hindi": ("कखगघचछजझटठडढतथदधनपफबभमयरलवशषसह", 2, 6, " "),
     "korean": ("가나다라마바사아자차카타파하고노도로모보소오조초코토포호한국어서울사람", 2, 4, " "),
@@ -81,7 +84,7 @@ def rare_words(rng: random.Random, count: int) -> list[str]:
 
 
 def _syllable(rng: random.Random) -> str:
-    return rng.choice(_ONSETS) + rng.choice(_VOWELS) + rng.choice(_CODAS)
+    return "".join(rng.choice(part) for part in (_ONSETS, _VOWELS, _CODAS))
 
 
 def _weights(size: int) -> list[float]:

@@ -4,11 +4,16 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from bowerbird.storage.database import Database
 from tests.support import databases, service
 from tests.support.postgres import ThrowawayPostgres
 from tests.support.service import Member, Service
+
+# The same examples on every machine, however slow it is.
+settings.register_profile("suite", derandomize=True, deadline=None)
+settings.load_profile("suite")
 
 
 @pytest.fixture(scope="session")

@@ -2,27 +2,23 @@
 
 import asyncio
 import contextlib
-import logging
 import os
 import signal
 import socket
 import sys
 from collections.abc import AsyncIterator
-from typing import Any, Final
+from typing import Final
 
-import msgspec
-import structlog
 import uvloop
 from granian.constants import Interfaces
 from granian.http import HTTP1Settings
 from granian.server.embed import Server
 
-from bowerbird import app
+from bowerbird import app, logs
 from bowerbird.app import App
 from bowerbird.clock import system_clock
 from bowerbird.settings import BadSetting, Settings
 from bowerbird.storage.opening import open_database
-from bowerbird.storage.sqlite_schema import FolderLock
 
 # Far above our own bound of 32 KiB, so that the envelope, not the server, answers.
 _HEADER_BUFFER: Final = 512 * 1024
@@ -30,38 +26,36 @@ _HEADER_BUFFER: Final = 512 * 1024
 
 def run(settings: Settings, worker: int = 0) -> None:
     """Serves until SIGTERM or SIGINT; requests under way finish first."""
-    configure_log(settings.log_level)
+    logs.configure(settings.log_level)
     uvloop.run(_serve(settings, worker))
-
-
-def configure_log(level: str) -> None:
-    """One JSON object a line on stderr."""
-    structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            structlog.processors.JSONRenderer(serializer=_encoded),
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(
-            logging.getLevelNamesMapping()[level.upper()]
-        ),
-        logger_factory=structlog.BytesLoggerFactory(sys.stderr.buffer),
-        cache_logger_on_first_use=True,
-    )
 
 
 def require_free_port(settings: Settings) -> None:
     """Says so in a sentence when the address cannot be listened on."""
-    with socket.socket() as probe:
+    family, address = _address(settings)
+    with socket.socket(family) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((settings.host, settings.port))
+            probe.bind((address, settings.port))
         except OSError as error:
-            raise BadSetting(
-                f"Cannot listen on {settings.host}:{settings.port}: {error.strerror}. "
-                "Choose another with --port."
-            ) from None
+            raise _cannot_listen(settings, error) from None
+
+
+def _address(settings: Settings) -> tuple[socket.AddressFamily, str]:
+    """The number of the host; granian takes no names."""
+    try:
+        found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)
+    except OSError as error:
+        raise _cannot_listen(settings, error) from None
+    family, _, _, _, address = found[0]
+    return family, str(address[0])
+
+
+def _cannot_listen(settings: Settings, error: OSError) -> BadSetting:
+    return BadSetting(
+        f"Cannot listen on {settings.host}:{settings.port}: {error.strerror}. "
+        "Choose another with --host and --port."
+    )
 
 
 async def _serve(settings: Settings, worker: int) -> None:
@@ -69,7 +63,7 @@ async def _serve(settings: Settings, worker: int) -> None:
         _open_admin_port(settings, running, worker)
         server = Server(
             running.asgi,
-            address=settings.host,
+            address=_address(settings)[1],
             port=settings.port,
             interface=Interfaces.ASGINL,
             websockets=False,
@@ -77,14 +71,17 @@ async def _serve(settings: Settings, worker: int) -> None:
             http1_settings=HTTP1Settings(max_buffer_size=_HEADER_BUFFER),
             log_enabled=False,
         )
-        await _until_stopped(server, settings.stop_timeout_s)
+        await _until_stopped(server, settings.stop_timeout_s, is_further=worker > 0)
 
 
-async def _until_stopped(server: Server, stop_timeout_s: int) -> None:
+async def _until_stopped(server: Server, stop_timeout_s: int, *, is_further: bool) -> None:
     loop = asyncio.get_running_loop()
     stopping = asyncio.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(name, stopping.set)
+    if is_further:
+        # Its input ends when the first process does, however that came to its end.
+        loop.add_reader(sys.stdin.fileno(), stopping.set)
     serving = asyncio.create_task(server.serve())
     waiting = asyncio.create_task(stopping.wait())
     await asyncio.wait((serving, waiting), return_when=asyncio.FIRST_COMPLETED)
@@ -97,9 +94,6 @@ async def _until_stopped(server: Server, stop_timeout_s: int) -> None:
 @contextlib.asynccontextmanager
 async def _running(settings: Settings) -> AsyncIterator[App]:
     database = await open_database(settings)
-    lock = FolderLock(settings.data_dir) if settings.is_sqlite else None
-    if lock is not None:
-        lock.share()
     service = app.build(settings, database, system_clock)
     flushing = asyncio.create_task(service.calls.keep_flushing())
     try:
@@ -109,8 +103,6 @@ async def _running(settings: Settings) -> AsyncIterator[App]:
         with contextlib.suppress(asyncio.CancelledError):
             await flushing
         await database.close()
-        if lock is not None:
-            lock.close()
 
 
 def _open_admin_port(settings: Settings, running: App, worker: int) -> None:
@@ -126,10 +118,6 @@ def _open_admin_port(settings: Settings, running: App, worker: int) -> None:
             f"Cannot listen on the admin port {port}: {error.strerror}. "
             "Set BOWERBIRD_ADMIN_PORT to another, or to 0 for none."
         ) from None
-
-
-def _encoded(event: Any, **_: Any) -> bytes:
-    return msgspec.json.encode(event, enc_hook=repr)
 
 
 def environment_for(settings: Settings) -> dict[str, str]:

@@ -1,8 +1,14 @@
-"""GET /v1/bookmarks."""
+"""GET /v1/bookmarks: the shape of a list, its order, its page size and its flags."""
+
+import json
+from urllib.parse import quote
 
 import pytest
 
-from tests.support.service import Member
+from bowerbird import app
+from bowerbird.library.parameters import LIST_PARAMETERS
+from bowerbird.settings import Settings
+from tests.support.service import Member, Service
 
 pytestmark = pytest.mark.anyio
 
@@ -14,15 +20,314 @@ async def test_lists_newest_first(alice: Member) -> None:
     assert await alice.ids() == [newer["post_id"], older["post_id"]]
 
 
-async def test_q_finds_words(alice: Member) -> None:
-    first = await alice.save(text="Die Katze liegt auf der Matte", author="eve")
-    other = await alice.save(text="unrelated words")
-    second = await alice.save(text="noch eine KATZE")
+async def test_posts_of_one_sort_index_come_last_saved_first(alice: Member) -> None:
+    saved = [await alice.save(sort_index=7) for _ in range(3)]
 
-    assert await alice.ids(q="katze") == [second["post_id"], first["post_id"]]
-    assert await alice.ids(q="katze -matte") == [second["post_id"]]
-    assert await alice.ids(q="katze", sort_by="relevance") == [second["post_id"], first["post_id"]]
-    assert await alice.ids(q="katze", sort_by="posted_at", author="eve") == [first["post_id"]]
-    assert (await alice.listed(q="katze", limit=1))["meta"]["total_count"] == 2
-    assert await alice.crawl(q="katze", limit=1) == [second["post_id"], first["post_id"]]
-    assert await alice.ids(q="-katze") == [other["post_id"]]
+    assert await alice.ids() == [record["post_id"] for record in reversed(saved)]
+
+
+async def test_a_bookmark_comes_back_to_the_letter(alice: Member) -> None:
+    record = await alice.save(
+        text='two\nlines\r\n\t👩‍👩‍👧 \u202eאבג\u202c \u2028 e\u0301 \\ " \x7f',
+        sort_index=2**63 - 1,
+        posted_at="2026-01-01T09:30:00+05:30",
+        imported_at="2026-02-03T04:05:06.000007",
+        bookmarked_at="2026-02-03T04:05:06.000007+00:00",
+        tags=["Zoo", "apple"],
+        meta={"tweet_conversation_id": "9", "tweet_is_thread": True},
+        metrics={"favorite_count": 5},
+    )
+
+    (shown,) = (await alice.listed())["data"]
+
+    assert shown["tweet_details"]["text"] == record["tweet_details"]["text"]
+    assert shown["tweet_details"]["posted_at"] == "2026-01-01T09:30:00+05:30"
+    assert shown["sort_index"] == 2**63 - 1
+    assert shown["imported_at"] == "2026-02-03T04:05:06.000007"
+    assert shown["bookmarked_at"] == "2026-02-03T04:05:06.000007+00:00"
+    assert shown["tags"] == ["apple", "Zoo"]
+    assert (shown["is_read"], shown["is_archived"]) == (False, False)
+    metrics = shown["tweet_details"]["meta"]["non_real_time_engagement_metrics"]
+    assert (metrics["favorite_count"], metrics["quote_count"]) == (5, 0)
+
+
+async def test_a_sort_index_below_zero_is_kept_to_the_digit(alice: Member) -> None:
+    await alice.save(sort_index=-(2**63))
+
+    response = await alice.get("/v1/bookmarks")
+
+    assert b'"sort_index":-9223372036854775808' in response.content
+
+
+async def test_what_the_source_does_not_tell_is_empty_and_never_null(alice: Member) -> None:
+    await alice.save_all([{"post_id": "4711"}])
+
+    (shown,) = (await alice.listed())["data"]
+
+    assert shown["author_id"] == shown["author_username"] == ""
+    assert shown["author_details"] == {"name": "", "username": "", "profile_image": ""}
+    assert shown["tweet_details"]["text"] == shown["tweet_details"]["posted_at"] == ""
+    assert shown["tags"] is None
+    # The clock's instant: first insert, without an offset, six digits.
+    assert shown["imported_at"] == "2026-07-18T08:21:13.841838"
+    assert shown["bookmarked_at"] == "2026-07-18T08:21:13.841838+00:00"
+
+
+async def test_fields_of_open_objects_are_kept_as_they_came(alice: Member) -> None:
+    article = {"title": "T", "plain_text": "long", "of_tomorrow": {"x": [1]}}
+    quoted = {"post_id": "5", "link": "https://x.com/a/status/5", "unavailable": True}
+    attachments = [{"type": "poll", "choices": [{"label": "yes", "votes": 3}]}]
+    await alice.save(article=article, quoted=quoted, attachments=attachments)
+
+    (shown,) = (await alice.listed())["data"]
+
+    assert shown["tweet_details"]["article"] == article
+    assert shown["tweet_details"]["quoted_tweet"] == quoted
+    assert shown["tweet_details"]["attachments"] == attachments
+
+
+async def test_meta_tells_page_size_and_totals(alice: Member) -> None:
+    for _ in range(3):
+        await alice.save()
+
+    meta = (await alice.listed(limit=2))["meta"]
+
+    assert (meta["limit"], meta["count"], meta["total_count"]) == (2, 2, 3)
+    assert isinstance(meta["next_cursor"], str)
+    assert "hint" not in meta
+
+
+async def test_an_empty_library_is_an_empty_last_page(alice: Member) -> None:
+    answer = await alice.listed()
+
+    assert answer["data"] == []
+    assert answer["meta"] == {"next_cursor": None, "limit": 20, "total_count": 0, "count": 0}
+
+
+async def test_limit_is_applied_up_to_100(alice: Member) -> None:
+    applied = {
+        "1": 1,
+        "007": 7,
+        "100": 100,
+        "101": 100,
+        "%2B5": 5,
+        "+5": 5,
+        str(2**63): 100,
+        "9" * 5000: 100,
+        "": 20,
+    }
+
+    for text, limit in applied.items():
+        response = await alice.client.get(f"/v1/bookmarks?limit={text}")
+        assert response.json()["meta"]["limit"] == limit
+
+
+async def test_a_limit_that_is_no_positive_whole_number_is_refused(alice: Member) -> None:
+    ascii_texts = ("0", "-1", "000", "1.5", "1e2", "ten", "0x10", "1_0", "1 2", " ", "--1", "+")
+
+    for text in (*ascii_texts, "\u0663", "\uff12", "\u00b2"):
+        response = await alice.get("/v1/bookmarks", limit=text)
+        assert response.status_code == 400, text
+        assert response.json()["code"] == "INVALID_REQUEST"
+        assert response.json()["error"].startswith("limit: ")
+
+
+async def test_a_page_of_a_hundred_and_one_posts_holds_a_hundred(alice: Member) -> None:
+    posts = [{"post_id": str(n), "sort_index": n} for n in range(1, 102)]
+    await alice.save_all(posts)
+
+    answer = await alice.listed(limit=5000)
+
+    assert len(answer["data"]) == answer["meta"]["count"] == 100
+    assert len(await alice.crawl(limit=100)) == 101
+
+
+async def test_read_and_archived_posts_are_hidden_unless_asked_for(alice: Member) -> None:
+    fresh = (await alice.save())["post_id"]
+    read = (await alice.save(is_read=True))["post_id"]
+    archived = (await alice.save(is_archived=True))["post_id"]
+    both = (await alice.save(is_read=True, is_archived=True))["post_id"]
+
+    assert await alice.ids() == [fresh]
+    assert await alice.ids(is_unread_only="false") == [read, fresh]
+    assert await alice.ids(hide_archived="false") == [archived, fresh]
+    everything = await alice.listed(is_unread_only="false", hide_archived="false")
+    assert [b["post_id"] for b in everything["data"]] == [both, archived, read, fresh]
+    assert everything["meta"]["total_count"] == 4
+
+
+FLAGS = [("is_unread_only", "is_read"), ("hide_archived", "is_archived")]
+
+
+@pytest.mark.parametrize(("name", "flag"), FLAGS)
+async def test_booleans_are_words_or_digits_in_any_case(
+    alice: Member, name: str, flag: str
+) -> None:
+    saved = await alice.save(**{flag: True})
+
+    for text in ("true", "TRUE", "1", ""):
+        assert await alice.ids(**{name: text}) == []
+    for text in ("false", "False", "0"):
+        assert await alice.ids(**{name: text}) == [saved["post_id"]]
+
+
+@pytest.mark.parametrize(("name", "flag"), FLAGS)
+async def test_other_booleans_are_refused_and_named(alice: Member, name: str, flag: str) -> None:
+    await alice.save(**{flag: True})
+
+    for text in ("yes", "2", "tru", "null", "\u0661", " "):
+        response = await alice.get("/v1/bookmarks", **{name: text})
+        assert response.status_code == 400
+        assert response.json()["error"] == f"{name}: must be true or false, got {text!a}."
+
+
+async def test_an_answer_emptied_by_the_defaults_says_so(alice: Member) -> None:
+    await alice.save(is_read=True, author="eve", text="katze")
+
+    for asked in ({}, {"author": "eve"}, {"q": "katze"}, {"q": "katze", "sort_by": "relevance"}):
+        meta = (await alice.listed(**asked))["meta"]
+        assert meta["total_count"] == 0
+        assert meta["hint"].startswith("1 read or archived bookmark matches"), asked
+
+
+async def test_no_hint_where_nothing_is_hidden(alice: Member) -> None:
+    await alice.save(is_read=True, author="eve")
+
+    assert "hint" not in (await alice.listed(author="nobody"))["meta"]
+    assert "hint" not in (await alice.listed(is_unread_only=0, hide_archived=0, q="nix"))["meta"]
+    assert "hint" not in (await alice.listed(is_unread_only=0))["meta"]
+
+
+async def test_a_parameter_given_twice_is_refused(alice: Member) -> None:
+    twice = (
+        ("limit=1&limit=1", "limit"),
+        ("limit=&limit=1", "limit"),
+        ("q=a&q=b", "q"),
+        ("li%6Dit=1&limit=2", "limit"),
+    )
+
+    for query, name in twice:
+        response = await alice.client.get(f"/v1/bookmarks?{query}")
+        assert response.status_code == 400
+        assert response.json()["error"] == f"{name}: was given more than once."
+
+
+async def test_unknown_parameters_are_ignored_whatever_they_hold(alice: Member) -> None:
+    saved = await alice.save()
+
+    query = "limits=0&x&=&x=%00&x=%ff&%ff=1&LIMIT=0&page=2&limit%00=0"
+    answer = (await alice.client.get(f"/v1/bookmarks?{query}")).json()
+
+    assert [bookmark["post_id"] for bookmark in answer["data"]] == [saved["post_id"]]
+
+
+async def test_empty_values_mean_absent(alice: Member) -> None:
+    await alice.save()
+    names = LIST_PARAMETERS
+
+    emptied = (await alice.client.get("/v1/bookmarks?" + "=&".join(names) + "=")).json()
+    bare = (await alice.client.get("/v1/bookmarks?" + "&".join(names))).json()
+
+    assert emptied == bare == await alice.listed()
+
+
+@pytest.mark.parametrize("name", ["q", "author", "tag", "cursor", "sort_cursor", "posted_from"])
+async def test_text_that_no_database_holds_is_refused(alice: Member, name: str) -> None:
+    for raw in ("%00", "a%00b", "%ff", "%C3", "%ED%A0%80", "%F4%90%80%80"):
+        response = await alice.client.get(f"/v1/bookmarks?{name}={raw}")
+        assert response.status_code == 400
+        assert response.json()["error"].startswith(f"{name}: ")
+
+
+async def test_a_refusal_names_the_value_cut_and_escaped(alice: Member) -> None:
+    value = "x" * 500 + "\u202e<script>"
+
+    error = (await alice.client.get(f"/v1/bookmarks?sort_by={quote(value)}")).json()["error"]
+
+    assert "'" + "x" * 80 in error
+    assert len(error) < 400
+    assert "<script>" not in error
+
+
+async def test_the_same_request_answers_the_same_bytes(cast: Service, alice: Member) -> None:
+    for number in range(5):
+        await alice.save(text=f"katze {number % 2}", tags=["b", "a"], author=f"u{number % 3}")
+    fresh = alice.on(app.build(Settings(answer_cache_mb=0), cast.database, cast.clock))
+    queries = ("", "?limit=2&sort_by=title", "?q=katze&sort_by=relevance&limit=2", "?tag=a")
+
+    for query in queries:
+        first = await alice.client.get(f"/v1/bookmarks{query}")
+        again = await alice.client.get(f"/v1/bookmarks{query}")
+        elsewhere = await fresh.client.get(f"/v1/bookmarks{query}")
+        assert first.content == again.content == elsewhere.content
+        assert first.headers["etag"] == elsewhere.headers["etag"]
+
+
+async def test_the_fields_stand_in_the_contracts_order(alice: Member) -> None:
+    await alice.save()
+
+    answer = json.loads((await alice.get("/v1/bookmarks")).content)
+
+    assert list(answer) == ["status", "data", "meta"]
+    assert list(answer["data"][0])[:5] == [
+        "post_id",
+        "tweet_details",
+        "author_id",
+        "author_username",
+        "author_details",
+    ]
+
+
+async def test_search_by_meaning_waits_for_its_store(alice: Member) -> None:
+    response = await alice.get("/v1/bookmarks", vector_search_term="cats", limit=0)
+
+    assert response.status_code == 402
+    assert response.json()["code"] == "VECTOR_SEARCH_NOT_ALLOWED"
+    assert "not built" in response.json()["error"]
+
+
+async def test_the_free_plan_lists_its_first_page(free: Member) -> None:
+    await free.save(text="katze")
+    await free.save()
+
+    answer = await free.listed(limit=1, sort_by="title", sort_order="desc", is_unread_only="0")
+
+    assert answer["meta"]["next_cursor"]
+    assert len(await free.ids(q="katze", hide_archived="false")) == 1
+
+
+GATED = (
+    ("media_type=image", "FILTER_NOT_ALLOWED"),
+    ("author=ada", "FILTER_NOT_ALLOWED"),
+    ("tag=x", "FILTER_NOT_ALLOWED"),
+    ("posted_from=2026-01-01", "FILTER_NOT_ALLOWED"),
+    ("posted_to=2026-01-01", "FILTER_NOT_ALLOWED"),
+    ("bookmarked_from=2026-01-01", "FILTER_NOT_ALLOWED"),
+    ("bookmarked_to=2026-01-01", "FILTER_NOT_ALLOWED"),
+    ("cursor=x", "PAGINATION_NOT_ALLOWED"),
+    ("sort_cursor=1", "PAGINATION_NOT_ALLOWED"),
+    ("vector_search_term=cat", "VECTOR_SEARCH_NOT_ALLOWED"),
+    # The plan speaks before the parameters' shape.
+    ("author=%00", "FILTER_NOT_ALLOWED"),
+    ("limit=0&posted_from=nonsense", "FILTER_NOT_ALLOWED"),
+    ("tag=a&tag=b", "FILTER_NOT_ALLOWED"),
+    ("limit=5&limit=5&cursor=x", "PAGINATION_NOT_ALLOWED"),
+)
+
+
+async def test_the_free_plan_neither_filters_nor_pages(free: Member) -> None:
+    for query, code in GATED:
+        response = await free.client.get(f"/v1/bookmarks?{query}")
+        assert response.status_code == 402
+        assert response.json()["code"] == code
+        assert response.json()["upgrade_url"] == "http://localhost:8080/upgrade"
+
+
+async def test_never_shows_another_account(alice: Member, bob: Member) -> None:
+    await bob.save(post_id="77", text="katze", tags=["theirs"])
+    mine = await alice.save(post_id="78", text="hund")
+
+    assert await alice.ids() == [mine["post_id"]]
+    assert await alice.ids(q="katze") == []
+    assert await alice.ids(tag="theirs") == []
+    assert (await alice.listed())["meta"]["total_count"] == 1

@@ -13,13 +13,13 @@ from bowerbird.storage.postgres import PostgresDatabase, open_pool
 from bowerbird.storage.sqlite import FILE_NAME, SqliteDatabase
 from tests.support.postgres import ThrowawayPostgres
 
-_TEMPLATE = "migrated"
+TEMPLATE = "migrated"
 
 
 @contextmanager
 def postgres_server() -> Iterator[ThrowawayPostgres]:
     with ThrowawayPostgres() as server:
-        server.create_template(_TEMPLATE, _migrate)
+        server.create_template(TEMPLATE, _migrate)
         yield server
 
 
@@ -46,7 +46,7 @@ async def fresh_sqlite(template: Path, folder: Path) -> AsyncIterator[Database]:
 
 @asynccontextmanager
 async def fresh_postgres(server: ThrowawayPostgres) -> AsyncIterator[Database]:
-    with server.fresh_database(_TEMPLATE) as url:
+    with server.fresh_database(TEMPLATE) as url:
         database = PostgresDatabase(await open_pool(url, 4))
         try:
             yield database

@@ -3,7 +3,7 @@
 alice pays, bob pays and has another library, free has the free plan.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import httpx
@@ -19,7 +19,7 @@ from bowerbird.sources import own_json
 from bowerbird.storage.accounts import AccountStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.keys import KeyStore
-from tests.support import make, published
+from tests.support import make, published, removal
 
 # 2026-07-18T08:21:13.841838
 NOW = 1784362873841838
@@ -93,6 +93,23 @@ class Member:
         await self.save_all([record])
         return record
 
+    async def change(self, record: dict[str, Any], **fields: Any) -> dict[str, Any]:
+        """Takes a post in once more, with other flags, tags or places."""
+        changed = {**record, **fields}
+        await self.save_all([changed])
+        return changed
+
+    async def remove(self, post_id: str) -> None:
+        await removal.remove(self.database, await self.account(), post_id)
+
+    async def set_plan(self, plan: str) -> None:
+        await AccountStore(self.database).set_plan(self.account_id, plan)
+
+    def on(self, other: App) -> "Member":
+        """The same member, calling another instance of the service."""
+        headers = {"Authorization": f"Bearer {self.key}"}
+        return replace(self, client=_client(other, headers))
+
     async def save_all(self, records: list[dict[str, Any]]) -> Outcome:
         arrivals = [own_json.read(make.raw(record)).incoming for record in records]
         return await Intake(self.database, self.clock).take(await self.account(), arrivals)
@@ -137,3 +154,8 @@ def _client(service: App, headers: dict[str, str] | None = None) -> httpx.AsyncC
     return httpx.AsyncClient(
         transport=CheckedTransport(service.asgi), base_url="http://test", headers=headers
     )
+
+
+def client_of(database: Database, headers: dict[str, str] | None = None) -> httpx.AsyncClient:
+    """A client of the service on a database in which nothing has been made."""
+    return _client(app.build(Settings(), database, SetClock()), headers)

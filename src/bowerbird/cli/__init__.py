@@ -5,7 +5,7 @@ import sys
 import click
 
 from bowerbird import __version__
-from bowerbird.cli import accounts, checking, copies, importing, keys, serving, spec
+from bowerbird.cli import accounts, checking, copies, doctor, importing, keys, serving, spec
 from bowerbird.cli.failures import told
 
 
@@ -16,6 +16,16 @@ def commands() -> None:
 
     Settings come from BOWERBIRD_* variables; docs/settings.md lists them.
     """
+
+
+def _with_lines_kept(command: click.Command) -> click.Command:
+    r"""Docstrings are raw, so click's mark "\b" arrives as two characters; this makes it one."""
+    if command.help:
+        command.help = command.help.replace("\\b\n", "\b\n")
+    if isinstance(command, click.Group):
+        for part in command.commands.values():
+            _with_lines_kept(part)
+    return command
 
 
 for _command in (
@@ -29,10 +39,10 @@ for _command in (
     copies.backup,
     copies.restore,
     checking.check,
-    checking.doctor,
+    doctor.doctor,
     spec.spec,
 ):
-    commands.add_command(_command)
+    commands.add_command(_with_lines_kept(_command))
 
 
 def main() -> None:

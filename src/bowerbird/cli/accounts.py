@@ -1,8 +1,138 @@
-"""Placeholder replaced in this change."""
+"""`account`: makes, lists, changes, exports and deletes accounts."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import IO
 
 import click
+
+from bowerbird.cli import new_files, tables
+from bowerbird.cli.opened import Opened, with_library
+from bowerbird.cli.steps import Advance, shown_steps
+from bowerbird.library.account_exports import AccountExports, Piece
+from bowerbird.library.accounts import Accounts
+from bowerbird.model.accounts import Account, Membership, Plan
+from bowerbird.model.instants import without_offset
+
+_PLAN = click.Choice([plan.value for plan in Plan])
 
 
 @click.group()
 def account() -> None:
-    pass
+    """Make, list, change, export and delete accounts."""
+
+
+@account.command()
+@click.argument("email")
+@click.option(
+    "--plan", type=_PLAN, help="The first account is pro, later ones as SIGNUP_PLAN says."
+)
+def create(email: str, plan: str | None) -> None:
+    r"""Make an account; print its id.
+
+    \b
+    Example:
+      bowerbird account create you@example.com
+      bowerbird account create friend@example.com --plan pro
+    """
+
+    async def work(opened: Opened) -> int:
+        accounts = Accounts(opened.database, opened.clock)
+        wanted = plan or await accounts.default_plan(opened.settings.signup_plan)
+        return await accounts.create(email, wanted)
+
+    click.echo(with_library(work))
+
+
+@account.command("list")
+def list_accounts() -> None:
+    r"""Show all accounts: id, address, plan, number of bookmarks, day of making.
+
+    Tab-separated when the output is not a terminal.
+
+    \b
+    Example:
+      bowerbird account list
+      bowerbird account list | cut -f2
+    """
+    members = with_library(lambda opened: Accounts(opened.database, opened.clock).all())
+    tables.show(("Id", "E-mail", "Plan", "Bookmarks", "Made"), [_row(m) for m in members])
+
+
+@account.command()
+@click.argument("email")
+@click.argument("plan", type=_PLAN)
+def plan(email: str, plan: str) -> None:
+    r"""Change the plan of an account; it holds from the next request on.
+
+    \b
+    Example:
+      bowerbird account plan you@example.com pro
+    """
+    with_library(lambda opened: Accounts(opened.database, opened.clock).set_plan(email, plan))
+    click.echo(f"{email.strip()} has the plan {plan}.")
+
+
+@account.command()
+@click.argument("email")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def delete(email: str, *, yes: bool) -> None:
+    r"""Delete an account and every trace of it: bookmarks, labels, keys.
+
+    Cannot be undone. Interrupted, it is finished by running it again.
+
+    \b
+    Example:
+      bowerbird account export you@example.com you.json
+      bowerbird account delete you@example.com
+    """
+    if not yes:
+        click.confirm(f"Delete {email.strip()} with all bookmarks, for good?", abort=True)
+    with shown_steps() as advance:
+        removed = with_library(
+            lambda opened: Accounts(opened.database, opened.clock).delete(
+                email, lambda done, total: advance("Deleting", done, total)
+            )
+        )
+    click.echo(f"Deleted {email.strip()} and {removed} bookmarks.")
+
+
+@account.command()
+@click.argument("email")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--force", is_flag=True, help="Overwrite FILE if it exists.")
+def export(email: str, file: Path, *, force: bool) -> None:
+    r"""Write all that an account holds to FILE, as JSON.
+
+    The file holds address, plan, names of the keys, call counts, labels and every bookmark in the
+    API's own shape; `bowerbird import` reads the bookmarks back.
+
+    \b
+    Example:
+      bowerbird account export you@example.com you.json
+    """
+    new_files.refuse_to_overwrite(file, force=force)
+
+    async def work(opened: Opened, output: IO[bytes], advance: Advance) -> int:
+        found = await Accounts(opened.database, opened.clock).find(email)
+        return await _write(AccountExports(opened.database).pieces(found), found, output, advance)
+
+    with new_files.written_whole(file) as output, shown_steps() as advance:
+        count = with_library(lambda opened: work(opened, output, advance))
+    click.echo(f"Wrote {count} bookmarks and all else of {email.strip()} to {file}.")
+
+
+async def _write(
+    pieces: AsyncIterator[Piece], found: Account, output: IO[bytes], advance: Advance
+) -> int:
+    count = 0
+    async for piece in pieces:
+        output.write(piece.data)
+        count += piece.bookmarks
+        advance("Exporting", count, max(count, found.total))
+    return count
+
+
+def _row(member: Membership) -> list[str]:
+    day = without_offset(member.created_at)[:10]
+    return [str(member.account_id), member.email, member.plan, str(member.total), day]

@@ -8,10 +8,21 @@ import click
 
 from bowerbird.errors import Refusal
 from bowerbird.settings import BadSetting
+from bowerbird.storage.archives import BadArchive
+from bowerbird.storage.copies import CopyFailed
 from bowerbird.storage.migrations import SchemaProblem
+from bowerbird.storage.replacing import LibraryInUse
 from bowerbird.storage.sqlite_schema import FolderInUse
 
-_TOLD = (Refusal, BadSetting, SchemaProblem, FolderInUse)
+_TOLD = (
+    Refusal,
+    BadSetting,
+    SchemaProblem,
+    FolderInUse,
+    BadArchive,
+    CopyFailed,
+    LibraryInUse,
+)
 
 
 @contextmanager

@@ -1,8 +1,78 @@
-"""Placeholder replaced in this change."""
+"""`key`: makes, lists and revokes an account's API keys."""
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 import click
+
+from bowerbird.cli import tables
+from bowerbird.cli.opened import Opened, with_library
+from bowerbird.library.accounts import Accounts
+from bowerbird.library.keys import Keys
+from bowerbird.model.accounts import Key
+from bowerbird.model.instants import without_offset
+
+T = TypeVar("T")
 
 
 @click.group()
 def key() -> None:
-    pass
+    """Make, list and revoke API keys."""
+
+
+@key.command()
+@click.argument("email")
+@click.option("--name", default="", help="What the key is for, to know it again in the list.")
+def create(email: str, name: str) -> None:
+    r"""Make a key for an account; print it, once.
+
+    \b
+    Example:
+      bowerbird key create you@example.com --name laptop
+      KEY=$(bowerbird key create you@example.com)
+    """
+    text = _with_keys(email, lambda keys, account_id: keys.create(account_id, name))
+    click.echo("Keep this key in a safe place: it cannot be shown again.", err=True)
+    click.echo(text)
+
+
+@key.command("list")
+@click.argument("email")
+def list_keys(email: str) -> None:
+    r"""Show the keys of an account: id, state, time of making, name. Their texts are not kept.
+
+    Tab-separated when the output is not a terminal.
+
+    \b
+    Example:
+      bowerbird key list you@example.com
+    """
+    found = _with_keys(email, lambda keys, account_id: keys.all(account_id))
+    tables.show(("Id", "State", "Made (UTC)", "Name"), [_row(key) for key in found])
+
+
+@key.command()
+@click.argument("email")
+@click.argument("key_or_id", metavar="KEY-OR-ID")
+def revoke(email: str, key_or_id: str) -> None:
+    r"""Revoke a key by its text or its id; it is refused from the next request on.
+
+    \b
+    Example:
+      bowerbird key revoke you@example.com 3f9c01ab
+    """
+    key_id = _with_keys(email, lambda keys, account_id: keys.revoke(account_id, key_or_id))
+    click.echo(f"Revoked key {key_id}.")
+
+
+def _with_keys(email: str, use: Callable[[Keys, int], Awaitable[T]]) -> T:
+    async def work(opened: Opened) -> T:
+        account = await Accounts(opened.database, opened.clock).find(email)
+        return await use(Keys(opened.database, opened.clock), account.account_id)
+
+    return with_library(work)
+
+
+def _row(key: Key) -> list[str]:
+    state = "live" if key.revoked_at is None else "revoked"
+    return [key.key_id, state, without_offset(key.created_at)[:19], key.name]

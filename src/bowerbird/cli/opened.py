@@ -12,7 +12,6 @@ from bowerbird.settings import Settings
 from bowerbird.storage import postgres_schema
 from bowerbird.storage.database import Database
 from bowerbird.storage.opening import open_database
-from bowerbird.storage.sqlite_schema import FolderLock
 
 T = TypeVar("T")
 
@@ -40,15 +39,10 @@ def with_library(work: Callable[[Opened], Awaitable[T]]) -> T:
 
 @asynccontextmanager
 async def opened_library(settings: Settings) -> AsyncIterator[Opened]:
+    if not settings.is_sqlite:
+        await postgres_schema.require_ready(settings.database_url)
     database = await open_database(settings)
-    lock = FolderLock(settings.data_dir) if settings.is_sqlite else None
     try:
-        if lock is not None:
-            lock.share()
-        else:
-            await postgres_schema.require_ready(settings.database_url)
         yield Opened(settings, database, system_clock)
     finally:
         await database.close()
-        if lock is not None:
-            lock.close()

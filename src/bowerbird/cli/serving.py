@@ -2,9 +2,13 @@
 
 import asyncio
 import dataclasses
+import os
 import signal
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import click
 
@@ -37,17 +41,13 @@ def serve(host: str | None, port: int | None, workers: int | None, worker_number
         port=port or known.port,
         workers=workers or known.workers,
     )
-    if not worker_number:
-        server.require_free_port(settings)
-        asyncio.run(_greet(settings))
-    others = _start_others(settings, server.environment_for(settings)) if not worker_number else []
-    try:
+    if worker_number:
         server.run(settings, worker_number)
-    finally:
-        for process in others:
-            process.send_signal(signal.SIGTERM)
-        for process in others:
-            process.wait()
+        return
+    server.require_free_port(settings)
+    asyncio.run(_greet(settings))
+    with _further_processes(settings.workers - 1, server.environment_for(settings)):
+        server.run(settings)
 
 
 @click.command()
@@ -115,12 +115,35 @@ async def _greet(settings: Settings) -> None:
         click.echo(f"  {command} key create you@example.com")
 
 
-def _start_others(settings: Settings, environment: dict[str, str]) -> list[subprocess.Popen[bytes]]:
-    """The further server processes; the kernel shares connections out between them."""
-    return [
-        subprocess.Popen(  # noqa: S603 - our own command
-            [sys.executable, "-m", "bowerbird", "serve", "--worker-number", str(number)],
-            env=environment,
-        )
-        for number in range(1, settings.workers)
-    ]
+@contextmanager
+def _further_processes(count: int, environment: dict[str, str]) -> Iterator[None]:
+    """Server processes beside this one; the kernel shares connections out between them.
+
+    All stop together: this process when one of them fails, they when this process ends.
+    """
+    others = [_start(number, environment) for number in range(1, count + 1)]
+    is_stopping = threading.Event()
+    for process in others:
+        threading.Thread(target=_follow, args=(process, is_stopping), daemon=True).start()
+    try:
+        yield
+    finally:
+        is_stopping.set()
+        for process in others:
+            process.send_signal(signal.SIGTERM)
+        for process in others:
+            process.wait()
+    if any(process.returncode not in (0, -signal.SIGTERM) for process in others):
+        raise click.ClickException("A server process failed; the log says why. All were stopped.")
+
+
+def _start(number: int, environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "bowerbird", "serve", "--worker-number", str(number)]
+    # Nothing is ever written to the pipe; its end tells that this process is gone.
+    return subprocess.Popen(command, env=environment, stdin=subprocess.PIPE)  # noqa: S603 - our own command
+
+
+def _follow(process: subprocess.Popen[bytes], is_stopping: threading.Event) -> None:
+    process.wait()
+    if not is_stopping.is_set():
+        os.kill(os.getpid(), signal.SIGTERM)

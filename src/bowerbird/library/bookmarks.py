@@ -18,12 +18,14 @@ from bowerbird.storage.database import Database
 
 RANKED_MOST: Final = 1_000
 _REMEMBERED: Final = 4_096
+_EMPTY: Final = Page(b"", 0, None)
 
 
 class BookmarkList(Struct, frozen=True):
-    """One page, its bookmarks as ready JSON."""
+    """One page; `body` is its bookmarks as ready JSON, parted by commas."""
 
-    items: Sequence[bytes]
+    body: bytes
+    count: int
     next_cursor: str | None
     limit: int
     total_count: int
@@ -60,13 +62,14 @@ class Bookmarks:
             account.account_id, request.filter, request.sort, request.is_ranked
         )
         read = self._ranked if request.is_ranked else self._ordered
-        items, end, total = await read(account, request, query)
+        page, end, total = await read(account, request, query)
         return BookmarkList(
-            items=items,
+            body=page.body,
+            count=page.count,
             next_cursor=None if end is None else cursors.write(end, query),
             limit=request.limit,
             total_count=total,
-            hint=None if items else await self._hint(account, request.filter, total),
+            hint=None if page.count else await self._hint(account, request.filter, total),
         )
 
     async def count(self, account: Account, given: Mapping[str, str]) -> BookmarkCounts:
@@ -77,7 +80,7 @@ class Bookmarks:
 
     async def _ordered(
         self, account: Account, request: ListRequest, query: bytes
-    ) -> tuple[Sequence[bytes], Keyset | None, int]:
+    ) -> tuple[Page, Keyset | None, int]:
         after = request.after
         if request.cursor is not None:
             end = cursors.read(request.cursor, query)
@@ -86,26 +89,27 @@ class Bookmarks:
             after = cursors.after(end)
         total = await self._total(account, request.filter)
         if total == 0:
-            return (), None, 0
+            return _EMPTY, None, 0
         page = await self._store.page(account, request.filter, request.sort, after, request.limit)
-        return page.items, _end(page), total
+        return page, _end(page), total
 
     async def _ranked(
         self, account: Account, request: ListRequest, query: bytes
-    ) -> tuple[Sequence[bytes], Ranked | None, int]:
-        start = 0
-        numbers = await self._ranking(account, request.filter)
+    ) -> tuple[Page, Ranked | None, int]:
+        seen: set[int] = set()
         if request.cursor is not None:
             end = cursors.read(request.cursor, query)
             if not isinstance(end, Ranked):
                 raise errors.invalid("cursor", "was given out for a list that is not ranked")
-            start = _resume(end, numbers, account.version)
-        shown = numbers[start : start + request.limit]
-        stop = start + len(shown)
-        end_of_page = None
-        if stop < len(numbers):
-            end_of_page = Ranked(account.version, stop, shown[-1])
-        return await self._store.contents(account, shown), end_of_page, len(numbers)
+            seen = cursors.seen(end)
+        numbers = await self._ranking(account, request.filter)
+        # A library that changed since is ranked anew, so a place in the old ranking says nothing.
+        unseen = [number for number in numbers if number not in seen]
+        unseen = unseen[: max(RANKED_MOST - len(seen), 0)]
+        shown = unseen[: request.limit]
+        end_of_page = cursors.ranked(seen.union(shown)) if len(unseen) > len(shown) else None
+        page = Page(*await self._store.contents(account, shown), end=None)
+        return page, end_of_page, len(numbers)
 
     async def _ranking(self, account: Account, filter: BookmarkFilter) -> Sequence[int]:
         key = (account.account_id, account.epoch, account.version, filter)
@@ -157,13 +161,6 @@ def _end(page: Page) -> Keyset | None:
     if page.end is None or page.end.number is None:
         return None
     return Keyset(page.end.value, page.end.number)
-
-
-def _resume(end: Ranked, numbers: Sequence[int], version: int) -> int:
-    """Where to go on: behind the last seen bookmark wherever it ranks now."""
-    if end.version == version or end.number not in numbers:
-        return min(max(end.position, 0), len(numbers))
-    return numbers.index(end.number) + 1
 
 
 class _Remembered:

@@ -1,8 +1,9 @@
 """Cursors: opaque texts that say where a page ended, bound to the query that made them."""
 
 import base64
-import binascii
 import hashlib
+from collections.abc import Collection
+from itertools import accumulate, pairwise
 from typing import Any, Final
 
 import msgspec
@@ -12,16 +13,18 @@ from bowerbird import errors
 from bowerbird.model.filters import After
 
 _SEAL_BYTES: Final = 8
-_LONGEST: Final = 2_000
+# A whole ranked list: a thousand gaps of five bytes at most.
+_LONGEST: Final = 7_000
 _pack: Final = msgspec.msgpack.Encoder().encode
 
 
 class Ranked(Struct, frozen=True, array_like=True, tag="r"):
-    """An end in a ranked list: ranks have no key of their own, so the library's version counts."""
+    """An end in a ranked list. Ranks have no key and move with the library: what was seen counts.
 
-    version: int
-    position: int
-    number: int
+    Kept as the gaps between the numbers in their order, which are short.
+    """
+
+    gaps: list[int]
 
 
 class Keyset(Struct, frozen=True, array_like=True, tag="k"):
@@ -34,7 +37,7 @@ _decoder: Final[msgspec.msgpack.Decoder[Ranked | Keyset]] = msgspec.msgpack.Deco
 
 def write(end: Ranked | Keyset, query: bytes) -> str:
     body = _pack(end)
-    return base64.urlsafe_b64encode(_seal(body, query) + body).rstrip(b"=").decode()
+    return _encoded(_seal(body, query) + body)
 
 
 def read(text: str, query: bytes) -> Ranked | Keyset:
@@ -44,7 +47,7 @@ def read(text: str, query: bytes) -> Ranked | Keyset:
         body = sealed[_SEAL_BYTES:]
         if sealed[:_SEAL_BYTES] == _seal(body, query):
             return _decoder.decode(body)
-    except (ValueError, binascii.Error, msgspec.MsgspecError):
+    except (ValueError, msgspec.MsgspecError):
         pass
     raise errors.invalid(
         "cursor",
@@ -57,6 +60,15 @@ def after(end: Keyset) -> After:
     return After(end.value, end.number)
 
 
+def ranked(seen: Collection[int]) -> Ranked:
+    numbers = sorted(seen)
+    return Ranked([after - before for before, after in pairwise([0, *numbers])])
+
+
+def seen(end: Ranked) -> set[int]:
+    return set(accumulate(end.gaps))
+
+
 def query_of(*parts: Any) -> bytes:
     """What a cursor is bound to: account, filter and sort, as bytes."""
     return _pack(parts)
@@ -65,8 +77,15 @@ def query_of(*parts: Any) -> bytes:
 def _decoded(text: str) -> bytes:
     if len(text) > _LONGEST or not text.isascii():
         raise ValueError(text[:1])
-    padded = text.replace("-", "+").replace("_", "/") + "=" * (-len(text) % 4)
-    return binascii.a2b_base64(padded, strict_mode=True)
+    sealed = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    # One text an end: base64 also reads other writings of the same bytes.
+    if _encoded(sealed) != text:
+        raise ValueError(text[:1])
+    return sealed
+
+
+def _encoded(sealed: bytes) -> str:
+    return base64.urlsafe_b64encode(sealed).rstrip(b"=").decode()
 
 
 def _seal(body: bytes, query: bytes) -> bytes:

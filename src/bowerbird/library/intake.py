@@ -1,25 +1,35 @@
 """Takes posts into a library: new ones in, changed ones over, unchanged ones left alone.
 
 What an arrival says wins, what it leaves unset keeps the library's value. Taking the same
-arrivals twice changes nothing.
+arrivals twice changes nothing. All that needs no lock is done before the transaction.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
+from bowerbird.library.rows import Row, complete, draft_of, words_of
 from bowerbird.model.accounts import Account
-from bowerbird.model.bookmarks import Arrival
-from bowerbird.model.folding import first_line, order_key
 from bowerbird.model.intake import Counts, Incoming, Known, Outcome, Standing, counts_of
-from bowerbird.model.media import bits_of
-from bowerbird.model.rendering import RENDER_VERSION, rendering, tags_json
-from bowerbird.search.tokens import index_text
+from bowerbird.model.rendering import tags_json
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.intake import IntakeStore, Label, Opened
+
+_NO_TAGS: Final = frozenset[str]()
+_LARGEST: Final = 2**63 - 1
+
+
+class Prepared(Struct, frozen=True):
+    """What is to be written of some arrivals, and how many the library holds as they are."""
+
+    account_id: int
+    arrivals: Sequence[Incoming]
+    # A row an arrival, still without what depends on the library.
+    drafts: Sequence[Row]
+    unchanged: int
 
 
 class Intake:
@@ -30,39 +40,45 @@ class Intake:
 
     async def take(self, account: Account, arrivals: Sequence[Incoming]) -> Outcome:
         """One transaction for all of them; no two may be of the same post."""
+        return await self.write(await self.prepare(account, arrivals))
+
+    async def prepare(self, account: Account, arrivals: Sequence[Incoming]) -> Prepared:
+        """Most of a repeated import is unchanged; seeing that takes a read, not a transaction."""
         known = await self._store.glance(account, [a.post_id for a in arrivals])
-        # Most of a repeated import is unchanged; seeing that takes a read, not a transaction.
         differing = [a for a in arrivals if _differs(a, known.get(a.post_id))]
-        unchanged = Outcome(unchanged=len(arrivals) - len(differing))
-        if not differing:
+        return Prepared(
+            account_id=account.account_id,
+            arrivals=differing,
+            drafts=[draft_of(a, words_of(a.arrival)) for a in differing],
+            unchanged=len(arrivals) - len(differing),
+        )
+
+    async def write(self, prepared: Prepared) -> Outcome:
+        unchanged = Outcome(unchanged=prepared.unchanged)
+        if not prepared.arrivals:
             return unchanged
-        words = {a.post_id: _words(a.arrival) for a in differing}
 
         async def work(transaction: Transaction) -> Outcome:
-            return await self._put(transaction, account.account_id, differing, words)
+            return await self._put(transaction, prepared)
 
         return unchanged + await self._database.write(work)
 
-    async def _put(
-        self,
-        transaction: Transaction,
-        account_id: int,
-        arrivals: Sequence[Incoming],
-        words: dict[str, str],
-    ) -> Outcome:
-        opened = await self._store.open(transaction, account_id)
+    async def _put(self, transaction: Transaction, prepared: Prepared) -> Outcome:
+        arrivals = prepared.arrivals
+        opened = await self._store.open(transaction, prepared.account_id)
         if opened is None:
             raise Refusal(Code.NOT_FOUND, "The account was deleted meanwhile.")
         known = await self._store.known(transaction, opened, [a.post_id for a in arrivals])
         labels = await self._labels(transaction, opened, arrivals)
         batch = _Batch(opened, labels, known, self._clock())
-        for arrival in arrivals:
-            batch.add(arrival, words[arrival.post_id])
+        for arrival, draft in zip(arrivals, prepared.drafts, strict=True):
+            batch.add(arrival, draft)
         await self._store.insert(transaction, opened, batch.new)
         await self._store.update(transaction, opened, batch.changed)
         await self._store.relabel(transaction, opened, batch.attached, batch.detached)
         await self._store.close(transaction, opened, batch.change)
-        return batch.outcome
+        changed = len(batch.new) + len(batch.changed)
+        return Outcome(len(batch.new), len(batch.changed), len(arrivals) - changed)
 
     async def _labels(
         self, transaction: Transaction, opened: Opened, arrivals: Sequence[Incoming]
@@ -85,30 +101,24 @@ class _Batch:
         self, opened: Opened, labels: dict[str, Label], known: dict[str, Known], now: int
     ) -> None:
         self._opened, self._labels, self._known, self._now = opened, labels, known, now
-        self.new: list[dict[str, Any]] = []
-        self.changed: list[dict[str, Any]] = []
+        self.new: list[Row] = []
+        self.changed: list[Row] = []
         self.attached: list[tuple[int, int]] = []
         self.detached: list[tuple[int, int]] = []
         self.change = Counts()
-        self.outcome = Outcome()
 
-    def add(self, incoming: Incoming, words: str) -> None:
+    def add(self, incoming: Incoming, draft: Row) -> None:
         known = self._known.get(incoming.post_id)
         if not _differs(incoming, known):
-            self.outcome += Outcome(unchanged=1)
             return
         standing = _standing(incoming, known, self._now)
         number = known.number if known else self._take_number()
-        tags = self._relabel(incoming, known, number)
-        row = _row(incoming, standing, number, words, tags)
         self.change += counts_of(standing)
-        if known is None:
-            self.new.append(row)
-            self.outcome += Outcome(new=1)
-        else:
+        if known is not None:
             self.change += -counts_of(known)
-            self.changed.append(row)
-            self.outcome += Outcome(changed=1)
+        tags = self._relabel(incoming, known, number)
+        complete(draft, incoming.post_json, standing, number, tags)
+        (self.new if known is None else self.changed).append(draft)
 
     def _take_number(self) -> int:
         self._opened.next_number += 1
@@ -116,8 +126,10 @@ class _Batch:
 
     def _relabel(self, incoming: Incoming, known: Known | None, number: int) -> bytes | None:
         """Notes the labels that come and go; returns the ready names of those that stand."""
-        before = known.tags if known else frozenset[str]()
+        before = known.tags if known else _NO_TAGS
         after = before if incoming.tags is None else frozenset(incoming.tags)
+        if not before and not after:
+            return None
         self.attached += [(self._labels[k].label_id, number) for k in sorted(after - before)]
         self.detached += [(self._labels[k].label_id, number) for k in sorted(before - after)]
         return tags_json([self._labels[key].name for key in sorted(after)])
@@ -137,10 +149,10 @@ def _standing(incoming: Incoming, known: Known | None, now: int) -> Standing:
     arrival = incoming.arrival
     imported_at = _first_set(incoming.imported_at, known and known.imported_at, now)
     bookmarked_at = _first_set(incoming.bookmarked_at, known and known.bookmarked_at, imported_at)
-    # X's own form: milliseconds of bookmarking in the high bits.
-    from_date = (bookmarked_at // 1000) << 20
     return Standing(
-        sort_index=_first_set(arrival.sort_index, known and known.sort_index, from_date),
+        sort_index=_first_set(
+            arrival.sort_index, known and known.sort_index, _index_of(bookmarked_at)
+        ),
         imported_at=imported_at,
         bookmarked_at=bookmarked_at,
         is_read=_first_set(arrival.is_read, known and known.is_read, False),  # noqa: FBT003 - a default
@@ -148,61 +160,12 @@ def _standing(incoming: Incoming, known: Known | None, now: int) -> Standing:
     )
 
 
+def _index_of(bookmarked_at: int) -> int:
+    """X's own form: milliseconds of bookmarking in the high bits; dates far off meet the ends."""
+    return min(max((bookmarked_at // 1000) << 20, -_LARGEST), _LARGEST)
+
+
 def _first_set(given: Any, held: Any, default: Any) -> Any:
     if given is not UNSET:
         return given
     return default if held is None else held
-
-
-def _row(
-    incoming: Incoming, standing: Standing, number: int, words: str, tags: bytes | None
-) -> dict[str, Any]:
-    arrival = incoming.arrival
-    metrics = arrival.tweet_details.meta.non_real_time_engagement_metrics
-    return {
-        "number": number,
-        "post_id": arrival.post_id,
-        "sort_index": standing.sort_index,
-        "is_read": standing.is_read,
-        "is_archived": standing.is_archived,
-        "imported_at": standing.imported_at,
-        "bookmarked_at": standing.bookmarked_at,
-        "posted_at": incoming.posted_at,
-        "media": bits_of(arrival.tweet_details),
-        "author_key": order_key(arrival.author_username),
-        "author_name_key": order_key(arrival.author_details.name),
-        "title_key": order_key(_title(arrival)),
-        "quote_count": metrics.quote_count,
-        "reply_count": metrics.reply_count,
-        "retweet_count": metrics.retweet_count,
-        "bookmark_count": metrics.bookmark_count,
-        "favorite_count": metrics.favorite_count,
-        "content_hash": incoming.content_hash,
-        "render_version": RENDER_VERSION,
-        "tags": tags,
-        "rendering": rendering(
-            incoming.post_json, standing.imported_at, standing.sort_index, standing.bookmarked_at
-        ),
-        "words": words,
-    }
-
-
-def _title(arrival: Arrival) -> str:
-    article = arrival.tweet_details.article or {}
-    return article.get("title") or first_line(arrival.tweet_details.text)
-
-
-def _words(arrival: Arrival) -> str:
-    """Everything of a post that a word can be found in, as tokens. Long texts come last."""
-    details = arrival.tweet_details
-    quoted = details.quoted_tweet or {}
-    articles = [details.article or {}, quoted.get("article") or {}]
-    quoted_author = quoted.get("author_details") or {}
-    fields: list[str | None] = [
-        arrival.author_username,
-        arrival.author_details.name,
-        details.text,
-    ]
-    fields += [quoted.get("author_username"), quoted_author.get("name"), quoted.get("text")]
-    fields += [article.get(name) for name in ("title", "plain_text") for article in articles]
-    return index_text([field for field in fields if field])

@@ -99,12 +99,16 @@ def _limit(given: Mapping[str, str]) -> int:
     text = given.get("limit")
     if text is None:
         return LIMIT_DEFAULT
-    number = _whole_number(text)
-    if number is None or number < 1:
+    # Any number of digits is a number: what is above the most is applied as the most.
+    digits = text.strip(" ").removeprefix("+")
+    significant = digits.lstrip("0")
+    if not (digits.isascii() and digits.isdigit() and significant):
         raise errors.invalid(
             "limit", f"must be a whole number from 1 to {LIMIT_MAX}, got {errors.shown(text)}"
         )
-    return min(number, LIMIT_MAX)
+    if len(significant) > len(str(LIMIT_MAX)):
+        return LIMIT_MAX
+    return min(int(significant), LIMIT_MAX)
 
 
 def _instant(given: Mapping[str, str], name: str) -> int | None:

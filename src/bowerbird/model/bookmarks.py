@@ -8,7 +8,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 Integer = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 """What both databases hold: a signed 64-bit whole number."""
 
-PostId = Annotated[str, Meta(pattern=r"^[0-9]{1,40}$")]
+# "$" alone would let a line break follow.
+PostId = Annotated[str, Meta(pattern=r"^[0-9]{1,40}$(?!\n)")]
 
 
 class Metrics(Struct, frozen=True, kw_only=True):
@@ -64,6 +65,12 @@ class AuthorDetails(Struct, frozen=True, kw_only=True):
     profile_image: str = ""
 
 
+class QuotedAuthor(Struct, frozen=True, kw_only=True):
+    name: str | UnsetType | None = UNSET
+    username: str | UnsetType | None = UNSET
+    profile_image: str | UnsetType | None = UNSET
+
+
 class QuotedPost(Struct, frozen=True, kw_only=True):
     """What is known of a quoted post. Fields beyond these are kept as they came."""
 
@@ -73,7 +80,7 @@ class QuotedPost(Struct, frozen=True, kw_only=True):
     posted_at: str | UnsetType | None = UNSET
     author_id: str | UnsetType | None = UNSET
     author_username: str | UnsetType | None = UNSET
-    author_details: AuthorDetails | UnsetType | None = UNSET
+    author_details: QuotedAuthor | UnsetType | None = UNSET
     attachments: list[Attachment] | UnsetType | None = UNSET
     article: Article | UnsetType | None = UNSET
     unavailable: bool | UnsetType | None = UNSET
@@ -122,11 +129,13 @@ class Arrival(Post, frozen=True, kw_only=True):
     is_archived: bool | UnsetType = UNSET
 
 
+class _OpenFields(Struct, frozen=True, kw_only=True):
+    attachments: list[Attachment]
+    article: Article | None
+    quoted_tweet: QuotedPost | None
+
+
 def check_open_fields(details: PostDetails) -> None:
     """Raises msgspec.ValidationError when a known field of an open object has another type."""
-    if details.attachments:
-        msgspec.convert(details.attachments, list[Attachment])
-    if details.article is not None:
-        msgspec.convert(details.article, Article)
-    if details.quoted_tweet is not None:
-        msgspec.convert(details.quoted_tweet, QuotedPost)
+    if details.attachments or details.article is not None or details.quoted_tweet is not None:
+        msgspec.convert(details, _OpenFields, from_attributes=True)

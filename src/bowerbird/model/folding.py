@@ -20,4 +20,6 @@ def order_key(text: str) -> str:
 
 
 def first_line(text: str) -> str:
-    return next((line for line in text.splitlines() if line.strip()), "")
+    """The first line that is not blank."""
+    lines = text.lstrip().splitlines()
+    return lines[0] if lines else ""

@@ -7,13 +7,17 @@ import hashlib
 import secrets
 import string
 import zlib
+from operator import mul
 from typing import Final, NamedTuple
 
 PREFIX: Final = "bwr_"
 _ALPHABET: Final = string.digits + string.ascii_uppercase + string.ascii_lowercase
 _VALUES: Final = {character: value for value, character in enumerate(_ALPHABET)}
+_PAIRS: Final = tuple(first + second for first in _ALPHABET for second in _ALPHABET)
 _ROUTE, _RANDOM, _CHECK = 11, 30, 6
 _LENGTH: Final = len(PREFIX) + _ROUTE + _RANDOM + _CHECK
+_ROUTE_SLICE: Final = slice(len(PREFIX), len(PREFIX) + _ROUTE)
+_POWERS: Final = tuple(62**power for power in reversed(range(_ROUTE)))
 
 
 class ParsedKey(NamedTuple):
@@ -33,12 +37,11 @@ def parse_key(text: str) -> ParsedKey | None:
         return None
     if _checksum(text[:-_CHECK]) != text[-_CHECK:]:
         return None
-    account_id = 0
-    for character in text[len(PREFIX) : len(PREFIX) + _ROUTE]:
-        value = _VALUES.get(character)
-        if value is None:
-            return None
-        account_id = account_id * 62 + value
+    try:
+        # The checksum holds, so the characters are ours unless somebody computed one.
+        account_id = sum(map(mul, map(_VALUES.__getitem__, text[_ROUTE_SLICE]), _POWERS))
+    except KeyError:
+        return None
     return ParsedKey(account_id, key_hash(text)) if account_id < 2**63 else None
 
 
@@ -53,7 +56,9 @@ def new_account_id() -> int:
 
 
 def _checksum(body: str) -> str:
-    return _base62(zlib.crc32(body.encode("utf-8", "replace")), _CHECK)
+    rest, low = divmod(zlib.crc32(body.encode("utf-8", "replace")), len(_PAIRS))
+    high, middle = divmod(rest, len(_PAIRS))
+    return _PAIRS[high] + _PAIRS[middle] + _PAIRS[low]
 
 
 def _base62(number: int, width: int) -> str:

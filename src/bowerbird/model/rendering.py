@@ -5,7 +5,8 @@ columns (docs/adr/0003). What often changes (tags and flags) closes the object a
 """
 
 import hashlib
-from typing import Final
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
 
 import msgspec
 
@@ -17,10 +18,10 @@ RENDER_VERSION: Final = 1
 
 _encode: Final = msgspec.json.Encoder().encode
 _FLAGS: Final = (
-    b',"is_read":false,"is_archived":false}',
-    b',"is_read":true,"is_archived":false}',
-    b',"is_read":false,"is_archived":true}',
-    b',"is_read":true,"is_archived":true}',
+    b',"is_read":false,"is_archived":false},',
+    b',"is_read":true,"is_archived":false},',
+    b',"is_read":false,"is_archived":true},',
+    b',"is_read":true,"is_archived":true},',
 )
 _UNTAGGED: Final = tuple(b',"tags":null' + flags for flags in _FLAGS)
 
@@ -47,9 +48,17 @@ def tags_json(names: list[str]) -> bytes | None:
     return _encode(names) if names else None
 
 
-def closed(rendering: bytes, tags: bytes | None, is_read: bool, is_archived: bool) -> bytes:  # noqa: FBT001 - a row's columns in their order
-    """A whole Bookmark."""
-    state = is_read + 2 * is_archived
-    if tags is None:
-        return rendering + _UNTAGGED[state]
-    return b'%b,"tags":%b%b' % (rendering, tags, _FLAGS[state])
+def closed(rendering: bytes, tags: bytes | None, state: int) -> bytes:
+    """A whole Bookmark. Of `state`, 1 says read and 2 archived."""
+    return joined([(rendering, tags, state)])
+
+
+def joined(rows: Iterable[Sequence[Any]]) -> bytes:
+    """Whole Bookmarks, parted by commas. A row begins with rendering, tags and state."""
+    parts: list[bytes] = []
+    add = parts.append
+    for row in rows:
+        tags = row[1]
+        add(row[0])
+        add(_UNTAGGED[row[2]] if tags is None else b',"tags":%b%b' % (tags, _FLAGS[row[2]]))
+    return b"".join(parts)[:-1]

@@ -178,6 +178,8 @@ def _schemas() -> Json:
         ref_template=_REF + "{name}",
     )
     schemas: Json = dict(components)
+    # JSON Schema's "$" is the very end, and not every reader of it knows what stands behind ours.
+    schemas["Bookmark"]["properties"]["post_id"]["pattern"] = "^[0-9]{1,40}$"
     details = schemas["PostDetails"]["properties"]
     details["attachments"]["items"] = {"$ref": _REF + "Attachment"}
     details["article"] = {"anyOf": [{"$ref": _REF + "Article"}, {"type": "null"}]}
@@ -189,13 +191,7 @@ def _schemas() -> Json:
             field.pop("default", None)
     return {
         **schemas,
-        "ListMeta": _object(
-            next_cursor={"type": ["string", "null"]},
-            limit={"type": "integer", "minimum": 1, "maximum": 100},
-            total_count={"type": "integer", "minimum": 0},
-            count={"type": "integer", "minimum": 0, "maximum": 100},
-        )
-        | {"description": "next_cursor is null on the last page."},
+        "ListMeta": _list_meta(),
         "BookmarkListAnswer": _success(
             {"type": "array", "items": {"$ref": _REF + "Bookmark"}}, {"$ref": _REF + "ListMeta"}
         ),
@@ -211,6 +207,20 @@ def _schemas() -> Json:
             upgrade_url={"type": "string", "format": "uri"},
         ),
     }
+
+
+def _list_meta() -> Json:
+    meta = _object(
+        next_cursor={"type": ["string", "null"], "description": "null on the last page."},
+        limit={"type": "integer", "minimum": 1, "maximum": 100},
+        total_count={"type": "integer", "minimum": 0},
+        count={"type": "integer", "minimum": 0, "maximum": 100},
+    )
+    meta["properties"]["hint"] = {
+        "type": "string",
+        "description": "Says so when only read or archived bookmarks match.",
+    }
+    return meta
 
 
 def _success(data: Json, meta: Json) -> Json:

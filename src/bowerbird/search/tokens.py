@@ -6,6 +6,7 @@ FTS5 must read them with tokenize="ascii tokenchars '#@_'", which cuts none of t
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from bowerbird.model.words import GAP
@@ -16,8 +17,10 @@ MAX_TOKEN_CHARACTERS: Final = 64
 MAX_TOKENS: Final = 16_000
 MAX_OCCURRENCES: Final = 255
 MAX_CHARACTERS: Final = 200_000
+_LONGEST_NAME: Final = 64
 
-_SIGIL_WORD: Final = re.compile("(?<![^ ])[#@][^ #@]+")
+# The sigil first and what stands before it second: so the scan skips from sigil to sigil.
+_SIGIL_WORD: Final = re.compile("[#@](?<![^ ].)[^ #@]+")
 _UNSPACED: Final = re.compile(f"[{UNSPACED}]")
 _RUN: Final = re.compile(f"[{UNSPACED}]+|[^ {UNSPACED}]+")
 
@@ -26,7 +29,9 @@ def index_text(fields: Sequence[str]) -> str:
     """The tokens of all fields, parted by spaces. Short fields come first: the end is cut."""
     tokens: list[str] = []
     for field in fields:
-        own = _field_tokens(field)
+        own: Sequence[str] = (
+            _name_tokens(field) if len(field) <= _LONGEST_NAME else _field_tokens(field)
+        )
         if own and tokens:
             tokens.append(GAP)
         tokens += own
@@ -54,6 +59,12 @@ def is_unspaced(token: str) -> bool:
     return _UNSPACED.match(token) is not None
 
 
+# Handles and names of authors come again and again.
+@lru_cache(maxsize=4096)
+def _name_tokens(field: str) -> tuple[str, ...]:
+    return tuple(_field_tokens(field))
+
+
 def _field_tokens(field: str) -> list[str]:
     folded = fold(field)
     tokens = _words(folded)
@@ -68,7 +79,17 @@ def _words(folded: str) -> list[str]:
     if plain.isascii() or not _UNSPACED.search(plain):
         return _shortened(plain.split())
     tokens: list[str] = []
-    for run in _RUN.findall(plain):
+    for word in plain.split():
+        if word.isascii():
+            tokens.append(word[:MAX_TOKEN_CHARACTERS])
+        else:
+            tokens += _runs(word)
+    return tokens
+
+
+def _runs(word: str) -> list[str]:
+    tokens: list[str] = []
+    for run in _RUN.findall(word):
         if is_unspaced(run):
             # Each character begins a token, the last one alone: so a query of one character is a
             # prefix that finds it anywhere, and a phrase may go on behind the run.

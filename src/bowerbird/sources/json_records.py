@@ -1,13 +1,33 @@
-"""Splits a file into JSON records without reading it whole: an array, or one object a line."""
+"""Splits a file into JSON records without reading it whole.
 
-import json
+The records stand in an array, one a line, or in the member `bookmarks` or `data` of one object:
+an export of an account, or an answer of the API that somebody kept.
+"""
+
 import re
 from collections.abc import Iterator
-from typing import IO, Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
-_CHUNK: Final = 1 << 20
-_LONGEST: Final = 16 << 20
-_SEPARATOR: Final = re.compile(r"[ \t\r\n]*,?[ \t\r\n]*")
+import msgspec
+
+_READ: Final = 1 << 20
+LONGEST: Final = 16 << 20
+_BOM: Final = b"\xef\xbb\xbf"
+_BLANK: Final = re.compile(rb"[ \t\r\n]*")
+_SEPARATOR: Final = re.compile(rb"[ \t\r\n,]*")
+# A string, a bracket, or the quote of a string that does not end: all that decides a value's end.
+_BRACKET: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[\]{}"]', re.DOTALL)
+_SCALAR: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"|[^"\[\]{},\s][^,\[\]{}\s]*+', re.DOTALL)
+_MEMBER: Final = re.compile(rb'"((?:[^"\\]|\\.)*+)"[ \t\r\n]*:[ \t\r\n]*', re.DOTALL)
+# Where one object ends and the next begins: perhaps two records, perhaps parts of one.
+_SEAM: Final = re.compile(rb"\}[ \t\r\n]*(?=,[ \t\r\n]*\{)")
+_SEAMS_TRIED: Final = 8
+_HOLDERS: Final = frozenset({b"bookmarks", b"data"})
+_split: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
+
+
+class Readable(Protocol):
+    def read(self, size: int, /) -> bytes: ...
 
 
 class Record(NamedTuple):
@@ -19,99 +39,179 @@ class BrokenFile(Exception):  # noqa: N818 - named for what it is
     """The file cannot be read on from here."""
 
     def __init__(self, line: int, problem: str) -> None:
-        super().__init__(f"line {line}: {problem}")
+        super().__init__(problem)
+        self.line = line
 
 
-def records(file: IO[bytes]) -> Iterator[Record]:
-    first = file.read(1)
-    while first and first in b" \t\r\n\xef\xbb\xbf":
-        first = file.read(1)
-    return _array(file) if first == b"[" else _lines(file, first)
-
-
-def _lines(file: IO[bytes], first: bytes) -> Iterator[Record]:
-    for number, line in enumerate(_bounded_lines(file, first), start=1):
-        if line.strip():
-            yield Record(number, line)
-
-
-def _bounded_lines(file: IO[bytes], first: bytes) -> Iterator[bytes]:
-    line = first + file.readline(_LONGEST)
-    while line:
-        yield line
-        line = file.readline(_LONGEST)
-
-
-def _array(file: IO[bytes]) -> Iterator[Record]:
-    """Lets the C scanner of the standard library find where each element ends."""
+def records(file: Readable) -> Iterator[Record]:
     window = _Window(file)
-    while not window.at_end_of_array():
-        yield window.element()
+    window.more()
+    if window.data.startswith(_BOM):
+        window.position = len(_BOM)
+    window.skip(_BLANK)
+    if window.begins_with(b"[") or (window.begins_with(b"{") and _enter_holder(window)):
+        window.position += 1
+        return _array(window)
+    return _lines(window)
 
 
 class _Window:
-    """The part of the file that is being scanned, as text."""
+    """The part of the file that is being looked at; what lies before `position` is done with."""
 
-    def __init__(self, file: IO[bytes]) -> None:
+    def __init__(self, file: Readable) -> None:
         self._file = file
-        self._text = ""
-        self._rest = b""
-        self._position = 0
-        self._line = 1
-        self._scan = json.JSONDecoder().raw_decode
+        self.data = b""
+        self.position = 0
+        self.line = 1
+        self.reads = 0
 
-    def at_end_of_array(self) -> bool:
-        self._skip(_SEPARATOR)
-        if self._position >= len(self._text):
-            raise BrokenFile(self._line, "the file ends before its array does.")
-        return self._text[self._position] == "]"
+    def more(self) -> bool:
+        """Reads on. False at the end of the file, or when what is wanted is too long."""
+        if len(self.data) - self.position > LONGEST:
+            return False
+        read = self._file.read(_READ)
+        if read:
+            self.data = self.data[self.position :] + read
+            self.position = 0
+            self.reads += 1
+        return bool(read)
 
-    def element(self) -> Record:
-        line, start = self._line, self._position
+    def begins_with(self, character: bytes) -> bool:
+        return self.data.startswith(character, self.position)
+
+    def pass_to(self, end: int) -> bytes:
+        passed = self.data[self.position : end]
+        self.line += passed.count(b"\n")
+        self.position = end
+        return passed
+
+    def skip(self, blank: re.Pattern[bytes]) -> None:
         while True:
-            try:
-                _, end = self._scan(self._text, start)
-            except (json.JSONDecodeError, RecursionError) as error:
-                if isinstance(error, RecursionError) or not self._more(start):
-                    raise BrokenFile(line, f"this is not JSON ({error}).") from None
-                start = self._position
-                continue
-            if end < len(self._text) or not self._more(start):
-                break
-            start = self._position
-        raw = self._text[start:end]
-        self._line += raw.count("\n")
-        self._position = end
-        return Record(line, raw.encode("utf-8", "surrogatepass"))
-
-    def _skip(self, blank: re.Pattern[str]) -> None:
-        while True:
-            match = blank.match(self._text, self._position)
+            match = blank.match(self.data, self.position)
             assert match
-            self._line += match[0].count("\n")
-            self._position = match.end()
-            if self._position < len(self._text) or not self._more(self._position):
+            self.pass_to(match.end())
+            if self.position < len(self.data) or not self.more():
                 return
 
-    def _more(self, keep_from: int) -> bool:
-        """Reads on; what was scanned is dropped. False at the end of the file, or of patience."""
-        if len(self._text) - keep_from > _LONGEST:
-            return False
-        data = self._file.read(_CHUNK)
-        if not data:
-            return False
-        text, self._rest = _whole_characters(self._rest + data, self._line)
-        self._text = self._text[keep_from:] + text
-        self._position = 0
-        return True
+
+def _lines(window: _Window) -> Iterator[Record]:
+    while True:
+        end = window.data.find(b"\n", window.position)
+        if end >= 0:
+            line = window.line
+            raw = window.pass_to(end + 1)
+        elif window.more():
+            continue
+        else:
+            line, raw = _last_of_line(window)
+        if raw.strip():
+            yield Record(line, raw)
+        elif not raw:
+            return
 
 
-def _whole_characters(data: bytes, line: int) -> tuple[str, bytes]:
-    """Decodes all but a character whose bytes have not all come yet."""
-    for cut in range(min(4, len(data))):
-        try:
-            return data[: len(data) - cut].decode(), data[len(data) - cut :]
-        except UnicodeDecodeError as error:
-            if error.reason != "unexpected end of data" and error.start < len(data) - 4:
+def _last_of_line(window: _Window) -> tuple[int, bytes]:
+    """The rest of the file, or the beginning of a line that is too long to be a record."""
+    line, raw = window.line, window.pass_to(len(window.data))
+    if len(raw) > LONGEST:
+        while window.more():
+            end = window.data.find(b"\n")
+            window.pass_to(end + 1 or len(window.data))
+            if end >= 0:
                 break
-    raise BrokenFile(line, "the file is not UTF-8 text.")
+    return line, raw
+
+
+def _array(window: _Window) -> Iterator[Record]:
+    slow_read = 0
+    while True:
+        window.skip(_SEPARATOR)
+        if window.begins_with(b"]"):
+            return
+        if window.position == len(window.data):
+            raise BrokenFile(window.line, "The file ends before its array does.")
+        if slow_read != window.reads and (whole := _whole_records(window)):
+            yield from whole
+            continue
+        slow_read = window.reads
+        end = _end_of_value(window)
+        yield Record(window.line, window.pass_to(end))
+
+
+def _whole_records(window: _Window) -> list[Record]:
+    """The records that lie whole in the window, found by the parser: 20 times faster than by us.
+
+    Empty when there are none or one of them is not JSON: those are then cut out one by one.
+    """
+    seams = [match.end() for match in _SEAM.finditer(window.data, window.position)]
+    for end in reversed(seams[-_SEAMS_TRIED:]):
+        try:
+            raws = _split(b"[%b]" % window.data[window.position : end])
+        except (msgspec.DecodeError, RecursionError):
+            continue
+        return [_next(window, bytes(raw)) for raw in raws]
+    return []
+
+
+def _next(window: _Window, raw: bytes) -> Record:
+    window.skip(_SEPARATOR)
+    line = window.line
+    window.pass_to(window.position + len(raw))
+    return Record(line, raw)
+
+
+def _end_of_value(window: _Window) -> int:
+    """Where the value ends that begins here, found by its brackets even if it is not JSON."""
+    while True:
+        end = _balanced(window.data, window.position)
+        # A number or a word may go on in what is not read yet.
+        if end is not None and (end < len(window.data) or not window.more()):
+            return end
+        if end is None and not window.more():
+            raise BrokenFile(window.line, "The record that begins here does not end.")
+
+
+def _balanced(data: bytes, start: int) -> int | None:
+    if data[start] not in b"[{":
+        scalar = _SCALAR.match(data, start)
+        if scalar is None:
+            return None if data.startswith(b'"', start) else start + 1
+        return scalar.end()
+    depth = 0
+    for match in _BRACKET.finditer(data, start):
+        if match[0] == b'"':
+            return None
+        if match[0] in b"[{":
+            depth += 1
+        elif match[0] in b"]}":
+            depth -= 1
+            if depth == 0:
+                return match.end()
+    return None
+
+
+def _enter_holder(window: _Window) -> bool:
+    """Moves to the array inside an object that holds one; stays where a record begins."""
+    found = _holder(window.data, window.position + 1)
+    while found is None and window.more():
+        found = _holder(window.data, window.position + 1)
+    if found:
+        window.pass_to(found)
+    return bool(found)
+
+
+def _holder(data: bytes, position: int) -> int | None:
+    """Where the array of records begins; 0 when the object has none, None when more is needed."""
+    while True:
+        blank = _SEPARATOR.match(data, position)
+        assert blank
+        member = _MEMBER.match(data, blank.end())
+        if member is None:
+            return 0 if data[blank.end() : blank.end() + 1] not in (b"", b'"') else None
+        value = member.end()
+        if member[1] in _HOLDERS and data.startswith(b"[", value):
+            return value
+        end = _balanced(data, value) if value < len(data) else None
+        if end is None or end == len(data):
+            return None
+        position = end

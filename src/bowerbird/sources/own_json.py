@@ -33,9 +33,12 @@ class Read(Struct, frozen=True):
 def read(raw: bytes) -> Read:
     try:
         arrival, removed = _cleaned(raw) if _SUSPECT.search(raw) else (_decode(raw), 0)
-        check_open_fields(arrival.tweet_details)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError) as error:
+    except (msgspec.MsgspecError, RecursionError, ValueError) as error:
         raise BadRecord(_sentence(error)) from None
+    try:
+        check_open_fields(arrival.tweet_details)
+    except msgspec.ValidationError as error:
+        raise BadRecord(f"tweet_details.{_sentence(error)}") from None
     return Read(_incoming(arrival), removed)
 
 
@@ -102,14 +105,22 @@ def _cleaned(raw: bytes) -> tuple[Arrival, int]:
             return {clean(key): clean(item) for key, item in value.items()}
         return value
 
-    cleaned = clean(json.loads(raw))
+    cleaned = clean(json.loads(raw, parse_constant=_refuse_constant))
     return msgspec.convert(cleaned, Arrival), removed
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"JSON is malformed: {name} is no number")
 
 
 def _sentence(error: Exception) -> str:
     if isinstance(error, RecursionError):
         return "The record is nested too deeply."
+    if isinstance(error, UnicodeDecodeError):
+        return "The record is not UTF-8 text."
     match = _PATH.match(str(error))
     assert match
     problem = match["problem"].replace("`", "").rstrip(".")
+    if "matching regex" in problem:
+        problem = "Expected 1 to 40 digits"
     return f"{match['path']}: {problem}." if match["path"] else f"{problem}."

@@ -31,13 +31,18 @@ class AccountStore:
             Membership(*row) for row in await self._database.rows(self._sql["every_account"], {})
         ]
 
+    async def count(self) -> int:
+        rows = await self._database.rows(self._sql["count_accounts"], {})
+        return int(rows[0][0])
+
+    async def membership(self, account_id: int) -> Membership | None:
+        rows = await self._database.rows(self._sql["membership"], {"account_id": account_id})
+        return Membership(*rows[0]) if rows else None
+
     async def create(self, membership: Membership, email_key: str) -> bool:
         """False when the address has an account already."""
 
         async def work(transaction: Transaction) -> bool:
-            taken = await transaction.rows(self._sql["id_of_email"], {"email_key": email_key})
-            if taken:
-                return False
             values = {
                 "account_id": membership.account_id,
                 "email": membership.email,
@@ -46,7 +51,8 @@ class AccountStore:
                 "epoch": secrets.randbits(62),
                 "created_at": membership.created_at,
             }
-            await transaction.run(self._sql["insert_person"], values)
+            if not await transaction.rows(self._sql["insert_person"], values):
+                return False
             rows = await transaction.rows(self._sql["take_local_number"], values)
             await transaction.run(
                 self._sql["insert_library"], {**values, "local_number": rows[0][0]}

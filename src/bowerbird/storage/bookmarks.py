@@ -9,7 +9,7 @@ from msgspec import Struct
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import SORT_FIELDS, After, BookmarkFilter, Sort
 from bowerbird.model.instants import UNKNOWN
-from bowerbird.model.rendering import closed
+from bowerbird.model.rendering import closed, joined
 from bowerbird.model.words import Match
 from bowerbird.storage.database import Database, Row, WordOrder
 from bowerbird.storage.places import place_values
@@ -19,7 +19,13 @@ _FILTERS: Final = {
     "unread_only": "NOT b.is_read",
     "hide_archived": "NOT b.is_archived",
     "media_bit": "b.media & :media_bit <> 0",
-    "author": "(b.author_key = :author_handle OR b.author_name_key = :author)",
+    # A union, because neither database uses both indexes for an OR.
+    "author": (
+        "b.number IN (SELECT a.number FROM bookmark AS a"
+        " WHERE a.account_id = :account_id AND a.author_key = :author_handle"
+        " UNION SELECT a.number FROM bookmark AS a"
+        " WHERE a.account_id = :account_id AND a.author_name_key = :author)"
+    ),
     "tag": (
         "b.number IN (SELECT bl.number FROM bookmark_label AS bl"
         " JOIN label AS l ON l.account_id = bl.account_id AND l.label_id = bl.label_id"
@@ -46,9 +52,10 @@ _AFTER: Final = {
 
 
 class Page(Struct, frozen=True):
-    """Ready bookmarks in order, and where the next page begins, if one follows."""
+    """Ready bookmarks in order, parted by commas, and where the next page begins, if any."""
 
-    items: Sequence[bytes]
+    body: bytes
+    count: int
     end: After | None
 
 
@@ -79,8 +86,8 @@ class BookmarkStore:
             return await self._walked(account, filter, sort, after, limit)
         keys = await self._keys(account, filter, sort, after, limit + 1)
         end = After(*keys[limit - 1]) if len(keys) > limit else None
-        numbers = [number for _, number in keys[:limit]]
-        return Page(await self.contents(account, numbers), end)
+        body, count = await self.contents(account, [number for _, number in keys[:limit]])
+        return Page(body, count, end)
 
     async def count(self, account: Account, filter: BookmarkFilter) -> int:
         if short_way := self._short_way(filter):
@@ -101,18 +108,18 @@ class BookmarkStore:
         rows = await self._database.slow_rows(sql, {**values, "limit": limit})
         return [row[0] for row in rows]
 
-    async def contents(self, account: Account, numbers: Sequence[int]) -> list[bytes]:
-        """The bookmarks of these numbers, in their order; those gone meanwhile are left out."""
+    async def contents(self, account: Account, numbers: Sequence[int]) -> tuple[bytes, int]:
+        """The bookmarks of these numbers in their order, and how many still stand."""
         if not numbers:
-            return []
+            return b"", 0
         values = {
             "account_id": account.account_id,
             "numbers": self._database.number_list(numbers),
             **place_values(account),
         }
         rows = await self._database.rows(self._statement("contents"), values)
-        found = {row[4]: closed(*row[:4]) for row in rows}
-        return [found[number] for number in numbers if number in found]
+        found = {row[3]: row for row in rows}
+        return joined(found[number] for number in numbers if number in found), len(found)
 
     def _short_way(self, filter: BookmarkFilter) -> tuple[WordOrder, Match] | None:
         """Where the database has one: for hits narrowed by flags alone."""
@@ -130,8 +137,9 @@ class BookmarkStore:
         is_bounded = sort.field == "sort_index" and filter.unread_only == filter.hide_archived
         read = self._database.rows if is_bounded else self._database.slow_rows
         rows = await read(sql, values)
-        end = After(rows[limit - 1][4], rows[limit - 1][5]) if len(rows) > limit else None
-        return Page([closed(r[0], r[1], r[2], r[3]) for r in rows[:limit]], end)
+        end = After(*rows[limit - 1][3:5]) if len(rows) > limit else None
+        shown = rows[:limit]
+        return Page(joined(shown), len(shown), end)
 
     async def _keys(
         self, account: Account, filter: BookmarkFilter, sort: Sort, after: After | None, limit: int
@@ -184,6 +192,7 @@ class BookmarkStore:
             conditions.append(_AFTER[sort.descending, has_number].format(sort=column))
         return self._sql[name].format(
             content=self._sql["content"],
+            state=self._sql["state"],
             filters=" AND ".join(conditions) or "TRUE",
             sort=column,
             direction="DESC" if sort.descending else "ASC",

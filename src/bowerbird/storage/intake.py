@@ -1,6 +1,7 @@
 """Writes arriving posts. Every method runs inside the caller's transaction."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -141,11 +142,15 @@ class IntakeStore:
         await transaction.run(self._sql["close"], values)
 
     def _placed(self, opened: Opened, bookmarks: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        for bookmark in bookmarks:
-            bookmark["account_id"] = opened.account_id
-            bookmark["place"] = opened.place
-            bookmark["words"] = self._database.stored_words(bookmark["words"])
-        return list(bookmarks)
+        return [
+            {
+                **bookmark,
+                "account_id": opened.account_id,
+                "place": opened.place,
+                "words": self._database.stored_words(bookmark["words"]),
+            }
+            for bookmark in bookmarks
+        ]
 
 
 def _known(rows: Sequence[Row]) -> dict[str, Known]:
@@ -165,5 +170,7 @@ def _known(rows: Sequence[Row]) -> dict[str, Known]:
     return known
 
 
+# Most posts have one of few sets of labels.
+@lru_cache(maxsize=256)
 def _tag_keys(tags: bytes | None) -> frozenset[str]:
     return frozenset() if tags is None else frozenset(map(name_key, _names(tags)))

@@ -8,9 +8,11 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
-from typing import Final
+from typing import Any, Final
 
+READ_APPLIED: Final = "SELECT number, checksum, is_compatible FROM schema_migration ORDER BY number"
 _FILE: Final = re.compile(r"(\d{4})_\w+\.sql")
 _COMPATIBLE: Final = re.compile(r"^-- compatible: (yes|no)$", re.MULTILINE)
 
@@ -38,14 +40,15 @@ class Applied:
     is_compatible: bool
 
 
-def available(dialect: str) -> list[Migration]:
+@cache
+def available(dialect: str) -> Sequence[Migration]:
     folder = resources.files("bowerbird.storage") / "migrations" / dialect
     found = [
         _read(int(match[1]), file.name, file.read_text(encoding="utf-8"))
         for file in folder.iterdir()
         if (match := _FILE.fullmatch(file.name))
     ]
-    return sorted(found, key=lambda migration: migration.number)
+    return tuple(sorted(found, key=lambda migration: migration.number))
 
 
 def pending(known: Sequence[Migration], applied: Sequence[Applied]) -> list[Migration]:
@@ -64,6 +67,12 @@ def pending(known: Sequence[Migration], applied: Sequence[Applied]) -> list[Migr
             )
     finished = {done.number for done in applied}
     return [migration for migration in known if migration.number not in finished]
+
+
+def require_current(dialect: str, applied: Sequence[Sequence[Any]]) -> None:
+    """Raises unless this release can work with a database in which READ_APPLIED finds this."""
+    if pending(available(dialect), [Applied(*row) for row in applied]):
+        raise SchemaProblem("The database has not been migrated. Run: bowerbird migrate")
 
 
 def _read(number: int, name: str, sql: str) -> Migration:

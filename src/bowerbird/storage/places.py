@@ -9,6 +9,7 @@ from typing import Final
 from bowerbird.model.accounts import Account
 
 _NUMBER_BITS: Final = 40
+LAST_NUMBER: Final = (1 << _NUMBER_BITS) - 1
 
 
 def place_of(local_number: int) -> int:
@@ -17,5 +18,5 @@ def place_of(local_number: int) -> int:
 
 
 def place_values(account: Account) -> dict[str, int]:
-    place = account.local_number << _NUMBER_BITS
-    return {"place": place, "place_end": place + (1 << _NUMBER_BITS) - 1}
+    place = place_of(account.local_number)
+    return {"place": place, "place_end": place + LAST_NUMBER}

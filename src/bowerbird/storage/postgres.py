@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import Any, Final, TypeVar, cast
 
 import asyncpg
@@ -14,8 +15,8 @@ from bowerbird.storage.words import for_tsquery, vector_text
 
 T = TypeVar("T")
 
-_COMMAND_LIMIT_S: Final = 30.0
-_CONNECT_LIMIT_S: Final = 5.0
+COMMAND_LIMIT_S: Final = 30.0
+WAIT_LIMIT_S: Final = 5.0
 _TRIES: Final = 3
 _AWAY: Final = (
     OSError,
@@ -29,6 +30,14 @@ _AWAY: Final = (
     asyncpg.UndefinedTableError,
     asyncpg.InvalidAuthorizationSpecificationError,
 )
+# The connection is gone, which says nothing about the server.
+_CUT: Final = (
+    asyncpg.PostgresConnectionError,
+    asyncpg.InterfaceError,
+    asyncpg.AdminShutdownError,
+    asyncpg.IdleSessionTimeoutError,
+    ConnectionError,
+)
 # A transaction that lost to another is right the next time.
 _LOST: Final = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
 
@@ -38,8 +47,12 @@ class PostgresDatabase:
     # GIN answers a common word's flags and order in one bitmap scan; no short way is needed.
     word_order: WordOrder | None = None
 
-    def __init__(self, pool: "asyncpg.Pool[asyncpg.Record]") -> None:
+    def __init__(
+        self, pool: "asyncpg.Pool[asyncpg.Record]", wait_limit_s: float = WAIT_LIMIT_S
+    ) -> None:
+        """`wait_limit_s` bounds the wait for a connection, be it new or in use by others."""
         self._pool = pool
+        self._wait_limit_s = wait_limit_s
 
     def queries(self, resource: str) -> queries.Queries:
         return queries.load(resource, self.dialect)
@@ -60,43 +73,60 @@ class PostgresDatabase:
         text, arguments = _numbered(sql, values)
         try:
             return await self._fetch(text, arguments)
-        except (asyncpg.PostgresConnectionError, asyncpg.InterfaceError, ConnectionError):
-            # A kept connection that the server has ended since; a new one may well work.
+        except _CUT:
             return await self._again(text, arguments)
         except _AWAY as error:
             raise _unavailable(error) from error
 
     async def _again(self, text: str, arguments: Sequence[Any]) -> Sequence[Row]:
+        # A kept connection that the server has ended, and likely not alone; a new one may work.
+        await self._pool.expire_connections()
         try:
             return await self._fetch(text, arguments)
         except _AWAY as error:
             raise _unavailable(error) from error
 
     async def _fetch(self, text: str, arguments: Sequence[Any]) -> Sequence[Row]:
-        # A record reads like a tuple, though its type does not say so.
-        return cast("Sequence[Row]", await self._pool.fetch(text, *arguments))
+        async with self._connection() as connection:
+            # A record reads like a tuple, though its type does not say so.
+            return cast("Sequence[Row]", await connection.fetch(text, *arguments))
 
     async def slow_rows(self, sql: str, values: Values) -> Sequence[Row]:
         return await self.rows(sql, values)
 
     async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
+        failure: BaseException | None = None
         for attempt in range(_TRIES):
+            has_begun = False
             try:
-                async with self._pool.acquire() as connection, connection.transaction():
+                async with self._connection() as connection, connection.transaction():
+                    has_begun = True
                     return await work(PostgresTransaction(connection))
-            except _LOST:
+            except _LOST as error:
+                failure = error
                 await asyncio.sleep(0.01 * 4**attempt)
             except _AWAY as error:
-                raise _unavailable(error) from error
-        raise errors.unavailable("Too many writes met on this account; try again.", 1)
+                # On a connection that was cut before it began, nothing can have been written.
+                if has_begun or not isinstance(error, _CUT):
+                    raise _unavailable(error) from error
+                failure = error
+                await self._pool.expire_connections()
+        raise _unavailable(failure) from failure
+
+    def _connection(self) -> Any:
+        return self._pool.acquire(timeout=self._wait_limit_s)
 
     async def require_ready(self) -> None:
-        applied = await self.rows("SELECT number FROM schema_migration", {})
-        if len(applied) < len(migrations.available(self.dialect)):
-            raise errors.unavailable("The database has not been migrated. Run: bowerbird migrate")
+        applied = await self.rows(migrations.READ_APPLIED, {})
+        try:
+            migrations.require_current(self.dialect, applied)
+        except migrations.SchemaProblem as problem:
+            raise errors.unavailable(str(problem)) from problem
 
     async def close(self) -> None:
-        await self._pool.close()
+        # A server that does not answer must not hold up a stop; the pool then drops connections.
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._pool.close(), self._wait_limit_s)
 
 
 class PostgresTransaction:
@@ -117,14 +147,16 @@ class PostgresTransaction:
         await self._connection.executemany(text, [[row[name] for name in names] for row in values])
 
 
-async def open_pool(url: str, connections: int) -> "asyncpg.Pool[asyncpg.Record]":
+async def open_pool(
+    url: str, connections: int, command_limit_s: float = COMMAND_LIMIT_S
+) -> "asyncpg.Pool[asyncpg.Record]":
     """A pool that connects when it is first used: the service starts while the database is away."""
     return await asyncpg.create_pool(
         url,
         min_size=0,
         max_size=connections,
-        timeout=_CONNECT_LIMIT_S,
-        command_timeout=_COMMAND_LIMIT_S,
+        timeout=WAIT_LIMIT_S,
+        command_timeout=command_limit_s,
         server_settings={"application_name": "bowerbird", "jit": "off"},
     )
 
@@ -134,9 +166,11 @@ def _numbered(sql: str, values: Values) -> tuple[str, list[Any]]:
     return text, [values[name] for name in names]
 
 
-def _unavailable(error: BaseException) -> errors.Refusal:
+def _unavailable(error: BaseException | None) -> errors.Refusal:
+    if isinstance(error, _LOST):
+        return errors.unavailable("Too many writes met on this account; try again.", 1)
     if isinstance(error, asyncpg.DiskFullError):
-        return errors.unavailable("The database's disk is full; nothing was changed.", 30)
+        return errors.unavailable("The database's disk is full; this change was not made.", 30)
     if isinstance(error, asyncpg.UndefinedTableError):
         return errors.unavailable("The database has not been migrated. Run: bowerbird migrate")
     return errors.unavailable("The database cannot be reached at the moment.")

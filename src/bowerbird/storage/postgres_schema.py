@@ -1,6 +1,7 @@
 """Migrates a PostgreSQL database under an advisory lock."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, Final
 
 import asyncpg
@@ -10,6 +11,7 @@ from bowerbird.storage.migrations import Applied, Migration
 
 # Any fixed number: the first eight bytes of "bowerbird" in ASCII.
 _LOCK: Final = 0x626F776572626972
+_CONNECT_LIMIT_S: Final = 5.0
 _JOURNAL: Final = """
 CREATE TABLE IF NOT EXISTS schema_migration (
     number        bigint  NOT NULL PRIMARY KEY,
@@ -26,9 +28,7 @@ class PostgresSchema:
     async def applied(self) -> Sequence[Applied]:
         if not await self._connection.fetchval("SELECT to_regclass('schema_migration')"):
             return []
-        rows = await self._connection.fetch(
-            "SELECT number, checksum, is_compatible FROM schema_migration ORDER BY number"
-        )
+        rows = await self._connection.fetch(migrations.READ_APPLIED)
         return [Applied(*row) for row in rows]
 
     async def apply(self, migration: Migration) -> None:
@@ -43,31 +43,36 @@ class PostgresSchema:
             )
 
 
-async def migrate(url: str) -> list[str]:
+async def migrate(url: str, known: Sequence[Migration] | None = None) -> list[str]:
     """Any number of nodes may call this at once: one migrates, the others wait for it."""
-    connection = await asyncpg.connect(url, timeout=5)
-    try:
+    known = migrations.available("postgres") if known is None else known
+    async with _connected(url) as connection:
         await connection.execute("SELECT pg_advisory_lock($1)", _LOCK)
         schema = PostgresSchema(connection)
-        steps = migrations.pending(migrations.available("postgres"), await schema.applied())
+        steps = migrations.pending(known, await schema.applied())
         for step in steps:
             await schema.apply(step)
         return [step.name for step in steps]
-    finally:
-        await connection.close()
 
 
 async def require_ready(url: str) -> None:
     """Raises a SchemaProblem unless the schema is one this release can work with."""
-    try:
-        connection = await asyncpg.connect(url, timeout=5)
-    except (OSError, TimeoutError, asyncpg.PostgresError) as error:
-        raise migrations.SchemaProblem(f"PostgreSQL cannot be reached: {error}") from None
-    try:
+    async with _connected(url) as connection:
         applied = await PostgresSchema(connection).applied()
-    finally:
-        await connection.close()
     if migrations.pending(migrations.available("postgres"), applied):
         raise migrations.SchemaProblem(
             "The PostgreSQL database has not been migrated. Run: bowerbird migrate"
         )
+
+
+@asynccontextmanager
+async def _connected(url: str) -> AsyncIterator[Any]:
+    try:
+        connection = await asyncpg.connect(url, timeout=_CONNECT_LIMIT_S)
+    except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+        reason = str(error) or "no answer"
+        raise migrations.SchemaProblem(f"PostgreSQL cannot be reached: {reason}") from error
+    try:
+        yield connection
+    finally:
+        await connection.close()

@@ -1,7 +1,7 @@
 """Migrates a SQLite file, and guards its folder while that is done."""
 
 import fcntl
-import shutil
+import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -10,7 +10,7 @@ from typing import IO, Any, Final
 
 import apsw
 
-from bowerbird.storage import migrations
+from bowerbird.storage import migrations, replacing
 from bowerbird.storage.migrations import Applied, Migration
 from bowerbird.storage.sqlite import FILE_NAME, connect
 
@@ -69,9 +69,7 @@ class SqliteSchema:
         ).fetchall()
         if not rows:
             return []
-        done: list[Any] = self._connection.execute(
-            "SELECT number, checksum, is_compatible FROM schema_migration ORDER BY number"
-        ).fetchall()
+        done: list[Any] = self._connection.execute(migrations.READ_APPLIED).fetchall()
         return [Applied(number, checksum, bool(yes)) for number, checksum, yes in done]
 
     def apply(self, migration: Migration) -> None:
@@ -84,29 +82,29 @@ class SqliteSchema:
             )
 
 
-def prepare(folder: Path) -> list[str]:
+def prepare(folder: Path, known: Sequence[Migration] | None = None) -> list[str]:
     """Migrates the library in `folder` if it must be, after a backup of what is there.
 
     Any number of processes may call this at once: one migrates, the others wait for it.
     """
+    known = migrations.available("sqlite") if known is None else known
     lock = FolderLock(folder)
     try:
         for _ in range(_TRIES):
-            if not pending(folder):
+            if not pending(folder, known):
                 return []
             with suppress(FolderInUse), lock.alone():
-                return _migrate(folder)
+                return _migrate(folder, known)
             time.sleep(_PAUSE_S)
         with lock.alone():
-            return _migrate(folder)
+            return _migrate(folder, known)
     finally:
         lock.close()
 
 
-def pending(folder: Path) -> list[Migration]:
+def pending(folder: Path, known: Sequence[Migration]) -> Sequence[Migration]:
     file = folder / FILE_NAME
-    known = migrations.available("sqlite")
-    if not file.exists():
+    if not file.exists() or replacing.is_interrupted(folder):
         return known
     connection = connect(file, read_only=True)
     try:
@@ -115,12 +113,13 @@ def pending(folder: Path) -> list[Migration]:
         connection.close()
 
 
-def _migrate(folder: Path) -> list[str]:
+def _migrate(folder: Path, known: Sequence[Migration]) -> list[str]:
+    replacing.finish(folder)
     connection = connect(folder / FILE_NAME)
     try:
         schema = SqliteSchema(connection)
         applied = schema.applied()
-        steps = migrations.pending(migrations.available("sqlite"), applied)
+        steps = migrations.pending(known, applied)
         if applied and steps:
             _back_up(connection, folder / f"before-migration-{applied[-1].number:04d}.db")
         for step in steps:
@@ -134,4 +133,7 @@ def _back_up(connection: apsw.Connection, target: Path) -> None:
     part = target.with_suffix(".part")
     part.unlink(missing_ok=True)
     connection.execute("VACUUM INTO ?", (str(part),))
-    shutil.move(part, target)
+    # SQLite does not sync what it vacuums into.
+    with part.open("rb") as written:
+        os.fsync(written.fileno())
+    part.replace(target)

@@ -11,7 +11,7 @@ import queue
 import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
@@ -53,17 +53,21 @@ class Writer:
         self._connection = connect()
         self._lock = (folder / LOCK_NAME).open("ab")
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._is_closing = False
         self._thread = threading.Thread(target=self._run, name="sqlite-writer", daemon=True)
         self._thread.start()
 
     async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
+        if self._is_closing:
+            raise errors.unavailable("The service is stopping.")
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[T] = loop.create_future()
         self._jobs.put(_Job(work, loop, answer))
         return await answer
 
     def close(self) -> None:
-        """Finishes what waits, then closes the file."""
+        """Finishes what waits, then closes the file. What comes later is refused."""
+        self._is_closing = True
         self._jobs.put(None)
         self._thread.join()
         self._connection.close()
@@ -72,22 +76,27 @@ class Writer:
     def _run(self) -> None:
         while (job := self._jobs.get()) is not None:
             for outcome in self._group(job):
-                outcome.job.loop.call_soon_threadsafe(_deliver, outcome)
+                # Nobody waits for an answer where the loop has ended before its writes did.
+                with suppress(RuntimeError):
+                    outcome.job.loop.call_soon_threadsafe(_deliver, outcome)
 
     def _group(self, first: _Job) -> list[_Outcome]:
         outcomes: list[_Outcome] = []
+        failure: BaseException | None = None
         try:
-            with locked(self._lock), self._committing():
+            with locked(self._lock), self._transaction():
                 for job in self._waiting(first):
                     outcomes.append(self._outcome(job))
                     if not self._connection.in_transaction:
                         # Disk full and its like undo the whole transaction, not a savepoint.
+                        failure = outcomes[-1].error
                         break
         except (apsw.Error, OSError) as error:
             failure = translated(error) if isinstance(error, apsw.Error) else _away(error)
-            outcomes = outcomes or [_Outcome(first, None, None)]
-            return [_Outcome(o.job, None, o.error or failure) for o in outcomes]
-        return outcomes
+        if failure is None:
+            return outcomes
+        outcomes = outcomes or [_Outcome(first, None, None)]
+        return [_Outcome(o.job, None, o.error or failure) for o in outcomes]
 
     def _waiting(self, first: _Job) -> Iterator[_Job]:
         yield first
@@ -103,27 +112,36 @@ class Writer:
             yield job
 
     @contextmanager
-    def _committing(self) -> Iterator[None]:
+    def _transaction(self) -> Iterator[None]:
         self._connection.execute("BEGIN IMMEDIATE")
         try:
             yield
-            self._connection.execute("COMMIT")
+            if self._connection.in_transaction:
+                self._connection.execute("COMMIT")
         finally:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
 
     def _outcome(self, job: _Job) -> _Outcome:
-        self._connection.execute("SAVEPOINT job")
         try:
+            self._connection.execute("SAVEPOINT job")
             value = run_to_end(job.work(SqliteTransaction(self._connection)))
+            self._connection.execute("RELEASE job")
         except BaseException as error:  # noqa: BLE001 - it belongs to the one who asked
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK TO job")
-                self._connection.execute("RELEASE job")
+            self._undo()
             failure = translated(error) if isinstance(error, apsw.Error) else error
             return _Outcome(job, None, failure)
-        self._connection.execute("RELEASE job")
         return _Outcome(job, value, None)
+
+    def _undo(self) -> None:
+        """Takes one job back, or the whole group where its savepoint is gone."""
+        if not self._connection.in_transaction:
+            return
+        try:
+            self._connection.execute("ROLLBACK TO job")
+            self._connection.execute("RELEASE job")
+        except apsw.Error:
+            self._connection.execute("ROLLBACK")
 
 
 class SqliteTransaction:
@@ -169,7 +187,7 @@ def translated(error: apsw.Error) -> BaseException:
 
 def _away(error: BaseException) -> errors.Refusal:
     if isinstance(error, apsw.FullError):
-        return errors.unavailable("The disk is full; nothing was changed.", retry_after_s=30)
+        return errors.unavailable("The disk is full; this change was not made.", retry_after_s=30)
     return errors.unavailable("The database cannot be reached at the moment.")
 
 

@@ -23,6 +23,8 @@ from bowerbird.storage.places import place_values
 from bowerbird.storage.queries import Queries
 
 _HIDDEN: Final = 0xFFFFFFFF
+_SORTED_WHOLE: Final = 2_000
+_KEPT_COUNTS: Final = 1_024
 _KEPT_BYTES: Final = 64 * 1024 * 1024
 
 
@@ -61,6 +63,7 @@ class WordOrder:
         self._sql = sql
         self._orders: OrderedDict[tuple[int, bool, bool], tuple[int, int, Order]] = OrderedDict()
         self._bytes = 0
+        self._counts: OrderedDict[Any, int] = OrderedDict()
 
     async def page(
         self,
@@ -72,18 +75,42 @@ class WordOrder:
     ) -> Sequence[tuple[int, int]]:
         """Up to `limit` hits as (sort index, number), newest first."""
         order = await self._order(account, filter)
-        values = self._values(account, match, order)
-        values["from_rank"] = order.first_after(after).to_bytes(4, "big")
-        values["limit"] = limit
-        rows = await self._rows(self._sql["hits_in_order"], values)
-        ranks = [int.from_bytes(rank, "big") for _, rank in rows]
+        first = order.first_after(after)
+        window = self._window(order, await self.count(account, filter, match), limit)
+        ranks = await self._ranks(account, match, order, (first, first + window, limit))
+        if len(ranks) < limit and first + window < len(order.numbers):
+            ranks = await self._ranks(account, match, order, (first, _HIDDEN - 1, limit))
         return [(order.sort_indexes[rank], order.numbers[rank]) for rank in ranks]
 
-    async def count(self, account: Account, filter: BookmarkFilter, match: Match) -> int:
-        order = await self._order(account, filter)
+    async def _ranks(
+        self, account: Account, match: Match, order: Order, span: tuple[int, int, int]
+    ) -> list[int]:
+        """The first `limit` hits between two ranks."""
+        first, last, limit = span
         values = self._values(account, match, order)
-        rows = await self._rows(self._sql["count_of_hits"], values)
-        return int(rows[0][0])
+        values["from_rank"] = first.to_bytes(4, "big")
+        values["to_rank"] = last.to_bytes(4, "big")
+        values["limit"] = limit
+        rows = await self._rows(self._sql["hits_in_order"], values)
+        return [int.from_bytes(rank, "big") for (rank,) in rows]
+
+    def _window(self, order: Order, hits: int, limit: int) -> int:
+        """How many ranks most likely hold a page: sorting those takes half of sorting all hits."""
+        if hits <= _SORTED_WHOLE:
+            return _HIDDEN - 1 - len(order.numbers)
+        return 2 * (limit + 10) * len(order.numbers) // hits
+
+    async def count(self, account: Account, filter: BookmarkFilter, match: Match) -> int:
+        flags = (filter.unread_only, filter.hide_archived)
+        key = (account.account_id, account.epoch, account.version, flags, match)
+        if key not in self._counts:
+            order = await self._order(account, filter)
+            values = self._values(account, match, order)
+            rows = await self._rows(self._sql["count_of_hits"], values)
+            self._counts[key] = int(rows[0][0])
+            if len(self._counts) > _KEPT_COUNTS:
+                self._counts.popitem(last=False)
+        return self._counts[key]
 
     def _values(self, account: Account, match: Match, order: Order) -> dict[str, Any]:
         wanted = match.wanted

@@ -17,6 +17,7 @@ from bowerbird.wire import compression
 from bowerbird.wire.replies import JSON, PRIVATE, Header, Reply
 
 Build = Callable[[], Awaitable[bytes]]
+_Key = tuple[int, int, int, str, str, bytes, str]
 _ENTRY_BYTES: Final = 1_000
 
 
@@ -35,45 +36,44 @@ class AnswerCache:
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes = most_bytes
         self._bytes = 0
-        self._kept: OrderedDict[bytes, Reply] = OrderedDict()
+        self._kept: OrderedDict[_Key, Reply] = OrderedDict()
 
     async def answer(self, account: Account, asked: Asked, build: Build) -> Reply:
         encoding = compression.chosen(asked.accept_encoding)
-        tag = _tag(account, asked, encoding)
-        if asked.if_none_match is not None and tag in asked.if_none_match:
+        key = (
+            account.account_id,
+            account.epoch,
+            account.version,
+            account.plan,
+            asked.path,
+            asked.query_string,
+            encoding,
+        )
+        if asked.if_none_match is not None and (tag := _tag(key)) in asked.if_none_match:
             return Reply(304, [(b"etag", tag), *PRIVATE])
-        kept = self._kept.get(tag)
+        kept = self._kept.get(key)
         if kept is not None:
-            self._kept.move_to_end(tag)
+            self._kept.move_to_end(key)
             return kept
-        reply = _reply(await build(), tag, encoding)
-        self._keep(tag, reply)
+        reply = _reply(await build(), _tag(key), encoding)
+        self._keep(key, reply)
         return reply
 
-    def _keep(self, tag: bytes, reply: Reply) -> None:
+    def _keep(self, key: _Key, reply: Reply) -> None:
         size = len(reply.body) + _ENTRY_BYTES
         # One answer may not push out half of the others.
-        if size * 2 > self._most_bytes or tag in self._kept:
+        if size * 2 > self._most_bytes or key in self._kept:
             return
-        self._kept[tag] = reply
+        self._kept[key] = reply
         self._bytes += size
         while self._bytes > self._most_bytes:
             _, oldest = self._kept.popitem(last=False)
             self._bytes -= len(oldest.body) + _ENTRY_BYTES
 
 
-def _tag(account: Account, asked: Asked, encoding: str) -> bytes:
-    key = (
-        account.account_id,
-        account.epoch,
-        account.version,
-        account.plan,
-        __version__,
-        asked.path,
-        asked.query_string,
-        encoding,
-    )
-    return b'"%b"' % hashlib.blake2b(repr(key).encode(), digest_size=16).hexdigest().encode()
+def _tag(key: _Key) -> bytes:
+    text = repr((__version__, key)).encode()
+    return b'"%b"' % hashlib.blake2b(text, digest_size=16).hexdigest().encode()
 
 
 def _reply(body: bytes, tag: bytes, encoding: str) -> Reply:

@@ -1,6 +1,5 @@
 """The one shape of every JSON answer. Nothing else in the service writes "status"."""
 
-from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
@@ -20,9 +19,9 @@ def success_of_one(item: bytes) -> bytes:
     return b'{"status":true,"data":%b,"meta":{}}' % item
 
 
-def success_of_many(items: Sequence[bytes], meta: dict[str, Any]) -> bytes:
-    """Around objects that are JSON already."""
-    return b'{"status":true,"data":[%b],"meta":%b}' % (b",".join(items), _encode(meta))
+def success_of_many(items: bytes, meta: dict[str, Any]) -> bytes:
+    """Around objects that are JSON already, parted by commas."""
+    return b'{"status":true,"data":[%b],"meta":%b}' % (items, _encode(meta))
 
 
 def refusal(refused: Refusal, upgrade_url: str) -> Reply:

@@ -1,37 +1,57 @@
 """What /metrics tells of requests. Labels are route templates: never an id, a key or a text."""
 
-from functools import cache
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
 
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0)
-_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})
+_SECONDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0)
+_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})
 
 
-class Measures:
+class Measures(Collector):
+    """Counts in plain dictionaries, on the one event loop, and makes metrics of them when asked.
+
+    The client library's own counters take a lock each and cost a request six times as much.
+    """
+
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        requests = Counter(
-            "bowerbird_requests",
-            "Requests answered.",
-            ("route", "method", "status"),
-            registry=self.registry,
-        )
-        seconds = Histogram(
-            "bowerbird_request_seconds",
-            "Time from a request's arrival to its answer.",
-            ("route",),
-            buckets=_SECONDS,
-            registry=self.registry,
-        )
-        # Looking a child up by its labels costs more than counting.
-        self._request = cache(requests.labels)
-        self._duration = cache(seconds.labels)
+        self.registry.register(self)
+        self._requests: Counter[tuple[str, str, int]] = Counter()
+        self._seconds: dict[str, float] = {}
+        self._buckets: dict[str, list[int]] = {}
 
     def observe(self, route: str, method: str, status: int, seconds: float) -> None:
-        self._request(route, method if method in _METHODS else "other", status).inc()
-        self._duration(route).observe(seconds)
+        self._requests[route, method if method in _METHODS else "other", status] += 1
+        buckets = self._buckets.get(route)
+        if buckets is None:
+            buckets = self._buckets[route] = [0] * (len(_SECONDS) + 1)
+            self._seconds[route] = 0
+        buckets[bisect_left(_SECONDS, seconds)] += 1
+        self._seconds[route] += seconds
 
-    def add(self, collector: Collector) -> None:
-        self.registry.register(collector)
+    def collect(self) -> Iterator[Metric]:
+        requests = CounterMetricFamily(
+            "bowerbird_requests", "Requests answered.", labels=("route", "method", "status")
+        )
+        for (route, method, status), count in list(self._requests.items()):
+            requests.add_metric((route, method, str(status)), count)
+        yield requests
+        durations = HistogramMetricFamily(
+            "bowerbird_request_seconds",
+            "Time from a request's arrival to its answer.",
+            labels=("route",),
+        )
+        for route, buckets in list(self._buckets.items()):
+            durations.add_metric((route,), _cumulative(buckets), self._seconds[route])
+        yield durations
+
+
+def _cumulative(buckets: list[int]) -> list[tuple[str, float]]:
+    bounds = [*map(str, _SECONDS), "+Inf"]
+    return [(bound, sum(buckets[: index + 1])) for index, bound in enumerate(bounds)]

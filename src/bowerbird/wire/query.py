@@ -28,6 +28,12 @@ def given(query_string: bytes, known: Collection[str]) -> dict[str, str]:
     return found
 
 
+def names(query_string: bytes) -> set[str]:
+    """The parameters that were sent with a value, whatever it is: what a plan's gates look at."""
+    pairs = (pair.partition(b"=") for pair in query_string.split(b"&"))
+    return {_name(raw_name) for raw_name, _, raw_value in pairs if raw_value}
+
+
 def _name(raw: bytes) -> str:
     return unquote_to_bytes(raw.replace(b"+", b" ")).decode("utf-8", "replace")
 

@@ -27,6 +27,8 @@ from bowerbird.wire.replies import CORS, PREFLIGHT, Reply
 
 MOST_BODY_BYTES: Final = 1024 * 1024
 MOST_HEADER_BYTES: Final = 32 * 1024
+_LONGEST_SIZE: Final = len(str(MOST_BODY_BYTES))
+_ANY_METHOD: Final = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9_.:-]{1,128}")
 
 
@@ -88,7 +90,8 @@ class Surface:
         self._calls = calls
         self._measures = measures
         self._upgrade_url = upgrade_url
-        self._log = structlog.get_logger()
+        # Bound once: the lazy logger would look its configuration up for every line.
+        self._log = structlog.get_logger().bind()
         self._id_start = secrets.token_hex(6)
         self._id_count = itertools.count(1)
 
@@ -119,7 +122,7 @@ class Surface:
                 f"The request's headers are larger than {MOST_HEADER_BYTES // 1024} KiB.",
             )
         path, path_params = self._find(request.path)
-        if request.method == "OPTIONS" and path is not None:
+        if request.method == "OPTIONS":
             return _preflight(path)
         account = request.account = await self._authenticate(request.headers.get(b"authorization"))
         if path is None:
@@ -151,13 +154,13 @@ class Surface:
             method=scope["method"],
             path=scope["path"],
             headers=headers,
-            header_bytes=sum(len(name) + len(value) for name, value in scope["headers"]),
+            header_bytes=len(b"".join(map(b"".join, scope["headers"]))),
             request_id=request_id,
         )
 
     def _find(self, text: str) -> tuple[_Path | None, dict[str, Any]]:
         for path in self._paths:
-            if match := path.pattern.match(text):
+            if match := path.pattern.fullmatch(text):
                 return path, match.groupdict()
         return None, {}
 
@@ -199,14 +202,21 @@ def _endpoint(path: _Path, method: str) -> Endpoint:
 
 
 def _check_size(content_length: bytes | None) -> None:
-    if content_length is not None and int(content_length) > MOST_BODY_BYTES:
+    if content_length is None:
+        return
+    if not content_length.isdigit():
+        raise errors.invalid("Content-Length", "must be a whole number of bytes")
+    # Its digits are compared first: Python refuses to read a number of thousands of them.
+    digits = content_length.lstrip(b"0")
+    if len(digits) > _LONGEST_SIZE or int(digits or b"0") > MOST_BODY_BYTES:
         raise Refusal(
             Code.PAYLOAD_TOO_LARGE,
             f"The body is larger than {MOST_BODY_BYTES // 1024} KiB.",
         )
 
 
-def _preflight(path: _Path) -> Reply:
-    methods = path.allow.encode()
+def _preflight(path: _Path | None) -> Reply:
+    """For an unknown path too: a browser shows its 404 only behind a preflight that allowed it."""
+    methods = (path.allow if path else _ANY_METHOD).encode()
     headers = [(b"allow", methods), (b"access-control-allow-methods", methods), *PREFLIGHT]
     return Reply(204, headers)

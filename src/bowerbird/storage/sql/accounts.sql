@@ -1,13 +1,18 @@
 -- name: by_key
 -- One read a request: who calls, on which plan, and all that answers without a list need.
+-- Sub-selects, because SQLite takes 5 µs for them and 30 for the same as joins.
 SELECT l.account_id, l.local_number, l.plan, l.epoch, l.version,
-       l.total, l.unread, l.archived, l.fresh, coalesce(c.calls, 0)
-  FROM api_key AS k
-  JOIN library AS l ON l.account_id = k.account_id
-  LEFT JOIN api_call AS c ON c.account_id = k.account_id AND c.month = :month
- WHERE k.account_id = :account_id
-   AND k.key_hash = :key_hash
-   AND k.revoked_at IS NULL
+       l.total, l.unread, l.archived, l.fresh,
+       coalesce((SELECT c.calls
+                   FROM api_call AS c
+                  WHERE c.account_id = :account_id
+                    AND c.month = :month), 0)
+  FROM library AS l
+ WHERE l.account_id = (SELECT k.account_id
+                         FROM api_key AS k
+                        WHERE k.account_id = :account_id
+                          AND k.key_hash = :key_hash
+                          AND k.revoked_at IS NULL)
 
 -- name: by_id
 SELECT l.account_id, l.local_number, l.plan, l.epoch, l.version,
@@ -30,9 +35,18 @@ SELECT p.account_id, p.email, l.plan, l.total, p.created_at
 -- name: count_accounts
 SELECT count(*) FROM person
 
+-- name: membership
+SELECT p.account_id, p.email, l.plan, l.total, p.created_at
+  FROM person AS p
+  JOIN library AS l ON l.account_id = p.account_id
+ WHERE p.account_id = :account_id
+
 -- name: insert_person
+-- Answers nothing when the address is taken.
 INSERT INTO person (account_id, email, email_key, created_at)
 VALUES (:account_id, :email, :email_key, :created_at)
+    ON CONFLICT (email_key) DO NOTHING
+RETURNING account_id
 
 -- name: insert_library
 INSERT INTO library (account_id, local_number, plan, epoch, version, next_number, next_label_id,
@@ -45,7 +59,10 @@ UPDATE library
  WHERE account_id = :account_id
 
 -- name: add_calls
+-- An account that was deleted since gets no row any more.
 INSERT INTO api_call (account_id, month, calls)
-VALUES (:account_id, :month, :calls)
+SELECT CAST(:account_id AS bigint), CAST(:month AS bigint), CAST(:calls AS bigint)
+  FROM library AS l
+ WHERE l.account_id = :account_id
     ON CONFLICT (account_id, month) DO UPDATE
    SET calls = api_call.calls + excluded.calls

@@ -1,5 +1,9 @@
+-- name: state
+-- Both flags as one number: a column less to hand over for each bookmark.
+CAST(b.is_read AS integer) + 2 * CAST(b.is_archived AS integer)
+
 -- name: by_post_id
-SELECT c.rendering, c.tags, b.is_read, b.is_archived
+SELECT c.rendering, c.tags, {state}
   FROM bookmark AS b
   JOIN content AS c ON {content}
  WHERE b.account_id = :account_id
@@ -7,7 +11,7 @@ SELECT c.rendering, c.tags, b.is_read, b.is_archived
 
 -- name: page
 -- Walks an index in the wanted order and takes the contents along.
-SELECT c.rendering, c.tags, b.is_read, b.is_archived, {sort} AS sort_value, b.number
+SELECT c.rendering, c.tags, {state}, {sort} AS sort_value, b.number
   FROM bookmark AS b
   JOIN content AS c ON {content}
  WHERE b.account_id = :account_id

@@ -2,7 +2,7 @@
 c.account_id = b.account_id AND c.number = b.number
 
 -- name: contents
-SELECT c.rendering, c.tags, b.is_read, b.is_archived, b.number
+SELECT c.rendering, c.tags, {state}, b.number
   FROM bookmark AS b
   JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
  WHERE b.account_id = :account_id

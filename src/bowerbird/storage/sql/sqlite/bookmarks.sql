@@ -4,7 +4,7 @@ c.place = :place + b.number
 
 -- name: contents
 -- CROSS JOIN keeps the order: the list first. The planner would walk the whole account instead.
-SELECT c.rendering, c.tags, b.is_read, b.is_archived, b.number
+SELECT c.rendering, c.tags, {state}, b.number
   FROM json_each(:numbers) AS wanted
   CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.number = wanted.value
   CROSS JOIN content AS c ON c.place = :place + b.number

@@ -8,12 +8,11 @@ SELECT b.sort_index, b.number
 
 -- name: hits_in_order
 -- `ranks` holds four bytes a number: its place in the default order, or 0xFFFFFFFF when hidden.
-SELECT keyword.rowid - :place AS number,
-       substr(:ranks, 4 * (keyword.rowid - :place) + 1, 4) AS rank_bytes
+SELECT substr(:ranks, 4 * (keyword.rowid - :place) + 1, 4) AS rank_bytes
   FROM keyword
  WHERE keyword MATCH :wanted
    AND keyword.rowid BETWEEN :place AND :place_end
-   AND rank_bytes BETWEEN :from_rank AND x'FFFFFFFE'
+   AND rank_bytes BETWEEN :from_rank AND :to_rank
  ORDER BY rank_bytes
  LIMIT :limit
 

@@ -1,0 +1,94 @@
+"""The command `bowerbird import` on a file of our own JSON: all new, then all unchanged."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from rich.progress import track
+
+from benchmarks import posts, servers
+from benchmarks.figures import Row, least_row, most_row
+from benchmarks.options import Options
+
+_EMAIL: Final = "importer@example.com"
+_NEW_BAR, _UNCHANGED_BAR, _MEMORY_BAR_MB = 8_000, 13_000, 300
+_LIMIT_S: Final = 300.0
+_ROUNDS: Final = 3
+_BATCH: Final = 2_000
+
+
+class _Run(NamedTuple):
+    seconds: float
+    cpu_seconds: float
+    peak_mb: float
+
+
+def measure(options: Options) -> Iterator[Row]:
+    count = options.scale.import_posts
+    file = _file(options.work_folder / "posts.json", count)
+    new, again = [], []
+    for _ in track(range(min(_ROUNDS, options.rounds)), description="Importing"):
+        folder = options.work_folder / "imported"
+        shutil.rmtree(folder, ignore_errors=True)
+        _run(folder, options.log, "account", "create", _EMAIL, "--plan", "pro")
+        new.append(_run(folder, options.log, "import", _EMAIL, str(file)))
+        again.append(_run(folder, options.log, "import", _EMAIL, str(file)))
+        _require(folder, count)
+    shutil.rmtree(folder)
+    yield _row("import, all new", new, count, _NEW_BAR)
+    yield _row("import again, unchanged", again, count, _UNCHANGED_BAR)
+    peaks = [run.peak_mb for run in new]
+    yield most_row("import, peak memory", peaks, "MB", _MEMORY_BAR_MB)
+
+
+def _row(work: str, runs: Sequence[_Run], count: int, bar: float) -> Row:
+    rates = [count / run.seconds for run in runs]
+    cpu_us = min(run.cpu_seconds for run in runs) / count * 1e6
+    detail = f"{count:,} posts, {cpu_us:.0f} µs of CPU each, start included"
+    return least_row(work, rates, "posts/s", bar, detail)
+
+
+def _file(file: Path, count: int) -> Path:
+    """A JSON array, as our own export writes it."""
+    with file.open("wb") as output:
+        output.write(b"[\n")
+        for first in range(0, count, _BATCH):
+            made = posts.batch(0, first, min(_BATCH, count - first))
+            output.write((b",\n" if first else b"") + b",\n".join(made))
+        output.write(b"\n]\n")
+    return file
+
+
+def _run(folder: Path, log: Path, *words: str) -> _Run:
+    folder.mkdir(parents=True, exist_ok=True)
+    with log.open("ab") as output:
+        started = time.perf_counter()
+        process = subprocess.Popen(
+            [*servers.command(), *words],
+            env=servers.environment(folder),
+            stdout=output,
+            stderr=output,
+        )
+        limit = threading.Timer(_LIMIT_S, process.kill)
+        limit.start()
+        _, status, used = os.wait4(process.pid, 0)
+        seconds = time.perf_counter() - started
+        limit.cancel()
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError(f"bowerbird {words[0]} failed; see {log}.")
+    return _Run(seconds, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+
+
+def _require(folder: Path, count: int) -> None:
+    connection = sqlite3.connect(folder / "bowerbird.db")
+    (found,) = connection.execute("SELECT count(*) FROM bookmark").fetchone()
+    connection.close()
+    if found != count:
+        raise RuntimeError(f"The import took {found} of {count} posts.")

@@ -1,0 +1,32 @@
+"""Files that come into being whole or not at all."""
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import click
+
+
+def refuse_to_overwrite(file: Path, *, force: bool) -> None:
+    if file.exists() and not force:
+        raise click.ClickException(f"{file} exists. Overwrite it with --force.")
+
+
+@contextmanager
+def written_whole(file: Path) -> Iterator[IO[bytes]]:
+    """A file beside the wanted one that takes its name at the end, or goes when something fails."""
+    part = file.with_name(f".{file.name}.{secrets.token_hex(4)}.part")
+    # For the owner alone: it holds a whole library.
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as output:
+            yield output
+            output.flush()
+            os.fsync(descriptor)
+        part.replace(file)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise

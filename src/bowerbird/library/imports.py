@@ -1,0 +1,138 @@
+"""Takes files of bookmarks into a library, chunk by chunk.
+
+A chunk is one transaction: it is in as a whole or not at all. While one is written, the next
+is read and prepared.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from bowerbird.clock import Clock
+from bowerbird.library.intake import Intake
+from bowerbird.model.accounts import Account
+from bowerbird.model.intake import Incoming, Outcome
+from bowerbird.sources import json_records, own_json
+from bowerbird.sources.json_records import BrokenFile, Readable
+from bowerbird.sources.own_json import BadRecord
+from bowerbird.storage.database import Database
+
+# Written in less than 20 ms, so that a running server's writes do not wait for it.
+_CHUNK: Final = 200
+# Long articles make a chunk of fewer posts.
+_CHUNK_BYTES: Final = 1 << 20
+
+
+class RefusedRecord(NamedTuple):
+    file: str
+    line: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.reason}"
+
+
+@dataclass(slots=True)
+class Tally:
+    """How far an import got. Counts only what is on disk."""
+
+    outcome: Outcome = field(default_factory=Outcome)
+    refused: int = 0
+    removed_characters: int = 0
+
+    @property
+    def taken(self) -> int:
+        return self.outcome.new + self.outcome.changed + self.outcome.unchanged
+
+
+class Import:
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        account: Account,
+        on_refusal: Callable[[RefusedRecord], None],
+        tally: Tally,
+    ) -> None:
+        self._intake = Intake(database, clock)
+        self._account = account
+        self._on_refusal = on_refusal
+        self._writing: asyncio.Task[None] | None = None
+        self._tally = tally
+
+    async def read(self, file: Readable, name: str) -> None:
+        """Takes one file in. What is under way when this ends or is stopped is finished."""
+        try:
+            for chunk in self._chunks(file, name):
+                await self._take(chunk)
+        finally:
+            await self._written()
+
+    async def _take(self, chunk: "_Chunk") -> None:
+        prepared = await self._intake.prepare(self._account, list(chunk.posts.values()))
+        await self._written()
+
+        async def write() -> None:
+            outcome = await self._intake.write(prepared)
+            self._tally.outcome += outcome
+            self._tally.removed_characters += chunk.removed_characters
+
+        self._writing = asyncio.create_task(write())
+        # Lets it begin: what follows on this thread is the reading of the next chunk.
+        await asyncio.sleep(0)
+
+    async def _written(self) -> None:
+        """Waits for the write under way, even if this import is being stopped."""
+        writing, self._writing = self._writing, None
+        if writing is None:
+            return
+        try:
+            await asyncio.shield(writing)
+        except asyncio.CancelledError:
+            await asyncio.wait([writing])
+            # Asked for, so that nobody complains that nobody asked.
+            writing.exception()
+            raise
+
+    def _chunks(self, file: Readable, name: str) -> Iterator["_Chunk"]:
+        chunk = _Chunk()
+        for record in self._records(file, name):
+            try:
+                read = own_json.read(record.raw)
+            except BadRecord as error:
+                self._refuse(name, record.line, str(error))
+                continue
+            # Of two records of one post the later one wins, so the earlier is written first.
+            if chunk.is_full or read.incoming.post_id in chunk.posts:
+                yield chunk
+                chunk = _Chunk()
+            chunk.add(read.incoming, read.removed, len(record.raw))
+        if chunk.posts:
+            yield chunk
+
+    def _records(self, file: Readable, name: str) -> Iterator[json_records.Record]:
+        try:
+            yield from json_records.records(file)
+        except BrokenFile as error:
+            self._refuse(name, error.line, str(error))
+
+    def _refuse(self, name: str, line: int, reason: str) -> None:
+        self._tally.refused += 1
+        self._on_refusal(RefusedRecord(name, line, reason))
+
+
+@dataclass(slots=True)
+class _Chunk:
+    posts: dict[str, Incoming] = field(default_factory=dict)
+    size: int = 0
+    removed_characters: int = 0
+
+    @property
+    def is_full(self) -> bool:
+        return len(self.posts) >= _CHUNK or self.size >= _CHUNK_BYTES
+
+    def add(self, incoming: Incoming, removed_characters: int, size: int) -> None:
+        self.posts[incoming.post_id] = incoming
+        self.size += size
+        self.removed_characters += removed_characters

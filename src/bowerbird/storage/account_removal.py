@@ -1,0 +1,71 @@
+"""Removes an account and every row it has, in transactions that hold nobody up.
+
+The library's row and the keys go first, so that nobody reads half an account; the person goes
+last, so that a removal that was interrupted is found by its address and finished.
+"""
+
+from typing import Any, Final
+
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.places import LAST_NUMBER, place_of
+
+_HIDING: Final = ("delete_keys", "delete_calls", "delete_library")
+_BOOKMARKS: Final = ("delete_words", "delete_contents", "delete_attachments", "delete_bookmarks")
+# Keys and calls once more: a server may have written the calls it had counted meanwhile.
+_REST: Final = (
+    *_BOOKMARKS,
+    "delete_labels",
+    *_HIDING,
+    "give_back_local_number",
+    "delete_person",
+)
+
+
+class AccountRemoval:
+    def __init__(self, database: Database, account_id: int) -> None:
+        self._database = database
+        self._sql = database.queries("account_removal")
+        self._account_id = account_id
+
+    async def count(self) -> int:
+        """How many bookmarks are left."""
+        values = {"account_id": self._account_id}
+        rows = await self._database.slow_rows(self._sql["count"], values)
+        return int(rows[0][0])
+
+    async def hide(self) -> None:
+        async def work(transaction: Transaction) -> None:
+            await self._run(transaction, _HIDING, {"account_id": self._account_id})
+
+        await self._database.write(work)
+
+    async def step(self, limit: int) -> int:
+        """Removes up to `limit` bookmarks; returns how many there were."""
+
+        async def work(transaction: Transaction) -> int:
+            values = {"account_id": self._account_id, "limit": limit}
+            rows = await transaction.rows(self._sql["first_bookmarks"], values)
+            if rows:
+                await self._remove(transaction, _BOOKMARKS, rows[-1][0])
+            return len(rows)
+
+        return await self._database.write(work)
+
+    async def finish(self) -> None:
+        async def work(transaction: Transaction) -> None:
+            await self._remove(transaction, _REST, LAST_NUMBER)
+
+        await self._database.write(work)
+
+    async def _remove(self, transaction: Transaction, names: tuple[str, ...], last: int) -> None:
+        values: dict[str, Any] = {"account_id": self._account_id, "last": last}
+        rows = await transaction.rows(self._sql["local_number"], values)
+        if rows:
+            values["place"] = place_of(rows[0][0])
+            await self._run(transaction, names, values)
+
+    async def _run(
+        self, transaction: Transaction, names: tuple[str, ...], values: dict[str, Any]
+    ) -> None:
+        for name in names:
+            await transaction.run(self._sql[name], values)

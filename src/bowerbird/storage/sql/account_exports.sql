@@ -1,0 +1,20 @@
+-- name: labels
+SELECT l.label_id, l.name, l.metadata, l.bookmark_count, l.created_at
+  FROM label AS l
+ WHERE l.account_id = :account_id
+ ORDER BY l.name_key
+
+-- name: calls
+SELECT c.month, c.calls
+  FROM api_call AS c
+ WHERE c.account_id = :account_id
+ ORDER BY c.month
+
+-- name: bookmarks
+SELECT c.rendering, c.tags, b.is_read, b.is_archived, b.number
+  FROM bookmark AS b
+  JOIN content AS c ON {content}
+ WHERE b.account_id = :account_id
+   AND b.number > :after
+ ORDER BY b.number
+ LIMIT :limit

@@ -1,0 +1,17 @@
+-- name: local_number
+SELECT a.local_number
+  FROM local_account AS a
+ WHERE a.account_id = :account_id
+
+-- name: delete_words
+DELETE FROM keyword
+ WHERE rowid BETWEEN :place AND :place + :last
+
+-- name: delete_contents
+DELETE FROM content
+ WHERE place BETWEEN :place AND :place + :last
+
+-- name: give_back_local_number
+-- AUTOINCREMENT sees to it that no later account gets it.
+DELETE FROM local_account
+ WHERE account_id = :account_id

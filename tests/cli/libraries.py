@@ -1,0 +1,143 @@
+"""A library as the command line meets it: settings in variables, a database underneath."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import apsw
+import asyncpg
+from click.testing import CliRunner
+
+from bowerbird.cli import commands
+from bowerbird.cli.opened import opened_library
+from bowerbird.library.intake import Intake
+from bowerbird.model.accounts import Membership
+from bowerbird.model.keys import new_account_id
+from bowerbird.settings import Settings
+from bowerbird.sources import own_json
+from bowerbird.storage.accounts import AccountStore
+
+ROOT = Path(__file__).parents[2]
+EMAIL = "alice@example.com"
+
+# Takes posts in until a file appears, and fails if a single one is refused.
+WRITER = """
+import os, sys
+from pathlib import Path
+from tests.cli.libraries import Library
+library = Library({k: v for k, v in os.environ.items() if k.startswith("BOWERBIRD_")})
+print("ready", flush=True)
+number = 1000
+while not Path(sys.argv[1]).exists():
+    library.fill(3, first=number)
+    number += 3
+print(number)
+"""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How a command ended: its exit code, all it said, and what of that was for programs."""
+
+    code: int
+    text: str
+    out: str
+
+
+@dataclass(frozen=True)
+class Library:
+    environment: dict[str, str]
+
+    @property
+    def settings(self) -> Settings:
+        return Settings.from_env(self.environment)
+
+    @property
+    def folder(self) -> Path:
+        return self.settings.data_dir
+
+    def run(self, *arguments: object, answer: str | None = None) -> Ran:
+        """Runs a command in this process; a failure's sentence counts as said."""
+        result = CliRunner(env=self.environment).invoke(
+            commands, [str(a) for a in arguments], input=answer
+        )
+        is_exit = result.exception is None or isinstance(result.exception, SystemExit)
+        text = result.output if is_exit else f"Error: {result.exception}"
+        return Ran(result.exit_code, text, result.stdout)
+
+    def start(
+        self, *arguments: object, script: str | None = None, **options: Any
+    ) -> subprocess.Popen[str]:
+        """Starts a command, or a script, as a process of its own."""
+        program = ["-m", "bowerbird"] if script is None else ["-c", script]
+        return subprocess.Popen(
+            [sys.executable, *program, *map(str, arguments)],
+            env={**os.environ, **self.environment},
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            **options,
+        )
+
+    def fill(self, count: int, *, email: str = EMAIL, first: int = 1) -> None:
+        asyncio.run(self._fill(email, [post(number) for number in range(first, first + count)]))
+
+    async def _fill(self, email: str, posts: Sequence[bytes]) -> None:
+        async with opened_library(self.settings) as opened:
+            accounts = AccountStore(opened.database)
+            membership = Membership(new_account_id(), email, "pro", 0, opened.clock())
+            await accounts.create(membership, email)
+            account_id = await accounts.id_of_email(email)
+            assert account_id is not None
+            account = await accounts.by_id(account_id, 202601)
+            assert account is not None
+            intake = Intake(opened.database, opened.clock)
+            await intake.take(account, [own_json.read(raw).incoming for raw in posts])
+
+    def sql(self, statement: str) -> list[tuple[Any, ...]]:
+        """Runs a raw statement behind the service's back."""
+        if self.settings.is_sqlite:
+            connection = apsw.Connection(str(self.folder / "bowerbird.db"))
+            try:
+                connection.set_busy_timeout(10_000)
+                return list(connection.execute(statement).fetchall())
+            finally:
+                connection.close()
+        return asyncio.run(self._postgres(statement))
+
+    async def _postgres(self, statement: str) -> list[tuple[Any, ...]]:
+        connection = await asyncpg.connect(self.settings.database_url)
+        try:
+            return [tuple(row) for row in await connection.fetch(statement)]
+        finally:
+            await connection.close()
+
+    def value(self, statement: str) -> Any:
+        return self.sql(statement)[0][0]
+
+
+def sqlite_library(folder: Path) -> Library:
+    return Library({"BOWERBIRD_DATA_DIR": str(folder), "BOWERBIRD_DATABASE_URL": ""})
+
+
+def post(number: int) -> bytes:
+    return json.dumps(
+        {
+            "post_id": str(number),
+            "tweet_details": {"text": f"Post {number} about #birds\nand \u9ce5 nests"},
+            "author_username": "bower",
+            "author_details": {"name": "Bower Bird"},
+            "bookmarked_at": "2026-07-18T08:21:13+00:00",
+            "sort_index": 1000 + number,
+            "tags": ["Birds", "apples"][: number % 3],
+            "is_read": number % 2 == 0,
+            "is_archived": number % 5 == 0,
+        }
+    ).encode()

@@ -1,0 +1,178 @@
+"""`bowerbird account create`, `list`, `plan` and `delete`."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from bowerbird.cli.opened import opened_library
+from bowerbird.storage.account_removal import AccountRemoval
+from bowerbird.storage.accounts import AccountStore
+from tests.cli.libraries import EMAIL, Library, sqlite_library
+
+_OWNED = ("person", "library", "api_key", "api_call", "bookmark", "label", "bookmark_label")
+
+
+def test_creating_an_account_prints_its_id_alone(empty: Library) -> None:
+    ran = empty.run("account", "create", EMAIL)
+
+    assert ran.code == 0
+    account_id = empty.value("SELECT account_id FROM person")
+    assert ran.out == f"{account_id}\n"
+
+
+def test_a_process_of_its_own_prints_the_same(empty: Library) -> None:
+    with empty.start("account", "create", EMAIL) as process:
+        out, err = process.communicate()
+
+    assert (process.returncode, err) == (0, "")
+    account_id = empty.value("SELECT account_id FROM person")
+    assert out == f"{account_id}\n"
+
+
+def test_the_first_account_is_pro_and_later_ones_as_the_setting_says(empty: Library) -> None:
+    for email in ("one@example.com", "two@example.com"):
+        empty.run("account", "create", email)
+    generous = Library({**empty.environment, "BOWERBIRD_SIGNUP_PLAN": "pro"})
+    generous.run("account", "create", "three@example.com")
+    generous.run("account", "create", "four@example.com", "--plan", "free")
+
+    assert _listed(empty) == [
+        ("one@example.com", "pro"),
+        ("two@example.com", "free"),
+        ("three@example.com", "pro"),
+        ("four@example.com", "free"),
+    ]
+
+
+@pytest.mark.parametrize("again", [EMAIL, EMAIL.upper(), f"  {EMAIL} "])
+def test_an_address_has_one_account_however_it_is_written(empty: Library, again: str) -> None:
+    empty.run("account", "create", EMAIL)
+
+    ran = empty.run("account", "create", again)
+
+    assert (ran.code, ran.text) == (1, f"Error: {again.strip()} has an account already.")
+    assert len(_listed(empty)) == 1
+
+
+@pytest.mark.parametrize(
+    "email",
+    ["", "ada", "@example.com", "ada@", "a da@example.com", "ada@x\udcff", "a@b@c", "a\0@b"],
+)
+def test_what_is_no_address_is_refused(empty: Library, email: str) -> None:
+    ran = empty.run("account", "create", email)
+
+    assert (ran.code, ran.text) == (
+        1,
+        f"Error: {email!a} is not an e-mail address like you@example.com.",
+    )
+
+
+def test_the_list_is_tab_separated_for_programs(empty: Library) -> None:
+    empty.fill(3)
+
+    row = empty.run("account", "list").out.removesuffix("\n").split("\t")
+
+    assert row[1:4] == [EMAIL, "pro", "3"]
+    assert len(row) == 5
+
+
+def test_a_change_of_plan_is_a_change_of_the_library(empty: Library) -> None:
+    empty.run("account", "create", EMAIL)
+    before = empty.value("SELECT version FROM library")
+
+    ran = empty.run("account", "plan", EMAIL.upper(), "free")
+
+    assert ran.code == 0
+    assert _listed(empty) == [(EMAIL, "free")]
+    assert empty.value("SELECT version FROM library") > before
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("account", "plan", "nobody@example.com", "pro"),
+        ("account", "delete", "nobody@example.com", "--yes"),
+        ("account", "export", "nobody@example.com", "nobody.json"),
+        ("key", "create", "nobody@example.com"),
+        ("key", "list", "nobody@example.com"),
+        ("key", "revoke", "nobody@example.com", "1"),
+    ],
+)
+def test_an_unknown_address_is_refused_in_one_sentence(
+    empty: Library, command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    ran = empty.run(*command)
+
+    assert ran.code == 1
+    assert ran.text == (
+        "Error: No account has the address 'nobody@example.com'. "
+        "See them with: bowerbird account list"
+    )
+    assert not list(tmp_path.glob("*nobody*"))
+
+
+def test_a_deletion_asks_first(empty: Library) -> None:
+    empty.fill(2)
+
+    assert empty.run("account", "delete", EMAIL, answer="n\n").code == 1
+    assert len(_listed(empty)) == 1
+    assert empty.run("account", "delete", EMAIL, answer="y\n").code == 0
+    assert _listed(empty) == []
+
+
+def test_a_deletion_leaves_no_trace_and_touches_nobody_else(empty: Library) -> None:
+    empty.fill(450)
+    empty.run("key", "create", EMAIL)
+    before = _rows(empty)
+    empty.fill(450, email="bob@example.com")
+    empty.run("key", "create", "bob@example.com")
+
+    ran = empty.run("account", "delete", EMAIL, "--yes")
+
+    assert ran.text == f"Deleted {EMAIL} and 450 bookmarks.\n"
+    assert _rows(empty) == before
+    assert [email for email, _ in _listed(empty)] == ["bob@example.com"]
+    assert empty.run("check", "--deep").text == "Everything is as it must be.\n"
+
+
+def test_an_interrupted_deletion_is_hidden_and_finished_by_the_next(empty: Library) -> None:
+    empty.fill(30)
+    asyncio.run(_begin_deletion(empty))
+
+    assert _listed(empty) == []
+    assert "half deleted" in empty.run("key", "create", EMAIL).text
+    assert empty.run("account", "delete", EMAIL, "--yes").code == 0
+    assert set(_rows(empty).values()) == {0}
+    assert empty.run("account", "create", EMAIL).code == 0
+
+
+def test_a_small_number_of_sqlite_is_never_used_twice(tmp_path: Path) -> None:
+    library = sqlite_library(tmp_path)
+    library.fill(1)
+    library.run("account", "delete", EMAIL, "--yes")
+    library.fill(1)
+
+    assert library.value("SELECT local_number FROM library") == 2
+
+
+def _listed(library: Library) -> list[tuple[str, str]]:
+    rows = [line.split("\t") for line in library.run("account", "list").out.splitlines()]
+    return [(row[1], row[2]) for row in rows]
+
+
+def _rows(library: Library) -> dict[str, int]:
+    """How many rows each table holds of all accounts together."""
+    owned = (*_OWNED, "content", "keyword")
+    return {table: library.value(f"SELECT count(*) FROM {table}") for table in owned}  # noqa: S608 - names of ours
+
+
+async def _begin_deletion(library: Library) -> None:
+    async with opened_library(library.settings) as opened:
+        account_id = await AccountStore(opened.database).id_of_email(EMAIL)
+        assert account_id
+        removal = AccountRemoval(opened.database, account_id)
+        await removal.hide()
+        await removal.step(10)

@@ -1,0 +1,93 @@
+"""`bowerbird account export`."""
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.libraries import EMAIL, Library
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    (tmp_path / "exports").mkdir()
+    return tmp_path / "exports" / "alice.json"
+
+
+def test_the_document_holds_everything_but_secrets(empty: Library, target: Path) -> None:
+    empty.fill(7)
+    key = empty.run("key", "create", EMAIL, "--name", "laptop").out.strip()
+    empty.sql("INSERT INTO api_call SELECT account_id, 202607, 12 FROM library")
+
+    ran = empty.run("account", "export", EMAIL, target)
+
+    assert ran.text == f"Wrote 7 bookmarks and all else of {EMAIL} to {target}.\n"
+    document = _read(target)
+    assert (document["account"]["email"], document["account"]["plan"]) == (EMAIL, "pro")
+    assert [key["name"] for key in document["keys"]] == ["laptop"]
+    assert document["calls"] == [{"month": "2026-07", "calls": 12}]
+    assert [(label["label_name"], label["count"]) for label in document["labels"]] == [
+        ("apples", 2),
+        ("Birds", 5),
+    ]
+    assert [bookmark["post_id"] for bookmark in document["bookmarks"]] == list("1234567")
+    assert key not in target.read_text()
+    assert stat.S_IMODE(target.stat().st_mode) == 0o600
+
+
+def test_bookmarks_come_back_by_import_to_the_letter(empty: Library, target: Path) -> None:
+    empty.fill(1203)
+    empty.run("account", "export", EMAIL, target)
+    empty.run("account", "create", "bob@example.com")
+
+    ran = empty.run("import", "bob@example.com", target)
+
+    again = target.with_name("bob.json")
+    empty.run("account", "export", "bob@example.com", again)
+    assert ran.out == "new 1203\nchanged 0\nunchanged 0\nrefused 0\n"
+    assert _read(again)["bookmarks"] == _read(target)["bookmarks"]
+
+
+def test_an_empty_account_makes_a_whole_document(empty: Library, target: Path) -> None:
+    empty.run("account", "create", EMAIL)
+
+    empty.run("account", "export", EMAIL, target)
+
+    assert _read(target)["bookmarks"] == []
+
+
+def test_an_existing_file_is_overwritten_only_by_force(empty: Library, target: Path) -> None:
+    empty.fill(1)
+    target.write_text("mine")
+
+    ran = empty.run("account", "export", EMAIL, target)
+
+    assert (ran.code, ran.text) == (1, f"Error: {target} exists. Overwrite it with --force.\n")
+    assert target.read_text() == "mine"
+    assert empty.run("account", "export", EMAIL, target, "--force").code == 0
+    assert len(_read(target)["bookmarks"]) == 1
+
+
+def test_a_failure_leaves_nothing_behind(empty: Library, target: Path) -> None:
+    ran = empty.run("account", "export", EMAIL, target)
+
+    assert ran.code == 1
+    assert list(target.parent.iterdir()) == []
+
+
+def test_a_folder_that_is_not_there_is_told_in_one_sentence(empty: Library, target: Path) -> None:
+    empty.fill(1)
+
+    with empty.start("account", "export", EMAIL, target.parent / "no" / "a.json") as process:
+        _, err = process.communicate()
+
+    assert process.returncode == 1
+    assert err.startswith("Error: No such file or directory: ")
+    assert err.count("\n") == 1
+
+
+def _read(file: Path) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(file.read_bytes())
+    return document

@@ -1,0 +1,401 @@
+"""`bowerbird backup` and `bowerbird restore`."""
+
+import io
+import json
+import shutil
+import stat
+import tarfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import apsw
+import pytest
+
+from bowerbird.storage import copies, migrations, replacing
+from tests.cli.libraries import WRITER, Library, sqlite_library
+from tests.support.postgres import ThrowawayPostgres
+
+# Kills itself with SIGKILL at the n-th change of the file system.
+DYING = """
+import os, signal, sys
+left = int(sys.argv.pop(1))
+def counted(function):
+    def step(*arguments, **options):
+        global left
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return function(*arguments, **options)
+    return step
+for name in ("rename", "replace", "link", "unlink", "rmdir"):
+    setattr(os, name, counted(getattr(os, name)))
+from bowerbird.cli import main
+main()
+"""
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Library:
+    library = sqlite_library(tmp_path / "data")
+    library.fill(5)
+    (library.folder / "files").mkdir()
+    (library.folder / "files" / "export.csv").write_text("five")
+    return library
+
+
+@pytest.fixture
+def copy(library: Library, tmp_path: Path) -> Path:
+    copy = tmp_path / "copy.tar"
+    assert library.run("backup", copy).code == 0
+    return copy
+
+
+def posts(library: Library) -> int:
+    number = library.value("SELECT count(*) FROM bookmark")
+    assert library.value("SELECT total FROM library") == number
+    return int(number)
+
+
+def test_a_copy_brings_everything_back(library: Library, copy: Path) -> None:
+    library.sql("INSERT INTO secret VALUES ('signing', x'00ff', 1)")
+    assert library.run("backup", copy, "--force").code == 0
+    library.fill(2, first=100)
+    library.sql("DELETE FROM secret")
+    (library.folder / "files" / "export.csv").write_text("seven")
+    ran = library.run("restore", copy, "--yes")
+    assert ran.code == 0, ran.text
+    assert posts(library) == 5
+    assert library.value("SELECT value FROM secret") == b"\x00\xff"
+    assert (library.folder / "files" / "export.csv").read_text() == "five"
+    assert library.run("check", "--deep").code == 0
+
+
+def test_a_copy_moves_to_a_machine_without_a_library(copy: Path, tmp_path: Path) -> None:
+    moved = sqlite_library(tmp_path / "elsewhere" / "data")
+    ran = moved.run("restore", copy)
+    assert ran.code == 0, ran.text
+    assert posts(moved) == 5
+    assert "kept" not in ran.text
+
+
+def test_only_the_owner_can_read_a_copy(copy: Path) -> None:
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
+
+
+def test_nothing_is_left_beside_a_copy(copy: Path) -> None:
+    assert sorted(path.name for path in copy.parent.iterdir()) == ["copy.tar", "data"]
+
+
+def test_a_manifest_tells_what_the_copy_is(copy: Path) -> None:
+    with tarfile.open(copy) as tar:
+        assert tar.getnames() == ["bowerbird.db", "files/export.csv", "manifest.json"]
+        file = tar.extractfile("manifest.json")
+        assert file
+        manifest = json.load(file)
+    assert manifest["schema_step"] >= 1
+    assert set(manifest["members"]) == {"bowerbird.db", "files/export.csv"}
+
+
+def test_an_existing_file_is_overwritten_only_by_force(library: Library, copy: Path) -> None:
+    before = copy.read_bytes()
+    ran = library.run("backup", copy)
+    assert (ran.code, ran.text) == (
+        1,
+        f"Error: {copy} exists. Choose another name, or say --force.",
+    )
+    assert copy.read_bytes() == before
+    assert library.run("backup", copy, "--force").code == 0
+
+
+def test_a_folder_without_a_library_cannot_be_copied(tmp_path: Path) -> None:
+    ran = sqlite_library(tmp_path / "none").run("backup", tmp_path / "copy.tar")
+    assert (ran.code, ran.text) == (1, f"Error: There is no library in {tmp_path / 'none'}.")
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_damaged_library_is_not_copied(library: Library, tmp_path: Path) -> None:
+    library.sql("DELETE FROM keyword_data WHERE id > 10")
+    ran = library.run("backup", tmp_path / "copy.tar")
+    assert ran.code == 1
+    assert "The library's file is damaged" in ran.text
+    assert [path.name for path in tmp_path.iterdir()] == ["data"]
+
+
+def test_two_backups_do_not_write_one_file(library: Library, tmp_path: Path) -> None:
+    part = tmp_path / "copy.tar.part"
+    with copies._part(tmp_path / "copy.tar"):  # noqa: SLF001 - a second backup, halfway
+        ran = library.run("backup", tmp_path / "copy.tar")
+        assert ran.text == f"Error: Another backup is writing {tmp_path / 'copy.tar'}."
+        assert part.exists()
+
+
+def test_a_library_is_copied_while_another_process_writes(library: Library, tmp_path: Path) -> None:
+    stop = tmp_path / "stop"
+    with library.start(stop, script=WRITER) as writer:
+        assert writer.stdout
+        assert writer.stdout.readline() == "ready\n"
+        counts = []
+        for number in range(4):
+            assert library.run("backup", tmp_path / f"{number}.tar").code == 0
+            time.sleep(0.2)
+            restored = sqlite_library(tmp_path / f"restored-{number}")
+            assert restored.run("restore", tmp_path / f"{number}.tar").code == 0
+            counts.append(posts(restored))
+            assert restored.run("check", "--deep").code == 0
+        stop.touch()
+        output, problems = writer.communicate(timeout=30)
+    assert (writer.returncode, problems) == (0, "")
+    assert counts == sorted(counts)
+    assert counts[0] < counts[-1] <= posts(library) == int(output) - 1000 + 5
+
+
+def test_a_restore_renews_every_epoch(library: Library, copy: Path) -> None:
+    library.fill(1, email="bob@example.com")
+    library.run("backup", copy, "--force")
+    before = library.sql("SELECT account_id, epoch FROM library ORDER BY account_id")
+    library.run("restore", copy, "--yes")
+    after = library.sql("SELECT account_id, epoch FROM library ORDER BY account_id")
+    assert [row[0] for row in before] == [row[0] for row in after]
+    assert not {row[1] for row in before} & {row[1] for row in after}
+
+
+def test_a_restore_asks_first(library: Library, copy: Path) -> None:
+    library.fill(1, first=100)
+    assert library.run("restore", copy, answer="n\n").code == 1
+    assert posts(library) == 6
+    assert library.run("restore", copy, answer="y\n").code == 0
+    assert posts(library) == 5
+
+
+def test_what_was_there_is_kept_and_never_overwritten(library: Library, copy: Path) -> None:
+    library.fill(1, first=100)
+    first = library.run("restore", copy, "--yes")
+    second = library.run("restore", copy, "--yes")
+    assert f"{library.folder / 'bowerbird.db.before-restore'} and" in first.text
+    assert "bowerbird.db.before-restore-2" in second.text
+    old = apsw.Connection(str(library.folder / "bowerbird.db.before-restore"))
+    assert old.execute("SELECT count(*) FROM bookmark").fetchall() == [(6,)]
+    old.close()
+    assert (library.folder / "files.before-restore" / "export.csv").read_text() == "five"
+
+
+def test_a_restore_waits_for_no_server(library: Library, copy: Path) -> None:
+    stop = copy.with_name("stop")
+    with library.start(stop, script=WRITER) as writer:
+        assert writer.stdout
+        writer.stdout.readline()
+        while not (ran := library.run("restore", copy, "--yes")).code:
+            time.sleep(0.01)
+        stop.touch()
+        writer.communicate(timeout=30)
+    assert ran.text.startswith(f"Error: Another process uses {library.folder}.")
+
+
+def test_a_program_that_knows_no_lock_is_noticed(library: Library, copy: Path) -> None:
+    library.fill(1, first=100)
+    shell = apsw.Connection(str(library.folder / "bowerbird.db"))
+    rows = shell.execute("SELECT number FROM bookmark")
+    next(rows)
+    ran = library.run("restore", copy, "--yes")
+    rows.close()
+    shell.close()
+    assert ran.text.startswith("Error: Another program has")
+    assert posts(library) == 6
+
+
+def test_a_broken_library_can_be_replaced(library: Library, copy: Path) -> None:
+    (library.folder / "bowerbird.db").write_bytes(b"no database" * 1000)
+    (library.folder / "bowerbird.db-wal").write_bytes(b"no log" * 1000)
+    assert library.run("restore", copy, "--yes").code == 0
+    assert posts(library) == 5
+    assert (library.folder / "bowerbird.db.before-restore").read_bytes().startswith(b"no database")
+    assert (library.folder / "bowerbird.db.before-restore-wal").read_bytes().startswith(b"no log")
+
+
+def test_a_copy_of_an_older_schema_is_migrated(
+    library: Library, copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    newer = (*migrations.available("sqlite"), _next_migration())
+    monkeypatch.setattr(migrations, "available", lambda _: newer)
+    ran = library.run("restore", copy, "--yes")
+    assert ran.code == 0, ran.text
+    assert f"applied {newer[-1].name}" in ran.text
+    assert library.sql("SELECT * FROM added") == []
+    assert not list(library.folder.glob("*.part"))
+
+
+def _next_migration() -> migrations.Migration:
+    known = migrations.available("sqlite")
+    return migrations.Migration(
+        number=known[-1].number + 1,
+        name="9999_added.sql",
+        sql="CREATE TABLE added (account_id INTEGER)",
+        is_compatible=False,
+    )
+
+
+def test_a_copy_of_a_newer_schema_is_refused(library: Library, copy: Path) -> None:
+    library.sql("INSERT INTO schema_migration VALUES (9999, 'x', 0)")
+    newer = copy.with_name("newer.tar")
+    assert library.run("backup", newer).code == 0
+    ran = library.run("restore", newer, "--yes")
+    assert "migrated by a newer release (step 9999)" in ran.text
+
+
+def test_postgresql_has_tools_of_its_own(postgres: ThrowawayPostgres, tmp_path: Path) -> None:
+    library = Library({"BOWERBIRD_DATABASE_URL": postgres.url()})
+    for command, tool in (("backup", "pg_dump"), ("restore", "pg_restore")):
+        ran = library.run(command, tmp_path / "copy.tar")
+        assert ran.code == 1
+        assert f"use {tool}, as docs/postgresql.md shows" in ran.text
+
+
+def without_end(copy: Path) -> None:
+    copy.write_bytes(copy.read_bytes()[:20_000])
+
+
+def with_a_flipped_byte(copy: Path) -> None:
+    raw = bytearray(copy.read_bytes())
+    raw[30_000] ^= 1
+    copy.write_bytes(raw)
+
+
+def of_nothing(copy: Path) -> None:
+    copy.write_bytes(b"")
+
+
+def of_text(copy: Path) -> None:
+    copy.write_text("account,post\n" * 1000)
+
+
+def zipped(copy: Path) -> None:
+    with tarfile.open(copy, "w:gz") as tar:
+        tar.addfile(tarfile.TarInfo("bowerbird.db"))
+
+
+def without_manifest(copy: Path) -> None:
+    rewrite(copy, [], drop="manifest.json")
+
+
+def without_database(copy: Path) -> None:
+    rewrite(copy, [], drop="bowerbird.db")
+
+
+def with_a_negative_size(copy: Path) -> None:
+    header = bytearray(tarfile.TarInfo("bowerbird.db").tobuf(tarfile.GNU_FORMAT))
+    header[124:136] = b"\xff" * 11 + b"\x00"
+    header[148:156] = b" " * 8
+    header[148:156] = b"%06o\0 " % sum(header)
+    copy.write_bytes(bytes(header) + copy.read_bytes())
+
+
+def with_a_member(name: str, kind: bytes = tarfile.REGTYPE) -> Callable[[Path], None]:
+    def change(copy: Path) -> None:
+        header = tarfile.TarInfo(name)
+        header.type, header.linkname = kind, "/etc/passwd"
+        rewrite(copy, [header])
+
+    return change
+
+
+def rewrite(copy: Path, added: list[tarfile.TarInfo], drop: str = "") -> None:
+    """The same archive with further members before the others, or without one."""
+    with tarfile.open(copy) as tar:
+        members = {}
+        for header in tar.getmembers():
+            file = tar.extractfile(header)
+            assert file
+            members[header.name] = file.read()
+    with tarfile.open(copy, "w") as tar:
+        for header in added:
+            tar.addfile(header, io.BytesIO())
+        for name, data in members.items():
+            header = tarfile.TarInfo(name)
+            header.size = len(data)
+            if name != drop:
+                tar.addfile(header, io.BytesIO(data))
+
+
+@pytest.mark.parametrize(
+    ("damage", "sentence"),
+    [
+        (without_end, "damaged or no backup"),
+        (with_a_flipped_byte, "'bowerbird.db' in the archive is damaged"),
+        (of_nothing, "damaged or no backup"),
+        (of_text, "damaged or no backup"),
+        (zipped, "damaged or no backup"),
+        (without_manifest, "ends before its manifest"),
+        (without_database, "lacks 'bowerbird.db'"),
+        (with_a_negative_size, "damaged or no backup"),
+        (with_a_member("/etc/cron.d/x"), "which no backup has"),
+        (with_a_member("files/../../x"), "which no backup has"),
+        (with_a_member("files//x"), "which no backup has"),
+        (with_a_member("../x"), "which no backup has"),
+        (with_a_member("folder.lock"), "which no backup has"),
+        (with_a_member("files"), "which no backup has"),
+        (with_a_member("files/x"), "'files/x' in the archive is damaged"),
+        (with_a_member("files/export.csv"), "'files/export.csv' twice"),
+        (with_a_member("files/export.csv/x"), "as file and folder"),
+        (with_a_member("files/x", tarfile.SYMTYPE), "no plain file"),
+        (with_a_member("files/x", tarfile.LNKTYPE), "no plain file"),
+        (with_a_member("files/x", tarfile.CHRTYPE), "no plain file"),
+        (with_a_member("files/x", tarfile.FIFOTYPE), "no plain file"),
+        (with_a_member("files/x", tarfile.DIRTYPE), "no plain file"),
+        (with_a_member("files/x", tarfile.GNUTYPE_SPARSE), "no plain file"),
+    ],
+)
+def test_a_broken_or_hostile_archive_changes_nothing(
+    library: Library, copy: Path, damage: Callable[[Path], None], sentence: str
+) -> None:
+    damage(copy)
+    before = {path: path.read_bytes() for path in library.folder.rglob("*") if path.is_file()}
+    ran = library.run("restore", copy, "--yes")
+    assert ran.code == 1
+    assert sentence in ran.text
+    after = {path: path.read_bytes() for path in library.folder.rglob("*") if path.is_file()}
+    assert before == after
+
+
+def test_a_failure_is_one_sentence_on_stderr(library: Library, tmp_path: Path) -> None:
+    with library.start("restore", tmp_path / "missing.tar", "--yes") as process:
+        output, problem = process.communicate(timeout=30)
+    assert (process.returncode, output) == (1, "")
+    assert problem == f"Error: There is no file {tmp_path / 'missing.tar'}.\n"
+
+
+def test_a_restore_killed_at_any_step_leaves_the_old_or_the_new_library(
+    library: Library, copy: Path, tmp_path: Path
+) -> None:
+    original = _left_by_a_killed_server(library, tmp_path / "original")
+    seen = []
+    for step in range(1, 100):
+        folder = tmp_path / f"killed-{step}"
+        shutil.copytree(original, folder)
+        killed = sqlite_library(folder)
+        with killed.start(step, "restore", copy, "--yes", script=DYING) as process:
+            process.communicate(timeout=30)
+        # Before anything of ours looks at it, the name leads to a whole library already.
+        assert killed.value("PRAGMA integrity_check") == "ok"
+        assert posts(killed) in (5, 7)
+        assert killed.run("check", "--deep").code == 0
+        seen.append((posts(killed), (folder / "files" / "export.csv").read_text()))
+        assert not replacing.is_interrupted(folder)
+        if process.returncode == 0:
+            break
+    assert set(seen) == {(7, "seven"), (5, "five")}
+    assert seen == sorted(seen, reverse=True)
+    assert len(seen) > 8
+
+
+def _left_by_a_killed_server(library: Library, target: Path) -> Path:
+    """Seven posts, of which two stand in the log only."""
+    (library.folder / "files" / "export.csv").write_text("seven")
+    holding = apsw.Connection(str(library.folder / "bowerbird.db"))
+    holding.execute("SELECT count(*) FROM bookmark").fetchall()
+    library.fill(2, first=100)
+    shutil.copytree(library.folder, target)
+    holding.close()
+    (target / "bowerbird.db-shm").unlink()
+    assert (target / "bowerbird.db-wal").stat().st_size > 0
+    return target

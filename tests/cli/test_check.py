@@ -1,0 +1,180 @@
+"""`bowerbird check`: finds each kind of damage, on both databases, and mends it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.libraries import EMAIL, WRITER, Library, sqlite_library
+
+WELL = "Everything is as it must be.\n"
+
+
+@pytest.fixture
+def library(empty: Library) -> Library:
+    empty.fill(7)
+    empty.fill(2, email="bob@example.com")
+    return empty
+
+
+def raw(library: Library, statement: str) -> list[tuple[Any, ...]]:
+    """Runs a statement written for both databases; names in braces find alice's rows."""
+    is_sqlite = library.settings.is_sqlite
+    rows = library.sql("SELECT account_id, email FROM person")
+    alice = next(account_id for account_id, email in rows if email == EMAIL)
+    numbers = dict(library.sql("SELECT account_id, local_number FROM library"))
+    place = numbers[alice] << 40
+    names = {
+        "alice": f"account_id = {alice}",
+        "content_2": f"place = {place + 2}"
+        if is_sqlite
+        else f"account_id = {alice} AND number = 2",
+        "words_2": f"rowid = {place + 2}" if is_sqlite else f"account_id = {alice} AND number = 2",
+        "keys": f"{place + 900}" if is_sqlite else f"{alice}, 900",
+        "key_names": "place" if is_sqlite else "account_id, number",
+        "word_key_names": "rowid" if is_sqlite else "account_id, number",
+        "words_key_2": f"{place + 2}" if is_sqlite else f"{alice}, 2",
+        "broken": "x'7b22'" if is_sqlite else "'\\x7b22'",
+        "other_hash": "x'01'" if is_sqlite else "'\\x01'",
+        "id": str(alice),
+    }
+    return [row for one in statement.format(**names).split(";") for row in library.sql(one)]
+
+
+DAMAGES = {
+    "UPDATE library SET unread = unread + 3 WHERE {alice}": "unread: stored 7, must be 4",
+    "UPDATE library SET total = 0, fresh = 0 WHERE {alice}": "fresh: stored 0, must be 3",
+    "UPDATE library SET archived = 9 WHERE {alice}": "archived: stored 9, must be 1",
+    "UPDATE library SET next_number = 3 WHERE {alice}": "next_number: stored 3, must be 8",
+    "UPDATE library SET next_label_id = 1 WHERE {alice}": "next_label_id: stored 1, must be 3",
+    "UPDATE label SET bookmark_count = 99 WHERE {alice} AND name = 'Birds'": (
+        "bookmark_count of label 'Birds': stored 99, must be 5"
+    ),
+    "UPDATE content SET tags = NULL WHERE {content_2}": "tags of post 2: stored none, must be",
+    "DELETE FROM bookmark_label WHERE {alice} AND number = 2 AND label_id = 1": "tags of post 2:",
+    "INSERT INTO bookmark_label VALUES ({id}, 1, 900)": (
+        "labels attached to no bookmark: stored 1, must be 0"
+    ),
+    "INSERT INTO bookmark_label VALUES ({id}, 900, 2)": (
+        "labels attached to no bookmark: stored 1, must be 0"
+    ),
+    "DELETE FROM content WHERE {content_2}": (
+        "content of post 2: stored none, must be lost: import the post again"
+    ),
+    "UPDATE content SET rendering = {broken} WHERE {content_2}": (
+        "content of post 2: stored no JSON of a post"
+    ),
+    "INSERT INTO content ({key_names}, render_version, rendering) VALUES ({keys}, 1, {broken})": (
+        "contents of no bookmark: stored 1, must be 0"
+    ),
+    "DELETE FROM keyword WHERE {words_2}": "words of post 2: stored none, must be 'bower",
+    "INSERT INTO keyword ({word_key_names}, words) VALUES ({keys}, 'stray')": (
+        "words of no bookmark: stored 1, must be 0"
+    ),
+    "DELETE FROM keyword WHERE {words_2};"
+    "INSERT INTO keyword ({word_key_names}, words) VALUES ({words_key_2}, 'other words')": (
+        "words of post 2: stored others, must be 'bower"
+    ),
+    "UPDATE bookmark SET sort_index = 5 WHERE {alice} AND number = 2": "rendering of post 2:",
+    "UPDATE bookmark SET imported_at = 5 WHERE {alice} AND number = 2": "rendering of post 2:",
+    "UPDATE bookmark SET post_id = '77' WHERE {alice} AND number = 2": "rendering of post 77:",
+    "UPDATE bookmark SET author_key = 'x' WHERE {alice} AND number = 2": (
+        "author_key of post 2: stored 'x', must be 'bower'"
+    ),
+    "UPDATE bookmark SET media = 1 WHERE {alice} AND number = 2": "media of post 2: stored '1'",
+    "UPDATE bookmark SET content_hash = {other_hash} WHERE {alice} AND number = 2": (
+        "content_hash of post 2:"
+    ),
+    "DELETE FROM bookmark WHERE {alice} AND number = 2": "contents of no bookmark: stored 1",
+}
+
+
+@pytest.mark.parametrize("statement", DAMAGES)
+def test_damage_is_found_and_mended(library: Library, statement: str) -> None:
+    assert library.run("check", "--deep").text == WELL
+    raw(library, statement)
+    found = library.run("check")
+    assert (found.code, DAMAGES[statement] in found.text) == (1, True), found.text
+    assert f"{EMAIL}: " in found.text
+    assert "bob@example.com" not in found.text
+    assert found.text.endswith("Mend it with: bowerbird check --mend\n")
+    version = raw(library, "SELECT version FROM library WHERE {alice}")
+    mended = library.run("check", "--mend")
+    assert (mended.code, DAMAGES[statement] in mended.text) == (0, True), mended.text
+    assert "Mended." in mended.text
+    again = library.run("check", "--deep")
+    assert (again.code, again.text) == (0, WELL)
+    assert raw(library, "SELECT version FROM library WHERE {alice}") > version
+
+
+def test_what_was_lost_comes_back_with_the_next_import(library: Library) -> None:
+    raw(library, "UPDATE content SET rendering = {broken} WHERE {content_2}")
+    assert library.run("check", "--mend").code == 0
+    library.fill(7)
+    assert library.run("check", "--deep").text == WELL
+    lost = (bytes(16),)
+    assert lost not in library.sql("SELECT content_hash FROM bookmark")
+
+
+def test_what_belongs_to_no_account_is_removed(library: Library) -> None:
+    library.sql("INSERT INTO api_call VALUES (77, 202601, 3)")
+    library.sql(
+        "INSERT INTO label VALUES (77, 1, 'x', 'x', '{}', 0, 0), (77, 2, 'y', 'y', '{}', 0, 0)"
+    )
+    found = library.run("check")
+    assert found.code == 1
+    assert "The library: api_call rows of no account: stored 1, must be 0." in found.text
+    assert "The library: label rows of no account: stored 2, must be 0." in found.text
+    assert library.run("check", "--mend").code == 0
+    assert library.run("check").text == WELL
+
+
+def test_a_library_that_nobody_owns_is_told_and_left_alone(library: Library) -> None:
+    raw(library, "DELETE FROM person WHERE {alice}")
+    posts = library.value("SELECT count(*) FROM bookmark")
+    ran = library.run("check", "--mend")
+    assert ran.code == 1
+    assert "libraries without a person: stored 1, must be 0. Cannot be mended." in ran.text
+    assert library.value("SELECT count(*) FROM bookmark") == posts
+
+
+def test_an_account_that_is_being_removed_is_no_damage(library: Library) -> None:
+    raw(library, "DELETE FROM bookmark_label WHERE {alice};DELETE FROM library WHERE {alice}")
+    assert library.run("check").text == WELL
+
+
+def test_much_damage_is_told_shortly(library: Library) -> None:
+    library.fill(60, first=100)
+    library.sql("UPDATE bookmark SET author_key = 'x'")
+    ran = library.run("check")
+    assert ran.text.count(f"{EMAIL}: author_key of post") == 20
+    assert f"{EMAIL}: and 47 more." in ran.text
+    assert library.run("check", "--mend").code == 0
+    assert library.run("check").text == WELL
+
+
+def test_a_writing_server_is_no_damage(empty: Library) -> None:
+    empty.fill(5)
+    stop = empty.folder.with_name("stop")
+    with empty.start(stop, script=WRITER) as writer:
+        assert writer.stdout
+        writer.stdout.readline()
+        ran = [empty.run("check", "--deep", "--mend").text for _ in range(10)]
+        stop.touch()
+        writer.communicate(timeout=30)
+    assert ran == [WELL] * 10
+    assert writer.returncode == 0
+
+
+def test_a_damaged_file_is_told_and_left_alone(tmp_path: Path) -> None:
+    library = sqlite_library(tmp_path)
+    library.fill(5)
+    library.sql("DELETE FROM keyword_data WHERE id > 10")
+    ran = library.run("check", "--mend")
+    assert ran.code == 1
+    assert "corruption found reading blob" in ran.text
+    assert "Restore a backup with: bowerbird restore FILE" in ran.text
+
+
+def test_a_folder_without_a_library_is_well(tmp_path: Path) -> None:
+    assert sqlite_library(tmp_path / "data").run("check").text == WELL

@@ -1,0 +1,190 @@
+"""`bowerbird import`."""
+
+import json
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.libraries import EMAIL, Library
+from tests.support import make
+
+
+@pytest.fixture
+def library(empty: Library) -> Library:
+    empty.run("account", "create", EMAIL)
+    return empty
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "posts.json"
+
+
+@pytest.mark.parametrize("shape", ["array", "lines", "answer", "indented"])
+def test_a_file_of_any_shape_goes_in(library: Library, file: Path, shape: str) -> None:
+    posts = [make.post() for _ in range(450)]
+    shapes = {
+        "array": json.dumps(posts),
+        "lines": "\n".join(map(json.dumps, posts)),
+        "answer": json.dumps({"status": True, "data": posts, "meta": {"next_cursor": None}}),
+        "indented": json.dumps(posts, indent=2),
+    }
+    file.write_text(shapes[shape])
+
+    ran = library.run("import", EMAIL, file)
+
+    assert (ran.code, ran.text) == (0, "new 450\nchanged 0\nunchanged 0\nrefused 0\n")
+    assert library.value("SELECT count(*) FROM bookmark") == 450
+    assert library.value("SELECT total FROM library") == 450
+
+
+def test_a_second_run_changes_nothing_not_even_the_version(library: Library, file: Path) -> None:
+    file.write_text(json.dumps([make.post(tags=["One", "two"]) for _ in range(250)]))
+    library.run("import", EMAIL, file)
+    before = library.sql("SELECT version, next_number, next_label_id FROM library")
+
+    ran = library.run("import", EMAIL, file)
+
+    assert (ran.code, ran.out) == (0, "new 0\nchanged 0\nunchanged 250\nrefused 0\n")
+    assert library.sql("SELECT version, next_number, next_label_id FROM library") == before
+
+
+def test_what_changed_is_counted_and_replaced(library: Library, file: Path) -> None:
+    posts = [make.post(tags=["old"]) for _ in range(3)]
+    file.write_text(json.dumps(posts))
+    library.run("import", EMAIL, file)
+    posts[1] |= {"is_read": True, "tags": ["new"]}
+    file.write_text(json.dumps(posts))
+
+    ran = library.run("import", EMAIL, file)
+
+    assert ran.out == "new 0\nchanged 1\nunchanged 2\nrefused 0\n"
+    assert _exported(library)[posts[1]["post_id"]]["tags"] == ["new"]
+    assert library.run("check", "--deep").code == 0
+
+
+@pytest.mark.parametrize("separator", ["\n", ",\n"])
+def test_a_wrong_record_is_refused_by_itself(library: Library, file: Path, separator: str) -> None:
+    good = [json.dumps(make.post()) for _ in range(3)]
+    records = [
+        good[0],
+        '{"post_id": 7}',
+        good[1],
+        '{"post_id": "7", "tweet_details": {"posted_at": "soon"}}',
+        "{nonsense}",
+        json.dumps(make.post(tags=[" "])),
+        good[2],
+    ]
+    text = separator.join(records)
+    file.write_text(f"[{text}]" if "," in separator else text)
+
+    ran = library.run("import", EMAIL, file)
+
+    assert ran.code == 1
+    assert ran.out == "new 3\nchanged 0\nunchanged 0\nrefused 4\n"
+    refusals = ran.text.removeprefix(ran.out).splitlines()
+    assert refusals[:2] == [
+        f"{file}:2: post_id: Expected str, got int.",
+        f"{file}:4: tweet_details.posted_at: 'soon' is not an ISO 8601 date-time.",
+    ]
+    assert refusals[2].startswith(f"{file}:5: JSON is malformed")
+    assert refusals[3] == f"{file}:6: tags: a label's name has 1 to 100 characters, not ' '."
+
+
+def test_the_first_refusals_are_shown_and_a_file_takes_all(
+    library: Library, file: Path, tmp_path: Path
+) -> None:
+    file.write_text('{"post_id": ""}\n' * 25)
+    refused = tmp_path / "refused.txt"
+
+    ran = library.run("import", EMAIL, file, "--refused", refused)
+
+    assert ran.text.count("posts.json:") == 20
+    assert ran.text.endswith("and 5 more refusals; --refused FILE writes them all.\n")
+    assert [line.split(":")[1] for line in refused.read_text().splitlines()] == [
+        str(number) for number in range(1, 26)
+    ]
+
+
+def test_a_file_that_ends_early_keeps_what_came_before(library: Library, file: Path) -> None:
+    file.write_text(json.dumps([make.post(), make.post(), make.post()], indent=1)[:-30])
+
+    ran = library.run("import", EMAIL, file)
+
+    assert ran.code == 1
+    assert ran.out.startswith("new 2\n")
+    assert ran.text.endswith("The record that begins here does not end.\n")
+
+
+def test_of_two_records_of_one_post_the_later_wins(library: Library, file: Path) -> None:
+    posts = [make.post(text="first"), make.post()]
+    later = {**posts[0], "is_read": True}
+    file.write_text(json.dumps([*posts, later]))
+
+    ran = library.run("import", EMAIL, file)
+
+    assert ran.out == "new 2\nchanged 1\nunchanged 0\nrefused 0\n"
+    assert _exported(library)[later["post_id"]]["is_read"] is True
+
+
+def test_what_no_database_holds_is_removed_and_counted(library: Library, file: Path) -> None:
+    post = make.post(text="a\0b\ud800c\udc00d😀")
+    file.write_text(json.dumps([post]))
+
+    ran = library.run("import", EMAIL, file)
+
+    assert ran.out == "new 1\nchanged 0\nunchanged 0\nrefused 0\ncharacters removed 3\n"
+    assert _exported(library)[post["post_id"]]["tweet_details"]["text"] == "abcd😀"
+
+
+def test_the_standard_input_is_read_too(library: Library, file: Path) -> None:
+    file.write_text(json.dumps(make.post()))
+    with (
+        file.open() as source,
+        library.start("import", EMAIL, "-", file, stdin=source) as process,
+    ):
+        out, err = process.communicate()
+
+    assert (process.returncode, err) == (0, "")
+    assert out == "new 1\nchanged 0\nunchanged 1\nrefused 0\n"
+
+
+def test_a_missing_file_is_told_before_anything_goes_in(library: Library, file: Path) -> None:
+    file.write_text(json.dumps(make.post()))
+
+    with library.start("import", EMAIL, file, "missing.json") as process:
+        out, err = process.communicate()
+
+    assert (process.returncode, out) == (1, "")
+    assert err == "Error: No such file or directory: missing.json\n"
+    assert library.value("SELECT count(*) FROM bookmark") == 0
+
+
+def test_an_interrupt_leaves_whole_chunks_and_says_how_far_it_got(
+    library: Library, file: Path
+) -> None:
+    file.write_text("\n".join(json.dumps(make.post()) for _ in range(20_000)))
+
+    with library.start("import", EMAIL, file) as process:
+        while library.value("SELECT count(*) FROM bookmark") < 400:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate()
+
+    stored = library.value("SELECT count(*) FROM bookmark")
+    assert process.returncode == 130
+    assert out.startswith(f"new {stored}\n")
+    assert err == "Stopped. What is counted here is in; run it again to go on.\n"
+    assert stored % 200 == 0
+    assert stored < 20_000
+    assert library.value("SELECT total FROM library") == stored
+
+
+def _exported(library: Library) -> dict[str, dict[str, Any]]:
+    target = library.folder.parent / "exported.json"
+    library.run("account", "export", EMAIL, target, "--force")
+    bookmarks = json.loads(target.read_bytes())["bookmarks"]
+    return {bookmark["post_id"]: bookmark for bookmark in bookmarks}

@@ -1,0 +1,104 @@
+"""`bowerbird key create`, `list` and `revoke`."""
+
+import pytest
+
+from bowerbird.model.keys import key_hash, parse_key
+from tests.cli.libraries import EMAIL, Library
+
+
+@pytest.fixture
+def library(empty: Library) -> Library:
+    empty.run("account", "create", EMAIL)
+    return empty
+
+
+def test_a_new_key_stands_alone_on_standard_output(library: Library) -> None:
+    with library.start("key", "create", EMAIL, "--name", "laptop") as process:
+        out, err = process.communicate()
+
+    parsed = parse_key(out.removesuffix("\n"))
+    assert parsed
+    assert parsed.account_id == library.value("SELECT account_id FROM person")
+    assert err == "Keep this key in a safe place: it cannot be shown again.\n"
+
+
+def test_only_the_hash_of_a_key_is_kept(library: Library) -> None:
+    text = _made(library)
+
+    ((row),) = library.sql("SELECT key_hash, key_id, name FROM api_key")
+
+    assert bytes(row[0]) == key_hash(text)
+    assert text not in str(row)
+
+
+def test_keys_are_listed_with_name_and_state_and_without_text(library: Library) -> None:
+    texts = [_made(library, "--name", name) for name in ("laptop", "a [red]phone[/red]")]
+
+    listed = library.run("key", "list", EMAIL).out
+
+    assert [(row[1], row[3]) for row in _listed(library)] == [
+        ("live", "laptop"),
+        ("live", "a [red]phone[/red]"),
+    ]
+    assert not any(text in listed for text in texts)
+
+
+@pytest.mark.parametrize("by_text", [True, False])
+def test_a_key_is_revoked_by_its_text_or_its_id(library: Library, *, by_text: bool) -> None:
+    text = _made(library)
+    key_id = _listed(library)[0][0]
+    _made(library)
+
+    ran = library.run("key", "revoke", EMAIL, text if by_text else key_id)
+
+    assert (ran.code, ran.text) == (0, f"Revoked key {key_id}.\n")
+    assert [row[1] for row in _listed(library)] == ["revoked", "live"]
+
+
+def test_a_revoked_key_cannot_be_revoked_again(library: Library) -> None:
+    text = _made(library)
+    library.run("key", "revoke", EMAIL, text)
+
+    ran = library.run("key", "revoke", EMAIL, text)
+
+    assert ran.code == 1
+    assert ran.text.startswith("Error: That key is no live key of this account.")
+
+
+def test_a_key_of_another_account_is_neither_revoked_nor_repeated(library: Library) -> None:
+    library.run("account", "create", "bob@example.com")
+    text = library.run("key", "create", "bob@example.com").out.strip()
+
+    ran = library.run("key", "revoke", EMAIL, text)
+
+    assert ran.code == 1
+    assert text not in ran.text
+    assert library.value("SELECT count(*) FROM api_key WHERE revoked_at IS NULL") == 1
+
+
+@pytest.mark.parametrize("key", ["nope", "", "ключ", "x\udcff"])
+def test_an_unknown_key_is_refused_in_one_sentence(library: Library, key: str) -> None:
+    _made(library)
+
+    ran = library.run("key", "revoke", EMAIL, key)
+
+    assert ran.code == 1
+    assert ran.text.startswith(f"Error: Key {key!a} is no live key of this account.")
+
+
+@pytest.mark.parametrize("name", ["x" * 101, "bell\a"])
+def test_a_name_that_no_list_can_show_is_refused(library: Library, name: str) -> None:
+    ran = library.run("key", "create", EMAIL, "--name", name)
+
+    assert (ran.code, ran.text) == (
+        1,
+        "Error: A key's name has at most 100 printable characters.",
+    )
+
+
+def _made(library: Library, *options: str) -> str:
+    return library.run("key", "create", EMAIL, *options).out.splitlines()[-1]
+
+
+def _listed(library: Library) -> list[list[str]]:
+    return [line.split("\t") for line in library.run("key", "list", EMAIL).out.splitlines()]

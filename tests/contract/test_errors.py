@@ -1,0 +1,142 @@
+"""The contract's sentences about failures, one test each."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from bowerbird.errors import CATALOGUE
+from bowerbird.storage.database import Transaction
+from tests.support.service import Member, Service
+
+pytestmark = pytest.mark.anyio
+
+
+def _failure(response: httpx.Response) -> tuple[int, str]:
+    body = response.json()
+    assert body["status"] is False
+    assert isinstance(body["error"], str)
+    assert body.keys() == {"status", "code", "error"} | (
+        {"upgrade_url"} if response.status_code == 402 else set()
+    )
+    return response.status_code, body["code"]
+
+
+async def test_a_success_has_status_data_and_meta(alice: Member) -> None:
+    await alice.save(post_id="42")
+
+    for path in ("/v1/bookmarks", "/v1/bookmarks/count", "/v1/bookmarks/42"):
+        body = (await alice.get(path)).json()
+        assert body.keys() == {"status", "data", "meta"}
+        assert body["status"] is True
+        assert isinstance(body["meta"], dict)
+
+
+async def test_every_failure_has_the_failure_envelope(
+    cast: Service, alice: Member, free: Member
+) -> None:
+    for response in (
+        await cast.nobody.get("/v1/bookmarks"),
+        await free.get("/v1/bookmarks", tag="x"),
+        await alice.get("/v1/bookmarks", limit="x"),
+        await alice.get("/v1/nothing"),
+        await alice.client.post("/v1/bookmarks"),
+    ):
+        assert _failure(response)[0] >= 400
+
+
+async def test_unauthorized_is_401(cast: Service) -> None:
+    response = await cast.nobody.get("/v1/bookmarks")
+
+    assert _failure(response) == (401, "UNAUTHORIZED")
+
+
+async def test_subscription_required_is_402(free: Member) -> None:
+    for _ in range(100):
+        await free.get("/v1/bookmarks")
+
+    assert _failure(await free.get("/v1/bookmarks")) == (402, "SUBSCRIPTION_REQUIRED")
+
+
+async def test_filter_not_allowed_is_402(free: Member) -> None:
+    assert _failure(await free.get("/v1/bookmarks", tag="x")) == (402, "FILTER_NOT_ALLOWED")
+
+
+async def test_pagination_not_allowed_is_402(free: Member) -> None:
+    response = await free.get("/v1/bookmarks", cursor="x")
+
+    assert _failure(response) == (402, "PAGINATION_NOT_ALLOWED")
+
+
+async def test_vector_search_not_allowed_is_402(free: Member) -> None:
+    response = await free.get("/v1/bookmarks", vector_search_term="x")
+
+    assert _failure(response) == (402, "VECTOR_SEARCH_NOT_ALLOWED")
+
+
+async def test_invalid_request_is_400_and_names_the_parameter(alice: Member) -> None:
+    wrong: dict[str, Any] = {
+        "limit": 0,
+        "cursor": "x",
+        "is_unread_only": "maybe",
+        "hide_archived": "maybe",
+        "media_type": "smell",
+        "posted_from": "soon",
+        "posted_to": "soon",
+        "bookmarked_from": "soon",
+        "bookmarked_to": "soon",
+        "sort_by": "taste",
+        "sort_cursor": "x",
+    }
+
+    for name, value in wrong.items():
+        response = await alice.get("/v1/bookmarks", **{name: value})
+        assert _failure(response) == (400, "INVALID_REQUEST")
+        assert response.json()["error"].startswith(f"{name}: ")
+
+
+async def test_not_found_is_404(alice: Member) -> None:
+    assert _failure(await alice.get("/v1/bookmarks/4711")) == (404, "NOT_FOUND")
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+async def test_internal_error_is_500(cast: Service, alice: Member) -> None:
+    await alice.save()
+
+    async def work(transaction: Transaction) -> None:
+        await transaction.run("DROP TABLE content", {})
+
+    await cast.database.write(work)
+
+    assert _failure(await alice.get("/v1/bookmarks")) == (500, "INTERNAL_ERROR")
+
+
+async def test_every_402_carries_upgrade_url(free: Member) -> None:
+    refused: list[dict[str, str]] = [{"tag": "x"}, {"cursor": "x"}, {"vector_search_term": "x"}]
+
+    for params in refused:
+        body = (await free.get("/v1/bookmarks", **params)).json()
+        assert body["upgrade_url"] == "http://localhost:8080/upgrade"
+
+
+async def test_paywalled_requests_are_never_a_silent_empty_list(free: Member) -> None:
+    for params in ({"tag": "x"}, {"cursor": "x"}, {"vector_search_term": "x"}):
+        response = await free.get("/v1/bookmarks", **params)
+        assert response.status_code == 402
+        assert "data" not in response.json()
+
+
+def test_the_codes_of_the_contract_have_their_statuses() -> None:
+    contract = {
+        "UNAUTHORIZED": 401,
+        "SUBSCRIPTION_REQUIRED": 402,
+        "FILTER_NOT_ALLOWED": 402,
+        "PAGINATION_NOT_ALLOWED": 402,
+        "VECTOR_SEARCH_NOT_ALLOWED": 402,
+        "INVALID_REQUEST": 400,
+        "NOT_FOUND": 404,
+        "RATE_LIMITED": 429,
+        "INTERNAL_ERROR": 500,
+    }
+
+    assert {code: CATALOGUE[code].status for code in CATALOGUE}.items() >= contract.items()

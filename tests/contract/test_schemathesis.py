@@ -1,0 +1,72 @@
+"""A started server keeps what spec/openapi.json promises, whatever a client sends."""
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+import pytest
+import schemathesis
+from schemathesis import BaseSchema, Case, Config
+from schemathesis.specs.openapi.checks import negative_data_rejection
+
+from tests.support import make
+from tests.support.published import document
+from tests.support.serving import Server, serving
+
+
+def _api(mode: str, **generation: Any) -> BaseSchema:
+    fixed = {"mode": mode, "max-examples": 60, "deterministic": True, "database": "none"}
+    config = {"generation": fixed | generation, "phases": {"stateful": {"enabled": False}}}
+    return schemathesis.openapi.from_dict(document(), config=Config.from_dict(config))
+
+
+hostile: Final = _api("negative")
+# U+0000 is a character of JSON Schema's strings, but of no database's.
+polite: Final = _api("positive", **{"allow-x00": False})
+
+# Texts by their schema, though not every text was given out by a list, and the vector store
+# is not built.
+CONDITIONAL: Final = ("cursor", "sort_cursor", "vector_search_term")
+
+
+@pytest.fixture(scope="module")
+def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+    """A server with a paying account and some posts: its address, and a key to call it with."""
+    folder = tmp_path_factory.mktemp("server")
+    records = [
+        make.post(post_id=str(number), text=f"katze {number}", tags=["x"], is_read=number % 2 == 0)
+        for number in range(1, 60)
+    ]
+    (folder / "posts.json").write_text(json.dumps(records), encoding="utf-8")
+    with serving(folder) as server:
+        yield _target(server)
+
+
+def _target(server: Server) -> dict[str, Any]:
+    server.run("account", "create", "you@example.com", "--plan", "pro")
+    server.run("import", "you@example.com", str(server.folder / "posts.json"))
+    key = server.run("key", "create", "you@example.com").splitlines()[-1]
+    return {
+        "base_url": f"http://127.0.0.1:{server.port}",
+        "headers": {"Authorization": f"Bearer {key}"},
+    }
+
+
+@hostile.parametrize()
+def test_no_request_gets_an_answer_that_is_not_published(
+    case: Case[Any], target: dict[str, Any]
+) -> None:
+    # More is accepted than the document describes: bare dates, and empty values as absent ones.
+    case.call_and_validate(**target, excluded_checks=[negative_data_rejection])
+
+
+@polite.parametrize()
+def test_every_request_the_document_describes_is_served(
+    case: Case[Any], target: dict[str, Any]
+) -> None:
+    for name in CONDITIONAL:
+        case.query.pop(name, None)
+    if case.query.get("sort_by") == "relevance":
+        case.query["q"] = "katze"
+
+    case.call_and_validate(**target)

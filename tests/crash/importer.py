@@ -1,0 +1,80 @@
+"""Imports chunks into a library until it is killed, round after round.
+
+Run as `python -m tests.crash.importer EMAIL ROUNDS ACKNOWLEDGED`. Each round is a forked process
+that ends by SIGKILL at some moment of its work; before that it notes each chunk it was told of.
+"""
+
+import asyncio
+import os
+import random
+import signal
+import sys
+import time
+from typing import Any
+
+from bowerbird.cli.opened import opened_library, settings_from_environment
+from bowerbird.clock import system_clock
+from bowerbird.library.accounts import Accounts
+from bowerbird.library.intake import Intake
+from bowerbird.sources import own_json
+from tests.support import make
+
+CHUNK = 20
+# Posts that every chunk changes again, so that counters and labels move both ways.
+SHARED = 5
+LONGEST_LIFE_S = 0.25
+
+
+def chunk_of(name: int, chance: random.Random) -> list[dict[str, Any]]:
+    """New posts whose ids begin with the chunk's name, and changed ones of all chunks."""
+    own = [f"{name}{number:02d}" for number in range(CHUNK)]
+    shared = [str(number + 1) for number in range(SHARED)]
+    return [
+        make.post(
+            post_id=post_id,
+            text=f"words of {post_id} in chunk {name}",
+            is_read=chance.random() < 0.5,
+            is_archived=chance.random() < 0.3,
+            tags=chance.sample(["red", "green", "blue", f"tag {name % 7}"], chance.randrange(4)),
+        )
+        for post_id in [*own, *shared]
+    ]
+
+
+async def write_for_ever(email: str, first: int, acknowledged: int, seed: int) -> None:
+    chance = random.Random(seed)  # noqa: S311 - a repeatable choice, not a secret
+    async with opened_library(settings_from_environment()) as opened:
+        account = await Accounts(opened.database, system_clock).find(email)
+        intake = Intake(opened.database, system_clock)
+        for name in range(first, first + 10_000):
+            records = [make.raw(record) for record in chunk_of(name, chance)]
+            await intake.take(account, [own_json.read(record).incoming for record in records])
+            os.write(acknowledged, f"{name}\n".encode())
+
+
+def one_life(email: str, number: int, acknowledged: int) -> None:
+    """Begins a process, and kills it somewhere between its first and its last statement."""
+    child = os.fork()
+    if child == 0:
+        first = 1_000_000 + 10_000 * number
+        try:
+            asyncio.run(write_for_ever(email, first, acknowledged, number))
+        finally:
+            os._exit(1)
+    chance = random.Random(number)  # noqa: S311 - a repeatable choice, not a secret
+    time.sleep(chance.uniform(0, LONGEST_LIFE_S))
+    os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    if not os.WIFSIGNALED(status):
+        sys.exit(f"round {number} ended by itself")
+
+
+def main() -> None:
+    email, rounds, file = sys.argv[1:]
+    acknowledged = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    for number in range(int(rounds)):
+        one_life(email, number, acknowledged)
+
+
+if __name__ == "__main__":
+    main()

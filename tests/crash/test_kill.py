@@ -1,0 +1,106 @@
+"""kill -9 in the middle of writes, again and again: what was acknowledged is there, all else whole.
+
+The check is made twice: by `bowerbird check`, and by counting here.
+"""
+
+import asyncio
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bowerbird.settings import Settings
+from bowerbird.storage.database import Database
+from bowerbird.storage.opening import open_database
+from tests.crash.importer import CHUNK, SHARED
+from tests.support import serving
+
+ROOT = Path(__file__).parents[2]
+EMAIL = "you@example.com"
+ROUNDS = 30
+COUNTERS = "SELECT total, unread, archived, fresh FROM library"
+RECOUNT = """
+SELECT count(*), count(*) FILTER (WHERE NOT is_read), count(*) FILTER (WHERE is_archived),
+       count(*) FILTER (WHERE NOT is_read AND NOT is_archived)
+  FROM bookmark
+"""
+LABELS = "SELECT label_id, bookmark_count FROM label ORDER BY label_id"
+LABELS_RECOUNT = """
+SELECT l.label_id, count(bl.number)
+  FROM label AS l
+  LEFT JOIN bookmark_label AS bl ON bl.account_id = l.account_id AND bl.label_id = l.label_id
+ GROUP BY l.label_id
+ ORDER BY l.label_id
+"""
+
+
+async def asked(database: Database, sql: str) -> list[tuple[Any, ...]]:
+    return [tuple(row) for row in await database.rows(sql, {})]
+
+
+def write_and_die(environment: dict[str, str], folder: Path) -> set[int]:
+    """Returns the chunks that some process was told are on disk."""
+    made = serving.bowerbird("account", "create", EMAIL, environment=environment)
+    assert made.returncode == 0, made.stderr
+    acknowledged = folder / "acknowledged"
+    ran = subprocess.run(
+        [sys.executable, "-m", "tests.crash.importer", EMAIL, str(ROUNDS), str(acknowledged)],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert ran.returncode == 0, ran.stderr
+    return {int(line) for line in acknowledged.read_text(encoding="ascii").split()}
+
+
+async def look_over(settings: Settings, acknowledged: set[int]) -> None:
+    database = await open_database(settings)
+    try:
+        assert await asked(database, COUNTERS) == await asked(database, RECOUNT)
+        assert await asked(database, LABELS) == await asked(database, LABELS_RECOUNT)
+        await look_over_chunks(database, acknowledged)
+    finally:
+        await database.close()
+
+
+async def look_over_chunks(database: Database, acknowledged: set[int]) -> None:
+    ids = [post_id for (post_id,) in await asked(database, "SELECT post_id FROM bookmark")]
+    chunks = Counter(int(post_id[:-2]) for post_id in ids if len(post_id) > 2)
+
+    assert set(chunks.values()) == {CHUNK}
+    assert acknowledged <= chunks.keys()
+    assert len(ids) == CHUNK * len(chunks) + SHARED
+    for table in ("content", "keyword"):
+        assert await asked(database, f"SELECT count(*) FROM {table}") == [(len(ids),)]  # noqa: S608 - two names
+
+
+def assert_checked(environment: dict[str, str]) -> None:
+    checked = serving.bowerbird("check", environment=environment)
+    assert (checked.returncode, checked.stdout) == (0, "Everything is as it must be.\n")
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_a_library_outlives_its_writers(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    if kind == "sqlite":
+        assert_it_outlives(tmp_path, {"data_dir": tmp_path / "data"})
+        return
+    with request.getfixturevalue("postgres").fresh_database("migrated") as url:
+        assert_it_outlives(tmp_path, {"data_dir": tmp_path / "data", "database_url": url})
+
+
+def assert_it_outlives(folder: Path, settings: dict[str, Any]) -> None:
+    environment = serving.environment_of(**settings)
+
+    acknowledged = write_and_die(environment, folder)
+
+    assert len(acknowledged) > ROUNDS
+    asyncio.run(look_over(Settings(**settings), acknowledged))
+    assert_checked(environment)

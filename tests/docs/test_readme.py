@@ -1,0 +1,113 @@
+"""The commands of the README work as they stand, and the answer it shows is the real one."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import serving
+from tests.support.serving import Server
+
+ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
+BLOCK = re.compile(r"^```(console|sh|bash)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LOCAL = "http://localhost:8080"
+# What is another installation's: its address, its service.
+ELSEWHERE = ("postgresql://",)
+
+
+def blocks(language: str) -> list[str]:
+    found = BLOCK.findall(README.read_text(encoding="utf-8"))
+    return [body for kind, body in found if kind == language]
+
+
+def exchanges() -> list[tuple[str, str]]:
+    """The commands of the console blocks, each with what is shown below it."""
+    found = []
+    for body in blocks("console"):
+        for piece in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
+            command, _, shown = piece.partition("\n")
+            found.append((command, shown.strip()))
+    return found
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """What `make serve` runs, in a checkout as the README's reader has it."""
+    folder = tmp_path_factory.mktemp("checkout")
+    shutil.copytree(ROOT / "examples", folder / "examples")
+    (folder / ".venv").symlink_to(Path(sys.prefix))
+    command = (".venv/bin/bowerbird",)
+    with serving.serving(folder, command=command, data_dir="data") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def key(server: Server) -> str:
+    """What the reader has after all that stands in the README."""
+    said = shell(server, "\n".join([*scripts(), "echo", 'echo "$KEY"']))
+    return said.splitlines()[-1]
+
+
+def scripts() -> list[str]:
+    return [body for body in blocks("sh") if not any(other in body for other in ELSEWHERE)]
+
+
+def shell(server: Server, script: str) -> str:
+    """Runs it as a second terminal in the checkout would; returns what it prints."""
+    ran = subprocess.run(
+        ["/bin/bash", "-euo", "pipefail", "-c", here(server, script)],
+        cwd=server.folder,
+        env=server.environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert ran.returncode == 0, f"{script}\n{ran.stderr}"
+    return ran.stdout
+
+
+def here(server: Server, text: str) -> str:
+    return text.replace(LOCAL, f"http://localhost:{server.port}")
+
+
+def test_the_first_command_prints_what_is_shown(server: Server) -> None:
+    command, shown = exchanges()[0]
+
+    assert command == "make serve"
+    for line in shown.splitlines():
+        assert here(server, line) in server.output()
+
+
+def test_the_first_request_has_the_answer_that_is_shown(server: Server, key: str) -> None:
+    requests = [(command, shown) for command, shown in exchanges() if command.startswith("curl")]
+    assert requests
+
+    for command, shown in requests:
+        answered = shell(server, f"export KEY={key}\n{command}")
+        assert without_moments(json.loads(answered)) == without_moments(json.loads(shown))
+
+
+def without_moments(answer: dict[str, Any]) -> dict[str, Any]:
+    """Leaves out when a post came in, where the file does not say it."""
+    for bookmark in answer["data"]:
+        bookmark.pop("imported_at")
+    return answer
+
+
+def test_every_request_of_the_readme_succeeds(server: Server, key: str) -> None:
+    asked = [line for body in scripts() for line in body.splitlines() if line.startswith("curl")]
+    assert asked
+
+    for command in asked:
+        script = f"export KEY={key} API=http://localhost:{server.port}/v1\n{command}"
+        answer = json.loads(shell(server, script))
+        assert answer["status"] is True, command

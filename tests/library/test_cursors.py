@@ -1,0 +1,104 @@
+"""Cursors: what a query gave out it takes back, and nothing else."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bowerbird.errors import Refusal
+from bowerbird.library import cursors
+from bowerbird.library.cursors import Keyset, Ranked
+
+numbers = st.integers(0, 2**40 - 1)
+keysets = st.builds(
+    Keyset,
+    value=st.integers(-(2**63), 2**63 - 1)
+    | st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=128),
+    number=numbers,
+)
+rankings = st.sets(numbers, max_size=100).map(cursors.ranked)
+ends = keysets | rankings
+queries = st.binary(max_size=60)
+
+
+@given(ends, queries)
+def test_what_is_written_is_read_back(end: Keyset | Ranked, query: bytes) -> None:
+    assert cursors.read(cursors.write(end, query), query) == end
+
+
+@given(ends, queries, queries)
+def test_a_cursor_of_another_query_is_refused(
+    end: Keyset | Ranked, query: bytes, other: bytes
+) -> None:
+    text = cursors.write(end, query)
+
+    if other != query:
+        with pytest.raises(Refusal, match="cursor: "):
+            cursors.read(text, other)
+
+
+@given(ends, st.data())
+def test_any_flipped_bit_is_refused(end: Keyset | Ranked, data: st.DataObject) -> None:
+    text = cursors.write(end, b"query")
+    at = data.draw(st.integers(0, len(text) - 1))
+    bit = data.draw(st.integers(0, 6))
+    flipped = text[:at] + chr(ord(text[at]) ^ (1 << bit)) + text[at + 1 :]
+
+    with pytest.raises(Refusal, match="cursor: "):
+        cursors.read(flipped, b"query")
+
+
+@given(ends, st.data())
+def test_a_truncated_cursor_is_refused(end: Keyset | Ranked, data: st.DataObject) -> None:
+    text = cursors.write(end, b"query")
+    start = data.draw(st.integers(0, len(text)))
+    stop = data.draw(st.integers(start, len(text)))
+
+    if text[start:stop] != text:
+        with pytest.raises(Refusal, match="cursor: "):
+            cursors.read(text[start:stop], b"query")
+
+
+@given(
+    st.text(max_size=200)
+    | st.text(alphabet="ABCDabcd0123-_=+/", max_size=200)
+    | st.binary(max_size=80).map(lambda raw: raw.hex())
+)
+def test_any_text_is_refused_or_its_own_cursor(text: str) -> None:
+    try:
+        end = cursors.read(text, b"query")
+    except Refusal as refused:
+        assert refused.sentence.startswith("cursor: ")  # noqa: PT017 - either outcome is right
+    else:
+        assert cursors.write(end, b"query") == text
+
+
+@given(st.sets(numbers, max_size=1000))
+@settings(max_examples=30)
+def test_what_was_seen_is_remembered(seen: set[int]) -> None:
+    assert cursors.seen(cursors.ranked(seen)) == seen
+
+
+def test_a_whole_ranked_list_of_the_largest_library_fits() -> None:
+    seen = {number * 4_000_000_000 for number in range(1000)}
+
+    text = cursors.write(cursors.ranked(seen), b"query")
+
+    end = cursors.read(text, b"query")
+    assert isinstance(end, Ranked)
+    assert cursors.seen(end) == seen
+
+
+def test_a_text_beyond_every_cursor_is_refused_unread() -> None:
+    with pytest.raises(Refusal) as refused:
+        cursors.read("A" * 10_000_000, b"query")
+
+    assert len(refused.value.sentence) < 300
+
+
+def test_a_cursor_stands_in_an_address_as_it_is() -> None:
+    texts = {cursors.write(Keyset("\u00ff" * n, n), b"") for n in range(100)}
+
+    assert all(set(text) <= set(_URL_SAFE) for text in texts)
+
+
+_URL_SAFE = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"

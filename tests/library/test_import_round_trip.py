@@ -1,0 +1,154 @@
+"""What goes in comes out: every field of every record to the letter, on both databases."""
+
+import asyncio
+import io
+import json
+import shutil
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bowerbird.library.accounts import Accounts
+from bowerbird.library.bookmarks import Bookmarks
+from bowerbird.library.imports import Import, RefusedRecord, Tally
+from bowerbird.model.intake import Outcome
+from bowerbird.storage.database import Database
+from bowerbird.storage.postgres import PostgresDatabase, open_pool
+from bowerbird.storage.sqlite import SqliteDatabase
+from tests.support.databases import TEMPLATE
+from tests.support.service import NOW
+
+_INT64 = st.integers(-(2**63), 2**63 - 1)
+_TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40)
+_MAYBE_TEXT = st.none() | _TEXT
+_DATES = st.datetimes().map(lambda moment: moment.isoformat(timespec="microseconds"))
+_TAGS = st.lists(
+    st.sampled_from(["alpha", "Beta", "γάμμα", "delta force", "é"]), min_size=1, unique=True
+)
+# Fields that we do not know are kept as well.
+_OPEN = st.dictionaries(
+    _TEXT.map("x_{}".format),
+    st.none() | st.booleans() | _INT64 | _TEXT | st.lists(_TEXT, max_size=2),
+    max_size=3,
+)
+
+
+def _fixed(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    return st.fixed_dictionaries(fields)
+
+
+_AUTHOR = _fixed(name=_TEXT, username=_TEXT, profile_image=_TEXT)
+_ARTICLE = st.builds(
+    lambda known, more: {**more, **known}, _fixed(title=_TEXT, plain_text=_TEXT), _OPEN
+)
+_ATTACHMENT = st.builds(
+    lambda known, more: {**more, **known}, _fixed(type=_TEXT, url=_TEXT, width=_INT64), _OPEN
+)
+_METRICS = _fixed(
+    quote_count=_INT64,
+    reply_count=_INT64,
+    retweet_count=_INT64,
+    bookmark_count=_INT64,
+    favorite_count=_INT64,
+)
+_META = _fixed(
+    tweet_reply_to_tweet_id=_MAYBE_TEXT,
+    tweet_reply_to_user_id=_MAYBE_TEXT,
+    tweet_conversation_id=_TEXT,
+    tweet_is_thread=st.booleans(),
+    is_sub_tweet_of_thread=st.booleans(),
+    non_real_time_engagement_metrics=_METRICS,
+)
+_DETAILS = _fixed(
+    text=_TEXT,
+    link=_TEXT,
+    posted_at=st.just("") | _DATES.map(lambda date: date + "+02:00"),
+    attachments=st.lists(_ATTACHMENT, max_size=2),
+    article=st.none() | _ARTICLE,
+    quoted_tweet=st.none() | _fixed(text=_TEXT, author_username=_TEXT, author_details=_AUTHOR),
+    meta=_META,
+)
+_BOOKMARK = _fixed(
+    post_id=st.text("0123456789", min_size=1, max_size=40),
+    tweet_details=_DETAILS,
+    author_id=_TEXT,
+    author_username=_TEXT,
+    author_details=_AUTHOR,
+    imported_at=_DATES,
+    sort_index=_INT64,
+    bookmarked_at=_DATES.map(lambda date: date + "+00:00"),
+    tags=st.none() | _TAGS,
+    is_read=st.booleans(),
+    is_archived=st.booleans(),
+)
+
+
+class Opened:
+    """A database that stays open from example to example, with the loop it lives on."""
+
+    def __init__(self, runner: asyncio.Runner, database: Database) -> None:
+        self.runner, self.database = runner, database
+        self._numbers = count(1)
+
+    async def import_into_fresh(
+        self, data: bytes
+    ) -> tuple[Outcome, list[RefusedRecord], dict[str, Any]]:
+        accounts = Accounts(self.database, lambda: NOW)
+        email = f"{next(self._numbers)}@example.com"
+        await accounts.create(email, "pro")
+        tally, refused = Tally(), list[RefusedRecord]()
+        importing = Import(
+            self.database, lambda: NOW, await accounts.find(email), refused.append, tally
+        )
+        await importing.read(io.BytesIO(data), "file")
+        account = await accounts.find(email)
+        ids = {record["post_id"] for record in json.loads(data)}
+        bookmarks = Bookmarks(self.database)
+        held = {post_id: json.loads(await bookmarks.get(account, post_id)) for post_id in ids}
+        return tally.outcome, refused, held
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def opened(
+    request: pytest.FixtureRequest,
+    sqlite_template: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Opened]:
+    with asyncio.Runner() as runner:
+        if request.param == "sqlite":
+            folder = tmp_path_factory.mktemp("library")
+            shutil.copy(sqlite_template, folder)
+            database: Database = runner.run(_sqlite(folder))
+            yield Opened(runner, database)
+            runner.run(database.close())
+            return
+        with request.getfixturevalue("postgres").fresh_database(TEMPLATE) as url:
+            database = PostgresDatabase(runner.run(open_pool(url, 2)))
+            yield Opened(runner, database)
+            runner.run(database.close())
+
+
+async def _sqlite(folder: Path) -> Database:
+    return SqliteDatabase(folder)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(_BOOKMARK, min_size=1, max_size=5, unique_by=lambda record: record["post_id"]))
+def test_every_field_comes_back_to_the_letter(
+    opened: Opened, records: list[dict[str, Any]]
+) -> None:
+    data = json.dumps(records).encode()
+
+    outcome, refused, held = opened.runner.run(opened.import_into_fresh(data))
+
+    assert refused == []
+    assert outcome == Outcome(new=len(records))
+    for record in records:
+        tags = record["tags"]
+        expected = {**record, "tags": sorted(tags, key=str.casefold) if tags else None}
+        assert held[record["post_id"]] == expected

@@ -1,0 +1,120 @@
+"""Every endpoint asks for a key; what is none is refused in one way."""
+
+import httpx
+import pytest
+
+from bowerbird.model.accounts import Key
+from bowerbird.model.keys import key_hash, new_account_id, new_key
+from bowerbird.storage.keys import KeyStore
+from tests.support.published import document
+from tests.support.service import Service
+
+pytestmark = pytest.mark.anyio
+
+CHALLENGE = (
+    'Bearer realm="bowerbird", '
+    'resource_metadata="http://localhost:8080/.well-known/oauth-protected-resource"'
+)
+INVALID = CHALLENGE + ', error="invalid_token"'
+
+
+async def _asked(cast: Service, authorization: bytes | None) -> httpx.Response:
+    headers = [] if authorization is None else [(b"authorization", authorization)]
+    return await cast.nobody.get("/v1/bookmarks/count", headers=headers)
+
+
+async def test_every_endpoint_needs_a_key(cast: Service) -> None:
+    for path in document()["paths"]:
+        for method in ("GET", "HEAD", "POST", "DELETE"):
+            response = await cast.nobody.request(method, path.format(post_id="42"))
+            assert response.status_code == 401
+            assert response.headers["www-authenticate"] == CHALLENGE
+
+
+async def test_what_is_no_bearer_key_gets_the_plain_challenge(cast: Service) -> None:
+    key = cast.alice.key.encode()
+    headers = (
+        *(None, b"", b"Bearer", b"Bearer ", b"Bearer    ", key, b"Basic " + key),
+        *(b"Token " + key, b"Bearer:" + key, b"Bearer\t" + key, b"\xff\xfe"),
+    )
+
+    for header in headers:
+        response = await _asked(cast, header)
+        assert response.status_code == 401, header
+        assert response.json()["code"] == "UNAUTHORIZED"
+        assert response.headers["www-authenticate"] == CHALLENGE
+
+
+async def test_what_is_no_live_key_is_an_invalid_token(cast: Service) -> None:
+    key = cast.alice.key
+    other_check = key[:-1] + ("0" if key[-1] != "0" else "1")
+    texts = (
+        *("x", "dev_" + key[4:], other_check, key[:-1], key + "0", key.lower(), key.upper()),
+        *(f"{key} x", f'"{key}"', new_key(cast.alice.account_id), new_key(new_account_id())),
+        *("bwr_" + "0" * 47, "bwr_" + "z" * 47, "eyJhbGciOiJIUzI1NiJ9.e30.x", "bwr_" * 5000),
+    )
+    sentences = set()
+
+    for text in (*texts, "bwr_" + "\u00e9" * 47):
+        response = await _asked(cast, b"Bearer " + text.encode("latin-1"))
+        assert response.status_code == 401, text
+        assert response.headers["www-authenticate"] == INVALID
+        sentences.add(response.json()["error"])
+    assert len(sentences) == 1, "the sentence tells what kind of wrong a key is"
+
+
+async def test_the_scheme_ignores_case_and_spaces(cast: Service) -> None:
+    key = cast.alice.key.encode()
+
+    for header in (b"bearer " + key, b"BEARER " + key, b"Bearer   " + key + b"  "):
+        assert (await _asked(cast, header)).status_code == 200
+
+
+async def test_a_key_in_the_query_is_no_key(cast: Service) -> None:
+    key = cast.alice.key
+
+    for name in ("access_token", "api_key", "key", "authorization"):
+        response = await cast.nobody.get("/v1/bookmarks", params={name: key})
+        assert response.status_code == 401
+
+
+async def test_a_revoked_key_ends_with_the_next_call(cast: Service) -> None:
+    keys = KeyStore(cast.database)
+    second = new_key(cast.alice.account_id)
+    await keys.create(cast.alice.account_id, Key("second", "", 1, None), key_hash(second))
+    assert (await cast.alice.get("/v1/bookmarks")).status_code == 200
+
+    await keys.revoke(cast.alice.account_id, "alice-key", b"", cast.clock())
+
+    response = await cast.alice.get("/v1/bookmarks")
+    assert response.status_code == 401
+    assert response.headers["www-authenticate"] == INVALID
+    # The other key goes on.
+    assert (await _asked(cast, f"Bearer {second}".encode())).status_code == 200
+    assert (await cast.bob.get("/v1/bookmarks")).status_code == 200
+
+
+async def test_a_new_key_leaves_the_others_alone(cast: Service) -> None:
+    text = new_key(cast.alice.account_id)
+    key = Key("new", "", cast.clock(), None)
+
+    await KeyStore(cast.database).create(cast.alice.account_id, key, key_hash(text))
+
+    assert (await cast.alice.get("/v1/bookmarks")).status_code == 200
+    assert (await _asked(cast, f"Bearer {text}".encode())).status_code == 200
+
+
+async def test_a_key_does_not_expire(cast: Service) -> None:
+    cast.clock.now += 50 * 365 * 86_400 * 1_000_000
+
+    assert (await cast.alice.get("/v1/bookmarks")).status_code == 200
+
+
+async def test_a_key_that_leads_to_another_account_is_none(cast: Service) -> None:
+    # A well-formed key of alice's account that only bob's account holds.
+    text = new_key(cast.alice.account_id)
+    await KeyStore(cast.database).create(
+        cast.bob.account_id, Key("odd", "", 1, None), key_hash(text)
+    )
+
+    assert (await _asked(cast, f"Bearer {text}".encode())).status_code == 401

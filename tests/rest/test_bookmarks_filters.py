@@ -1,0 +1,244 @@
+"""GET /v1/bookmarks: media type, author, tag and dates."""
+
+import pytest
+
+from tests.support.service import Member
+
+pytestmark = pytest.mark.anyio
+
+
+def _attached(*types: str) -> list[dict[str, str]]:
+    return [{"type": kind, "url": "https://example.com/1"} for kind in types]
+
+
+async def test_media_type_finds_what_a_post_carries(alice: Member) -> None:
+    image = (await alice.save(attachments=_attached("image")))["post_id"]
+    video = (await alice.save(attachments=_attached("video", "link")))["post_id"]
+    gif = (await alice.save(attachments=_attached("gif")))["post_id"]
+    poll = (await alice.save(attachments=_attached("poll")))["post_id"]
+    article = (await alice.save(article={"title": "Long"}))["post_id"]
+    thread = (await alice.save(meta={"tweet_is_thread": True}))["post_id"]
+    text = (await alice.save())["post_id"]
+
+    assert await alice.ids(media_type="image") == [image]
+    assert await alice.ids(media_type="video") == await alice.ids(media_type="link") == [video]
+    assert await alice.ids(media_type="gif") == [gif]
+    assert await alice.ids(media_type="poll") == [poll]
+    assert await alice.ids(media_type="article") == [article]
+    assert await alice.ids(media_type="thread") == [thread]
+    assert await alice.ids(media_type="text") == [text, thread]
+
+
+async def test_media_types_have_synonyms_and_ignore_case(alice: Member) -> None:
+    image = (await alice.save(attachments=_attached("photo")))["post_id"]
+    gif = (await alice.save(attachments=_attached("animated_gif")))["post_id"]
+
+    assert await alice.ids(media_type="photo") == await alice.ids(media_type="Image") == [image]
+    assert await alice.ids(media_type="animated_gif") == await alice.ids(media_type="GIF") == [gif]
+
+
+async def test_an_unknown_media_type_is_refused_with_the_known_ones(alice: Member) -> None:
+    for text in ("audio", "images", "image,video", "1", "\u0131mage"):
+        response = await alice.get("/v1/bookmarks", media_type=text)
+
+        assert response.status_code == 400
+        assert response.json()["error"] == (
+            "media_type: must be one of image, video, gif, article, link, poll, thread, text, "
+            f"got {text!a}."
+        )
+
+
+async def test_author_is_a_handle_or_the_exact_name(alice: Member) -> None:
+    hers = await alice.save(author="Ada_L", name="Ada Lovelace")
+    await alice.save(author="eve", name="Ada L")
+
+    for text in ("Ada_L", "ada_l", "@ada_l", "@ADA_L", " ada_l ", "Ada Lovelace", "ADA lovelace"):
+        assert await alice.ids(author=text) == [hers["post_id"]]
+
+
+async def test_part_of_an_author_is_nobody(alice: Member) -> None:
+    await alice.save(author="Ada_L", name="Ada Lovelace")
+
+    for text in ("ada", "lovelace", "@Ada Lovelace", "ada_l%", "ada*", "@@ada_l"):
+        assert await alice.ids(author=text) == []
+
+
+async def test_names_beyond_ascii_ignore_case_too(alice: Member) -> None:
+    saved = await alice.save(author="x", name="ÉMILE STRASSE")
+
+    assert await alice.ids(author="E\u0301mile straße") == [saved["post_id"]]
+
+
+async def test_tag_is_a_label_by_its_folded_name(alice: Member) -> None:
+    tagged = await alice.save(tags=["To Read", "Other"])
+    await alice.save(tags=["To"])
+    await alice.save()
+
+    for text in ("To Read", "to read", "TO  READ", " to read "):
+        assert await alice.ids(tag=text) == [tagged["post_id"]]
+        assert (await alice.listed(tag=text))["meta"]["total_count"] == 1
+
+
+async def test_an_unknown_tag_is_an_empty_list(alice: Member) -> None:
+    await alice.save(tags=["a"])
+
+    assert await alice.ids(tag="b") == []
+
+
+async def test_a_label_taken_off_no_longer_finds(alice: Member) -> None:
+    record = await alice.save(tags=["a", "b"])
+    await alice.change(record, tags=["b"])
+
+    assert await alice.ids(tag="a") == []
+    assert await alice.ids(tag="b") == [record["post_id"]]
+
+
+async def test_posted_bounds_are_exclusive(alice: Member) -> None:
+    saved = await alice.save(posted_at="2026-01-01T10:00:00+00:00")
+
+    assert await alice.ids(posted_from="2026-01-01T10:00:00Z") == []
+    assert await alice.ids(posted_to="2026-01-01T10:00:00Z") == []
+    assert await alice.ids(posted_from="2026-01-01T09:59:59.999999Z") == [saved["post_id"]]
+    assert await alice.ids(posted_to="2026-01-01T10:00:00.000001Z") == [saved["post_id"]]
+
+
+async def test_bookmarked_bounds_act_on_bookmarked_at(alice: Member) -> None:
+    saved = await alice.save(
+        bookmarked_at="2026-03-01T10:00:00Z", imported_at="2026-06-01T00:00:00"
+    )
+    unset = await alice.save()
+
+    assert await alice.ids(bookmarked_from="2026-03-01T10:00:00Z") == [unset["post_id"]]
+    assert await alice.ids(bookmarked_to="2026-03-01T10:00:00Z") == []
+    between = {"bookmarked_from": "2026-03-01", "bookmarked_to": "2026-03-02"}
+    assert await alice.ids(**between) == [saved["post_id"]]
+    # Without a moment of its own a bookmark counts from its import.
+    assert await alice.ids(bookmarked_from="2026-07-18T08:21:13.841837") == [unset["post_id"]]
+
+
+WRITINGS = (
+    "2026-01-01T10:00:00Z",
+    "2026-01-01t10:00:00z",
+    "2026-01-01T12:00:00+02:00",
+    "2026-01-01T12:00:00+0200",
+    "2026-01-01T05:00:00-05:00",
+    "2026-01-01T10:00:00",
+    "2026-01-01T10:00",
+    "2026-01-01 10:00:00",
+    "2026-01-01T10:00:00.000000000Z",
+    "2026-01-01T10:00:00,0",
+    # An unencoded + is read as a space.
+    "2026-01-01T12:00:00 02:00",
+    "2026-01-01 12:00 02:00",
+    "  2026-01-01T10:00:00Z  ",
+)
+
+
+async def test_an_instant_is_the_same_in_every_writing(alice: Member) -> None:
+    at = await alice.save(posted_at="2026-01-01T10:00:00Z")
+    after = await alice.save(posted_at="2026-01-01T10:00:00.000001Z")
+    before = await alice.save(posted_at="2026-01-01T09:59:59.999999Z")
+
+    for text in WRITINGS:
+        assert await alice.ids(posted_from=text) == [after["post_id"]]
+        assert await alice.ids(posted_to=text) == [before["post_id"]]
+        assert at["post_id"] not in await alice.ids(posted_from=text)
+
+
+async def test_a_bare_date_is_its_midnight_in_utc(alice: Member) -> None:
+    await alice.save(posted_at="2026-01-02T00:00:00+00:00")
+    late = await alice.save(posted_at="2026-01-02T00:00:00.5+00:00")
+    early = await alice.save(posted_at="2026-01-02T00:59:00+01:00")
+
+    assert await alice.ids(posted_from="2026-01-02") == [late["post_id"]]
+    assert await alice.ids(posted_to="2026-01-02") == [early["post_id"]]
+
+
+async def test_the_lost_plus_works_as_clients_send_it(alice: Member) -> None:
+    saved = await alice.save(posted_at="2026-01-01T10:00:00Z")
+
+    query = "posted_from=2026-01-01T11:59:59+02:00&posted_to=2026-01-01T12:00:01+02:00"
+    answer = (await alice.client.get(f"/v1/bookmarks?{query}")).json()
+
+    assert [bookmark["post_id"] for bookmark in answer["data"]] == [saved["post_id"]]
+
+
+NONSENSE = (
+    "yesterday",
+    "2026",
+    "2026-02-30",
+    "2026-13-01",
+    "2026-01-01T25:00:00Z",
+    "2026-01-01T10:00:00+99:00",
+    "10000-01-01",
+    "+10000-01-01T00:00:00Z",
+    "0000-01-01",
+    "-001-01-01",
+    "\u0662\u0660\u0662\u0666-\u0660\u0661-\u0660\u0661",
+    "\uff12026-01-01",
+    "1767261600",
+    "2026-01-01T10:00:00Z; DROP",
+    "2026-01-01T10:000200",
+    "null",
+)
+
+
+@pytest.mark.parametrize("name", ["posted_from", "posted_to", "bookmarked_from", "bookmarked_to"])
+async def test_nonsense_instants_are_refused_and_named(alice: Member, name: str) -> None:
+    for text in NONSENSE:
+        response = await alice.get("/v1/bookmarks", **{name: text})
+
+        assert response.status_code == 400
+        assert response.json()["error"].startswith(f"{name}: must be an ISO 8601 date")
+        assert ascii(text) in response.json()["error"]
+
+
+async def test_the_ends_of_the_calendar_are_instants(alice: Member) -> None:
+    saved = await alice.save()
+
+    assert await alice.ids(posted_from="0001-01-01T00:00:00Z") == [saved["post_id"]]
+    assert await alice.ids(posted_to="9999-12-31T23:59:59.999999Z") == [saved["post_id"]]
+    # One hour further there is no date in UTC.
+    for text in ("0001-01-01T00:00:00+01:00", "9999-12-31T23:59:59-01:00"):
+        response = await alice.get("/v1/bookmarks", posted_from=text)
+        assert response.status_code == 400
+
+
+async def test_a_post_of_unknown_date_matches_no_date(alice: Member) -> None:
+    await alice.save(posted_at="")
+
+    assert await alice.ids(posted_from="0001-01-01") == []
+    assert await alice.ids(posted_to="9999-12-31") == []
+
+
+async def test_filters_narrow_together_and_the_total_follows(alice: Member) -> None:
+    wanted = {"author": "ada", "tags": ["x"], "attachments": _attached("image"), "text": "katze"}
+    match = await alice.save(**wanted)
+    await alice.save(**{**wanted, "author": "eve"})
+    await alice.save(**{**wanted, "tags": []})
+    await alice.save(**{**wanted, "attachments": []})
+    await alice.save(**{**wanted, "text": "hund"})
+    await alice.save(**wanted, is_read=True)
+    asked = {"author": "ada", "tag": "x", "media_type": "image", "q": "katze"}
+
+    answer = await alice.listed(**asked, posted_from="2025-12-31", posted_to="2026-01-02")
+
+    assert [bookmark["post_id"] for bookmark in answer["data"]] == [match["post_id"]]
+    assert answer["meta"]["total_count"] == 1
+
+
+async def test_the_free_plan_does_not_filter(free: Member) -> None:
+    response = await free.get("/v1/bookmarks", author="ada", tag="x")
+
+    assert response.status_code == 402
+    assert response.json()["code"] == "FILTER_NOT_ALLOWED"
+    assert "author, tag" in response.json()["error"]
+
+
+async def test_never_shows_another_account(alice: Member, bob: Member) -> None:
+    await bob.save(author="eve", name="Eve", tags=["x"], attachments=_attached("image"))
+    await alice.save(author="ada", tags=["x"], is_read=True)
+
+    for asked in ({"author": "eve"}, {"tag": "x"}, {"media_type": "image"}):
+        assert await alice.ids(**asked) == []
+    assert await alice.ids(posted_from="2000-01-01", bookmarked_from="2000-01-01") == []

@@ -1,0 +1,307 @@
+"""GET /v1/bookmarks: cursor and sort_cursor, also while the library changes under the crawl."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from bowerbird import app
+from bowerbird.model.filters import SORT_FIELDS
+from bowerbird.settings import Settings
+from tests.support import make
+from tests.support.service import Member, Service
+
+pytestmark = pytest.mark.anyio
+
+Record = dict[str, Any]
+Between = Callable[[list[str]], Awaitable[None]]
+
+
+def _fields(number: int) -> Record:
+    """Posts whose every sort field ties with that of others."""
+    tie = number % 3
+    return {
+        "sort_index": tie,
+        "text": f"katze {'xyz'[tie]}",
+        "author": "abc"[tie],
+        "posted_at": f"2026-01-0{tie + 1}T00:00:00Z",
+        "imported_at": f"2026-02-0{tie + 1}T00:00:00",
+        "bookmarked_at": f"2026-03-0{tie + 1}T00:00:00Z",
+        "metrics": dict.fromkeys(
+            ("favorite_count", "retweet_count", "reply_count", "quote_count", "bookmark_count"), tie
+        ),
+    }
+
+
+async def _fill(member: Member, count: int = 9) -> list[Record]:
+    records = [make.post(**_fields(number)) for number in range(count)]
+    await member.save_all(records)
+    return records
+
+
+async def _pages(member: Member, between: Between, **params: Any) -> list[str]:
+    """A crawl that lets something happen after each page; it gets what was seen so far."""
+    seen: list[str] = []
+    cursor: str | None = ""
+    while cursor is not None:
+        answer = await member.listed(**params, cursor=cursor)
+        seen += [bookmark["post_id"] for bookmark in answer["data"]]
+        cursor = answer["meta"]["next_cursor"]
+        await between(seen)
+    return seen
+
+
+@pytest.mark.parametrize("order", ["asc", "desc"])
+async def test_a_crawl_sees_each_post_once_in_order(alice: Member, order: str) -> None:
+    await _fill(alice)
+
+    for field in SORT_FIELDS:
+        asked = {"sort_by": field, "sort_order": order}
+        whole = await alice.ids(**asked)
+        assert len(set(whole)) == 9
+        for limit in (1, 2, 4, 9):
+            assert await alice.crawl(**asked, limit=limit) == whole
+
+
+@pytest.mark.parametrize("field", [*SORT_FIELDS, "relevance"])
+async def test_a_crawl_survives_every_change_at_once(alice: Member, field: str) -> None:
+    records = {record["post_id"]: record for record in await _fill(alice)}
+    gone: set[str] = set()
+
+    async def change(seen: list[str]) -> None:
+        await alice.save(**_fields(len(seen)))
+        unseen = [post_id for post_id in records if post_id not in seen and post_id not in gone]
+        # The last seen post is where the next page begins; it may be the one that goes.
+        await alice.remove(seen[-1])
+        if seen[-2] in records:
+            await alice.change(records[seen[-2]], is_read=True)
+        if unseen:
+            await alice.change(records[unseen[0]], tags=["moved"])
+        if len(unseen) > 3 and len(seen) == 2:
+            await alice.change(records[unseen[-1]], is_archived=True)
+            await alice.remove(unseen[-2])
+            gone.update(unseen[-2:])
+
+    seen = await _pages(alice, change, sort_by=field, q="katze", limit=2)
+
+    assert len(seen) == len(set(seen)), "a post came twice"
+    assert set(records) - gone <= set(seen), "a post that stayed was skipped"
+
+
+@pytest.mark.parametrize("field", ["sort_index", "created_at", "title", "relevance"])
+async def test_marking_each_page_read_skips_nothing(alice: Member, field: str) -> None:
+    records = {record["post_id"]: record for record in await _fill(alice)}
+
+    async def mark_read(seen: list[str]) -> None:
+        await alice.save_all([{**records[post_id], "is_read": True} for post_id in seen[-3:]])
+
+    seen = await _pages(alice, mark_read, sort_by=field, q="katze", limit=3)
+
+    assert sorted(seen) == sorted(records)
+    assert await alice.ids(q="katze") == []
+
+
+async def test_posts_added_above_do_not_push_seen_ones_down(alice: Member) -> None:
+    old = [record["post_id"] for record in await _fill(alice)]
+
+    async def add(_: list[str]) -> None:
+        await alice.save(sort_index=99)
+
+    seen = await _pages(alice, add, limit=4)
+
+    assert sorted(seen) == sorted(old)
+
+
+async def test_removing_the_last_seen_post_does_not_matter(alice: Member) -> None:
+    first, middle, last = reversed(await _fill(alice, 3))
+    cursor = (await alice.listed(limit=2, sort_by="imported_at"))["meta"]["next_cursor"]
+    await alice.remove(middle["post_id"])
+
+    rest = await alice.ids(limit=2, sort_by="imported_at", cursor=cursor)
+
+    assert rest == [last["post_id"]]
+    assert first["post_id"] not in rest
+
+
+async def test_the_last_page_has_no_next_cursor(alice: Member) -> None:
+    await _fill(alice, 4)
+
+    first = await alice.listed(limit=2)
+    second = await alice.listed(limit=2, cursor=first["meta"]["next_cursor"])
+
+    assert second["meta"]["next_cursor"] is None
+    assert second["meta"]["count"] == 2
+    assert first["meta"]["total_count"] == second["meta"]["total_count"] == 4
+
+
+async def test_a_cursor_at_the_end_of_what_is_left_is_an_empty_last_page(alice: Member) -> None:
+    records = await _fill(alice, 3)
+    cursor = (await alice.listed(limit=2))["meta"]["next_cursor"]
+    await alice.remove(records[0]["post_id"])
+
+    answer = await alice.listed(limit=2, cursor=cursor)
+
+    assert answer["data"] == []
+    assert answer["meta"]["next_cursor"] is None
+
+
+async def test_the_page_size_may_change_on_the_way(alice: Member) -> None:
+    await _fill(alice)
+    whole = await alice.ids()
+
+    first = await alice.listed(limit=2)
+    rest = await alice.ids(limit=100, cursor=first["meta"]["next_cursor"])
+
+    assert [b["post_id"] for b in first["data"]] + rest == whole
+
+
+async def test_a_cursor_works_at_another_instance(cast: Service, alice: Member) -> None:
+    await _fill(alice)
+    other = alice.on(app.build(Settings(), cast.database, cast.clock))
+
+    for asked in ({}, {"sort_by": "title"}, {"q": "katze", "sort_by": "relevance"}):
+        first = await alice.listed(**asked, limit=4)
+        rest = await other.ids(**asked, cursor=first["meta"]["next_cursor"])
+        assert [b["post_id"] for b in first["data"]] + rest == await alice.ids(**asked)
+
+
+OTHERS: tuple[dict[str, str], ...] = (
+    {"sort_by": "title"},
+    {"sort_by": "title", "sort_order": "desc", "author": "a"},
+    {"sort_by": "author", "sort_order": "desc"},
+    {"sort_by": "title", "sort_order": "desc", "q": "katze"},
+    {"sort_by": "title", "sort_order": "desc", "is_unread_only": "false"},
+    {"sort_by": "relevance", "q": "katze"},
+    {},
+)
+
+
+async def test_a_cursor_of_another_query_is_refused(alice: Member) -> None:
+    await _fill(alice)
+    cursor = (await alice.listed(sort_by="title", sort_order="desc", limit=2))["meta"][
+        "next_cursor"
+    ]
+
+    for other in OTHERS:
+        response = await alice.get("/v1/bookmarks", **other, cursor=cursor)
+        assert response.status_code == 400
+        assert response.json()["error"].startswith("cursor: ")
+
+
+async def test_the_same_query_in_other_words_takes_the_cursor(alice: Member) -> None:
+    await _fill(alice)
+    cursor = (await alice.listed(limit=2, media_type="text", author="A"))["meta"]["next_cursor"]
+
+    asked = {"media_type": "TEXT", "author": " a", "is_unread_only": "1", "sort_by": "sort_index"}
+    assert await alice.ids(**asked, cursor=cursor)
+
+
+async def test_a_cursor_of_another_account_is_refused(alice: Member, bob: Member) -> None:
+    await _fill(bob)
+    await _fill(alice)
+
+    for asked in ({}, {"q": "katze", "sort_by": "relevance"}):
+        cursor = (await bob.listed(**asked, limit=2))["meta"]["next_cursor"]
+        response = await alice.get("/v1/bookmarks", **asked, cursor=cursor)
+        assert response.status_code == 400
+        assert response.json()["error"].startswith("cursor: ")
+
+
+async def test_damaged_cursors_are_refused(alice: Member) -> None:
+    await _fill(alice)
+    for asked in ({"sort_by": "title"}, {"q": "katze", "sort_by": "relevance"}):
+        cursor = (await alice.listed(**asked, limit=2))["meta"]["next_cursor"]
+        flipped = [
+            cursor[:at] + ("A" if cursor[at] != "A" else "B") + cursor[at + 1 :]
+            for at in range(0, len(cursor), 3)
+        ]
+        damaged = [*flipped, cursor[:-1], cursor[1:], cursor + "A", cursor * 2, cursor + "=", "x"]
+        damaged += ["\u00e9", "\uff21" + cursor[1:], "0", "null", "A" * 20_000, " " + cursor[:-1]]
+
+        for text in damaged:
+            response = await alice.get("/v1/bookmarks", **asked, cursor=text)
+            assert response.status_code == 400, text
+            assert response.json()["error"].startswith("cursor: ")
+
+
+MIDDLES = (
+    ("sort_index", "1"),
+    ("created_at", "2026-03-02T00:00:00.000000+00:00"),
+    ("posted_at", "2026-01-02T00:00:00Z"),
+    ("imported_at", "2026-02-02T00:00:00.000000"),
+    ("title", "Katze Y"),
+    ("author", "B"),
+    ("favorite_count", "1"),
+    ("retweet_count", "1"),
+    ("reply_count", "1"),
+    ("quote_count", "1"),
+    ("bookmark_count", "1"),
+)
+
+
+async def test_sort_cursor_continues_strictly_behind_a_value(alice: Member) -> None:
+    ids = [record["post_id"] for record in await _fill(alice)]
+    above, below = ids[8::-3], ids[6::-3]
+
+    for field, value in MIDDLES:
+        assert await alice.ids(sort_by=field, sort_order="desc", sort_cursor=value) == below
+        assert await alice.ids(sort_by=field, sort_order="asc", sort_cursor=value) == above[::-1]
+
+
+async def test_sort_cursor_goes_on_in_the_default_order_and_under_q(alice: Member) -> None:
+    ids = [record["post_id"] for record in await _fill(alice)]
+
+    assert await alice.ids(sort_cursor="1") == ids[6::-3]
+    assert await alice.ids(sort_cursor="1", q="katze") == ids[6::-3]
+    assert await alice.ids(sort_cursor="1", author="a") == ids[6::-3]
+    assert (await alice.listed(sort_cursor="1"))["meta"]["total_count"] == 9
+
+
+async def test_cursor_decides_when_both_come(alice: Member) -> None:
+    await _fill(alice)
+    whole = await alice.ids(sort_by="title")
+    first = await alice.listed(sort_by="title", limit=4)
+
+    # A client echoes the last value with digits lost; the cursor knows better.
+    rest = await alice.ids(
+        sort_by="title", cursor=first["meta"]["next_cursor"], sort_cursor="katze z"
+    )
+
+    assert [b["post_id"] for b in first["data"]] + rest == whole
+
+
+MISFITS: tuple[tuple[dict[str, str], str], ...] = (
+    ({}, "abc"),
+    ({}, str(2**63)),
+    ({}, "1.5"),
+    ({"sort_by": "favorite_count"}, "2026-01-01"),
+    ({"sort_by": "created_at"}, "1"),
+    ({"sort_by": "posted_at"}, "katze"),
+    ({"sort_by": "relevance", "q": "katze"}, "1"),
+)
+
+
+async def test_a_sort_cursor_of_another_kind_is_refused(alice: Member) -> None:
+    for asked, value in MISFITS:
+        response = await alice.get("/v1/bookmarks", **asked, sort_cursor=value)
+        assert response.status_code == 400
+        assert response.json()["error"].startswith("sort_cursor: ")
+
+
+async def test_the_free_plan_sees_that_more_follows_but_not_what(free: Member) -> None:
+    await _fill(free)
+    cursor = (await free.listed(limit=2))["meta"]["next_cursor"]
+
+    for params in ({"cursor": cursor}, {"sort_cursor": "1"}, {"cursor": "garbage"}):
+        response = await free.get("/v1/bookmarks", **params)
+        assert response.status_code == 402
+        assert response.json()["code"] == "PAGINATION_NOT_ALLOWED"
+
+
+async def test_never_shows_another_account(alice: Member, bob: Member) -> None:
+    mine = [record["post_id"] for record in await _fill(alice)]
+    await _fill(bob)
+
+    for field in SORT_FIELDS:
+        assert sorted(await alice.crawl(sort_by=field, limit=4)) == sorted(mine)
+        assert set(await alice.ids(sort_by="title", sort_cursor="a")) == set(mine)

@@ -1,0 +1,196 @@
+"""The free plan's calls of a month."""
+
+import httpx
+import pytest
+
+from bowerbird import app
+from bowerbird.settings import Settings
+from bowerbird.storage.accounts import AccountStore
+from tests.support.service import Member, Service
+
+pytestmark = pytest.mark.anyio
+
+DAY = 86_400 * 1_000_000
+
+
+async def _use(member: Member, calls: int) -> None:
+    for _ in range(calls):
+        assert (await member.get("/v1/bookmarks")).status_code == 200
+
+
+def _is_used_up(response: httpx.Response) -> bool:
+    return response.status_code == 402 and response.json()["code"] == "SUBSCRIPTION_REQUIRED"
+
+
+async def test_a_month_has_a_hundred_calls(free: Member) -> None:
+    await _use(free, 100)
+
+    response = await free.get("/v1/bookmarks")
+
+    assert response.status_code == 402
+    assert response.json() == {
+        "status": False,
+        "code": "SUBSCRIPTION_REQUIRED",
+        "error": (
+            "The free plan's 100 calls of this month are used; "
+            "the next month begins on 2026-08-01 (UTC)."
+        ),
+        "upgrade_url": "http://localhost:8080/upgrade",
+    }
+
+
+async def test_the_number_is_a_setting(cast: Service, free: Member) -> None:
+    member = free.on(app.build(Settings(free_calls_per_month=2), cast.database, cast.clock))
+    await _use(member, 2)
+
+    response = await member.get("/v1/bookmarks")
+
+    assert _is_used_up(response)
+    assert "The free plan's 2 calls" in response.json()["error"]
+
+
+@pytest.fixture
+def nearly(cast: Service) -> Member:
+    """free, on a service that gives one call a month."""
+    return cast.free.on(app.build(Settings(free_calls_per_month=1), cast.database, cast.clock))
+
+
+async def test_what_is_no_answer_of_ours_is_not_counted(nearly: Member) -> None:
+    record = await nearly.save()
+    path = f"/v1/bookmarks/{record['post_id']}"
+    requests = [
+        ("GET", "/v1/bookmarks?limit=0", 400),
+        ("GET", "/v1/bookmarks?author=x", 402),
+        ("GET", "/v1/bookmarks?cursor=x", 402),
+        ("GET", "/v1/bookmarks/4711", 404),
+        ("GET", "/v1/nothing", 404),
+        ("POST", "/v1/bookmarks", 405),
+        ("OPTIONS", "/v1/bookmarks", 204),
+        # The plain key check, and its twin without a body.
+        ("GET", "/v1/bookmarks/count", 200),
+        ("HEAD", "/v1/bookmarks/count", 200),
+    ]
+
+    for method, target, status in requests * 2:
+        response = await nearly.client.request(method, target)
+        assert response.status_code == status
+
+    assert (await nearly.get(path)).status_code == 200
+    assert _is_used_up(await nearly.get(path))
+    # Used up, the key can still be checked.
+    assert (await nearly.get("/v1/bookmarks/count")).status_code == 200
+
+
+async def test_unchanged_answers_are_not_counted(cast: Service, free: Member) -> None:
+    member = free.on(app.build(Settings(free_calls_per_month=2), cast.database, cast.clock))
+    tag = (await member.get("/v1/bookmarks")).headers["etag"]
+
+    for _ in range(5):
+        response = await member.client.get("/v1/bookmarks", headers={"If-None-Match": tag})
+        assert response.status_code == 304
+
+    assert (await member.get("/v1/bookmarks")).status_code == 200
+    assert _is_used_up(await member.get("/v1/bookmarks"))
+
+
+@pytest.mark.parametrize(
+    "path", ["/v1/bookmarks", "/v1/bookmarks/count?q=x", "/v1/bookmarks/count?x=1"]
+)
+async def test_answers_are_counted(nearly: Member, path: str) -> None:
+    assert (await nearly.client.get(path)).status_code == 200
+
+    assert _is_used_up(await nearly.client.get(path))
+
+
+async def test_used_up_comes_before_the_other_gates(nearly: Member) -> None:
+    await _use(nearly, 1)
+
+    assert _is_used_up(await nearly.get("/v1/bookmarks", author="x", limit=0))
+    assert (await nearly.get("/v1/nothing")).status_code == 404
+
+
+async def test_the_next_month_begins_anew(nearly: Member) -> None:
+    await _use(nearly, 1)
+    assert _is_used_up(await nearly.get("/v1/bookmarks"))
+
+    nearly.clock.now += 13 * DAY
+    assert _is_used_up(await nearly.get("/v1/bookmarks")), "still the 31st of July"
+    nearly.clock.now += DAY
+
+    await _use(nearly, 1)
+    assert "2026-09-01" in (await nearly.get("/v1/bookmarks")).json()["error"]
+
+
+async def test_december_is_followed_by_january(nearly: Member) -> None:
+    nearly.clock.now += 150 * DAY
+    await _use(nearly, 1)
+
+    assert "2027-01-01" in (await nearly.get("/v1/bookmarks")).json()["error"]
+
+
+async def test_gathered_calls_are_written_once(cast: Service, free: Member) -> None:
+    await _use(free, 3)
+    assert (await free.account()).calls_this_month == 0
+
+    await cast.app.calls.flush()
+    await cast.app.calls.flush()
+
+    assert (await free.account()).calls_this_month == 3
+
+
+async def test_calls_of_two_months_are_written_to_their_own(cast: Service, free: Member) -> None:
+    await _use(free, 2)
+    free.clock.now += 14 * DAY
+    await _use(free, 1)
+
+    await cast.app.calls.flush()
+
+    accounts = AccountStore(cast.database)
+    for month, calls in ((202607, 2), (202608, 1)):
+        account = await accounts.by_id(free.account_id, month)
+        assert account
+        assert account.calls_this_month == calls
+
+
+async def test_two_instances_count_together(cast: Service) -> None:
+    settings = Settings(free_calls_per_month=4)
+    one, two = (app.build(settings, cast.database, cast.clock) for _ in range(2))
+    here, there = cast.free.on(one), cast.free.on(two)
+    await _use(here, 2)
+    await one.calls.flush()
+    await _use(there, 2)
+
+    assert _is_used_up(await there.get("/v1/bookmarks"))
+    await two.calls.flush()
+    assert _is_used_up(await here.get("/v1/bookmarks"))
+
+
+async def test_counting_does_not_change_the_library(cast: Service, free: Member) -> None:
+    before = await free.get("/v1/bookmarks")
+    await cast.app.calls.flush()
+
+    after = await free.get("/v1/bookmarks")
+
+    assert after.headers["etag"] == before.headers["etag"]
+
+
+async def test_a_paid_plan_is_not_counted(cast: Service, nearly: Member) -> None:
+    paying = cast.alice.on(app.build(Settings(free_calls_per_month=1), cast.database, cast.clock))
+
+    await _use(paying, 5)
+    await cast.app.calls.flush()
+
+    assert (await cast.alice.account()).calls_this_month == 0
+    # One account's calls are not another's.
+    await _use(nearly, 1)
+
+
+async def test_a_change_of_plan_takes_effect_at_the_next_request(nearly: Member) -> None:
+    await _use(nearly, 1)
+    assert _is_used_up(await nearly.get("/v1/bookmarks"))
+
+    await nearly.set_plan("pro")
+    assert (await nearly.get("/v1/bookmarks", author="x")).status_code == 200
+
+    await nearly.set_plan("free")
+    assert _is_used_up(await nearly.get("/v1/bookmarks", author="x"))

@@ -1,0 +1,367 @@
+"""What every answer of /v1 has in common: refusals in order, headers, tags, encodings, log."""
+
+import itertools
+import json
+from typing import Any
+
+import httpx
+import pytest
+import structlog
+
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.keys import KeyStore
+from tests.support import make
+from tests.support.service import Member, Service
+
+pytestmark = pytest.mark.anyio
+
+PATHS = ("/v1/bookmarks", "/v1/bookmarks/count", "/v1/bookmarks/42")
+
+
+async def _with(member: Member, path: str = "/v1/bookmarks", **headers: str) -> httpx.Response:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return await member.client.get(path, headers=named)
+
+
+async def _run(database: Database, sql: str, **values: Any) -> None:
+    async def work(transaction: Transaction) -> None:
+        await transaction.run(sql, values)
+
+    await database.write(work)
+
+
+async def test_refusals_come_in_a_fixed_order(cast: Service, free: Member) -> None:
+    huge = {"Content-Length": "9999999"}
+    query = "?author=a&limit=0"
+
+    async def status(client: httpx.AsyncClient, method: str, path: str, **headers: str) -> int:
+        return (await client.request(method, path, headers=headers)).status_code
+
+    assert await status(cast.nobody, "POST", f"/v1/nothing{query}", **huge) == 401
+    assert await status(free.client, "POST", f"/v1/nothing{query}", **huge) == 404
+    assert await status(free.client, "POST", f"/v1/bookmarks{query}", **huge) == 405
+    assert await status(free.client, "GET", f"/v1/bookmarks{query}", **huge) == 413
+    assert await status(free.client, "GET", f"/v1/bookmarks{query}") == 402
+    assert await status(free.client, "GET", "/v1/bookmarks?limit=0") == 400
+    assert await status(free.client, "GET", f"/v1/bookmarks/4711{query}") == 404
+
+
+async def test_unknown_paths_keep_the_envelope(alice: Member) -> None:
+    paths = ("/v1", "/v1/", "/v1//bookmarks", "/v1/Bookmarks", "/v1/bookmarks/1/2", "/v1/%00")
+
+    for path in (*paths, "/v1/bookmarks%0A", "/v1/%ff", "/v1/../v1/x", "/v1/labels%2Fadd"):
+        response = await alice.client.get(path)
+        assert response.status_code == 404, path
+        assert response.json()["code"] == "NOT_FOUND"
+
+
+async def test_a_trailing_slash_is_another_path_and_no_redirect(alice: Member) -> None:
+    for path in ("/v1/bookmarks/", "/v1/bookmarks/count/", "/v1/bookmarks/42/"):
+        response = await alice.client.get(path)
+        assert response.status_code == 404
+        assert "location" not in response.headers
+
+
+async def test_another_method_is_refused_with_those_allowed(alice: Member) -> None:
+    methods = ("POST", "PUT", "PATCH", "DELETE", "TRACE", "BREW")
+
+    for method, path in itertools.product(methods, PATHS):
+        response = await alice.client.request(method, path)
+        assert response.status_code == 405
+        assert response.json()["code"] == "METHOD_NOT_ALLOWED"
+        assert response.headers["allow"] == "GET, HEAD, OPTIONS"
+
+
+async def test_head_answers_as_get_without_a_body(alice: Member) -> None:
+    await alice.save(post_id="42")
+
+    for path in (*PATHS, "/v1/bookmarks?limit=0", "/v1/bookmarks/43", "/v1/nothing"):
+        got, head = await alice.client.get(path), await alice.client.head(path)
+        assert head.content == b""
+        assert head.status_code == got.status_code
+        for name in ("content-length", "etag", "content-type", "vary", "cache-control"):
+            assert head.headers.get(name) == got.headers.get(name)
+
+
+async def test_options_needs_no_key(cast: Service) -> None:
+    for path in PATHS:
+        response = await cast.nobody.options(path)
+        assert response.status_code == 204
+        assert response.content == b""
+        assert response.headers["allow"] == "GET, HEAD, OPTIONS"
+        assert response.headers["access-control-allow-methods"] == "GET, HEAD, OPTIONS"
+        assert "Authorization" in response.headers["access-control-allow-headers"]
+        assert "Idempotency-Key" in response.headers["access-control-allow-headers"]
+
+
+async def test_any_origin_may_read_without_credentials(cast: Service, alice: Member) -> None:
+    answers = [
+        await alice.get("/v1/bookmarks"),
+        await alice.get("/v1/bookmarks", limit=0),
+        await cast.nobody.get("/v1/bookmarks"),
+        await cast.nobody.options("/v1/bookmarks"),
+        await alice.get("/v1/nothing"),
+    ]
+
+    for response in answers:
+        assert response.headers["access-control-allow-origin"] == "*"
+        assert "access-control-allow-credentials" not in response.headers
+        exposed = {n.strip() for n in response.headers["access-control-expose-headers"].split(",")}
+        assert exposed >= {"ETag", "Location", "Retry-After", "WWW-Authenticate", "Link"}
+
+
+async def test_answers_are_private_and_checked_each_time(cast: Service, alice: Member) -> None:
+    await alice.save(post_id="42")
+    fresh = await alice.get("/v1/bookmarks/42")
+    same = await _with(alice, "/v1/bookmarks/42", If_None_Match=fresh.headers["etag"])
+
+    for response in (fresh, same, await cast.nobody.get("/v1/bookmarks")):
+        assert response.headers["cache-control"] == "private, no-cache"
+        assert response.headers["vary"] == "Authorization, Accept-Encoding"
+
+
+async def test_no_answer_carries_rate_limit_headers(cast: Service, free: Member) -> None:
+    for response in (
+        await free.get("/v1/bookmarks"),
+        await free.get("/v1/bookmarks", author="x"),
+        await cast.nobody.get("/v1/bookmarks"),
+    ):
+        names = {name.lower() for name in response.headers}
+        assert not {name for name in names if name.startswith(("ratelimit", "x-ratelimit"))}
+
+
+async def test_a_tag_stands_while_nothing_changes(alice: Member, bob: Member) -> None:
+    record = await alice.save(post_id="42")
+    before = {path: (await alice.get(path)).headers["etag"] for path in PATHS}
+
+    await bob.save(post_id="42")
+    await alice.save_all([record])
+    alice.clock.now += 10**12
+
+    assert {path: (await alice.get(path)).headers["etag"] for path in PATHS} == before
+    assert len(set(before.values())) == len(PATHS)
+
+
+async def test_a_tag_changes_with_every_write_and_with_the_plan(alice: Member) -> None:
+    record = await alice.save()
+    seen = [(await alice.get("/v1/bookmarks")).headers["etag"]]
+
+    await alice.change(record, tags=["x"])
+    seen.append((await alice.get("/v1/bookmarks")).headers["etag"])
+    record = await alice.change(record, tags=["x"], is_read=True)
+    seen.append((await alice.get("/v1/bookmarks")).headers["etag"])
+    await alice.save()
+    seen.append((await alice.get("/v1/bookmarks")).headers["etag"])
+    await alice.remove(record["post_id"])
+    seen.append((await alice.get("/v1/bookmarks")).headers["etag"])
+    await alice.set_plan("free")
+    seen.append((await alice.get("/v1/bookmarks")).headers["etag"])
+
+    assert len(set(seen)) == len(seen)
+
+
+async def test_tags_differ_by_query_account_and_encoding(alice: Member, bob: Member) -> None:
+    tags = [
+        (await alice.get("/v1/bookmarks")).headers["etag"],
+        (await alice.get("/v1/bookmarks", limit=5)).headers["etag"],
+        (await bob.get("/v1/bookmarks")).headers["etag"],
+        (await _with(alice, Accept_Encoding="identity")).headers["etag"],
+        (await _with(alice, Accept_Encoding="gzip")).headers["etag"],
+        (await _with(alice, Accept_Encoding="zstd")).headers["etag"],
+    ]
+
+    # httpx asks for zstd by itself where it can read it.
+    assert len(set(tags)) >= len(tags) - 1
+
+
+async def test_304_for_a_tag_the_client_holds(alice: Member) -> None:
+    await alice.save()
+    tag = (await alice.get("/v1/bookmarks")).headers["etag"]
+    forms = (tag, f"W/{tag}", f'"other", {tag}', f'{tag},"other"', f'W/"a" ,W/{tag}')
+
+    for form in forms:
+        response = await _with(alice, If_None_Match=form)
+        assert response.status_code == 304, form
+        assert response.content == b""
+        assert response.headers["etag"] == tag
+        assert "content-type" not in response.headers
+    for form in ('"other"', tag.strip('"'), tag[:-2] + '"', "", "*junk*"):
+        assert (await _with(alice, If_None_Match=form)).status_code == 200, form
+
+
+async def test_a_tag_of_before_the_change_is_answered_in_full(alice: Member) -> None:
+    record = await alice.save()
+    tag = (await alice.get("/v1/bookmarks")).headers["etag"]
+    await alice.change(record, is_read=True)
+
+    response = await _with(alice, If_None_Match=tag)
+
+    assert response.status_code == 200
+    assert response.json()["data"] == []
+
+
+async def test_a_tag_opens_nothing_that_the_plan_closes(alice: Member) -> None:
+    path = "/v1/bookmarks?author=ada"
+    tag = (await alice.client.get(path)).headers["etag"]
+    await alice.set_plan("free")
+
+    assert (await _with(alice, path, If_None_Match=tag)).status_code == 402
+
+
+async def test_encodings_are_sent_to_those_who_ask(sqlite_alice: Member) -> None:
+    await sqlite_alice.save_all([make.post(text="lang " * 50) for _ in range(10)])
+    plain = await _with(sqlite_alice, Accept_Encoding="identity")
+    encodings = {
+        "gzip": "gzip",
+        "GZIP;q=0.5": "gzip",
+        "zstd": "zstd",
+        "gzip, deflate, br, zstd": "zstd",
+        "gzip;q=1, zstd;q=0.1": "gzip",
+        "*": "zstd",
+        "gzip, zstd;q=0": "gzip",
+        "identity": None,
+        "gzip;q=0": None,
+        "*;q=0": None,
+        "br": None,
+        "": None,
+    }
+
+    for accepted, encoding in encodings.items():
+        response = await _with(sqlite_alice, Accept_Encoding=accepted)
+        assert response.headers.get("content-encoding") == encoding, accepted
+        assert int(response.headers["content-length"]) == response.num_bytes_downloaded
+        assert response.content == plain.content
+        assert (response.num_bytes_downloaded < len(plain.content)) == (encoding is not None)
+
+
+async def test_small_answers_are_not_compressed(sqlite_alice: Member) -> None:
+    response = await _with(sqlite_alice, Accept_Encoding="gzip")
+
+    assert "content-encoding" not in response.headers
+
+
+async def test_oversized_headers_are_refused_in_the_envelope(cast: Service, alice: Member) -> None:
+    for client in (cast.nobody, alice.client):
+        response = await client.get("/v1/bookmarks", headers={"X-Long": "x" * 33_000})
+        assert response.status_code == 400
+        assert response.json()["code"] == "INVALID_REQUEST"
+        assert "headers" in response.json()["error"]
+
+
+LENGTHS = (
+    ("0", 200),
+    ("1048576", 200),
+    ("00000000000000000000001", 200),
+    ("1048577", 413),
+    ("1" + "0" * 30, 413),
+    ("9" * 10_000, 413),
+    ("abc", 400),
+    ("-1", 400),
+    ("1.5", 400),
+    ("", 400),
+    ("1, 1", 400),
+    ("\u00b2", 400),
+)
+
+
+async def test_content_length_is_judged_and_never_trusted(sqlite_alice: Member) -> None:
+    for length, status in LENGTHS:
+        request = sqlite_alice.client.build_request("GET", "/v1/bookmarks")
+        request.headers = httpx.Headers(
+            [*request.headers.raw, (b"content-length", length.encode("latin-1"))]
+        )
+
+        response = await sqlite_alice.client.send(request)
+
+        assert response.status_code == status
+        if status == 413:
+            assert response.json()["code"] == "PAYLOAD_TOO_LARGE"
+
+
+async def test_a_request_id_is_made_or_echoed(cast: Service, alice: Member) -> None:
+    made = {(await alice.get("/v1/bookmarks")).headers["x-request-id"] for _ in range(3)}
+    own = await _with(alice, X_Request_Id="crawl-7:a.b_C")
+    refused = await cast.nobody.get("/v1/x", headers={"X-Request-Id": "mine"})
+
+    assert len(made) == 3
+    assert own.headers["x-request-id"] == "crawl-7:a.b_C"
+    assert refused.headers["x-request-id"] == "mine"
+
+
+async def test_a_hostile_request_id_is_replaced(sqlite_alice: Member) -> None:
+    for hostile in ("", "a b", "a\tb", "<script>", "x" * 129, "ä", '"', "a,b"):
+        headers = [(b"x-request-id", hostile.encode())]
+        response = await sqlite_alice.client.get("/v1/bookmarks", headers=headers)
+        assert response.headers["x-request-id"] != hostile
+        assert response.headers["x-request-id"].isascii()
+
+
+async def test_a_fault_keeps_the_envelope_and_hides_the_exception(
+    sqlite_alice: Member, logged: list[dict[str, Any]]
+) -> None:
+    await sqlite_alice.save()
+    await _run(sqlite_alice.database, "DROP TABLE content")
+
+    response = await _with(sqlite_alice, X_Request_Id="ref-1")
+
+    assert response.status_code == 500
+    assert response.json() == {
+        "status": False,
+        "code": "INTERNAL_ERROR",
+        "error": "Something went wrong here; it is logged under the reference ref-1.",
+    }
+    fault = next(line for line in logged if line["event"] == "fault")
+    assert fault["reference"] == "ref-1"
+    assert fault["exc_info"]
+
+
+@pytest.mark.parametrize("database", ["postgres"], indirect=True)
+async def test_a_database_that_cannot_answer_is_503_with_retry_after(cast: Service) -> None:
+    await _run(cast.database, "ALTER TABLE library RENAME TO elsewhere")
+
+    response = await cast.alice.get("/v1/bookmarks")
+
+    assert response.status_code == 503
+    assert response.json()["code"] == "SERVICE_UNAVAILABLE"
+    assert int(response.headers["retry-after"]) > 0
+
+
+async def test_one_line_is_logged_a_request_and_nothing_secret(
+    sqlite_alice: Member, logged: list[dict[str, Any]]
+) -> None:
+    await sqlite_alice.save_all([make.post(text="geheimwort", author="ada") for _ in range(3)])
+    asked = {"q": "geheimwort", "author": "ada", "limit": 1}
+    first = await sqlite_alice.get("/v1/bookmarks", **asked)
+    cursor = first.json()["meta"]["next_cursor"]
+    await sqlite_alice.get("/v1/bookmarks", **asked, cursor=cursor)
+    await sqlite_alice.get("/v1/bookmarks", q="geheimwort", cursor=cursor + "x")
+    await sqlite_alice.get("/v1/bookmarks/987654321")
+    await sqlite_alice.get("/v1/geheimwort")
+    await sqlite_alice.get("/v1/bookmarks", tag="geheimwort", sort_cursor="geheimwort")
+    await _run(sqlite_alice.database, "DROP TABLE content")
+    await sqlite_alice.get("/v1/bookmarks", **asked, hide_archived=0)
+
+    text = "\n".join(_rendered(line) for line in logged)
+    assert [line["status"] for line in logged if line["event"] == "request"] == [
+        *(200, 200, 400, 404, 404, 400, 500)
+    ]
+    for secret in (sqlite_alice.key, sqlite_alice.key[15:45], "geheimwort", cursor, "987654321"):
+        assert secret not in text
+    line = next(line for line in logged if line["event"] == "request")
+    assert line["route"] == "/v1/bookmarks"
+    assert line["account"] == sqlite_alice.account_id
+
+
+async def test_a_refused_key_is_not_logged(cast: Service, logged: list[dict[str, Any]]) -> None:
+    key = cast.alice.key
+    await KeyStore(cast.database).revoke(cast.alice.account_id, "alice-key", b"", 1)
+
+    await cast.alice.get("/v1/bookmarks")
+
+    assert key not in json.dumps(logged)
+    assert key[15:45] not in json.dumps(logged)
+
+
+def _rendered(line: dict[str, Any]) -> str:
+    """As the server writes it: exceptions included."""
+    return repr(structlog.processors.format_exc_info(None, "info", dict(line)))

@@ -1,0 +1,197 @@
+"""`bowerbird serve` as a process: what it prints, answers, logs and refuses."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.support import make, serving
+from tests.support.postgres import ThrowawayPostgres
+from tests.support.serving import Server, wait_until
+
+LOGGED = {"at", "level", "event", "id", "method", "route", "status", "ms", "bytes", "account"}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serving.serving(tmp_path_factory.mktemp("serve")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def key(server: Server) -> str:
+    return server.new_key()
+
+
+def test_it_says_where_everything_is_and_how_to_get_a_first_key(server: Server) -> None:
+    said = server.output()
+
+    assert f"http://localhost:{server.port}/v1" in said
+    for what in ("API", "Sandbox", "Tools", "Keys"):
+        assert what in said
+    commands = re.findall(r"^ +bowerbird (.+)$", said, re.MULTILINE)
+    assert commands == ["account create you@example.com", "key create you@example.com"]
+
+
+def test_what_the_commands_make_works_at_the_next_request(server: Server, key: str) -> None:
+    assert server.get("/v1/bookmarks", key).status_code == 200
+
+    shown = server.run("key", "list", "you@example.com").splitlines()[-1]
+    server.run("key", "revoke", "you@example.com", shown.split("\t")[0])
+
+    assert server.get("/v1/bookmarks", key).status_code == 401
+
+
+def test_a_post_that_is_imported_is_listed_at_the_next_request(server: Server) -> None:
+    key = server.new_key("reader@example.com")
+    server.run("account", "plan", "reader@example.com", "pro")
+    assert server.get("/v1/bookmarks", key).json()["meta"]["total_count"] == 0
+    file = server.folder / "posts.json"
+    file.write_text(json.dumps([make.post(text="found"), make.post()]), encoding="utf-8")
+
+    server.run("import", "reader@example.com", str(file))
+
+    assert server.get("/v1/bookmarks", key).json()["meta"]["total_count"] == 2
+    assert len(server.get("/v1/bookmarks", key, q="found").json()["data"]) == 1
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/livez", "/readyz"])
+def test_it_tells_how_it_is(server: Server, path: str) -> None:
+    assert server.get(path).status_code == 200
+
+
+def test_metrics_stand_on_the_admin_port_alone(server: Server) -> None:
+    server.get("/v1/bookmarks")
+
+    metrics = httpx.get(f"http://127.0.0.1:{server.admin_port}/metrics").text
+
+    assert 'bowerbird_requests_total{method="GET",route=' in metrics
+    assert server.get("/metrics").status_code == 404
+
+
+def test_it_answers_over_the_wire_as_in_the_contract(server: Server) -> None:
+    response = server.get("/v1/bookmarks")
+
+    assert response.status_code == 401
+    assert response.json()["code"] == "UNAUTHORIZED"
+    assert response.headers["access-control-allow-origin"] == "*"
+    assert "authorization" not in response.headers
+
+
+def test_headers_that_are_too_large_keep_the_envelope(server: Server) -> None:
+    response = httpx.get(
+        f"http://127.0.0.1:{server.port}/v1/bookmarks", headers={"X-Large": "x" * 100_000}
+    )
+
+    assert response.status_code == 400
+    assert response.json()["code"] == "INVALID_REQUEST"
+
+
+def test_a_request_is_one_line_of_json_without_secrets(server: Server) -> None:
+    key = server.new_key("logged@example.com")
+    paths = ["/v1/bookmarks?q=private-words&cursor=private-cursor", "/v1/bookmarks/123456789"]
+    for number, path in enumerate(paths):
+        headers = {"Authorization": f"Bearer {key}", "X-Request-Id": f"logged-{number}"}
+        httpx.get(f"http://127.0.0.1:{server.port}{path}", headers=headers)
+
+    wait_until(lambda: "logged-1" in server.errors())
+    lines = [line for line in server.log() if line["id"].startswith("logged-")]
+    assert [line["route"] for line in lines] == ["/v1/bookmarks", "/v1/bookmarks/{post_id}"]
+    assert all(line.keys() == LOGGED for line in lines)
+    for secret in (key, "private", "123456789"):
+        assert secret not in server.errors()
+
+
+def test_a_second_server_on_the_port_is_refused_in_a_sentence(
+    server: Server, tmp_path: Path
+) -> None:
+    environment = server.environment | {"BOWERBIRD_DATA_DIR": str(tmp_path)}
+
+    ran = serving.bowerbird("serve", environment=environment)
+
+    assert ran.returncode == 1
+    assert ran.stderr == (
+        f"Error: Cannot listen on 127.0.0.1:{server.port}: Address already in use. "
+        "Choose another with --host and --port.\n"
+    )
+
+
+def test_an_admin_port_in_use_is_refused_in_a_sentence(server: Server, tmp_path: Path) -> None:
+    environment = server.environment | {
+        "BOWERBIRD_DATA_DIR": str(tmp_path),
+        "BOWERBIRD_PORT": str(serving.free_port()),
+    }
+
+    ran = serving.bowerbird("serve", environment=environment)
+
+    assert ran.returncode == 1
+    assert ran.stderr.startswith(f"Error: Cannot listen on the admin port {server.admin_port}")
+    assert ran.stderr.count("\n") == 1
+
+
+def test_an_address_of_another_machine_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    environment = serving.environment_of(data_dir=tmp_path, host="192.0.2.1")
+
+    ran = serving.bowerbird("serve", environment=environment)
+
+    assert ran.returncode == 1
+    assert ran.stderr.startswith("Error: Cannot listen on 192.0.2.1:8080: ")
+    assert ran.stderr.count("\n") == 1
+
+
+def test_a_misspelt_setting_stops_the_start_and_names_the_nearest() -> None:
+    environment = serving.environment_of(databse_url="x")
+
+    ran = serving.bowerbird("serve", environment=environment)
+
+    assert ran.returncode == 1
+    assert "BOWERBIRD_DATABSE_URL is not a setting" in ran.stderr
+    assert "BOWERBIRD_DATABASE_URL" in ran.stderr
+    assert ran.stderr.count("\n") == 1
+
+
+def test_a_secret_is_read_from_the_file_its_twin_names(tmp_path: Path) -> None:
+    secret = tmp_path / "url"
+    secret.write_text(f"postgresql://postgres@/none?host={tmp_path}\n", encoding="utf-8")
+    environment = serving.environment_of(database_url_file=secret)
+
+    ran = serving.bowerbird("account", "list", environment=environment)
+
+    assert ran.returncode == 1
+    assert ran.stderr.startswith("Error: PostgreSQL cannot be reached")
+
+
+def test_it_listens_on_a_name_as_well(tmp_path: Path) -> None:
+    with serving.serving(tmp_path, "--host", "localhost", admin_port=0) as running:
+        assert running.get("/readyz").status_code == 200
+
+
+def test_the_folder_is_in_use_while_it_serves(server: Server, tmp_path: Path) -> None:
+    archive = tmp_path / "copy"
+    server.run("backup", str(archive))
+
+    ran = serving.bowerbird("restore", str(archive), environment=server.environment)
+
+    assert ran.returncode == 1
+    assert server.get("/readyz").status_code == 200
+
+
+def test_it_waits_for_a_postgres_that_is_not_migrated(
+    postgres: ThrowawayPostgres, tmp_path: Path
+) -> None:
+    with (
+        postgres.fresh_database() as url,
+        serving.serving(tmp_path, database_url=url) as running,
+    ):
+        assert "Not ready: The PostgreSQL database has not been migrated" in running.output()
+        assert running.get("/readyz").status_code == 503
+        assert running.get("/healthz").status_code == 200
+
+        running.run("migrate")
+
+        assert running.get("/readyz").status_code == 200
+        assert running.get("/v1/bookmarks", running.new_key()).status_code == 200
+        assert running.stop() == 0

@@ -1,0 +1,160 @@
+"""How `bowerbird serve` stops: alone, with others, and when one of them is lost."""
+
+import json
+import os
+import signal
+import socket
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.support import make, serving
+from tests.support.serving import PATIENCE_SECONDS, Server, wait_until
+
+# Larger than what the kernel takes in between the server and a client that does not read.
+POST_TEXT = "x" * 120_000
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A folder whose library holds large posts, and a key to it."""
+    folder = tmp_path_factory.mktemp("filled")
+    with serving.serving(folder) as server:
+        key = server.new_key()
+        file = folder / "posts.json"
+        posts = [make.post(text=POST_TEXT) for _ in range(100)]
+        file.write_text(json.dumps(posts), encoding="utf-8")
+        server.run("import", "you@example.com", str(file))
+    return folder, key
+
+
+def asked_slowly(server: Server, key: str) -> socket.socket:
+    """A request for more than the kernel keeps, of which the first bytes have been read."""
+    client = socket.socket()
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    client.connect(("127.0.0.1", server.port))
+    client.settimeout(PATIENCE_SECONDS)
+    client.sendall(
+        b"GET /v1/bookmarks?limit=100 HTTP/1.1\r\nHost: localhost\r\n"
+        b"Connection: close\r\nAuthorization: Bearer " + key.encode() + b"\r\n\r\n"
+    )
+    assert client.recv(16).startswith(b"HTTP/1.1 200")
+    return client
+
+
+def read_to_the_end(client: socket.socket) -> int:
+    total = 0
+    while piece := client.recv(1 << 20):
+        total += len(piece)
+    client.close()
+    return total
+
+
+def test_a_request_under_way_finishes(filled: tuple[Path, str]) -> None:
+    folder, key = filled
+    with serving.serving(folder) as server:
+        client = asked_slowly(server, key)
+
+        server.process.send_signal(signal.SIGTERM)
+        wait_until(lambda: not server.is_answering())
+        assert server.process.poll() is None
+
+        assert read_to_the_end(client) > 100 * len(POST_TEXT)
+        assert server.process.wait(PATIENCE_SECONDS) == 0
+    assert "Traceback" not in server.errors()
+
+
+def test_a_client_that_never_reads_does_not_hold_up_the_stop(filled: tuple[Path, str]) -> None:
+    folder, key = filled
+    with serving.serving(folder, stop_timeout_s=1) as server:
+        client = asked_slowly(server, key)
+
+        assert server.stop() == 0
+        client.close()
+
+
+@pytest.mark.parametrize("name", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_stops_an_idle_server_without_a_word(tmp_path: Path, name: signal.Signals) -> None:
+    with serving.serving(tmp_path) as server:
+        server.process.send_signal(name)
+
+        assert server.process.wait(PATIENCE_SECONDS) == 0
+    assert server.errors() == ""
+
+
+def test_the_last_request_is_in_the_log(tmp_path: Path) -> None:
+    with serving.serving(tmp_path, admin_port=0) as server:
+        server.get("/v1/bookmarks")
+        server.stop()
+
+    assert [line["status"] for line in server.log()] == [401]
+
+
+def test_the_free_calls_of_the_last_second_are_counted(tmp_path: Path) -> None:
+    with serving.serving(tmp_path, free_calls_per_month=3) as server:
+        server.run("account", "create", "free@example.com", "--plan", "free")
+        key = server.run("key", "create", "free@example.com").splitlines()[-1]
+        assert [server.get("/v1/bookmarks", key).status_code for _ in range(3)] == [200] * 3
+        server.stop()
+
+    with serving.serving(tmp_path, free_calls_per_month=3) as server:
+        assert server.get("/v1/bookmarks", key).status_code == 402
+
+
+def processes_of(server: Server) -> list[int]:
+    pid = server.process.pid
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii")
+    return [int(child) for child in children.split()]
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"
+
+
+def metrics_of(server: Server, number: int) -> str:
+    try:
+        return httpx.get(f"http://127.0.0.1:{server.admin_port + number}/metrics").text
+    except httpx.TransportError:
+        return ""
+
+
+def test_several_processes_share_one_port(tmp_path: Path) -> None:
+    with serving.serving(tmp_path, "--workers", "2") as server:
+        wait_until(lambda: "bowerbird_requests" in metrics_of(server, 1))
+        key = server.new_key()
+
+        # Each connection is a new one, which the kernel gives to either process.
+        def both_have_answered() -> bool:
+            assert server.get("/v1/bookmarks", key).status_code == 200
+            return all('route="/v1/bookmarks"' in metrics_of(server, n) for n in (0, 1))
+
+        wait_until(both_have_answered)
+        others = processes_of(server)
+        assert server.stop() == 0
+        assert not any(map(is_alive, others))
+
+
+def test_further_processes_end_with_a_first_one_that_was_killed(tmp_path: Path) -> None:
+    with serving.serving(tmp_path, "--workers", "2") as server:
+        wait_until(lambda: metrics_of(server, 1) != "")
+        others = processes_of(server)
+        assert len(others) == 1
+
+        server.process.kill()
+
+        wait_until(lambda: not any(map(is_alive, others)))
+
+
+def test_all_stop_when_one_is_lost(tmp_path: Path) -> None:
+    with serving.serving(tmp_path, "--workers", "2") as server:
+        wait_until(lambda: metrics_of(server, 1) != "")
+
+        os.kill(processes_of(server)[0], signal.SIGKILL)
+
+        assert server.process.wait(PATIENCE_SECONDS) == 1
+    assert "A server process failed" in server.errors()

@@ -1,0 +1,139 @@
+"""Files split into records: any shape, any blanks, any reading gives the same ones."""
+
+import io
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bowerbird.sources import json_records
+from bowerbird.sources.json_records import BrokenFile, Record, records
+
+_BLANKS = st.text(" \t\r\n", max_size=4)
+_SCALARS = st.none() | st.booleans() | st.integers() | st.text(max_size=30)
+_VALUES = st.recursive(
+    _SCALARS | st.sampled_from(['}, {"', "\\", '\\"', "[[", '"},{"a":"']),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+_OBJECTS = st.lists(st.dictionaries(st.text(max_size=8), _VALUES, max_size=5), max_size=8)
+
+
+class Trickle:
+    """A file that gives a few bytes at a time, as a slow pipe may."""
+
+    def __init__(self, data: bytes, step: int) -> None:
+        self._source, self._step = io.BytesIO(data), step
+
+    def read(self, size: int) -> bytes:
+        return self._source.read(min(size, self._step))
+
+
+@given(_OBJECTS, _BLANKS, _BLANKS, st.integers(1, 50))
+def test_an_array_gives_its_elements_with_their_lines(
+    objects: list[dict[str, Any]], before: str, between: str, step: int
+) -> None:
+    texts = [json.dumps(o, ensure_ascii=step % 2 == 0) for o in objects]
+    text = f"{before}[{before}" + f"{between},{between}".join(texts) + f"{between}]{before}"
+    data = text.encode("utf-8", "surrogatepass")
+
+    found = list(records(Trickle(data, step)))
+
+    assert [_value(record) for record in found] == objects
+    assert [record.line for record in found] == _lines_of(before * 2, between * 2, len(objects))
+
+
+@given(_OBJECTS, st.integers(1, 50), st.sampled_from(["\n", "\r\n", "\n\n", " \n\t"]))
+def test_lines_give_their_objects_with_their_lines(
+    objects: list[dict[str, Any]], step: int, ending: str
+) -> None:
+    objects = [o for o in objects if not {"data", "bookmarks"} & o.keys()]
+    data = "".join(json.dumps(o) + ending for o in objects).encode()
+
+    found = list(records(Trickle(data, step)))
+
+    assert [_value(record) for record in found] == objects
+    assert [record.line for record in found] == _lines_of("", ending, len(objects))
+
+
+@given(_OBJECTS, _VALUES, st.sampled_from(["data", "bookmarks"]), st.integers(1, 50))
+def test_an_object_gives_what_its_member_holds(
+    objects: list[dict[str, Any]], other: Any, member: str, step: int
+) -> None:
+    document = {"status": True, "other": other, member: objects, "meta": {"data": [1]}}
+    data = json.dumps(document, indent=1).encode()
+
+    found = list(records(Trickle(data, step)))
+
+    assert [_value(record) for record in found] == objects
+
+
+@given(st.lists(st.sampled_from(['{"a":1}', "{a}", "7", '"x,y"', "nul", "}"]), min_size=1))
+def test_broken_elements_are_cut_out_by_themselves(texts: list[str]) -> None:
+    joined = ",\n".join(texts)
+
+    found = list(records(io.BytesIO(f"[{joined}]".encode())))
+
+    assert [record.raw.decode() for record in found] == texts
+    assert [record.line for record in found] == list(range(1, len(texts) + 1))
+
+
+def test_many_records_are_read_in_pieces() -> None:
+    objects = [{"post_id": str(n), "text": "}, {" * 50, "list": [{}, {}]} for n in range(20_000)]
+    data = json.dumps(objects).encode()
+    assert len(data) > 4 << 20
+
+    assert [_value(record) for record in records(io.BytesIO(data))] == objects
+
+
+@pytest.mark.parametrize(
+    ("text", "line"), [("[", 1), ('[\n{"a": 1},\n', 3), ('[{},\n{"a":', 2), ('[\n"abc', 2)]
+)
+def test_an_array_that_does_not_end_is_told_with_its_line(text: str, line: int) -> None:
+    with pytest.raises(BrokenFile) as caught:
+        list(records(io.BytesIO(text.encode())))
+
+    assert caught.value.line == line
+
+
+def test_an_element_without_end_stops_the_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_records, "LONGEST", 1 << 20)
+    data = b'[{"a":1},\n{"b":"' + b"x" * (4 << 20)
+
+    with pytest.raises(BrokenFile) as caught:
+        list(records(io.BytesIO(data)))
+
+    assert caught.value.line == 2
+
+
+def test_a_line_without_end_is_one_broken_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_records, "LONGEST", 1 << 20)
+    data = b'{"a":1}\n' + b"x" * (4 << 20) + b'\n{"b":2}\n'
+
+    found = list(records(io.BytesIO(data)))
+
+    assert [record.line for record in found] == [1, 2, 3]
+    assert len(found[1].raw) < 3 << 20
+    assert found[2].raw == b'{"b":2}\n'
+
+
+@pytest.mark.parametrize("text", ["", "\n \n", "\ufeff", "[]", "\ufeff [ ]", '{"data": []}'])
+def test_an_empty_file_holds_nothing(text: str) -> None:
+    assert list(records(io.BytesIO(text.encode()))) == []
+
+
+def test_a_byte_order_mark_is_passed_over() -> None:
+    assert list(records(io.BytesIO('\ufeff{"a":1}'.encode()))) == [Record(1, b'{"a":1}')]
+
+
+def _value(record: Record) -> Any:
+    return json.loads(record.raw.decode("utf-8", "surrogatepass"))
+
+
+def _lines_of(before: str, between: str, count: int) -> list[int]:
+    first = 1 + before.count("\n")
+    return [first + number * between.count("\n") for number in range(count)]

@@ -1,0 +1,98 @@
+"""One record in the API's own shape: what is taken, what is refused and why."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bowerbird.sources.own_json import BadRecord, read
+
+_LARGEST = 2**63 - 1
+
+
+@pytest.mark.parametrize(
+    ("raw", "reason"),
+    [
+        ("{}", "Object missing required field post_id."),
+        ('{"post_id": 7}', "post_id: Expected str, got int."),
+        ('{"post_id": ""}', "post_id: Expected 1 to 40 digits."),
+        (r'{"post_id": "7\n"}', "post_id: Expected 1 to 40 digits."),
+        ('{"post_id": "\u0667"}', "post_id: Expected 1 to 40 digits."),
+        ('{"post_id": "7", "is_read": 1}', "is_read: Expected bool, got int."),
+        ('{"post_id": "7", "sort_index": 1.5}', "sort_index: Expected int, got float."),
+        (
+            '{"post_id": "7", "sort_index": 9223372036854775808}',
+            "sort_index: Expected int <= 9223372036854775807.",
+        ),
+        (
+            '{"post_id": "7", "imported_at": "yesterday"}',
+            "imported_at: 'yesterday' is not an ISO 8601 date-time.",
+        ),
+        (
+            '{"post_id": "7", "imported_at": "0001-01-01T00:00:00+14:00"}',
+            "imported_at: '0001-01-01T00:00:00+14:00' is not an ISO 8601 date-time.",
+        ),
+        (
+            '{"post_id": "7", "tweet_details": {"article": {"title": 5}}}',
+            "tweet_details.article.title: Expected str | null, got int.",
+        ),
+        (
+            '{"post_id": "7", "tweet_details": {"attachments": [{}, {"url": 5}]}}',
+            "tweet_details.attachments[1].url: Expected str, got int.",
+        ),
+        (
+            r'{"post_id": "7", "tweet_details": {"text": "\u0000", "article": {"x": NaN}}}',
+            "JSON is malformed: NaN is no number.",
+        ),
+        ('{"post_id": "7"', "Input data was truncated."),
+        ("[]", "Expected object, got array."),
+        ('{"post_id": "7", "tags": [""]}', "tags: a label's name has 1 to 100 characters, not ''."),
+    ],
+)
+def test_a_wrong_record_is_refused_with_field_and_reason(raw: str, reason: str) -> None:
+    with pytest.raises(BadRecord) as caught:
+        read(raw.encode())
+
+    assert str(caught.value) == reason
+
+
+def test_what_is_not_utf_8_is_refused() -> None:
+    with pytest.raises(BadRecord, match="not UTF-8"):
+        read(b'{"post_id": "7", "author_id": "\xff"}')
+
+
+@pytest.mark.parametrize("text", ["x", r"\u0000"])
+def test_what_is_nested_too_deeply_is_refused(text: str) -> None:
+    deep = '{"q":' * 5000 + "1" + "}" * 5000
+    raw = f'{{"post_id":"7","author_id":"{text}","tweet_details":{{"article":{deep}}}}}'
+
+    with pytest.raises(BadRecord, match="nested too deeply"):
+        read(raw.encode())
+
+
+@given(st.text(st.characters() | st.sampled_from("\0\ud800\udc00"), max_size=30))
+def test_only_what_no_database_holds_is_removed(text: str) -> None:
+    record = {"post_id": "7", "author_id": text, "tweet_details": {"article": {text: [text]}}}
+
+    taken = read(json.dumps(record).encode())
+
+    # Two halves that meet are one character, as JSON writes it.
+    whole = json.loads(json.dumps(text))
+    kept = "".join(c for c in whole if c != "\0" and not "\ud800" <= c <= "\udfff")
+    assert taken.incoming.arrival.author_id == kept
+    assert taken.incoming.arrival.tweet_details.article == {kept: [kept]}
+    assert taken.removed == 3 * (len(whole) - len(kept))
+
+
+def test_an_escaped_backslash_is_no_escape() -> None:
+    taken = read(rb'{"post_id": "7", "author_id": "\\u0000 \ud83d\ude00"}')
+
+    assert (taken.removed, taken.incoming.arrival.author_id) == (0, "\\u0000 😀")
+
+
+@pytest.mark.parametrize("index", [-_LARGEST - 1, -1, 2**53 + 1, _LARGEST])
+def test_a_sort_index_keeps_its_digits(index: int) -> None:
+    taken = read(json.dumps({"post_id": "7", "sort_index": index}).encode())
+
+    assert taken.incoming.arrival.sort_index == index

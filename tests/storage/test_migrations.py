@@ -1,0 +1,271 @@
+"""A database comes to this release's schema in steps, once, whoever asks and however many do."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import apsw
+import asyncpg
+import pytest
+
+from bowerbird.settings import Settings
+from bowerbird.storage import migrations, postgres_schema, sqlite_schema
+from bowerbird.storage.migrations import Applied, Migration, SchemaProblem
+from bowerbird.storage.opening import open_database
+from bowerbird.storage.sqlite import FILE_NAME
+from bowerbird.storage.sqlite_schema import FolderInUse, FolderLock
+from tests.support.postgres import ThrowawayPostgres
+
+pytestmark = pytest.mark.anyio
+
+ADD_COLUMN = "ALTER TABLE label ADD COLUMN colour TEXT NOT NULL DEFAULT 'grey'"
+ADD_INDEX = "CREATE INDEX label_by_colour ON label (account_id, colour)"
+INSERT_LABEL = (
+    "INSERT INTO label (account_id, label_id, name, name_key, metadata, bookmark_count, created_at)"
+    " VALUES (1, 1, 'old', 'old', '{}', 0, 0)"
+)
+POSTGRES_SHAPE = """
+SELECT 'column', table_name, column_name, data_type || is_nullable || coalesce(column_default, '')
+  FROM information_schema.columns WHERE table_schema = 'public'
+ UNION ALL
+SELECT 'index', tablename, indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'
+ ORDER BY 1, 2, 3
+"""
+
+
+def step(number: int, sql: str, *, is_compatible: bool = False) -> Migration:
+    return Migration(number, f"{number:04d}_made_up.sql", sql, is_compatible)
+
+
+def later_steps(dialect: str) -> list[Migration]:
+    released = migrations.available(dialect)
+    last = released[-1].number
+    return [*released, step(last + 1, ADD_COLUMN), step(last + 2, ADD_INDEX)]
+
+
+def sqlite_shape(folder: Path) -> list[Any]:
+    connection = apsw.Connection(str(folder / FILE_NAME))
+    shape = connection.execute("SELECT type, name, sql FROM sqlite_schema ORDER BY 1, 2").fetchall()
+    connection.close()
+    return shape
+
+
+def asked_of_sqlite(file: Path, sql: str) -> list[Any]:
+    connection = apsw.Connection(str(file))
+    rows = connection.execute(sql).fetchall()
+    connection.close()
+    return rows
+
+
+async def asked_of_postgres(url: str, sql: str) -> list[Any]:
+    connection = await asyncpg.connect(url)
+    rows = [tuple(row) for row in await connection.fetch(sql)]
+    await connection.close()
+    return rows
+
+
+def test_a_fresh_sqlite_library_equals_one_migrated_step_by_step(tmp_path: Path) -> None:
+    steps = later_steps("sqlite")
+    for end in range(1, len(steps) + 1):
+        sqlite_schema.prepare(tmp_path / "stepwise", steps[:end])
+    sqlite_schema.prepare(tmp_path / "fresh", steps)
+
+    assert sqlite_shape(tmp_path / "stepwise") == sqlite_shape(tmp_path / "fresh")
+
+
+async def test_a_fresh_postgres_equals_one_migrated_step_by_step(
+    postgres: ThrowawayPostgres,
+) -> None:
+    steps = later_steps("postgres")
+    with postgres.fresh_database() as stepwise, postgres.fresh_database() as fresh:
+        for end in range(1, len(steps) + 1):
+            await postgres_schema.migrate(stepwise, steps[:end])
+        await postgres_schema.migrate(fresh, steps)
+
+        shape = await asked_of_postgres(stepwise, POSTGRES_SHAPE)
+        assert shape == await asked_of_postgres(fresh, POSTGRES_SHAPE)
+        assert ("column", "label", "colour") in [row[:3] for row in shape]
+
+
+def test_sqlite_keeps_its_data_and_a_copy_from_before(tmp_path: Path) -> None:
+    sqlite_schema.prepare(tmp_path)
+    asked_of_sqlite(tmp_path / FILE_NAME, INSERT_LABEL)
+
+    sqlite_schema.prepare(tmp_path, later_steps("sqlite"))
+
+    labels = "SELECT name, colour FROM label"
+    assert asked_of_sqlite(tmp_path / FILE_NAME, labels) == [("old", "grey")]
+    copy = tmp_path / "before-migration-0001.db"
+    assert asked_of_sqlite(copy, "SELECT name FROM label") == [("old",)]
+    assert asked_of_sqlite(copy, "PRAGMA integrity_check") == [("ok",)]
+
+
+async def test_postgres_keeps_its_data(postgres: ThrowawayPostgres) -> None:
+    with postgres.fresh_database("migrated") as url:
+        await asked_of_postgres(url, INSERT_LABEL)
+
+        await postgres_schema.migrate(url, later_steps("postgres"))
+
+        assert await asked_of_postgres(url, "SELECT name, colour FROM label") == [("old", "grey")]
+
+
+def test_a_fresh_library_needs_no_copy(tmp_path: Path) -> None:
+    sqlite_schema.prepare(tmp_path)
+
+    assert not list(tmp_path.glob("before-migration-*"))
+
+
+def test_what_is_current_is_left_alone(tmp_path: Path) -> None:
+    assert sqlite_schema.prepare(tmp_path) == ["0001_library.sql"]
+    assert sqlite_schema.prepare(tmp_path) == []
+
+
+def test_a_failing_step_leaves_the_library_at_the_step_before(tmp_path: Path) -> None:
+    sqlite_schema.prepare(tmp_path)
+    before = sqlite_shape(tmp_path)
+    steps = [*migrations.available("sqlite"), step(2, f"{ADD_COLUMN}; SELECT no_such_function()")]
+
+    with pytest.raises(apsw.SQLError):
+        sqlite_schema.prepare(tmp_path, steps)
+
+    assert sqlite_shape(tmp_path) == before
+    assert sqlite_schema.prepare(tmp_path) == []
+
+
+async def test_a_failing_step_leaves_postgres_at_the_step_before(
+    postgres: ThrowawayPostgres,
+) -> None:
+    with postgres.fresh_database("migrated") as url:
+        before = await asked_of_postgres(url, POSTGRES_SHAPE)
+        steps = [*migrations.available("postgres"), step(2, f"{ADD_COLUMN}; SELECT no_such()")]
+
+        with pytest.raises(asyncpg.UndefinedFunctionError):
+            await postgres_schema.migrate(url, steps)
+
+        assert await asked_of_postgres(url, POSTGRES_SHAPE) == before
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "postgres"])
+def test_a_file_changed_after_it_was_applied_is_refused(dialect: str) -> None:
+    released = migrations.available(dialect)[0]
+    applied = [Applied(1, released.checksum, is_compatible=False)]
+    changed = replace(released, sql=released.sql + " ")
+
+    with pytest.raises(SchemaProblem, match=r"0001_library\.sql was changed"):
+        migrations.pending([changed], applied)
+
+
+def applied_by_a_newer_release(*, is_compatible: bool) -> Sequence[Applied]:
+    first = migrations.available("sqlite")[0]
+    return [
+        Applied(1, first.checksum, first.is_compatible),
+        Applied(2, "another", is_compatible),
+    ]
+
+
+def test_a_newer_incompatible_schema_is_refused() -> None:
+    with pytest.raises(SchemaProblem, match="newer release"):
+        migrations.pending(
+            migrations.available("sqlite"), applied_by_a_newer_release(is_compatible=False)
+        )
+
+
+def test_a_newer_compatible_schema_is_accepted() -> None:
+    assert not migrations.pending(
+        migrations.available("sqlite"), applied_by_a_newer_release(is_compatible=True)
+    )
+
+
+def test_a_newer_schema_is_refused_at_the_start(tmp_path: Path) -> None:
+    sqlite_schema.prepare(tmp_path, later_steps("sqlite"))
+
+    with pytest.raises(SchemaProblem, match="newer release"):
+        sqlite_schema.prepare(tmp_path)
+
+
+def test_every_file_says_whether_the_release_before_can_go_on() -> None:
+    for dialect in ("sqlite", "postgres"):
+        assert all("-- compatible: " in known.sql for known in migrations.available(dialect))
+
+
+def start_at_once(environment: dict[str, str], count: int = 4) -> list[tuple[int, str]]:
+    """Runs `bowerbird migrate` in several processes; returns their ends and what they say."""
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-m", "bowerbird", "migrate"],
+            env=os.environ | environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for _ in range(count)
+    ]
+    return [(process.wait(), process.communicate()[0]) for process in processes]
+
+
+def test_many_processes_migrate_one_empty_folder_once(tmp_path: Path) -> None:
+    ends = start_at_once({"BOWERBIRD_DATA_DIR": str(tmp_path)})
+
+    assert [code for code, _ in ends] == [0] * 4, ends
+    assert "".join(said for _, said in ends).count("applied 0001_library.sql") == 1
+
+
+def test_many_processes_migrate_one_empty_postgres_once(postgres: ThrowawayPostgres) -> None:
+    with postgres.fresh_database() as url:
+        ends = start_at_once({"BOWERBIRD_DATABASE_URL": url})
+
+    assert [code for code, _ in ends] == [0] * 4, ends
+    assert "".join(said for _, said in ends).count("applied 0001_library.sql") == 1
+
+
+def test_a_folder_in_use_is_not_migrated(tmp_path: Path) -> None:
+    lock = FolderLock(tmp_path)
+    lock.share()
+    other = FolderLock(tmp_path)
+
+    with pytest.raises(FolderInUse, match=r"Stop bowerbird serve"), other.alone():
+        pass
+
+    lock.close()
+    with other.alone():
+        pass
+    other.close()
+
+
+async def test_an_open_library_is_in_use_until_it_is_closed(tmp_path: Path) -> None:
+    database = await open_database(Settings(data_dir=tmp_path))
+    lock = FolderLock(tmp_path)
+
+    with pytest.raises(FolderInUse), lock.alone():
+        pass
+
+    await database.close()
+    with lock.alone():
+        pass
+    lock.close()
+
+
+async def test_an_open_library_is_not_migrated_under_its_reader(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_schema, "_TRIES", 1)
+    database = await open_database(Settings(data_dir=tmp_path))
+
+    with pytest.raises(FolderInUse):
+        await asyncio.to_thread(sqlite_schema.prepare, tmp_path, later_steps("sqlite"))
+
+    await database.close()
+
+
+async def test_postgres_that_is_away_is_told_in_a_sentence(tmp_path: Path) -> None:
+    url = f"postgresql://postgres@/none?host={tmp_path}"
+
+    with pytest.raises(SchemaProblem, match="PostgreSQL cannot be reached"):
+        await postgres_schema.migrate(url)
+    with pytest.raises(SchemaProblem, match="PostgreSQL cannot be reached"):
+        await postgres_schema.require_ready(url)

@@ -1,0 +1,104 @@
+"""The named statements: alike on both databases, bound to an account, and portable."""
+
+import re
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+from bowerbird.storage import queries
+
+FOLDER = Path(str(resources.files("bowerbird.storage"))) / "sql"
+DIALECTS = ("sqlite", "postgres")
+# SQLite's short way to keyword hits; PostgreSQL needs none.
+SQLITE_ALONE = {"word_order"}
+NOT_A_LIBRARY_TABLE = {"person", "secret", "schema_migration", "json_each"}
+# What an operator asks across accounts: the list of accounts, and what belongs to none of them.
+ACROSS_ACCOUNTS = {
+    "every_account",
+    "renew_epochs",
+    "ownerless",
+    "leftovers",
+    "mend_leftovers",
+    "leftover_contents",
+    "mend_leftover_contents",
+    "leftover_words",
+    "mend_leftover_words",
+}
+FILES = sorted(FOLDER.rglob("*.sql"))
+STATEMENTS = [
+    pytest.param(name, sql, id=f"{file.relative_to(FOLDER).with_suffix('')}:{name}")
+    for file in FILES
+    for name, sql in queries.parse(file.read_text(encoding="utf-8")).items()
+]
+
+
+def names(dialect: str) -> dict[str, set[str]]:
+    return {
+        file.stem: set(queries.parse(file.read_text(encoding="utf-8")))
+        for file in (FOLDER / dialect).glob("*.sql")
+    }
+
+
+def test_both_databases_have_the_same_names() -> None:
+    in_sqlite = {stem: found for stem, found in names("sqlite").items() if stem not in SQLITE_ALONE}
+
+    assert in_sqlite == names("postgres")
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_no_name_stands_in_the_shared_file_and_in_a_database_s_own(dialect: str) -> None:
+    shared = {
+        file.stem: set(queries.parse(file.read_text(encoding="utf-8")))
+        for file in FOLDER.glob("*.sql")
+    }
+
+    doubled = {stem: found & shared.get(stem, set()) for stem, found in names(dialect).items()}
+
+    assert not any(doubled.values()), doubled
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(FOLDER)))
+def test_no_name_stands_twice_in_a_file(file: Path) -> None:
+    found = re.findall(r"^-- name: (\w+)$", file.read_text(encoding="utf-8"), re.MULTILINE)
+
+    assert len(found) == len(set(found))
+
+
+@pytest.mark.parametrize(("name", "sql"), STATEMENTS)
+def test_every_statement_names_the_account(name: str, sql: str) -> None:
+    tables = set(re.findall(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(\w+)", sql))
+    if name in ACROSS_ACCOUNTS or not tables - NOT_A_LIBRARY_TABLE:
+        return
+
+    assert re.search(r":account_id\b|:place\b", sql)
+
+
+@pytest.mark.parametrize(("name", "sql"), STATEMENTS)
+def test_every_statement_is_written_portably(name: str, sql: str) -> None:
+    assert "::" not in sql, f"{name}: write CAST(x AS t)"
+    assert not re.search(r"\bILIKE\b", sql, re.IGNORECASE), f"{name}: fold the text instead"
+    assert not re.search(r"\bNOW\s*\(|CURRENT_TIME", sql, re.IGNORECASE), f"{name}: pass the time"
+    assert not re.search(r"IS NULL OR", sql, re.IGNORECASE), f"{name}: compose the filter"
+    assert not re.search(r"\bOFFSET\b", sql, re.IGNORECASE), f"{name}: page by keys"
+
+
+def test_only_known_statements_reach_across_accounts() -> None:
+    known = {name for file in FILES for name in queries.parse(file.read_text(encoding="utf-8"))}
+
+    assert known >= ACROSS_ACCOUNTS
+
+
+def test_parameters_become_numbers_in_the_order_of_their_first_use() -> None:
+    sql = "SELECT :b, :a, :b, CAST(:a AS text), 'x' FROM t WHERE c = :long_name"
+
+    text, order = queries.numbered(sql)
+
+    assert text == "SELECT $1, $2, $1, CAST($2 AS text), 'x' FROM t WHERE c = $3"
+    assert order == ("b", "a", "long_name")
+
+
+def test_comments_are_left_out_of_a_statement() -> None:
+    parsed = queries.parse("-- name: one\n-- why\nSELECT 1\n\n-- name: two\nSELECT 2\n")
+
+    assert parsed == {"one": "SELECT 1", "two": "SELECT 2"}

@@ -1,0 +1,228 @@
+"""Every list is read along an index, and in few statements."""
+
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import pytest
+
+from bowerbird.storage.database import Database, Row, Transaction, Values
+from tests.support import databases, make, service
+from tests.support.postgres import ThrowawayPostgres
+from tests.support.service import Member
+
+pytestmark = pytest.mark.anyio
+
+ALL = {"is_unread_only": "false", "hide_archived": "false"}
+POSTS = 1_000
+OTHER_ACCOUNTS = 20
+
+
+class Shape(NamedTuple):
+    """A list as it is asked for, and what the plan on each database must name."""
+
+    asked: dict[str, str]
+    sqlite: str
+    postgres: str
+
+
+SHAPES = {
+    "default": Shape({}, "COVERING INDEX bookmark_fresh", "bookmark_fresh"),
+    "everything": Shape(ALL, "COVERING INDEX bookmark_all", "bookmark_all"),
+    "archived too": Shape(
+        {"hide_archived": "false"}, "COVERING INDEX bookmark_all", "bookmark_all"
+    ),
+    "read too": Shape({"is_unread_only": "false"}, "COVERING INDEX bookmark_all", "bookmark_all"),
+    "by date of bookmarking": Shape(
+        {"sort_by": "created_at"}, "COVERING INDEX bookmark_by_bookmarked", "bookmark_by_bookmarked"
+    ),
+    "by date of posting": Shape(
+        {"sort_by": "posted_at"}, "COVERING INDEX bookmark_by_posted", "bookmark_by_posted"
+    ),
+    "of an author": Shape({"author": "rare"}, "INDEX bookmark_by_author ", "bookmark_by_author"),
+    "with a tag": Shape({"tag": "rare"}, "INDEX label_by_name ", "label_by_name"),
+    "with photos": Shape({"media_type": "image", **ALL}, "INDEX bookmark_all ", "account_id = "),
+    "with a word": Shape({"q": "rareword"}, "COVERING INDEX bookmark_fresh", "keyword_words"),
+    "with a word, of an author": Shape(
+        {"q": "rareword", "author": "rare"}, "keyword VIRTUAL TABLE INDEX", "keyword_words"
+    ),
+}
+
+
+class Watched:
+    """A database that notes what is read through it, and changes nothing."""
+
+    def __init__(self, inner: Database) -> None:
+        self._inner = inner
+        self.asked: list[tuple[str, Values]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    async def rows(self, sql: str, values: Values) -> Sequence[Row]:
+        self.asked.append((sql, values))
+        return await self._inner.rows(sql, values)
+
+    async def slow_rows(self, sql: str, values: Values) -> Sequence[Row]:
+        self.asked.append((sql, values))
+        return await self._inner.slow_rows(sql, values)
+
+
+class Library(NamedTuple):
+    watched: Watched
+    alice: Member
+
+    async def plan(self, explain: str, asked: dict[str, str]) -> str:
+        """The plans of all that a list reads beside the key."""
+        await self.alice.save()  # a new version, so that no total is remembered
+        self.watched.asked.clear()
+        await self.alice.listed(**asked)
+        lines: list[str] = []
+        for sql, values in self.watched.asked[1:]:
+            rows = await self.watched.rows(f"{explain} {sql}", values)
+            lines += [str(row[-1]) for row in rows]
+        return "\n".join(lines)
+
+
+@pytest.fixture(scope="module")
+async def sqlite_library(
+    sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Library]:
+    folder = tmp_path_factory.mktemp("plans")
+    async with databases.fresh_sqlite(sqlite_template, folder) as database:
+        yield await filled(database)
+
+
+@pytest.fixture(scope="module")
+async def postgres_library(postgres: ThrowawayPostgres) -> AsyncIterator[Library]:
+    async with databases.fresh_postgres(postgres) as database:
+        library = await filled(database)
+        await multiply(database, library.alice.account_id)
+        yield library
+
+
+async def filled(database: Database) -> Library:
+    watched = Watched(database)
+    built = await service.build(cast("Database", watched))
+    photo = [{"type": "photo", "url": "https://example.com/1.jpg"}]
+    records = [
+        make.post(
+            is_read=number % 3 == 0,
+            is_archived=number % 5 == 0,
+            author="rare" if number % 100 == 1 else f"author{number % 50}",
+            text="rareword" if number % 100 == 1 else f"plain text {number}",
+            tags=["rare"] if number % 100 == 1 else [f"tag{number % 20}"],
+            attachments=photo if number % 7 == 0 else [],
+        )
+        for number in range(POSTS)
+    ]
+    await built.alice.save_all(records)
+    return Library(watched, built.alice)
+
+
+async def multiply(database: Database, account_id: int) -> None:
+    """The same library in many accounts, so that PostgreSQL's planner has something to weigh."""
+    tables = ("bookmark", "content", "keyword", "label", "bookmark_label")
+
+    async def work(transaction: Transaction) -> None:
+        for table in tables:
+            found = await transaction.rows(
+                "SELECT string_agg(column_name, ', ' ORDER BY ordinal_position)"
+                " FROM information_schema.columns"
+                " WHERE table_name = :table AND column_name <> 'account_id'",
+                {"table": table},
+            )
+            columns = found[0][0]
+            await transaction.run(
+                f"INSERT INTO {table} (account_id, {columns}) SELECT n, {columns}"  # noqa: S608 - names from the catalogue
+                f" FROM {table} CROSS JOIN generate_series(1, {OTHER_ACCOUNTS}) AS n"
+                " WHERE account_id = :account_id",
+                {"account_id": account_id},
+            )
+
+    await database.write(work)
+    for table in tables:
+        await database.rows(f"VACUUM ANALYZE {table}", {})
+
+
+@pytest.mark.parametrize("name", SHAPES)
+async def test_a_list_is_read_along_its_index_on_sqlite(sqlite_library: Library, name: str) -> None:
+    shape = SHAPES[name]
+
+    plan = await sqlite_library.plan("EXPLAIN QUERY PLAN", shape.asked)
+
+    if "q" in shape.asked and "author" not in shape.asked:
+        # The short way is no statement of the watched database; its own test reads its plan.
+        assert plan.startswith("SCAN wanted VIRTUAL TABLE")
+        return
+    assert shape.sqlite in plan
+    assert "SCAN b" not in plan
+    assert "SCAN c" not in plan
+
+
+@pytest.mark.parametrize("name", ["default", "everything", "archived too", "by date of posting"])
+async def test_a_list_in_the_order_of_an_index_is_not_sorted(
+    sqlite_library: Library, name: str
+) -> None:
+    plan = await sqlite_library.plan("EXPLAIN QUERY PLAN", SHAPES[name].asked)
+
+    assert "TEMP B-TREE" not in plan
+
+
+async def test_the_short_way_walks_the_words_alone(sqlite_library: Library) -> None:
+    account = await sqlite_library.alice.account()
+    sql = sqlite_library.watched.queries("word_order")
+    values = {"account_id": account.account_id, "place": 0, "place_end": 1, "wanted": '"a"'}
+    values |= {"ranks": b"", "from_rank": b"", "to_rank": b"", "limit": 1}
+
+    plans = {}
+    for name, text in sql.items():
+        asked = text.format(filters="NOT b.is_read AND NOT b.is_archived")
+        rows = await sqlite_library.watched.rows(f"EXPLAIN QUERY PLAN {asked}", values)
+        plans[name] = "\n".join(str(row[-1]) for row in rows)
+
+    assert "COVERING INDEX bookmark_fresh" in plans.pop("order_of_all")
+    for plan in plans.values():
+        assert "VIRTUAL TABLE INDEX" in plan
+        assert "bookmark" not in plan
+
+
+@pytest.mark.parametrize("name", SHAPES)
+async def test_a_list_is_read_along_its_index_on_postgres(
+    postgres_library: Library, name: str
+) -> None:
+    shape = SHAPES[name]
+
+    plan = await postgres_library.plan("EXPLAIN", shape.asked)
+
+    assert shape.postgres in plan
+    assert "Seq Scan" not in plan
+
+
+@pytest.mark.parametrize("library", ["sqlite_library", "postgres_library"])
+async def test_the_common_requests_take_two_statements(
+    request: pytest.FixtureRequest, library: str
+) -> None:
+    watched, alice = request.getfixturevalue(library)
+    saved = await alice.save()
+
+    for path in ("/v1/bookmarks", f"/v1/bookmarks/{saved['post_id']}"):
+        watched.asked.clear()
+        response = await alice.get(path)
+
+        assert response.status_code == 200
+        assert len(watched.asked) == 2, path
+
+
+@pytest.mark.parametrize("library", ["sqlite_library", "postgres_library"])
+async def test_a_count_and_a_repeated_answer_take_one_statement(
+    request: pytest.FixtureRequest, library: str
+) -> None:
+    watched, alice = request.getfixturevalue(library)
+    await alice.get("/v1/bookmarks", limit=7)
+
+    for path, params in (("/v1/bookmarks/count", {}), ("/v1/bookmarks", {"limit": 7})):
+        watched.asked.clear()
+        await alice.get(path, **params)
+
+        assert len(watched.asked) == 1, path

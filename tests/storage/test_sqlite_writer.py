@@ -1,0 +1,315 @@
+"""SQLite's writer: groups share a commit, a failure stays alone, processes queue."""
+
+import asyncio
+import struct
+import subprocess
+import sys
+import threading
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import apsw
+import pytest
+
+from bowerbird.errors import Code, Refusal
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.sqlite import FILE_NAME, SqliteDatabase
+
+pytestmark = pytest.mark.anyio
+
+INSERT = "INSERT INTO secret (name, value, created_at) VALUES (:name, :value, 0)"
+COUNT = "SELECT count(*) FROM secret"
+MEGABYTE = b"x" * 1024 * 1024
+
+# Writes one row for each line it is sent, and says when it is on disk.
+WRITER = """
+import asyncio, sys
+from pathlib import Path
+from bowerbird.storage.sqlite import SqliteDatabase
+async def main():
+    database = SqliteDatabase(Path(sys.argv[1]))
+    for line in sys.stdin:
+        name = f"{sys.argv[2]} {line}"
+        async def work(transaction):
+            await transaction.run(
+                "INSERT INTO secret (name, value, created_at) VALUES (:name, x'00', 0)",
+                {"name": name},
+            )
+        await database.write(work)
+        print("done", flush=True)
+    await database.close()
+asyncio.run(main())
+"""
+# Reaches the end of what a file may hold, in the middle of a write.
+BOUNDED = """
+import asyncio, resource, sys
+from pathlib import Path
+from bowerbird.errors import Refusal
+from bowerbird.storage.sqlite import SqliteDatabase
+async def main():
+    database = SqliteDatabase(Path(sys.argv[1]))
+    async def put(name, value):
+        async def work(transaction):
+            await transaction.run(
+                "INSERT INTO secret (name, value, created_at) VALUES (:name, :value, 0)",
+                {"name": name, "value": value},
+            )
+        await database.write(work)
+    await put("before", b"")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (512 * 1024, resource.RLIM_INFINITY))
+    try:
+        await put("too large", b"x" * 4 * 1024 * 1024)
+    except Refusal as refused:
+        print(refused.status, refused.headers["Retry-After"])
+    print((await database.rows("SELECT name FROM secret", {}))[0][0])
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    await put("later", b"x" * 1024 * 1024)
+    print((await database.rows("SELECT count(*) FROM secret", {}))[0][0])
+    await database.close()
+asyncio.run(main())
+"""
+
+
+def opened_copy(template: Path, folder: Path) -> SqliteDatabase:
+    (folder / FILE_NAME).write_bytes(template.read_bytes())
+    return SqliteDatabase(folder)
+
+
+def insert(name: str, value: bytes = b"") -> Callable[[Transaction], Awaitable[None]]:
+    async def work(transaction: Transaction) -> None:
+        await transaction.run(INSERT, {"name": name, "value": value})
+
+    return work
+
+
+async def names(database: Database) -> set[str]:
+    return {row[0] for row in await database.rows("SELECT name FROM secret", {})}
+
+
+def commits(folder: Path) -> int:
+    """Commits in the log: the frames that tell the size of the file after them."""
+    log = (folder / f"{FILE_NAME}-wal").read_bytes()
+    page_size, salt = struct.unpack(">I", log[8:12])[0], log[16:24]
+    frames = range(32, len(log), 24 + page_size)
+    return sum(
+        log[at + 8 : at + 16] == salt and struct.unpack(">I", log[at + 4 : at + 8])[0] > 0
+        for at in frames
+    )
+
+
+async def limit_pages(database: Database, most: int) -> None:
+    """Sets where SQLite finds the disk full; never below what the file has."""
+
+    async def work(transaction: Transaction) -> None:
+        await transaction.rows(f"PRAGMA max_page_count = {most}", {})
+
+    await database.write(work)
+
+
+async def test_writes_that_wait_share_a_commit(sqlite: Database, tmp_path: Path) -> None:
+    await asyncio.gather(*(sqlite.write(insert(f"row {number}")) for number in range(300)))
+
+    assert len(await names(sqlite)) == 300
+    assert commits(tmp_path) <= 30
+
+
+async def test_a_write_alone_is_committed_at_once(sqlite: Database, tmp_path: Path) -> None:
+    for number in range(3):
+        await sqlite.write(insert(f"row {number}"))
+        assert commits(tmp_path) == number + 1
+
+
+async def test_a_write_returns_what_its_work_does(sqlite: Database) -> None:
+    async def work(transaction: Transaction) -> int:
+        return len(await transaction.rows(COUNT, {}))
+
+    assert await sqlite.write(work) == 1
+
+
+async def test_a_failing_write_takes_nothing_with_it(sqlite: Database) -> None:
+    async def failing(transaction: Transaction) -> None:
+        await transaction.run(INSERT, {"name": "half", "value": b""})
+        raise LookupError("mine")
+
+    outcomes = await asyncio.gather(
+        *(sqlite.write(insert(f"before {number}")) for number in range(5)),
+        sqlite.write(failing),
+        sqlite.write(insert("before 1")),
+        *(sqlite.write(insert(f"after {number}")) for number in range(5)),
+        return_exceptions=True,
+    )
+
+    assert [type(outcome) for outcome in outcomes if outcome is not None] == [
+        LookupError,
+        apsw.ConstraintError,
+    ]
+    assert await names(sqlite) == {f"{when} {n}" for when in ("before", "after") for n in range(5)}
+
+
+async def test_work_that_waits_is_refused(sqlite: Database) -> None:
+    async def waiting(transaction: Transaction) -> None:
+        await transaction.run(INSERT, {"name": "half", "value": b""})
+        await asyncio.sleep(0)
+
+    with pytest.raises(RuntimeError, match="must not wait"):
+        await sqlite.write(waiting)
+
+    assert await names(sqlite) == set()
+
+
+async def test_a_full_disk_is_a_refusal_and_leaves_nothing_half(
+    sqlite: Database, tmp_path: Path
+) -> None:
+    await sqlite.write(insert("before"))
+    await limit_pages(sqlite, 1)
+
+    outcomes = await asyncio.gather(
+        *(sqlite.write(insert(f"row {number}", MEGABYTE)) for number in range(4)),
+        return_exceptions=True,
+    )
+
+    for outcome in outcomes:
+        assert isinstance(outcome, Refusal)
+        assert outcome.code is Code.SERVICE_UNAVAILABLE
+        assert outcome.headers == {"Retry-After": "30"}
+        assert outcome.sentence == "The disk is full; this change was not made."
+    assert await names(sqlite) == {"before"}
+
+    await limit_pages(sqlite, 1_000_000)
+    await sqlite.write(insert("later", MEGABYTE))
+    assert await names(sqlite) == {"before", "later"}
+    checked = apsw.Connection(str(tmp_path / FILE_NAME))
+    assert checked.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    checked.close()
+
+
+async def test_a_disk_that_is_full_for_one_write_fails_its_whole_group(sqlite: Database) -> None:
+    await limit_pages(sqlite, 1)
+
+    outcomes = await asyncio.gather(
+        sqlite.write(insert("small")),
+        sqlite.write(insert("large", MEGABYTE)),
+        sqlite.write(insert("small too")),
+        return_exceptions=True,
+    )
+
+    # Whoever is told of success is on disk, whoever is not is not; and nobody waits for ever.
+    done = {
+        name
+        for name, outcome in zip(("small", "large", "small too"), outcomes, strict=True)
+        if outcome is None
+    }
+    refused = [outcome for outcome in outcomes if outcome is not None]
+    assert all(isinstance(outcome, Refusal) for outcome in refused), refused
+    assert await names(sqlite) == done
+    assert "large" not in done
+
+
+def test_a_file_that_may_not_grow_is_a_refusal(sqlite_template: Path) -> None:
+    folder = sqlite_template.parent / "bounded"
+    folder.mkdir()
+    (folder / FILE_NAME).write_bytes(sqlite_template.read_bytes())
+
+    ran = subprocess.run(
+        [sys.executable, "-c", BOUNDED, str(folder)], capture_output=True, text=True, check=False
+    )
+
+    assert ran.stdout.split() == ["503", "5", "before", "2"], ran.stderr
+
+
+async def test_a_caller_that_gave_up_leaves_the_writer_whole(sqlite: Database) -> None:
+    entered, leave = threading.Event(), threading.Event()
+
+    async def slow(transaction: Transaction) -> None:
+        await transaction.run(INSERT, {"name": "given up", "value": b""})
+        entered.set()
+        assert leave.wait(10)
+
+    task = asyncio.create_task(sqlite.write(slow))
+    await asyncio.to_thread(entered.wait, 10)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    leave.set()
+    await sqlite.write(insert("later"))
+
+    assert await names(sqlite) == {"given up", "later"}
+
+
+async def test_closing_finishes_what_waits(sqlite_template: Path, tmp_path: Path) -> None:
+    database = opened_copy(sqlite_template, tmp_path)
+    writes = [asyncio.create_task(database.write(insert(f"row {n}"))) for n in range(50)]
+    await asyncio.sleep(0)
+
+    await database.close()
+
+    assert await asyncio.gather(*writes) == [None] * 50
+    with pytest.raises(Refusal, match="stopping"):
+        await database.write(insert("late"))
+    connection = apsw.Connection(str(tmp_path / FILE_NAME))
+    assert connection.execute(COUNT).fetchall() == [(50,)]
+    connection.close()
+
+
+async def test_a_program_that_knows_no_queue_is_waited_for(
+    sqlite: Database, tmp_path: Path
+) -> None:
+    shell = apsw.Connection(str(tmp_path / FILE_NAME))
+    shell.execute("BEGIN IMMEDIATE")
+    write = asyncio.create_task(sqlite.write(insert("ours")))
+    await asyncio.sleep(0)
+
+    assert await names(sqlite) == set()
+    assert not write.done()
+    shell.execute("INSERT INTO secret VALUES ('theirs', x'', 0); COMMIT")
+    await write
+
+    assert await names(sqlite) == {"ours", "theirs"}
+    shell.close()
+
+
+def start_writer(folder: Path, name: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(folder), name],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+async def test_what_another_process_commits_is_seen_at_the_next_read(
+    sqlite: Database, tmp_path: Path
+) -> None:
+    with start_writer(tmp_path, "other") as other:
+        assert other.stdin
+        assert other.stdout
+        for number in range(1, 6):
+            other.stdin.write(f"{number}\n")
+            other.stdin.flush()
+            assert other.stdout.readline() == "done\n"
+            assert (await sqlite.rows(COUNT, {}))[0][0] == number
+        other.stdin.close()
+
+    assert other.returncode == 0
+
+
+async def test_several_processes_write_one_file_without_errors(
+    sqlite: Database, tmp_path: Path
+) -> None:
+    others = [start_writer(tmp_path, str(number)) for number in range(3)]
+    for other in others:
+        assert other.stdin
+        other.stdin.write("".join(f"{line}\n" for line in range(60)))
+        other.stdin.close()
+        other.stdin = None
+
+    seen = [0]
+    for number in range(60):
+        await sqlite.write(insert(f"own {number}"))
+        seen.append((await sqlite.rows(COUNT, {}))[0][0])
+    said = [other.communicate()[0] for other in others]
+
+    assert [other.returncode for other in others] == [0] * 3
+    assert said == ["done\n" * 60] * 3
+    assert seen == sorted(seen)
+    assert (await sqlite.rows(COUNT, {}))[0][0] == 4 * 60

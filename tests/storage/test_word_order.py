@@ -1,0 +1,172 @@
+"""SQLite's short way to keyword hits answers exactly like the general statement."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bowerbird.model.accounts import Account
+from bowerbird.model.filters import After, BookmarkFilter, Sort
+from bowerbird.search import query
+from bowerbird.storage.bookmarks import BookmarkStore
+from bowerbird.storage.database import Database, Transaction
+from tests.support import databases, make, service
+from tests.support.service import Member
+
+pytestmark = pytest.mark.anyio
+
+POSTS = 2_600
+WORDS = ("apple", "apricot", "banana", "cherry", "damson")
+EVERYTHING = BookmarkFilter(unread_only=False, hide_archived=False)
+
+
+class Roundabout:
+    """The same database without its short way."""
+
+    word_order = None
+
+    def __init__(self, inner: Database) -> None:
+        self._inner = inner
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
+class Fruits(NamedTuple):
+    """A library in which one word stands in every post, others in some, and posts are gone."""
+
+    short: BookmarkStore
+    general: BookmarkStore
+    account: Account
+
+
+@pytest.fixture(scope="module")
+async def fruits(
+    sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Fruits]:
+    folder = tmp_path_factory.mktemp("fruits")
+    async with databases.fresh_sqlite(sqlite_template, folder) as database:
+        built = await service.build(database)
+        await built.alice.save_all([fruit(number) for number in range(POSTS)])
+        await built.bob.save_all([fruit(number) for number in range(0, 50, 2)])
+        await remove_some(database, built.alice.account_id)
+        general = BookmarkStore(cast("Database", Roundabout(database)))
+        yield Fruits(BookmarkStore(database), general, await built.alice.account())
+
+
+def fruit(number: int) -> dict[str, Any]:
+    words = [word for place, word in enumerate(WORDS) if number % (2 * place + 1) == 0]
+    return make.post(
+        text=" ".join(words),
+        # Several posts share an index, so that the number decides between them.
+        sort_index=(number * 7919) % (POSTS // 4),
+        is_read=number % 5 == 0,
+        is_archived=number % 7 == 0,
+    )
+
+
+async def remove_some(database: Database, account_id: int) -> None:
+    async def work(transaction: Transaction) -> None:
+        await transaction.run(
+            "DELETE FROM bookmark WHERE account_id = :account_id AND number % 11 = 0",
+            {"account_id": account_id},
+        )
+
+    await database.write(work)
+
+
+flags = st.builds(BookmarkFilter, unread_only=st.booleans(), hide_archived=st.booleans())
+words = st.sampled_from(
+    [*WORDS, "ap*", '"apple banana"', "none", "apple banana", "Äpple", "cherry damson"]
+)
+unwanted = st.sampled_from(["", *(f" -{word}" for word in WORDS), ' -"banana cherry"', " -none"])
+texts = st.builds("{}{}".format, words, unwanted)
+# Ends that stand, ends whose bookmark has gone, and ends without a number.
+ends = st.none() | st.builds(
+    After,
+    value=st.integers(-1, POSTS // 4 + 1),
+    number=st.none() | st.integers(0, POSTS + 1),
+)
+
+
+@settings(
+    max_examples=120,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(filter=flags, text=texts, after=ends, limit=st.integers(1, 40))
+async def test_the_short_way_answers_like_the_general_one(
+    fruits: Fruits, filter: BookmarkFilter, text: str, after: After | None, limit: int
+) -> None:
+    asked = BookmarkFilter(
+        unread_only=filter.unread_only,
+        hide_archived=filter.hide_archived,
+        words=query.parse(text),
+    )
+
+    short = await fruits.short.page(fruits.account, asked, Sort(), after, limit)
+    general = await fruits.general.page(fruits.account, asked, Sort(), after, limit)
+
+    assert short == general
+    assert await fruits.short.count(fruits.account, asked) == await fruits.general.count(
+        fruits.account, asked
+    )
+
+
+async def test_a_walk_page_by_page_meets_every_hit_once(fruits: Fruits) -> None:
+    asked = BookmarkFilter(words=query.parse("apple -damson"))
+
+    seen, after = 0, None
+    for _ in range(POSTS):
+        page = await fruits.short.page(fruits.account, asked, Sort(), after, 97)
+        seen += page.count
+        after = page.end
+        if after is None:
+            break
+
+    assert seen == await fruits.general.count(fruits.account, asked)
+    assert seen > 1_000
+
+
+@pytest.fixture
+async def eve(sqlite: Database) -> Member:
+    return (await service.build(sqlite)).alice
+
+
+async def test_a_new_post_is_found_at_once(eve: Member) -> None:
+    first = await eve.save(text="apple one")
+    assert await eve.ids(q="apple") == [first["post_id"]]
+
+    second = await eve.save(text="apple two")
+
+    assert await eve.ids(q="apple") == [second["post_id"], first["post_id"]]
+    assert (await eve.listed(q="apple"))["meta"]["total_count"] == 2
+
+
+async def test_a_changed_flag_is_seen_at_once(eve: Member) -> None:
+    first = await eve.save(text="apple one")
+    assert await eve.ids(q="apple") == [first["post_id"]]
+
+    await eve.save_all([{**first, "is_read": True}])
+
+    assert await eve.ids(q="apple") == []
+    assert await eve.ids(q="apple", is_unread_only="false") == [first["post_id"]]
+
+
+async def test_words_that_a_post_lost_are_no_longer_found(eve: Member) -> None:
+    first = await eve.save(text="apple one")
+    assert await eve.ids(q="apple") == [first["post_id"]]
+    details = {**first["tweet_details"], "text": "banana one"}
+
+    await eve.save_all([{**first, "tweet_details": details}])
+
+    assert await eve.ids(q="apple") == []
+    assert await eve.ids(q="banana") == [first["post_id"]]
+
+
+async def test_an_empty_library_has_no_hits(eve: Member) -> None:
+    assert await eve.ids(q="apple") == []

@@ -1,0 +1,137 @@
+"""The service as its operator meets it: real processes, real ports, a folder of their own."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+PATIENCE_SECONDS = 20
+BOWERBIRD = (sys.executable, "-m", "bowerbird")
+
+
+@dataclass
+class Server:
+    process: subprocess.Popen[bytes]
+    folder: Path
+    port: int
+    admin_port: int
+    environment: dict[str, str]
+
+    def get(self, path: str, key: str | None = None, **params: Any) -> httpx.Response:
+        headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+        return httpx.get(f"http://127.0.0.1:{self.port}{path}", params=params, headers=headers)
+
+    def output(self) -> str:
+        return (self.folder / "stdout").read_text(encoding="utf-8")
+
+    def errors(self) -> str:
+        return (self.folder / "stderr").read_text(encoding="utf-8")
+
+    def log(self) -> list[dict[str, Any]]:
+        """The lines of the log so far; each must be a JSON object."""
+        return [json.loads(line) for line in self.errors().splitlines()]
+
+    def run(self, *arguments: str) -> str:
+        """Runs a command on the same library; returns what it prints."""
+        ran = bowerbird(*arguments, environment=self.environment)
+        assert ran.returncode == 0, ran.stderr
+        return ran.stdout.strip()
+
+    def new_key(self, email: str = "you@example.com") -> str:
+        self.run("account", "create", email)
+        return self.run("key", "create", email).splitlines()[-1]
+
+    def stop(self) -> int:
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(PATIENCE_SECONDS)
+
+    def is_answering(self) -> bool:
+        try:
+            return self.get("/healthz").status_code == 200
+        except httpx.TransportError:
+            return False
+
+    def wait_until_it_answers(self) -> None:
+        wait_until(lambda: self.process.poll() is not None or self.is_answering())
+        assert self.process.poll() is None, self.errors()
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def environment_of(**settings: Any) -> dict[str, str]:
+    """This process's environment with these settings and no others."""
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith("BOWERBIRD_")}
+    return inherited | {f"BOWERBIRD_{name.upper()}": str(v) for name, v in settings.items()}
+
+
+def bowerbird(*arguments: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*BOWERBIRD, *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+@contextmanager
+def started(
+    folder: Path, *arguments: str, command: Sequence[str] = BOWERBIRD, **settings: Any
+) -> Iterator[Server]:
+    """`bowerbird serve` in `folder`, with its data and output there; may not answer yet."""
+    port, admin_port = free_port(), free_port()
+    known = {"data_dir": folder / "data", "port": port, "admin_port": admin_port}
+    environment = environment_of(**{**known, **settings})
+    with (folder / "stdout").open("wb") as stdout, (folder / "stderr").open("wb") as stderr:
+        process = subprocess.Popen(
+            [*command, "serve", *arguments],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=stderr,
+        )
+    try:
+        yield Server(process, folder, port, admin_port, environment)
+    finally:
+        if process.poll() is None:
+            process.terminate()
+        try:
+            process.wait(PATIENCE_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            raise
+
+
+@contextmanager
+def serving(
+    folder: Path, *arguments: str, command: Sequence[str] = BOWERBIRD, **settings: Any
+) -> Iterator[Server]:
+    """`bowerbird serve`, answering."""
+    with started(folder, *arguments, command=command, **settings) as server:
+        server.wait_until_it_answers()
+        yield server

@@ -1,0 +1,79 @@
+"""Files stay short and say what they hold. There is no list of exceptions, and none may start."""
+
+import ast
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+MOST_LINES = 400
+MOST_TEST_LINES = 500
+# Names that say nothing, so that anything ends up behind them.
+DRAWERS = {
+    *("util", "utils", "helper", "helpers", "common", "misc", "base"),
+    *("manager", "managers", "service", "services", "tools", "lib", "shared"),
+}
+WRITTEN_BY_HAND = {".py", ".sql", ".html", ".css", ".js", ".lua", ".sh"}
+
+
+def files() -> list[Path]:
+    """Everything that is or would be committed."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    found = {Path(name) for name in listed.split("\0") if name}
+    return sorted(path for path in found if (ROOT / path).is_file())
+
+
+FILES = files()
+MODULES = [
+    path for path in FILES if path.parts[:2] == ("src", "bowerbird") and path.suffix == ".py"
+]
+
+
+def lines(path: Path) -> int:
+    return len((ROOT / path).read_text(encoding="utf-8").splitlines())
+
+
+def test_files_are_short() -> None:
+    too_long = {
+        str(path): count
+        for path in FILES
+        if path.suffix in WRITTEN_BY_HAND
+        and (count := lines(path)) > (MOST_TEST_LINES if path.parts[0] == "tests" else MOST_LINES)
+    }
+
+    assert too_long == {}
+
+
+def test_no_module_is_a_drawer() -> None:
+    drawers = [
+        str(path) for path in MODULES if DRAWERS & {path.stem, *(part for part in path.parts[2:-1])}
+    ]
+
+    assert drawers == []
+
+
+@pytest.mark.parametrize("path", MODULES, ids=str)
+def test_every_module_opens_with_its_purpose(path: Path) -> None:
+    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+
+    assert ast.get_docstring(tree), "say in a sentence or two what the module is for"
+
+
+def test_every_statement_file_is_in_the_package() -> None:
+    declared = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+
+    assert '"sql/*.sql", "sql/*/*.sql", "migrations/*/*.sql"' in declared
+    depths = {
+        path.relative_to("src/bowerbird/storage").parts[0]: len(path.parts)
+        for path in FILES
+        if path.suffix == ".sql"
+    }
+    assert depths.keys() == {"sql", "migrations"}
+    assert max(depths.values()) <= 6
