@@ -19,11 +19,10 @@ def free_ports() -> dict[str, str]:
         socket.create_server(("127.0.0.1", 0)) as one,
         socket.create_server(("127.0.0.1", 0)) as two,
     ):
-        ports = {
+        return {
             "BOWERBIRD_PORT": str(one.getsockname()[1]),
             "BOWERBIRD_ADMIN_PORT": str(two.getsockname()[1]),
         }
-    return ports
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from bowerbird.errors import Refusal
 from bowerbird.library import cursors
 from bowerbird.library.cursors import Keyset, Ranked
+from bowerbird.model.filters import Sort
 
 numbers = st.integers(0, 2**40 - 1)
 keysets = st.builds(
@@ -102,3 +103,16 @@ def test_a_cursor_stands_in_an_address_as_it_is() -> None:
 
 
 _URL_SAFE = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+
+
+@pytest.mark.parametrize(
+    ("end", "sort"),
+    [
+        (Keyset("text", 1), Sort("sort_index")),
+        (Keyset(1, 1), Sort("title")),
+        (cursors.ranked({1}), Sort("title")),
+    ],
+)
+def test_a_well_sealed_end_of_another_kind_is_refused(end: Keyset | Ranked, sort: Sort) -> None:
+    with pytest.raises(Refusal, match="cursor"):
+        cursors.read_after(cursors.write(end, b"query"), b"query", sort)

@@ -41,7 +41,8 @@ def with_library(work: Callable[[Opened], Awaitable[T]]) -> T:
 async def opened_library(settings: Settings) -> AsyncIterator[Opened]:
     if not settings.is_sqlite:
         await postgres_schema.require_ready(settings.database_url)
-    database = await open_database(settings)
+    # A command reads a library once through; its memory stays small whatever the library's size.
+    database = await open_database(settings, is_mapped=False)
     try:
         yield Opened(settings, database, system_clock)
     finally:

@@ -83,10 +83,7 @@ class Bookmarks:
     ) -> tuple[Page, Keyset | None, int]:
         after = request.after
         if request.cursor is not None:
-            end = cursors.read(request.cursor, query)
-            if not isinstance(end, Keyset):
-                raise errors.invalid("cursor", "was given out for a ranked list")
-            after = cursors.after(end)
+            after = cursors.read_after(request.cursor, query, request.sort)
         total = await self._total(account, request.filter)
         if total == 0:
             return _EMPTY, None, 0
@@ -98,10 +95,7 @@ class Bookmarks:
     ) -> tuple[Page, Ranked | None, int]:
         seen: set[int] = set()
         if request.cursor is not None:
-            end = cursors.read(request.cursor, query)
-            if not isinstance(end, Ranked):
-                raise errors.invalid("cursor", "was given out for a list that is not ranked")
-            seen = cursors.seen(end)
+            seen = cursors.read_seen(request.cursor, query)
         numbers = await self._ranking(account, request.filter)
         # A library that changed since is ranked anew, so a place in the old ranking says nothing.
         unseen = [number for number in numbers if number not in seen]

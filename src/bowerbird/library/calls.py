@@ -5,6 +5,8 @@ from collections import Counter
 from contextlib import suppress
 from typing import Final
 
+import structlog
+
 from bowerbird.clock import Clock, first_of_next_month, month_of
 from bowerbird.errors import Code, Refusal
 from bowerbird.model.accounts import Account
@@ -25,6 +27,7 @@ class CallCounter:
         # Handed to the database, not yet known to be stored.
         self._leaving: Counter[tuple[int, int]] = Counter()
         self._full = asyncio.Event()
+        self._log = structlog.get_logger()
 
     def check(self, account: Account) -> None:
         if not account.is_free:
@@ -54,9 +57,10 @@ class CallCounter:
             for month in sorted({month for month, _ in self._leaving}):
                 calls = {a: n for (m, a), n in self._leaving.items() if m == month}
                 await self._store.add_calls(month, calls)
-        except Refusal:
-            # The database is away: the calls stay gathered until it is back.
+        except Exception:
+            # They stay gathered until the database takes them.
             self._gathered += self._leaving
+            raise
         finally:
             self._leaving = Counter()
 
@@ -67,6 +71,14 @@ class CallCounter:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._full.wait(), _FLUSH_S)
                 self._full.clear()
-                await self.flush()
+                await self._try_to_flush()
         finally:
+            await self._try_to_flush()
+
+    async def _try_to_flush(self) -> None:
+        try:
             await self.flush()
+        except Refusal as refused:
+            self._log.warning("calls wait", reason=refused.sentence, calls=self._gathered.total())
+        except Exception:  # noqa: BLE001 - counting goes on whatever happened
+            self._log.exception("calls wait", calls=self._gathered.total())

@@ -10,7 +10,8 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird import errors
-from bowerbird.model.filters import After
+from bowerbird.model.bookmarks import Integer
+from bowerbird.model.filters import SORT_FIELDS, After, Kind, Sort
 
 _SEAL_BYTES: Final = 8
 # A whole ranked list: a thousand gaps of five bytes at most.
@@ -28,8 +29,8 @@ class Ranked(Struct, frozen=True, array_like=True, tag="r"):
 
 
 class Keyset(Struct, frozen=True, array_like=True, tag="k"):
-    value: int | str
-    number: int
+    value: Integer | str
+    number: Integer
 
 
 _decoder: Final[msgspec.msgpack.Decoder[Ranked | Keyset]] = msgspec.msgpack.Decoder(Ranked | Keyset)
@@ -38,6 +39,37 @@ _decoder: Final[msgspec.msgpack.Decoder[Ranked | Keyset]] = msgspec.msgpack.Deco
 def write(end: Ranked | Keyset, query: bytes) -> str:
     body = _pack(end)
     return _encoded(_seal(body, query) + body)
+
+
+def read_after(text: str, query: bytes, sort: Sort) -> After:
+    """Where an ordered list goes on."""
+    end = read(text, query)
+    is_text = SORT_FIELDS[sort.field].kind is Kind.TEXT
+    if not isinstance(end, Keyset) or isinstance(end.value, str) is not is_text:
+        raise _refused(text)
+    return After(end.value, end.number)
+
+
+def read_seen(text: str, query: bytes) -> set[int]:
+    """Which bookmarks of a ranked list were shown."""
+    end = read(text, query)
+    if not isinstance(end, Ranked):
+        raise _refused(text)
+    return seen(end)
+
+
+def seen(end: Ranked) -> set[int]:
+    return set(accumulate(end.gaps))
+
+
+def ranked(seen: Collection[int]) -> Ranked:
+    numbers = sorted(seen)
+    return Ranked([after - before for before, after in pairwise([0, *numbers])])
+
+
+def query_of(*parts: Any) -> bytes:
+    """What a cursor is bound to: account, filter and sort, as bytes."""
+    return _pack(parts)
 
 
 def read(text: str, query: bytes) -> Ranked | Keyset:
@@ -49,29 +81,15 @@ def read(text: str, query: bytes) -> Ranked | Keyset:
             return _decoder.decode(body)
     except (ValueError, msgspec.MsgspecError):
         pass
-    raise errors.invalid(
+    raise _refused(text)
+
+
+def _refused(text: str) -> errors.Refusal:
+    return errors.invalid(
         "cursor",
         f"{errors.shown(text, 40)} was not given out for this list; pass next_cursor back "
         "unchanged, with the same filters and sort, or leave it out",
     )
-
-
-def after(end: Keyset) -> After:
-    return After(end.value, end.number)
-
-
-def ranked(seen: Collection[int]) -> Ranked:
-    numbers = sorted(seen)
-    return Ranked([after - before for before, after in pairwise([0, *numbers])])
-
-
-def seen(end: Ranked) -> set[int]:
-    return set(accumulate(end.gaps))
-
-
-def query_of(*parts: Any) -> bytes:
-    """What a cursor is bound to: account, filter and sort, as bytes."""
-    return _pack(parts)
 
 
 def _decoded(text: str) -> bytes:

@@ -167,7 +167,8 @@ class BookmarkStore:
         for name in fragments:
             values[name] = getattr(filter, name)
         if filter.author is not None:
-            values["author_handle"] = filter.author.removeprefix("@")
+            # A lone "@" is a name like any other: posts of nobody have an empty handle.
+            values["author_handle"] = filter.author.removeprefix("@") or filter.author
         values["unknown"] = UNKNOWN
         if filter.words is not None:
             match = self._database.match(filter.words)

@@ -34,15 +34,22 @@ class SqliteDatabase:
 
     dialect: Final = "sqlite"
 
-    def __init__(self, folder: Path, release: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        release: Callable[[], None] | None = None,
+        *,
+        is_mapped: bool = True,
+    ) -> None:
         """`release` is called when the file is closed: it lets go of the folder."""
         file = folder / FILE_NAME
         self._release = release
-        self._reader = connect(file, read_only=True)
-        self._slow_readers = [connect(file, read_only=True) for _ in range(_READER_THREADS)]
+        read = functools.partial(connect, file, read_only=True, is_mapped=is_mapped)
+        self._reader = read()
+        self._slow_readers = [read() for _ in range(_READER_THREADS)]
         self._slow_slots = asyncio.Semaphore(_READER_THREADS)
         self._threads = ThreadPoolExecutor(_READER_THREADS, thread_name_prefix="sqlite-reader")
-        self._writer = Writer(functools.partial(connect, file), folder)
+        self._writer = Writer(functools.partial(connect, file, is_mapped=is_mapped), folder)
 
         self.word_order = WordOrder(self._on_reader, self.queries("word_order"))
 
@@ -118,7 +125,7 @@ class SqliteDatabase:
             self._release()
 
 
-def connect(file: Path, *, read_only: bool = False) -> apsw.Connection:
+def connect(file: Path, *, read_only: bool = False, is_mapped: bool = True) -> apsw.Connection:
     flags = (
         apsw.SQLITE_OPEN_READONLY
         if read_only
@@ -129,7 +136,7 @@ def connect(file: Path, *, read_only: bool = False) -> apsw.Connection:
     connection.execute("PRAGMA cache_size = -16000")
     connection.execute("PRAGMA temp_store = MEMORY")
     # Reads come from the system's own cache: a page of 100 takes 186 µs instead of 245.
-    connection.execute(f"PRAGMA mmap_size = {_MAPPED_BYTES}")
+    connection.execute(f"PRAGMA mmap_size = {_MAPPED_BYTES if is_mapped else 0}")
     if not read_only:
         # 8 KiB pages hold a rendering of 2 kB whole, several to a page.
         connection.execute("PRAGMA page_size = 8192")
