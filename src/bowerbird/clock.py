@@ -3,12 +3,14 @@
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Final
 
 Clock = Callable[[], int]
 """Answers the present instant in UTC microseconds."""
 
 MICROSECONDS: Final = 1_000_000
+_DAY: Final = 86_400 * MICROSECONDS
 
 
 def system_clock() -> int:
@@ -17,7 +19,13 @@ def system_clock() -> int:
 
 def month_of(now: int) -> int:
     """The calendar month in UTC as a number that orders: 202611."""
-    moment = datetime.fromtimestamp(now // MICROSECONDS, UTC)
+    return _month_of_day(now // _DAY)
+
+
+@lru_cache(maxsize=4)
+def _month_of_day(day: int) -> int:
+    # Asked for every request; a day changes its month at most once.
+    moment = datetime.fromtimestamp(day * 86_400, UTC)
     return moment.year * 100 + moment.month
 
 

@@ -21,7 +21,7 @@ def configure(level: str) -> None:
     # What waits when the loop ends has nobody left to write it.
     atexit.register(lines.flush)
     structlog.configure(
-        processors=[structlog.processors.format_exc_info, rendered],
+        processors=[rendered],
         wrapper_class=structlog.make_filtering_bound_logger(
             logging.getLevelNamesMapping()[level.upper()]
         ),
@@ -70,6 +70,8 @@ class _Second:
 
 def rendered(_: Any, level: str, event: structlog.typing.EventDict) -> bytes:
     """One processor instead of a chain: a line costs a third of it."""
+    if "exc_info" in event:
+        event = structlog.processors.format_exc_info(_, level, event)
     line = {"at": _at(system_clock()), "level": level, **event}
     return msgspec.json.encode(line, enc_hook=repr)
 

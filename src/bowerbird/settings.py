@@ -33,7 +33,10 @@ class Settings:
     host: str = setting("127.0.0.1", "Address the service listens on.")
     port: int = setting(8080, "Port the service listens on.")
     admin_host: str = setting("127.0.0.1", "Address of the admin port.")
-    admin_port: int = setting(8081, "Port that serves `/metrics`; 0 turns it off.")
+    admin_port: int = setting(
+        8081,
+        "Port that serves `/metrics`, and the ports above it for further workers; 0 turns it off.",
+    )
     workers: int = setting(1, "Server processes. One is right for SQLite.")
     base_url: str = setting(
         "",

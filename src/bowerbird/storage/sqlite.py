@@ -117,10 +117,11 @@ class SqliteDatabase:
             raise errors.unavailable(str(problem)) from problem
 
     async def close(self) -> None:
-        await asyncio.to_thread(self._writer.close)
         self._threads.shutdown()
         for connection in (self._reader, *self._slow_readers):
             connection.close()
+        # Last, because only a last connection that may write folds the log into the file.
+        await asyncio.to_thread(self._writer.close)
         if self._release is not None:
             self._release()
 
