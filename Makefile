@@ -28,7 +28,7 @@ serve: $(STAMP)
 	@$(BIN)/bowerbird serve
 
 test: $(DEV)
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses auto
 
 check: $(DEV)
 	$(BIN)/ruff format --check .

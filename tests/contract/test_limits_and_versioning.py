@@ -62,7 +62,9 @@ def _parameters() -> dict[str, dict[str, Any]]:
 
 
 async def test_a_page_holds_20_by_default_and_100_at_most(alice: Member) -> None:
-    await alice.save_all([{"post_id": str(number)} for number in range(1, 131)])
+    await alice.save_all(
+        [{"post_id": str(number), "tweet_details": {}} for number in range(1, 131)]
+    )
 
     assert len(await alice.ids()) == 20
     assert len(await alice.ids(limit=100)) == 100
@@ -87,7 +89,7 @@ async def test_the_free_plan_has_no_filtering(free: Member) -> None:
 
 
 async def test_the_free_plan_does_not_page_beyond_the_first_window(free: Member) -> None:
-    await free.save_all([{"post_id": str(number)} for number in range(1, 111)])
+    await free.save_all([{"post_id": str(number), "tweet_details": {}} for number in range(1, 111)])
 
     first = await free.listed(limit=100)
     response = await free.get("/v1/bookmarks", cursor=first["meta"]["next_cursor"])
@@ -101,7 +103,7 @@ async def test_the_free_plan_has_no_search_by_meaning(free: Member) -> None:
 
 
 async def test_a_paid_plan_opens_filtering_and_paging(free: Member) -> None:
-    await free.save_all([{"post_id": str(number)} for number in range(1, 4)])
+    await free.save_all([{"post_id": str(number), "tweet_details": {}} for number in range(1, 4)])
     await free.set_plan("pro")
 
     assert len(await free.crawl(limit=1)) == 3

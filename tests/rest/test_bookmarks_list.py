@@ -60,7 +60,7 @@ async def test_a_sort_index_below_zero_is_kept_to_the_digit(alice: Member) -> No
 
 
 async def test_what_the_source_does_not_tell_is_empty_and_never_null(alice: Member) -> None:
-    await alice.save_all([{"post_id": "4711"}])
+    await alice.save_all([{"post_id": "4711", "tweet_details": {}}])
 
     (shown,) = (await alice.listed())["data"]
 
@@ -133,7 +133,7 @@ async def test_a_limit_that_is_no_positive_whole_number_is_refused(alice: Member
 
 
 async def test_a_page_of_a_hundred_and_one_posts_holds_a_hundred(alice: Member) -> None:
-    posts = [{"post_id": str(n), "sort_index": n} for n in range(1, 102)]
+    posts = [{"post_id": str(n), "sort_index": n, "tweet_details": {}} for n in range(1, 102)]
     await alice.save_all(posts)
 
     answer = await alice.listed(limit=5000)

@@ -16,21 +16,25 @@ _LARGEST = 2**63 - 1
     [
         ("{}", "Object missing required field post_id."),
         ('{"post_id": 7}', "post_id: Expected str, got int."),
+        ('{"post_id": "7"}', "Object missing required field tweet_details."),
         ('{"post_id": ""}', "post_id: Expected 1 to 40 digits."),
         (r'{"post_id": "7\n"}', "post_id: Expected 1 to 40 digits."),
         ('{"post_id": "\u0667"}', "post_id: Expected 1 to 40 digits."),
-        ('{"post_id": "7", "is_read": 1}', "is_read: Expected bool, got int."),
-        ('{"post_id": "7", "sort_index": 1.5}', "sort_index: Expected int, got float."),
+        ('{"post_id": "7", "tweet_details": {}, "is_read": 1}', "is_read: Expected bool, got int."),
         (
-            '{"post_id": "7", "sort_index": 9223372036854775808}',
+            '{"post_id": "7", "tweet_details": {}, "sort_index": 1.5}',
+            "sort_index: Expected int, got float.",
+        ),
+        (
+            '{"post_id": "7", "tweet_details": {}, "sort_index": 9223372036854775808}',
             "sort_index: Expected int <= 9223372036854775807.",
         ),
         (
-            '{"post_id": "7", "imported_at": "yesterday"}',
+            '{"post_id": "7", "tweet_details": {}, "imported_at": "yesterday"}',
             "imported_at: 'yesterday' is not an ISO 8601 date-time.",
         ),
         (
-            '{"post_id": "7", "imported_at": "0001-01-01T00:00:00+14:00"}',
+            '{"post_id": "7", "tweet_details": {}, "imported_at": "0001-01-01T00:00:00+14:00"}',
             "imported_at: '0001-01-01T00:00:00+14:00' is not an ISO 8601 date-time.",
         ),
         (
@@ -47,7 +51,10 @@ _LARGEST = 2**63 - 1
         ),
         ('{"post_id": "7"', "Input data was truncated."),
         ("[]", "Expected object, got array."),
-        ('{"post_id": "7", "tags": [""]}', "tags: a label's name has 1 to 100 characters, not ''."),
+        (
+            '{"post_id": "7", "tweet_details": {}, "tags": [""]}',
+            "tags: a label's name has 1 to 100 characters, not ''.",
+        ),
     ],
 )
 def test_a_wrong_record_is_refused_with_field_and_reason(raw: str, reason: str) -> None:
@@ -59,7 +66,7 @@ def test_a_wrong_record_is_refused_with_field_and_reason(raw: str, reason: str) 
 
 def test_what_is_not_utf_8_is_refused() -> None:
     with pytest.raises(BadRecord, match="not UTF-8"):
-        read(b'{"post_id": "7", "author_id": "\xff"}')
+        read(b'{"post_id": "7", "tweet_details": {}, "author_id": "\xff"}')
 
 
 @pytest.mark.parametrize("text", ["x", r"\u0000"])
@@ -73,7 +80,12 @@ def test_what_is_nested_too_deeply_is_refused(text: str) -> None:
 
 @given(st.text(st.characters() | st.sampled_from("\0\ud800\udc00"), max_size=30))
 def test_only_what_no_database_holds_is_removed(text: str) -> None:
-    record = {"post_id": "7", "author_id": text, "tweet_details": {"article": {text: [text]}}}
+    record = {
+        "post_id": "7",
+        "tweet_details": {},
+        "author_id": text,
+        "tweet_details": {"article": {text: [text]}},
+    }
 
     taken = read(json.dumps(record).encode())
 
@@ -86,13 +98,13 @@ def test_only_what_no_database_holds_is_removed(text: str) -> None:
 
 
 def test_an_escaped_backslash_is_no_escape() -> None:
-    taken = read(rb'{"post_id": "7", "author_id": "\\u0000 \ud83d\ude00"}')
+    taken = read(rb'{"post_id": "7", "tweet_details": {}, "author_id": "\\u0000 \ud83d\ude00"}')
 
     assert (taken.removed, taken.incoming.arrival.author_id) == (0, "\\u0000 😀")
 
 
 @pytest.mark.parametrize("index", [-_LARGEST - 1, -1, 2**53 + 1, _LARGEST])
 def test_a_sort_index_keeps_its_digits(index: int) -> None:
-    taken = read(json.dumps({"post_id": "7", "sort_index": index}).encode())
+    taken = read(json.dumps({"post_id": "7", "tweet_details": {}, "sort_index": index}).encode())
 
     assert taken.incoming.arrival.sort_index == index

@@ -104,7 +104,7 @@ def _post_of(stored: StoredBookmark) -> Incoming | None:
 
 def _named(stored: StoredBookmark, *, keeping_content: bool) -> Incoming | None:
     """The post under the id of its column, which lists and look-ups go by; None for no id."""
-    post: dict[str, Any] = {}
+    post: dict[str, Any] = {"tweet_details": {}}
     if keeping_content:
         post = msgspec.json.decode(_closed(stored.columns["rendering"]))
     post["post_id"] = stored.columns["post_id"]

@@ -61,7 +61,9 @@ def complete(
 def words_of(arrival: Arrival) -> str:
     """Everything of a post that a word can be found in, as tokens. Long texts come last."""
     details = arrival.tweet_details
-    fields = [arrival.author_username, arrival.author_details.name, details.text]
+    # With its sign, so that @ada finds what ada wrote as well as what speaks of her.
+    handle = arrival.author_username and f"@{arrival.author_username}"
+    fields = [handle, arrival.author_details.name, details.text]
     if details.quoted_tweet is not None or details.article is not None:
         fields += _texts_within(details.article or {}, details.quoted_tweet or {})
     return index_text([field for field in fields if field])

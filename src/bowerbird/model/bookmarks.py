@@ -101,7 +101,8 @@ class Post(Struct, frozen=True, kw_only=True):
     """The content of a bookmark: what its author wrote, without what its keeper did to it."""
 
     post_id: PostId
-    tweet_details: PostDetails = PostDetails()
+    # Never left out: a record without it would empty the post it names.
+    tweet_details: PostDetails
     author_id: str = ""
     author_username: str = ""
     author_details: AuthorDetails = AuthorDetails()
