@@ -6,8 +6,8 @@ import apsw
 import pytest
 
 from bowerbird.search.query import parse
-from bowerbird.storage.words import for_fts5
 from bowerbird.search.tokens import index_text
+from bowerbird.storage.words import for_fts5
 
 # Each post as its fields: author handle, author name, text, quoted text.
 LIBRARY: dict[str, list[str]] = {

@@ -82,7 +82,6 @@ def test_what_is_nested_too_deeply_is_refused(text: str) -> None:
 def test_only_what_no_database_holds_is_removed(text: str) -> None:
     record = {
         "post_id": "7",
-        "tweet_details": {},
         "author_id": text,
         "tweet_details": {"article": {text: [text]}},
     }
