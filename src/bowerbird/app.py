@@ -16,7 +16,7 @@ from bowerbird.settings import Settings
 from bowerbird.storage.accounts import AccountStore
 from bowerbird.storage.database import Database
 from bowerbird.wire.answers import AnswerCache
-from bowerbird.wire.auth import authenticator
+from bowerbird.wire.auth import Authenticator
 from bowerbird.wire.measures import Measures
 from bowerbird.wire.surface import Surface
 
@@ -38,7 +38,7 @@ def build(settings: Settings, database: Database, clock: Clock) -> App:
         bookmark_endpoints.endpoints(
             Bookmarks(database), AnswerCache(settings.answer_cache_mb * 1024 * 1024)
         ),
-        authenticate=authenticator(accounts, clock, settings.site_origin),
+        authenticate=Authenticator(accounts, clock, settings.site_origin),
         calls=calls,
         measures=measures,
         upgrade_url=settings.upgrade_url,

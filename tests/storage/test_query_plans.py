@@ -200,7 +200,7 @@ async def test_a_list_is_read_along_its_index_on_postgres(
 
 
 @pytest.mark.parametrize("library", ["sqlite_library", "postgres_library"])
-async def test_the_common_requests_take_two_statements(
+async def test_the_common_requests_take_two_statements_at_most(
     request: pytest.FixtureRequest, library: str
 ) -> None:
     watched, alice = request.getfixturevalue(library)
@@ -211,11 +211,11 @@ async def test_the_common_requests_take_two_statements(
         response = await alice.get(path)
 
         assert response.status_code == 200
-        assert len(watched.asked) == 2, path
+        assert 1 <= len(watched.asked) <= 2, path
 
 
 @pytest.mark.parametrize("library", ["sqlite_library", "postgres_library"])
-async def test_a_count_and_a_repeated_answer_take_one_statement(
+async def test_a_count_and_a_repeated_answer_take_one_statement_at_most(
     request: pytest.FixtureRequest, library: str
 ) -> None:
     watched, alice = request.getfixturevalue(library)
@@ -225,4 +225,4 @@ async def test_a_count_and_a_repeated_answer_take_one_statement(
         watched.asked.clear()
         await alice.get(path, **params)
 
-        assert len(watched.asked) == 1, path
+        assert len(watched.asked) <= 1, path

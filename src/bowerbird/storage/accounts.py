@@ -12,6 +12,10 @@ class AccountStore:
         self._database = database
         self._sql = database.queries("accounts")
 
+    def generation(self) -> int | None:
+        """Equal as long as nothing was committed; None where that cannot be told."""
+        return self._database.generation()
+
     async def by_key(self, account_id: int, key_hash: bytes, month: int) -> Account | None:
         values = {"account_id": account_id, "key_hash": key_hash, "month": month}
         rows = await self._database.rows(self._sql["by_key"], values)

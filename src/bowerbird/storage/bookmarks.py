@@ -9,7 +9,7 @@ from msgspec import Struct
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import SORT_FIELDS, After, BookmarkFilter, Sort
 from bowerbird.model.instants import UNKNOWN
-from bowerbird.model.rendering import closed, joined
+from bowerbird.model.rendering import FLAGS, TAGS, UNTAGGED, closed, joined
 from bowerbird.model.words import Match
 from bowerbird.storage.database import Database, Row, WordOrder
 from bowerbird.storage.places import place_values
@@ -42,6 +42,12 @@ _COLUMNS: Final = {
     "author": "b.author_key",
 }
 _DEFAULT: Final = Sort()
+# As hexadecimal digits: a colon in JSON would read as the mark of a parameter.
+_CLOSINGS: Final[dict[str, Any]] = {
+    "tags": TAGS.hex(),
+    "flags": [closing.hex() for closing in FLAGS],
+    "untagged": [closing.hex() for closing in UNTAGGED],
+}
 _AFTER: Final = {
     # (descending, has a number)
     (True, True): "({sort}, b.number) < (:after_value, :after_number)",
@@ -132,14 +138,14 @@ class BookmarkStore:
     async def _walked(
         self, account: Account, filter: BookmarkFilter, sort: Sort, after: After | None, limit: int
     ) -> Page:
-        sql, values = self._ordered("page", account, _Read(filter, sort, after, limit + 1))
+        sql, values = self._ordered("page", account, _Read(filter, sort, after, limit))
         # Both flags or none walk an index of just these rows; one flag alone may have to skip many.
         is_bounded = sort.field == "sort_index" and filter.unread_only == filter.hide_archived
         read = self._database.rows if is_bounded else self._database.slow_rows
-        rows = await read(sql, values)
-        end = After(*rows[limit - 1][3:5]) if len(rows) > limit else None
-        shown = rows[:limit]
-        return Page(joined(shown), len(shown), end)
+        (body, count, _), *ends = await read(sql, values)
+        # Of two ends, the second begins the next page and the first ends this one.
+        end = After(ends[0][1], ends[0][2]) if len(ends) > 1 else None
+        return Page(body or b"", count, end)
 
     async def _keys(
         self, account: Account, filter: BookmarkFilter, sort: Sort, after: After | None, limit: int
@@ -191,10 +197,14 @@ class BookmarkStore:
         conditions = [_FILTERS.get(f) or self._sql[f"filter_{f}"] for f in fragments]
         if has_number is not None:
             conditions.append(_AFTER[sort.descending, has_number].format(sort=column))
+        piece = self._sql["piece"].format(state=self._sql["state"], **_CLOSINGS)
+        direction = "DESC" if sort.descending else "ASC"
         return self._sql[name].format(
             content=self._sql["content"],
             state=self._sql["state"],
+            piece=piece,
+            joined=self._sql["joined"].format(direction=direction),
             filters=" AND ".join(conditions) or "TRUE",
             sort=column,
-            direction="DESC" if sort.descending else "ASC",
+            direction=direction,
         )

@@ -50,6 +50,9 @@ class Database(Protocol):
     def queries(self, resource: str) -> Queries:
         """The named statements of a resource, in this database's own words where they differ."""
 
+    def generation(self) -> int | None:
+        """Equal as long as nothing was committed by anybody; None where that cannot be told."""
+
     def match(self, query: WordQuery) -> Match:
         """A keyword query in the words of this database's full-text engine."""
 

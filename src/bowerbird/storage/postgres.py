@@ -57,6 +57,9 @@ class PostgresDatabase:
     def queries(self, resource: str) -> queries.Queries:
         return queries.load(resource, self.dialect)
 
+    def generation(self) -> int | None:
+        return None
+
     def match(self, query: WordQuery) -> Match:
         return for_tsquery(query)
 

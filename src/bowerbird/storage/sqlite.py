@@ -56,6 +56,9 @@ class SqliteDatabase:
     def queries(self, resource: str) -> queries.Queries:
         return queries.load(resource, self.dialect)
 
+    def generation(self) -> int | None:
+        return self._writer.generation.settled()
+
     def match(self, query: WordQuery) -> Match:
         return for_fts5(query)
 
@@ -134,6 +137,9 @@ def connect(file: Path, *, read_only: bool = False, is_mapped: bool = True) -> a
     )
     connection = apsw.Connection(str(file), flags=flags)
     connection.set_busy_timeout(_BUSY_MS)
+    # A plan is made once a statement. Without this SQLite plans anew for each value it is given,
+    # which cost a page of 100 as much as reading it.
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     connection.execute("PRAGMA cache_size = -16000")
     connection.execute("PRAGMA temp_store = MEMORY")
     # Reads come from the system's own cache: a page of 100 takes 186 µs instead of 245.

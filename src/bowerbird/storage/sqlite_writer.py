@@ -19,6 +19,7 @@ import apsw
 
 from bowerbird import errors
 from bowerbird.storage.database import Row, Transaction, Values
+from bowerbird.storage.generation import Generation
 
 T = TypeVar("T")
 Work = Callable[[Transaction], Awaitable[Any]]
@@ -51,7 +52,8 @@ class _Outcome(NamedTuple):
 class Writer:
     def __init__(self, connect: Callable[[], apsw.Connection], folder: Path) -> None:
         self._connection = connect()
-        self._lock = (folder / LOCK_NAME).open("ab")
+        self._lock = (folder / LOCK_NAME).open("a+b")
+        self.generation = Generation(self._lock)
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._is_closing = False
         self._thread = threading.Thread(target=self._run, name="sqlite-writer", daemon=True)
@@ -71,6 +73,7 @@ class Writer:
         self._jobs.put(None)
         self._thread.join()
         self._connection.close()
+        self.generation.close()
         self._lock.close()
 
     def _run(self) -> None:
@@ -84,7 +87,7 @@ class Writer:
         outcomes: list[_Outcome] = []
         failure: BaseException | None = None
         try:
-            with locked(self._lock), self._transaction():
+            with locked(self._lock), self._noted(), self._transaction():
                 for job in self._waiting(first):
                     outcomes.append(self._outcome(job))
                     if not self._connection.in_transaction:
@@ -110,6 +113,15 @@ class Writer:
                 self._jobs.put(None)
                 return
             yield job
+
+    @contextmanager
+    def _noted(self) -> Iterator[None]:
+        """Lets every process know that what it remembers may be old."""
+        self.generation.begin()
+        try:
+            yield
+        finally:
+            self.generation.end()
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:

@@ -21,7 +21,7 @@ from bowerbird.library.calls import CallCounter
 from bowerbird.model.accounts import Account
 from bowerbird.wire import envelope
 from bowerbird.wire.answers import Asked
-from bowerbird.wire.auth import Authenticate
+from bowerbird.wire.auth import Authenticator
 from bowerbird.wire.measures import Measures
 from bowerbird.wire.replies import CORS, PREFLIGHT, Reply
 
@@ -80,7 +80,7 @@ class Surface:
         self,
         endpoints: Sequence[Endpoint],
         *,
-        authenticate: Authenticate,
+        authenticate: Authenticator,
         calls: CallCounter,
         measures: Measures,
         upgrade_url: str,

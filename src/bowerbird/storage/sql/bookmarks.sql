@@ -10,14 +10,24 @@ SELECT c.rendering, c.tags, {state}
    AND b.post_id = :post_id
 
 -- name: page
--- Walks an index in the wanted order and takes the contents along.
-SELECT c.rendering, c.tags, {state}, {sort} AS sort_value, b.number
-  FROM bookmark AS b
-  JOIN content AS c ON {content}
- WHERE b.account_id = :account_id
-   AND {filters}
- ORDER BY {sort} {direction}, b.number {direction}
- LIMIT :limit
+-- Walks an index in the wanted order. One row holds all bookmarks, because handing each over by
+-- itself costs more than reading it; then come the keys of the last one and of the one behind it.
+SELECT {joined} AS body, count(*) AS first_key, 0 AS second_key
+  FROM (SELECT {piece} AS piece, {sort} AS sort_value, b.number AS number
+          FROM bookmark AS b
+          JOIN content AS c ON {content}
+         WHERE b.account_id = :account_id
+           AND {filters}
+         ORDER BY {sort} {direction}, b.number {direction}
+         LIMIT :limit) AS p
+ UNION ALL
+SELECT NULL, e.sort_value, e.number
+  FROM (SELECT {sort} AS sort_value, b.number AS number
+          FROM bookmark AS b
+         WHERE b.account_id = :account_id
+           AND {filters}
+         ORDER BY {sort} {direction}, b.number {direction}
+         LIMIT 2 OFFSET :limit - 1) AS e
 
 -- name: keys
 -- The same page without contents: where rows must be sorted, only narrow ones are.

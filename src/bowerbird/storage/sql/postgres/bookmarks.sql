@@ -1,3 +1,20 @@
+-- name: piece
+-- A whole bookmark.
+c.rendering || CASE WHEN c.tags IS NULL
+                    THEN CASE {state} WHEN 0 THEN CAST('\x{untagged[0]}' AS bytea)
+                                      WHEN 1 THEN CAST('\x{untagged[1]}' AS bytea)
+                                      WHEN 2 THEN CAST('\x{untagged[2]}' AS bytea)
+                                      ELSE CAST('\x{untagged[3]}' AS bytea) END
+                    ELSE CAST('\x{tags}' AS bytea) || c.tags ||
+                         CASE {state} WHEN 0 THEN CAST('\x{flags[0]}' AS bytea)
+                                      WHEN 1 THEN CAST('\x{flags[1]}' AS bytea)
+                                      WHEN 2 THEN CAST('\x{flags[2]}' AS bytea)
+                                      ELSE CAST('\x{flags[3]}' AS bytea) END
+               END
+
+-- name: joined
+string_agg(p.piece, CAST(',' AS bytea) ORDER BY p.sort_value {direction}, p.number {direction})
+
 -- name: content
 c.account_id = b.account_id AND c.number = b.number
 

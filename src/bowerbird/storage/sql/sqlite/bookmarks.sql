@@ -1,3 +1,17 @@
+-- name: piece
+-- A whole bookmark. Bytes and text join to text here, which `joined` takes back to bytes.
+c.rendering || CASE WHEN c.tags IS NULL
+                    THEN CASE {state} WHEN 0 THEN x'{untagged[0]}' WHEN 1 THEN x'{untagged[1]}'
+                                      WHEN 2 THEN x'{untagged[2]}' ELSE x'{untagged[3]}' END
+                    ELSE x'{tags}' || c.tags ||
+                         CASE {state} WHEN 0 THEN x'{flags[0]}' WHEN 1 THEN x'{flags[1]}'
+                                      WHEN 2 THEN x'{flags[2]}' ELSE x'{flags[3]}' END
+               END
+
+-- name: joined
+-- The inner query's order is kept: it has a LIMIT, so it is run by itself, row after row.
+CAST(group_concat(p.piece, ',') AS BLOB)
+
 -- name: content
 -- `place` is the account's local number in the high bits and the bookmark's number below.
 c.place = :place + b.number

@@ -1,0 +1,78 @@
+"""The number that tells whether a SQLite library was written to."""
+
+from pathlib import Path
+
+import pytest
+
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.generation import Generation
+from bowerbird.storage.keys import KeyStore
+from bowerbird.storage.sqlite import SqliteDatabase
+from tests.support import service
+
+pytestmark = pytest.mark.anyio
+
+
+def opened(folder: Path) -> Generation:
+    # The mapping outlives the file it was made from.
+    with (folder / "write.lock").open("a+b") as file:
+        return Generation(file)
+
+
+def test_it_is_unsettled_while_somebody_writes_and_higher_afterwards(tmp_path: Path) -> None:
+    generation = opened(tmp_path)
+    before = generation.settled()
+
+    generation.begin()
+    during = generation.settled()
+    generation.end()
+
+    assert before is not None
+    assert during is None
+    assert generation.settled() == before + 2
+
+
+def test_every_process_sees_the_same_number(tmp_path: Path) -> None:
+    mine, other = opened(tmp_path), opened(tmp_path)
+
+    mine.begin()
+    mine.end()
+
+    assert other.settled() == mine.settled()
+
+
+def test_a_writer_that_died_leaves_it_unsettled_until_the_next_write(tmp_path: Path) -> None:
+    opened(tmp_path).begin()
+    generation = opened(tmp_path)
+    assert generation.settled() is None
+
+    generation.begin()
+    generation.end()
+
+    assert generation.settled() is not None
+
+
+async def test_a_write_raises_it_and_a_read_does_not(sqlite: Database) -> None:
+    async def nothing(_: Transaction) -> None:
+        pass
+
+    before = sqlite.generation()
+    await sqlite.rows("SELECT 1", {})
+    assert sqlite.generation() == before
+
+    await sqlite.write(nothing)
+
+    assert sqlite.generation() != before
+
+
+async def test_what_another_process_commits_is_seen_at_the_next_call(
+    sqlite: Database, tmp_path: Path
+) -> None:
+    cast = await service.build(sqlite)
+    other = SqliteDatabase(tmp_path)
+    assert (await cast.alice.get("/v1/bookmarks/count")).status_code == 200
+
+    await KeyStore(other).revoke(cast.alice.account_id, "alice-key", b"", cast.clock())
+
+    assert (await cast.alice.get("/v1/bookmarks/count")).status_code == 401
+    await other.close()
