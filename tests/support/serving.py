@@ -1,6 +1,7 @@
 """The service as its operator meets it: real processes, real ports, a folder of their own."""
 
 import json
+import itertools
 import os
 import signal
 import socket
@@ -74,10 +75,28 @@ def wait_until(is_so: Callable[[], bool]) -> None:
 
 
 def free_port() -> int:
+    """A port that is free, and the one above it too, for a second process's metrics.
+
+    Below the ports that the system gives to outgoing connections, and apart for each test process.
+    """
+    for port in _PORTS:
+        if _is_free(port) and _is_free(port + 1):
+            return port
+    raise AssertionError
+
+
+# 800 test processes have 25 ports each.
+_FIRST_PORT = 10_000 + os.getpid() % 800 * 25
+_PORTS = itertools.cycle(range(_FIRST_PORT, _FIRST_PORT + 24, 2))
+
+
+def _is_free(port: int) -> bool:
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+        return True
 
 
 def environment_of(**settings: Any) -> dict[str, str]:

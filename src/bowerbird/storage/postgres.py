@@ -132,6 +132,15 @@ class PostgresDatabase:
             await asyncio.wait_for(self._pool.close(), self._wait_limit_s)
 
 
+class _Connection(asyncpg.Connection):
+    async def close(self, *, timeout: float | None = None) -> None:  # noqa: ASYNC109 - as asyncpg has it
+        """Takes a goodbye that nobody hears for said: the pool parts from cut connections so."""
+        try:
+            await super().close(timeout=timeout)
+        except _AWAY:
+            self.terminate()
+
+
 class PostgresTransaction:
     def __init__(self, connection: Any) -> None:
         self._connection = connection
@@ -160,6 +169,7 @@ async def open_pool(
         max_size=connections,
         timeout=WAIT_LIMIT_S,
         command_timeout=command_limit_s,
+        connection_class=_Connection,
         server_settings={"application_name": "bowerbird", "jit": "off"},
     )
 
