@@ -1,7 +1,7 @@
 """The service as its operator meets it: real processes, real ports, a folder of their own."""
 
-import json
 import itertools
+import json
 import os
 import signal
 import socket
