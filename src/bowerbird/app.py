@@ -11,14 +11,22 @@ from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
 from bowerbird.library.bookmarks import Bookmarks
 from bowerbird.library.calls import CallCounter
+from bowerbird.library.labels import Labels
+from bowerbird.library.marking import Marking
+from bowerbird.library.trash import Trash
+from bowerbird.library.views import Views
 from bowerbird.rest import bookmarks as bookmark_endpoints
+from bowerbird.rest import labels as label_endpoints
+from bowerbird.rest import views as view_endpoints
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts import AccountStore
 from bowerbird.storage.database import Database
 from bowerbird.wire.answers import AnswerCache
 from bowerbird.wire.auth import Authenticator
+from bowerbird.wire.calls import Endpoint
 from bowerbird.wire.measures import Measures
 from bowerbird.wire.surface import Surface
+from bowerbird.wire.writes import Writes
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +43,31 @@ def build(settings: Settings, database: Database, clock: Clock) -> App:
     calls = CallCounter(accounts, clock, settings.free_calls_per_month)
     measures = Measures()
     api = Surface(
-        bookmark_endpoints.endpoints(
-            Bookmarks(database), AnswerCache(settings.answer_cache_mb * 1024 * 1024)
-        ),
+        _endpoints(settings, database, clock),
         authenticate=Authenticator(accounts, clock, settings.site_origin),
         calls=calls,
         measures=measures,
         upgrade_url=settings.upgrade_url,
     )
     return App(_dispatch(api, _health(database)), calls, measures)
+
+
+def _endpoints(settings: Settings, database: Database, clock: Clock) -> list[Endpoint]:
+    answers = AnswerCache(settings.answer_cache_mb * 1024 * 1024)
+    writes = Writes(database, clock, settings.upgrade_url)
+    bookmarks = Bookmarks(database)
+    labels = Labels(database, clock)
+    views = Views(database, bookmarks, clock)
+    return [
+        *bookmark_endpoints.endpoints(bookmarks, answers),
+        *bookmark_endpoints.write_endpoints(
+            Marking(database, clock), Trash(database, clock), writes
+        ),
+        *label_endpoints.endpoints(labels, answers),
+        *label_endpoints.write_endpoints(labels, writes),
+        *view_endpoints.endpoints(views, answers),
+        *view_endpoints.write_endpoints(views, writes),
+    ]
 
 
 def _dispatch(api: ASGIApp, others: ASGIApp) -> ASGIApp:

@@ -14,7 +14,7 @@ from bowerbird.library.parameters import ListRequest
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.storage.bookmarks import BookmarkStore, Page
-from bowerbird.storage.database import Database
+from bowerbird.storage.database import Database, Transaction
 
 RANKED_MOST: Final = 1_000
 _REMEMBERED: Final = 4_096
@@ -55,11 +55,14 @@ class Bookmarks:
             raise errors.not_found("bookmark", post_id)
         return found
 
-    async def list(self, account: Account, given: Mapping[str, str]) -> BookmarkList:
+    async def list(
+        self, account: Account, given: Mapping[str, str], bound_to: Any = None
+    ) -> BookmarkList:
+        """A page. Its cursor is bound to the filter, or to what the filter was made from."""
         plans.check_list(account, given)
         request = parameters.read_list(given)
         query = cursors.query_of(
-            account.account_id, request.filter, request.sort, request.is_ranked
+            account.account_id, bound_to or request.filter, request.sort, request.is_ranked
         )
         read = self._ranked if request.is_ranked else self._ordered
         page, end, total = await read(account, request, query)
@@ -75,7 +78,7 @@ class Bookmarks:
     async def count(self, account: Account, given: Mapping[str, str]) -> BookmarkCounts:
         plans.check_list(account, given)
         filter = parameters.read_filter(given)
-        matching = await self._total(account, filter)
+        matching = await self.total(account, filter)
         return BookmarkCounts(matching, account.total, account.unread, account.archived)
 
     async def _ordered(
@@ -84,7 +87,7 @@ class Bookmarks:
         after = request.after
         if request.cursor is not None:
             after = cursors.read_after(request.cursor, query, request.sort)
-        total = await self._total(account, request.filter)
+        total = await self.total(account, request.filter)
         if total == 0:
             return _EMPTY, None, 0
         page = await self._store.page(account, request.filter, request.sort, after, request.limit)
@@ -122,7 +125,15 @@ class Bookmarks:
             return await self._store.newest(account, filter, RANKED_MOST)
         return await self._store.ranked(account, filter, RANKED_MOST)
 
-    async def _total(self, account: Account, filter: BookmarkFilter) -> int:
+    async def total_within(
+        self, transaction: Transaction, account: Account, filter: BookmarkFilter
+    ) -> int:
+        """How many match, as a transaction sees it."""
+        if filter.words is not None and filter.words.is_empty:
+            return 0
+        return await self._store.count_within(transaction, account, filter)
+
+    async def total(self, account: Account, filter: BookmarkFilter) -> int:
         if filter.words is not None and filter.words.is_empty:
             return 0
         if filter.is_flags_only:
@@ -141,7 +152,7 @@ class Bookmarks:
         if total or not (filter.unread_only or filter.hide_archived):
             return None
         everything = msgspec.structs.replace(filter, unread_only=False, hide_archived=False)
-        hidden = await self._total(account, everything)
+        hidden = await self.total(account, everything)
         if not hidden:
             return None
         verb = "bookmark matches" if hidden == 1 else "bookmarks match"

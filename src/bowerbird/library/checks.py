@@ -13,7 +13,8 @@ from bowerbird.library.comparisons import Finding, Reading, cut
 from bowerbird.model.accounts import Account
 from bowerbird.storage.checks import STRAYS, CheckStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.intake import IntakeStore, Opened
+from bowerbird.storage.edits import EditStore, Opened
+from bowerbird.storage.intake import IntakeStore
 
 Advance = Callable[[int], None]
 
@@ -32,6 +33,7 @@ class Checks:
         self._database = database
         self._store = CheckStore(database)
         self._intake = IntakeStore(database)
+        self._edits = EditStore(database)
         self._mends, self._is_deep = mends, is_deep
 
     async def leftovers(self) -> list[Finding]:
@@ -132,8 +134,9 @@ class Checks:
             return
 
         async def work(transaction: Transaction) -> None:
-            opened = await self._intake.open(transaction, account.account_id)
+            opened = await self._edits.open(transaction, account.account_id)
             if opened is not None:
                 await change(transaction, opened)
+                await self._edits.touch(transaction, account.account_id)
 
         await self._database.write(work)

@@ -14,9 +14,11 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.rows import Row, complete, draft_of, words_of
 from bowerbird.model.accounts import Account
 from bowerbird.model.intake import Counts, Incoming, Known, Outcome, Standing, counts_of
+from bowerbird.model.labels import Label
 from bowerbird.model.rendering import tags_json
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.intake import IntakeStore, Label, Opened
+from bowerbird.storage.edits import EditStore, Opened
+from bowerbird.storage.intake import IntakeStore
 
 _NO_TAGS: Final = frozenset[str]()
 _LARGEST: Final = 2**63 - 1
@@ -36,6 +38,7 @@ class Intake:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._store = IntakeStore(database)
+        self._edits = EditStore(database)
         self._clock = clock
 
     async def take(self, account: Account, arrivals: Sequence[Incoming]) -> Outcome:
@@ -59,13 +62,14 @@ class Intake:
             return unchanged
 
         async def work(transaction: Transaction) -> Outcome:
-            return await self._put(transaction, prepared)
+            return await self.put(transaction, prepared)
 
         return unchanged + await self._database.write(work)
 
-    async def _put(self, transaction: Transaction, prepared: Prepared) -> Outcome:
+    async def put(self, transaction: Transaction, prepared: Prepared) -> Outcome:
+        """The writing itself, inside the caller's transaction."""
         arrivals = prepared.arrivals
-        opened = await self._store.open(transaction, prepared.account_id)
+        opened = await self._edits.open(transaction, prepared.account_id)
         if opened is None:
             raise Refusal(Code.NOT_FOUND, "The account was deleted meanwhile.")
         known = await self._store.known(transaction, opened, [a.post_id for a in arrivals])
@@ -75,8 +79,8 @@ class Intake:
             batch.add(arrival, draft)
         await self._store.insert(transaction, opened, batch.new)
         await self._store.update(transaction, opened, batch.changed)
-        await self._store.relabel(transaction, opened, batch.attached, batch.detached)
-        await self._store.close(transaction, opened, batch.change)
+        await self._edits.relabel(transaction, opened, batch.attached, batch.detached)
+        await self._edits.close(transaction, opened, batch.change)
         changed = len(batch.new) + len(batch.changed)
         return Outcome(len(batch.new), len(batch.changed), len(arrivals) - changed)
 
@@ -87,11 +91,11 @@ class Intake:
         for arrival in arrivals:
             for key, name in (arrival.tags or {}).items():
                 named.setdefault(key, name)
-        labels = await self._store.labels(transaction, opened.account_id)
+        labels = await self._edits.labels(transaction, opened.account_id)
         missing = {key: name for key, name in named.items() if key not in labels}
-        if missing:
-            labels |= await self._store.add_labels(transaction, opened, missing, self._clock())
-        return labels
+        made = {key: opened.new_label(name) for key, name in missing.items()}
+        await self._edits.insert_labels(transaction, opened, list(made.values()), self._clock())
+        return labels | made
 
 
 class _Batch:

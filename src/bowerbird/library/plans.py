@@ -33,6 +33,14 @@ def check_list(account: Account, given: Collection[str]) -> None:
         )
 
 
+def check_writes(account: Account) -> None:
+    """Labels and Smart Views are written on a paid plan only."""
+    if account.is_free:
+        raise Refusal(
+            Code.SUBSCRIPTION_REQUIRED, "Writing labels and Smart Views needs a paid plan."
+        )
+
+
 def _check_free(given: Collection[str]) -> None:
     if filters := sorted(FILTERS.intersection(given)):
         raise Refusal(

@@ -1,5 +1,7 @@
 """A post on its way into a library, what the library holds of it already, and what results."""
 
+from typing import Protocol
+
 from msgspec import UNSET, Struct, UnsetType
 
 from bowerbird.model.bookmarks import Arrival
@@ -66,7 +68,15 @@ class Counts(Struct, frozen=True):
         return Counts(-self.total, -self.unread, -self.archived, -self.fresh)
 
 
-def counts_of(state: Standing | Known) -> Counts:
+class Flagged(Protocol):
+    @property
+    def is_read(self) -> bool: ...
+
+    @property
+    def is_archived(self) -> bool: ...
+
+
+def counts_of(state: Flagged) -> Counts:
     """What one bookmark of this state adds to the counters."""
     is_unread = not state.is_read
     return Counts(1, is_unread, state.is_archived, is_unread and not state.is_archived)

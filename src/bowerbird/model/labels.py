@@ -3,6 +3,8 @@
 import unicodedata
 from typing import Final
 
+from msgspec import Struct
+
 from bowerbird.model.folding import fold
 
 LONGEST: Final = 100
@@ -21,3 +23,12 @@ def clean_name(text: str) -> str | None:
 def name_key(name: str) -> str:
     """Equal for names that are one label."""
     return fold(name)
+
+
+class Label(Struct, frozen=True):
+    label_id: int
+    name: str
+    name_key: str
+    # JSON text of what its keeper noted of it, such as a colour.
+    metadata: str = "{}"
+    bookmark_count: int = 0

@@ -1,31 +1,25 @@
-"""GET /v1/bookmarks, /v1/bookmarks/count and /v1/bookmarks/{post_id}."""
+"""/v1/bookmarks: the list, the count, one bookmark, its state and its end."""
 
 from collections.abc import Collection
-from typing import Any
 
 from bowerbird.library import plans
 from bowerbird.library.bookmarks import Bookmarks
+from bowerbird.library.marking import Marking
 from bowerbird.library.parameters import FILTER_PARAMETERS, LIST_PARAMETERS
+from bowerbird.library.trash import Trash
+from bowerbird.storage.database import Transaction
 from bowerbird.wire import envelope, query
 from bowerbird.wire.answers import AnswerCache
+from bowerbird.wire.calls import Call, Endpoint
 from bowerbird.wire.replies import Reply
-from bowerbird.wire.surface import Call, Endpoint
+from bowerbird.wire.writes import Writes, done, done_with
 
 
 def endpoints(bookmarks: Bookmarks, answers: AnswerCache) -> list[Endpoint]:
     async def list_bookmarks(call: Call) -> Reply:
         async def build() -> bytes:
             given = _given(call, LIST_PARAMETERS)
-            page = await bookmarks.list(call.account, given)
-            meta: dict[str, Any] = {
-                "next_cursor": page.next_cursor,
-                "limit": page.limit,
-                "total_count": page.total_count,
-                "count": page.count,
-            }
-            if page.hint is not None:
-                meta["hint"] = page.hint
-            return envelope.success_of_many(page.body, meta)
+            return envelope.page(await bookmarks.list(call.account, given))
 
         return await answers.answer(call.account, call.asked, build)
 
@@ -49,6 +43,41 @@ def endpoints(bookmarks: Bookmarks, answers: AnswerCache) -> list[Endpoint]:
         # The plain call is how a client tries its key; that is not charged.
         Endpoint("GET", "/v1/bookmarks/count", count_bookmarks, counts=bool),
         Endpoint("GET", "/v1/bookmarks/{post_id}", get_bookmark),
+    ]
+
+
+def write_endpoints(marking: Marking, trash: Trash, writes: Writes) -> list[Endpoint]:
+    async def update_bookmarks(transaction: Transaction, call: Call) -> Reply:
+        marked = await marking.update(transaction, call.account, call.json)
+        posts = "bookmark" if marked.affected == 1 else "bookmarks"
+        meta = {
+            "message": f"Changed {marked.affected} {posts}.",
+            "affected": marked.affected,
+            "not_found": marked.not_found,
+        }
+        return done(marked.posts, meta)
+
+    async def update_bookmark(transaction: Transaction, call: Call) -> Reply:
+        post_id = call.path_params["post_id"]
+        return done_with(await marking.update_one(transaction, call.account, post_id, call.json))
+
+    async def delete_bookmark(transaction: Transaction, call: Call) -> Reply:
+        return done(await trash.delete(transaction, call.account, call.path_params["post_id"]))
+
+    async def restore_bookmark(call: Call) -> Reply:
+        post_id = call.path_params["post_id"]
+        prepared = await trash.prepare(call.account, post_id)
+
+        async def effect(transaction: Transaction) -> Reply:
+            return done_with(await trash.restore(transaction, call.account, post_id, prepared))
+
+        return await writes.run(call, effect)
+
+    return [
+        Endpoint("POST", "/v1/bookmarks/update", writes.handler(update_bookmarks)),
+        Endpoint("PATCH", "/v1/bookmarks/{post_id}", writes.handler(update_bookmark)),
+        Endpoint("DELETE", "/v1/bookmarks/{post_id}", writes.handler(delete_bookmark)),
+        Endpoint("POST", "/v1/bookmarks/{post_id}/restore", restore_bookmark),
     ]
 
 

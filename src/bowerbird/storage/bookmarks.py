@@ -11,7 +11,7 @@ from bowerbird.model.filters import SORT_FIELDS, After, BookmarkFilter, Sort
 from bowerbird.model.instants import UNKNOWN
 from bowerbird.model.rendering import FLAGS, TAGS, UNTAGGED, closed, joined
 from bowerbird.model.words import Match
-from bowerbird.storage.database import Database, Row, WordOrder
+from bowerbird.storage.database import Database, Row, Transaction, WordOrder
 from bowerbird.storage.places import place_values
 
 # Each fragment stands or is absent; never "(:x IS NULL OR col = :x)", which hides the index.
@@ -79,9 +79,12 @@ class BookmarkStore:
         self._database = database
         self._sql = database.queries("bookmarks")
 
-    async def by_post_id(self, account: Account, post_id: str) -> bytes | None:
+    async def by_post_id(
+        self, account: Account, post_id: str, transaction: Transaction | None = None
+    ) -> bytes | None:
+        """As the given transaction sees it, or as everybody does."""
         values = {"account_id": account.account_id, "post_id": post_id, **place_values(account)}
-        rows = await self._database.rows(self._statement("by_post_id"), values)
+        rows = await (transaction or self._database).rows(self._statement("by_post_id"), values)
         return closed(*rows[0]) if rows else None
 
     async def page(
@@ -101,6 +104,14 @@ class BookmarkStore:
             return await order.count(account, filter, match)
         fragments, values = self._asked(account, filter)
         rows = await self._database.slow_rows(self._statement("count", *fragments), values)
+        return int(rows[0][0])
+
+    async def count_within(
+        self, transaction: Transaction, account: Account, filter: BookmarkFilter
+    ) -> int:
+        """As a transaction sees it that may have changed the library."""
+        fragments, values = self._asked(account, filter)
+        rows = await transaction.rows(self._statement("count", *fragments), values)
         return int(rows[0][0])
 
     async def newest(self, account: Account, filter: BookmarkFilter, limit: int) -> list[int]:

@@ -5,6 +5,7 @@ piece of writing code can run on its writer thread as well as on PostgreSQL's co
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol, TypeVar
 
 from bowerbird.model.accounts import Account
@@ -25,6 +26,9 @@ class Transaction(Protocol):
     async def run(self, sql: str, values: Values) -> None: ...
 
     async def run_many(self, sql: str, values: Sequence[Values]) -> None: ...
+
+    def savepoint(self) -> AbstractAsyncContextManager[None]:
+        """Undoes what ran inside it when it is left by an exception."""
 
 
 class WordOrder(Protocol):

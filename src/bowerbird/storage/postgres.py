@@ -1,8 +1,8 @@
 """The library in PostgreSQL, shared by any number of server processes."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from typing import Any, Final, TypeVar, cast
 
 import asyncpg
@@ -105,6 +105,13 @@ class PostgresDatabase:
                 async with self._connection() as connection, connection.transaction():
                     has_begun = True
                     return await work(PostgresTransaction(connection))
+            except asyncpg.LockNotAvailableError:
+                # Only the claim of an idempotency key waits with a limit.
+                raise errors.Refusal(
+                    errors.Code.IDEMPOTENCY_IN_PROGRESS,
+                    "Idempotency-Key: the first request with this key still runs.",
+                    {"Retry-After": "1"},
+                ) from None
             except _LOST as error:
                 failure = error
                 await asyncio.sleep(0.01 * 4**attempt)
@@ -157,6 +164,11 @@ class PostgresTransaction:
     async def run_many(self, sql: str, values: Sequence[Values]) -> None:
         text, names = queries.numbered(sql)
         await self._connection.executemany(text, [[row[name] for name in names] for row in values])
+
+    @asynccontextmanager
+    async def savepoint(self) -> AsyncIterator[None]:
+        async with self._connection.transaction():
+            yield
 
 
 async def open_pool(

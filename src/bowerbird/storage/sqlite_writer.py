@@ -10,8 +10,8 @@ import fcntl
 import queue
 import threading
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
@@ -170,6 +170,19 @@ class SqliteTransaction:
 
     async def run_many(self, sql: str, values: Sequence[Values]) -> None:
         self._connection.executemany(sql, values)
+
+    @asynccontextmanager
+    async def savepoint(self) -> AsyncIterator[None]:
+        self._connection.execute("SAVEPOINT inner")
+        try:
+            yield
+        except BaseException:
+            # Where the whole transaction is gone already, so is the savepoint.
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK TO inner")
+                self._connection.execute("RELEASE inner")
+            raise
+        self._connection.execute("RELEASE inner")
 
 
 def run_to_end(work: Awaitable[T]) -> T:

@@ -17,7 +17,7 @@ from bowerbird.wire import compression
 from bowerbird.wire.replies import JSON, PRIVATE, Header, Reply
 
 Build = Callable[[], Awaitable[bytes]]
-_Key = tuple[int, int, int, str, str, bytes, str]
+_Key = tuple[int, int, int, str, str, bytes, str, int]
 _ENTRY_BYTES: Final = 1_000
 
 
@@ -28,6 +28,8 @@ class Asked(Struct, frozen=True):
     query_string: bytes
     accept_encoding: bytes
     if_none_match: bytes | None
+    # The minute of an answer that changes by itself as time goes by; 0 for all others.
+    minute: int = 0
 
 
 class AnswerCache:
@@ -48,6 +50,7 @@ class AnswerCache:
             asked.path,
             asked.query_string,
             encoding,
+            asked.minute,
         )
         if asked.if_none_match is not None and (tag := _tag(key)) in asked.if_none_match:
             return Reply(304, [(b"etag", tag), *PRIVATE])

@@ -5,6 +5,7 @@ from typing import Any, Final
 import msgspec
 
 from bowerbird.errors import CATALOGUE, Code, Refusal
+from bowerbird.library.bookmarks import BookmarkList
 from bowerbird.wire.replies import JSON, PRIVATE, Header, Reply
 
 _encode: Final = msgspec.json.Encoder().encode
@@ -22,6 +23,19 @@ def success_of_one(item: bytes) -> bytes:
 def success_of_many(items: bytes, meta: dict[str, Any]) -> bytes:
     """Around objects that are JSON already, parted by commas."""
     return b'{"status":true,"data":[%b],"meta":%b}' % (items, _encode(meta))
+
+
+def page(shown: BookmarkList) -> bytes:
+    """A page of bookmarks, whichever list it is of."""
+    meta: dict[str, Any] = {
+        "next_cursor": shown.next_cursor,
+        "limit": shown.limit,
+        "total_count": shown.total_count,
+        "count": shown.count,
+    }
+    if shown.hint is not None:
+        meta["hint"] = shown.hint
+    return success_of_many(shown.body, meta)
 
 
 def refusal(refused: Refusal, upgrade_url: str) -> Reply:

@@ -21,6 +21,7 @@ CORS: Final[list[Header]] = [
         ),
     ),
 ]
+REPLAYED: Final[Header] = (b"idempotency-replayed", b"true")
 PREFLIGHT: Final[list[Header]] = [
     (
         b"access-control-allow-headers",

@@ -7,9 +7,10 @@ import itertools
 import re
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
+import msgspec
 import structlog
 from msgspec import Struct
 from starlette.routing import compile_path
@@ -19,38 +20,20 @@ from bowerbird import errors
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.calls import CallCounter
 from bowerbird.model.accounts import Account
-from bowerbird.wire import envelope
+from bowerbird.wire import bodies, envelope
 from bowerbird.wire.answers import Asked
 from bowerbird.wire.auth import Authenticator
+from bowerbird.wire.calls import Call, Endpoint
 from bowerbird.wire.measures import Measures
-from bowerbird.wire.replies import CORS, PREFLIGHT, Reply
+from bowerbird.wire.replies import CORS, PREFLIGHT, REPLAYED, Reply
 
-MOST_BODY_BYTES: Final = 1024 * 1024
+MOST_BODY_BYTES: Final = bodies.MOST_BYTES
 MOST_HEADER_BYTES: Final = 32 * 1024
 _LONGEST_SIZE: Final = len(str(MOST_BODY_BYTES))
 _ANY_METHOD: Final = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
+_WRITES: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+_KEYED: Final = frozenset({"POST", "PUT", "PATCH"})
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9_.:-]{1,128}")
-
-
-class Call(Struct, frozen=True):
-    """One request as a handler sees it."""
-
-    account: Account
-    asked: Asked
-    path_params: dict[str, Any]
-
-
-Handler = Callable[[Call], Awaitable[Reply]]
-
-
-class Endpoint(Struct, frozen=True):
-    """One row of a table of routes."""
-
-    method: str
-    path: str
-    handle: Handler
-    # Whether a free account's month is charged with a call that asks for this query string.
-    counts: Callable[[bytes], bool] = lambda _: True
 
 
 class _Path(Struct, frozen=True):
@@ -95,19 +78,19 @@ class Surface:
         self._id_start = secrets.token_hex(6)
         self._id_count = itertools.count(1)
 
-    async def __call__(self, scope: Scope, _: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = time.perf_counter()
         request = self._request(scope)
-        reply = await self._reply(scope, request)
+        reply = await self._reply(scope, receive, request)
         body = b"" if request.method == "HEAD" else reply.body
         headers = [*reply.headers, *CORS, (b"x-request-id", request.request_id)]
         await send({"type": "http.response.start", "status": reply.status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
         self._note(request, reply, time.perf_counter() - started)
 
-    async def _reply(self, scope: Scope, request: _Request) -> Reply:
+    async def _reply(self, scope: Scope, receive: Receive, request: _Request) -> Reply:
         try:
-            return await self._answer(scope, request)
+            return await self._answer(scope, receive, request)
         except Refusal as refused:
             return envelope.refusal(refused, self._upgrade_url)
         except Exception:  # noqa: BLE001 - whatever it is, the caller gets the envelope
@@ -115,7 +98,7 @@ class Surface:
             self._log.exception("fault", reference=reference, route=request.template)
             return envelope.refusal(envelope.fault(reference), self._upgrade_url)
 
-    async def _answer(self, scope: Scope, request: _Request) -> Reply:
+    async def _answer(self, scope: Scope, receive: Receive, request: _Request) -> Reply:
         if request.header_bytes > MOST_HEADER_BYTES:
             raise Refusal(
                 Code.INVALID_REQUEST,
@@ -140,8 +123,11 @@ class Surface:
             accept_encoding=request.headers.get(b"accept-encoding", b""),
             if_none_match=request.headers.get(b"if-none-match"),
         )
-        reply = await endpoint.handle(Call(account, asked, path_params))
-        if is_counted and reply.status < 300:  # noqa: PLR2004 - 304 costs nothing
+        call = Call(account, request.method, asked, path_params)
+        if request.method in _WRITES:
+            call = await _with_body(call, request, receive)
+        reply = await endpoint.handle(call)
+        if is_counted and reply.status < 300 and REPLAYED not in reply.headers:  # noqa: PLR2004 - 304 costs nothing
             self._calls.add(account)
         return reply
 
@@ -187,7 +173,8 @@ def _paths(endpoints: Sequence[Endpoint]) -> list[_Path]:
         paths[endpoint.path].endpoints[endpoint.method] = endpoint
         if endpoint.method == "GET":
             paths[endpoint.path].endpoints["HEAD"] = endpoint
-    return list(paths.values())
+    # A fixed path comes before one with a part that fits anything.
+    return sorted(paths.values(), key=lambda path: "{" in path.template)
 
 
 def _endpoint(path: _Path, method: str) -> Endpoint:
@@ -213,6 +200,14 @@ def _check_size(content_length: bytes | None) -> None:
             Code.PAYLOAD_TOO_LARGE,
             f"The body is larger than {MOST_BODY_BYTES // 1024} KiB.",
         )
+
+
+async def _with_body(call: Call, request: _Request, receive: Receive) -> Call:
+    encoding = request.headers.get(b"content-encoding", b"")
+    key = request.headers.get(b"idempotency-key") if request.method in _KEYED else None
+    return msgspec.structs.replace(
+        call, body=await bodies.read(receive, encoding), idempotency_key=key
+    )
 
 
 def _preflight(path: _Path | None) -> Reply:

@@ -1,0 +1,281 @@
+"""What a caller may do with labels."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from bowerbird import errors
+from bowerbird.clock import Clock
+from bowerbird.errors import Refusal
+from bowerbird.library import bodies, plans
+from bowerbird.library.bodies import Body
+from bowerbird.library.edits import Edit, begin
+from bowerbird.model.accounts import Account
+from bowerbird.model.labels import LONGEST, Label, clean_name, name_key
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.edits import EditStore, HeldPost
+
+MOST_OPERATIONS: Final = 50
+_MOST_METADATA: Final = 4_096
+
+
+class LabelShown(Struct, frozen=True):
+    """A label as the API shows it."""
+
+    id: str
+    label_name: str
+    metadata: dict[str, Any]
+    count: int
+
+
+class Tagged(Struct, frozen=True):
+    post_id: str
+    tags: list[str] | None
+
+
+class Labelled(Struct, frozen=True):
+    """What one add or remove did."""
+
+    posts: list[Tagged]
+    affected: int
+    not_found: list[str]
+
+
+class OperationError(Struct, frozen=True):
+    code: str
+    message: str
+
+
+class OperationResult(Struct, frozen=True, omit_defaults=True):
+    index: int
+    op: str | None
+    ok: bool
+    affected: int | None = None
+    data: list[Tagged] | None = None
+    error: OperationError | None = None
+
+
+class BatchResult(Struct, frozen=True):
+    results: list[OperationResult]
+    succeeded: int
+    failed: int
+
+
+class Labels:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._store = EditStore(database)
+        self._clock = clock
+
+    async def all(self, account: Account) -> list[LabelShown]:
+        return [shown(label) for label in await self._store.all_labels(account.account_id)]
+
+    async def change(
+        self, transaction: Transaction, account: Account, body: Body, op: str
+    ) -> Labelled:
+        """Adds a label to posts, or removes it from them."""
+        plans.check_writes(account)
+        request = _request(bodies.as_object(body()), takes_id=True)
+        edit = await begin(self._store, transaction, account.account_id)
+        await edit.load(request.post_ids)
+        done = _APPLY[op](edit, request)
+        await edit.finish(self._clock())
+        return done
+
+    async def batch(self, transaction: Transaction, account: Account, body: Body) -> BatchResult:
+        """Each operation by itself: it applies wholly, or is reported and leaves nothing."""
+        plans.check_writes(account)
+        operations = _operations(bodies.as_object(body()))
+        requests = [_parsed(index, operation) for index, operation in enumerate(operations)]
+        edit = await begin(self._store, transaction, account.account_id)
+        await edit.load(
+            post_id for r in requests if isinstance(r, _Request) for post_id in r.post_ids
+        )
+        results = [
+            _result(edit, index, _op(operations[index]), request)
+            for index, request in enumerate(requests)
+        ]
+        await edit.finish(self._clock())
+        failed = sum(not result.ok for result in results)
+        return BatchResult(results, len(results) - failed, failed)
+
+    async def update(
+        self, transaction: Transaction, account: Account, label_id: str, body: Body
+    ) -> LabelShown:
+        """Renames a label, or changes what is noted of it."""
+        plans.check_writes(account)
+        fields = bodies.as_object(body())
+        bodies.only(fields, ("label_name", "metadata"))
+        edit = await begin(self._store, transaction, account.account_id)
+        label = _by_id(edit, label_id)
+        name = _name(fields) if "label_name" in fields else label.name
+        changed = msgspec.structs.replace(
+            label, name=name, name_key=name_key(name), metadata=_metadata(fields, label.metadata)
+        )
+        other = edit.label(name)
+        if other is not None and other.label_id != label.label_id:
+            raise errors.invalid(
+                "label_name",
+                f"{errors.shown(name)} is another label; "
+                f"POST /v1/labels/{label_id}/merge joins the two",
+            )
+        if changed != label:
+            await edit.rename(label, changed)
+            await edit.finish(self._clock())
+        return shown(changed)
+
+    async def delete(self, transaction: Transaction, account: Account, label_id: str) -> LabelShown:
+        """The label as it was; its posts stay."""
+        plans.check_writes(account)
+        edit = await begin(self._store, transaction, account.account_id)
+        label = _by_id(edit, label_id)
+        await edit.remove_label(label)
+        await edit.finish(self._clock())
+        return shown(label)
+
+    async def merge(
+        self, transaction: Transaction, account: Account, label_id: str, body: Body
+    ) -> LabelShown:
+        """Gives the posts of one label another one, and removes the first."""
+        plans.check_writes(account)
+        fields = bodies.as_object(body())
+        bodies.only(fields, ("into",))
+        into_id = bodies.text(fields, "into", most=LONGEST)
+        if into_id is None:
+            raise errors.invalid("into", "must be the id of the label to keep")
+        edit = await begin(self._store, transaction, account.account_id)
+        label, into = _by_id(edit, label_id), _by_id(edit, into_id)
+        if label == into:
+            raise errors.invalid("into", "must be another label than the one that goes")
+        gained = sum(edit.attach(post, into) for post in await edit.load_labelled(label))
+        await edit.remove_label(label)
+        await edit.finish(self._clock())
+        return shown(msgspec.structs.replace(into, bookmark_count=into.bookmark_count + gained))
+
+
+class _Request(Struct, frozen=True):
+    post_ids: list[str]
+    name: str | None
+    label_id: str | None
+
+
+def shown(label: Label) -> LabelShown:
+    return LabelShown(
+        id=str(label.label_id),
+        label_name=label.name,
+        metadata=msgspec.json.decode(label.metadata, type=dict[str, Any]),
+        count=label.bookmark_count,
+    )
+
+
+def _add(edit: Edit, request: _Request) -> Labelled:
+    posts, not_found = _posts(edit, request.post_ids)
+    if request.label_id is not None:
+        label = _by_id(edit, request.label_id)
+    else:
+        assert request.name is not None
+        label = edit.label(request.name) or edit.make_label(request.name)
+    affected = sum(edit.attach(post, label) for post in posts)
+    return Labelled(_tagged(posts), affected, not_found)
+
+
+def _remove(edit: Edit, request: _Request) -> Labelled:
+    if request.label_id is not None:
+        label = _by_id(edit, request.label_id)
+    else:
+        assert request.name is not None
+        found = edit.label(request.name)
+        if found is None:
+            raise errors.not_found("label", request.name)
+        label = found
+    posts, not_found = _posts(edit, request.post_ids)
+    affected = sum(edit.detach(post, label) for post in posts)
+    return Labelled(_tagged(posts), affected, not_found)
+
+
+_APPLY: Final = {"add": _add, "remove": _remove}
+
+
+def _posts(edit: Edit, post_ids: Sequence[str]) -> tuple[list[HeldPost], list[str]]:
+    found = [post for post_id in post_ids if (post := edit.post(post_id)) is not None]
+    if not found:
+        raise errors.not_found("bookmark", ", ".join(post_ids[:3]))
+    return found, [post_id for post_id in post_ids if edit.post(post_id) is None]
+
+
+def _tagged(posts: Sequence[HeldPost]) -> list[Tagged]:
+    return [Tagged(post.post_id, list(post.tags) or None) for post in posts]
+
+
+def _request(body: Mapping[str, Any], *, takes_id: bool) -> _Request:
+    post_ids = bodies.post_ids(body)
+    label_id = bodies.text(body, "label_id", most=40) if takes_id else None
+    if label_id is not None and "label_name" not in body:
+        return _Request(post_ids, None, label_id)
+    return _Request(post_ids, _name(body), None)
+
+
+def _name(body: Mapping[str, Any]) -> str:
+    text = bodies.text(body, "label_name", most=1_000)
+    if text is None:
+        raise errors.invalid("label_name", "is missing")
+    name = clean_name(text)
+    if name is None:
+        raise errors.invalid(
+            "label_name",
+            f"must have 1 to {LONGEST} characters and no control characters, "
+            f"got {errors.shown(text)}",
+        )
+    return name
+
+
+def _metadata(fields: Mapping[str, Any], held: str) -> str:
+    if "metadata" not in fields:
+        return held
+    if not isinstance(fields["metadata"], dict):
+        raise errors.invalid("metadata", "must be a JSON object")
+    text = msgspec.json.encode(fields["metadata"]).decode()
+    if len(text) > _MOST_METADATA:
+        raise errors.invalid("metadata", f"must be at most {_MOST_METADATA:,} characters of JSON")
+    return text
+
+
+def _by_id(edit: Edit, label_id: str) -> Label:
+    label = edit.label_of_id(label_id)
+    if label is None:
+        raise errors.not_found("label", label_id)
+    return label
+
+
+def _operations(body: Mapping[str, Any]) -> list[Any]:
+    operations = body.get("operations")
+    if not isinstance(operations, list) or not 1 <= len(operations) <= MOST_OPERATIONS:
+        raise errors.invalid("operations", f"must be an array of 1 to {MOST_OPERATIONS} operations")
+    return operations
+
+
+def _op(operation: Any) -> str | None:
+    op = operation.get("op") if isinstance(operation, dict) else None
+    return op if isinstance(op, str) else None
+
+
+def _parsed(index: int, operation: Any) -> _Request | Refusal:
+    try:
+        fields = bodies.as_object(operation)
+        if _op(operation) not in _APPLY:
+            raise errors.invalid("op", "must be add or remove")
+        return _request(fields, takes_id=False)
+    except Refusal as refused:
+        return Refusal(refused.code, f"operations[{index}].{refused.sentence}")
+
+
+def _result(edit: Edit, index: int, op: str | None, request: _Request | Refusal) -> OperationResult:
+    try:
+        if isinstance(request, Refusal):
+            raise request
+        done = _APPLY[op or ""](edit, request)
+    except Refusal as refused:
+        error = OperationError(refused.code, refused.sentence)
+        return OperationResult(index, op, ok=False, error=error)
+    return OperationResult(index, op, ok=True, affected=done.affected, data=done.posts)

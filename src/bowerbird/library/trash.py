@@ -1,0 +1,67 @@
+"""Deleting bookmarks, and bringing them back for 30 days."""
+
+from typing import Final
+
+from msgspec import Struct
+
+from bowerbird import errors
+from bowerbird.clock import MICROSECONDS, Clock
+from bowerbird.library.edits import begin
+from bowerbird.library.intake import Intake, Prepared
+from bowerbird.model.accounts import Account
+from bowerbird.model.instants import with_offset
+from bowerbird.sources import own_json
+from bowerbird.storage.bookmarks import BookmarkStore
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.edits import EditStore
+from bowerbird.storage.trash import TrashStore
+
+KEPT_DAYS: Final = 30
+_KEPT: Final = KEPT_DAYS * 86_400 * MICROSECONDS
+
+
+class Deleted(Struct, frozen=True):
+    post_id: str
+    restorable_until: str
+
+
+class Trash:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._edits = EditStore(database)
+        self._bookmarks = BookmarkStore(database)
+        self._store = TrashStore(database)
+        self._intake = Intake(database, clock)
+        self._clock = clock
+
+    async def delete(self, transaction: Transaction, account: Account, post_id: str) -> Deleted:
+        edit = await begin(self._edits, transaction, account.account_id)
+        await edit.load([post_id])
+        post = edit.post(post_id)
+        bookmark = await self._bookmarks.by_post_id(account, post_id, transaction)
+        if post is None or bookmark is None:
+            raise errors.not_found("bookmark", post_id)
+        now = self._clock()
+        await self._store.put(transaction, account.account_id, post_id, bookmark, now)
+        await edit.remove(post)
+        await edit.finish(now)
+        return Deleted(post_id, with_offset(now + _KEPT))
+
+    async def prepare(self, account: Account, post_id: str) -> Prepared | None:
+        """What brings a bookmark back; None when the trash does not hold it."""
+        oldest = self._clock() - _KEPT
+        raw = await self._store.read(account.account_id, post_id, oldest)
+        if raw is None:
+            return None
+        return await self._intake.prepare(account, [own_json.read(raw).incoming])
+
+    async def restore(
+        self, transaction: Transaction, account: Account, post_id: str, prepared: Prepared | None
+    ) -> bytes:
+        """The bookmark, back where it was, as ready JSON."""
+        is_there = await self._store.take(transaction, account.account_id, post_id)
+        if not is_there or prepared is None:
+            raise errors.not_found("deleted bookmark", post_id)
+        await self._intake.put(transaction, prepared)
+        found = await self._bookmarks.by_post_id(account, post_id, transaction)
+        assert found is not None
+        return found

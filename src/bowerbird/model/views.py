@@ -1,0 +1,32 @@
+"""A Smart View: a query that is kept under a name."""
+
+from typing import Any
+
+from msgspec import Struct
+
+Query = dict[str, Any]
+"""The list's own filter names with their values; dates may be relative."""
+
+
+class Bucket(Struct, frozen=True):
+    """A part of a view: its query narrows the view's."""
+
+    slug: str
+    name: str
+    query: Query
+
+
+class ViewSort(Struct, frozen=True, omit_defaults=True):
+    sort_by: str
+    sort_order: str | None = None
+
+
+class View(Struct, frozen=True):
+    slug: str
+    name: str
+    description: str
+    base_query: Query
+    default_sort: ViewSort | None
+    triage_buckets: list[Bucket]
+    created_at: int
+    updated_at: int

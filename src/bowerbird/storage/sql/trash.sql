@@ -1,0 +1,29 @@
+-- name: put
+INSERT INTO trash (account_id, post_id, bookmark, trashed_at)
+VALUES (:account_id, :post_id, :bookmark, :trashed_at)
+    ON CONFLICT (account_id, post_id) DO UPDATE
+   SET bookmark = excluded.bookmark, trashed_at = excluded.trashed_at
+
+-- name: read
+SELECT t.bookmark
+  FROM trash AS t
+ WHERE t.account_id = :account_id
+   AND t.post_id = :post_id
+   AND t.trashed_at >= :oldest
+
+-- name: take
+DELETE FROM trash
+ WHERE account_id = :account_id
+   AND post_id = :post_id
+RETURNING post_id
+
+-- name: empty
+DELETE FROM trash
+ WHERE account_id = :account_id
+   AND post_id IN (SELECT t.post_id
+                     FROM trash AS t
+                    WHERE t.account_id = :account_id
+                      AND t.trashed_at < :before
+                    ORDER BY t.trashed_at
+                    LIMIT :most)
+RETURNING post_id

@@ -1,0 +1,36 @@
+"""Keeps deleted bookmarks until their time to be restored is over."""
+
+from bowerbird.storage.database import Database, Transaction
+
+
+class TrashStore:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._sql = database.queries("trash")
+
+    async def read(self, account_id: int, post_id: str, oldest: int) -> bytes | None:
+        values = {"account_id": account_id, "post_id": post_id, "oldest": oldest}
+        rows = await self._database.rows(self._sql["read"], values)
+        return rows[0][0] if rows else None
+
+    async def put(
+        self, transaction: Transaction, account_id: int, post_id: str, bookmark: bytes, now: int
+    ) -> None:
+        values = {
+            "account_id": account_id,
+            "post_id": post_id,
+            "bookmark": bookmark,
+            "trashed_at": now,
+        }
+        await transaction.run(self._sql["put"], values)
+
+    async def take(self, transaction: Transaction, account_id: int, post_id: str) -> bool:
+        """False when it is not there any more."""
+        values = {"account_id": account_id, "post_id": post_id}
+        return bool(await transaction.rows(self._sql["take"], values))
+
+    async def empty(
+        self, transaction: Transaction, account_id: int, *, before: int, most: int
+    ) -> int:
+        values = {"account_id": account_id, "before": before, "most": most}
+        return len(await transaction.rows(self._sql["empty"], values))

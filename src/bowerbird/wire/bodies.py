@@ -1,0 +1,78 @@
+"""Reads a request's body: bounded, inflated, decoded, with each mistake named."""
+
+import zlib
+from typing import Any, Final
+
+import msgspec
+from starlette.types import Receive
+
+from bowerbird import errors
+from bowerbird.errors import Code, Refusal
+
+MOST_BYTES: Final = 1024 * 1024
+_DEEPEST: Final = 64
+_decode: Final = msgspec.json.Decoder().decode
+
+
+async def read(receive: Receive, content_encoding: bytes) -> bytes:
+    """The whole body. Bytes are counted after inflating."""
+    parts: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        part = message.get("body", b"")
+        size += len(part)
+        if size > MOST_BYTES:
+            raise _too_large()
+        parts.append(part)
+        if message["type"] == "http.disconnect" or not message.get("more_body", False):
+            break
+    return _inflated(b"".join(parts), content_encoding.strip().lower())
+
+
+def as_json(body: bytes) -> Any:
+    if not body.strip():
+        return {}
+    try:
+        value = _decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise errors.invalid("body", f"is not JSON ({error})") from None
+    except RecursionError:
+        raise errors.invalid("body", f"is nested more than {_DEEPEST} deep") from None
+    if _depth_exceeds(value, _DEEPEST):
+        raise errors.invalid("body", f"is nested more than {_DEEPEST} deep")
+    return value
+
+
+def _inflated(body: bytes, encoding: bytes) -> bytes:
+    if encoding in (b"", b"identity"):
+        return body
+    if encoding != b"gzip":
+        raise errors.invalid("Content-Encoding", "must be gzip or absent")
+    inflater = zlib.decompressobj(wbits=31)
+    try:
+        inflated = inflater.decompress(body, MOST_BYTES + 1)
+    except zlib.error:
+        raise errors.invalid("body", "is not gzip, though Content-Encoding says so") from None
+    if len(inflated) > MOST_BYTES:
+        raise _too_large()
+    return inflated
+
+
+def _depth_exceeds(value: Any, most: int) -> bool:
+    level = [value]
+    for _ in range(most):
+        level = [child for item in level for child in _children(item)]
+        if not level:
+            return False
+    return True
+
+
+def _children(item: Any) -> list[Any]:
+    if isinstance(item, dict):
+        return list(item.values())
+    return item if isinstance(item, list) else []
+
+
+def _too_large() -> Refusal:
+    return Refusal(Code.PAYLOAD_TOO_LARGE, f"The body is larger than {MOST_BYTES // 1024} KiB.")

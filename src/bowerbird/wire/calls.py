@@ -1,0 +1,39 @@
+"""A request as a handler sees it, and the rows of a table of routes."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from msgspec import Struct
+
+from bowerbird.model.accounts import Account
+from bowerbird.wire import bodies
+from bowerbird.wire.answers import Asked
+from bowerbird.wire.replies import Reply
+
+
+class Call(Struct, frozen=True):
+    """One request as a handler sees it."""
+
+    account: Account
+    method: str
+    asked: Asked
+    path_params: dict[str, Any]
+    body: bytes = b""
+    idempotency_key: bytes | None = None
+
+    def json(self) -> Any:
+        """The body's value. Raises a refusal when it is not JSON."""
+        return bodies.as_json(self.body)
+
+
+Handler = Callable[[Call], Awaitable[Reply]]
+
+
+class Endpoint(Struct, frozen=True):
+    """One row of a table of routes."""
+
+    method: str
+    path: str
+    handle: Handler
+    # Whether a free account's month is charged with a call that asks for this query string.
+    counts: Callable[[bytes], bool] = lambda _: True
