@@ -56,7 +56,8 @@ def _validator(schema: str) -> Any:
 
 
 def _operation(path: str, method: str) -> dict[str, Any] | None:
-    for template, item in document()["paths"].items():
+    # A fixed path comes before one with a part that fits anything.
+    for template, item in sorted(document()["paths"].items(), key=lambda pair: "{" in pair[0]):
         if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", template), path):
             found: dict[str, Any] | None = item.get("get" if method == "HEAD" else method.lower())
             return found

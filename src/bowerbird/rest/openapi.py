@@ -1,20 +1,14 @@
 """The OpenAPI document of /v1, made from the same tables that serve it."""
 
-from collections.abc import Iterable
-from typing import Any, Final
-
-import msgspec
+import re
+from typing import Final
 
 from bowerbird import __version__
 from bowerbird.errors import CATALOGUE, Code
-from bowerbird.library.bookmarks import BookmarkCounts
-from bowerbird.library.parameters import FILTER_PARAMETERS, LIST_PARAMETERS
-from bowerbird.model.bookmarks import Article, Attachment, Bookmark, QuotedPost
+from bowerbird.rest.operations import OPERATIONS, PATH_PARAMETERS, TAGS, Operation
 from bowerbird.rest.parameters import PARAMETERS
+from bowerbird.rest.schemas import REF, Json, schemas, success
 
-Json = dict[str, Any]
-
-_REF: Final = "#/components/schemas/"
 # Every call may meet these, whatever it asks for.
 _ALWAYS: Final = (
     Code.UNAUTHORIZED,
@@ -25,19 +19,18 @@ _ALWAYS: Final = (
     Code.SERVICE_UNAVAILABLE,
     Code.INVALID_REQUEST,
 )
-_PLAN: Final = (
-    Code.SUBSCRIPTION_REQUIRED,
-    Code.FILTER_NOT_ALLOWED,
-    Code.PAGINATION_NOT_ALLOWED,
-    Code.VECTOR_SEARCH_NOT_ALLOWED,
-)
+_KEYED: Final = (Code.IDEMPOTENCY_IN_PROGRESS, Code.IDEMPOTENCY_KEY_REUSED)
+_TEXT: Final[Json] = {"required": True, "schema": {"type": "string"}}
+_SECONDS: Final[Json] = {"required": True, "schema": {"type": "integer"}}
 _HEADERS: Final[dict[Code, Json]] = {
-    Code.UNAUTHORIZED: {"WWW-Authenticate": {"required": True, "schema": {"type": "string"}}},
-    Code.METHOD_NOT_ALLOWED: {"Allow": {"required": True, "schema": {"type": "string"}}},
-    Code.RATE_LIMITED: {"Retry-After": {"required": True, "schema": {"type": "integer"}}},
-    Code.SERVICE_UNAVAILABLE: {"Retry-After": {"required": True, "schema": {"type": "integer"}}},
+    Code.UNAUTHORIZED: {"WWW-Authenticate": _TEXT},
+    Code.METHOD_NOT_ALLOWED: {"Allow": _TEXT},
+    Code.IDEMPOTENCY_IN_PROGRESS: {"Retry-After": _SECONDS},
+    Code.RATE_LIMITED: {"Retry-After": _SECONDS},
+    Code.SERVICE_UNAVAILABLE: {"Retry-After": _SECONDS},
 }
-_REQUEST_ID: Final[Json] = {"X-Request-Id": {"required": True, "schema": {"type": "string"}}}
+_REQUEST_ID: Final[Json] = {"X-Request-Id": _TEXT}
+_MEANS: Final = {200: "Done.", 201: "Made.", 207: "Some of it failed; each part says for itself."}
 
 
 def document(api_origin: str) -> Json:
@@ -51,10 +44,10 @@ def document(api_origin: str) -> Json:
         },
         "servers": [{"url": api_origin}],
         "security": [{"key": []}],
-        "tags": [{"name": "bookmarks", "description": "The posts an account has saved."}],
+        "tags": [{"name": name, "description": text} for name, text in TAGS.items()],
         "paths": _paths(),
         "components": {
-            "schemas": _schemas(),
+            "schemas": {**schemas(), **{_answer(o): _answer_schema(o) for o in OPERATIONS}},
             "securitySchemes": {
                 "key": {
                     "type": "http",
@@ -67,83 +60,90 @@ def document(api_origin: str) -> Json:
 
 
 def _paths() -> Json:
-    return {
-        "/v1/bookmarks": {
-            "get": _operation(
-                "listBookmarks",
-                "The account's bookmarks, page by page.",
-                "BookmarkListAnswer",
-                parameters=_query(LIST_PARAMETERS),
-                refusals=_PLAN,
-            )
-        },
-        "/v1/bookmarks/count": {
-            "get": _operation(
-                "countBookmarks",
-                "How many bookmarks match. Without parameters it only tries the key.",
-                "BookmarkCountAnswer",
-                parameters=_query(FILTER_PARAMETERS),
-                refusals=_PLAN,
-            )
-        },
-        "/v1/bookmarks/{post_id}": {
-            "get": _operation(
-                "getBookmark",
-                "One bookmark.",
-                "BookmarkAnswer",
-                parameters=[
-                    {
-                        "name": "post_id",
-                        "in": "path",
-                        "required": True,
-                        "description": "The saved post's identifier.",
-                        "schema": {"type": "string"},
-                    }
-                ],
-                refusals=(Code.NOT_FOUND, Code.SUBSCRIPTION_REQUIRED),
-            )
-        },
+    paths: dict[str, Json] = {}
+    for operation in OPERATIONS:
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation)
+    return paths
+
+
+def _operation(operation: Operation) -> Json:
+    made: Json = {
+        "operationId": operation.name,
+        "summary": operation.summary,
+        "tags": [operation.tag],
+        "parameters": _parameters(operation),
     }
+    if operation.body:
+        made["requestBody"] = {"required": True, "content": _json({"$ref": REF + operation.body})}
+    made["responses"] = {**_answers(operation), **_refusals(operation)}
+    return made
 
 
-def _query(names: Iterable[str]) -> list[Json]:
-    return [
+def _parameters(operation: Operation) -> list[Json]:
+    found = [
         {
             "name": name,
-            "in": "query",
-            "required": False,
-            "description": PARAMETERS[name][1],
-            "schema": PARAMETERS[name][0],
+            "in": "path",
+            "required": True,
+            "description": PATH_PARAMETERS[name],
+            "schema": {"type": "string"},
         }
-        for name in names
+        for name in re.findall(r"\{(\w+)\}", operation.path)
     ]
+    for name in operation.query:
+        schema, text = PARAMETERS[name]
+        found.append(
+            {"name": name, "in": "query", "required": False, "description": text, "schema": schema}
+        )
+    if operation.is_keyed:
+        found.append(
+            {
+                "name": "Idempotency-Key",
+                "in": "header",
+                "required": False,
+                "description": "A retry with the same key gets the first answer, for 24 hours.",
+                "schema": {"type": "string", "pattern": "^[!-~]{1,255}$"},
+            }
+        )
+    return found
 
 
-def _operation(
-    name: str, summary: str, answer: str, *, parameters: list[Json], refusals: tuple[Code, ...]
-) -> Json:
-    tag = {"ETag": {"required": True, "schema": {"type": "string"}}}
-    return {
-        "operationId": name,
-        "summary": summary,
-        "tags": ["bookmarks"],
-        "parameters": parameters,
-        "responses": {
-            "200": {
-                "description": "Done.",
-                "headers": {**tag, **_REQUEST_ID},
-                "content": _json({"$ref": _REF + answer}),
-            },
-            "304": {
-                "description": "Unchanged since the answer with this ETag.",
-                "headers": {**tag, **_REQUEST_ID},
-            },
-            **_refusals({*refusals, *_ALWAYS}),
-        },
+def _answers(operation: Operation) -> Json:
+    headers: Json = dict(_REQUEST_ID)
+    if operation.method == "GET":
+        headers["ETag"] = _TEXT
+    if operation.is_keyed:
+        headers["Idempotency-Replayed"] = {"schema": {"const": "true"}}
+    answers: Json = {
+        str(status): {
+            "description": _MEANS[status],
+            "headers": headers,
+            "content": _json({"$ref": REF + _answer(operation)}),
+        }
+        for status in operation.statuses
     }
+    if operation.method == "GET":
+        answers["304"] = {
+            "description": "Unchanged since the answer with this ETag.",
+            "headers": headers,
+        }
+    return answers
 
 
-def _refusals(codes: set[Code]) -> Json:
+def _answer(operation: Operation) -> str:
+    return f"{operation.name[0].upper()}{operation.name[1:]}Answer"
+
+
+def _answer_schema(operation: Operation) -> Json:
+    data: Json = {"$ref": REF + operation.data}
+    if operation.is_many:
+        data = {"type": "array", "items": data}
+    meta: Json = {"$ref": REF + operation.meta} if operation.meta else {"type": "object"}
+    return success(data, meta)
+
+
+def _refusals(operation: Operation) -> Json:
+    codes = {*operation.refusals, *_ALWAYS, *(_KEYED if operation.is_keyed else ())}
     by_status: dict[int, list[Code]] = {}
     for code in CATALOGUE:
         if code in codes:
@@ -161,7 +161,7 @@ def _refusal(status: int, codes: list[Code]) -> Json:
         "headers": headers,
         "content": _json(
             {
-                "allOf": [{"$ref": _REF + base}],
+                "allOf": [{"$ref": REF + base}],
                 "properties": {"code": {"enum": [code.value for code in codes]}},
             }
         ),
@@ -170,62 +170,3 @@ def _refusal(status: int, codes: list[Code]) -> Json:
 
 def _json(schema: Json) -> Json:
     return {"application/json": {"schema": schema}}
-
-
-def _schemas() -> Json:
-    _, components = msgspec.json.schema_components(
-        [Bookmark, BookmarkCounts, Attachment, Article, QuotedPost],
-        ref_template=_REF + "{name}",
-    )
-    schemas: Json = dict(components)
-    # JSON Schema's "$" is the very end, and not every reader of it knows what stands behind ours.
-    schemas["Bookmark"]["properties"]["post_id"]["pattern"] = "^[0-9]{1,40}$"
-    details = schemas["PostDetails"]["properties"]
-    details["attachments"]["items"] = {"$ref": _REF + "Attachment"}
-    details["article"] = {"anyOf": [{"$ref": _REF + "Article"}, {"type": "null"}]}
-    details["quoted_tweet"] = {"anyOf": [{"$ref": _REF + "QuotedPost"}, {"type": "null"}]}
-    for name in ("Bookmark", "PostDetails", "PostMeta", "Metrics", "AuthorDetails"):
-        # An answer always carries every field, though an import may leave some out.
-        schemas[name]["required"] = list(schemas[name]["properties"])
-        for field in schemas[name]["properties"].values():
-            field.pop("default", None)
-    return {
-        **schemas,
-        "ListMeta": _list_meta(),
-        "BookmarkListAnswer": _success(
-            {"type": "array", "items": {"$ref": _REF + "Bookmark"}}, {"$ref": _REF + "ListMeta"}
-        ),
-        "BookmarkAnswer": _success({"$ref": _REF + "Bookmark"}, {"type": "object"}),
-        "BookmarkCountAnswer": _success({"$ref": _REF + "BookmarkCounts"}, {"type": "object"}),
-        "Refusal": _object(
-            status={"const": False}, code={"type": "string"}, error={"type": "string"}
-        ),
-        "UpgradeRefusal": _object(
-            status={"const": False},
-            code={"type": "string"},
-            error={"type": "string"},
-            upgrade_url={"type": "string", "format": "uri"},
-        ),
-    }
-
-
-def _list_meta() -> Json:
-    meta = _object(
-        next_cursor={"type": ["string", "null"], "description": "null on the last page."},
-        limit={"type": "integer", "minimum": 1, "maximum": 100},
-        total_count={"type": "integer", "minimum": 0},
-        count={"type": "integer", "minimum": 0, "maximum": 100},
-    )
-    meta["properties"]["hint"] = {
-        "type": "string",
-        "description": "Says so when only read or archived bookmarks match.",
-    }
-    return meta
-
-
-def _success(data: Json, meta: Json) -> Json:
-    return _object(status={"const": True}, data=data, meta=meta)
-
-
-def _object(**properties: Json) -> Json:
-    return {"type": "object", "properties": properties, "required": list(properties)}

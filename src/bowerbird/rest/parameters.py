@@ -44,6 +44,7 @@ PARAMETERS: Final[dict[str, tuple[Schema, str]]] = {
         "Dates and counts descend, text ascends. relevance needs q.",
     ),
     "sort_order": ({"type": "string", "enum": ["asc", "desc"]}, "Turns the order of sort_by."),
+    "bucket": (_TEXT, "Slug of one of the view's triage buckets, which narrows it."),
     "sort_cursor": (
         _TEXT,
         "Continue behind this value of the sort field. cursor is better: it also knows ties.",

@@ -1,0 +1,137 @@
+"""The shapes of the OpenAPI document: answers from the code's own records, bodies by hand."""
+
+from typing import Any, Final
+
+import msgspec
+
+from bowerbird.library.bodies import MOST_IDS
+from bowerbird.library.bookmarks import BookmarkCounts
+from bowerbird.library.labels import MOST_OPERATIONS, BatchResult, LabelShown, Tagged
+from bowerbird.library.marking import State
+from bowerbird.library.parameters import FILTER_PARAMETERS
+from bowerbird.library.trash import Deleted
+from bowerbird.library.views import ViewShown
+from bowerbird.model.bookmarks import Article, Attachment, Bookmark, QuotedPost
+
+Json = dict[str, Any]
+
+REF: Final = "#/components/schemas/"
+_TEXT: Final[Json] = {"type": "string"}
+_FLAG: Final[Json] = {"type": "boolean"}
+_COUNT: Final[Json] = {"type": "integer", "minimum": 0}
+_IDS: Final[Json] = {
+    "type": "array",
+    "items": {"type": "string", "minLength": 1},
+    "minItems": 1,
+    "maxItems": MOST_IDS,
+}
+_NAME: Final[Json] = {"type": "string", "minLength": 1, "maxLength": 100}
+
+
+def schemas() -> Json:
+    return {**_records(), **_metas(), **_bodies(), **_refusals()}
+
+
+def success(data: Json, meta: Json) -> Json:
+    return required(status={"const": True}, data=data, meta=meta)
+
+
+def required(**properties: Json) -> Json:
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+def _records() -> Json:
+    records = [Bookmark, BookmarkCounts, Attachment, Article, QuotedPost]
+    records += [LabelShown, Tagged, BatchResult, State, Deleted, ViewShown]
+    _, components = msgspec.json.schema_components(records, ref_template=REF + "{name}")
+    made: Json = dict(components)
+    # JSON Schema's "$" is the very end, and not every reader of it knows what stands behind ours.
+    made["Bookmark"]["properties"]["post_id"]["pattern"] = "^[0-9]{1,40}$"
+    details = made["PostDetails"]["properties"]
+    details["attachments"]["items"] = {"$ref": REF + "Attachment"}
+    details["article"] = {"anyOf": [{"$ref": REF + "Article"}, {"type": "null"}]}
+    details["quoted_tweet"] = {"anyOf": [{"$ref": REF + "QuotedPost"}, {"type": "null"}]}
+    for name in ("Bookmark", "PostDetails", "PostMeta", "Metrics", "AuthorDetails"):
+        # An answer always carries every field, though an import may leave some out.
+        made[name]["required"] = list(made[name]["properties"])
+        for field in made[name]["properties"].values():
+            field.pop("default", None)
+    return made
+
+
+def _metas() -> Json:
+    page = required(
+        next_cursor={"type": ["string", "null"], "description": "null on the last page."},
+        limit={"type": "integer", "minimum": 1, "maximum": 100},
+        total_count=_COUNT,
+        count={"type": "integer", "minimum": 0, "maximum": 100},
+    )
+    page["properties"]["hint"] = {
+        "type": "string",
+        "description": "Says so when only read or archived bookmarks match.",
+    }
+    return {
+        "ListMeta": page,
+        "MessageMeta": required(message=_TEXT),
+        "ChangeMeta": required(
+            message=_TEXT, affected=_COUNT, not_found={"type": "array", "items": _TEXT}
+        ),
+    }
+
+
+def _bodies() -> Json:
+    query = {"type": "object", "properties": {name: {} for name in FILTER_PARAMETERS}}
+    view: Json = {
+        "name": _NAME,
+        "description": {"type": "string", "maxLength": 1000},
+        "base_query": query,
+        "default_sort": {"type": ["string", "object", "null"]},
+        "triage_buckets": {"type": "array", "items": {"$ref": REF + "NewBucket"}, "maxItems": 20},
+    }
+    return {
+        "StateRequest": _body(
+            {"tweet_ids": _IDS, "is_read": _FLAG, "is_archived": _FLAG}, "tweet_ids"
+        ),
+        "FlagsRequest": _body({"is_read": _FLAG, "is_archived": _FLAG}),
+        "LabelRequest": _body(
+            {"tweet_ids": _IDS, "label_name": _NAME, "label_id": _TEXT}, "tweet_ids"
+        ),
+        "LabelOperation": _body(
+            {"op": {"enum": ["add", "remove"]}, "tweet_ids": _IDS, "label_name": _NAME},
+            "op",
+            "tweet_ids",
+            "label_name",
+        ),
+        "BatchRequest": _body(
+            {
+                "operations": {
+                    "type": "array",
+                    "items": {"$ref": REF + "LabelOperation"},
+                    "minItems": 1,
+                    "maxItems": MOST_OPERATIONS,
+                }
+            },
+            "operations",
+        ),
+        "LabelChange": _body({"label_name": _NAME, "metadata": {"type": "object"}}),
+        "MergeRequest": _body(
+            {"into": {**_TEXT, "description": "Id of the label to keep."}}, "into"
+        ),
+        "NewBucket": _body({"name": _NAME, "slug": _TEXT, "query": query}, "name"),
+        "NewView": _body(view, "name"),
+        "ViewChange": _body(view),
+    }
+
+
+def _body(properties: Json, *needed: str) -> Json:
+    body: Json = {"type": "object", "properties": properties}
+    return body | ({"required": list(needed)} if needed else {})
+
+
+def _refusals() -> Json:
+    refusal = required(status={"const": False}, code=_TEXT, error=_TEXT)
+    upgrade = {"type": "string", "format": "uri"}
+    return {
+        "Refusal": refusal,
+        "UpgradeRefusal": required(**refusal["properties"], upgrade_url=upgrade),
+    }
