@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from benchmarks import imports, lists, report, scales, searches, starts
+from benchmarks import imports, lists, report, scales, searches, starts, writes
 from benchmarks.figures import Row
 from benchmarks.options import Options
 
@@ -13,6 +13,7 @@ MEASURES: Final[dict[str, Callable[[Options], Iterator[Row]]]] = {
     "lists": lists.measure,
     "search": searches.measure,
     "import": imports.measure,
+    "writes": writes.measure,
     "start": starts.measure_start,
     "memory": starts.measure_memory,
 }

@@ -39,7 +39,12 @@ class Client:
         self._socket.close()
 
     def get(self, path: str, key: str | None) -> Answer:
-        request = request_text(self._port, path, key)
+        return self._answered(request_text(self._port, path, key))
+
+    def post(self, path: str, key: str, body: bytes, idempotency_key: str) -> Answer:
+        return self._answered(post_text(self._port, path, key, body, idempotency_key))
+
+    def _answered(self, request: bytes) -> Answer:
         started = time.perf_counter()
         self._socket.sendall(request)
         head, body = self._head()
@@ -76,6 +81,15 @@ class Client:
 def request_text(port: int, path: str, key: str | None) -> bytes:
     authorization = f"Authorization: Bearer {key}\r\n" if key else ""
     return f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{authorization}\r\n".encode()
+
+
+def post_text(port: int, path: str, key: str, body: bytes, idempotency_key: str) -> bytes:
+    head = (
+        f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {key}\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+        f"Idempotency-Key: {idempotency_key}\r\n\r\n"
+    )
+    return head.encode() + body
 
 
 def _parsed(head: bytes) -> tuple[int, dict[str, str]]:

@@ -78,7 +78,7 @@ def _fill(folder: Path, scale: Scale) -> list[str]:
 async def _filled(folder: Path, scale: Scale) -> list[str]:
     database = await open_database(Settings(data_dir=folder))
     try:
-        opened = [await _new_account(database, number) for number in range(scale.accounts)]
+        opened = [await new_account(database, number) for number in range(scale.accounts)]
         intake = Intake(database, system_clock)
         taking: Awaitable[object] = asyncio.sleep(0)
         for batch in scales.batches(scale, f"Filling the library ({scale.total:,} posts)"):
@@ -93,7 +93,7 @@ async def _filled(folder: Path, scale: Scale) -> list[str]:
     return [key for _, key in opened]
 
 
-async def _new_account(database: Database, number: int) -> tuple[Account, str]:
+async def new_account(database: Database, number: int) -> tuple[Account, str]:
     account_id, now = new_account_id(), system_clock()
     email = f"reader{number}@example.com"
     store = AccountStore(database)

@@ -13,6 +13,7 @@ from bowerbird.library.bookmarks import Bookmarks
 from bowerbird.library.calls import CallCounter
 from bowerbird.library.labels import Labels
 from bowerbird.library.marking import Marking
+from bowerbird.library.sweeping import Sweeping
 from bowerbird.library.trash import Trash
 from bowerbird.library.views import Views
 from bowerbird.rest import bookmarks as bookmark_endpoints
@@ -36,6 +37,7 @@ class App:
     asgi: ASGIApp
     calls: CallCounter
     measures: Measures
+    sweeping: Sweeping
 
 
 def build(settings: Settings, database: Database, clock: Clock) -> App:
@@ -49,7 +51,7 @@ def build(settings: Settings, database: Database, clock: Clock) -> App:
         measures=measures,
         upgrade_url=settings.upgrade_url,
     )
-    return App(_dispatch(api, _health(database)), calls, measures)
+    return App(_dispatch(api, _health(database)), calls, measures, Sweeping(database, clock))
 
 
 def _endpoints(settings: Settings, database: Database, clock: Clock) -> list[Endpoint]:

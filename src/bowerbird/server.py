@@ -95,13 +95,16 @@ async def _until_stopped(server: Server, stop_timeout_s: int, *, is_further: boo
 async def _running(settings: Settings) -> AsyncIterator[App]:
     database = await open_database(settings)
     service = app.build(settings, database, system_clock)
-    flushing = asyncio.create_task(service.calls.keep_flushing())
+    beside = [
+        asyncio.create_task(service.calls.keep_flushing()),
+        asyncio.create_task(service.sweeping.keep_sweeping()),
+    ]
     try:
         yield service
     finally:
-        flushing.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await flushing
+        for task in beside:
+            task.cancel()
+        await asyncio.wait(beside)
         await database.close()
 
 

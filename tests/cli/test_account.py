@@ -10,7 +10,10 @@ from bowerbird.storage.account_removal import AccountRemoval
 from bowerbird.storage.accounts import AccountStore
 from tests.cli.libraries import EMAIL, Library, sqlite_library
 
-_OWNED = ("person", "library", "api_key", "api_call", "bookmark", "label", "bookmark_label")
+_OWNED = (
+    *("person", "library", "api_key", "api_call", "bookmark", "label", "bookmark_label"),
+    *("idempotency", "trash", "smart_view"),
+)
 
 
 def test_creating_an_account_prints_its_id_alone(empty: Library) -> None:
@@ -126,9 +129,11 @@ def test_a_deletion_asks_first(empty: Library) -> None:
 def test_a_deletion_leaves_no_trace_and_touches_nobody_else(empty: Library) -> None:
     empty.fill(450)
     empty.run("key", "create", EMAIL)
+    empty.fill_beside(450)
     before = _rows(empty)
     empty.fill(450, email="bob@example.com")
     empty.run("key", "create", "bob@example.com")
+    empty.fill_beside(450, email="bob@example.com")
 
     ran = empty.run("account", "delete", EMAIL, "--yes")
 

@@ -50,6 +50,36 @@ def test_bookmarks_come_back_by_import_to_the_letter(empty: Library, target: Pat
     assert _read(again)["bookmarks"] == _read(target)["bookmarks"]
 
 
+def test_views_and_deleted_bookmarks_are_in_the_document(empty: Library, target: Path) -> None:
+    empty.fill(2)
+    empty.fill_beside(501)
+
+    empty.run("account", "export", EMAIL, target)
+
+    document = _read(target)
+    assert [(view["slug"], view["base_query"]) for view in document["views"]] == [
+        ("v", {"q": "birds"})
+    ]
+    assert len(document["trash"]) == 501
+    assert document["trash"][-1] == {
+        "post_id": "900500",
+        "deleted_at": "1970-01-01T00:00:00.000500+00:00",
+        "bookmark": {},
+    }
+    assert len(document["bookmarks"]) == 2
+
+
+def test_what_was_deleted_does_not_come_back_by_import(empty: Library, target: Path) -> None:
+    empty.fill(3)
+    empty.fill_beside(3)
+    empty.run("account", "export", EMAIL, target)
+    empty.run("account", "create", "bob@example.com")
+
+    ran = empty.run("import", "bob@example.com", target)
+
+    assert ran.out == "new 3\nchanged 0\nunchanged 0\nrefused 0\n"
+
+
 def test_an_empty_account_makes_a_whole_document(empty: Library, target: Path) -> None:
     empty.run("account", "create", EMAIL)
 

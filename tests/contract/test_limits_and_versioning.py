@@ -138,9 +138,21 @@ def test_no_field_is_removed_renamed_or_retyped(name: str, fields: dict[str, str
 
 
 def test_no_endpoint_is_removed() -> None:
-    contract = {"/v1/bookmarks", "/v1/bookmarks/count", "/v1/bookmarks/{post_id}"}
+    contract = {
+        ("get", "/v1/bookmarks"),
+        ("get", "/v1/bookmarks/count"),
+        ("get", "/v1/bookmarks/{post_id}"),
+        ("get", "/v1/labels"),
+        ("post", "/v1/labels/add"),
+        ("post", "/v1/labels/remove"),
+        ("post", "/v1/labels/batch"),
+        ("get", "/v1/views"),
+        ("get", "/v1/views/{slug}"),
+        ("get", "/v1/views/{slug}/bookmarks"),
+    }
 
-    assert contract <= set(document()["paths"])
+    published = {(m, path) for path, item in document()["paths"].items() for m in item}
+    assert contract <= published
 
 
 def test_no_request_parameter_is_removed_or_required() -> None:
@@ -148,8 +160,19 @@ def test_no_request_parameter_is_removed_or_required() -> None:
 
     assert {name: published[name]["schema"]["type"] for name in PARAMETERS} == PARAMETERS
     for item in document()["paths"].values():
-        for parameter in item["get"]["parameters"]:
-            assert not parameter["required"] or parameter["in"] == "path"
+        for operation in item.values():
+            for parameter in operation["parameters"]:
+                assert not parameter["required"] or parameter["in"] == "path"
+
+
+def test_no_field_of_a_request_is_removed_or_newly_required() -> None:
+    label, operation = _schema("LabelRequest"), _schema("LabelOperation")
+
+    assert {"tweet_ids", "label_name"} <= label["properties"].keys()
+    assert {"op", "tweet_ids", "label_name"} <= operation["properties"].keys()
+    assert set(label["required"]) <= {"tweet_ids", "label_name"}
+    assert set(operation["required"]) <= {"op", "tweet_ids", "label_name"}
+    assert _schema("BatchRequest")["required"] == ["operations"]
 
 
 def test_the_documented_defaults_are_the_contracts() -> None:

@@ -26,7 +26,9 @@ async def _asked(cast: Service, authorization: bytes | None) -> httpx.Response:
 async def test_every_endpoint_needs_a_key(cast: Service) -> None:
     for path in document()["paths"]:
         for method in ("GET", "HEAD", "POST", "DELETE"):
-            response = await cast.nobody.request(method, path.format(post_id="42"))
+            response = await cast.nobody.request(
+                method, path.format(post_id="42", label_id="1", slug="x")
+            )
             assert response.status_code == 401
             assert response.headers["www-authenticate"] == CHALLENGE
 

@@ -16,6 +16,22 @@ from tests.support.service import Member, Service
 pytestmark = pytest.mark.anyio
 
 PATHS = ("/v1/bookmarks", "/v1/bookmarks/count", "/v1/bookmarks/42")
+ALLOWED = {
+    "/v1/bookmarks": "GET, HEAD, OPTIONS",
+    "/v1/bookmarks/count": "GET, HEAD, OPTIONS",
+    "/v1/bookmarks/42": "GET, HEAD, PATCH, DELETE, OPTIONS",
+    "/v1/bookmarks/update": "POST, OPTIONS",
+    "/v1/bookmarks/42/restore": "POST, OPTIONS",
+    "/v1/labels": "GET, HEAD, OPTIONS",
+    "/v1/labels/add": "POST, OPTIONS",
+    "/v1/labels/remove": "POST, OPTIONS",
+    "/v1/labels/batch": "POST, OPTIONS",
+    "/v1/labels/1": "PATCH, DELETE, OPTIONS",
+    "/v1/labels/1/merge": "POST, OPTIONS",
+    "/v1/views": "GET, HEAD, POST, OPTIONS",
+    "/v1/views/x": "GET, HEAD, PATCH, DELETE, OPTIONS",
+    "/v1/views/x/bookmarks": "GET, HEAD, OPTIONS",
+}
 
 
 async def _with(member: Member, path: str = "/v1/bookmarks", **headers: str) -> httpx.Response:
@@ -46,10 +62,30 @@ async def test_refusals_come_in_a_fixed_order(cast: Service, free: Member) -> No
     assert await status(free.client, "GET", f"/v1/bookmarks/4711{query}") == 404
 
 
+async def test_writes_are_refused_in_the_same_order(cast: Service, free: Member) -> None:
+    await free.set_plan("pro")
+    used = {"Idempotency-Key": "used"}
+    await free.client.post("/v1/views", json={"name": "x"}, headers=used)
+    await free.set_plan("free")
+    huge, bad, good = b" " * 1_048_577, b"{}", b'{"label_name":"x","tweet_ids":["4711"]}'
+
+    async def status(client: httpx.AsyncClient, path: str, body: bytes, **headers: str) -> int:
+        return (await client.post(path, content=body, headers=headers)).status_code
+
+    assert await status(cast.nobody, "/v1/nothing", huge, **used) == 401
+    assert await status(free.client, "/v1/nothing", huge, **used) == 404
+    assert await status(free.client, "/v1/labels", huge, **used) == 405
+    assert await status(free.client, "/v1/labels/add", huge, **used) == 413
+    assert await status(free.client, "/v1/labels/add", bad, **used) == 422
+    assert await status(free.client, "/v1/labels/add", bad) == 402
+    assert await status(cast.alice.client, "/v1/labels/add", bad) == 400
+    assert await status(cast.alice.client, "/v1/labels/add", good) == 404
+
+
 async def test_unknown_paths_keep_the_envelope(alice: Member) -> None:
     paths = ("/v1", "/v1/", "/v1//bookmarks", "/v1/Bookmarks", "/v1/bookmarks/1/2", "/v1/%00")
 
-    for path in (*paths, "/v1/bookmarks%0A", "/v1/%ff", "/v1/../v1/x", "/v1/labels%2Fadd"):
+    for path in (*paths, "/v1/bookmarks%0A", "/v1/%ff", "/v1/../v1/x", "/v1/labels/1/2"):
         response = await alice.client.get(path)
         assert response.status_code == 404, path
         assert response.json()["code"] == "NOT_FOUND"
@@ -63,13 +99,15 @@ async def test_a_trailing_slash_is_another_path_and_no_redirect(alice: Member) -
 
 
 async def test_another_method_is_refused_with_those_allowed(alice: Member) -> None:
-    methods = ("POST", "PUT", "PATCH", "DELETE", "TRACE", "BREW")
+    methods = ("GET", "POST", "PUT", "PATCH", "DELETE", "TRACE", "BREW")
 
-    for method, path in itertools.product(methods, PATHS):
+    for method, (path, allowed) in itertools.product(methods, ALLOWED.items()):
+        if method in allowed:
+            continue
         response = await alice.client.request(method, path)
         assert response.status_code == 405
         assert response.json()["code"] == "METHOD_NOT_ALLOWED"
-        assert response.headers["allow"] == "GET, HEAD, OPTIONS"
+        assert response.headers["allow"] == allowed
 
 
 async def test_head_answers_as_get_without_a_body(alice: Member) -> None:
@@ -84,12 +122,12 @@ async def test_head_answers_as_get_without_a_body(alice: Member) -> None:
 
 
 async def test_options_needs_no_key(cast: Service) -> None:
-    for path in PATHS:
+    for path, allowed in ALLOWED.items():
         response = await cast.nobody.options(path)
         assert response.status_code == 204
         assert response.content == b""
-        assert response.headers["allow"] == "GET, HEAD, OPTIONS"
-        assert response.headers["access-control-allow-methods"] == "GET, HEAD, OPTIONS"
+        assert response.headers["allow"] == allowed
+        assert response.headers["access-control-allow-methods"] == allowed
         assert "Authorization" in response.headers["access-control-allow-headers"]
         assert "Idempotency-Key" in response.headers["access-control-allow-headers"]
 

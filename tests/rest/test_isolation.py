@@ -2,42 +2,70 @@
 
 from typing import Any, Final
 
+import httpx
 import pytest
 
-from tests.support import make
+from tests.support import make, writing
 from tests.support.published import document
-from tests.support.service import Member
+from tests.support.service import Member, Service
 
 pytestmark = pytest.mark.anyio
 
 THEIRS: Final = ("7001", "7002", "7003")
+THROWN_AWAY: Final = "7004"
+_OPERATION: Final = {"tweet_ids": ["{post_id}"], "label_name": "Theirs"}
 
-# Every way to ask an endpoint for what is bob's. {post_id} and {cursor} are filled in.
-ASKED: Final = {
+# Every way to ask an endpoint for what is bob's: a query and a body. Braces are filled in.
+ASKED: Final[dict[tuple[str, str], list[tuple[str, Any]]]] = {
     ("get", "/v1/bookmarks"): [
-        "",
-        "?is_unread_only=false&hide_archived=false",
-        "?tag=theirs",
-        "?author=bob",
-        "?author=Bob%20B.",
-        "?q=geheim",
-        "?q=-nichts",
-        "?q=geheim&sort_by=relevance",
-        "?media_type=image",
-        "?posted_from=2000-01-01&bookmarked_from=2000-01-01",
-        "?cursor={cursor}",
-        "?sort_by=title&sort_cursor=a",
-        "?sort_cursor=9999999",
+        ("", None),
+        ("?is_unread_only=false&hide_archived=false", None),
+        ("?tag=theirs", None),
+        ("?author=bob", None),
+        ("?author=Bob%20B.", None),
+        ("?q=geheim", None),
+        ("?q=-nichts", None),
+        ("?q=geheim&sort_by=relevance", None),
+        ("?media_type=image", None),
+        ("?posted_from=2000-01-01&bookmarked_from=2000-01-01", None),
+        ("?cursor={cursor}", None),
+        ("?sort_by=title&sort_cursor=a", None),
+        ("?sort_cursor=9999999", None),
     ],
     ("get", "/v1/bookmarks/count"): [
-        "",
-        "?is_unread_only=false&hide_archived=false",
-        "?tag=theirs",
-        "?author=bob",
-        "?q=geheim",
-        "?q=-nichts",
+        ("", None),
+        ("?is_unread_only=false&hide_archived=false", None),
+        ("?tag=theirs", None),
+        ("?author=bob", None),
+        ("?q=geheim", None),
+        ("?q=-nichts", None),
     ],
-    ("get", "/v1/bookmarks/{post_id}"): [""],
+    ("get", "/v1/bookmarks/{post_id}"): [("", None)],
+    ("patch", "/v1/bookmarks/{post_id}"): [("", {"is_read": True, "is_archived": True})],
+    ("delete", "/v1/bookmarks/{post_id}"): [("", None)],
+    ("post", "/v1/bookmarks/{post_id}/restore"): [("", None), ("?thrown_away", None)],
+    ("post", "/v1/bookmarks/update"): [("", {"tweet_ids": ["{post_id}"], "is_read": True})],
+    ("get", "/v1/labels"): [("", None)],
+    ("post", "/v1/labels/add"): [
+        ("", _OPERATION),
+        ("", {"tweet_ids": ["{post_id}"], "label_id": "{label_id}"}),
+    ],
+    ("post", "/v1/labels/remove"): [
+        ("", _OPERATION),
+        ("", {"tweet_ids": ["{post_id}"], "label_id": "{label_id}"}),
+    ],
+    ("post", "/v1/labels/batch"): [
+        ("", {"operations": [{"op": "add", **_OPERATION}, {"op": "remove", **_OPERATION}]}),
+    ],
+    ("patch", "/v1/labels/{label_id}"): [("", {"label_name": "mine"}), ("", {})],
+    ("delete", "/v1/labels/{label_id}"): [("", None)],
+    ("post", "/v1/labels/{label_id}/merge"): [("", {"into": "{label_id}"}), ("", {"into": "2"})],
+    ("get", "/v1/views"): [("", None)],
+    ("post", "/v1/views"): [("", {"name": "Their View", "base_query": {"tag": "Theirs"}})],
+    ("get", "/v1/views/{slug}"): [("", None)],
+    ("patch", "/v1/views/{slug}"): [("", {"name": "mine"}), ("", {})],
+    ("delete", "/v1/views/{slug}"): [("", None)],
+    ("get", "/v1/views/{slug}/bookmarks"): [("", None), ("?cursor={view_cursor}", None)],
 }
 
 
@@ -52,7 +80,8 @@ def test_every_endpoint_is_asked() -> None:
     assert published == set(ASKED)
 
 
-async def _fill(bob: Member) -> str:
+async def _fill(bob: Member) -> dict[str, str]:
+    """Gives bob something of every kind; returns what one would need to ask for it."""
     posts = [
         make.post(
             post_id=post_id,
@@ -63,11 +92,54 @@ async def _fill(bob: Member) -> str:
             attachments=[{"type": "image"}],
             is_read=post_id == THEIRS[2],
         )
-        for post_id in THEIRS
+        for post_id in (*THEIRS, THROWN_AWAY)
     ]
     await bob.save_all(posts)
-    cursor: str = (await bob.listed(limit=1))["meta"]["next_cursor"]
-    return cursor
+    await writing.send(bob, "DELETE", f"/v1/bookmarks/{THROWN_AWAY}")
+    view = await writing.view(bob, "Their View", base_query={"q": "geheim"})
+    shown = (await bob.get(f"{view}/bookmarks", limit=1)).json()
+    return {
+        "post_id": THEIRS[0],
+        "label_id": await writing.label_id(bob, "theirs"),
+        "slug": view.rpartition("/")[2],
+        "cursor": (await bob.listed(limit=1))["meta"]["next_cursor"],
+        "view_cursor": shown["meta"]["next_cursor"],
+    }
+
+
+# What the ids of an account are like that nobody has, or has anything of.
+UNKNOWN: Final = {
+    "post_id": THEIRS[0],
+    "label_id": "1",
+    "slug": "their-view",
+    "cursor": "x",
+    "view_cursor": "x",
+}
+
+
+def _filled(value: Any, names: dict[str, str]) -> Any:
+    if isinstance(value, dict):
+        return {key: _filled(item, names) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_filled(item, names) for item in value]
+    return value.format(**names) if isinstance(value, str) else value
+
+
+async def _ask(
+    member: Member, method: str, path: str, asked: tuple[str, Any], names: dict[str, str]
+) -> httpx.Response:
+    query, body = asked
+    if query == "?thrown_away":
+        names = {**names, "post_id": THROWN_AWAY}
+    target = (path + query).format(**names)
+    return await member.client.request(method, target, json=_filled(body, names))
+
+
+async def _everything(member: Member) -> list[bytes]:
+    """All that an account shows of itself."""
+    paths = ("/v1/bookmarks?is_unread_only=false", "/v1/labels", "/v1/views", "/v1/bookmarks/count")
+    answers = [(await member.client.get(path)).content for path in paths]
+    return [*answers, str(await writing.version(member)).encode()]
 
 
 def _traces(value: Any) -> list[Any]:
@@ -81,24 +153,25 @@ def _traces(value: Any) -> list[Any]:
 
 @pytest.mark.parametrize(("method", "path"), ASKED)
 async def test_an_endpoint_tells_nothing_of_another_account(
-    alice: Member, bob: Member, method: str, path: str
+    cast: Service, method: str, path: str
 ) -> None:
-    targets = [path + query for query in ASKED[method, path]]
-    # What an account answers where nobody has saved anything yet.
-    blank = [
-        (await alice.client.request(method, target.format(post_id=THEIRS[0], cursor="x"))).content
-        for target in targets
-    ]
-    cursor = await _fill(bob)
+    # Two accounts without anything: one asks while nobody has anything, one when bob has.
+    early, late = cast.alice, cast.free
+    await late.set_plan("pro")
+    blank = [await _ask(early, method, path, asked, UNKNOWN) for asked in ASKED[method, path]]
+    names = await _fill(cast.bob)
+    theirs = await _everything(cast.bob)
 
-    for target, before in zip(targets, blank, strict=True):
-        filled = target.format(post_id=THEIRS[0], cursor=cursor)
-        response = await alice.client.request(method, filled)
-        if "cursor={cursor}" in target:
+    for asked, before in zip(ASKED[method, path], blank, strict=True):
+        response = await _ask(late, method, path, asked, names)
+        if "cursor={cursor}" in asked[0]:
             assert response.status_code == 400
         else:
-            assert response.content == before, target
+            assert (response.status_code, response.content) == (before.status_code, before.content)
         assert not {*THEIRS, "geheim", "theirs", "bob"} & set(_traces(response.json()))
+    assert await _everything(cast.bob) == theirs
+    restored = await writing.send(cast.bob, "POST", f"/v1/bookmarks/{THROWN_AWAY}/restore")
+    assert restored.status_code == 200
 
 
 async def test_equal_ids_and_labels_stay_apart(alice: Member, bob: Member) -> None:

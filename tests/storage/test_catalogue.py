@@ -29,6 +29,9 @@ LIBRARY = {
     "label",
     "bookmark_label",
     "keyword",
+    "idempotency",
+    "trash",
+    "smart_view",
 }
 # Where SQLite keys by place, PostgreSQL has the two parts of it.
 PLACE = ["place"]

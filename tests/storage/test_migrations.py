@@ -42,9 +42,12 @@ def step(number: int, sql: str, *, is_compatible: bool = False) -> Migration:
     return Migration(number, f"{number:04d}_made_up.sql", sql, is_compatible)
 
 
+def last_of(dialect: str) -> int:
+    return migrations.available(dialect)[-1].number
+
+
 def later_steps(dialect: str) -> list[Migration]:
-    released = migrations.available(dialect)
-    last = released[-1].number
+    released, last = migrations.available(dialect), last_of(dialect)
     return [*released, step(last + 1, ADD_COLUMN), step(last + 2, ADD_INDEX)]
 
 
@@ -100,7 +103,7 @@ def test_sqlite_keeps_its_data_and_a_copy_from_before(tmp_path: Path) -> None:
 
     labels = "SELECT name, colour FROM label"
     assert asked_of_sqlite(tmp_path / FILE_NAME, labels) == [("old", "grey")]
-    copy = tmp_path / "before-migration-0001.db"
+    copy = tmp_path / f"before-migration-{last_of('sqlite'):04d}.db"
     assert asked_of_sqlite(copy, "SELECT name FROM label") == [("old",)]
     assert asked_of_sqlite(copy, "PRAGMA integrity_check") == [("ok",)]
 
@@ -114,6 +117,34 @@ async def test_postgres_keeps_its_data(postgres: ThrowawayPostgres) -> None:
         assert await asked_of_postgres(url, "SELECT name, colour FROM label") == [("old", "grey")]
 
 
+@pytest.mark.parametrize("released", range(1, last_of("sqlite")))
+def test_a_sqlite_library_of_an_earlier_release_keeps_its_data(
+    tmp_path: Path, released: int
+) -> None:
+    sqlite_schema.prepare(tmp_path / "old", migrations.available("sqlite")[:released])
+    asked_of_sqlite(tmp_path / "old" / FILE_NAME, INSERT_LABEL)
+    sqlite_schema.prepare(tmp_path / "old")
+    sqlite_schema.prepare(tmp_path / "fresh")
+
+    labels = "SELECT name FROM label"
+    assert asked_of_sqlite(tmp_path / "old" / FILE_NAME, labels) == [("old",)]
+    assert sqlite_shape(tmp_path / "old") == sqlite_shape(tmp_path / "fresh")
+
+
+@pytest.mark.parametrize("released", range(1, last_of("postgres")))
+async def test_a_postgres_of_an_earlier_release_keeps_its_data(
+    postgres: ThrowawayPostgres, released: int
+) -> None:
+    with postgres.fresh_database() as old, postgres.fresh_database("migrated") as fresh:
+        await postgres_schema.migrate(old, migrations.available("postgres")[:released])
+        await asked_of_postgres(old, INSERT_LABEL)
+        await postgres_schema.migrate(old)
+
+        assert await asked_of_postgres(old, "SELECT name FROM label") == [("old",)]
+        shape = await asked_of_postgres(old, POSTGRES_SHAPE)
+        assert shape == await asked_of_postgres(fresh, POSTGRES_SHAPE)
+
+
 def test_a_fresh_library_needs_no_copy(tmp_path: Path) -> None:
     sqlite_schema.prepare(tmp_path)
 
@@ -121,14 +152,15 @@ def test_a_fresh_library_needs_no_copy(tmp_path: Path) -> None:
 
 
 def test_what_is_current_is_left_alone(tmp_path: Path) -> None:
-    assert sqlite_schema.prepare(tmp_path) == ["0001_library.sql"]
+    assert sqlite_schema.prepare(tmp_path) == ["0001_library.sql", "0002_writing.sql"]
     assert sqlite_schema.prepare(tmp_path) == []
 
 
 def test_a_failing_step_leaves_the_library_at_the_step_before(tmp_path: Path) -> None:
     sqlite_schema.prepare(tmp_path)
     before = sqlite_shape(tmp_path)
-    steps = [*migrations.available("sqlite"), step(2, f"{ADD_COLUMN}; SELECT no_such_function()")]
+    failing = step(last_of("sqlite") + 1, f"{ADD_COLUMN}; SELECT no_such_function()")
+    steps = [*migrations.available("sqlite"), failing]
 
     with pytest.raises(apsw.SQLError):
         sqlite_schema.prepare(tmp_path, steps)
@@ -142,7 +174,8 @@ async def test_a_failing_step_leaves_postgres_at_the_step_before(
 ) -> None:
     with postgres.fresh_database("migrated") as url:
         before = await asked_of_postgres(url, POSTGRES_SHAPE)
-        steps = [*migrations.available("postgres"), step(2, f"{ADD_COLUMN}; SELECT no_such()")]
+        failing = step(last_of("postgres") + 1, f"{ADD_COLUMN}; SELECT no_such()")
+        steps = [*migrations.available("postgres"), failing]
 
         with pytest.raises(asyncpg.UndefinedFunctionError):
             await postgres_schema.migrate(url, steps)
@@ -161,11 +194,8 @@ def test_a_file_changed_after_it_was_applied_is_refused(dialect: str) -> None:
 
 
 def applied_by_a_newer_release(*, is_compatible: bool) -> Sequence[Applied]:
-    first = migrations.available("sqlite")[0]
-    return [
-        Applied(1, first.checksum, first.is_compatible),
-        Applied(2, "another", is_compatible),
-    ]
+    known = [Applied(m.number, m.checksum, m.is_compatible) for m in migrations.available("sqlite")]
+    return [*known, Applied(last_of("sqlite") + 1, "another", is_compatible)]
 
 
 def test_a_newer_incompatible_schema_is_refused() -> None:

@@ -16,6 +16,7 @@ NOT_A_LIBRARY_TABLE = {"person", "secret", "schema_migration", "json_each"}
 # What an operator asks across accounts: the list of accounts, and what belongs to none of them.
 ACROSS_ACCOUNTS = {
     "every_account",
+    "next_accounts",
     "renew_epochs",
     "ownerless",
     "leftovers",

@@ -1,6 +1,7 @@
 """Everything an account holds, as one JSON document.
 
-The bookmarks come last and in the API's own shape, so that `bowerbird import` reads them.
+The bookmarks stand in the API's own shape, so that `bowerbird import` reads them. The trash comes
+after them: an import reads no further than the bookmarks, and what was deleted stays so.
 """
 
 from collections.abc import AsyncIterator
@@ -10,10 +11,12 @@ import msgspec
 
 from bowerbird.model.accounts import Account, Membership
 from bowerbird.model.instants import with_offset
+from bowerbird.model.views import View
 from bowerbird.storage.account_exports import AccountExportStore
 from bowerbird.storage.accounts import AccountStore
-from bowerbird.storage.database import Database
+from bowerbird.storage.database import Database, Row
 from bowerbird.storage.keys import KeyStore
+from bowerbird.storage.views import ViewStore
 
 
 class Piece(NamedTuple):
@@ -28,6 +31,7 @@ class AccountExports:
         self._store = AccountExportStore(database)
         self._accounts = AccountStore(database)
         self._keys = KeyStore(database)
+        self._views = ViewStore(database)
 
     async def pieces(self, account: Account) -> AsyncIterator[Piece]:
         head = msgspec.json.encode(await self._head(account))
@@ -35,6 +39,11 @@ class AccountExports:
         separator = b""
         async for page in self._store.bookmarks(account):
             yield Piece(separator + b",\n".join(page), len(page))
+            separator = b",\n"
+        yield Piece(b'\n],"trash":[\n', 0)
+        separator = b""
+        async for rows in self._store.trash(account):
+            yield Piece(separator + b",\n".join(_trashed(row) for row in rows), 0)
             separator = b",\n"
         yield Piece(b"\n]}\n", 0)
 
@@ -65,6 +74,7 @@ class AccountExports:
                 }
                 for label_id, name, metadata, count, created_at in await self._store.labels(account)
             ],
+            "views": [_view(view) for view in await self._views.all(account.account_id)],
         }
 
 
@@ -76,3 +86,22 @@ def _account(membership: Membership) -> dict[str, Any]:
         "plan": membership.plan,
         "created_at": with_offset(membership.created_at),
     }
+
+
+def _view(view: View) -> dict[str, Any]:
+    return {
+        **msgspec.structs.asdict(view),
+        "created_at": with_offset(view.created_at),
+        "updated_at": with_offset(view.updated_at),
+    }
+
+
+def _trashed(row: Row) -> bytes:
+    post_id, trashed_at, bookmark = row
+    return msgspec.json.encode(
+        {
+            "post_id": post_id,
+            "deleted_at": with_offset(trashed_at),
+            "bookmark": msgspec.Raw(bookmark),
+        }
+    )

@@ -66,6 +66,8 @@ class Accounts:
         while removed := await removal.step(_REMOVED_AT_ONCE):
             done += removed
             progress(done, total)
+        while await removal.step_beside(_REMOVED_AT_ONCE):
+            pass
         await removal.finish()
         return done
 

@@ -4,6 +4,7 @@ So an operation that is refused has changed nothing, fifty operations cost one p
 and the version rises once, or not at all when nothing changed.
 """
 
+from bisect import insort
 from collections.abc import Iterable, Sequence
 
 from bowerbird.errors import Code, Refusal
@@ -71,7 +72,7 @@ class Edit:
         """False when the bookmark has the label already."""
         if label.name in post.tags:
             return False
-        post.tags = sorted([*post.tags, label.name], key=name_key)
+        insort(post.tags, label.name, key=name_key)
         self._note_pair(post, label, is_attached=True)
         return True
 
@@ -134,14 +135,15 @@ class Edit:
             return
         await self._write_labels(now)
         await self._store.set_flags(self._transaction, self._opened, list(self._flagged.values()))
-        tags = {number: tags_json(post.tags) for number, post in self._retagged.items()}
+        # By their numbers, as they lie on the disk.
+        tags = {n: tags_json(post.tags) for n, post in sorted(self._retagged.items())}
         await self._store.set_tags(self._transaction, self._opened, tags)
         await self._store.close(self._transaction, self._opened, self._change)
 
     async def _write_labels(self, now: int) -> None:
         await self._store.insert_labels(self._transaction, self._opened, self._new_labels, now)
-        attached = [pair for pair, stands in self._pairs.items() if stands]
-        detached = [pair for pair, stands in self._pairs.items() if not stands]
+        attached = sorted(pair for pair, stands in self._pairs.items() if stands)
+        detached = sorted(pair for pair, stands in self._pairs.items() if not stands)
         await self._store.relabel(self._transaction, self._opened, attached, detached)
         self._new_labels, self._pairs = [], {}
 
@@ -156,8 +158,26 @@ class Edit:
         self._has_changed = True
 
 
-async def begin(store: EditStore, transaction: Transaction, account_id: int) -> Edit:
+async def begin(
+    store: EditStore,
+    transaction: Transaction,
+    account_id: int,
+    names: Iterable[str] | None = None,
+) -> Edit:
+    """An edit that knows the labels of these names, or all of them."""
+    opened = await lock(store, transaction, account_id)
+    if names is None:
+        labels = await store.labels(transaction, account_id)
+    elif keys := sorted({name_key(name) for name in names}):
+        labels = await store.labels_named(transaction, account_id, keys)
+    else:
+        labels = {}
+    return Edit(store, transaction, opened, labels)
+
+
+async def lock(store: EditStore, transaction: Transaction, account_id: int) -> Opened:
+    """Other writers of the library wait until this transaction ends."""
     opened = await store.open(transaction, account_id)
     if opened is None:
         raise Refusal(Code.NOT_FOUND, "The account was deleted meanwhile.")
-    return Edit(store, transaction, opened, await store.labels(transaction, account_id))
+    return opened

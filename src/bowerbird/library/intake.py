@@ -10,7 +10,7 @@ from typing import Any, Final
 from msgspec import UNSET, Struct
 
 from bowerbird.clock import Clock
-from bowerbird.errors import Code, Refusal
+from bowerbird.library.edits import lock
 from bowerbird.library.rows import Row, complete, draft_of, words_of
 from bowerbird.model.accounts import Account
 from bowerbird.model.intake import Counts, Incoming, Known, Outcome, Standing, counts_of
@@ -69,9 +69,7 @@ class Intake:
     async def put(self, transaction: Transaction, prepared: Prepared) -> Outcome:
         """The writing itself, inside the caller's transaction."""
         arrivals = prepared.arrivals
-        opened = await self._edits.open(transaction, prepared.account_id)
-        if opened is None:
-            raise Refusal(Code.NOT_FOUND, "The account was deleted meanwhile.")
+        opened = await lock(self._edits, transaction, prepared.account_id)
         known = await self._store.known(transaction, opened, [a.post_id for a in arrivals])
         labels = await self._labels(transaction, opened, arrivals)
         batch = _Batch(opened, labels, known, self._clock())

@@ -77,7 +77,8 @@ class Labels:
         """Adds a label to posts, or removes it from them."""
         plans.check_writes(account)
         request = _request(bodies.as_object(body()), takes_id=True)
-        edit = await begin(self._store, transaction, account.account_id)
+        names = None if request.name is None else [request.name]
+        edit = await begin(self._store, transaction, account.account_id, names)
         await edit.load(request.post_ids)
         done = _APPLY[op](edit, request)
         await edit.finish(self._clock())
@@ -88,10 +89,10 @@ class Labels:
         plans.check_writes(account)
         operations = _operations(bodies.as_object(body()))
         requests = [_parsed(index, operation) for index, operation in enumerate(operations)]
-        edit = await begin(self._store, transaction, account.account_id)
-        await edit.load(
-            post_id for r in requests if isinstance(r, _Request) for post_id in r.post_ids
-        )
+        sound = [request for request in requests if isinstance(request, _Request)]
+        names = [request.name for request in sound if request.name is not None]
+        edit = await begin(self._store, transaction, account.account_id, names)
+        await edit.load(post_id for request in sound for post_id in request.post_ids)
         results = [
             _result(edit, index, _op(operations[index]), request)
             for index, request in enumerate(requests)
@@ -261,21 +262,26 @@ def _op(operation: Any) -> str | None:
 
 
 def _parsed(index: int, operation: Any) -> _Request | Refusal:
+    place = f"operations[{index}]"
+    if not isinstance(operation, dict):
+        return errors.invalid(place, "must be an object with op, tweet_ids and label_name")
+    if _op(operation) not in _APPLY:
+        return errors.invalid(f"{place}.op", "must be add or remove")
     try:
-        fields = bodies.as_object(operation)
-        if _op(operation) not in _APPLY:
-            raise errors.invalid("op", "must be add or remove")
-        return _request(fields, takes_id=False)
+        return _request(operation, takes_id=False)
     except Refusal as refused:
-        return Refusal(refused.code, f"operations[{index}].{refused.sentence}")
+        return Refusal(refused.code, f"{place}.{refused.sentence}")
 
 
 def _result(edit: Edit, index: int, op: str | None, request: _Request | Refusal) -> OperationResult:
+    if isinstance(request, Refusal):
+        return _failed(index, op, request.code, request.sentence)
     try:
-        if isinstance(request, Refusal):
-            raise request
         done = _APPLY[op or ""](edit, request)
     except Refusal as refused:
-        error = OperationError(refused.code, refused.sentence)
-        return OperationResult(index, op, ok=False, error=error)
+        return _failed(index, op, refused.code, f"operations[{index}]: {refused.sentence}")
     return OperationResult(index, op, ok=True, affected=done.affected, data=done.posts)
+
+
+def _failed(index: int, op: str | None, code: str, message: str) -> OperationResult:
+    return OperationResult(index, op, ok=False, error=OperationError(code, message))

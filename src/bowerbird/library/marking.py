@@ -61,7 +61,7 @@ class Marking:
         post_ids: list[str],
         flags: dict[str, bool | None],
     ) -> Marked:
-        edit = await begin(self._store, transaction, account.account_id)
+        edit = await begin(self._store, transaction, account.account_id, names=())
         await edit.load(post_ids)
         posts = [post for post_id in post_ids if (post := edit.post(post_id)) is not None]
         if not posts:

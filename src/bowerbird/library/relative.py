@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from bowerbird.clock import MICROSECONDS
-from bowerbird.model.instants import with_offset
+from bowerbird.model.instants import FIRST, with_offset
 
 _HOURS: Final = {"h": 1, "d": 24, "w": 7 * 24, "m": 30 * 24, "y": 365 * 24}
 _SHORT: Final = re.compile(r"-(\d{1,4})([hdwmy])", re.ASCII)
@@ -19,4 +19,4 @@ def resolved(text: str, now: int) -> str | None:
     hours = int(match[1]) * _HOURS[match[2][0]]
     # To the minute, so that a view asked twice in a row answers the same bytes.
     minute = now // (60 * MICROSECONDS) * 60 * MICROSECONDS
-    return with_offset(minute - hours * 3_600 * MICROSECONDS)
+    return with_offset(max(minute - hours * 3_600 * MICROSECONDS, FIRST))

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
-from bowerbird.library.edits import begin
+from bowerbird.library.edits import begin, lock
 from bowerbird.library.intake import Intake, Prepared
 from bowerbird.model.accounts import Account
 from bowerbird.model.instants import with_offset
@@ -37,9 +37,10 @@ class Trash:
         edit = await begin(self._edits, transaction, account.account_id)
         await edit.load([post_id])
         post = edit.post(post_id)
-        bookmark = await self._bookmarks.by_post_id(account, post_id, transaction)
-        if post is None or bookmark is None:
+        if post is None:
             raise errors.not_found("bookmark", post_id)
+        bookmark = await self._bookmarks.by_post_id(account, post_id, transaction)
+        assert bookmark is not None
         now = self._clock()
         await self._store.put(transaction, account.account_id, post_id, bookmark, now)
         await edit.remove(post)
@@ -48,6 +49,8 @@ class Trash:
 
     async def prepare(self, account: Account, post_id: str) -> Prepared | None:
         """What brings a bookmark back; None when the trash does not hold it."""
+        if not (post_id.isascii() and post_id.isdigit()):
+            return None
         oldest = self._clock() - _KEPT
         raw = await self._store.read(account.account_id, post_id, oldest)
         if raw is None:
@@ -58,8 +61,9 @@ class Trash:
         self, transaction: Transaction, account: Account, post_id: str, prepared: Prepared | None
     ) -> bytes:
         """The bookmark, back where it was, as ready JSON."""
-        is_there = await self._store.take(transaction, account.account_id, post_id)
-        if not is_there or prepared is None:
+        # Before the trash is touched, as in a deletion: writers meet at one place.
+        await lock(self._edits, transaction, account.account_id)
+        if prepared is None or not await self._store.take(transaction, account.account_id, post_id):
             raise errors.not_found("deleted bookmark", post_id)
         await self._intake.put(transaction, prepared)
         found = await self._bookmarks.by_post_id(account, post_id, transaction)

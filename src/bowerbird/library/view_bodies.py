@@ -2,7 +2,8 @@
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final
 
 from bowerbird import errors
@@ -19,11 +20,11 @@ _LONGEST_SLUG: Final = 60
 _DATES: Final = frozenset({"posted_from", "posted_to", "bookmarked_from", "bookmarked_to"})
 
 
-def name_of(fields: Mapping[str, Any], field: str = "name") -> str:
+def name_of(fields: Mapping[str, Any]) -> str:
     text = bodies.text(fields, "name", most=_LONGEST_NAME)
     name = " ".join((text or "").split())
     if not name:
-        raise errors.invalid(field, f"must have 1 to {_LONGEST_NAME} characters")
+        raise errors.invalid("name", f"must have 1 to {_LONGEST_NAME} characters")
     return name
 
 
@@ -37,16 +38,12 @@ def query_of(value: Any, field: str) -> Query:
         return {}
     if not isinstance(value, dict):
         raise errors.invalid(field, "must be an object of a list's filters")
-    for name in value:
-        if name not in FILTER_PARAMETERS:
-            accepted = ", ".join(FILTER_PARAMETERS)
-            raise errors.invalid(
-                f"{field}.{name[:40]}", f"is no filter of the list; {accepted} are"
-            )
-    try:
+    with _within(field):
+        for name in value:
+            if name not in FILTER_PARAMETERS:
+                accepted = ", ".join(FILTER_PARAMETERS)
+                raise errors.invalid(name[:40], f"is no filter of the list; {accepted} are")
         parameters.read_filter(given(value, now=0))
-    except Refusal as refused:
-        raise Refusal(refused.code, f"{field}.{refused.sentence}") from None
     return value
 
 
@@ -70,14 +67,16 @@ def sort_of(value: Any) -> ViewSort | None:
         return None
     if isinstance(value, str):
         value = {"sort_by": value}
-    fields = bodies.as_object(value)
-    sort_by = bodies.text(fields, "sort_by", most=40)
-    sort_order = bodies.text(fields, "sort_order", most=40)
-    if sort_by is None:
-        raise errors.invalid("default_sort.sort_by", "is missing")
-    asked = {"sort_by": sort_by, "q": "x", **({"sort_order": sort_order} if sort_order else {})}
-    parameters.read_list(asked)
-    return ViewSort(sort_by, sort_order)
+    if not isinstance(value, dict):
+        raise errors.invalid("default_sort", "must be an object with sort_by")
+    with _within("default_sort"):
+        sort_by = bodies.text(value, "sort_by", most=40)
+        sort_order = bodies.text(value, "sort_order", most=40)
+        if not sort_by:
+            raise errors.invalid("sort_by", "is missing")
+        asked = {"sort_by": sort_by, "q": "x", **({"sort_order": sort_order} if sort_order else {})}
+        parameters.read_list(asked)
+    return ViewSort(sort_by, sort_order or None)
 
 
 def buckets_of(value: Any, base_query: Query) -> list[Bucket]:
@@ -105,13 +104,23 @@ def slug_of(name: str) -> str:
 def _bucket(item: Any, field: str, base_query: Query) -> Bucket:
     if not isinstance(item, dict):
         raise errors.invalid(field, "must be an object with name and query")
-    name = name_of(item, f"{field}.name")
-    slug = bodies.text(item, "slug", most=_LONGEST_SLUG)
+    with _within(field):
+        name = name_of(item)
+        slug = bodies.text(item, "slug", most=_LONGEST_SLUG)
     query = query_of(item.get("query"), f"{field}.query")
     # Words add up; every other filter has one value, so a bucket cannot narrow it again.
     for taken in sorted((query.keys() & base_query.keys()) - {"q"}):
         raise errors.invalid(f"{field}.query.{taken}", "is set by the view's base_query already")
     return Bucket(slug_of(slug or name), name, query)
+
+
+@contextmanager
+def _within(field: str) -> Iterator[None]:
+    """Names the place of a mistake by the way to it."""
+    try:
+        yield
+    except Refusal as refused:
+        raise Refusal(refused.code, f"{field}.{refused.sentence}") from None
 
 
 def _text(name: str, value: Any) -> str:

@@ -11,6 +11,7 @@ from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.library import bodies, parameters, plans, view_bodies
 from bowerbird.library.bodies import Body
 from bowerbird.library.bookmarks import BookmarkList, Bookmarks
+from bowerbird.library.edits import lock
 from bowerbird.model.accounts import Account
 from bowerbird.model.instants import with_offset
 from bowerbird.model.views import Bucket, Query, View, ViewSort
@@ -57,6 +58,7 @@ class Views:
 
     async def bookmarks(self, account: Account, view: View, asked: dict[str, str]) -> BookmarkList:
         """A page of the view; `asked` may hold limit, cursor and bucket."""
+        plans.check_list(account, view_bodies.given(view.base_query, self._clock()))
         bucket = _bucket(view, asked.pop("bucket", None))
         given = self._given(view, bucket)
         if view.default_sort is not None:
@@ -107,7 +109,7 @@ class Views:
         return self._clock() // (60 * MICROSECONDS) if any(map(_moves, views)) else 0
 
     async def _held(self, transaction: Transaction, account: Account) -> dict[str, View]:
-        await self._edits.open(transaction, account.account_id)
+        await lock(self._edits, transaction, account.account_id)
         return await self._store.held(transaction, account.account_id)
 
     async def _put(self, transaction: Transaction, account: Account, view: View) -> ViewShown:

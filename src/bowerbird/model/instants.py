@@ -14,7 +14,8 @@ _ISO: Final = re.compile(
 # A "+" that nobody encoded arrives as a space: 10:00:00 02:00 was 10:00:00+02:00.
 _LOST_PLUS: Final = re.compile(r" (\d\d:?\d\d)$")
 
-_FIRST: Final = -62_135_596_800_000_000
+FIRST: Final = -62_135_596_800_000_000
+"""The beginning of the year 1, before which a date cannot be written."""
 _LAST: Final = 253_402_300_799_999_999
 
 UNKNOWN: Final = -(2**62)
@@ -34,7 +35,7 @@ def parse(text: str) -> int | None:
     span = moment - (_NAIVE_EPOCH if moment.tzinfo is None else _EPOCH)
     instant = (span.days * 86_400 + span.seconds) * 1_000_000 + span.microseconds
     # An offset can lead out of the years that a date has.
-    return instant if _FIRST <= instant <= _LAST else None
+    return instant if FIRST <= instant <= _LAST else None
 
 
 # All posts of an import that say nothing of it have the same.

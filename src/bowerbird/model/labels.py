@@ -1,6 +1,7 @@
 """The name of a label: what is accepted, and when two names are the same label."""
 
 import unicodedata
+from functools import lru_cache
 from typing import Final
 
 from msgspec import Struct
@@ -15,11 +16,13 @@ def clean_name(text: str) -> str | None:
     name = " ".join(unicodedata.normalize("NFC", text).split())
     if not 1 <= len(name) <= LONGEST:
         return None
-    if any(unicodedata.category(character) == "Cc" for character in name):
+    # What is printable holds none, and is seen at once.
+    if not name.isprintable() and any(unicodedata.category(c) == "Cc" for c in name):
         return None
     return name
 
 
+@lru_cache(maxsize=4096)
 def name_key(name: str) -> str:
     """Equal for names that are one label."""
     return fold(name)

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from bowerbird.library import plans
 from bowerbird.library.views import Views
 from bowerbird.model.views import View
 from bowerbird.storage.database import Transaction
@@ -36,6 +37,9 @@ def endpoints(views: Views, answers: AnswerCache) -> list[Endpoint]:
         return await answers.answer(call.account, asked_of(call, [view]), build)
 
     async def view_bookmarks(call: Call) -> Reply:
+        # The plan speaks first, as it does for the list.
+        sent = query.names(call.asked.query_string).intersection(PARAMETERS)
+        plans.check_list(call.account, sent)
         view = await views.find(call.account, call.path_params["slug"])
 
         async def build() -> bytes:

@@ -37,6 +37,16 @@ class AccountExportStore:
             yield [closed(row[0], row[1], row[2] + 2 * row[3]) for row in rows]
             after = rows[-1][4]
 
+    async def trash(self, account: Account) -> AsyncIterator[Sequence[Row]]:
+        """(post id, trashed at, the bookmark as it was shown) of what was deleted, by pages."""
+        values = {"account_id": account.account_id, "limit": _PAGE}
+        after = ""
+        while rows := await self._database.slow_rows(
+            self._sql["trash"], {**values, "after": after}
+        ):
+            yield rows
+            after = rows[-1][0]
+
     async def _rows(self, name: str, account: Account) -> Sequence[Row]:
         values = {"account_id": account.account_id}
         return await self._database.slow_rows(self._sql[name], values)

@@ -11,9 +11,13 @@ from bowerbird.storage.places import LAST_NUMBER, place_of
 
 _HIDING: Final = ("delete_keys", "delete_calls", "delete_library")
 _BOOKMARKS: Final = ("delete_words", "delete_contents", "delete_attachments", "delete_bookmarks")
+_BESIDE: Final = ("some_trash", "some_answers")
 # Keys and calls once more: a server may have written the calls it had counted meanwhile.
 _REST: Final = (
     *_BOOKMARKS,
+    "delete_trash",
+    "delete_answers",
+    "delete_views",
     "delete_labels",
     *_HIDING,
     "give_back_local_number",
@@ -48,6 +52,15 @@ class AccountRemoval:
             if rows:
                 await self._remove(transaction, _BOOKMARKS, rows[-1][0])
             return len(rows)
+
+        return await self._database.write(work)
+
+    async def step_beside(self, limit: int) -> bool:
+        """Removes up to `limit` rows of each kind that bookmarks leave behind; False at the end."""
+
+        async def work(transaction: Transaction) -> bool:
+            values = {"account_id": self._account_id, "limit": limit}
+            return any([await transaction.rows(self._sql[name], values) for name in _BESIDE])
 
         return await self._database.write(work)
 

@@ -26,6 +26,9 @@ _OWNED: Final = {
     "bookmark_label": "account_id, label_id, number",
     "api_key": "account_id, key_hash",
     "api_call": "account_id, month",
+    "idempotency": "account_id, idempotency_key",
+    "trash": "account_id, post_id",
+    "smart_view": "account_id, slug",
 }
 _COLUMNS: Final = (
     *("number", "post_id", "sort_index", "is_read", "is_archived", "imported_at"),

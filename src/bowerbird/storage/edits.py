@@ -92,6 +92,14 @@ class EditStore:
         rows = await transaction.rows(self._sql["labels"], {"account_id": account_id})
         return {row[2]: Label(*row) for row in rows}
 
+    async def labels_named(
+        self, transaction: Transaction, account_id: int, name_keys: Sequence[str]
+    ) -> dict[str, Label]:
+        """Those of the labels that exist, by their folded names."""
+        values = {"account_id": account_id, "name_keys": self._database.text_list(name_keys)}
+        rows = await transaction.rows(self._sql["labels_named"], values)
+        return {row[2]: Label(*row) for row in rows}
+
     async def all_labels(self, account_id: int) -> list[Label]:
         rows = await self._database.rows(self._sql["labels"], {"account_id": account_id})
         return [Label(*row) for row in rows]

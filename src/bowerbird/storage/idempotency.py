@@ -1,13 +1,19 @@
 """Keeps the answers of keyed writes. Runs inside the transaction of the write itself."""
 
-from typing import Final
+from itertools import count
+from typing import Any, Final
 
 from msgspec import Struct
 
+from bowerbird import errors
 from bowerbird.storage.database import Database, Transaction
 
+KEPT_HOURS: Final = 24
+WAIT_LIMIT_S: Final = 5.0
 # Old entries go a few at a time, along with new ones: no sweep ever holds anybody up.
+_SWEPT_EVERY: Final = 8
 _SWEPT_AT_ONCE: Final = 20
+_TRIES: Final = 3
 
 
 class Kept(Struct, frozen=True):
@@ -19,8 +25,11 @@ class Kept(Struct, frozen=True):
 
 
 class IdempotencyStore:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, wait_limit_s: float = WAIT_LIMIT_S) -> None:
+        """`wait_limit_s` bounds the wait for the first request with the same key."""
         self._sql = database.queries("idempotency")
+        self._wait_limit_ms = round(wait_limit_s * 1000)
+        self._claims = count()
 
     async def claim(
         self,
@@ -39,19 +48,19 @@ class IdempotencyStore:
             "fingerprint": fingerprint,
             "body": b"",
             "created_at": now,
+            "before": oldest,
         }
-        await self.sweep(transaction, account_id, oldest)
-        await transaction.run(self._sql["bound_wait"], {})
-        claimed = await transaction.rows(self._sql["claim"], values)
-        await transaction.run(self._sql["unbound_wait"], {})
-        if claimed:
-            return None
-        kept = Kept(*(await transaction.rows(self._sql["kept"], values))[0])
-        if kept.created_at >= oldest:
-            return kept
-        await transaction.run(self._sql["forget"], values)
-        await transaction.rows(self._sql["claim"], values)
-        return None
+        # Again where what stood in the way is too old, or was removed between two statements.
+        for _ in range(_TRIES):
+            if await self._insert(transaction, values):
+                if next(self._claims) % _SWEPT_EVERY == 0:
+                    await self.sweep(transaction, account_id, oldest)
+                return None
+            rows = await transaction.rows(self._sql["kept"], values)
+            if rows and rows[0][4] >= oldest:
+                return Kept(*rows[0])
+            await transaction.run(self._sql["forget"], values)
+        raise errors.unavailable("The account is being changed; try again.", 1)
 
     async def keep(
         self,
@@ -72,7 +81,19 @@ class IdempotencyStore:
         }
         await transaction.run(self._sql["keep"], values)
 
-    async def sweep(self, transaction: Transaction, account_id: int, oldest: int) -> int:
+    async def sweep(
+        self, transaction: Transaction, account_id: int, oldest: int, most: int = _SWEPT_AT_ONCE
+    ) -> int:
         """Removes a few entries that are too old; tells how many."""
-        values = {"account_id": account_id, "before": oldest, "most": _SWEPT_AT_ONCE}
+        values = {"account_id": account_id, "before": oldest, "most": most}
         return len(await transaction.rows(self._sql["forget_old"], values))
+
+    async def _insert(self, transaction: Transaction, values: dict[str, Any]) -> bool:
+        await self._bound_wait(transaction, self._wait_limit_ms)
+        claimed = await transaction.rows(self._sql["claim"], values)
+        await self._bound_wait(transaction, 0)
+        return bool(claimed)
+
+    async def _bound_wait(self, transaction: Transaction, limit_ms: int) -> None:
+        if statement := self._sql["bound_wait"]:
+            await transaction.rows(statement, {"limit_ms": str(limit_ms)})

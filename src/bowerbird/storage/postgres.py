@@ -23,6 +23,7 @@ _AWAY: Final = (
     TimeoutError,
     asyncpg.PostgresConnectionError,
     asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
     asyncpg.InsufficientResourcesError,
     asyncpg.OperatorInterventionError,
     asyncpg.ReadOnlySQLTransactionError,
@@ -30,10 +31,12 @@ _AWAY: Final = (
     asyncpg.UndefinedTableError,
     asyncpg.InvalidAuthorizationSpecificationError,
 )
-# The connection is gone, which says nothing about the server.
+# The connection is gone, which says nothing about the server. asyncpg takes it for a fault of its
+# own when the server's farewell came between two requests.
 _CUT: Final = (
     asyncpg.PostgresConnectionError,
     asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
     asyncpg.AdminShutdownError,
     asyncpg.IdleSessionTimeoutError,
     ConnectionError,
@@ -162,6 +165,8 @@ class PostgresTransaction:
         await self._connection.execute(text, *arguments)
 
     async def run_many(self, sql: str, values: Sequence[Values]) -> None:
+        if not values:
+            return
         text, names = queries.numbered(sql)
         await self._connection.executemany(text, [[row[name] for name in names] for row in values])
 

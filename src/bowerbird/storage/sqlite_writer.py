@@ -169,7 +169,8 @@ class SqliteTransaction:
         self._connection.execute(sql, values)
 
     async def run_many(self, sql: str, values: Sequence[Values]) -> None:
-        self._connection.executemany(sql, values)
+        if values:
+            self._connection.executemany(sql, values)
 
     @asynccontextmanager
     async def savepoint(self) -> AsyncIterator[None]:

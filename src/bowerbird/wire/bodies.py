@@ -1,6 +1,7 @@
 """Reads a request's body: bounded, inflated, decoded, with each mistake named."""
 
 import zlib
+from collections.abc import Iterator
 from typing import Any, Final
 
 import msgspec
@@ -35,12 +36,16 @@ def as_json(body: bytes) -> Any:
         return {}
     try:
         value = _decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, ValueError) as error:
         raise errors.invalid("body", f"is not JSON ({error})") from None
     except RecursionError:
         raise errors.invalid("body", f"is nested more than {_DEEPEST} deep") from None
     if _depth_exceeds(value, _DEEPEST):
         raise errors.invalid("body", f"is nested more than {_DEEPEST} deep")
+    # The escape is the only way to write the character, so few bodies are looked through.
+    if b"\\u0000" in body:
+        for path in _paths_of_null(value, ""):
+            raise errors.invalid(path[:80] or "body", "holds U+0000, which no database can keep")
     return value
 
 
@@ -56,13 +61,17 @@ def _inflated(body: bytes, encoding: bytes) -> bytes:
         raise errors.invalid("body", "is not gzip, though Content-Encoding says so") from None
     if len(inflated) > MOST_BYTES:
         raise _too_large()
+    if not inflater.eof or inflater.unused_data:
+        raise errors.invalid("body", "is not one whole gzip stream")
     return inflated
 
 
 def _depth_exceeds(value: Any, most: int) -> bool:
     level = [value]
     for _ in range(most):
-        level = [child for item in level for child in _children(item)]
+        level = [
+            child for item in level for child in _children(item) if isinstance(child, dict | list)
+        ]
         if not level:
             return False
     return True
@@ -72,6 +81,20 @@ def _children(item: Any) -> list[Any]:
     if isinstance(item, dict):
         return list(item.values())
     return item if isinstance(item, list) else []
+
+
+def _paths_of_null(value: Any, path: str) -> Iterator[str]:
+    """Where U+0000 stands; for the name of a field, the object that has it."""
+    if isinstance(value, str):
+        if "\x00" in value:
+            yield path
+    elif isinstance(value, list):
+        for position, item in enumerate(value):
+            yield from _paths_of_null(item, f"{path}[{position}]")
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            yield from _paths_of_null(name, path)
+            yield from _paths_of_null(item, f"{path}.{name}" if path else name)
 
 
 def _too_large() -> Refusal:

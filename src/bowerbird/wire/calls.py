@@ -20,6 +20,8 @@ class Call(Struct, frozen=True):
     path_params: dict[str, Any]
     body: bytes = b""
     idempotency_key: bytes | None = None
+    # Refuses a write whose account has used up its month; a replay is not asked.
+    require_calls_left: Callable[[], None] = lambda: None
 
     def json(self) -> Any:
         """The body's value. Raises a refusal when it is not JSON."""

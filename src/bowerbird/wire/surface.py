@@ -115,8 +115,6 @@ class Surface:
         _check_size(request.headers.get(b"content-length"))
         query_string = scope["query_string"]
         is_counted = account.is_free and endpoint.counts(query_string)
-        if is_counted:
-            self._calls.check(account)
         asked = Asked(
             path=request.path,
             query_string=query_string,
@@ -126,10 +124,21 @@ class Surface:
         call = Call(account, request.method, asked, path_params)
         if request.method in _WRITES:
             call = await _with_body(call, request, receive)
+        if is_counted:
+            call = self._charged(call)
         reply = await endpoint.handle(call)
         if is_counted and reply.status < 300 and REPLAYED not in reply.headers:  # noqa: PLR2004 - 304 costs nothing
             self._calls.add(account)
         return reply
+
+    def _charged(self, call: Call) -> Call:
+        """Refuses a used up month; of a write only once it is known to be no replay."""
+        if call.method not in _WRITES:
+            self._calls.check(call.account)
+            return call
+        return msgspec.structs.replace(
+            call, require_calls_left=lambda: self._calls.check(call.account)
+        )
 
     def _request(self, scope: Scope) -> _Request:
         headers: dict[bytes, bytes] = dict(scope["headers"])

@@ -15,7 +15,7 @@ from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.idempotency import IdempotencyStore, Kept
+from bowerbird.storage.idempotency import KEPT_HOURS, WAIT_LIMIT_S, IdempotencyStore, Kept
 from bowerbird.wire import bodies, envelope
 from bowerbird.wire.calls import Call, Handler
 from bowerbird.wire.replies import JSON, PRIVATE, REPLAYED, Reply
@@ -23,7 +23,6 @@ from bowerbird.wire.replies import JSON, PRIVATE, REPLAYED, Reply
 Effect = Callable[[Transaction], Awaitable[Reply]]
 CallEffect = Callable[[Transaction, Call], Awaitable[Reply]]
 
-KEPT_HOURS: Final = 24
 _KEY: Final = re.compile(rb"[\x21-\x7e]{1,255}")
 _KEPT_HEADERS: Final = frozenset({b"location", b"retry-after"})
 # An upgrade or a better moment must be able to succeed with the same key.
@@ -33,9 +32,15 @@ _headers: Final = msgspec.json.Decoder(list[tuple[str, str]]).decode
 
 
 class Writes:
-    def __init__(self, database: Database, clock: Clock, upgrade_url: str) -> None:
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        upgrade_url: str,
+        wait_limit_s: float = WAIT_LIMIT_S,
+    ) -> None:
         self._database = database
-        self._store = IdempotencyStore(database)
+        self._store = IdempotencyStore(database, wait_limit_s)
         self._clock = clock
         self._upgrade_url = upgrade_url
 
@@ -50,6 +55,7 @@ class Writes:
     async def run(self, call: Call, effect: Effect) -> Reply:
         """Runs `effect` in one transaction, or replays what it answered to the same key."""
         if call.idempotency_key is None:
+            call.require_calls_left()
             return await self._database.write(effect)
         key = _checked(call.idempotency_key)
         fingerprint = _fingerprint(call)
@@ -58,6 +64,7 @@ class Writes:
             kept = await self._claim(transaction, call, key, fingerprint)
             if kept is not None:
                 return _replay(kept, fingerprint)
+            call.require_calls_left()
             reply = await self._answer(transaction, effect)
             await self._keep(transaction, call.account.account_id, key, reply)
             return reply

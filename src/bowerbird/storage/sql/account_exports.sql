@@ -10,6 +10,14 @@ SELECT c.month, c.calls
  WHERE c.account_id = :account_id
  ORDER BY c.month
 
+-- name: trash
+SELECT t.post_id, t.trashed_at, t.bookmark
+  FROM trash AS t
+ WHERE t.account_id = :account_id
+   AND t.post_id > :after
+ ORDER BY t.post_id
+ LIMIT :limit
+
 -- name: bookmarks
 SELECT c.rendering, c.tags, b.is_read, b.is_archived, b.number
   FROM bookmark AS b

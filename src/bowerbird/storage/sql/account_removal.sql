@@ -32,6 +32,38 @@ DELETE FROM bookmark
  WHERE account_id = :account_id
    AND number <= :last
 
+-- name: some_trash
+DELETE FROM trash
+ WHERE account_id = :account_id
+   AND post_id IN (SELECT t.post_id
+                     FROM trash AS t
+                    WHERE t.account_id = :account_id
+                    ORDER BY t.post_id
+                    LIMIT :limit)
+RETURNING post_id
+
+-- name: some_answers
+DELETE FROM idempotency
+ WHERE account_id = :account_id
+   AND idempotency_key IN (SELECT i.idempotency_key
+                             FROM idempotency AS i
+                            WHERE i.account_id = :account_id
+                            ORDER BY i.idempotency_key
+                            LIMIT :limit)
+RETURNING idempotency_key
+
+-- name: delete_trash
+DELETE FROM trash
+ WHERE account_id = :account_id
+
+-- name: delete_answers
+DELETE FROM idempotency
+ WHERE account_id = :account_id
+
+-- name: delete_views
+DELETE FROM smart_view
+ WHERE account_id = :account_id
+
 -- name: delete_labels
 DELETE FROM label
  WHERE account_id = :account_id

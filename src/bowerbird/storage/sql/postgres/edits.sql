@@ -5,6 +5,12 @@ SELECT l.local_number, l.next_number, l.next_label_id
  WHERE l.account_id = :account_id
    FOR UPDATE
 
+-- name: labels_named
+SELECT l.label_id, l.name, l.name_key, l.metadata, l.bookmark_count
+  FROM label AS l
+ WHERE l.account_id = :account_id
+   AND l.name_key = ANY(CAST(:name_keys AS text[]))
+
 -- name: posts
 SELECT b.post_id, b.number, b.is_read, b.is_archived, c.tags
   FROM bookmark AS b

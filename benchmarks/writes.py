@@ -1,0 +1,188 @@
+"""Label writes with keys: batches, many small ones, and what lists lose while they run."""
+
+import asyncio
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+from rich.progress import track
+
+from benchmarks import library, load, posts, servers
+from benchmarks.client import Client
+from benchmarks.figures import Row, Times, least_row, most_row, ratio_row
+from benchmarks.load import Ask
+from benchmarks.options import Options
+from benchmarks.servers import Server
+from bowerbird.clock import system_clock
+from bowerbird.library.intake import Intake
+from bowerbird.settings import Settings
+from bowerbird.sources.own_json import read
+from bowerbird.storage.opening import open_database
+
+_BATCH_BAR_MS, _ADDS_BAR, _READS_BAR = 20, 1_500, 0.7
+_POSTS: Final = 20_000
+_STRETCH: Final = 1_000
+_LABELLED: Final = 2_000
+_CHUNK: Final = 1_000
+_BATCHES: Final = 60
+_OPERATIONS, _POSTS_EACH = 50, 20
+
+
+class _Filled(NamedTuple):
+    """A library with an account that is written to and one that is read."""
+
+    folder: Path
+    writer_key: str
+    reader_key: str
+    post_ids: list[str]
+
+
+def measure(options: Options) -> Iterator[Row]:
+    filled = _fill(options.work_folder / "written")
+    with servers.bowerbird(
+        filled.folder, options.log, log_level=options.log_level, answer_cache_mb=0
+    ) as server:
+        title = "batch of 50 operations on 20 posts each"
+        near, far = _batches(server, filled, _STRETCH), _batches(server, filled, _POSTS)
+        yield _batch_row(f"{title}, of 1,000 neighbours", near, _BATCH_BAR_MS)
+        yield _batch_row(f"{title}, of all {_POSTS:,}", far, None)
+        yield _adds(server, filled, options)
+        yield from _reads(server, filled, options)
+    shutil.rmtree(filled.folder)
+
+
+def _batches(server: Server, filled: _Filled, stretch: int) -> Times:
+    """Each takes its posts from some that were saved one after the other."""
+    rng, times = random.Random("batches"), Times()
+    with Client(server.port) as client:
+        for number in track(range(_BATCHES), description="Sending batches"):
+            first = rng.randrange(_POSTS - stretch + 1)
+            ids = filled.post_ids[first : first + stretch]
+            body = msgspec.json.encode({"operations": _operations(rng, ids)})
+            key = f"batch-{stretch}-{number}"
+            answer = client.post("/v1/labels/batch", filled.writer_key, body, key)
+            if answer.status != 200:
+                raise RuntimeError(f"A batch answered {answer.status}: {answer.body[:300]!r}")
+            times.add(answer.seconds)
+    return times
+
+
+def _batch_row(work: str, times: Times, bar_ms: float | None) -> Row:
+    detail = f"{len(times.seconds)} requests, median; p99 {times.percentile(99):.2f} ms"
+    return most_row(work, [times.percentile(50)], "ms", bar_ms, detail)
+
+
+def _operations(rng: random.Random, post_ids: list[str]) -> list[dict[str, object]]:
+    """The first ones add, so that each label that one removes is there."""
+    names = [f"batch label {number}" for number in range(25)]
+    return [
+        {
+            "op": "add" if number < 25 else rng.choice(["add", "remove"]),
+            "tweet_ids": rng.sample(post_ids, _POSTS_EACH),
+            "label_name": names[number % 25],
+        }
+        for number in range(_OPERATIONS)
+    ]
+
+
+def _adds(server: Server, filled: _Filled, options: Options) -> Row:
+    rates, before = [], server.cpu_seconds()
+    sent = 0
+    for _ in track(range(options.rounds), description="Adding labels"):
+        with _writing(server, filled, options.seconds, 0) as process:
+            done, seconds = _told(process)
+        rates.append(done / seconds)
+        sent += done
+    cpu_us = (server.cpu_seconds() - before) / sent * 1e6
+    detail = f"{sent:,} writes, {cpu_us:.0f} µs of CPU each"
+    return least_row("keyed label adds, 16 connections", rates, "writes/s", _ADDS_BAR, detail)
+
+
+def _reads(server: Server, filled: _Filled, options: Options) -> Iterator[Row]:
+    asks = _pages(server, filled.reader_key)
+    alone: list[float] = []
+    paced: list[float] = []
+    flooded: list[float] = []
+    writes: list[float] = []
+    for seed in track(range(options.rounds), description="Reading while writing"):
+        alone.append(_read(server, asks, options, seed))
+        for rate, rates in ((_ADDS_BAR, paced), (0, flooded)):
+            # Longer than the reads, so that all of them meet writes.
+            with _writing(server, filled, options.seconds + 1, rate) as process:
+                rates.append(_read(server, asks, options, seed))
+                done, seconds = _told(process)
+            writes.append(done / seconds)
+    title = "list of 100, cache off, while labels are written"
+    yield ratio_row(f"{title} at {_ADDS_BAR:,}/s / alone", paced, alone, _READS_BAR)
+    slow = [flood / quiet for flood, quiet in zip(flooded, alone, strict=True)]
+    figures = [f"{ratio:.2g}" for ratio in sorted(slow)]
+    detail = f"{min(writes[::2]):,.0f} writes/s when paced, {min(writes[1::2]):,.0f} at full speed"
+    yield Row(
+        f"{title} at full speed / alone", f"{figures[len(figures) // 2]} times", detail=detail
+    )
+
+
+def _read(server: Server, asks: list[Ask], options: Options, seed: int) -> float:
+    return load.run(server.port, asks, options.seconds, seed, options.work_folder).per_second
+
+
+@contextmanager
+def _writing(
+    server: Server, filled: _Filled, seconds: float, rate: float
+) -> Iterator["subprocess.Popen[str]"]:
+    words = [sys.executable, "-m", "benchmarks.writers", str(server.port), filled.writer_key]
+    words += [",".join(filled.post_ids[:_LABELLED]), str(seconds), str(rate)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def _told(process: "subprocess.Popen[str]") -> tuple[int, float]:
+    out, _ = process.communicate()
+    if process.returncode:
+        raise RuntimeError("The writers failed; see above.")
+    done, seconds = out.split()
+    return int(done), float(seconds)
+
+
+def _pages(server: Server, key: str) -> list[Ask]:
+    """Every full page of an account's list."""
+    asks: list[Ask] = []
+    path = "/v1/bookmarks?limit=100"
+    with Client(server.port) as client:
+        while True:
+            cursor = client.listed(path, key).json["meta"]["next_cursor"]
+            if cursor is None:
+                return asks
+            asks.append(Ask(path, key))
+            path = f"/v1/bookmarks?limit=100&cursor={cursor}"
+
+
+def _fill(folder: Path) -> _Filled:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return asyncio.run(_filled(folder))
+
+
+async def _filled(folder: Path) -> _Filled:
+    database = await open_database(Settings(data_dir=folder))
+    try:
+        keys, ids = [], []
+        for number in range(2):
+            account, key = await library.new_account(database, number)
+            keys.append(key)
+            for first in range(0, _POSTS, _CHUNK):
+                arrivals = [read(post).incoming for post in posts.batch(number, first, _CHUNK)]
+                await Intake(database, system_clock).take(account, arrivals)
+                ids += [arrival.post_id for arrival in arrivals] if number == 0 else []
+    finally:
+        await database.close()
+    return _Filled(folder, keys[0], keys[1], ids)

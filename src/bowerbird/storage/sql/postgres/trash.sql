@@ -1,0 +1,12 @@
+-- name: empty
+-- Passes over what another node is removing.
+DELETE FROM trash
+ WHERE account_id = :account_id
+   AND post_id IN (SELECT t.post_id
+                     FROM trash AS t
+                    WHERE t.account_id = :account_id
+                      AND t.trashed_at < :before
+                    ORDER BY t.trashed_at
+                    LIMIT :most
+                      FOR UPDATE SKIP LOCKED)
+RETURNING post_id

@@ -1,0 +1,33 @@
+"""Finds the accounts that keep what is too old."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from bowerbird.storage.database import Database
+
+
+class Due(Struct, frozen=True):
+    """An account, and which of its rows are too old."""
+
+    account_id: int
+    has_old_answers: bool
+    has_old_trash: bool
+
+
+class SweepStore:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._sql = database.queries("sweeping")
+
+    async def next_accounts(
+        self, after: int, limit: int, *, answers_before: int, trash_before: int
+    ) -> Sequence[Due]:
+        values = {
+            "after": after,
+            "limit": limit,
+            "answers_before": answers_before,
+            "trash_before": trash_before,
+        }
+        rows = await self._database.slow_rows(self._sql["next_accounts"], values)
+        return [Due(account_id, bool(answers), bool(trash)) for account_id, answers, trash in rows]

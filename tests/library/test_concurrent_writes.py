@@ -1,0 +1,246 @@
+"""Several writers on one account at once, tasks and processes: nothing is lost or counted wrong."""
+
+import asyncio
+import json
+import sys
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from bowerbird.clock import MICROSECONDS
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.checks import Checks
+from bowerbird.model.accounts import Account
+from bowerbird.settings import Settings
+from bowerbird.storage.database import Transaction
+from bowerbird.storage.opening import open_database
+from bowerbird.wire.answers import Asked
+from bowerbird.wire.calls import Call
+from bowerbird.wire.replies import REPLAYED, Reply
+from bowerbird.wire.writes import Writes, done
+from tests.library import writers
+from tests.support import make, service, serving
+from tests.support.service import Member
+
+pytestmark = pytest.mark.anyio
+
+ROOT = Path(__file__).parents[2]
+PROCESSES = 2
+EXPECTED = {200, 207, 400, 404}
+
+
+@asynccontextmanager
+async def library_of(
+    kind: str, request: pytest.FixtureRequest, folder: Path
+) -> AsyncIterator[tuple[Member, dict[str, str]]]:
+    """alice on a database that other processes can open, and their environment."""
+    if kind == "sqlite":
+        async with opened({"data_dir": folder / "data"}) as found:
+            yield found
+        return
+    with request.getfixturevalue("postgres").fresh_database("migrated") as url:
+        settings = {"data_dir": folder, "database_url": url, "postgres_connections": 8}
+        async with opened(settings) as found:
+            yield found
+
+
+@asynccontextmanager
+async def opened(settings: dict[str, Any]) -> AsyncIterator[tuple[Member, dict[str, str]]]:
+    database = await open_database(Settings(**settings))
+    try:
+        cast = await service.build(database)
+        yield cast.alice, serving.environment_of(**settings)
+    finally:
+        await database.close()
+
+
+async def fill(alice: Member) -> None:
+    await alice.save_all([make.post(post_id=str(n + 1)) for n in range(writers.POSTS)])
+
+
+async def assert_it_adds_up(alice: Member) -> None:
+    checks = Checks(alice.database, mends=False, is_deep=True)
+    assert await checks.leftovers() == []
+    assert await checks.account(await alice.account(), lambda _: None) == []
+
+
+async def start_writer(alice: Member, environment: dict[str, str], seed: int) -> Counter[int]:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "tests.library.writers"),
+        *(str(alice.account_id), alice.key, f"process {seed}"),
+        cwd=ROOT,
+        env=environment,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    out, err = await process.communicate()
+    assert process.returncode == 0, err.decode()
+    return Counter({int(status): count for status, count in json.loads(out).items()})
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+async def test_counters_and_tags_equal_a_recount_after_every_kind_of_write(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    async with library_of(kind, request, tmp_path) as (alice, environment):
+        await fill(alice)
+        before = (await alice.account()).version
+
+        statuses = await asyncio.gather(
+            writers.write_at_once(alice.database, alice.account_id, alice.key, "here"),
+            *(start_writer(alice, environment, seed) for seed in range(PROCESSES)),
+        )
+
+        answered = sum(statuses, Counter())
+        assert set(answered) <= EXPECTED, answered
+        assert answered[200] > 100
+        assert (await alice.account()).version > before
+        await assert_it_adds_up(alice)
+
+
+async def test_every_write_is_counted_once(alice: Member) -> None:
+    await fill(alice)
+    before = (await alice.account()).version
+    names = [f"label {number:02d}" for number in range(40)]
+
+    async with writers.client_of(alice.database, alice.key) as client:
+        answers = await asyncio.gather(*(add(client, name) for name in names))
+
+    assert {answer.status_code for answer in answers} == {200}
+    assert (await alice.account()).version == before + len(names)
+    shown = await alice.listed(limit=100)
+    assert [post["tags"] for post in shown["data"] if post["post_id"] == "1"] == [names]
+    await assert_it_adds_up(alice)
+
+
+async def test_two_writers_of_one_new_name_make_one_label(alice: Member) -> None:
+    await fill(alice)
+
+    async with writers.client_of(alice.database, alice.key) as client:
+        spellings = ["Reading", "reading", "READING", " reading "]
+        await asyncio.gather(
+            *(add(client, name, str(n + 1)) for n, name in enumerate(spellings)),
+        )
+        labels = (await client.get("/v1/labels")).json()["data"]
+
+    assert [label["count"] for label in labels] == [4]
+    await assert_it_adds_up(alice)
+
+
+async def test_twins_of_one_key_do_the_work_once(alice: Member) -> None:
+    await fill(alice)
+    before = (await alice.account()).version
+    keys = [f"key-{number}" for number in range(15)]
+
+    async with writers.client_of(alice.database, alice.key) as client:
+        groups = await asyncio.gather(*(twins(client, key) for key in keys))
+
+    assert (await alice.account()).version == before + len(keys)
+    for answers in groups:
+        assert_one_did_the_work(answers)
+    await assert_it_adds_up(alice)
+
+
+async def test_twins_of_a_key_whose_day_is_over_do_the_work_once_more(alice: Member) -> None:
+    await fill(alice)
+    call = a_call(await alice.account(), "again")
+    writes = Writes(alice.database, alice.clock, "https://example.com")
+    for _ in range(2):
+        effects = Effects()
+        replies = await asyncio.gather(*(writes.run(call, effects) for _ in range(4)))
+        assert effects.count == 1
+        assert sum(REPLAYED in reply.headers for reply in replies) == 3
+        alice.clock.now += 25 * 3_600 * MICROSECONDS
+
+
+@pytest.mark.parametrize("kind", ["postgres"])
+async def test_a_twin_does_not_wait_for_ever(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    async with library_of(kind, request, tmp_path) as (alice, _):
+        call = a_call(await alice.account(), "slow")
+        writes = Writes(alice.database, alice.clock, "https://example.com", wait_limit_s=0.1)
+        effects = Effects(is_held=True)
+        first = asyncio.create_task(writes.run(call, effects))
+        await effects.has_begun.wait()
+
+        with pytest.raises(Refusal) as refused:
+            await writes.run(call, effects)
+
+        assert refused.value.code == Code.IDEMPOTENCY_IN_PROGRESS
+        assert refused.value.headers == {"Retry-After": "1"}
+        effects.may_end.set()
+        replayed = await writes.run(call, effects)
+        assert (replayed.body, effects.count) == ((await first).body, 1)
+        assert REPLAYED in replayed.headers
+
+
+@pytest.mark.parametrize("kind", ["postgres"])
+async def test_a_twin_whose_first_fails_does_the_work_itself(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    async with library_of(kind, request, tmp_path) as (alice, _):
+        call = a_call(await alice.account(), "failing")
+        writes = Writes(alice.database, alice.clock, "https://example.com")
+        failing = Effects(is_held=True, failure=RuntimeError("a fault"))
+        first = asyncio.create_task(writes.run(call, failing))
+        await failing.has_begun.wait()
+        effects = Effects()
+        second = asyncio.create_task(writes.run(call, effects))
+        await asyncio.sleep(0.05)
+        failing.may_end.set()
+
+        with pytest.raises(RuntimeError):
+            await first
+        assert REPLAYED not in (await second).headers
+        assert effects.count == 1
+
+
+async def add(client: httpx.AsyncClient, name: str, post_id: str = "1") -> httpx.Response:
+    body = {"tweet_ids": [post_id], "label_name": name}
+    return await client.post("/v1/labels/add", json=body)
+
+
+async def twins(client: httpx.AsyncClient, key: str) -> list[httpx.Response]:
+    body = {"tweet_ids": ["1", "2"], "label_name": f"label of {key}"}
+    headers = {"Idempotency-Key": key}
+    return await asyncio.gather(
+        *(client.post("/v1/labels/add", json=body, headers=headers) for _ in range(4))
+    )
+
+
+def assert_one_did_the_work(answers: list[httpx.Response]) -> None:
+    assert {answer.status_code for answer in answers} == {200}
+    assert len({answer.content for answer in answers}) == 1
+    assert answers[0].json()["meta"]["affected"] == 2
+    replayed = [answer.headers.get("idempotency-replayed") for answer in answers]
+    assert Counter(replayed) == {"true": 3, None: 1}
+
+
+def a_call(account: Account, key: str) -> Call:
+    asked = Asked(path="/v1/labels/add", query_string=b"", accept_encoding=b"", if_none_match=None)
+    return Call(account, "POST", asked, {}, b"{}", key.encode())
+
+
+class Effects:
+    """What a keyed request does: counted, and held back or failing when a test says so."""
+
+    def __init__(self, *, is_held: bool = False, failure: Exception | None = None) -> None:
+        self.count = 0
+        self.has_begun, self.may_end = asyncio.Event(), asyncio.Event()
+        self._failure = failure
+        if not is_held:
+            self.may_end.set()
+
+    async def __call__(self, _: Transaction) -> Reply:
+        self.count += 1
+        self.has_begun.set()
+        await self.may_end.wait()
+        if self._failure is not None:
+            raise self._failure
+        return done({"number": self.count})

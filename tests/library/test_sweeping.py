@@ -1,0 +1,140 @@
+"""What was kept long enough goes, account by account; all else stays."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from bowerbird.clock import MICROSECONDS
+from bowerbird.errors import unavailable
+from bowerbird.library.sweeping import Sweeping
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.idempotency import IdempotencyStore
+from bowerbird.storage.trash import TrashStore
+from tests.support.service import Member, Service
+
+pytestmark = pytest.mark.anyio
+
+HOUR = 3_600 * MICROSECONDS
+DAY = 24 * HOUR
+
+
+async def answer(member: Member, key: str, age: int) -> None:
+    store, now = IdempotencyStore(member.database), member.clock() - age
+
+    async def work(transaction: Transaction) -> None:
+        await store.claim(
+            transaction, member.account_id, key, fingerprint=b"f", now=now, oldest=now - DAY
+        )
+
+    await member.database.write(work)
+
+
+async def trash(member: Member, post_id: str, age: int) -> None:
+    store, now = TrashStore(member.database), member.clock() - age
+
+    async def work(transaction: Transaction) -> None:
+        await store.put(transaction, member.account_id, post_id, b"{}", now)
+
+    await member.database.write(work)
+
+
+async def left(database: Database) -> list[str]:
+    sql = "SELECT idempotency_key FROM idempotency UNION ALL SELECT post_id FROM trash"
+    return sorted(row[0] for row in await database.rows(sql, {}))
+
+
+def sweeping_of(cast: Service, database: Any = None) -> Sweeping:
+    return Sweeping(database or cast.database, cast.clock, breath_s=0)
+
+
+async def test_only_what_is_too_old_goes(cast: Service) -> None:
+    for member, name in ((cast.alice, "alice"), (cast.bob, "bob")):
+        await answer(member, f"{name}-new", 23 * HOUR)
+        await answer(member, f"{name}-old", 25 * HOUR)
+        await trash(member, f"{name}-kept", 29 * DAY)
+        await trash(member, f"{name}-late", 31 * DAY)
+
+    assert await sweeping_of(cast).sweep() == 4
+    assert await left(cast.database) == ["alice-kept", "alice-new", "bob-kept", "bob-new"]
+    assert await sweeping_of(cast).sweep() == 0
+
+
+async def test_much_goes_in_several_short_transactions(cast: Service) -> None:
+    for number in range(250):
+        await trash(cast.alice, str(number), 31 * DAY)
+    counting = Watched(cast.database)
+
+    assert await sweeping_of(cast, counting).sweep() == 250
+    assert counting.writes == 3
+
+
+async def test_an_account_with_nothing_old_is_not_written_to(cast: Service) -> None:
+    await answer(cast.alice, "new", HOUR)
+    counting = Watched(cast.database)
+
+    await sweeping_of(cast, counting).sweep()
+
+    assert counting.writes == 0
+
+
+async def test_several_servers_may_sweep_at_once(cast: Service) -> None:
+    for number in range(300):
+        await answer(cast.alice, f"key-{number}", 25 * HOUR)
+        await trash(cast.bob, str(number), 31 * DAY)
+
+    removed = await asyncio.gather(*(sweeping_of(cast).sweep() for _ in range(3)))
+    removed.append(await sweeping_of(cast).sweep())
+
+    assert sum(removed) == 600
+    assert await left(cast.database) == []
+
+
+async def test_a_failure_does_not_end_it(cast: Service) -> None:
+    await trash(cast.alice, "late", 31 * DAY)
+    failing = Watched(cast.database, [unavailable("away"), RuntimeError("a fault")])
+
+    task = asyncio.create_task(sweeping_of(cast, failing).keep_sweeping(0.001, first_s=0))
+    async with asyncio.timeout(10):
+        await failing.third_write.wait()
+
+    assert await left(cast.database) == []
+    assert not task.done()
+    task.cancel()
+    assert await asyncio.gather(task, return_exceptions=True)
+    assert task.cancelled()
+
+
+async def test_it_stops_at_once_while_it_waits(cast: Service) -> None:
+    task = asyncio.create_task(sweeping_of(cast).keep_sweeping())
+    await asyncio.sleep(0)
+    task.cancel()
+
+    async with asyncio.timeout(1):
+        await asyncio.wait([task])
+
+    assert task.cancelled()
+
+
+class Watched:
+    """A database that counts its writes, and fails the first ones as told."""
+
+    def __init__(self, inner: Database, failures: list[Exception] | None = None) -> None:
+        self._inner = inner
+        self._failures = failures or []
+        self.writes = 0
+        self.third_write = asyncio.Event()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    async def write(self, work: Callable[[Transaction], Awaitable[Any]]) -> Any:
+        self.writes += 1
+        if self._failures:
+            raise self._failures.pop(0)
+        try:
+            return await self._inner.write(work)
+        finally:
+            if self.writes == 3:
+                self.third_write.set()

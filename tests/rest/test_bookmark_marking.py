@@ -1,0 +1,251 @@
+"""PATCH /v1/bookmarks/{post_id} and POST /v1/bookmarks/update."""
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.support import writing
+from tests.support.service import Member
+
+pytestmark = pytest.mark.anyio
+
+UPDATE = "/v1/bookmarks/update"
+
+
+async def _counts(member: Member) -> dict[str, int]:
+    counts: dict[str, int] = (await member.get("/v1/bookmarks/count")).json()["data"]
+    return counts
+
+
+# One bookmark
+
+
+async def test_a_bookmark_is_marked_and_shown(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["x"])
+    before = await writing.bookmark(alice, "1")
+
+    response = await writing.send(alice, "PATCH", "/v1/bookmarks/1", {"is_read": True})
+
+    assert response.status_code == 200
+    assert response.json() == {"status": True, "data": {**before, "is_read": True}, "meta": {}}
+    assert await writing.bookmark(alice, "1") == {**before, "is_read": True}
+
+
+async def test_marking_shows_in_lists_and_counts_at_once(alice: Member) -> None:
+    await alice.save(post_id="1")
+    await alice.save(post_id="2")
+    assert await alice.ids() == ["2", "1"]
+
+    await writing.send(alice, "PATCH", "/v1/bookmarks/1", {"is_read": True})
+    await writing.send(alice, "PATCH", "/v1/bookmarks/2", {"is_archived": True})
+
+    assert await alice.ids() == []
+    assert await alice.ids(is_unread_only="false") == ["1"]
+    assert await alice.ids(hide_archived="false") == ["2"]
+    assert await _counts(alice) == {"count": 0, "total": 2, "unread": 1, "archived": 1}
+    assert await writing.recount(alice) == []
+
+
+async def test_marking_is_undone_by_marking(alice: Member) -> None:
+    await alice.save(post_id="1")
+    before = await writing.bookmark(alice, "1")
+
+    for value in (True, False):
+        body = {"is_read": value, "is_archived": value}
+        await writing.send(alice, "PATCH", "/v1/bookmarks/1", body)
+
+    assert await writing.bookmark(alice, "1") == before
+
+
+async def test_a_flag_that_is_not_given_stays(alice: Member) -> None:
+    await alice.save(post_id="1", is_read=True, is_archived=True)
+
+    one = await writing.send(alice, "PATCH", "/v1/bookmarks/1", {"is_read": False})
+    two = await writing.send(
+        alice, "PATCH", "/v1/bookmarks/1", {"is_read": None, "is_archived": False}
+    )
+
+    assert one.json()["data"]["is_archived"] is True
+    assert two.json()["data"]["is_read"] is False
+    assert two.json()["data"]["is_archived"] is False
+
+
+async def test_a_mark_the_bookmark_has_already_changes_nothing(alice: Member) -> None:
+    await alice.save(post_id="1", is_read=True)
+    before = (await alice.get("/v1/bookmarks")).headers["etag"]
+
+    response = await writing.send(alice, "PATCH", "/v1/bookmarks/1", {"is_read": True})
+
+    assert response.status_code == 200
+    assert (await alice.get("/v1/bookmarks")).headers["etag"] == before
+
+
+@pytest.mark.parametrize(
+    ("body", "named"),
+    [
+        ({}, "is_read: "),
+        ({"is_read": None}, "is_read: "),
+        ({"is_read": "true"}, "is_read: "),
+        ({"is_read": 1}, "is_read: "),
+        ({"is_read": True, "is_archived": 0}, "is_archived: "),
+        ({"is_archived": []}, "is_archived: "),
+        ({"is_read": True, "tags": ["x"]}, "'tags': "),
+        ([], "body: "),
+    ],
+)
+async def test_a_bad_mark_is_refused_and_its_field_named(
+    alice: Member, body: Any, named: str
+) -> None:
+    await alice.save(post_id="1")
+    before = await writing.bookmark(alice, "1")
+
+    one = await writing.send(alice, "PATCH", "/v1/bookmarks/1", body)
+    many = await writing.send(
+        alice, "POST", UPDATE, {"tweet_ids": ["1"], **body} if isinstance(body, dict) else body
+    )
+
+    for response in (one, many):
+        assert writing.refused(response) == (400, "INVALID_REQUEST")
+        assert writing.sentence(response).startswith(named)
+    assert await writing.bookmark(alice, "1") == before
+
+
+async def test_an_unknown_bookmark_is_404(alice: Member) -> None:
+    await alice.save(post_id="1")
+
+    for text in ("7", "01", "abc", "%00", "%ff", "1%00", "%C2%BD", "9" * 500):
+        response = await writing.send(alice, "PATCH", f"/v1/bookmarks/{text}", {"is_read": True})
+        assert writing.refused(response) == (404, "NOT_FOUND"), text
+
+
+# Many bookmarks
+
+
+async def test_many_are_marked_at_once(alice: Member) -> None:
+    for post_id in ("1", "2", "3"):
+        await alice.save(post_id=post_id, is_read=post_id == "2")
+    before = await writing.version(alice)
+
+    body = {"tweet_ids": ["3", "2", "7", "3"], "is_read": True}
+    response = await writing.send(alice, "POST", UPDATE, body)
+
+    assert response.status_code == 200
+    assert response.json() == {
+        "status": True,
+        "data": [
+            {"post_id": "3", "is_read": True, "is_archived": False},
+            {"post_id": "2", "is_read": True, "is_archived": False},
+        ],
+        "meta": {"message": "Changed 1 bookmark.", "affected": 1, "not_found": ["7"]},
+    }
+    assert await alice.ids() == ["1"]
+    assert await writing.version(alice) == before + 1
+
+
+async def test_many_that_are_so_already_change_nothing(alice: Member) -> None:
+    await alice.save(post_id="1", is_archived=True)
+    before = (await alice.get("/v1/bookmarks")).headers["etag"]
+
+    body = {"tweet_ids": ["1"], "is_archived": True}
+    response = await writing.send(alice, "POST", UPDATE, body)
+
+    assert response.json()["meta"]["affected"] == 0
+    assert (await alice.get("/v1/bookmarks")).headers["etag"] == before
+
+
+async def test_a_thousand_are_marked_at_once(alice: Member) -> None:
+    ids = [str(number) for number in range(1, 1_001)]
+    await alice.save_all([{"post_id": post_id, "tweet_details": {}} for post_id in ids])
+
+    body = {"tweet_ids": ids, "is_read": True, "is_archived": True}
+    response = await writing.send(alice, "POST", UPDATE, body)
+
+    assert response.json()["meta"]["affected"] == 1_000
+    assert await _counts(alice) == {"count": 0, "total": 1_000, "unread": 0, "archived": 1_000}
+
+
+async def test_no_known_bookmark_is_404(alice: Member) -> None:
+    response = await writing.send(alice, "POST", UPDATE, {"tweet_ids": ["7"], "is_read": True})
+
+    assert writing.refused(response) == (404, "NOT_FOUND")
+
+
+@pytest.mark.parametrize(
+    ("ids", "named"),
+    [
+        (None, "tweet_ids: "),
+        ([], "tweet_ids: "),
+        ("1", "tweet_ids: "),
+        (["1"] * 1_001, "tweet_ids: "),
+        (["1", 1], "tweet_ids[1]: "),
+        (["1", "1", ""], "tweet_ids[2]: "),
+    ],
+)
+async def test_bad_ids_are_refused_and_named(alice: Member, ids: Any, named: str) -> None:
+    await alice.save(post_id="1")
+
+    response = await writing.send(alice, "POST", UPDATE, {"tweet_ids": ids, "is_read": True})
+
+    assert writing.refused(response) == (400, "INVALID_REQUEST")
+    assert writing.sentence(response).startswith(named)
+    assert await alice.ids() == ["1"]
+
+
+FLAGS = st.sampled_from([None, True, False])
+
+
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    marks=st.lists(
+        st.tuples(st.lists(st.sampled_from("123"), min_size=1), FLAGS, FLAGS), max_size=6
+    )
+)
+async def test_counts_are_as_if_counted_anew(
+    alice: Member, marks: list[tuple[list[str], bool | None, bool | None]]
+) -> None:
+    state = {post_id: [False, False] for post_id in "123"}
+    await alice.save_all(
+        [{"post_id": p, "tweet_details": {}, "is_read": False, "is_archived": False} for p in state]
+    )
+
+    for ids, is_read, is_archived in marks:
+        body = {"tweet_ids": ids, "is_read": is_read, "is_archived": is_archived}
+        await writing.send(alice, "POST", UPDATE, body)
+        for post_id in ids:
+            for place, value in enumerate((is_read, is_archived)):
+                state[post_id][place] = state[post_id][place] if value is None else value
+
+    assert await _counts(alice) == {
+        "count": sum(not read and not archived for read, archived in state.values()),
+        "total": 3,
+        "unread": sum(not read for read, _ in state.values()),
+        "archived": sum(archived for _, archived in state.values()),
+    }
+    assert await writing.recount(alice) == []
+
+
+async def test_marking_is_no_paid_write(free: Member) -> None:
+    await free.save(post_id="1")
+
+    one = await writing.send(free, "PATCH", "/v1/bookmarks/1", {"is_read": True})
+    many = await writing.send(free, "POST", UPDATE, {"tweet_ids": ["1"], "is_archived": True})
+
+    assert one.status_code == many.status_code == 200
+    assert (await writing.bookmark(free, "1"))["is_archived"] is True
+
+
+async def test_never_touches_another_account(alice: Member, bob: Member) -> None:
+    await bob.save(post_id="1")
+    theirs = await writing.bookmark(bob, "1")
+    body = {"tweet_ids": ["1"], "is_read": True}
+
+    assert (await writing.send(alice, "POST", UPDATE, body)).status_code == 404
+    one = await writing.send(alice, "PATCH", "/v1/bookmarks/1", {"is_read": True})
+    assert one.status_code == 404
+    await alice.save(post_id="1")
+    await writing.send(alice, "POST", UPDATE, body)
+
+    assert await writing.bookmark(bob, "1") == theirs
+    assert await bob.ids() == ["1"]

@@ -1,0 +1,243 @@
+"""DELETE /v1/bookmarks/{post_id} and POST /v1/bookmarks/{post_id}/restore."""
+
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bowerbird.model.labels import clean_name
+from tests.support import make, writing
+from tests.support.service import Member
+from tests.support.writing import DAY
+
+pytestmark = pytest.mark.anyio
+
+PATH = "/v1/bookmarks/1"
+
+
+async def _delete(member: Member, path: str = PATH) -> httpx.Response:
+    return await writing.send(member, "DELETE", path)
+
+
+async def _restore(member: Member, path: str = PATH) -> httpx.Response:
+    return await writing.send(member, "POST", f"{path}/restore")
+
+
+async def test_a_deleted_bookmark_says_until_when_it_can_come_back(alice: Member) -> None:
+    await alice.save(post_id="1")
+
+    response = await _delete(alice)
+
+    assert response.status_code == 200
+    assert response.json() == {
+        "status": True,
+        "data": {"post_id": "1", "restorable_until": "2026-08-17T08:21:13.841838+00:00"},
+        "meta": {},
+    }
+
+
+async def test_a_deleted_bookmark_is_shown_nowhere(alice: Member) -> None:
+    await alice.save(post_id="1", text="katze", tags=["x"], author="eve")
+    await alice.save(post_id="2", text="katze", tags=["x"], author="eve")
+    for params in ({}, {"q": "katze"}, {"tag": "x"}, {"author": "eve"}):
+        assert await alice.ids(**params) == ["2", "1"]
+
+    await _delete(alice)
+
+    for params in ({}, {"q": "katze"}, {"tag": "x"}, {"author": "eve"}):
+        assert await alice.ids(**params) == ["2"]
+        assert (await alice.listed(**params))["meta"]["total_count"] == 1
+    assert await alice.ids(q="katze", sort_by="relevance") == ["2"]
+    assert (await alice.get(PATH)).status_code == 404
+    assert (await alice.get("/v1/bookmarks/count")).json()["data"]["total"] == 1
+    assert await writing.labels(alice) == {"x": 1}
+    assert await writing.recount(alice) == []
+
+
+async def test_it_cannot_be_written_to(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["x"])
+    await _delete(alice)
+
+    assert (await writing.add(alice, "x", "1")).status_code == 404
+    assert (await writing.send(alice, "PATCH", PATH, {"is_read": True})).status_code == 404
+    assert (await _delete(alice)).status_code == 404
+
+
+async def test_a_restored_bookmark_is_as_it_was_to_the_byte(alice: Member) -> None:
+    await alice.save_all(
+        [
+            make.post(
+                post_id="1",
+                text='katze \u2028 \U0001f600 \\ " </script>\n\nhund',
+                tags=["Stra\u00dfe", "b", "A"],
+                is_read=True,
+                is_archived=True,
+                sort_index=-(2**63),
+                imported_at="2020-02-02T02:02:02.020202",
+                bookmarked_at="2019-01-01T00:00:00.000001+00:00",
+                attachments=[{"type": "video", "url": "u", "unheard": [1, {"of": None}]}],
+                article={"title": "T", "plain_text": "P", "unheard": 1.5},
+                quoted={"post_id": "9", "text": "q", "unavailable": True},
+                metrics={"favorite_count": 2**63 - 1},
+            )
+        ]
+    )
+    before = (await alice.get(PATH)).content
+
+    await _delete(alice)
+    alice.clock.now += 29 * DAY
+    response = await _restore(alice)
+
+    assert response.status_code == 200
+    assert response.content == before
+    assert (await alice.get(PATH)).content == before
+    assert await alice.ids(q="katze", is_unread_only="false", hide_archived="false") == ["1"]
+    assert await writing.labels(alice) == {"A": 1, "b": 1, "Stra\u00dfe": 1}
+    assert await writing.recount(alice) == []
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
+OPEN = st.dictionaries(TEXTS, st.none() | st.booleans() | TEXTS | st.integers(-(2**63), 2**63 - 1))
+
+
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=TEXTS, name=TEXTS, more=OPEN, tags=st.lists(TEXTS.filter(clean_name), max_size=3))
+async def test_whatever_is_in_it_a_restored_bookmark_is_as_it_was(
+    alice: Member, text: str, name: str, more: dict[str, Any], tags: list[str]
+) -> None:
+    extra = {**more, "type": "image", "url": text}
+    await alice.save_all(
+        [make.post(post_id="1", text=text, name=name, attachments=[extra], tags=tags)]
+    )
+    before = (await alice.get(PATH)).content
+
+    await _delete(alice)
+    response = await _restore(alice)
+
+    assert response.content == before
+    assert await writing.recount(alice) == []
+
+
+async def test_a_restored_bookmark_is_back_at_its_place(alice: Member) -> None:
+    for post_id in ("1", "2", "3"):
+        await alice.save(post_id=post_id)
+
+    await _delete(alice, "/v1/bookmarks/2")
+    assert await alice.ids() == ["3", "1"]
+    await _restore(alice, "/v1/bookmarks/2")
+
+    assert await alice.ids() == ["3", "2", "1"]
+    assert await alice.crawl(limit=1) == ["3", "2", "1"]
+
+
+async def test_a_label_that_went_meanwhile_is_made_anew(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["x"])
+    await _delete(alice)
+    await writing.send(alice, "DELETE", f"/v1/labels/{await writing.label_id(alice, 'x')}")
+
+    await _restore(alice)
+
+    assert await writing.labels(alice) == {"x": 1}
+    assert await writing.tags(alice, "1") == ["x"]
+
+
+async def test_it_is_kept_for_30_days(alice: Member) -> None:
+    await alice.save(post_id="1")
+
+    await _delete(alice)
+    alice.clock.now += 30 * DAY
+    assert (await _restore(alice)).status_code == 200
+
+    await _delete(alice)
+    alice.clock.now += 30 * DAY + 1
+    assert writing.refused(await _restore(alice)) == (404, "NOT_FOUND")
+    assert (await alice.get(PATH)).status_code == 404
+
+
+async def test_it_is_restored_once(alice: Member) -> None:
+    await alice.save(post_id="1")
+    await _delete(alice)
+    assert (await _restore(alice)).status_code == 200
+
+    assert writing.refused(await _restore(alice)) == (404, "NOT_FOUND")
+    assert await alice.ids() == ["1"]
+
+
+async def test_deleting_again_begins_the_30_days_anew(alice: Member) -> None:
+    record = await alice.save(post_id="1", text="old")
+    await _delete(alice)
+    alice.clock.now += 20 * DAY
+    await alice.change({**record, "tweet_details": {"text": "new"}})
+    await _delete(alice)
+    alice.clock.now += 20 * DAY
+
+    response = await _restore(alice)
+
+    assert response.json()["data"]["tweet_details"]["text"] == "new"
+
+
+async def test_what_was_saved_again_meanwhile_is_taken_back_to_what_it_was(alice: Member) -> None:
+    record = await alice.save(post_id="1", is_read=True, tags=["x"])
+    before = await writing.bookmark(alice, "1")
+    await _delete(alice)
+    await alice.change(record, is_read=False, tags=["y"])
+
+    await _restore(alice)
+
+    assert await writing.bookmark(alice, "1") == before
+    assert await writing.labels(alice) == {"x": 1, "y": 0}
+    assert await writing.recount(alice) == []
+
+
+async def test_deleting_and_restoring_change_the_tag_of_the_list(alice: Member) -> None:
+    await alice.save(post_id="1")
+    seen = [(await alice.get("/v1/bookmarks")).headers["etag"]]
+
+    for write in (_delete, _restore):
+        await write(alice)
+        seen.append((await alice.get("/v1/bookmarks")).headers["etag"])
+
+    assert len(set(seen)) == 3
+
+
+async def test_a_refused_write_does_not_change_the_tag_of_the_list(alice: Member) -> None:
+    before = (await alice.get("/v1/bookmarks")).headers["etag"]
+
+    for write in (_delete, _restore):
+        assert (await write(alice)).status_code == 404
+
+    assert (await alice.get("/v1/bookmarks")).headers["etag"] == before
+
+
+async def test_any_unknown_text_is_404(alice: Member) -> None:
+    await alice.save(post_id="1")
+
+    for text in ("7", "01", "abc", "%00", "%ff", "1%00", "%C2%BD", "9" * 500):
+        for write in (_delete, _restore):
+            response = await write(alice, f"/v1/bookmarks/{text}")
+            assert writing.refused(response) == (404, "NOT_FOUND"), text
+
+
+async def test_the_free_plan_deletes_and_restores(free: Member) -> None:
+    await free.save(post_id="1", tags=["x"])
+
+    assert (await _delete(free)).status_code == 200
+    assert (await _restore(free)).status_code == 200
+    assert await writing.tags(free, "1") == ["x"]
+
+
+async def test_never_touches_another_account(alice: Member, bob: Member) -> None:
+    await bob.save(post_id="1", text="theirs")
+    assert (await _delete(alice)).status_code == 404
+    assert await bob.ids() == ["1"]
+
+    await _delete(bob)
+    assert (await _restore(alice)).status_code == 404
+    await alice.save(post_id="1", text="mine")
+    await _delete(alice)
+    restored = (await _restore(bob)).json()["data"]
+
+    assert restored["tweet_details"]["text"] == "theirs"
+    assert await alice.ids() == []

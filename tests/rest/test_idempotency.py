@@ -1,0 +1,398 @@
+"""Idempotency-Key on every POST, PUT and PATCH."""
+
+import gzip
+import json
+from typing import Any
+
+import httpx
+import pytest
+
+from bowerbird import app
+from bowerbird.settings import Settings
+from tests.support import writing
+from tests.support.service import Member, Service
+from tests.support.writing import HOUR
+
+pytestmark = pytest.mark.anyio
+
+ADD = "/v1/labels/add"
+
+
+def _is_replayed(response: httpx.Response) -> bool:
+    return "true" in response.headers.get_list("idempotency-replayed")
+
+
+async def _raw(
+    member: Member, content: bytes, key: str = "k", path: str = ADD, **headers: str
+) -> httpx.Response:
+    named = {"Idempotency-Key": key, **{n.replace("_", "-"): v for n, v in headers.items()}}
+    return await member.client.post(path, content=content, headers=named)
+
+
+def _body(name: str, *post_ids: str) -> dict[str, Any]:
+    return {"tweet_ids": list(post_ids), "label_name": name}
+
+
+# A request of every kind: method, path, body. "{id}" is the label "x", "/v1/views/v" a view.
+WRITES: list[tuple[str, str, Any]] = [
+    ("POST", "/v1/labels/add", _body("new", "1", "7")),
+    ("POST", "/v1/labels/remove", _body("x", "1")),
+    ("POST", "/v1/labels/batch", {"operations": [{"op": "add", **_body("n", "1")}, None]}),
+    ("PATCH", "/v1/labels/{id}", {"label_name": "z", "metadata": {"a": 1}}),
+    ("POST", "/v1/labels/{id}/merge", {"into": "{into}"}),
+    ("PATCH", "/v1/bookmarks/1", {"is_read": True}),
+    ("POST", "/v1/bookmarks/update", {"tweet_ids": ["1"], "is_archived": True}),
+    ("POST", "/v1/bookmarks/2/restore", None),
+    ("POST", "/v1/views", {"name": "V"}),
+    ("PATCH", "/v1/views/v", {"description": "other"}),
+]
+
+
+async def _prepared(member: Member, path: str, body: Any) -> tuple[str, Any]:
+    await member.save(post_id="1", tags=["x", "y"])
+    await member.save(post_id="2")
+    await writing.send(member, "DELETE", "/v1/bookmarks/2")
+    await writing.view(member, "V")
+    named = {"{id}": "x", "{into}": "y"}
+    text = json.dumps([path, body])
+    for mark, name in named.items():
+        text = text.replace(mark, await writing.label_id(member, name))
+    target, filled = json.loads(text)
+    return target, filled
+
+
+@pytest.mark.parametrize(("method", "path", "body"), WRITES, ids=[f"{m} {p}" for m, p, _ in WRITES])
+async def test_a_repeat_is_replayed_to_the_byte_and_does_nothing(
+    alice: Member, method: str, path: str, body: Any
+) -> None:
+    target, filled = await _prepared(alice, path, body)
+
+    first = await writing.send(alice, method, target, filled, key="k")
+    after = await writing.version(alice)
+    alice.clock.now += HOUR
+    again = [await writing.send(alice, method, target, filled, key="k") for _ in range(2)]
+
+    assert first.status_code < 300
+    assert not _is_replayed(first)
+    for repeat in again:
+        assert _is_replayed(repeat)
+        assert repeat.status_code == first.status_code
+        assert repeat.content == first.content
+        assert repeat.headers["content-type"] == first.headers["content-type"]
+        assert repeat.headers.get("location") == first.headers.get("location")
+    assert await writing.version(alice) == after
+    assert await writing.recount(alice) == []
+
+
+async def test_without_a_key_each_request_is_executed(alice: Member) -> None:
+    paths = {await writing.view(alice, "V") for _ in range(3)}
+
+    assert len(paths) == 3
+
+
+async def test_another_key_is_another_request(alice: Member) -> None:
+    for key in ("a", "A", "a-"):
+        response = await writing.send(alice, "POST", "/v1/views", {"name": "V"}, key=key)
+        assert not _is_replayed(response)
+
+    assert len((await alice.get("/v1/views")).json()["data"]) == 3
+
+
+async def test_what_changed_since_is_not_in_a_replay(alice: Member) -> None:
+    await alice.save(post_id="1")
+    first = await writing.send(alice, "POST", ADD, _body("x", "1"), key="k")
+    await writing.remove(alice, "x", "1")
+
+    again = await writing.send(alice, "POST", ADD, _body("x", "1"), key="k")
+
+    assert again.content == first.content
+    assert await writing.tags(alice, "1") is None
+
+
+# Scope and fingerprint
+
+
+async def test_keys_are_scoped_to_the_account(alice: Member, bob: Member) -> None:
+    for member in (alice, bob):
+        await member.save(post_id="1")
+
+    mine = await writing.send(alice, "POST", ADD, _body("x", "1"), key="k")
+    theirs = await writing.send(bob, "POST", ADD, _body("y", "1"), key="k")
+
+    assert mine.status_code == theirs.status_code == 200
+    assert not _is_replayed(theirs)
+    assert await writing.labels(bob) == {"y": 1}
+
+
+async def test_another_body_is_422(alice: Member) -> None:
+    await alice.save(post_id="1")
+    await writing.send(alice, "POST", ADD, _body("x", "1"), key="k")
+    others: list[Any] = [_body("y", "1"), _body("x", "1", "1"), _body("x"), {}, None, [], "x"]
+
+    for body in others:
+        response = await writing.send(alice, "POST", ADD, body, key="k")
+        assert writing.refused(response) == (422, "IDEMPOTENCY_KEY_REUSED")
+        assert writing.sentence(response).startswith("Idempotency-Key: ")
+        assert not _is_replayed(response)
+    assert await writing.labels(alice) == {"x": 1}
+
+
+async def test_another_path_or_method_is_422(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["x"])
+    body = {"is_read": True}
+    await writing.send(alice, "PATCH", "/v1/bookmarks/1", body, key="k")
+
+    for method, path in (
+        ("PATCH", "/v1/bookmarks/2"),
+        ("POST", "/v1/bookmarks/1/restore"),
+        ("POST", "/v1/bookmarks/update"),
+    ):
+        response = await writing.send(alice, method, path, body, key="k")
+        assert writing.refused(response) == (422, "IDEMPOTENCY_KEY_REUSED")
+
+
+async def test_a_422_leaves_what_is_stored(alice: Member) -> None:
+    await alice.save(post_id="1")
+    first = await writing.send(alice, "POST", ADD, _body("x", "1"), key="k")
+    await writing.send(alice, "POST", ADD, _body("y", "1"), key="k")
+
+    again = await writing.send(alice, "POST", ADD, _body("x", "1"), key="k")
+
+    assert _is_replayed(again)
+    assert again.content == first.content
+
+
+async def test_bodies_are_compared_by_value(alice: Member) -> None:
+    await alice.save(post_id="1")
+    await _raw(alice, b'{"tweet_ids":["1"],"label_name":"\xc3\xa9"}')
+
+    for same in (
+        b'{"label_name":"\xc3\xa9","tweet_ids":["1"]}',
+        b' {\n"tweet_ids" : [ "1" ] ,\t"label_name" : "\\u00e9" } \r\n',
+        b'{"label_name":"?","tweet_ids":["1"],"label_name":"\\u00E9"}',
+    ):
+        assert _is_replayed(await _raw(alice, same)), same
+    packed = gzip.compress(b'{"tweet_ids":["1"],"label_name":"\xc3\xa9"}')
+    assert _is_replayed(await _raw(alice, packed, Content_Encoding="gzip"))
+    for other in (
+        b'{"tweet_ids":["1"],"label_name":"e\xcc\x81"}',
+        b'{"tweet_ids":["1"],"label_name":"\xc3\xa9","x":null}',
+    ):
+        assert (await _raw(alice, other)).status_code == 422, other
+
+
+async def test_nested_keys_may_come_in_another_order(alice: Member) -> None:
+    one = b'{"name":"V","base_query":{"tag":"x","q":"y"}}'
+    two = b'{"base_query":{"q":"y","tag":"x"},"name":"V"}'
+    await _raw(alice, one, path="/v1/views")
+
+    assert _is_replayed(await _raw(alice, two, path="/v1/views"))
+
+
+async def test_the_order_of_an_array_counts(alice: Member) -> None:
+    await alice.save(post_id="1")
+    await writing.send(alice, "POST", ADD, _body("x", "1", "2"), key="k")
+
+    response = await writing.send(alice, "POST", ADD, _body("x", "2", "1"), key="k")
+
+    assert response.status_code == 422
+
+
+# What is stored
+
+
+async def test_400_and_404_are_replayed(alice: Member) -> None:
+    bad = await writing.send(alice, "POST", ADD, _body("", "1"), key="bad")
+    unknown = await writing.send(alice, "POST", ADD, _body("x", "1"), key="unknown")
+    malformed = await _raw(alice, b"{", key="malformed")
+    await alice.save(post_id="1")
+
+    again = [
+        await writing.send(alice, "POST", ADD, _body("", "1"), key="bad"),
+        await writing.send(alice, "POST", ADD, _body("x", "1"), key="unknown"),
+        await _raw(alice, b"{", key="malformed"),
+    ]
+
+    assert [r.status_code for r in (bad, unknown, malformed)] == [400, 404, 400]
+    for first, repeat in zip((bad, unknown, malformed), again, strict=True):
+        assert _is_replayed(repeat)
+        assert (repeat.status_code, repeat.content) == (first.status_code, first.content)
+    assert await writing.labels(alice) == {}
+    assert (await _raw(alice, b"{ ", key="malformed")).status_code == 422
+
+
+async def test_a_402_is_not_stored_and_succeeds_after_the_upgrade(free: Member) -> None:
+    await free.save(post_id="1")
+    refused = await writing.send(free, "POST", ADD, _body("x", "1"), key="k")
+    await free.set_plan("pro")
+
+    served = await writing.send(free, "POST", ADD, _body("x", "1"), key="k")
+    again = await writing.send(free, "POST", ADD, _body("x", "1"), key="k")
+
+    assert refused.status_code == 402
+    assert served.status_code == 200
+    assert not _is_replayed(served)
+    assert _is_replayed(again)
+
+
+async def test_a_key_of_a_402_is_free_for_another_body(free: Member) -> None:
+    await free.save(post_id="1")
+    await writing.send(free, "POST", ADD, _body("x", "1"), key="k")
+    await free.set_plan("pro")
+
+    response = await writing.send(free, "POST", ADD, _body("y", "1"), key="k")
+
+    assert response.status_code == 200
+
+
+async def test_a_replay_comes_before_the_plan(free: Member) -> None:
+    await free.save(post_id="1")
+    await free.set_plan("pro")
+    first = await writing.send(free, "POST", ADD, _body("x", "1"), key="k")
+    await free.set_plan("free")
+
+    again = await writing.send(free, "POST", ADD, _body("x", "1"), key="k")
+    reused = await writing.send(free, "POST", ADD, _body("y", "1"), key="k")
+
+    assert (again.status_code, again.content) == (200, first.content)
+    assert reused.status_code == 422
+
+
+async def test_a_413_is_not_stored(alice: Member) -> None:
+    await alice.save(post_id="1")
+    large = b'{"label_name":"x","tweet_ids":["1"]}' + b" " * 1024 * 1024
+
+    assert (await _raw(alice, large)).status_code == 413
+    assert not _is_replayed(await _raw(alice, large.strip()))
+
+
+async def test_a_401_is_not_stored(cast: Service, alice: Member) -> None:
+    await alice.save(post_id="1")
+    headers = {"Idempotency-Key": "k"}
+    refused = await cast.nobody.post(ADD, json=_body("x", "1"), headers=headers)
+
+    served = await writing.send(alice, "POST", ADD, _body("x", "1"), key="k")
+
+    assert refused.status_code == 401
+    assert served.status_code == 200
+
+
+async def test_an_unknown_path_or_method_stores_nothing(alice: Member) -> None:
+    await alice.save(post_id="1")
+    for method, path in (("POST", "/v1/nothing"), ("PUT", "/v1/labels/add"), ("PUT", "/v1/views")):
+        response = await writing.send(alice, method, path, _body("x", "1"), key="k")
+        assert response.status_code in (404, 405)
+
+    served = await writing.send(alice, "POST", ADD, _body("x", "1"), key="k")
+
+    assert served.status_code == 200
+
+
+async def test_an_answer_is_stored_for_24_hours(alice: Member) -> None:
+    body = {"name": "V"}
+    await writing.send(alice, "POST", "/v1/views", body, key="k")
+
+    alice.clock.now += 24 * HOUR
+    kept = await writing.send(alice, "POST", "/v1/views", body, key="k")
+    alice.clock.now += 1
+    anew = await writing.send(alice, "POST", "/v1/views", body, key="k")
+    alice.clock.now += 24 * HOUR
+    again = await writing.send(alice, "POST", "/v1/views", body, key="k")
+
+    assert _is_replayed(kept)
+    assert not _is_replayed(anew)
+    assert anew.json()["data"]["slug"] == "v-2"
+    assert _is_replayed(again)
+    assert again.content == anew.content
+
+
+async def test_a_key_is_free_for_another_body_after_24_hours(alice: Member) -> None:
+    await writing.send(alice, "POST", "/v1/views", {"name": "V"}, key="k")
+
+    alice.clock.now += 24 * HOUR + 1
+    response = await writing.send(alice, "POST", "/v1/views", {"name": "W"}, key="k")
+
+    assert response.status_code == 201
+
+
+# Keys
+
+
+@pytest.mark.parametrize("key", ["k", "x" * 255, "!~\"'\\;=,/{}", "550e8400-e29b-41d4-a716"])
+async def test_visible_ascii_up_to_255_characters_is_a_key(alice: Member, key: str) -> None:
+    for is_replayed in (False, True):
+        response = await writing.send(alice, "POST", "/v1/views", {"name": "V"}, key=key)
+        assert response.status_code == 201
+        assert _is_replayed(response) is is_replayed
+
+
+@pytest.mark.parametrize(
+    "key", [b"", b"x" * 256, b"a b", b"a\tb", "\u00e9".encode(), b"\xff", b"a\x7f", b"a\x00b"]
+)
+async def test_any_other_key_is_refused_and_nothing_done(alice: Member, key: bytes) -> None:
+    headers = [(b"idempotency-key", key)]
+
+    response = await alice.client.post("/v1/views", json={"name": "V"}, headers=headers)
+
+    assert writing.refused(response) == (400, "INVALID_REQUEST")
+    assert writing.sentence(response).startswith("Idempotency-Key: ")
+    assert (await alice.get("/v1/views")).json()["data"] == []
+
+
+async def test_a_key_is_ignored_on_get_and_delete(alice: Member) -> None:
+    await alice.save(post_id="1")
+    first = await writing.send(alice, "GET", "/v1/bookmarks", key="k")
+    await alice.save(post_id="2")
+
+    second = await writing.send(alice, "GET", "/v1/bookmarks", key="k")
+    gone = await writing.send(alice, "DELETE", "/v1/bookmarks/1", key="k")
+    again = await writing.send(alice, "DELETE", "/v1/bookmarks/1", key="k")
+    used = await writing.send(alice, "PATCH", "/v1/bookmarks/2", {"is_read": True}, key="k")
+
+    assert len(first.json()["data"]) == 1
+    assert len(second.json()["data"]) == 2
+    assert (gone.status_code, again.status_code, used.status_code) == (200, 404, 200)
+    assert not any(map(_is_replayed, (second, again, used)))
+    odd = await writing.send(alice, "DELETE", "/v1/bookmarks/2", key="a b")
+    assert odd.status_code == 200
+
+
+# The free plan's calls
+
+
+async def test_replays_do_not_count_for_the_free_plan(cast: Service) -> None:
+    member = cast.free.on(app.build(Settings(free_calls_per_month=2), cast.database, cast.clock))
+    await member.save(post_id="1")
+    path, body = "/v1/bookmarks/1", {"is_read": True}
+    await writing.send(member, "PATCH", path, body, key="k")
+
+    for _ in range(5):
+        assert _is_replayed(await writing.send(member, "PATCH", path, body, key="k"))
+
+    assert (await writing.send(member, "PATCH", path, body)).status_code == 200
+    assert (await writing.send(member, "PATCH", path, body)).status_code == 402
+    # The month is used up, and still what was done is told.
+    assert _is_replayed(await writing.send(member, "PATCH", path, body, key="k"))
+    assert (await writing.send(member, "PATCH", path, body, key="new")).status_code == 402
+
+
+async def test_the_wait_for_the_next_month_is_not_stored(cast: Service) -> None:
+    member = cast.free.on(app.build(Settings(free_calls_per_month=0), cast.database, cast.clock))
+    await member.save(post_id="1")
+    path, body = "/v1/bookmarks/1", {"is_read": True}
+    refused = await writing.send(member, "PATCH", path, body, key="k")
+
+    served = await writing.send(cast.free, "PATCH", path, body, key="k")
+
+    assert refused.status_code == 402
+    assert served.status_code == 200
+    assert not _is_replayed(served)
+
+
+async def test_never_touches_another_account(alice: Member, bob: Member) -> None:
+    await writing.send(bob, "POST", "/v1/views", {"name": "Theirs"}, key="k")
+
+    mine = await writing.send(alice, "POST", "/v1/views", {"name": "Theirs"}, key="k")
+
+    assert not _is_replayed(mine)
+    assert len((await alice.get("/v1/views")).json()["data"]) == 1

@@ -1,0 +1,275 @@
+"""PATCH and DELETE /v1/labels/{label_id}, POST /v1/labels/{label_id}/merge."""
+
+from typing import Any
+
+import pytest
+
+from tests.support import writing
+from tests.support.service import Member
+
+pytestmark = pytest.mark.anyio
+
+COLOUR = {"colour": "#ff0000", "note": "later", "deep": {"list": [1, None, True]}}
+
+
+async def _patch(member: Member, name: str, body: Any) -> Any:
+    path = f"/v1/labels/{await writing.label_id(member, name)}"
+    return await writing.send(member, "PATCH", path, body)
+
+
+async def _merge(member: Member, name: str, into: Any) -> Any:
+    path = f"/v1/labels/{await writing.label_id(member, name)}/merge"
+    return await writing.send(member, "POST", path, {"into": into})
+
+
+# Renaming and what is noted of a label
+
+
+async def test_a_label_is_renamed_on_all_its_posts(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["b", "m"])
+    await alice.save(post_id="2", tags=["b"])
+
+    response = await _patch(alice, "b", {"label_name": " Zebra  Z "})
+
+    label = response.json()["data"]
+    assert response.status_code == 200
+    assert (label["label_name"], label["count"]) == ("Zebra Z", 2)
+    assert await writing.tags(alice, "1") == ["m", "Zebra Z"]
+    assert await writing.tags(alice, "2") == ["Zebra Z"]
+    assert await alice.ids(tag="zebra z") == ["2", "1"]
+    assert await alice.ids(tag="b") == []
+    assert await writing.recount(alice) == []
+
+
+async def test_the_id_stays_when_the_name_changes(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["b"])
+    label_id = await writing.label_id(alice, "b")
+
+    await _patch(alice, "b", {"label_name": "c"})
+
+    assert await writing.label_id(alice, "c") == label_id
+
+
+async def test_a_name_can_change_its_case(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["b"])
+
+    await _patch(alice, "b", {"label_name": "B"})
+
+    assert await writing.labels(alice) == {"B": 1}
+    assert await writing.tags(alice, "1") == ["B"]
+    assert await writing.recount(alice) == []
+
+
+async def test_another_labels_name_is_refused(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["Stra\u00dfe", "b"])
+
+    response = await _patch(alice, "b", {"label_name": "STRASSE"})
+
+    assert writing.refused(response) == (400, "INVALID_REQUEST")
+    assert writing.sentence(response).startswith("label_name: ")
+    assert await writing.labels(alice) == {"b": 1, "Stra\u00dfe": 1}
+
+
+async def test_metadata_is_kept_as_it_is_given(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["x"])
+
+    response = await _patch(alice, "x", {"metadata": COLOUR})
+
+    assert response.json()["data"]["metadata"] == COLOUR
+    assert (await alice.get("/v1/labels")).json()["data"][0]["metadata"] == COLOUR
+    assert (await _patch(alice, "x", {"metadata": {}})).json()["data"]["metadata"] == {}
+
+
+async def test_what_is_not_given_stays(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["x"])
+
+    await _patch(alice, "x", {"metadata": COLOUR})
+    renamed = (await _patch(alice, "x", {"label_name": "y"})).json()["data"]
+    noted = (await _patch(alice, "y", {"metadata": {"a": 1}})).json()["data"]
+
+    assert renamed["metadata"] == COLOUR
+    assert noted["label_name"] == "y"
+
+
+async def test_a_change_to_the_same_changes_nothing(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["x"])
+    before = (await alice.get("/v1/labels")).headers["etag"]
+    bodies: list[Any] = [{}, {"label_name": "x"}, {"label_name": " x "}, {"metadata": {}}]
+
+    for body in bodies:
+        assert (await _patch(alice, "x", body)).status_code == 200
+
+    assert (await alice.get("/v1/labels")).headers["etag"] == before
+
+
+@pytest.mark.parametrize(
+    ("body", "named"),
+    [
+        ({"label_name": ""}, "label_name: "),
+        ({"label_name": None}, "label_name: "),
+        ({"label_name": 7}, "label_name: "),
+        ({"label_name": "a\x07"}, "label_name: "),
+        ({"label_name": "x" * 101}, "label_name: "),
+        ({"metadata": None}, "metadata: "),
+        ({"metadata": []}, "metadata: "),
+        ({"metadata": "red"}, "metadata: "),
+        ({"metadata": {"x": "y" * 5_000}}, "metadata: "),
+        ({"name": "y"}, "'name': "),
+        ([], "body: "),
+    ],
+)
+async def test_a_bad_change_is_refused_and_its_field_named(
+    alice: Member, body: Any, named: str
+) -> None:
+    await alice.save(post_id="1", tags=["x"])
+    before = (await alice.get("/v1/labels")).content
+
+    response = await _patch(alice, "x", body)
+
+    assert writing.refused(response) == (400, "INVALID_REQUEST")
+    assert writing.sentence(response).startswith(named)
+    assert (await alice.get("/v1/labels")).content == before
+
+
+async def test_a_bad_name_beside_good_metadata_changes_neither(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["x"])
+
+    await _patch(alice, "x", {"label_name": "", "metadata": COLOUR})
+
+    assert (await alice.get("/v1/labels")).json()["data"][0]["metadata"] == {}
+
+
+# Deleting
+
+
+async def test_a_deleted_label_leaves_its_posts(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["x", "y"])
+    await alice.save(post_id="2", tags=["x"])
+    path = f"/v1/labels/{await writing.label_id(alice, 'x')}"
+
+    response = await writing.send(alice, "DELETE", path)
+
+    assert response.status_code == 200
+    assert response.json()["data"]["label_name"] == "x"
+    assert response.json()["data"]["count"] == 2
+    assert await writing.labels(alice) == {"y": 1}
+    assert await writing.tags(alice, "1") == ["y"]
+    assert await writing.tags(alice, "2") is None
+    assert await alice.ids() == ["2", "1"]
+    assert await writing.recount(alice) == []
+    assert (await writing.send(alice, "DELETE", path)).status_code == 404
+
+
+async def test_a_deleted_labels_name_is_free_again(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["x"])
+    old = await writing.label_id(alice, "x")
+    await writing.send(alice, "DELETE", f"/v1/labels/{old}")
+
+    await writing.add(alice, "X", "1")
+
+    assert await writing.labels(alice) == {"X": 1}
+    assert await writing.label_id(alice, "X") != old
+
+
+# Merging
+
+
+async def test_a_merged_label_gives_its_posts_to_another(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["a", "b"])
+    await alice.save(post_id="2", tags=["a"])
+    await alice.save(post_id="3", tags=["b"])
+
+    response = await _merge(alice, "a", await writing.label_id(alice, "b"))
+
+    label = response.json()["data"]
+    assert response.status_code == 200
+    assert (label["label_name"], label["count"]) == ("b", 3)
+    assert await writing.labels(alice) == {"b": 3}
+    for post_id in ("1", "2", "3"):
+        assert await writing.tags(alice, post_id) == ["b"]
+    assert await writing.recount(alice) == []
+
+
+async def test_a_merge_keeps_the_other_labels_metadata(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["a", "b"])
+    await _patch(alice, "b", {"metadata": COLOUR})
+
+    response = await _merge(alice, "a", await writing.label_id(alice, "b"))
+
+    assert response.json()["data"]["metadata"] == COLOUR
+
+
+async def test_a_label_is_not_merged_into_itself(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["a"])
+
+    response = await _merge(alice, "a", await writing.label_id(alice, "a"))
+
+    assert writing.refused(response) == (400, "INVALID_REQUEST")
+    assert writing.sentence(response).startswith("into: ")
+    assert await writing.labels(alice) == {"a": 1}
+
+
+async def test_a_merge_into_nothing_is_refused(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["a", "b"])
+    wrong: list[Any] = [None, 7, [], "x" * 200]
+
+    for into in wrong:
+        response = await _merge(alice, "a", into)
+        assert writing.refused(response) == (400, "INVALID_REQUEST")
+        assert writing.sentence(response).startswith("into: ")
+    assert writing.refused(await _merge(alice, "a", "4711")) == (404, "NOT_FOUND")
+    assert await writing.labels(alice) == {"a": 1, "b": 1}
+
+
+# All three
+
+
+@pytest.mark.parametrize(
+    ("method", "end", "body"),
+    [
+        ("PATCH", "", {"label_name": "y"}),
+        ("DELETE", "", None),
+        ("POST", "/merge", {"into": "1"}),
+    ],
+)
+async def test_an_unknown_label_is_404(alice: Member, method: str, end: str, body: Any) -> None:
+    await alice.save(post_id="1", tags=["x"])
+
+    for text in ("4711", "x", "-1", "0", "%00", "%ff", "1.0", "%C2%BD", "9" * 50):
+        response = await writing.send(alice, method, f"/v1/labels/{text}{end}", body)
+        assert writing.refused(response) == (404, "NOT_FOUND"), text
+
+
+async def test_the_free_plan_is_refused(free: Member) -> None:
+    await free.save(post_id="1", tags=["a", "b"])
+    path = f"/v1/labels/{await writing.label_id(free, 'a')}"
+    into = await writing.label_id(free, "b")
+
+    for response in (
+        await writing.send(free, "PATCH", path, {"label_name": "c"}),
+        await writing.send(free, "PATCH", path, {"label_name": 7}),
+        await writing.send(free, "DELETE", path),
+        await writing.send(free, "DELETE", "/v1/labels/4711"),
+        await writing.send(free, "POST", f"{path}/merge", {"into": into}),
+    ):
+        assert writing.refused(response) == (402, "SUBSCRIPTION_REQUIRED")
+    assert await writing.labels(free) == {"a": 1, "b": 1}
+
+
+async def test_never_touches_another_account(alice: Member, bob: Member) -> None:
+    await bob.save(post_id="1", tags=["a", "b", "c", "d"])
+    theirs = await writing.label_id(bob, "d")
+    path = f"/v1/labels/{theirs}"
+
+    for response in (
+        await writing.send(alice, "PATCH", path, {"label_name": "mine"}),
+        await writing.send(alice, "DELETE", path),
+        await writing.send(alice, "POST", f"{path}/merge", {"into": "1"}),
+    ):
+        assert writing.refused(response) == (404, "NOT_FOUND")
+    await alice.save(post_id="1", tags=["a"])
+    assert (await _merge(alice, "a", theirs)).status_code == 404
+    await writing.send(alice, "DELETE", f"/v1/labels/{await writing.label_id(alice, 'a')}")
+
+    assert await writing.labels(bob) == {"a": 1, "b": 1, "c": 1, "d": 1}
+    assert await writing.tags(bob, "1") == ["a", "b", "c", "d"]

@@ -1,0 +1,313 @@
+"""POST /v1/labels/add."""
+
+import unicodedata
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bowerbird.model.labels import clean_name
+from tests.support import writing
+from tests.support.service import Member
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_label_is_made_and_attached(alice: Member) -> None:
+    for post_id in ("1", "2", "3"):
+        await alice.save(post_id=post_id)
+
+    response = await writing.add(alice, "x", "2", "1")
+
+    assert response.status_code == 200
+    assert response.json() == {
+        "status": True,
+        "data": [{"post_id": "2", "tags": ["x"]}, {"post_id": "1", "tags": ["x"]}],
+        "meta": {"message": "Labelled 2 posts.", "affected": 2, "not_found": []},
+    }
+    assert await writing.labels(alice) == {"x": 2}
+
+
+async def test_tags_are_true_at_the_next_read(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["m"])
+    for path in ("/v1/bookmarks", "/v1/bookmarks/1"):
+        await alice.get(path)
+
+    await writing.add(alice, "Z", "1")
+    await writing.add(alice, "a", "1")
+
+    assert await writing.tags(alice, "1") == ["a", "m", "Z"]
+    assert (await alice.listed())["data"][0]["tags"] == ["a", "m", "Z"]
+    assert await alice.ids(tag="z") == ["1"]
+    assert await writing.recount(alice) == []
+
+
+async def test_a_label_a_post_has_already_changes_nothing(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["x"])
+    before = (await alice.get("/v1/bookmarks")).headers["etag"]
+
+    response = await writing.add(alice, "X", "1")
+
+    assert response.json()["data"] == [{"post_id": "1", "tags": ["x"]}]
+    assert response.json()["meta"] == {
+        "message": "Labelled 0 posts.",
+        "affected": 0,
+        "not_found": [],
+    }
+    assert (await alice.get("/v1/bookmarks")).headers["etag"] == before
+
+
+async def test_a_change_raises_the_version_once(alice: Member) -> None:
+    for post_id in ("1", "2", "3"):
+        await alice.save(post_id=post_id)
+    before = await writing.version(alice)
+
+    await writing.add(alice, "x", "1", "2", "3")
+
+    assert await writing.version(alice) == before + 1
+
+
+async def test_affected_counts_posts_that_changed(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["x"])
+    await alice.save(post_id="2")
+
+    response = await writing.add(alice, "x", "1", "2")
+
+    assert response.json()["meta"]["affected"] == 1
+    assert response.json()["meta"]["message"] == "Labelled 1 post."
+    assert await writing.labels(alice) == {"x": 2}
+
+
+async def test_repeats_count_once(alice: Member) -> None:
+    await alice.save(post_id="1")
+
+    response = await writing.add(alice, "x", "1", "1", "7", "1", "7")
+
+    assert [post["post_id"] for post in response.json()["data"]] == ["1"]
+    assert response.json()["meta"]["affected"] == 1
+    assert response.json()["meta"]["not_found"] == ["7"]
+
+
+async def test_unknown_posts_are_listed_and_the_others_served(alice: Member) -> None:
+    await alice.save(post_id="1")
+
+    response = await writing.add(alice, "x", "9", "1", "abc", "\u00bd", "01", " 1", "1 ")
+
+    assert response.status_code == 200
+    assert response.json()["meta"]["affected"] == 1
+    assert response.json()["meta"]["not_found"] == ["9", "abc", "\u00bd", "01", " 1", "1 "]
+
+
+async def test_no_known_post_is_404_and_nothing_is_made(alice: Member) -> None:
+    await alice.save(post_id="1")
+    before = await writing.version(alice)
+
+    for post_ids in (["9"], ["9", "8"], ["abc"], ["9" * 500]):
+        response = await writing.add(alice, "new", *post_ids)
+        assert writing.refused(response) == (404, "NOT_FOUND")
+
+    assert await writing.labels(alice) == {}
+    assert await writing.version(alice) == before
+
+
+async def test_a_label_is_named_by_its_id_too(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["x"])
+    await alice.save(post_id="2")
+    label_id = await writing.label_id(alice, "x")
+
+    body = {"tweet_ids": ["2"], "label_id": label_id}
+    response = await writing.send(alice, "POST", "/v1/labels/add", body)
+
+    assert response.json()["data"] == [{"post_id": "2", "tags": ["x"]}]
+
+
+async def test_an_unknown_label_id_is_404(alice: Member) -> None:
+    await alice.save(post_id="1")
+
+    for label_id in ("4711", "x", "-1", "\u00bd", ""):
+        body = {"tweet_ids": ["1"], "label_id": label_id}
+        response = await writing.send(alice, "POST", "/v1/labels/add", body)
+        assert writing.refused(response) == (404, "NOT_FOUND")
+
+
+async def test_names_are_trimmed_folded_and_composed(alice: Member) -> None:
+    names = {
+        "  x  ": "x",
+        "to \t\n  read": "to read",
+        "e\u0301": "\u00e9",
+        "\u3000x\u00a0y": "x y",
+        "  " + "x" * 100 + "  ": "x" * 100,
+        "\U0001f600" * 100: "\U0001f600" * 100,
+        "<b>'\"%_;--": "<b>'\"%_;--",
+    }
+
+    for number, (written, kept) in enumerate(names.items()):
+        await alice.save(post_id=str(number))
+        response = await writing.add(alice, written, str(number))
+        assert response.json()["data"] == [{"post_id": str(number), "tags": [kept]}]
+        assert await alice.ids(tag=written) == [str(number)]
+    assert await writing.labels(alice) == dict.fromkeys(names.values(), 1)
+
+
+ONE_LABEL = (
+    ("To Read", "to read", "TO  READ"),
+    ("Stra\u00dfe", "STRASSE", "strasse", "Stra\u1e9ee"),
+    ("\u0130stanbul", "i\u0307stanbul"),
+    ("\u00e9", "E\u0301", "e\u0301", "\u00c9"),
+    ("\u03a3\u03c3\u03c2", "\u03c3\u03c3\u03c3"),
+    ("K", "k", "\u212a"),
+    ("\ufb03", "FFI"),
+)
+
+
+async def test_names_that_fold_alike_are_one_label_shown_as_first_written(alice: Member) -> None:
+    for names in ONE_LABEL:
+        await alice.save_all([{"post_id": str(n), "tweet_details": {}} for n in range(len(names))])
+        for number, name in enumerate(names):
+            await writing.add(alice, name, str(number))
+        for number, name in enumerate(names):
+            assert names[0] in (await writing.tags(alice, str(number)) or ())
+            assert len(await alice.ids(tag=name)) == len(names)
+
+    assert await writing.labels(alice) == {names[0]: len(names) for names in ONE_LABEL}
+
+
+async def test_names_that_fold_apart_are_two_labels(alice: Member) -> None:
+    await alice.save(post_id="1")
+
+    for name in ("\u0130", "i", "\u0131", "e", "\u00e9", "x", "x\u200b"):
+        await writing.add(alice, name, "1")
+
+    assert len(await writing.labels(alice)) == 7
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(name=st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=110))
+async def test_any_text_is_one_label_or_none(alice: Member, name: str) -> None:
+    await alice.save_all([{"post_id": "1", "tweet_details": {}, "tags": []}])
+
+    responses = [
+        await writing.add(alice, unicodedata.normalize(form, f" {name}\t"), "1")
+        for form in ("NFC", "NFD")
+    ]
+
+    if clean_name(name) is None or "\x00" in name:
+        assert [response.status_code for response in responses] == [400, 400]
+        return
+    assert [response.json()["meta"]["affected"] for response in responses] == [1, 0]
+    assert len(await writing.tags(alice, "1") or ()) == 1
+    assert await alice.ids(tag=name) == ["1"]
+    assert await writing.recount(alice) == []
+
+
+BAD_NAMES: list[Any] = [
+    *("", "   ", "\n", "x" * 101, "x" * 5_000, "a\x07b", "\x7f", "a\x9fb", "\x1b[1m"),
+    *(None, 7, 1.5, True, ["x"], {"x": 1}),
+]
+
+
+async def test_a_bad_name_is_refused_and_named(alice: Member) -> None:
+    await alice.save(post_id="1")
+
+    for name in BAD_NAMES:
+        response = await writing.add(alice, name, "1")
+        assert writing.refused(response) == (400, "INVALID_REQUEST"), name
+        assert writing.sentence(response).startswith("label_name: ")
+        assert len(writing.sentence(response)) < 400
+    assert await writing.labels(alice) == {}
+
+
+async def test_a_missing_name_is_refused_and_named(alice: Member) -> None:
+    await alice.save(post_id="1")
+
+    response = await writing.send(alice, "POST", "/v1/labels/add", {"tweet_ids": ["1"]})
+
+    assert writing.refused(response) == (400, "INVALID_REQUEST")
+    assert writing.sentence(response) == "label_name: is missing."
+
+
+async def test_ids_that_are_no_array_of_1_to_1000_are_refused(alice: Member) -> None:
+    await alice.save(post_id="1")
+    wrong: list[Any] = [None, [], {}, "1", 1, True, ["1"] * 1_001]
+
+    for ids in wrong:
+        body = {"label_name": "x", "tweet_ids": ids}
+        response = await writing.send(alice, "POST", "/v1/labels/add", body)
+        assert writing.refused(response) == (400, "INVALID_REQUEST")
+        assert writing.sentence(response).startswith("tweet_ids: ")
+    assert await writing.labels(alice) == {}
+
+
+async def test_a_number_for_an_id_is_refused_by_its_index(alice: Member) -> None:
+    await alice.save(post_id="1")
+
+    for wrong in (1, 1.5, 10**30, -1):
+        response = await writing.add(alice, "x", "1", "1", wrong)
+        assert writing.refused(response) == (400, "INVALID_REQUEST")
+        assert writing.sentence(response) == (
+            "tweet_ids[2]: must be a string: a JSON number would lose digits."
+        )
+    assert await writing.labels(alice) == {}
+
+
+async def test_what_is_no_id_is_refused_by_its_index(alice: Member) -> None:
+    await alice.save(post_id="1")
+
+    for wrong in ("", None, True, ["1"], {"id": "1"}):
+        response = await writing.add(alice, "x", "1", wrong)
+        assert writing.refused(response) == (400, "INVALID_REQUEST")
+        assert writing.sentence(response).startswith("tweet_ids[1]: must be a post id, got ")
+
+
+async def test_a_thousand_posts_are_labelled_at_once(alice: Member) -> None:
+    ids = [str(number) for number in range(1, 1_001)]
+    await alice.save_all([{"post_id": post_id, "tweet_details": {}} for post_id in ids])
+
+    response = await writing.add(alice, "x", *ids)
+
+    assert response.json()["meta"]["affected"] == 1_000
+    assert [post["post_id"] for post in response.json()["data"]] == ids
+    assert await writing.labels(alice) == {"x": 1_000}
+
+
+async def test_a_body_that_is_no_object_is_refused(alice: Member) -> None:
+    for body in ([], "x", 1, True, [{"label_name": "x"}]):
+        response = await writing.send(alice, "POST", "/v1/labels/add", body)
+        assert writing.refused(response) == (400, "INVALID_REQUEST")
+        assert writing.sentence(response) == "body: must be a JSON object."
+
+
+async def test_unknown_fields_are_ignored(alice: Member) -> None:
+    await alice.save(post_id="1")
+    body = {"tweet_ids": ["1"], "label_name": "x", "colour": "red"}
+
+    response = await writing.send(alice, "POST", "/v1/labels/add", body)
+
+    assert response.status_code == 200
+
+
+async def test_the_free_plan_is_refused_before_its_body_is_read(free: Member) -> None:
+    await free.save(post_id="1")
+    bodies: list[Any] = [{"tweet_ids": ["1"], "label_name": "x"}, {}, {"tweet_ids": 1}, []]
+
+    for body in bodies:
+        response = await writing.send(free, "POST", "/v1/labels/add", body)
+        assert writing.refused(response) == (402, "SUBSCRIPTION_REQUIRED")
+        assert response.json()["upgrade_url"] == "http://localhost:8080/upgrade"
+    assert await writing.labels(free) == {}
+
+
+async def test_never_touches_another_account(alice: Member, bob: Member) -> None:
+    await bob.save(post_id="1", tags=["x"])
+    theirs = await writing.bookmark(bob, "1")
+    await alice.save(post_id="2")
+
+    assert (await writing.add(alice, "x", "1")).status_code == 404
+    answer = (await writing.add(alice, "y", "1", "2")).json()
+    body = {"tweet_ids": ["2"], "label_id": await writing.label_id(bob, "x")}
+    await writing.send(alice, "POST", "/v1/labels/add", body)
+
+    assert answer["meta"]["not_found"] == ["1"]
+    assert await writing.bookmark(bob, "1") == theirs
+    assert await writing.labels(bob) == {"x": 1}

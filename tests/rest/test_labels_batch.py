@@ -1,0 +1,300 @@
+"""POST /v1/labels/batch."""
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.support import writing
+from tests.support.service import Member
+from tests.support.writing import operation
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_all_succeeded_is_200(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["old"])
+    await alice.save(post_id="2")
+
+    response = await writing.batch(
+        alice, operation("add", "x", "1", "2"), operation("remove", "old", "1")
+    )
+
+    assert response.status_code == 200
+    assert response.json() == {
+        "status": True,
+        "data": {
+            "results": [
+                {
+                    "index": 0,
+                    "op": "add",
+                    "ok": True,
+                    "affected": 2,
+                    "data": [
+                        {"post_id": "1", "tags": ["old", "x"]},
+                        {"post_id": "2", "tags": ["x"]},
+                    ],
+                },
+                {
+                    "index": 1,
+                    "op": "remove",
+                    "ok": True,
+                    "affected": 1,
+                    "data": [{"post_id": "1", "tags": ["x"]}],
+                },
+            ],
+            "succeeded": 2,
+            "failed": 0,
+        },
+        "meta": {"message": "All 2 operations succeeded."},
+    }
+    assert await writing.labels(alice) == {"old": 0, "x": 2}
+
+
+async def test_some_failed_is_207_and_says_how_many(alice: Member) -> None:
+    await alice.save(post_id="1")
+
+    response = await writing.batch(
+        alice,
+        {"op": "add", "tweet_ids": ["1"]},
+        operation("add", "x", "1"),
+        operation("remove", "nothing", "1"),
+    )
+
+    body = response.json()
+    assert response.status_code == 207
+    assert body["status"] is True
+    assert body["meta"]["message"] == "2 of 3 operations failed."
+    assert (body["data"]["succeeded"], body["data"]["failed"]) == (1, 2)
+    assert [result["index"] for result in body["data"]["results"]] == [0, 1, 2]
+    assert [result["ok"] for result in body["data"]["results"]] == [False, True, False]
+    assert body["data"]["results"][0] == {
+        "index": 0,
+        "op": "add",
+        "ok": False,
+        "error": {"code": "INVALID_REQUEST", "message": "operations[0].label_name: is missing."},
+    }
+    assert body["data"]["results"][2]["error"] == {
+        "code": "NOT_FOUND",
+        "message": "operations[2]: No label 'nothing' on this account.",
+    }
+    assert await writing.labels(alice) == {"x": 1}
+
+
+async def test_all_failed_is_207_and_nothing_changed(alice: Member) -> None:
+    await alice.save(post_id="1")
+    before = (await alice.get("/v1/bookmarks")).headers["etag"]
+
+    response = await writing.batch(alice, operation("add", "x", "7"), operation("add", "", "1"))
+
+    assert response.status_code == 207
+    assert response.json()["meta"]["message"] == "2 of 2 operations failed."
+    assert await writing.labels(alice) == {}
+    assert (await alice.get("/v1/bookmarks")).headers["etag"] == before
+
+
+MALFORMED: list[tuple[Any, Any, str]] = [
+    (None, None, "operations[0]: "),
+    ("add", None, "operations[0]: "),
+    (7, None, "operations[0]: "),
+    ([], None, "operations[0]: "),
+    ({}, None, "operations[0].op: "),
+    ({"op": None}, None, "operations[0].op: "),
+    ({"op": 7, "tweet_ids": ["1"], "label_name": "x"}, None, "operations[0].op: "),
+    (operation("toggle", "x", "1"), "toggle", "operations[0].op: "),
+    (operation("ADD", "x", "1"), "ADD", "operations[0].op: "),
+    ({"op": "add"}, "add", "operations[0].tweet_ids: "),
+    (operation("add", "x"), "add", "operations[0].tweet_ids: "),
+    (operation("add", "x", *["1"] * 1_001), "add", "operations[0].tweet_ids: "),
+    (operation("remove", "x", "1", 1), "remove", "operations[0].tweet_ids[1]: "),
+    (operation("add", "x", ""), "add", "operations[0].tweet_ids[0]: "),
+    (operation("add", 7, "1"), "add", "operations[0].label_name: "),
+    (operation("add", "x" * 101, "1"), "add", "operations[0].label_name: "),
+    (operation("remove", " ", "1"), "remove", "operations[0].label_name: "),
+]
+
+
+async def test_a_malformed_operation_is_a_failed_result(alice: Member) -> None:
+    await alice.save(post_id="1")
+
+    for wrong, op, named in MALFORMED:
+        response = await writing.batch(alice, wrong, operation("add", "good", "1"))
+        failed, good = response.json()["data"]["results"]
+        assert response.status_code == 207
+        assert good["ok"] is True
+        assert failed.keys() == {"index", "op", "ok", "error"}
+        assert (failed["index"], failed["op"], failed["ok"]) == (0, op, False)
+        assert failed["error"]["code"] == "INVALID_REQUEST"
+        assert failed["error"]["message"].startswith(named), failed["error"]["message"]
+    assert await writing.labels(alice) == {"good": 1}
+
+
+async def test_a_label_id_is_not_read(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["x"])
+    body = {"op": "add", "tweet_ids": ["1"], "label_id": await writing.label_id(alice, "x")}
+
+    response = await writing.batch(alice, body)
+
+    error = response.json()["data"]["results"][0]["error"]
+    assert error == {
+        "code": "INVALID_REQUEST",
+        "message": "operations[0].label_name: is missing.",
+    }
+
+
+async def test_operations_that_are_no_array_of_1_to_50_are_refused(alice: Member) -> None:
+    await alice.save(post_id="1")
+    wrong: list[Any] = [None, [], {}, "add", 7, [operation("add", "x", "1")] * 51]
+
+    for operations in wrong:
+        body = {"operations": operations}
+        response = await writing.send(alice, "POST", "/v1/labels/batch", body)
+        assert writing.refused(response) == (400, "INVALID_REQUEST")
+        assert writing.sentence(response).startswith("operations: ")
+    assert await writing.labels(alice) == {}
+
+
+async def test_missing_operations_are_refused(alice: Member) -> None:
+    bodies: list[Any] = [{}, {"operation": []}, operation("add", "x", "1")]
+
+    for body in bodies:
+        response = await writing.send(alice, "POST", "/v1/labels/batch", body)
+        assert writing.refused(response) == (400, "INVALID_REQUEST")
+        assert writing.sentence(response).startswith("operations: ")
+
+
+async def test_fifty_operations_are_served_in_order(alice: Member) -> None:
+    await alice.save(post_id="1")
+
+    response = await writing.batch(
+        alice, *(operation("add", f"label {number:02}", "1") for number in range(50))
+    )
+
+    data = response.json()["data"]
+    assert response.status_code == 200
+    assert [result["index"] for result in data["results"]] == list(range(50))
+    assert data["succeeded"] == 50
+    assert len(data["results"][-1]["data"][0]["tags"]) == 50
+    assert await writing.recount(alice) == []
+
+
+async def test_an_operation_sees_what_those_before_it_did(alice: Member) -> None:
+    await alice.save(post_id="1")
+
+    response = await writing.batch(
+        alice,
+        operation("remove", "x", "1"),
+        operation("add", "x", "1"),
+        operation("add", "X", "1"),
+        operation("remove", "x", "1"),
+        operation("remove", "x", "1"),
+    )
+
+    results = response.json()["data"]["results"]
+    assert [result["ok"] for result in results] == [False, True, True, True, True]
+    assert [result.get("affected") for result in results] == [None, 1, 0, 1, 0]
+    assert [result.get("data", [{}])[0].get("tags") for result in results] == [
+        *(None, ["x"], ["x"], None, None)
+    ]
+    assert await writing.labels(alice) == {"x": 0}
+    assert await writing.tags(alice, "1") is None
+
+
+async def test_one_operation_applies_wholly_or_not_at_all(alice: Member) -> None:
+    for post_id in ("1", "2"):
+        await alice.save(post_id=post_id)
+
+    response = await writing.batch(
+        alice, operation("add", "x", "1", "2", 3), operation("add", "y", "1", "7")
+    )
+
+    bad, good = response.json()["data"]["results"]
+    assert (bad["ok"], good["ok"]) == (False, True)
+    assert good["data"] == [{"post_id": "1", "tags": ["y"]}]
+    assert await writing.labels(alice) == {"y": 1}
+
+
+async def test_a_batch_raises_the_version_once_or_not_at_all(alice: Member) -> None:
+    await alice.save(post_id="1")
+    before = await writing.version(alice)
+
+    await writing.batch(alice, operation("add", "x", "1"), operation("add", "y", "1"))
+    after = await writing.version(alice)
+    await writing.batch(alice, operation("add", "x", "1"), operation("add", "y", "1"))
+
+    assert after == before + 1
+    assert await writing.version(alice) == after
+
+
+NAMES = ("a", "A", "b", "c")
+OPERATIONS = st.lists(
+    st.builds(
+        lambda op, name, ids: operation(op, name, *ids),
+        st.sampled_from(["add", "remove", "nothing"]),
+        st.sampled_from([*NAMES, ""]),
+        st.lists(st.sampled_from(["1", "2", "3", "9"]), max_size=4),
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+def _expected(tags: dict[str, set[str]], known: set[str], asked: dict[str, Any]) -> bool:
+    """Does to `tags` what the operation should; False when it should be refused."""
+    name = asked["label_name"].lower()
+    ids = {post_id for post_id in asked["tweet_ids"] if post_id in tags}
+    if asked["op"] not in ("add", "remove") or not name or not ids:
+        return False
+    if asked["op"] == "remove" and name not in known:
+        return False
+    known.add(name)
+    for post_id in ids:
+        tags[post_id] = tags[post_id] | {name} if asked["op"] == "add" else tags[post_id] - {name}
+    return True
+
+
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(batches=st.lists(OPERATIONS, min_size=1, max_size=3))
+async def test_whatever_is_asked_the_tags_are_as_if_done_one_by_one(
+    alice: Member, batches: list[list[dict[str, Any]]]
+) -> None:
+    tags: dict[str, set[str]] = {"1": set(), "2": set(), "3": set()}
+    await alice.save_all([{"post_id": p, "tweet_details": {}, "tags": []} for p in tags])
+    known = {name.lower() for name in await writing.labels(alice)}
+
+    for operations in batches:
+        response = await writing.batch(alice, *operations)
+        expected = [_expected(tags, known, asked) for asked in operations]
+        assert [result["ok"] for result in response.json()["data"]["results"]] == expected
+
+    for post_id, names in tags.items():
+        shown = await writing.tags(alice, post_id)
+        assert {name.lower() for name in shown or ()} == names
+    assert await writing.recount(alice) == []
+
+
+async def test_the_free_plan_is_refused(free: Member) -> None:
+    await free.save(post_id="1")
+    bodies: list[Any] = [{"operations": [operation("add", "x", "1")]}, {"operations": 7}, []]
+
+    for body in bodies:
+        response = await writing.send(free, "POST", "/v1/labels/batch", body)
+        assert writing.refused(response) == (402, "SUBSCRIPTION_REQUIRED")
+    assert await writing.labels(free) == {}
+
+
+async def test_never_touches_another_account(alice: Member, bob: Member) -> None:
+    await bob.save(post_id="1", tags=["x"])
+    await alice.save(post_id="2")
+
+    response = await writing.batch(
+        alice,
+        operation("add", "y", "1"),
+        operation("remove", "x", "1"),
+        operation("add", "z", "1", "2"),
+    )
+
+    assert [result["ok"] for result in response.json()["data"]["results"]] == [False, False, True]
+    assert await writing.tags(bob, "1") == ["x"]
+    assert await writing.labels(bob) == {"x": 1}

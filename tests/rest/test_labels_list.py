@@ -1,0 +1,92 @@
+"""GET /v1/labels."""
+
+import pytest
+
+from tests.support import writing
+from tests.support.service import Member
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_an_account_without_labels_has_an_empty_list(alice: Member) -> None:
+    body = (await alice.get("/v1/labels")).json()
+
+    assert body == {"status": True, "data": [], "meta": {}}
+
+
+async def test_a_label_has_id_name_metadata_and_count(alice: Member) -> None:
+    await alice.save(post_id="1")
+    await writing.add(alice, "To Read", "1")
+
+    (label,) = (await alice.get("/v1/labels")).json()["data"]
+
+    assert isinstance(label["id"], str)
+    assert label == {"id": label["id"], "label_name": "To Read", "metadata": {}, "count": 1}
+
+
+async def test_labels_come_by_their_folded_names(alice: Member) -> None:
+    await alice.save(post_id="1")
+    for name in ("b", "C", "a", "\u00c9", "Z", "_"):
+        await writing.add(alice, name, "1")
+
+    assert list(await writing.labels(alice)) == ["_", "a", "b", "C", "Z", "\u00c9"]
+
+
+async def test_read_and_archived_posts_count_too(alice: Member) -> None:
+    await alice.save(post_id="1", is_read=True)
+    await alice.save(post_id="2", is_archived=True)
+    await alice.save(post_id="3")
+
+    await writing.add(alice, "x", "1", "2", "3")
+
+    assert await writing.labels(alice) == {"x": 3}
+
+
+async def test_labels_of_imported_posts_are_shown(alice: Member) -> None:
+    await alice.save(tags=["x", "y"])
+    await alice.save(tags=["X"])
+
+    assert await writing.labels(alice) == {"x": 2, "y": 1}
+
+
+async def test_a_label_stays_when_its_last_post_lost_it(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["x"])
+
+    await writing.remove(alice, "x", "1")
+
+    assert await writing.labels(alice) == {"x": 0}
+
+
+async def test_an_unchanged_list_has_the_same_tag_and_is_304(alice: Member) -> None:
+    await alice.save(post_id="1")
+    await writing.add(alice, "x", "1")
+    tag = (await alice.get("/v1/labels")).headers["etag"]
+
+    same = await alice.client.get("/v1/labels", headers={"If-None-Match": tag})
+    await writing.add(alice, "y", "1")
+    other = await alice.client.get("/v1/labels", headers={"If-None-Match": tag})
+
+    assert same.status_code == 304
+    assert other.status_code == 200
+
+
+async def test_parameters_are_ignored(alice: Member, free: Member) -> None:
+    for member in (alice, free):
+        response = await member.client.get("/v1/labels?limit=0&cursor=x&author=y&q=%00")
+        assert response.status_code == 200
+
+
+async def test_the_free_plan_reads_labels(free: Member) -> None:
+    await free.save(tags=["x"])
+
+    assert await writing.labels(free) == {"x": 1}
+
+
+async def test_never_touches_another_account(alice: Member, bob: Member) -> None:
+    await bob.save(tags=["theirs"])
+
+    assert await writing.labels(alice) == {}
+
+    await alice.save(tags=["Theirs"])
+    assert await writing.labels(alice) == {"Theirs": 1}
+    assert await writing.labels(bob) == {"theirs": 1}

@@ -1,0 +1,332 @@
+"""GET /v1/views/{slug}/bookmarks: never another answer than the list's."""
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.support import make, writing
+from tests.support.service import Member
+from tests.support.writing import DAY, HOUR, SECOND
+
+pytestmark = pytest.mark.anyio
+
+BOOLEANS = st.sampled_from([True, False, "true", "0"])
+DATES = st.sampled_from(["2026-01-02", "2026-01-03T12:00:00+02:00", "2026-01-05"])
+QUERIES = st.fixed_dictionaries(
+    {},
+    optional={
+        "is_unread_only": BOOLEANS,
+        "hide_archived": BOOLEANS,
+        "media_type": st.sampled_from(["image", "photo", "text", "article"]),
+        "author": st.sampled_from(["ada", "@EVE", "Ada L.", "nobody"]),
+        "tag": st.sampled_from(["x", "X ", "y", "nothing"]),
+        "posted_from": DATES,
+        "posted_to": DATES,
+        "bookmarked_from": DATES,
+        "bookmarked_to": DATES,
+        "q": st.sampled_from(["katze", "katze hund", "-katze", '"katze hund"', "ka*", "!!", " "]),
+    },
+)
+SORTS = st.none() | st.fixed_dictionaries(
+    {"sort_by": st.sampled_from(["title", "created_at", "posted_at", "author", "favorite_count"])},
+    optional={"sort_order": st.sampled_from(["asc", "desc"])},
+)
+
+
+async def _fill(member: Member) -> None:
+    texts = ("katze", "hund", "katze hund", "maus")
+    await member.save_all(
+        [
+            make.post(
+                post_id=str(number),
+                sort_index=number,
+                text=texts[number % 4],
+                author=("ada", "eve")[number % 2],
+                name=("Ada L.", "Eve")[number % 2],
+                tags=[[], ["x"], ["y"], ["x", "y"]][number % 4],
+                is_read=number % 3 == 0,
+                is_archived=number % 5 == 0,
+                posted_at=f"2026-01-0{1 + number % 6}T12:00:00+00:00",
+                bookmarked_at=f"2026-01-0{1 + number % 7}T11:00:00+00:00",
+                attachments=[{"type": "image"}] if number % 2 else [],
+                metrics={"favorite_count": number % 3},
+            )
+            for number in range(1, 25)
+        ]
+    )
+
+
+def _parameters(query: dict[str, Any], sort: dict[str, str] | None) -> dict[str, str]:
+    """What a client would send to the list for the same answer."""
+    texts = {k: str(v).lower() if isinstance(v, bool) else v for k, v in query.items()}
+    return {"is_unread_only": "false", **texts, **(sort or {})}
+
+
+async def _shown(member: Member, path: str, **params: Any) -> dict[str, Any]:
+    response = await member.get(path, **params)
+    assert response.status_code == 200, response.text
+    shown: dict[str, Any] = response.json()
+    return shown
+
+
+async def _crawled(member: Member, path: str, **params: Any) -> list[dict[str, Any]]:
+    """Every page, without the cursors: those of a view are its own."""
+    pages = []
+    cursor: str | None = ""
+    while cursor is not None:
+        page = await _shown(member, path, cursor=cursor, limit=7, **params)
+        cursor = page["meta"].pop("next_cursor")
+        pages.append(page)
+    return pages
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(query=QUERIES, bucket=QUERIES, sort=SORTS)
+async def test_a_view_never_answers_differently_from_the_list(
+    alice: Member, query: dict[str, Any], bucket: dict[str, Any], sort: dict[str, str] | None
+) -> None:
+    if not (await alice.account()).total:
+        await _fill(alice)
+    bucket = {name: value for name, value in bucket.items() if name == "q" or name not in query}
+    both = {**query, **bucket}
+    if "q" in query and "q" in bucket:
+        both["q"] = f"{query['q']} {bucket['q']}"
+
+    path = await writing.view(
+        alice,
+        base_query=query,
+        default_sort=sort,
+        triage_buckets=[{"slug": "b", "name": "B", "query": bucket}],
+    )
+    whole = await _crawled(alice, f"{path}/bookmarks")
+    narrowed = await _crawled(alice, f"{path}/bookmarks", bucket="b")
+    count = (await alice.get(path)).json()["data"]["count"]
+    await writing.send(alice, "DELETE", path)
+
+    assert whole == await _crawled(alice, "/v1/bookmarks", **_parameters(query, sort))
+    assert narrowed == await _crawled(alice, "/v1/bookmarks", **_parameters(both, sort))
+    assert count == whole[0]["meta"]["total_count"]
+
+
+async def test_read_posts_are_shown_and_archived_ones_hidden(alice: Member) -> None:
+    await alice.save(post_id="1", is_read=True)
+    await alice.save(post_id="2", is_archived=True)
+    await alice.save(post_id="3")
+    path = await writing.view(alice)
+
+    shown = await _shown(alice, f"{path}/bookmarks")
+
+    assert [bookmark["post_id"] for bookmark in shown["data"]] == ["3", "1"]
+    assert shown["meta"] == {"next_cursor": None, "limit": 20, "total_count": 2, "count": 2}
+
+
+async def test_limits_are_those_of_the_list(alice: Member) -> None:
+    path = f"{await writing.view(alice)}/bookmarks"
+
+    assert (await _shown(alice, path, limit=500))["meta"]["limit"] == 100
+    for limit in ("0", "x", "1.5", "-1"):
+        response = await alice.get(path, limit=limit)
+        assert writing.refused(response) == (400, "INVALID_REQUEST")
+        assert writing.sentence(response).startswith("limit: ")
+    response = await alice.client.get(f"{path}?limit=1&limit=2")
+    assert writing.sentence(response) == "limit: was given more than once."
+
+
+async def test_the_lists_filters_are_not_read_here(alice: Member) -> None:
+    await alice.save(post_id="1")
+    path = f"{await writing.view(alice)}/bookmarks"
+
+    shown = await _shown(alice, path, tag="nothing", author="nobody", sort_by="taste", q="zzz")
+
+    assert [bookmark["post_id"] for bookmark in shown["data"]] == ["1"]
+
+
+async def test_relevance_orders_only_where_words_are_searched(alice: Member) -> None:
+    await alice.save(post_id="1", text="katze katze katze")
+    await alice.save(post_id="2", text="katze und sehr viele andere worte die nicht zaehlen")
+    ranked = await writing.view(alice, base_query={"q": "katze"}, default_sort="relevance")
+    plain = await writing.view(alice, default_sort="relevance")
+
+    assert (await _shown(alice, f"{ranked}/bookmarks"))["data"] == (
+        await alice.listed(q="katze", sort_by="relevance")
+    )["data"]
+    assert (await _shown(alice, f"{plain}/bookmarks"))["data"] == (await alice.listed())["data"]
+
+
+async def test_a_bucket_narrows_the_view(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["x"], text="katze")
+    await alice.save(post_id="2", tags=["x"], text="katze hund", is_read=True)
+    await alice.save(post_id="3", text="katze hund")
+    buckets = [
+        {"name": "Unread", "query": {"is_unread_only": True}},
+        {"slug": "dogs", "name": "With dogs", "query": {"q": "hund"}},
+        {"name": "All"},
+    ]
+    query = {"tag": "x", "q": "katze"}
+    path = f"{await writing.view(alice, base_query=query, triage_buckets=buckets)}/bookmarks"
+
+    found = {
+        bucket: [b["post_id"] for b in (await _shown(alice, path, bucket=bucket))["data"]]
+        for bucket in ("unread", "dogs", "all", "")
+    }
+
+    assert found == {"unread": ["1"], "dogs": ["2"], "all": ["2", "1"], "": ["2", "1"]}
+
+
+async def test_an_unknown_bucket_is_refused_with_the_known_ones(alice: Member) -> None:
+    path = await writing.view(alice, triage_buckets=[{"name": "a"}, {"name": "b"}])
+
+    response = await alice.get(f"{path}/bookmarks", bucket="c")
+
+    assert writing.refused(response) == (400, "INVALID_REQUEST")
+    assert writing.sentence(response) == "bucket: 'c' is not in this view; it has a, b."
+
+
+async def test_relative_dates_move_with_the_clock(alice: Member) -> None:
+    start = alice.clock.now
+    await alice.save(post_id="1", posted_at="2026-07-18T08:00:00+00:00")
+    path = await writing.view(alice, base_query={"posted_from": "-12h"})
+    old = await writing.view(alice, base_query={"posted_to": "-12h"})
+
+    found = []
+    for hours in (0, 11, 12, 20):
+        alice.clock.now = start + hours * HOUR
+        pages = [await _shown(alice, f"{view}/bookmarks") for view in (path, old)]
+        found.append([page["meta"]["total_count"] for page in pages])
+
+    assert found == [[1, 0], [1, 0], [0, 1], [0, 1]]
+
+
+async def test_a_moving_view_is_the_list_with_the_date_of_the_minute(alice: Member) -> None:
+    for number in range(1, 10):
+        await alice.save(posted_at=f"2026-07-{number:02}T08:21:00+00:00")
+    path = await writing.view(alice, base_query={"posted_from": "last 14 days"})
+
+    shown = await _shown(alice, f"{path}/bookmarks")
+
+    listed = await alice.listed(is_unread_only="false", posted_from="2026-07-04T08:21:00Z")
+    assert shown["data"] == listed["data"]
+    assert len(shown["data"]) == 5
+
+
+async def test_a_moving_views_cursors_stay_usable_as_time_passes(alice: Member) -> None:
+    saved = [
+        (await alice.save(posted_at=f"2026-07-{number:02}T08:00:00+00:00"))["post_id"]
+        for number in range(10, 19)
+    ]
+    path = f"{await writing.view(alice, base_query={'posted_from': '-9d'})}/bookmarks"
+
+    seen: list[str] = []
+    cursor: str | None = ""
+    while cursor is not None:
+        page = await _shown(alice, path, limit=2, cursor=cursor)
+        seen += [bookmark["post_id"] for bookmark in page["data"]]
+        cursor = page["meta"]["next_cursor"]
+        alice.clock.now += HOUR
+
+    assert seen == saved[::-1]
+    first = await _shown(alice, path, limit=2)
+    alice.clock.now += 3 * DAY
+    later = await _shown(alice, path, limit=50, cursor=first["meta"]["next_cursor"])
+    assert [bookmark["post_id"] for bookmark in later["data"]] == saved[3:-2][::-1]
+
+
+async def test_a_cursor_is_bound_to_its_view(alice: Member) -> None:
+    for _ in range(3):
+        await alice.save()
+    path = await writing.view(alice, "One", triage_buckets=[{"name": "a"}])
+    other = await writing.view(alice, "Other")
+    cursor = (await _shown(alice, f"{path}/bookmarks", limit=1))["meta"]["next_cursor"]
+    lists = (await alice.listed(limit=1))["meta"]["next_cursor"]
+
+    for target, params in (
+        (f"{other}/bookmarks", {"cursor": cursor}),
+        ("/v1/bookmarks", {"cursor": cursor}),
+        (f"{path}/bookmarks", {"cursor": lists}),
+        (f"{path}/bookmarks", {"cursor": cursor, "bucket": "a"}),
+        (f"{path}/bookmarks", {"cursor": "x"}),
+    ):
+        response = await alice.get(target, **params)
+        assert writing.refused(response) == (400, "INVALID_REQUEST")
+        assert writing.sentence(response).startswith("cursor: ")
+    await writing.send(alice, "PATCH", path, {"base_query": {"q": "post"}})
+    assert (await alice.get(f"{path}/bookmarks", cursor=cursor)).status_code == 400
+
+
+async def test_a_new_name_leaves_cursors_usable(alice: Member) -> None:
+    for _ in range(3):
+        await alice.save()
+    path = await writing.view(alice)
+    cursor = (await _shown(alice, f"{path}/bookmarks", limit=1))["meta"]["next_cursor"]
+
+    await writing.send(alice, "PATCH", path, {"name": "Other"})
+
+    assert (await alice.get(f"{path}/bookmarks", cursor=cursor)).status_code == 200
+
+
+async def test_the_tag_follows_the_library_and_the_view(alice: Member) -> None:
+    path = await writing.view(alice)
+    seen = [(await alice.get(f"{path}/bookmarks")).headers["etag"]]
+    alice.clock.now += 100 * DAY + SECOND
+    assert (await alice.get(f"{path}/bookmarks")).headers["etag"] == seen[0]
+
+    await alice.save()
+    seen.append((await alice.get(f"{path}/bookmarks")).headers["etag"])
+    await writing.send(alice, "PATCH", path, {"base_query": {"q": "x"}})
+    seen.append((await alice.get(f"{path}/bookmarks")).headers["etag"])
+
+    assert len(set(seen)) == 3
+
+
+async def test_hidden_matches_are_told_of(alice: Member) -> None:
+    await alice.save(is_archived=True, tags=["x"])
+    path = await writing.view(alice, base_query={"tag": "x"})
+
+    shown = await _shown(alice, f"{path}/bookmarks")
+
+    assert shown["data"] == []
+    assert shown["meta"]["hint"].startswith("1 read or archived bookmark matches")
+
+
+async def test_a_search_by_meaning_is_refused_as_it_is_in_the_list(alice: Member) -> None:
+    path = await writing.view(alice, base_query={"vector_search_term": "cats"})
+
+    response = await alice.get(f"{path}/bookmarks")
+
+    assert writing.refused(response) == (402, "VECTOR_SEARCH_NOT_ALLOWED")
+
+
+async def test_the_free_plan_is_held_to_the_lists_gates(free: Member) -> None:
+    await free.set_plan("pro")
+    filtered = f"{await writing.view(free, base_query={'tag': 'x'})}/bookmarks"
+    bucket = {"name": "b", "query": {"author": "x"}}
+    open_query = {"q": "x", "is_unread_only": True, "hide_archived": False}
+    plain = await writing.view(
+        free, base_query=open_query, default_sort="title", triage_buckets=[bucket]
+    )
+    await free.set_plan("free")
+
+    assert (await free.get(f"{plain}/bookmarks")).status_code == 200
+    for path, params, code in (
+        (filtered, {}, "FILTER_NOT_ALLOWED"),
+        (filtered, {"limit": "0"}, "FILTER_NOT_ALLOWED"),
+        (filtered, {"bucket": "nothing"}, "FILTER_NOT_ALLOWED"),
+        (f"{plain}/bookmarks", {"bucket": "b"}, "FILTER_NOT_ALLOWED"),
+        (f"{plain}/bookmarks", {"cursor": "x"}, "PAGINATION_NOT_ALLOWED"),
+        ("/v1/views/nothing/bookmarks", {"cursor": "x"}, "PAGINATION_NOT_ALLOWED"),
+    ):
+        assert writing.refused(await free.get(path, **params)) == (402, code), (path, params)
+
+
+async def test_never_touches_another_account(alice: Member, bob: Member) -> None:
+    await bob.save(tags=["x"])
+    path = f"{await writing.view(bob, base_query={'tag': 'x'})}/bookmarks"
+    theirs = await bob.get(path)
+
+    unknown = await alice.client.get(path, headers={"If-None-Match": theirs.headers["etag"]})
+    assert writing.refused(unknown) == (404, "NOT_FOUND")
+
+    await writing.view(alice, base_query={"tag": "x"})
+    assert (await _shown(alice, path))["data"] == []

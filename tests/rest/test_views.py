@@ -1,0 +1,403 @@
+"""GET and POST /v1/views; GET, PATCH and DELETE /v1/views/{slug}."""
+
+from typing import Any
+
+import pytest
+
+from tests.support import writing
+from tests.support.service import Member
+from tests.support.writing import DAY, SECOND
+
+pytestmark = pytest.mark.anyio
+
+
+async def _make(member: Member, **fields: Any) -> Any:
+    return await writing.send(member, "POST", "/v1/views", fields)
+
+
+# Making
+
+
+async def test_a_view_is_made_and_shown(alice: Member) -> None:
+    await alice.save(tags=["x"], is_read=True)
+    await alice.save()
+    bucket = {"slug": "unread", "name": "Unread", "query": {"is_unread_only": True}}
+
+    response = await _make(
+        alice,
+        name="  My   View ",
+        description="What I keep.",
+        base_query={"tag": "x"},
+        default_sort={"sort_by": "posted_at", "sort_order": "asc"},
+        triage_buckets=[bucket],
+    )
+
+    assert response.status_code == 201
+    assert response.headers["location"] == "/v1/views/my-view"
+    assert response.json()["data"] == {
+        "slug": "my-view",
+        "name": "My View",
+        "description": "What I keep.",
+        "base_query": {"tag": "x"},
+        "default_sort": {"sort_by": "posted_at", "sort_order": "asc"},
+        "triage_buckets": [bucket],
+        "count": 1,
+        "created_at": "2026-07-18T08:21:13.841838+00:00",
+        "updated_at": "2026-07-18T08:21:13.841838+00:00",
+    }
+    shown = (await alice.get("/v1/views/my-view")).json()["data"]
+    assert shown == response.json()["data"]
+    assert (await alice.get("/v1/views")).json()["data"] == [shown]
+
+
+async def test_a_name_is_all_a_view_needs(alice: Member) -> None:
+    response = await _make(alice, name="x")
+
+    view = response.json()["data"]
+    assert response.status_code == 201
+    assert (view["description"], view["base_query"], view["default_sort"]) == ("", {}, None)
+    assert view["triage_buckets"] == []
+
+
+async def test_the_slug_is_made_from_the_name(alice: Member) -> None:
+    slugs = {
+        "My View": "my-view",
+        "  a & b  ": "a-b",
+        "\u00c9tudes d'\u00e9t\u00e9": "etudes-d-ete",
+        "\u732b": "view",
+        "---": "view-2",
+        "../../etc": "etc",
+        "x" * 100: "x" * 60,
+    }
+
+    for name, slug in slugs.items():
+        response = await _make(alice, name=name)
+        assert response.json()["data"]["slug"] == slug
+        assert (await alice.get(f"/v1/views/{slug}")).status_code == 200
+
+
+async def test_views_of_one_name_have_slugs_of_their_own(alice: Member) -> None:
+    slugs = [(await _make(alice, name="Cats")).json()["data"]["slug"] for _ in range(3)]
+
+    assert slugs == ["cats", "cats-2", "cats-3"]
+
+
+async def test_views_are_listed_as_they_were_made(alice: Member) -> None:
+    for name in ("b", "a", "c"):
+        await _make(alice, name=name)
+        alice.clock.now += SECOND
+
+    views = (await alice.get("/v1/views")).json()["data"]
+
+    assert [view["slug"] for view in views] == ["b", "a", "c"]
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+async def test_an_account_has_200_views_at_most(alice: Member) -> None:
+    for number in range(200):
+        assert (await _make(alice, name=str(number))).status_code == 201
+
+    response = await _make(alice, name="one more")
+
+    assert writing.refused(response) == (400, "INVALID_REQUEST")
+    assert len((await alice.get("/v1/views")).json()["data"]) == 200
+
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({}, "name: "),
+    ({"name": None}, "name: "),
+    ({"name": "  "}, "name: "),
+    ({"name": 7}, "name: "),
+    ({"name": "x" * 101}, "name: "),
+    ({"slug": "x"}, "'slug': "),
+    ({"description": 7}, "description: "),
+    ({"description": "x" * 1_001}, "description: "),
+    ({"base_query": []}, "base_query: "),
+    ({"base_query": "tag=x"}, "base_query: "),
+    ({"base_query": {"limit": "5"}}, "base_query.limit: "),
+    ({"base_query": {"sort_by": "title"}}, "base_query.sort_by: "),
+    ({"base_query": {"cursor": "x"}}, "base_query.cursor: "),
+    ({"base_query": {"tags": "x"}}, "base_query.tags: "),
+    ({"base_query": {"media_type": "smell"}}, "base_query.media_type: "),
+    ({"base_query": {"is_unread_only": "maybe"}}, "base_query.is_unread_only: "),
+    ({"base_query": {"hide_archived": 1}}, "base_query.hide_archived: "),
+    ({"base_query": {"tag": 7}}, "base_query.tag: "),
+    ({"base_query": {"tag": ["x"]}}, "base_query.tag: "),
+    ({"base_query": {"q": "x" * 1_001}}, "base_query.q: "),
+    ({"base_query": {"posted_from": "soon"}}, "base_query.posted_from: "),
+    ({"base_query": {"posted_to": "last 7 moons"}}, "base_query.posted_to: "),
+    ({"base_query": {"bookmarked_from": "-12345d"}}, "base_query.bookmarked_from: "),
+    ({"base_query": {"bookmarked_to": "2026-13-01"}}, "base_query.bookmarked_to: "),
+    ({"default_sort": 7}, "default_sort: "),
+    ({"default_sort": []}, "default_sort: "),
+    ({"default_sort": {}}, "default_sort.sort_by: "),
+    ({"default_sort": "taste"}, "default_sort.sort_by: "),
+    ({"default_sort": {"sort_by": 7}}, "default_sort.sort_by: "),
+    ({"default_sort": {"sort_by": "title", "sort_order": "up"}}, "default_sort.sort_order: "),
+    ({"triage_buckets": {}}, "triage_buckets: "),
+    ({"triage_buckets": [{"name": str(n)} for n in range(21)]}, "triage_buckets: "),
+    ({"triage_buckets": ["x"]}, "triage_buckets[0]: "),
+    ({"triage_buckets": [{"name": "a"}, {}]}, "triage_buckets[1].name: "),
+    ({"triage_buckets": [{"name": 7}]}, "triage_buckets[0].name: "),
+    ({"triage_buckets": [{"name": "a", "slug": 7}]}, "triage_buckets[0].slug: "),
+    ({"triage_buckets": [{"name": "a"}, {"name": "A"}]}, "triage_buckets[1].slug: "),
+    (
+        {"triage_buckets": [{"name": "a", "query": {"media_type": "smell"}}]},
+        "triage_buckets[0].query.media_type: ",
+    ),
+    (
+        {"base_query": {"tag": "x"}, "triage_buckets": [{"name": "a", "query": {"tag": "y"}}]},
+        "triage_buckets[0].query.tag: ",
+    ),
+]
+
+
+async def test_a_bad_view_is_refused_and_its_field_named(alice: Member) -> None:
+    path = await writing.view(alice, "kept")
+    before = (await alice.get("/v1/views")).content
+
+    for wrong, named in WRONG:
+        body = {"name": "n", **wrong} if wrong else {}
+        answers = [await writing.send(alice, "POST", "/v1/views", body)]
+        if wrong:
+            answers.append(await writing.send(alice, "PATCH", path, wrong))
+        for response in answers:
+            assert writing.refused(response) == (400, "INVALID_REQUEST"), wrong
+            assert writing.sentence(response).startswith(named), writing.sentence(response)
+    assert (await alice.get("/v1/views")).content == before
+
+
+async def test_dates_may_be_relative(alice: Member) -> None:
+    await alice.save(posted_at="2026-07-18T08:00:00+00:00")
+    texts = (
+        *("last 7 days", "Last 1 Day", "last 12 hours", "last 2 weeks", "last 3 months"),
+        *("last 1 year", "-7d", "-12h", "-2w", "-3m", "-1y", " -7D ", "-9999y", "last 9999 years"),
+        *("2026-01-31", "2026-01-31T08:00:00+02:00"),
+    )
+
+    for text in texts:
+        response = await _make(alice, name="x", base_query={"posted_from": text})
+        assert response.status_code == 201, text
+        assert response.json()["data"]["base_query"] == {"posted_from": text}
+        assert response.json()["data"]["count"] == 1, text
+        path = response.headers["location"]
+        assert (await alice.get(f"{path}/bookmarks")).json()["meta"]["total_count"] == 1, text
+
+
+async def test_the_list_itself_takes_no_relative_dates(alice: Member) -> None:
+    for text in ("last 7 days", "-7d"):
+        assert (await alice.get("/v1/bookmarks", posted_from=text)).status_code == 400
+
+
+async def test_an_order_may_be_one_word(alice: Member) -> None:
+    response = await _make(alice, name="x", default_sort="title")
+
+    assert response.json()["data"]["default_sort"] == {"sort_by": "title"}
+
+
+async def test_an_empty_order_or_direction_is_as_good_as_none(alice: Member) -> None:
+    await alice.save()
+    path = await writing.view(alice, default_sort={"sort_by": "title", "sort_order": ""})
+
+    assert (await alice.get(f"{path}/bookmarks")).status_code == 200
+
+
+# The count
+
+
+async def test_count_is_of_what_the_view_shows(alice: Member) -> None:
+    await alice.save(tags=["x"])
+    await alice.save(tags=["x"], is_read=True)
+    await alice.save(tags=["x"], is_archived=True)
+    await alice.save()
+    queries: list[tuple[dict[str, Any], int]] = [
+        ({}, 3),
+        ({"tag": "x"}, 2),
+        ({"tag": "x", "is_unread_only": True}, 1),
+        ({"tag": "x", "hide_archived": False}, 3),
+        ({"hide_archived": "false", "is_unread_only": "0"}, 4),
+        ({"q": "nothing"}, 0),
+        ({"q": "!!"}, 0),
+    ]
+
+    for query, count in queries:
+        made = (await _make(alice, name="x", base_query=query)).json()["data"]
+        shown = (await alice.get(f"/v1/views/{made['slug']}")).json()["data"]
+        listed = (await alice.get(f"/v1/views/{made['slug']}/bookmarks")).json()
+        assert made["count"] == shown["count"] == listed["meta"]["total_count"] == count, query
+
+
+async def test_count_follows_the_library(alice: Member) -> None:
+    path = await writing.view(alice, base_query={"tag": "x"})
+    assert (await alice.get(path)).json()["data"]["count"] == 0
+
+    await alice.save(post_id="1")
+    await writing.add(alice, "x", "1")
+    assert (await alice.get(path)).json()["data"]["count"] == 1
+
+    await writing.send(alice, "DELETE", "/v1/bookmarks/1")
+    assert (await alice.get(path)).json()["data"]["count"] == 0
+
+
+async def test_count_of_a_moving_view_follows_the_clock(alice: Member) -> None:
+    await alice.save(posted_at="2026-07-18T00:00:00+00:00")
+    path = await writing.view(alice, base_query={"posted_from": "last 7 days"})
+
+    counts = []
+    for _ in range(3):
+        counts.append((await alice.get(path)).json()["data"]["count"])
+        alice.clock.now += 4 * DAY
+
+    assert counts == [1, 1, 0]
+
+
+# Changing
+
+
+async def test_the_fields_given_are_changed_and_the_slug_stays(alice: Member) -> None:
+    await alice.save(tags=["x"])
+    path = await writing.view(alice, "Cats", description="d", base_query={"tag": "y"})
+    alice.clock.now += DAY
+
+    response = await writing.send(
+        alice, "PATCH", path, {"name": "Dogs", "base_query": {"tag": "x"}}
+    )
+
+    view = response.json()["data"]
+    assert response.status_code == 200
+    assert (view["slug"], view["name"], view["description"]) == ("cats", "Dogs", "d")
+    assert (view["base_query"], view["count"]) == ({"tag": "x"}, 1)
+    assert view["created_at"] == "2026-07-18T08:21:13.841838+00:00"
+    assert view["updated_at"] == "2026-07-19T08:21:13.841838+00:00"
+    assert (await alice.get(path)).json()["data"] == view
+
+
+async def test_null_empties_what_may_be_empty(alice: Member) -> None:
+    path = await writing.view(
+        alice,
+        description="d",
+        base_query={"tag": "x"},
+        default_sort="title",
+        triage_buckets=[{"name": "a"}],
+    )
+
+    body = dict.fromkeys(("description", "base_query", "default_sort", "triage_buckets"))
+    view = (await writing.send(alice, "PATCH", path, body)).json()["data"]
+
+    assert (view["description"], view["base_query"]) == ("", {})
+    assert (view["default_sort"], view["triage_buckets"]) == (None, [])
+
+
+async def test_a_change_to_the_same_changes_nothing(alice: Member) -> None:
+    path = await writing.view(alice, "Cats", base_query={"tag": "y"})
+    before = await alice.get(path)
+    alice.clock.now += DAY
+
+    for body in ({}, {"name": "Cats"}, {"base_query": {"tag": "y"}, "default_sort": None}):
+        assert (await writing.send(alice, "PATCH", path, body)).status_code == 200
+
+    after = await alice.get(path)
+    assert after.headers["etag"] == before.headers["etag"]
+    assert after.content == before.content
+
+
+async def test_a_new_query_must_suit_the_buckets_that_stay(alice: Member) -> None:
+    path = await writing.view(alice, triage_buckets=[{"name": "a", "query": {"tag": "x"}}])
+
+    response = await writing.send(alice, "PATCH", path, {"base_query": {"tag": "y"}})
+
+    assert writing.refused(response) == (400, "INVALID_REQUEST")
+    assert writing.sentence(response).startswith("triage_buckets[0].query.tag: ")
+
+
+async def test_a_deleted_view_is_gone_and_its_bookmarks_stay(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["x"])
+    path = await writing.view(alice, base_query={"tag": "x"})
+    shown = (await alice.get(path)).json()["data"]
+
+    response = await writing.send(alice, "DELETE", path)
+
+    assert response.status_code == 200
+    assert response.json()["data"] == shown
+    for end in ("", "/bookmarks"):
+        assert writing.refused(await alice.get(path + end)) == (404, "NOT_FOUND")
+    assert (await alice.get("/v1/views")).json()["data"] == []
+    assert await alice.ids() == ["1"]
+    assert (await writing.send(alice, "DELETE", path)).status_code == 404
+
+
+async def test_every_change_changes_the_tag(alice: Member) -> None:
+    seen = [(await alice.get("/v1/views")).headers["etag"]]
+    path = await writing.view(alice)
+    seen.append((await alice.get("/v1/views")).headers["etag"])
+    await writing.send(alice, "PATCH", path, {"name": "Other"})
+    seen.append((await alice.get("/v1/views")).headers["etag"])
+    await writing.send(alice, "DELETE", path)
+    seen.append((await alice.get("/v1/views")).headers["etag"])
+
+    assert len(set(seen)) == 4
+
+
+async def test_only_answers_about_moving_views_change_their_tags_as_time_goes_by(
+    alice: Member,
+) -> None:
+    still = await writing.view(alice, "Still", base_query={"posted_from": "2026-01-01"})
+    moving = await writing.view(alice, "Moving", base_query={"posted_from": "-7d"})
+    bucket = {"name": "b", "query": {"posted_from": "-7d"}}
+    inside = await writing.view(alice, "Inside", triage_buckets=[bucket])
+    paths = [still, f"{still}/bookmarks", moving, f"{moving}/bookmarks", inside, "/v1/views"]
+
+    before = [(await alice.get(path)).headers["etag"] for path in paths]
+    at_once = [(await alice.get(path)).headers["etag"] for path in paths]
+    alice.clock.now += 61 * SECOND
+    later = [(await alice.get(path)).headers["etag"] for path in paths]
+
+    assert at_once == before
+    assert [one == other for one, other in zip(before, later, strict=True)] == [
+        *(True, True, False, False, False, False)
+    ]
+
+
+async def test_an_unknown_view_is_404(alice: Member) -> None:
+    await writing.view(alice, "Cats")
+
+    for slug in ("dogs", "Cats", "cats%20", "%00", "cats%00", "%ff", "x" * 500, "%C2%BD"):
+        for method, body in (("GET", None), ("PATCH", {"name": "x"}), ("DELETE", None)):
+            response = await writing.send(alice, method, f"/v1/views/{slug}", body)
+            assert writing.refused(response) == (404, "NOT_FOUND"), slug
+
+
+async def test_the_free_plan_reads_views_but_does_not_write_them(free: Member) -> None:
+    await free.set_plan("pro")
+    path = await writing.view(free)
+    await free.set_plan("free")
+
+    assert (await free.get("/v1/views")).status_code == 200
+    assert (await free.get(path)).status_code == 200
+    for response in (
+        await _make(free, name="x"),
+        await _make(free),
+        await writing.send(free, "PATCH", path, {"name": "x"}),
+        await writing.send(free, "PATCH", path, {"name": 7}),
+        await writing.send(free, "DELETE", path),
+        await writing.send(free, "DELETE", "/v1/views/nothing"),
+    ):
+        assert writing.refused(response) == (402, "SUBSCRIPTION_REQUIRED")
+
+
+async def test_never_touches_another_account(alice: Member, bob: Member) -> None:
+    await bob.save(tags=["x"])
+    path = await writing.view(bob, "Theirs", base_query={"tag": "x"})
+
+    assert (await alice.get("/v1/views")).json()["data"] == []
+    for method, end, body in (
+        ("GET", "", None),
+        ("GET", "/bookmarks", None),
+        ("PATCH", "", {"name": "Mine"}),
+        ("DELETE", "", None),
+    ):
+        response = await writing.send(alice, method, path + end, body)
+        assert writing.refused(response) == (404, "NOT_FOUND")
+    assert await writing.view(alice, "Theirs") == path
+    assert (await alice.get(path)).json()["data"]["count"] == 0
+    assert (await bob.get(path)).json()["data"]["count"] == 1

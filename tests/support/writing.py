@@ -1,0 +1,86 @@
+"""Writes through the API in few words, and what a test compares before and after."""
+
+from typing import Any
+
+import httpx
+
+from bowerbird.library.checks import Checks
+from tests.support.service import Member
+
+SECOND = 1_000_000
+HOUR = 3_600 * SECOND
+DAY = 24 * HOUR
+
+
+async def send(
+    member: Member, method: str, path: str, body: Any = None, key: str | None = None
+) -> httpx.Response:
+    headers = {} if key is None else {"Idempotency-Key": key}
+    return await member.client.request(method, path, json=body, headers=headers)
+
+
+async def add(member: Member, name: Any, *post_ids: Any) -> httpx.Response:
+    body = {"tweet_ids": list(post_ids), "label_name": name}
+    return await send(member, "POST", "/v1/labels/add", body)
+
+
+async def remove(member: Member, name: Any, *post_ids: Any) -> httpx.Response:
+    body = {"tweet_ids": list(post_ids), "label_name": name}
+    return await send(member, "POST", "/v1/labels/remove", body)
+
+
+async def batch(member: Member, *operations: Any) -> httpx.Response:
+    return await send(member, "POST", "/v1/labels/batch", {"operations": list(operations)})
+
+
+def operation(op: Any, name: Any, *post_ids: Any) -> dict[str, Any]:
+    return {"op": op, "tweet_ids": list(post_ids), "label_name": name}
+
+
+async def labels(member: Member) -> dict[str, int]:
+    """Each label's count by its name, in the order shown."""
+    shown = (await member.get("/v1/labels")).json()["data"]
+    return {label["label_name"]: label["count"] for label in shown}
+
+
+async def label_id(member: Member, name: str) -> str:
+    shown = (await member.get("/v1/labels")).json()["data"]
+    return next(str(label["id"]) for label in shown if label["label_name"] == name)
+
+
+async def tags(member: Member, post_id: str) -> list[str] | None:
+    shown: list[str] | None = (await bookmark(member, post_id))["tags"]
+    return shown
+
+
+async def bookmark(member: Member, post_id: str) -> dict[str, Any]:
+    response = await member.get(f"/v1/bookmarks/{post_id}")
+    assert response.status_code == 200, response.text
+    shown: dict[str, Any] = response.json()["data"]
+    return shown
+
+
+async def view(member: Member, name: str = "Mine", **fields: Any) -> str:
+    """Makes a Smart View; returns its path."""
+    response = await send(member, "POST", "/v1/views", {"name": name, **fields})
+    assert response.status_code == 201, response.text
+    return response.headers["location"]
+
+
+async def version(member: Member) -> int:
+    return (await member.account()).version
+
+
+async def recount(member: Member) -> list[Any]:
+    """Where the library differs from itself; nothing, after whatever was written."""
+    checks = Checks(member.database, mends=False, is_deep=True)
+    return list(await checks.account(await member.account(), lambda _: None))
+
+
+def refused(response: httpx.Response) -> tuple[int, str]:
+    return response.status_code, response.json()["code"]
+
+
+def sentence(response: httpx.Response) -> str:
+    text: str = response.json()["error"]
+    return text

@@ -1,0 +1,274 @@
+"""The bodies of requests: JSON, plain or packed, of bounded size and depth."""
+
+import gzip
+import json
+import zlib
+from collections.abc import AsyncIterator
+from typing import Any, Final
+
+import httpx
+import pytest
+
+from tests.support import writing
+from tests.support.service import Member
+
+pytestmark = pytest.mark.anyio
+
+ADD: Final = "/v1/labels/add"
+MIB: Final = 1024 * 1024
+GOOD: Final = b'{"tweet_ids":["1"],"label_name":"x"}'
+
+
+async def _send(
+    member: Member, content: Any, method: str = "POST", path: str = ADD, encoding: str = ""
+) -> httpx.Response:
+    headers = {"Content-Encoding": encoding} if encoding else {}
+    return await member.client.request(method, path, content=content, headers=headers)
+
+
+NOT_JSON: Final = [
+    *(b"{", b"}", b"[1,]", b"{'a':1}", b"nul", b"NaN", b"Infinity", b"{}{}", b"tweet_ids=1"),
+    *(b'"x', b'{"a"}', b'{"a":01}', b"\xef\xbb\xbf{}", b"\xff", b'{"label_name":"\xff"}'),
+    *(b'{"label_name":"\xed\xa0\x80"}', b'{"a":"\x00"}', b"\x00", b'{"a":1e999}', b"<x/>"),
+    b'{"a":' + b"1" * 5_000 + b"}",
+]
+
+
+async def test_what_is_not_json_is_refused(alice: Member) -> None:
+    for content in NOT_JSON:
+        response = await _send(alice, content)
+        assert writing.refused(response) == (400, "INVALID_REQUEST"), content
+        assert writing.sentence(response).startswith("body: is not JSON ("), content
+        assert len(writing.sentence(response)) < 300
+
+
+async def test_no_body_is_an_empty_object(alice: Member) -> None:
+    for content in (b"", b"  \n"):
+        response = await _send(alice, content)
+        assert writing.sentence(response).startswith("tweet_ids: ")
+
+
+async def test_the_content_type_does_not_matter(alice: Member) -> None:
+    await alice.save(post_id="1")
+
+    for kind in ("application/json", "text/plain", "application/x-www-form-urlencoded", "", "?"):
+        headers = {"Content-Type": kind}
+        response = await alice.client.post(ADD, content=GOOD, headers=headers)
+        assert response.status_code == 200
+
+
+# Depth
+
+
+def _nested(depth: int, inner: str = "1") -> bytes:
+    """An object of so many levels, itself the first."""
+    arrays = "[" * (depth - 1) + inner + "]" * (depth - 1)
+    return f'{{"label_name":"x","tweet_ids":["1"],"extra":{arrays}}}'.encode()
+
+
+async def test_64_levels_are_read_and_65_refused(alice: Member) -> None:
+    await alice.save(post_id="1")
+
+    for inner in ("1", "", '"x"'):
+        assert (await _send(alice, _nested(64, inner))).status_code == 200
+        response = await _send(alice, _nested(65, inner))
+        assert writing.refused(response) == (400, "INVALID_REQUEST")
+        assert writing.sentence(response) == "body: is nested more than 64 deep."
+
+
+async def test_any_depth_is_refused_and_never_a_fault(alice: Member) -> None:
+    deep = 500_000
+    for content in (
+        b"[" * deep,
+        b"[" * deep + b"]" * deep,
+        b'{"a":' * 100_000,
+        b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
+        b"[" * 900 + b"]" * 900,
+    ):
+        response = await _send(alice, content)
+        assert writing.refused(response) == (400, "INVALID_REQUEST")
+
+
+async def test_a_wide_body_is_not_a_deep_one(alice: Member) -> None:
+    await alice.save(post_id="1")
+    body = {"label_name": "x", "tweet_ids": ["1"], "extra": [[]] * 200_000}
+
+    response = await _send(alice, json.dumps(body, separators=(",", ":")).encode())
+
+    assert response.status_code == 200
+
+
+# Size
+
+
+async def test_one_mebibyte_is_read_and_a_byte_more_is_413(alice: Member) -> None:
+    await alice.save(post_id="1")
+    padding = b" " * (MIB - len(GOOD))
+
+    assert (await _send(alice, GOOD + padding)).status_code == 200
+    response = await _send(alice, GOOD + padding + b" ")
+    assert writing.refused(response) == (413, "PAYLOAD_TOO_LARGE")
+
+
+async def test_a_body_of_unsaid_length_is_counted_as_it_comes(alice: Member) -> None:
+    await alice.save(post_id="1")
+
+    async def pieces(content: bytes) -> AsyncIterator[bytes]:
+        for start in range(0, len(content), 10_000):
+            yield content[start : start + 10_000]
+
+    assert (await _send(alice, pieces(GOOD))).status_code == 200
+    response = await _send(alice, pieces(GOOD + b" " * MIB))
+    assert writing.refused(response) == (413, "PAYLOAD_TOO_LARGE")
+
+
+async def test_413_comes_before_the_plan_and_the_bodys_shape(free: Member) -> None:
+    for content, encoding in ((b"{" * (MIB + 1), ""), (gzip.compress(b"{" * (MIB + 1)), "gzip")):
+        response = await _send(free, content, encoding=encoding)
+        assert writing.refused(response) == (413, "PAYLOAD_TOO_LARGE")
+
+
+# gzip
+
+
+async def test_a_packed_body_is_read(alice: Member) -> None:
+    await alice.save(post_id="1")
+
+    for encoding in ("gzip", "GZIP", " gzip "):
+        response = await _send(alice, gzip.compress(GOOD), encoding=encoding)
+        assert response.status_code == 200
+
+
+async def test_a_packed_body_is_counted_after_inflating(alice: Member) -> None:
+    await alice.save(post_id="1")
+    padding = b" " * (MIB - len(GOOD))
+
+    whole = await _send(alice, gzip.compress(GOOD + padding), encoding="gzip")
+    larger = await _send(alice, gzip.compress(GOOD + padding + b" "), encoding="gzip")
+
+    assert whole.status_code == 200
+    assert writing.refused(larger) == (413, "PAYLOAD_TOO_LARGE")
+
+
+async def test_a_bomb_is_413_and_is_not_inflated(alice: Member) -> None:
+    packer = zlib.compressobj(9, wbits=31)
+    bomb = b"".join(packer.compress(b" " * MIB) for _ in range(30)) + packer.flush()
+    assert len(bomb) < MIB
+
+    response = await _send(alice, bomb, encoding="gzip")
+
+    assert writing.refused(response) == (413, "PAYLOAD_TOO_LARGE")
+
+
+async def test_what_is_not_one_whole_gzip_stream_is_refused(alice: Member) -> None:
+    await alice.save(post_id="1")
+    packed = gzip.compress(GOOD)
+
+    for content in (
+        GOOD,
+        b"",
+        packed[:-1],
+        packed[:-8],
+        packed[:10],
+        packed + b"x",
+        packed + gzip.compress(b" "),
+        zlib.compress(GOOD),
+        packed[:-8] + b"\x00" * 8,
+    ):
+        response = await _send(alice, content, encoding="gzip")
+        assert writing.refused(response) == (400, "INVALID_REQUEST")
+        assert writing.sentence(response).startswith("body: ")
+    assert await writing.labels(alice) == {}
+
+
+async def test_other_encodings_are_refused(alice: Member) -> None:
+    for encoding in ("br", "zstd", "deflate", "gzip, gzip", "gzip;q=1"):
+        response = await _send(alice, GOOD, encoding=encoding)
+        assert writing.refused(response) == (400, "INVALID_REQUEST")
+        assert writing.sentence(response).startswith("Content-Encoding: ")
+    assert "'" not in writing.sentence(response)
+
+
+# Characters no database can keep. "@" stands where one goes, in every string that is read.
+
+STRINGS: Final = [
+    ("POST", "/v1/labels/add", '{"tweet_ids":["1"],"label_name":"a@"}'),
+    ("POST", "/v1/labels/add", '{"tweet_ids":["1","1@"],"label_name":"a"}'),
+    ("POST", "/v1/labels/add", '{"tweet_ids":["1"],"label_id":"@"}'),
+    ("POST", "/v1/labels/add", '{"tweet_ids":["1"],"label_name":"a","@":1}'),
+    ("POST", "/v1/labels/add", '"@"'),
+    ("POST", "/v1/labels/remove", '{"tweet_ids":["1"],"label_name":"x@"}'),
+    (
+        "POST",
+        "/v1/labels/batch",
+        '{"operations":[{"op":"@add","tweet_ids":["1"],"label_name":"a"}]}',
+    ),
+    (
+        "POST",
+        "/v1/labels/batch",
+        '{"operations":[{"op":"add","tweet_ids":["1"],"label_name":"@a"}]}',
+    ),
+    ("PATCH", "/v1/labels/1", '{"label_name":"@"}'),
+    ("PATCH", "/v1/labels/1", '{"metadata":{"deep":[{"note":"@"}]}}'),
+    ("PATCH", "/v1/labels/1", '{"metadata":{"@":1}}'),
+    ("POST", "/v1/labels/1/merge", '{"into":"@"}'),
+    ("PATCH", "/v1/bookmarks/1", '{"is_read":"@"}'),
+    ("PATCH", "/v1/bookmarks/1", '{"is_read":true,"@":true}'),
+    ("POST", "/v1/bookmarks/update", '{"tweet_ids":["1","@"],"is_read":true}'),
+    ("POST", "/v1/views", '{"name":"@"}'),
+    ("POST", "/v1/views", '{"name":"v","description":"@"}'),
+    ("POST", "/v1/views", '{"name":"v","base_query":{"tag":"@"}}'),
+    ("POST", "/v1/views", '{"name":"v","base_query":{"author":"a@"}}'),
+    ("POST", "/v1/views", '{"name":"v","base_query":{"q":"@ a"}}'),
+    ("POST", "/v1/views", '{"name":"v","base_query":{"vector_search_term":"@"}}'),
+    ("POST", "/v1/views", '{"name":"v","base_query":{"@":"a"}}'),
+    ("POST", "/v1/views", '{"name":"v","default_sort":"@"}'),
+    ("POST", "/v1/views", '{"name":"v","triage_buckets":[{"name":"@"}]}'),
+    ("POST", "/v1/views", '{"name":"v","triage_buckets":[{"name":"a","slug":"@"}]}'),
+    ("POST", "/v1/views", '{"name":"v","triage_buckets":[{"name":"a","query":{"q":"@"}}]}'),
+    ("PATCH", "/v1/views/v", '{"description":"@"}'),
+]
+
+
+@pytest.mark.parametrize("escape", [r"\u0000", r"\ud800", r"\udfff", r"\uDC00\uD800"])
+async def test_unstorable_characters_are_400_wherever_they_stand(
+    alice: Member, escape: str
+) -> None:
+    await alice.save(post_id="1", tags=["x"])
+    await writing.view(alice, "v")
+    before = await writing.version(alice)
+
+    for method, path, body in STRINGS:
+        content = body.replace("@", escape).encode()
+        response = await _send(alice, content, method, path)
+        assert writing.refused(response) == (400, "INVALID_REQUEST"), content
+        assert response.json()["error"].isprintable()
+    assert await writing.version(alice) == before
+
+
+async def test_the_sentence_names_where_the_character_stands(alice: Member) -> None:
+    body = {"operations": [{}, {"op": "add", "tweet_ids": ["1", "\x00"], "label_name": "x"}]}
+
+    response = await writing.send(alice, "POST", "/v1/labels/batch", body)
+
+    assert writing.sentence(response) == (
+        "operations[1].tweet_ids[1]: holds U+0000, which no database can keep."
+    )
+
+
+async def test_a_backslash_before_u0000_is_no_such_character(alice: Member) -> None:
+    await alice.save(post_id="1")
+
+    response = await _send(alice, rb'{"tweet_ids":["1"],"label_name":"\\u0000"}')
+
+    assert response.status_code == 200
+    assert await writing.labels(alice) == {r"\u0000": 1}
+
+
+async def test_a_pair_of_surrogates_is_a_character(alice: Member) -> None:
+    await alice.save(post_id="1")
+
+    response = await _send(alice, rb'{"tweet_ids":["1"],"label_name":"\ud83d\ude00"}')
+
+    assert response.status_code == 200
+    assert await writing.labels(alice) == {"\U0001f600": 1}
