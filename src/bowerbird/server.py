@@ -20,7 +20,7 @@ from bowerbird.clock import system_clock
 from bowerbird.settings import BadSetting, Settings
 from bowerbird.storage.opening import open_database
 
-# Far above our own bound of 32 KiB, so that the envelope, not the server, answers.
+# Far above our own bound of 32 KiB, so that the envelope answers up to here, not the server.
 _HEADER_BUFFER: Final = 512 * 1024
 
 
@@ -99,9 +99,8 @@ async def _running(settings: Settings) -> AsyncIterator[App]:
     try:
         yield service
     finally:
-        flushing.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await flushing
+        service.calls.stop()
+        await flushing
         await database.close()
 
 

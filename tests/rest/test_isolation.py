@@ -4,6 +4,8 @@ from typing import Any, Final
 
 import pytest
 
+from bowerbird import app
+from bowerbird.settings import Settings
 from tests.support import make
 from tests.support.published import document
 from tests.support.service import Member
@@ -90,6 +92,8 @@ async def test_an_endpoint_tells_nothing_of_another_account(
         for target in targets
     ]
     cursor = await _fill(bob)
+    # Another instance, that has no answer of the first round left.
+    alice = alice.on(app.build(Settings(answer_cache_mb=0), alice.database, alice.clock))
 
     for target, before in zip(targets, blank, strict=True):
         filled = target.format(post_id=THEIRS[0], cursor=cursor)

@@ -83,7 +83,7 @@ def _paths() -> Json:
                 "How many bookmarks match. Without parameters it only tries the key.",
                 "BookmarkCountAnswer",
                 parameters=_query(FILTER_PARAMETERS),
-                refusals=_PLAN,
+                refusals=tuple(code for code in _PLAN if code is not Code.PAGINATION_NOT_ALLOWED),
             )
         },
         "/v1/bookmarks/{post_id}": {

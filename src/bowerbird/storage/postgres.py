@@ -76,6 +76,9 @@ class PostgresDatabase:
         text, arguments = _numbered(sql, values)
         try:
             return await self._fetch(text, arguments)
+        except asyncpg.DataError:
+            # A wrong argument is a fault of ours, though asyncpg counts it to its interface.
+            raise
         except _CUT:
             return await self._again(text, arguments)
         except _AWAY as error:
@@ -105,6 +108,8 @@ class PostgresDatabase:
                 async with self._connection() as connection, connection.transaction():
                     has_begun = True
                     return await work(PostgresTransaction(connection))
+            except asyncpg.DataError:
+                raise
             except _LOST as error:
                 failure = error
                 await asyncio.sleep(0.01 * 4**attempt)
@@ -170,7 +175,12 @@ async def open_pool(
         timeout=WAIT_LIMIT_S,
         command_timeout=command_limit_s,
         connection_class=_Connection,
-        server_settings={"application_name": "bowerbird", "jit": "off"},
+        server_settings={
+            "application_name": "bowerbird",
+            "jit": "off",
+            # Workers cost a page more than they bring.
+            "max_parallel_workers_per_gather": "0",
+        },
     )
 
 
