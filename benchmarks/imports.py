@@ -77,13 +77,38 @@ def _run(folder: Path, log: Path, *words: str) -> _Run:
         )
         limit = threading.Timer(_LIMIT_S, process.kill)
         limit.start()
+        peak = _Peak(process.pid)
         _, status, used = os.wait4(process.pid, 0)
         seconds = time.perf_counter() - started
         limit.cancel()
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise RuntimeError(f"bowerbird {words[0]} failed; see {log}.")
-    return _Run(seconds, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+    return _Run(seconds, used.ru_utime + used.ru_stime, peak.megabytes)
+
+
+class _Peak:
+    """The largest resident size of a process, read while it runs.
+
+    What `wait4` tells would be the size of this program, which the process began as a copy of.
+    """
+
+    def __init__(self, pid: int) -> None:
+        self.megabytes = 0.0
+        self._status = Path(f"/proc/{pid}/status")
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def _watch(self) -> None:
+        while (line := self._line()) is not None:
+            self.megabytes = int(line.split()[1]) / 1024
+            time.sleep(0.05)
+
+    def _line(self) -> str | None:
+        try:
+            lines = self._status.read_text(encoding="ascii").splitlines()
+        except OSError:
+            return None
+        return next((line for line in lines if line.startswith("VmHWM")), None)
 
 
 def _require(folder: Path, count: int) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import atexit
 import logging
 import sys
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import IO, Any, Final
 
@@ -54,8 +55,10 @@ class Lines:
             return
         text = b"\n".join([*self._waiting, b""])
         self._waiting.clear()
-        self._stream.write(text)
-        self._stream.flush()
+        # A log that cannot be written must not cost anybody an answer.
+        with suppress(OSError):
+            self._stream.write(text)
+            self._stream.flush()
 
     debug = warning = info
     critical = exception = error

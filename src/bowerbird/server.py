@@ -20,7 +20,7 @@ from bowerbird.clock import system_clock
 from bowerbird.settings import BadSetting, Settings
 from bowerbird.storage.opening import open_database
 
-# Far above our own bound of 32 KiB, so that the envelope, not the server, answers.
+# Far above our own bound of 32 KiB, so that the envelope answers up to here, not the server.
 _HEADER_BUFFER: Final = 512 * 1024
 
 
@@ -95,16 +95,14 @@ async def _until_stopped(server: Server, stop_timeout_s: int, *, is_further: boo
 async def _running(settings: Settings) -> AsyncIterator[App]:
     database = await open_database(settings)
     service = app.build(settings, database, system_clock)
-    beside = [
-        asyncio.create_task(service.calls.keep_flushing()),
-        asyncio.create_task(service.sweeping.keep_sweeping()),
-    ]
+    flushing = asyncio.create_task(service.calls.keep_flushing())
+    sweeping = asyncio.create_task(service.sweeping.keep_sweeping())
     try:
         yield service
     finally:
-        for task in beside:
-            task.cancel()
-        await asyncio.wait(beside)
+        sweeping.cancel()
+        service.calls.stop()
+        await asyncio.wait((sweeping, flushing))
         await database.close()
 
 

@@ -11,6 +11,7 @@ from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
 PREFIX: Final = "BOWERBIRD_"
+_LAST_PORT: Final = 65_535
 
 
 class BadSetting(Exception):  # noqa: N818 - named for what it is
@@ -77,12 +78,22 @@ class Settings:
             value = getattr(self, name)
             if value < least:
                 raise BadSetting(f"{PREFIX}{name.upper()}={value} is too small: at least {least}.")
+        self._check_ports()
         for name in ("base_url", "site_url", "mcp_url"):
             _check_address(name, getattr(self, name))
         if self.database_url and not self.database_url.startswith(("postgresql://", "postgres://")):
             raise BadSetting(
                 f"{PREFIX}DATABASE_URL must begin with postgresql:// (leave it empty for SQLite)."
             )
+
+    def _check_ports(self) -> None:
+        last_admin_port = self.admin_port + self.workers - 1 if self.admin_port else 0
+        for name, last in (("port", self.port), ("admin_port", last_admin_port)):
+            if last > _LAST_PORT:
+                value = getattr(self, name)
+                raise BadSetting(
+                    f"{PREFIX}{name.upper()}={value} is too large: ports end at {_LAST_PORT}."
+                )
 
     @property
     def is_sqlite(self) -> bool:

@@ -148,10 +148,26 @@ def test_an_interrupted_deletion_is_hidden_and_finished_by_the_next(empty: Libra
     asyncio.run(_begin_deletion(empty))
 
     assert _listed(empty) == []
-    assert "half deleted" in empty.run("key", "create", EMAIL).text
+    assert empty.run("key", "create", EMAIL).text == (
+        f"Error: The account of {EMAIL} is half deleted. "
+        "Finish that with: bowerbird account delete EMAIL"
+    )
     assert empty.run("account", "delete", EMAIL, "--yes").code == 0
     assert set(_rows(empty).values()) == {0}
     assert empty.run("account", "create", EMAIL).code == 0
+
+
+def test_an_account_whose_place_is_lost_is_deleted_all_the_same(tmp_path: Path) -> None:
+    library = sqlite_library(tmp_path)
+    library.fill(3)
+    library.sql("DELETE FROM local_account")
+
+    ran = library.run("account", "delete", EMAIL, "--yes")
+
+    assert (ran.code, ran.text) == (0, f"Deleted {EMAIL} and 3 bookmarks.\n")
+    assert library.value("SELECT count(*) FROM person") == 0
+    assert library.run("check", "--mend").code == 0
+    assert set(_rows(library).values()) == {0}
 
 
 def test_a_small_number_of_sqlite_is_never_used_twice(tmp_path: Path) -> None:

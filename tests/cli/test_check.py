@@ -184,5 +184,30 @@ def test_a_damaged_file_is_told_and_left_alone(tmp_path: Path) -> None:
     assert "Restore a backup with: bowerbird restore FILE" in ran.text
 
 
+@pytest.mark.parametrize("command", ["check", "migrate"])
+def test_a_file_that_is_no_database_is_told_in_a_sentence(tmp_path: Path, command: str) -> None:
+    (tmp_path / "bowerbird.db").write_bytes(b"nothing of the kind" * 1000)
+
+    ran = sqlite_library(tmp_path).run(command)
+
+    assert ran.code == 1
+    assert ran.text == (
+        f"Error: The library in {tmp_path} cannot be opened: file is not a database. "
+        "Restore a backup."
+    )
+
+
+def test_a_file_that_cannot_be_opened_needs_no_backup(tmp_path: Path) -> None:
+    (tmp_path / "bowerbird.db").mkdir()
+
+    with sqlite_library(tmp_path).start("check") as process:
+        err = process.communicate()[1]
+
+    assert err == (
+        f"Error: The library in {tmp_path} cannot be opened: disk I/O error. "
+        "See whether the disk is full or fails.\n"
+    )
+
+
 def test_a_folder_without_a_library_is_well(tmp_path: Path) -> None:
     assert sqlite_library(tmp_path / "data").run("check").text == WELL

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from bowerbird.cli.steps import shown_steps
 from tests.cli.libraries import EMAIL, Library
 from tests.support import make
 
@@ -128,6 +129,46 @@ def test_of_two_records_of_one_post_the_later_wins(library: Library, file: Path)
 
     assert ran.out == "new 2\nchanged 1\nunchanged 0\nrefused 0\n"
     assert _exported(library)[later["post_id"]]["is_read"] is True
+
+
+def test_a_post_that_goes_back_to_what_the_library_holds_ends_so(
+    library: Library, file: Path
+) -> None:
+    held = make.post(text="held")
+    file.write_text(json.dumps([held]))
+    library.run("import", EMAIL, file)
+    other = {**held, "tweet_details": {**held["tweet_details"], "text": "other"}}
+    file.write_text(json.dumps([other, held]))
+
+    ran = library.run("import", EMAIL, file)
+
+    assert ran.out == "new 0\nchanged 2\nunchanged 0\nrefused 0\n"
+    assert _exported(library)[held["post_id"]]["tweet_details"]["text"] == "held"
+
+
+@pytest.mark.parametrize("shape", ["[{}]", "{}"])
+def test_a_record_that_is_too_large_is_refused_by_itself(
+    library: Library, file: Path, shape: str
+) -> None:
+    large = make.post(text="x" * (18 << 20))
+    records = [json.dumps(post) for post in (make.post(), large, make.post())]
+    file.write_text(shape.replace("{}", (",\n" if "[" in shape else "\n").join(records)))
+
+    ran = library.run("import", EMAIL, file)
+
+    assert (ran.code, ran.out) == (1, "new 2\nchanged 0\nunchanged 0\nrefused 1\n")
+    assert ran.text.removeprefix(ran.out) == f"{file}:2: The record is larger than 16 MiB.\n"
+
+
+def test_a_name_that_looks_like_markup_is_shown_as_it_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+
+    with shown_steps() as advance:
+        advance("Reading a[/b].json", 1, 2)
+
+    assert "Reading a[/b].json" in capsys.readouterr().err
 
 
 def test_what_no_database_holds_is_removed_and_counted(library: Library, file: Path) -> None:

@@ -83,7 +83,10 @@ def test_an_unknown_key_is_refused_in_one_sentence(library: Library, key: str) -
     ran = library.run("key", "revoke", EMAIL, key)
 
     assert ran.code == 1
-    assert ran.text.startswith(f"Error: Key {key!a} is no live key of this account.")
+    assert ran.text == (
+        f"Error: Key {key!a} is no live key of this account. "
+        "See them with: bowerbird key list EMAIL"
+    )
 
 
 @pytest.mark.parametrize("name", ["x" * 101, "bell\a"])

@@ -242,3 +242,11 @@ async def test_never_shows_another_account(alice: Member, bob: Member) -> None:
     for asked in ({"author": "eve"}, {"tag": "x"}, {"media_type": "image"}):
         assert await alice.ids(**asked) == []
     assert await alice.ids(posted_from="2000-01-01", bookmarked_from="2000-01-01") == []
+
+
+async def test_the_first_instant_of_all_is_a_bound_like_any_other(alice: Member) -> None:
+    saved = await alice.save(posted_at="1970-01-01T00:00:01+00:00")
+
+    assert await alice.ids(posted_to="1970-01-01") == []
+    assert await alice.ids(bookmarked_to="1970-01-01") == []
+    assert await alice.ids(posted_from="1970-01-01") == [saved["post_id"]]

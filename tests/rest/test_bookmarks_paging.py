@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from bowerbird import app
-from bowerbird.model.filters import SORT_FIELDS
+from bowerbird.library import cursors
+from bowerbird.model.filters import SORT_FIELDS, BookmarkFilter, Sort
 from bowerbird.settings import Settings
 from tests.support import make
 from tests.support.service import Member, Service
@@ -305,3 +306,21 @@ async def test_never_shows_another_account(alice: Member, bob: Member) -> None:
     for field in SORT_FIELDS:
         assert sorted(await alice.crawl(sort_by=field, limit=4)) == sorted(mine)
         assert set(await alice.ids(sort_by="title", sort_cursor="a")) == set(mine)
+
+
+async def test_cursor_decides_whatever_sort_cursor_says(alice: Member) -> None:
+    ids = [(await alice.save())["post_id"] for _ in range(3)]
+    cursor = (await alice.listed(limit=1))["meta"]["next_cursor"]
+
+    assert await alice.ids(limit=1, cursor=cursor, sort_cursor="null") == [ids[1]]
+
+
+async def test_a_forged_cursor_with_what_no_database_holds_is_refused(alice: Member) -> None:
+    await alice.save()
+    query = cursors.query_of(alice.account_id, BookmarkFilter(), Sort("title", False), False)  # noqa: FBT003 - as the library packs it
+    forged = cursors.write(cursors.Keyset("a\x00", 1), query)
+
+    response = await alice.get("/v1/bookmarks", sort_by="title", cursor=forged)
+
+    assert response.status_code == 400
+    assert response.json()["error"].startswith("cursor:")

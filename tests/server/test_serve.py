@@ -142,6 +142,25 @@ def test_an_address_of_another_machine_is_refused_in_a_sentence(tmp_path: Path) 
     assert ran.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("variables", "named"),
+    [
+        ({"port": 70_000}, "BOWERBIRD_PORT=70000"),
+        ({"admin_port": 65_536}, "BOWERBIRD_ADMIN_PORT=65536"),
+        ({"admin_port": 65_535, "workers": 2}, "BOWERBIRD_ADMIN_PORT=65535"),
+    ],
+)
+def test_a_port_that_there_is_not_is_refused_in_a_sentence(
+    tmp_path: Path, variables: dict[str, int], named: str
+) -> None:
+    environment = serving.environment_of(data_dir=tmp_path, **variables)
+
+    ran = serving.bowerbird("serve", environment=environment)
+
+    assert ran.returncode == 1
+    assert ran.stderr == f"Error: {named} is too large: ports end at 65535.\n"
+
+
 def test_a_misspelt_setting_stops_the_start_and_names_the_nearest() -> None:
     environment = serving.environment_of(databse_url="x")
 

@@ -2,6 +2,7 @@
 
 import io
 import json
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bowerbird.sources import json_records
-from bowerbird.sources.json_records import BrokenFile, Record, records
+from bowerbird.sources.json_records import TOO_LONG, BrokenFile, Record, records
 
 _BLANKS = st.text(" \t\r\n", max_size=4)
 _SCALARS = st.none() | st.booleans() | st.integers() | st.text(max_size=30)
@@ -110,15 +111,54 @@ def test_an_element_without_end_stops_the_reading(monkeypatch: pytest.MonkeyPatc
     assert caught.value.line == 2
 
 
-def test_a_line_without_end_is_one_broken_record(monkeypatch: pytest.MonkeyPatch) -> None:
+@given(
+    st.lists(_VALUES, min_size=1, max_size=6),
+    st.integers(1, 50),
+    st.integers(4, 60),
+    st.sampled_from([",", ",\n", " , "]),
+)
+def test_elements_that_are_too_long_are_passed_by_themselves(
+    values: list[Any], step: int, longest: int, separator: str
+) -> None:
+    texts = [json.dumps(value, ensure_ascii=step % 2 == 0).encode() for value in values]
+    data = b"[" + separator.encode().join(texts) + b"]"
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(json_records, "LONGEST", longest)
+        found = list(records(Trickle(data, step)))
+
+    lines = _lines_of("", separator, len(texts))
+    assert found == [
+        Record(line, text) if len(text) <= longest else Record(line, b"", TOO_LONG)
+        for line, text in zip(lines, texts, strict=True)
+    ]
+
+
+def test_a_long_element_is_never_held_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_records, "LONGEST", 1 << 20)
+    long = b'{"a":["' + (b'\\"]}' + b"x" * 60) * (1 << 17) + b'"]}'
+    data = io.BytesIO(b'[{"a":1},' + long + b',{"b":2}]')
+
+    tracemalloc.start()
+    found = list(records(data))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert [record.problem for record in found] == ["", TOO_LONG, ""]
+    assert peak < 7 << 20
+
+
+def test_a_line_that_is_too_long_is_refused_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_records, "LONGEST", 1 << 20)
     data = b'{"a":1}\n' + b"x" * (4 << 20) + b'\n{"b":2}\n'
 
     found = list(records(io.BytesIO(data)))
 
-    assert [record.line for record in found] == [1, 2, 3]
-    assert len(found[1].raw) < 3 << 20
-    assert found[2].raw == b'{"b":2}\n'
+    assert found == [
+        Record(1, b'{"a":1}\n'),
+        Record(2, b"", TOO_LONG),
+        Record(3, b'{"b":2}\n'),
+    ]
 
 
 @pytest.mark.parametrize("text", ["", "\n \n", "\ufeff", "[]", "\ufeff [ ]", '{"data": []}'])

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import apsw
 import pytest
 
 from bowerbird.storage.database import Database, Transaction
@@ -76,3 +77,16 @@ async def test_what_another_process_commits_is_seen_at_the_next_call(
 
     assert (await cast.alice.get("/v1/bookmarks/count")).status_code == 401
     await other.close()
+
+
+async def test_nothing_is_remembered_while_somebody_writes(
+    sqlite: Database, tmp_path: Path
+) -> None:
+    cast = await service.build(sqlite)
+    assert (await cast.alice.get("/v1/bookmarks/count")).status_code == 200
+    # As a writer leaves it that is killed behind its commit.
+    opened(tmp_path).begin()
+    shell = apsw.Connection(str(tmp_path / "bowerbird.db"))
+    shell.execute("UPDATE api_key SET revoked_at = 1")
+
+    assert (await cast.alice.get("/v1/bookmarks/count")).status_code == 401

@@ -16,7 +16,7 @@ import pytest
 from bowerbird.settings import Settings
 from bowerbird.storage import migrations, postgres_schema, sqlite_schema
 from bowerbird.storage.migrations import Applied, Migration, SchemaProblem
-from bowerbird.storage.opening import open_database
+from bowerbird.storage.opening import explained, open_database
 from bowerbird.storage.sqlite import FILE_NAME
 from bowerbird.storage.sqlite_schema import FolderInUse, FolderLock
 from tests.support.postgres import ThrowawayPostgres
@@ -177,7 +177,7 @@ async def test_a_failing_step_leaves_postgres_at_the_step_before(
         failing = step(last_of("postgres") + 1, f"{ADD_COLUMN}; SELECT no_such()")
         steps = [*migrations.available("postgres"), failing]
 
-        with pytest.raises(asyncpg.UndefinedFunctionError):
+        with pytest.raises(SchemaProblem, match="no_such"):
             await postgres_schema.migrate(url, steps)
 
         assert await asked_of_postgres(url, POSTGRES_SHAPE) == before
@@ -299,3 +299,38 @@ async def test_postgres_that_is_away_is_told_in_a_sentence(tmp_path: Path) -> No
         await postgres_schema.migrate(url)
     with pytest.raises(SchemaProblem, match="PostgreSQL cannot be reached"):
         await postgres_schema.require_ready(url)
+
+
+async def test_a_user_who_may_not_migrate_is_told_in_a_sentence(
+    postgres: ThrowawayPostgres,
+) -> None:
+    with postgres.fresh_database() as url:
+        await asked_of_postgres(url, "CREATE ROLE reader LOGIN")
+        try:
+            with pytest.raises(SchemaProblem, match="PostgreSQL refused: permission denied"):
+                await postgres_schema.migrate(url.replace("postgres@", "reader@"))
+        finally:
+            await asked_of_postgres(url, "DROP ROLE reader")
+
+
+@pytest.mark.parametrize(
+    ("kind", "advice"),
+    [
+        (apsw.CorruptError, "Restore a backup."),
+        (apsw.FullError, "Make room on the disk."),
+        (apsw.BusyError, "Another program holds the file; end that first."),
+        (
+            apsw.CantOpenError,
+            "See that this user may read and write the folder and its files.",
+        ),
+        (apsw.SQLError, ""),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_told_with_what_helps(
+    kind: type[apsw.Error], advice: str
+) -> None:
+    with pytest.raises(SchemaProblem) as told, explained(Path("data")):
+        raise kind("the reason")
+
+    said = f"The library in data cannot be opened: the reason. {advice}"
+    assert str(told.value) == said.rstrip()

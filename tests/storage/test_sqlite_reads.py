@@ -1,13 +1,18 @@
 """Reads that take long run beside the others, and can be stopped."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bowerbird.cli.opened import opened_library
 from bowerbird.errors import Refusal
-from bowerbird.storage import sqlite as sqlite_module
+from bowerbird.settings import Settings
 from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.opening import open_database
+from tests.support.databases import TEMPLATE
+from tests.support.postgres import ThrowawayPostgres
 
 pytestmark = pytest.mark.anyio
 
@@ -41,17 +46,41 @@ async def test_a_read_that_nobody_waits_for_is_stopped(sqlite: Database) -> None
         assert list(await sqlite.slow_rows("SELECT 1", {})) == [(1,)]
 
 
-async def test_a_read_that_takes_too_long_is_a_refusal(
-    sqlite: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sqlite_module, "SLOW_READ_LIMIT_S", 0.05)
+async def test_a_read_that_takes_too_long_is_a_refusal(tmp_path: Path) -> None:
+    database = await open_database(Settings(data_dir=tmp_path), read_limit_s=0.05)
 
-    with pytest.raises(Refusal, match="took too long") as refused:
-        await sqlite.slow_rows(ENDLESS, {})
+    with pytest.raises(Refusal, match="The read took too long") as refused:
+        await database.slow_rows(ENDLESS, {})
 
     assert refused.value.status == 503
     assert refused.value.headers["Retry-After"]
-    assert list(await sqlite.slow_rows("SELECT 1", {})) == [(1,)]
+    assert list(await database.slow_rows("SELECT 1", {})) == [(1,)]
+    await database.close()
+
+
+async def test_a_command_may_read_as_long_as_it_takes(
+    tmp_path: Path, postgres: ThrowawayPostgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert open_database.__kwdefaults__
+    monkeypatch.setitem(open_database.__kwdefaults__, "read_limit_s", 0.01)
+    long = ENDLESS.replace("FROM n)", "FROM n WHERE i < 2000000)")
+
+    with postgres.fresh_database(TEMPLATE) as url:
+        for settings in (Settings(data_dir=tmp_path), Settings(database_url=url)):
+            async with opened_library(settings) as opened:
+                assert [*(await opened.database.slow_rows(long, {}))[0]] == [2_000_000]
+
+
+async def test_closing_stops_reads_and_holds_nothing_up(tmp_path: Path) -> None:
+    database = await open_database(Settings(data_dir=tmp_path))
+    slow = [asyncio.create_task(database.slow_rows(ENDLESS, {})) for _ in range(2)]
+    await asyncio.sleep(0)
+
+    async with asyncio.timeout(10):
+        await database.close()
+        ended = await asyncio.gather(*slow, return_exceptions=True)
+
+    assert [str(error) for error in ended] == ["The library is being closed."] * 2
 
 
 async def test_a_library_that_is_current_is_ready(sqlite: Database) -> None:

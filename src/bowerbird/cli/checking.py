@@ -13,6 +13,7 @@ from bowerbird.library.checks import Checks
 from bowerbird.library.comparisons import Finding
 from bowerbird.storage.accounts import AccountStore
 from bowerbird.storage.checks import file_problems
+from bowerbird.storage.opening import explained
 from bowerbird.storage.sqlite import FILE_NAME
 
 # Damage of one kind comes in thousands; the first few tell of what kind it is.
@@ -71,7 +72,8 @@ def _require_whole_file() -> None:
     settings = settings_from_environment()
     if not settings.is_sqlite or not (settings.data_dir / FILE_NAME).exists():
         return
-    problems = file_problems(settings.data_dir)
+    with explained(settings.data_dir):
+        problems = file_problems(settings.data_dir)
     for problem in problems:
         click.echo(f"{FILE_NAME}: {problem}")
     if problems:

@@ -44,7 +44,7 @@ def restore(file: Path, *, yes: bool) -> None:
     r"""Replace the library by the copy in FILE. Stop the server first.
 
     FILE is checked whole before anything is touched, and the library that was there is kept
-    beside the new one. What clients remember of it (cursors, ETags) no longer counts.
+    beside the new one. What clients remember of it by ETag no longer counts.
 
     \b
     Example:

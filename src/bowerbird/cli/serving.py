@@ -18,6 +18,7 @@ from bowerbird.settings import Settings
 from bowerbird.storage import postgres_schema, sqlite_schema
 from bowerbird.storage.accounts import AccountStore
 from bowerbird.storage.migrations import SchemaProblem
+from bowerbird.storage.opening import explained
 
 
 @click.command()
@@ -41,6 +42,7 @@ def serve(host: str | None, port: int | None, workers: int | None, worker_number
         port=port or known.port,
         workers=workers or known.workers,
     )
+    settings.check()
     if worker_number:
         server.run(settings, worker_number)
         return
@@ -75,7 +77,8 @@ def migrate() -> None:
     """
     settings = settings_from_environment()
     if settings.is_sqlite:
-        done = sqlite_schema.prepare(settings.data_dir)
+        with explained(settings.data_dir):
+            done = sqlite_schema.prepare(settings.data_dir)
     else:
         done = asyncio.run(postgres_schema.migrate(settings.database_url))
     for name in done:
@@ -105,7 +108,7 @@ async def _greet(settings: Settings) -> None:
     command = sys.argv[0] if sys.argv[0].endswith("bowerbird") else "bowerbird"
     try:
         async with opened_library(settings) as opened:
-            is_new = not await AccountStore(opened.database).all()
+            is_new = not await AccountStore(opened.database).count()
     except SchemaProblem as problem:
         click.echo(f"Not ready: {problem}")
         return

@@ -14,7 +14,8 @@ def shown_steps() -> Iterator[Advance]:
     """Gives a function that is told what is done, how much of it, and how much it is."""
     console = Console(stderr=True)
     bar = Progress(
-        TextColumn("{task.description}"),
+        # A file's name may look like markup.
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TaskProgressColumn(),
         TimeRemainingColumn(),

@@ -22,6 +22,14 @@ _REMOVED_AT_ONCE: Final = 200
 Progress = Callable[[int, int], None]
 
 
+class NoAccount(Refusal):
+    """Nobody has that address."""
+
+
+class HalfDeleted(Refusal):
+    """The account is being deleted, or that was interrupted."""
+
+
 class Accounts:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
@@ -47,11 +55,7 @@ class Accounts:
         account_id = await self._id_of(email)
         account = await self._store.by_id(account_id, month_of(self._clock()))
         if account is None:
-            raise Refusal(
-                Code.NOT_FOUND,
-                f"The account of {email.strip()} is half deleted. "
-                f"Finish that with: bowerbird account delete {email.strip()}",
-            )
+            raise HalfDeleted(Code.NOT_FOUND, f"The account of {email.strip()} is half deleted.")
         return account
 
     async def set_plan(self, email: str, plan: str) -> None:
@@ -74,11 +78,7 @@ class Accounts:
     async def _id_of(self, email: str) -> int:
         account_id = await self._store.id_of_email(fold(_checked(email)))
         if account_id is None:
-            raise Refusal(
-                Code.NOT_FOUND,
-                f"No account has the address {shown(email.strip())}. "
-                "See them with: bowerbird account list",
-            )
+            raise NoAccount(Code.NOT_FOUND, f"No account has the address {shown(email.strip())}.")
         return account_id
 
 

@@ -24,17 +24,14 @@ class CallCounter:
         self._clock = clock
         self._calls_per_month = calls_per_month
         self._gathered: Counter[tuple[int, int]] = Counter()
-        # Handed to the database, not yet known to be stored.
-        self._leaving: Counter[tuple[int, int]] = Counter()
         self._full = asyncio.Event()
+        self._is_stopping = False
         self._log = structlog.get_logger()
 
     def check(self, account: Account) -> None:
-        if not account.is_free:
-            return
+        """Refuses a free account whose month is used up. What is being written is forgiven."""
         now = self._clock()
-        key = (month_of(now), account.account_id)
-        used = account.calls_this_month + self._gathered[key] + self._leaving[key]
+        used = account.calls_this_month + self._gathered[month_of(now), account.account_id]
         if used >= self._calls_per_month:
             raise Refusal(
                 Code.SUBSCRIPTION_REQUIRED,
@@ -43,37 +40,34 @@ class CallCounter:
             )
 
     def add(self, account: Account) -> None:
-        if not account.is_free:
-            return
         self._gathered[month_of(self._clock()), account.account_id] += 1
         if self._gathered.total() >= _FLUSH_CALLS:
             self._full.set()
 
     async def flush(self) -> None:
-        if not self._gathered:
-            return
-        self._leaving, self._gathered = self._gathered, Counter()
-        try:
-            for month in sorted({month for month, _ in self._leaving}):
-                calls = {a: n for (m, a), n in self._leaving.items() if m == month}
+        for month in sorted({month for month, _ in self._gathered}):
+            calls = {a: n for (m, a), n in self._gathered.items() if m == month}
+            for account_id in calls:
+                del self._gathered[month, account_id]
+            try:
                 await self._store.add_calls(month, calls)
-        except Exception:
-            # They stay gathered until the database takes them.
-            self._gathered += self._leaving
-            raise
-        finally:
-            self._leaving = Counter()
+            except Exception:
+                # They stay gathered until the database takes them.
+                self._gathered.update({(month, a): n for a, n in calls.items()})
+                raise
 
     async def keep_flushing(self) -> None:
-        """Runs beside the server until it is cancelled; then writes what is left."""
-        try:
-            while True:
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(self._full.wait(), _FLUSH_S)
-                self._full.clear()
-                await self._try_to_flush()
-        finally:
+        """Runs beside the server until `stop`; then writes what is left and ends."""
+        while not self._is_stopping:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._full.wait(), _FLUSH_S)
+            self._full.clear()
             await self._try_to_flush()
+
+    def stop(self) -> None:
+        """Not by cancelling: a write under way would be lost, or counted twice."""
+        self._is_stopping = True
+        self._full.set()
 
     async def _try_to_flush(self) -> None:
         try:

@@ -47,6 +47,9 @@ def read_after(text: str, query: bytes, sort: Sort) -> After:
     is_text = SORT_FIELDS[sort.field].kind is Kind.TEXT
     if not isinstance(end, Keyset) or isinstance(end.value, str) is not is_text:
         raise _refused(text)
+    # We never give one out with it, but the seal is no secret and PostgreSQL refuses the text.
+    if isinstance(end.value, str) and "\x00" in end.value:
+        raise _refused(text)
     return After(end.value, end.number)
 
 

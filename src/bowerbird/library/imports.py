@@ -1,7 +1,7 @@
 """Takes files of bookmarks into a library, chunk by chunk.
 
-A chunk is one transaction: it is in as a whole or not at all. While one is written, the next
-is read and prepared.
+A chunk is one transaction: it is in as a whole or not at all, and before the next is compared
+with the library.
 """
 
 import asyncio
@@ -58,46 +58,24 @@ class Import:
         self._intake = Intake(database, clock)
         self._account = account
         self._on_refusal = on_refusal
-        self._writing: asyncio.Task[None] | None = None
         self._tally = tally
 
     async def read(self, file: Readable, name: str) -> None:
-        """Takes one file in. What is under way when this ends or is stopped is finished."""
-        try:
-            for chunk in self._chunks(file, name):
-                await self._take(chunk)
-        finally:
-            await self._written()
+        """Takes one file in. The chunk under way when this is stopped is finished."""
+        for chunk in self._chunks(file, name):
+            await _finished(asyncio.create_task(self._take(chunk)))
 
     async def _take(self, chunk: "_Chunk") -> None:
-        prepared = await self._intake.prepare(self._account, list(chunk.posts.values()))
-        await self._written()
-
-        async def write() -> None:
-            outcome = await self._intake.write(prepared)
-            self._tally.outcome += outcome
-            self._tally.removed_characters += chunk.removed_characters
-
-        self._writing = asyncio.create_task(write())
-        # Lets it begin: what follows on this thread is the reading of the next chunk.
-        await asyncio.sleep(0)
-
-    async def _written(self) -> None:
-        """Waits for the write under way, even if this import is being stopped."""
-        writing, self._writing = self._writing, None
-        if writing is None:
-            return
-        try:
-            await asyncio.shield(writing)
-        except asyncio.CancelledError:
-            await asyncio.wait([writing])
-            # Asked for, so that nobody complains that nobody asked.
-            writing.exception()
-            raise
+        outcome = await self._intake.take(self._account, list(chunk.posts.values()))
+        self._tally.outcome += outcome
+        self._tally.removed_characters += chunk.removed_characters
 
     def _chunks(self, file: Readable, name: str) -> Iterator["_Chunk"]:
         chunk = _Chunk()
         for record in self._records(file, name):
+            if record.problem:
+                self._refuse(name, record.line, record.problem)
+                continue
             try:
                 read = own_json.read(record.raw)
             except BadRecord as error:
@@ -120,6 +98,17 @@ class Import:
     def _refuse(self, name: str, line: int, reason: str) -> None:
         self._tally.refused += 1
         self._on_refusal(RefusedRecord(name, line, reason))
+
+
+async def _finished(taking: asyncio.Task[None]) -> None:
+    """Waits for the chunk under way, even if the import is being stopped."""
+    try:
+        await asyncio.shield(taking)
+    except asyncio.CancelledError:
+        await asyncio.wait([taking])
+        # Asked for, so that nobody complains that nobody asked.
+        taking.exception()
+        raise
 
 
 @dataclass(slots=True)

@@ -14,6 +14,10 @@ from bowerbird.storage.keys import KeyStore
 _LONGEST_NAME: Final = 100
 
 
+class NoLiveKey(Refusal):
+    """The account has no such key, or it was revoked."""
+
+
 class Keys:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._store = KeyStore(database)
@@ -45,8 +49,5 @@ class Keys:
         if revoked is None:
             # The text of a key is not repeated: it may work on another account.
             named = "That key" if key.startswith(PREFIX) else f"Key {shown(key)}"
-            raise Refusal(
-                Code.NOT_FOUND,
-                f"{named} is no live key of this account. See them with: bowerbird key list EMAIL",
-            )
+            raise NoLiveKey(Code.NOT_FOUND, f"{named} is no live key of this account.")
         return revoked

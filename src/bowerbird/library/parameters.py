@@ -162,7 +162,8 @@ def _order(given: Mapping[str, str], *, default: bool) -> bool:
 
 def _sort_cursor(given: Mapping[str, str], sort: Sort, *, is_ranked: bool) -> After | None:
     text = given.get("sort_cursor")
-    if text is None:
+    # When both come, cursor decides.
+    if text is None or "cursor" in given:
         return None
     if is_ranked:
         raise errors.invalid("sort_cursor", "a list by relevance continues by cursor alone")

@@ -11,7 +11,7 @@ class Plan(StrEnum):
 
 
 class Account(Struct, frozen=True):
-    """One account's library as one read finds it. Never kept between requests."""
+    """One account's library as one read finds it. Never used past a commit of anybody's."""
 
     account_id: int
     # SQLite's small number of the account; 0 where the database needs none.

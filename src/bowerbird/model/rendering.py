@@ -14,7 +14,7 @@ from bowerbird.model import instants
 from bowerbird.model.bookmarks import Post
 
 RENDER_VERSION: Final = 1
-"""Raised when the form below changes; rows of an older form are then rendered anew."""
+"""Raised when the form below changes; `bowerbird check --mend` then renders older rows anew."""
 
 _encode: Final = msgspec.json.Encoder().encode
 # The closings of a bookmark by its state: 1 says read, 2 archived. SQL joins with the same ones.

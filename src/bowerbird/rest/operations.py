@@ -61,7 +61,7 @@ OPERATIONS: Final = (
         summary="How many bookmarks match. Without parameters it only tries the key.",
         data="BookmarkCounts",
         query=FILTER_PARAMETERS,
-        refusals=LIST_PLAN,
+        refusals=tuple(code for code in LIST_PLAN if code is not Code.PAGINATION_NOT_ALLOWED),
     ),
     Operation(
         method="POST",

@@ -2,12 +2,15 @@
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from bowerbird.model.words import Term, WordQuery
 from bowerbird.search import tokens
 
 MAX_TERMS: Final = 32
+# A query is read on the event loop; nobody types more.
+MAX_CHARACTERS: Final = 4_000
 # Bounds what one pasted page can ask of the engines; the phrase's first words decide.
 MAX_TERM_TOKENS: Final = 64
 MIN_PREFIX_LETTERS: Final = 2
@@ -18,12 +21,8 @@ _BIGRAM_LENGTH: Final = 2
 
 
 def parse(text: str) -> WordQuery:
-    terms: dict[Term, None] = {}
-    for term in _terms(text.translate(_STRAIGHT_QUOTES)):
-        terms[term] = None
-        if len(terms) == MAX_TERMS:
-            break
-    return WordQuery(tuple(terms))
+    pieces = text[:MAX_CHARACTERS].translate(_STRAIGHT_QUOTES)
+    return WordQuery(tuple(dict.fromkeys(islice(_terms(pieces), MAX_TERMS))))
 
 
 def _terms(text: str) -> Iterator[Term]:

@@ -12,13 +12,18 @@ import msgspec
 
 _READ: Final = 1 << 20
 LONGEST: Final = 16 << 20
+TOO_LONG: Final = f"The record is larger than {LONGEST >> 20} MiB."
+_ENDLESS: Final = "The record that begins here does not end."
 _BOM: Final = b"\xef\xbb\xbf"
 _BLANK: Final = re.compile(rb"[ \t\r\n]*")
 _SEPARATOR: Final = re.compile(rb"[ \t\r\n,]*")
 # A string, a bracket, or the quote of a string that does not end: all that decides a value's end.
-_BRACKET: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[\]{}"]', re.DOTALL)
-_SCALAR: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"|[^"\[\]{},\s][^,\[\]{}\s]*+', re.DOTALL)
-_MEMBER: Final = re.compile(rb'"((?:[^"\\]|\\.)*+)"[ \t\r\n]*:[ \t\r\n]*', re.DOTALL)
+_BRACKET: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}"]', re.DOTALL)
+_SCALAR: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[^"\[\]{},\s][^,\[\]{}\s]*+', re.DOTALL)
+_MEMBER: Final = re.compile(rb'"([^"\\]*+(?:\\.[^"\\]*+)*+)"[ \t\r\n]*:[ \t\r\n]*', re.DOTALL)
+# What decides the end of a value that is passed in pieces. An escape may be cut in two.
+_IN_TEXT: Final = re.compile(rb'"|\\.?', re.DOTALL)
+_IN_VALUE: Final = re.compile(rb'["\[\]{},]')
 # Where one object ends and the next begins: perhaps two records, perhaps parts of one.
 _SEAM: Final = re.compile(rb"\}[ \t\r\n]*(?=,[ \t\r\n]*\{)")
 _SEAMS_TRIED: Final = 8
@@ -33,6 +38,8 @@ class Readable(Protocol):
 class Record(NamedTuple):
     line: int
     raw: bytes
+    # Why it cannot be given, or nothing.
+    problem: str = ""
 
 
 class BrokenFile(Exception):  # noqa: N818 - named for what it is
@@ -65,9 +72,13 @@ class _Window:
         self.line = 1
         self.reads = 0
 
+    @property
+    def is_full(self) -> bool:
+        return len(self.data) - self.position > LONGEST
+
     def more(self) -> bool:
         """Reads on. False at the end of the file, or when what is wanted is too long."""
-        if len(self.data) - self.position > LONGEST:
+        if self.is_full:
             return False
         read = self._file.read(_READ)
         if read:
@@ -97,29 +108,29 @@ class _Window:
 def _lines(window: _Window) -> Iterator[Record]:
     while True:
         end = window.data.find(b"\n", window.position)
-        if end >= 0:
-            line = window.line
-            raw = window.pass_to(end + 1)
-        elif window.more():
+        if end < 0 and window.more():
             continue
-        else:
-            line, raw = _last_of_line(window)
+        line = window.line
+        raw = window.pass_to(end + 1 or len(window.data))
+        if not raw:
+            return
+        if end < 0:
+            _pass_line(window)
         if raw.strip():
-            yield Record(line, raw)
-        elif not raw:
+            yield _record(line, raw)
+
+
+def _pass_line(window: _Window) -> None:
+    """Passes the rest of a line whose beginning was too long already."""
+    while window.more():
+        end = window.data.find(b"\n")
+        window.pass_to(end + 1 or len(window.data))
+        if end >= 0:
             return
 
 
-def _last_of_line(window: _Window) -> tuple[int, bytes]:
-    """The rest of the file, or the beginning of a line that is too long to be a record."""
-    line, raw = window.line, window.pass_to(len(window.data))
-    if len(raw) > LONGEST:
-        while window.more():
-            end = window.data.find(b"\n")
-            window.pass_to(end + 1 or len(window.data))
-            if end >= 0:
-                break
-    return line, raw
+def _record(line: int, raw: bytes) -> Record:
+    return Record(line, raw) if len(raw) <= LONGEST else Record(line, b"", TOO_LONG)
 
 
 def _array(window: _Window) -> Iterator[Record]:
@@ -134,8 +145,7 @@ def _array(window: _Window) -> Iterator[Record]:
             yield from whole
             continue
         slow_read = window.reads
-        end = _end_of_value(window)
-        yield Record(window.line, window.pass_to(end))
+        yield _element(window)
 
 
 def _whole_records(window: _Window) -> list[Record]:
@@ -157,18 +167,65 @@ def _next(window: _Window, raw: bytes) -> Record:
     window.skip(_SEPARATOR)
     line = window.line
     window.pass_to(window.position + len(raw))
-    return Record(line, raw)
+    return _record(line, raw)
 
 
-def _end_of_value(window: _Window) -> int:
-    """Where the value ends that begins here, found by its brackets even if it is not JSON."""
+def _element(window: _Window) -> Record:
+    line = window.line
+    end = _end_of_value(window)
+    if end is None:
+        _pass_value(window)
+        return Record(line, b"", TOO_LONG)
+    return _record(line, window.pass_to(end))
+
+
+def _end_of_value(window: _Window) -> int | None:
+    """Where the value ends that begins here, found by its brackets even if it is not JSON.
+
+    None when it is too long to be held.
+    """
     while True:
         end = _balanced(window.data, window.position)
         # A number or a word may go on in what is not read yet.
-        if end is not None and (end < len(window.data) or not window.more()):
+        if end is not None and end < len(window.data):
             return end
-        if end is None and not window.more():
-            raise BrokenFile(window.line, "The record that begins here does not end.")
+        if window.more():
+            continue
+        if window.is_full:
+            return None
+        if end is None:
+            raise BrokenFile(window.line, _ENDLESS)
+        return end
+
+
+def _pass_value(window: _Window) -> None:
+    """Passes a value that is too long to be held, a piece at a time."""
+    line, depth, is_text = window.line, 0, False
+    while True:
+        end, depth, is_text = _progress(window.data, window.position, depth, is_text=is_text)
+        window.pass_to(end)
+        if end < len(window.data) and not (is_text or depth):
+            return
+        if not window.more():
+            if is_text or depth:
+                raise BrokenFile(line, _ENDLESS)
+            return
+
+
+def _progress(data: bytes, start: int, depth: int, *, is_text: bool) -> tuple[int, int, bool]:
+    """How far a value goes in this piece, and how deep inside it and whether in a text that is."""
+    while match := (_IN_TEXT if is_text else _IN_VALUE).search(data, start):
+        token = match[0]
+        if token == b"\\" or (not depth and token in b",]}"):
+            return match.start(), depth, is_text
+        start = match.end()
+        if token == b'"':
+            is_text = not is_text
+        elif not is_text and token != b",":
+            depth += 1 if token in b"[{" else -1
+        if not (depth or is_text):
+            return start, depth, is_text
+    return len(data), depth, is_text
 
 
 def _balanced(data: bytes, start: int) -> int | None:

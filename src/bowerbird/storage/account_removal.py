@@ -10,7 +10,8 @@ from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.places import LAST_NUMBER, place_of
 
 _HIDING: Final = ("delete_keys", "delete_calls", "delete_library")
-_BOOKMARKS: Final = ("delete_words", "delete_contents", "delete_attachments", "delete_bookmarks")
+_PLACED: Final = ("delete_words", "delete_contents")
+_BOOKMARKS: Final = (*_PLACED, "delete_attachments", "delete_bookmarks")
 _BESIDE: Final = ("some_trash", "some_answers")
 # Keys and calls once more: a server may have written the calls it had counted meanwhile.
 _REST: Final = (
@@ -75,7 +76,10 @@ class AccountRemoval:
         rows = await transaction.rows(self._sql["local_number"], values)
         if rows:
             values["place"] = place_of(rows[0][0])
-            await self._run(transaction, names, values)
+        else:
+            # Where these lie is not known any more; `check` finds them as nobody's.
+            names = tuple(name for name in names if name not in _PLACED)
+        await self._run(transaction, names, values)
 
     async def _run(
         self, transaction: Transaction, names: tuple[str, ...], values: dict[str, Any]

@@ -153,9 +153,10 @@ class BookmarkStore:
         # Both flags or none walk an index of just these rows; one flag alone may have to skip many.
         is_bounded = sort.field == "sort_index" and filter.unread_only == filter.hide_archived
         read = self._database.rows if is_bounded else self._database.slow_rows
-        (body, count, _), *ends = await read(sql, values)
-        # Of two ends, the second begins the next page and the first ends this one.
-        end = After(ends[0][1], ends[0][2]) if len(ends) > 1 else None
+        rows = sorted(await read(sql, values), key=lambda row: row[0])
+        _, body, count, _ = rows[0]
+        # A second key begins the next page, and then the first one ends this page.
+        end = After(*rows[1][2:]) if len(rows) > 2 else None  # noqa: PLR2004 - body and two keys
         return Page(body or b"", count, end)
 
     async def _keys(
@@ -179,7 +180,12 @@ class BookmarkStore:
 
     def _asked(self, account: Account, filter: BookmarkFilter) -> tuple[list[str], dict[str, Any]]:
         """Names of the fragments a filter needs, and the values of their parameters."""
-        fragments = [name for name in _FILTERS if getattr(filter, name) not in (None, False)]
+        # By identity: the instant 0 is a bound like any other.
+        fragments = [
+            name
+            for name in _FILTERS
+            if (value := getattr(filter, name)) is not None and value is not False
+        ]
         values: dict[str, Any] = {"account_id": account.account_id, **place_values(account)}
         for name in fragments:
             values[name] = getattr(filter, name)

@@ -16,7 +16,8 @@ _BYTES: Final = 8
 class Generation:
     def __init__(self, file: IO[bytes]) -> None:
         if os.fstat(file.fileno()).st_size < _BYTES:
-            os.ftruncate(file.fileno(), _BYTES)
+            # Written, not only made longer: a full disk then says so here, and not by a signal.
+            os.write(file.fileno(), bytes(_BYTES))
         self._map = mmap.mmap(file.fileno(), _BYTES)
 
     def begin(self) -> None:

@@ -1,6 +1,9 @@
 """Opens the database that the settings name."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 import apsw
 
@@ -9,32 +12,58 @@ from bowerbird.storage import sqlite_schema
 from bowerbird.storage.database import Database
 from bowerbird.storage.migrations import SchemaProblem
 from bowerbird.storage.postgres import PostgresDatabase, open_pool
-from bowerbird.storage.sqlite import SqliteDatabase
+from bowerbird.storage.sqlite import SLOW_READ_LIMIT_S, SqliteDatabase
 from bowerbird.storage.sqlite_schema import FolderLock
 
+_NO_RIGHTS: Final = "See that this user may read and write the folder and its files."
+_ADVICE: Final[dict[type[apsw.Error], str]] = {
+    apsw.CorruptError: "Restore a backup.",
+    apsw.NotADBError: "Restore a backup.",
+    apsw.FullError: "Make room on the disk.",
+    apsw.BusyError: "Another program holds the file; end that first.",
+    apsw.LockedError: "Another program holds the file; end that first.",
+    apsw.CantOpenError: _NO_RIGHTS,
+    apsw.PermissionsError: _NO_RIGHTS,
+    apsw.ReadOnlyError: _NO_RIGHTS,
+    apsw.IOError: "See whether the disk is full or fails.",
+}
 
-async def open_database(settings: Settings, *, is_mapped: bool = True) -> Database:
+
+async def open_database(
+    settings: Settings, *, is_mapped: bool = True, read_limit_s: float = SLOW_READ_LIMIT_S
+) -> Database:
     """A SQLite library is migrated first; PostgreSQL is migrated by a command of its own.
 
     Mapped, a SQLite file is read faster, but all that is read of it counts as memory in use.
+    `read_limit_s` ends reads that take too long.
     """
     if settings.is_sqlite:
-        return _opened_file(settings.data_dir, is_mapped=is_mapped)
-    pool = await open_pool(settings.database_url, settings.postgres_connections)
+        return _opened_file(settings.data_dir, is_mapped=is_mapped, read_limit_s=read_limit_s)
+    pool = await open_pool(settings.database_url, settings.postgres_connections, read_limit_s)
     return PostgresDatabase(pool)
 
 
-def _opened_file(folder: Path, *, is_mapped: bool) -> SqliteDatabase:
+@contextmanager
+def explained(folder: Path) -> Iterator[None]:
+    """Says in a sentence why a library's file cannot be used, and what helps."""
+    try:
+        yield
+    except apsw.Error as error:
+        problem = f"The library in {folder} cannot be opened: {error}."
+        raise SchemaProblem(f"{problem} {_ADVICE.get(type(error), '')}".rstrip()) from error
+
+
+def _opened_file(folder: Path, *, is_mapped: bool, read_limit_s: float) -> SqliteDatabase:
     lock = FolderLock(folder)
     try:
-        sqlite_schema.prepare(folder)
-        # Before the file is opened: a restore in between would leave us on the file it replaced.
-        lock.share()
-        return SqliteDatabase(folder, lock.close, is_mapped=is_mapped)
-    except BaseException as error:
+        with explained(folder):
+            sqlite_schema.prepare(folder)
+            # Before the file is opened: a restore in between would leave us on the file it
+            # replaced.
+            lock.share()
+            return SqliteDatabase(
+                folder, lock.close, is_mapped=is_mapped, slow_read_limit_s=read_limit_s
+            )
+    except BaseException:
         lock.close()
-        if isinstance(error, apsw.Error):
-            raise SchemaProblem(
-                f"The library in {folder} cannot be opened: {error}. Restore a backup."
-            ) from error
         raise

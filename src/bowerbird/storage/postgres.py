@@ -79,6 +79,9 @@ class PostgresDatabase:
         text, arguments = _numbered(sql, values)
         try:
             return await self._fetch(text, arguments)
+        except asyncpg.DataError:
+            # A wrong argument is a fault of ours, though asyncpg counts it to its interface.
+            raise
         except _CUT:
             return await self._again(text, arguments)
         except _AWAY as error:
@@ -115,6 +118,8 @@ class PostgresDatabase:
                     "Idempotency-Key: the first request with this key still runs.",
                     {"Retry-After": "1"},
                 ) from None
+            except asyncpg.DataError:
+                raise
             except _LOST as error:
                 failure = error
                 await asyncio.sleep(0.01 * 4**attempt)
@@ -187,7 +192,12 @@ async def open_pool(
         timeout=WAIT_LIMIT_S,
         command_timeout=command_limit_s,
         connection_class=_Connection,
-        server_settings={"application_name": "bowerbird", "jit": "off"},
+        server_settings={
+            "application_name": "bowerbird",
+            "jit": "off",
+            # Workers cost a page more than they bring.
+            "max_parallel_workers_per_gather": "0",
+        },
     )
 
 

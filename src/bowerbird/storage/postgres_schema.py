@@ -74,5 +74,7 @@ async def _connected(url: str) -> AsyncIterator[Any]:
         raise migrations.SchemaProblem(f"PostgreSQL cannot be reached: {reason}") from error
     try:
         yield connection
+    except (asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+        raise migrations.SchemaProblem(f"PostgreSQL refused: {error}") from error
     finally:
         await connection.close()

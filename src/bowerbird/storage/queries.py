@@ -6,7 +6,7 @@ Parameters are written :like_this, casts CAST(x AS t), never x::t.
 """
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Final
 
@@ -35,7 +35,7 @@ def parse(text: str) -> Queries:
     }
 
 
-@cache
+@lru_cache(maxsize=1024)
 def numbered(sql: str) -> tuple[str, tuple[str, ...]]:
     """The statement with $1, $2 … in place of :names, and the names in that order."""
     names: list[str] = []

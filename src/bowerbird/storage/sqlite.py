@@ -40,13 +40,16 @@ class SqliteDatabase:
         release: Callable[[], None] | None = None,
         *,
         is_mapped: bool = True,
+        slow_read_limit_s: float = SLOW_READ_LIMIT_S,
     ) -> None:
         """`release` is called when the file is closed: it lets go of the folder."""
         file = folder / FILE_NAME
         self._release = release
+        self._slow_read_limit_s = slow_read_limit_s
         read = functools.partial(connect, file, read_only=True, is_mapped=is_mapped)
         self._reader = read()
         self._slow_readers = [read() for _ in range(_READER_THREADS)]
+        self._readers = (self._reader, *self._slow_readers)
         self._slow_slots = asyncio.Semaphore(_READER_THREADS)
         self._threads = ThreadPoolExecutor(_READER_THREADS, thread_name_prefix="sqlite-reader")
         self._writer = Writer(functools.partial(connect, file, is_mapped=is_mapped), folder)
@@ -95,7 +98,9 @@ class SqliteDatabase:
     ) -> T:
         reading = asyncio.get_running_loop().run_in_executor(self._threads, work, connection)
         try:
-            return await asyncio.wait_for(asyncio.shield(reading), SLOW_READ_LIMIT_S)
+            return await asyncio.wait_for(asyncio.shield(reading), self._slow_read_limit_s)
+        except apsw.InterruptError as error:
+            raise errors.unavailable("The library is being closed.") from error
         except apsw.Error as error:
             raise translated(error) from error
         except (TimeoutError, asyncio.CancelledError) as error:
@@ -106,7 +111,7 @@ class SqliteDatabase:
                 await asyncio.wait([reading], timeout=_INTERRUPT_S)
             reading.exception()
             if isinstance(error, TimeoutError):
-                raise errors.unavailable("The search took too long and was stopped.") from None
+                raise errors.unavailable("The read took too long and was stopped.") from None
             raise
 
     async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
@@ -120,8 +125,12 @@ class SqliteDatabase:
             raise errors.unavailable(str(problem)) from problem
 
     async def close(self) -> None:
-        self._threads.shutdown()
-        for connection in (self._reader, *self._slow_readers):
+        ending = asyncio.create_task(asyncio.to_thread(self._threads.shutdown))
+        while not ending.done():
+            for connection in self._readers:
+                connection.interrupt()
+            await asyncio.wait([ending], timeout=_INTERRUPT_S)
+        for connection in self._readers:
             connection.close()
         # Last, because only a last connection that may write folds the log into the file.
         await asyncio.to_thread(self._writer.close)

@@ -78,28 +78,33 @@ class Writer:
 
     def _run(self) -> None:
         while (job := self._jobs.get()) is not None:
-            for outcome in self._group(job):
-                # Nobody waits for an answer where the loop has ended before its writes did.
-                with suppress(RuntimeError):
-                    outcome.job.loop.call_soon_threadsafe(_deliver, outcome)
+            self._deliver(self._group(job))
+        # What was asked for at the very moment of closing.
+        while not self._jobs.empty():
+            if (late := self._jobs.get()) is not None:
+                stopping = errors.unavailable("The service is stopping.")
+                self._deliver([_Outcome(late, None, stopping)])
+
+    def _deliver(self, outcomes: Sequence[_Outcome]) -> None:
+        for outcome in outcomes:
+            # Nobody waits for an answer where the loop has ended before its writes did.
+            with suppress(RuntimeError):
+                outcome.job.loop.call_soon_threadsafe(_deliver, outcome)
 
     def _group(self, first: _Job) -> list[_Outcome]:
+        jobs: list[_Job] = []
         outcomes: list[_Outcome] = []
-        failure: BaseException | None = None
         try:
             with locked(self._lock), self._noted(), self._transaction():
                 for job in self._waiting(first):
+                    jobs.append(job)
                     outcomes.append(self._outcome(job))
                     if not self._connection.in_transaction:
                         # Disk full and its like undo the whole transaction, not a savepoint.
-                        failure = outcomes[-1].error
-                        break
-        except (apsw.Error, OSError) as error:
-            failure = translated(error) if isinstance(error, apsw.Error) else _away(error)
-        if failure is None:
-            return outcomes
-        outcomes = outcomes or [_Outcome(first, None, None)]
-        return [_Outcome(o.job, None, o.error or failure) for o in outcomes]
+                        return _failed(jobs, outcomes, outcomes[-1].error)
+        except BaseException as error:  # noqa: BLE001 - the thread must outlive whatever it was
+            return _failed(jobs or [first], outcomes, error)
+        return outcomes
 
     def _waiting(self, first: _Job) -> Iterator[_Job]:
         yield first
@@ -212,9 +217,24 @@ def translated(error: apsw.Error) -> BaseException:
 
 
 def _away(error: BaseException) -> errors.Refusal:
+    refusal = errors.unavailable("The database cannot be reached at the moment.")
     if isinstance(error, apsw.FullError):
-        return errors.unavailable("The disk is full; this change was not made.", retry_after_s=30)
-    return errors.unavailable("The database cannot be reached at the moment.")
+        refusal = errors.unavailable("The disk is full; this change was not made.", 30)
+    # For the log: the caller is not told.
+    refusal.__cause__ = error
+    return refusal
+
+
+def _failed(
+    jobs: Sequence[_Job], outcomes: Sequence[_Outcome], error: BaseException | None
+) -> list[_Outcome]:
+    """Nothing of the group stands: each job has its own error, or the one that ended all."""
+    if isinstance(error, apsw.Error):
+        error = translated(error)
+    elif isinstance(error, OSError):
+        error = _away(error)
+    own = {outcome.job: outcome.error for outcome in outcomes}
+    return [_Outcome(job, None, own.get(job) or error) for job in jobs]
 
 
 def _deliver(outcome: _Outcome) -> None:

@@ -63,15 +63,19 @@ class AnswerCache:
         return reply
 
     def _keep(self, key: _Key, reply: Reply) -> None:
-        size = len(reply.body) + _ENTRY_BYTES
+        size = _size(key, reply)
         # One answer may not push out half of the others.
         if size * 2 > self._most_bytes or key in self._kept:
             return
         self._kept[key] = reply
         self._bytes += size
         while self._bytes > self._most_bytes:
-            _, oldest = self._kept.popitem(last=False)
-            self._bytes -= len(oldest.body) + _ENTRY_BYTES
+            self._bytes -= _size(*self._kept.popitem(last=False))
+
+
+def _size(key: _Key, reply: Reply) -> int:
+    # A query string may be longer than its answer.
+    return len(reply.body) + len(key[4]) + len(key[5]) + _ENTRY_BYTES
 
 
 def _tag(key: _Key) -> bytes:

@@ -13,6 +13,7 @@ from bowerbird.model.keys import parse_key
 from bowerbird.storage.accounts import AccountStore
 
 _KEPT_MOST: Final = 10_000
+_LONGEST_HEADER: Final = 100
 
 
 class Authenticator:
@@ -42,7 +43,7 @@ class Authenticator:
         return None if generation is None else (generation, now // MICROSECONDS)
 
     def _keep(self, moment: tuple[int, int] | None, header: bytes | None, account: Account) -> None:
-        if moment is None or header is None:
+        if moment is None or header is None or len(header) > _LONGEST_HEADER:
             return
         # A write may have ended since `moment` was read; then the next call finds another moment.
         if moment != self._moment or len(self._kept) >= _KEPT_MOST:

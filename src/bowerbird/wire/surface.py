@@ -92,6 +92,9 @@ class Surface:
         try:
             return await self._answer(scope, receive, request)
         except Refusal as refused:
+            if refused.code is Code.SERVICE_UNAVAILABLE:
+                cause = refused.__cause__
+                self._log.error("unavailable", route=request.template, cause=repr(cause))
             return envelope.refusal(refused, self._upgrade_url)
         except Exception:  # noqa: BLE001 - whatever it is, the caller gets the envelope
             reference = request.request_id.decode()

@@ -12,7 +12,7 @@ SELECT c.rendering, c.tags, {state}
 -- name: page
 -- Walks an index in the wanted order. One row holds all bookmarks, because handing each over by
 -- itself costs more than reading it; then come the keys of the last one and of the one behind it.
-SELECT {joined} AS body, count(*) AS first_key, 0 AS second_key
+SELECT 0 AS part, {joined} AS body, count(*) AS count_or_key, 0 AS number
   FROM (SELECT {piece} AS piece, {sort} AS sort_value, b.number AS number
           FROM bookmark AS b
           JOIN content AS c ON {content}
@@ -21,7 +21,7 @@ SELECT {joined} AS body, count(*) AS first_key, 0 AS second_key
          ORDER BY {sort} {direction}, b.number {direction}
          LIMIT :limit) AS p
  UNION ALL
-SELECT NULL, e.sort_value, e.number
+SELECT 1, NULL, e.sort_value, e.number
   FROM (SELECT {sort} AS sort_value, b.number AS number
           FROM bookmark AS b
          WHERE b.account_id = :account_id
