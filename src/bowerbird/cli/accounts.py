@@ -77,7 +77,7 @@ def plan(email: str, plan: str) -> None:
 @click.argument("email")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def delete(email: str, *, yes: bool) -> None:
-    r"""Delete an account and every trace of it: bookmarks, labels, keys.
+    r"""Delete an account and every trace of it: bookmarks, labels, views, keys.
 
     Cannot be undone. Interrupted, it is finished by running it again.
 
@@ -104,8 +104,8 @@ def delete(email: str, *, yes: bool) -> None:
 def export(email: str, file: Path, *, force: bool) -> None:
     r"""Write all that an account holds to FILE, as JSON.
 
-    The file holds address, plan, names of the keys, call counts, labels and every bookmark in the
-    API's own shape; `bowerbird import` reads the bookmarks back.
+    The file holds address, plan, names of the keys, call counts, labels, Smart Views, every
+    bookmark in the API's own shape and the trash; `bowerbird import` reads the bookmarks back.
 
     \b
     Example:
