@@ -197,3 +197,26 @@ async def _begin_deletion(library: Library) -> None:
         removal = AccountRemoval(opened.database, account_id)
         await removal.hide()
         await removal.step(10)
+
+
+def test_a_deletion_takes_the_texts_out_of_the_file_itself(tmp_path: Path) -> None:
+    library = sqlite_library(tmp_path / "data")
+    library.run("account", "create", EMAIL)
+    posts = tmp_path / "posts.jsonl"
+    posts.write_text(
+        "".join(
+            f'{{"post_id": "{n}", "tweet_details": {{"text": "zephyr {n} zenith"}}}}\n'
+            for n in range(1, 600)
+        )
+    )
+    library.run("import", EMAIL, posts)
+    assert b"zephyr" in _bytes(library)
+
+    library.run("account", "delete", EMAIL, "--yes")
+
+    assert b"zephyr" not in _bytes(library)
+    assert b"zenith" not in _bytes(library)
+
+
+def _bytes(library: Library) -> bytes:
+    return b"".join(file.read_bytes() for file in library.folder.iterdir())

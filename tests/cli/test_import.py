@@ -229,3 +229,14 @@ def _exported(library: Library) -> dict[str, dict[str, Any]]:
     library.run("account", "export", EMAIL, target, "--force")
     bookmarks = json.loads(target.read_bytes())["bookmarks"]
     return {bookmark["post_id"]: bookmark for bookmark in bookmarks}
+
+
+def test_refusals_overwrite_nothing(library: Library, tmp_path: Path) -> None:
+    file = tmp_path / "posts.json"
+    file.write_text('[{"post_id": "1", "tweet_details": {}}]')
+
+    ran = library.run("import", EMAIL, file, "--refused", file)
+
+    assert ran.code == 1
+    assert ran.text == f"Error: {file} exists. Choose another for the refusals.\n"
+    assert file.read_text().startswith("[")

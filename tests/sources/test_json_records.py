@@ -170,6 +170,24 @@ def test_a_byte_order_mark_is_passed_over() -> None:
     assert list(records(io.BytesIO('\ufeff{"a":1}'.encode()))) == [Record(1, b'{"a":1}')]
 
 
+@pytest.mark.parametrize("blank", ["", " ", "\n\n"])
+def test_what_stands_behind_an_array_is_read_too(blank: str) -> None:
+    page = '{"status": true, "data": [{"post_id": "1"}], "meta": {"a": ["]", {}]}}'
+
+    text = blank.join(['[{"post_id": "0"}]', page, page, "[]", '[{"post_id": "2"}]'])
+
+    found = [_value(record)["post_id"] for record in records(io.BytesIO(text.encode()))]
+    assert found == ["0", "1", "1", "2"]
+
+
+@pytest.mark.parametrize("rest", ["garbage", "{}", '{"data": 7}', "]"])
+def test_what_is_no_list_behind_an_array_is_told_with_its_line(rest: str) -> None:
+    with pytest.raises(BrokenFile, match="no list of bookmarks") as broken:
+        list(records(io.BytesIO(f'[{{"post_id": "0"}}]\n{rest}'.encode())))
+
+    assert broken.value.line == 2
+
+
 def _value(record: Record) -> Any:
     return json.loads(record.raw.decode("utf-8", "surrogatepass"))
 

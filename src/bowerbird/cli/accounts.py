@@ -1,8 +1,9 @@
 """`account`: makes, lists, changes, exports and deletes accounts."""
 
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Final
 
 import click
 
@@ -15,6 +16,9 @@ from bowerbird.model.accounts import Account, Membership, Plan
 from bowerbird.model.instants import without_offset
 
 _PLAN = click.Choice([plan.value for plan in Plan])
+
+
+_INTERRUPTED: Final = 130
 
 
 @click.group()
@@ -88,12 +92,17 @@ def delete(email: str, *, yes: bool) -> None:
     """
     if not yes:
         click.confirm(f"Delete {email.strip()} with all bookmarks, for good?", abort=True)
-    with shown_steps() as advance:
-        removed = with_library(
-            lambda opened: Accounts(opened.database, opened.clock).delete(
-                email, lambda done, total: advance("Deleting", done, total)
+    try:
+        with shown_steps() as advance:
+            removed = with_library(
+                lambda opened: Accounts(opened.database, opened.clock).delete(
+                    email, lambda done, total: advance("Deleting", done, total)
+                )
             )
-        )
+    except KeyboardInterrupt:
+        again = f"bowerbird account delete {email.strip()}"
+        click.echo(f"Stopped half-way: nobody can use the account. Finish with: {again}", err=True)
+        sys.exit(_INTERRUPTED)
     click.echo(f"Deleted {email.strip()} and {removed} bookmarks.")
 
 

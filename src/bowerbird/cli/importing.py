@@ -46,6 +46,8 @@ def import_files(email: str, files: Sequence[str], refused_file: Path | None) ->
     """
     for file in files:
         _require_readable(file)
+    if refused_file is not None and refused_file.exists():
+        raise click.ClickException(f"{refused_file} exists. Choose another for the refusals.")
     tally = Tally()
     try:
         with _refusals(refused_file) as refusals, shown_steps() as advance:

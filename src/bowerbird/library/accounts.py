@@ -73,6 +73,9 @@ class Accounts:
         while await removal.step_beside(_REMOVED_AT_ONCE):
             pass
         await removal.finish()
+        await removal.begin_to_forget_words()
+        while await removal.forget_words():
+            pass
         return done
 
     async def _id_of(self, email: str) -> int:

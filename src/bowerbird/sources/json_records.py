@@ -56,9 +56,10 @@ def records(file: Readable) -> Iterator[Record]:
     if window.data.startswith(_BOM):
         window.position = len(_BOM)
     window.skip(_BLANK)
-    if window.begins_with(b"[") or (window.begins_with(b"{") and _enter_holder(window)):
-        window.position += 1
-        return _array(window)
+    if window.begins_with(b"["):
+        return _documents(window, is_held=False)
+    if window.begins_with(b"{") and _enter_holder(window):
+        return _documents(window, is_held=True)
     return _lines(window)
 
 
@@ -133,6 +134,22 @@ def _record(line: int, raw: bytes) -> Record:
     return Record(line, raw) if len(raw) <= LONGEST else Record(line, b"", TOO_LONG)
 
 
+def _documents(window: _Window, *, is_held: bool) -> Iterator[Record]:
+    """Array after array: people put the pages of an API, or several exports, into one file."""
+    while True:
+        window.position += 1
+        yield from _array(window)
+        window.position += 1
+        if is_held:
+            _pass_value(window, depth=1)
+        window.skip(_BLANK)
+        if window.position == len(window.data):
+            return
+        is_held = window.begins_with(b"{")
+        if not (window.begins_with(b"[") or (is_held and _enter_holder(window))):
+            raise BrokenFile(window.line, "What follows here is no list of bookmarks.")
+
+
 def _array(window: _Window) -> Iterator[Record]:
     slow_read = 0
     while True:
@@ -198,9 +215,9 @@ def _end_of_value(window: _Window) -> int | None:
         return end
 
 
-def _pass_value(window: _Window) -> None:
-    """Passes a value that is too long to be held, a piece at a time."""
-    line, depth, is_text = window.line, 0, False
+def _pass_value(window: _Window, depth: int = 0) -> None:
+    """Passes a value that need not be held, or what is left of it, a piece at a time."""
+    line, is_text = window.line, False
     while True:
         end, depth, is_text = _progress(window.data, window.position, depth, is_text=is_text)
         window.pass_to(end)

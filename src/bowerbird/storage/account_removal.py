@@ -40,6 +40,7 @@ class AccountRemoval:
 
     async def hide(self) -> None:
         async def work(transaction: Transaction) -> None:
+            await transaction.run(self._sql["overwrite_what_goes"], {})
             await self._run(transaction, _HIDING, {"account_id": self._account_id})
 
         await self._database.write(work)
@@ -68,6 +69,23 @@ class AccountRemoval:
     async def finish(self) -> None:
         async def work(transaction: Transaction) -> None:
             await self._remove(transaction, _REST, LAST_NUMBER)
+
+        await self._database.write(work)
+
+    async def forget_words(self) -> bool:
+        """Takes deleted words out of the index's old parts, a step at a time; False at the end."""
+
+        async def work(transaction: Transaction) -> bool:
+            before = await transaction.rows(self._sql["changes"], {})
+            await transaction.run(self._sql["merge_words"], {})
+            after = await transaction.rows(self._sql["changes"], {})
+            return bool(after[0][0] - before[0][0] > 1)
+
+        return await self._database.write(work)
+
+    async def begin_to_forget_words(self) -> None:
+        async def work(transaction: Transaction) -> None:
+            await transaction.run(self._sql["begin_merge_of_words"], {})
 
         await self._database.write(work)
 

@@ -158,4 +158,6 @@ def connect(file: Path, *, read_only: bool = False, is_mapped: bool = True) -> a
         connection.execute("PRAGMA page_size = 8192")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
+        # What is overwritten or deleted does not linger in the pages that are written anyway.
+        connection.execute("PRAGMA secure_delete = FAST")
     return connection
