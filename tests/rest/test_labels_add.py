@@ -311,3 +311,12 @@ async def test_never_touches_another_account(alice: Member, bob: Member) -> None
     assert answer["meta"]["not_found"] == ["1"]
     assert await writing.bookmark(bob, "1") == theirs
     assert await writing.labels(bob) == {"x": 1}
+
+
+@pytest.mark.parametrize("name", ["a\x1fb", "a\x85b", "\x1c", "a\x07"])
+async def test_a_control_character_that_looks_like_a_blank_is_refused(
+    alice: Member, name: str
+) -> None:
+    await alice.save(post_id="1")
+
+    assert writing.refused(await writing.add(alice, name, "1")) == (400, "INVALID_REQUEST")

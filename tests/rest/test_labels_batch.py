@@ -298,3 +298,11 @@ async def test_never_touches_another_account(alice: Member, bob: Member) -> None
     assert [result["ok"] for result in response.json()["data"]["results"]] == [False, False, True]
     assert await writing.tags(bob, "1") == ["x"]
     assert await writing.labels(bob) == {"x": 1}
+
+
+async def test_ids_that_are_not_in_the_library_are_listed_by_their_operation(alice: Member) -> None:
+    await alice.save(post_id="1")
+
+    response = await writing.batch(alice, writing.operation("add", "x", "1", "9"))
+
+    assert response.json()["data"]["results"][0]["not_found"] == ["9"]

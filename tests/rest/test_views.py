@@ -401,3 +401,35 @@ async def test_never_touches_another_account(alice: Member, bob: Member) -> None
     assert await writing.view(alice, "Theirs") == path
     assert (await alice.get(path)).json()["data"]["count"] == 0
     assert (await bob.get(path)).json()["data"]["count"] == 1
+
+
+async def test_nothing_in_a_query_is_no_filter(alice: Member) -> None:
+    await alice.save(is_read=True)
+    await alice.save()
+
+    made = await _make(alice, name="v", base_query={"is_unread_only": None, "tag": ""})
+
+    assert made.json()["data"]["count"] == 2
+    assert made.json()["data"]["base_query"] == {}
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"triage_buckets": [{"name": "b", "qurey": {}}]}, "triage_buckets[0].'qurey'"),
+        ({"default_sort": {"sort_by": "title", "order": "desc"}}, "default_sort.'order'"),
+    ],
+)
+async def test_a_misspelt_field_within_a_view_is_named(
+    alice: Member, fields: dict[str, Any], named: str
+) -> None:
+    response = await _make(alice, name="v", **fields)
+
+    assert response.status_code == 400
+    assert response.json()["error"].startswith(named)
+
+
+async def test_a_mistake_is_told_before_a_missing_view(alice: Member) -> None:
+    response = await writing.send(alice, "PATCH", "/v1/views/nope", {"name": 5})
+
+    assert response.status_code == 400

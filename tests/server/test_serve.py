@@ -2,6 +2,7 @@
 
 import json
 import re
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -214,3 +215,22 @@ def test_it_waits_for_a_postgres_that_is_not_migrated(
         assert running.get("/readyz").status_code == 200
         assert running.get("/v1/bookmarks", running.new_key()).status_code == 200
         assert running.stop() == 0
+
+
+def test_an_upload_that_breaks_off_claims_no_key(tmp_path: Path) -> None:
+    body = b'{"tweet_ids": ["1"], "label_name": "x"}'
+    with serving.serving(tmp_path) as server:
+        key = server.new_key()
+        head = (
+            "POST /v1/labels/add HTTP/1.1\r\nHost: localhost\r\nIdempotency-Key: once\r\n"
+            f"Authorization: Bearer {key}\r\nContent-Length: {len(body)}\r\n\r\n"
+        )
+        with socket.create_connection(("127.0.0.1", server.port)) as connection:
+            connection.sendall(head.encode() + body[:20])
+
+        with socket.create_connection(("127.0.0.1", server.port)) as connection:
+            connection.sendall(head.encode() + body)
+            answer = connection.recv(65536).decode()
+
+    # The library is empty, so the whole request gets its own answer and not 422.
+    assert answer.startswith("HTTP/1.1 404")

@@ -54,6 +54,8 @@ class OperationResult(Struct, frozen=True, omit_defaults=True):
     ok: bool
     affected: int | None = None
     data: list[Tagged] | None = None
+    # Ids of the operation that are not in the library, where there are any.
+    not_found: list[str] | None = None
     error: OperationError | None = None
 
 
@@ -108,11 +110,13 @@ class Labels:
         plans.check_writes(account)
         fields = bodies.as_object(body())
         bodies.only(fields, ("label_name", "metadata"))
+        new_name = _name(fields) if "label_name" in fields else None
+        metadata = _metadata(fields)
         edit = await begin(self._store, transaction, account.account_id)
         label = _by_id(edit, label_id)
-        name = _name(fields) if "label_name" in fields else label.name
+        name = new_name or label.name
         changed = msgspec.structs.replace(
-            label, name=name, name_key=name_key(name), metadata=_metadata(fields, label.metadata)
+            label, name=name, name_key=name_key(name), metadata=metadata or label.metadata
         )
         other = edit.label(name)
         if other is not None and other.label_id != label.label_id:
@@ -231,9 +235,9 @@ def _name(body: Mapping[str, Any]) -> str:
     return name
 
 
-def _metadata(fields: Mapping[str, Any], held: str) -> str:
+def _metadata(fields: Mapping[str, Any]) -> str | None:
     if "metadata" not in fields:
-        return held
+        return None
     if not isinstance(fields["metadata"], dict):
         raise errors.invalid("metadata", "must be a JSON object")
     text = msgspec.json.encode(fields["metadata"]).decode()
@@ -280,7 +284,14 @@ def _result(edit: Edit, index: int, op: str | None, request: _Request | Refusal)
         done = _APPLY[op or ""](edit, request)
     except Refusal as refused:
         return _failed(index, op, refused.code, f"operations[{index}]: {refused.sentence}")
-    return OperationResult(index, op, ok=True, affected=done.affected, data=done.posts)
+    return OperationResult(
+        index,
+        op,
+        ok=True,
+        affected=done.affected,
+        data=done.posts,
+        not_found=done.not_found or None,
+    )
 
 
 def _failed(index: int, op: str | None, code: str, message: str) -> OperationResult:

@@ -25,6 +25,13 @@ class Deleted(Struct, frozen=True):
     restorable_until: str
 
 
+class Restorable(Struct, frozen=True):
+    """A deleted bookmark as it was read, and what its return takes."""
+
+    bookmark: bytes
+    prepared: Prepared
+
+
 class Trash:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._edits = EditStore(database)
@@ -47,7 +54,7 @@ class Trash:
         await edit.finish(now)
         return Deleted(post_id, with_offset(now + _KEPT))
 
-    async def prepare(self, account: Account, post_id: str) -> Prepared | None:
+    async def prepare(self, account: Account, post_id: str) -> Restorable | None:
         """What brings a bookmark back; None when the trash does not hold it."""
         if not (post_id.isascii() and post_id.isdigit()):
             return None
@@ -55,17 +62,28 @@ class Trash:
         raw = await self._store.read(account.account_id, post_id, oldest)
         if raw is None:
             return None
-        return await self._intake.prepare(account, [own_json.read(raw).incoming])
+        return Restorable(raw, await self._intake.prepare(account, [own_json.read(raw).incoming]))
 
     async def restore(
-        self, transaction: Transaction, account: Account, post_id: str, prepared: Prepared | None
+        self,
+        transaction: Transaction,
+        account: Account,
+        post_id: str,
+        restorable: Restorable | None,
     ) -> bytes:
         """The bookmark, back where it was, as ready JSON."""
         # Before the trash is touched, as in a deletion: writers meet at one place.
         await lock(self._edits, transaction, account.account_id)
-        if prepared is None or not await self._store.take(transaction, account.account_id, post_id):
+        is_live = restorable is not None and await self._bookmarks.by_post_id(
+            account, post_id, transaction
+        )
+        # One that came back by another way has gone on living; the old state must not undo that.
+        if restorable is None or is_live:
             raise errors.not_found("deleted bookmark", post_id)
-        await self._intake.put(transaction, prepared)
+        taken = await self._store.take(transaction, account.account_id, post_id)
+        if taken != restorable.bookmark:
+            raise errors.unavailable("The bookmark was just restored or deleted again.", 1)
+        await self._intake.put(transaction, restorable.prepared)
         found = await self._bookmarks.by_post_id(account, post_id, transaction)
         assert found is not None
         return found

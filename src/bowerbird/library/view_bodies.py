@@ -44,7 +44,8 @@ def query_of(value: Any, field: str) -> Query:
                 accepted = ", ".join(FILTER_PARAMETERS)
                 raise errors.invalid(name[:40], f"is no filter of the list; {accepted} are")
         parameters.read_filter(given(value, now=0))
-    return value
+    # Nothing is no filter, and must not stand where a view or a bucket has its own value.
+    return {name: kept for name, kept in value.items() if kept not in (None, "")}
 
 
 def given(query: Query, now: int) -> dict[str, str]:
@@ -70,6 +71,7 @@ def sort_of(value: Any) -> ViewSort | None:
     if not isinstance(value, dict):
         raise errors.invalid("default_sort", "must be an object with sort_by")
     with _within("default_sort"):
+        bodies.only(value, ("sort_by", "sort_order"))
         sort_by = bodies.text(value, "sort_by", most=40)
         sort_order = bodies.text(value, "sort_order", most=40)
         if not sort_by:
@@ -105,6 +107,7 @@ def _bucket(item: Any, field: str, base_query: Query) -> Bucket:
     if not isinstance(item, dict):
         raise errors.invalid(field, "must be an object with name and query")
     with _within(field):
+        bodies.only(item, ("slug", "name", "query"))
         name = name_of(item)
         slug = bodies.text(item, "slug", most=_LONGEST_SLUG)
     query = query_of(item.get("query"), f"{field}.query")

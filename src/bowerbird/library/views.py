@@ -89,6 +89,8 @@ class Views:
         plans.check_writes(account)
         fields = bodies.as_object(body())
         bodies.only(fields, view_bodies.FIELDS)
+        # Read once before the view is looked for: a mistake is told before a missing view.
+        _changed(View("", "", "", {}, None, [], 0, 0), fields)
         view = _known(await self._held(transaction, account), slug)
         changed = _changed(view, fields)
         if changed == view:

@@ -13,13 +13,14 @@ LONGEST: Final = 100
 
 def clean_name(text: str) -> str | None:
     """The name as it is kept, or None when it cannot be one."""
+    # Before blanks are folded: to Python some control characters are blanks. What is printable
+    # holds none, and is seen at once.
+    if not text.isprintable() and any(
+        unicodedata.category(c) == "Cc" and c not in "\t\n\r" for c in text
+    ):
+        return None
     name = " ".join(unicodedata.normalize("NFC", text).split())
-    if not 1 <= len(name) <= LONGEST:
-        return None
-    # What is printable holds none, and is seen at once.
-    if not name.isprintable() and any(unicodedata.category(c) == "Cc" for c in name):
-        return None
-    return name
+    return name if 1 <= len(name) <= LONGEST else None
 
 
 @lru_cache(maxsize=4096)

@@ -24,10 +24,11 @@ class TrashStore:
         }
         await transaction.run(self._sql["put"], values)
 
-    async def take(self, transaction: Transaction, account_id: int, post_id: str) -> bool:
-        """False when it is not there any more."""
+    async def take(self, transaction: Transaction, account_id: int, post_id: str) -> bytes | None:
+        """The bookmark that was there, if any."""
         values = {"account_id": account_id, "post_id": post_id}
-        return bool(await transaction.rows(self._sql["take"], values))
+        rows = await transaction.rows(self._sql["take"], values)
+        return rows[0][0] if rows else None
 
     async def empty(
         self, transaction: Transaction, account_id: int, *, before: int, most: int

@@ -21,12 +21,15 @@ async def read(receive: Receive, content_encoding: bytes) -> bytes:
     size = 0
     while True:
         message = await receive()
+        if message["type"] == "http.disconnect":
+            # Refused before anything is claimed or done: what came is not what was meant.
+            raise errors.invalid("body", "ended before its announced length")
         part = message.get("body", b"")
         size += len(part)
         if size > MOST_BYTES:
             raise _too_large()
         parts.append(part)
-        if message["type"] == "http.disconnect" or not message.get("more_body", False):
+        if not message.get("more_body", False):
             break
     return _inflated(b"".join(parts), content_encoding.strip().lower())
 

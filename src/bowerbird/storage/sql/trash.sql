@@ -15,4 +15,4 @@ SELECT t.bookmark
 DELETE FROM trash
  WHERE account_id = :account_id
    AND post_id = :post_id
-RETURNING post_id
+RETURNING bookmark
