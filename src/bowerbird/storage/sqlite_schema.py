@@ -43,6 +43,14 @@ class FolderLock:
         fcntl.flock(self._file, fcntl.LOCK_SH)
 
     @contextmanager
+    def shared(self) -> Iterator[None]:
+        self.share()
+        try:
+            yield
+        finally:
+            fcntl.flock(self._file, fcntl.LOCK_UN)
+
+    @contextmanager
     def alone(self) -> Iterator[None]:
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -91,8 +99,11 @@ def prepare(folder: Path, known: Sequence[Migration] | None = None) -> list[str]
     lock = FolderLock(folder)
     try:
         for _ in range(_TRIES):
-            if not pending(folder, known):
-                return []
+            # Looked at under the lock: a restore must not find the file opened by somebody it
+            # does not know of, and whoever migrates is waited for.
+            with lock.shared():
+                if not pending(folder, known):
+                    return []
             with suppress(FolderInUse), lock.alone():
                 return _migrate(folder, known)
             time.sleep(_PAUSE_S)
