@@ -49,12 +49,7 @@ class Intake:
         """Most of a repeated import is unchanged; seeing that takes a read, not a transaction."""
         known = await self._store.glance(account, [a.post_id for a in arrivals])
         differing = [a for a in arrivals if _differs(a, known.get(a.post_id))]
-        return Prepared(
-            account_id=account.account_id,
-            arrivals=differing,
-            drafts=[draft_of(a, words_of(a.arrival)) for a in differing],
-            unchanged=len(arrivals) - len(differing),
-        )
+        return prepare_all(account.account_id, differing, len(arrivals) - len(differing))
 
     async def write(self, prepared: Prepared) -> Outcome:
         unchanged = Outcome(unchanged=prepared.unchanged)
@@ -94,6 +89,12 @@ class Intake:
         made = {key: opened.new_label(name) for key, name in missing.items()}
         await self._edits.insert_labels(transaction, opened, list(made.values()), self._clock())
         return labels | made
+
+
+def prepare_all(account_id: int, arrivals: Sequence[Incoming], unchanged: int = 0) -> Prepared:
+    """Without a look at what the library holds of them."""
+    drafts = [draft_of(a, words_of(a.arrival)) for a in arrivals]
+    return Prepared(account_id, arrivals, drafts, unchanged)
 
 
 class _Batch:

@@ -7,7 +7,7 @@ from msgspec import Struct
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.library.edits import begin, lock
-from bowerbird.library.intake import Intake, Prepared
+from bowerbird.library.intake import Intake, prepare_all
 from bowerbird.model.accounts import Account
 from bowerbird.model.instants import with_offset
 from bowerbird.sources import own_json
@@ -23,13 +23,6 @@ _KEPT: Final = KEPT_DAYS * 86_400 * MICROSECONDS
 class Deleted(Struct, frozen=True):
     post_id: str
     restorable_until: str
-
-
-class Restorable(Struct, frozen=True):
-    """A deleted bookmark as it was read, and what its return takes."""
-
-    bookmark: bytes
-    prepared: Prepared
 
 
 class Trash:
@@ -54,36 +47,24 @@ class Trash:
         await edit.finish(now)
         return Deleted(post_id, with_offset(now + _KEPT))
 
-    async def prepare(self, account: Account, post_id: str) -> Restorable | None:
-        """What brings a bookmark back; None when the trash does not hold it."""
-        if not (post_id.isascii() and post_id.isdigit()):
-            return None
-        oldest = self._clock() - _KEPT
-        raw = await self._store.read(account.account_id, post_id, oldest)
-        if raw is None:
-            return None
-        return Restorable(raw, await self._intake.prepare(account, [own_json.read(raw).incoming]))
-
-    async def restore(
-        self,
-        transaction: Transaction,
-        account: Account,
-        post_id: str,
-        restorable: Restorable | None,
-    ) -> bytes:
+    async def restore(self, transaction: Transaction, account: Account, post_id: str) -> bytes:
         """The bookmark, back where it was, as ready JSON."""
         # Before the trash is touched, as in a deletion: writers meet at one place.
         await lock(self._edits, transaction, account.account_id)
-        is_live = restorable is not None and await self._bookmarks.by_post_id(
-            account, post_id, transaction
-        )
-        # One that came back by another way has gone on living; the old state must not undo that.
-        if restorable is None or is_live:
+        kept = await self._take(transaction, account, post_id)
+        if kept is None:
             raise errors.not_found("deleted bookmark", post_id)
-        taken = await self._store.take(transaction, account.account_id, post_id)
-        if taken != restorable.bookmark:
-            raise errors.unavailable("The bookmark was just restored or deleted again.", 1)
-        await self._intake.put(transaction, restorable.prepared)
+        prepared = prepare_all(account.account_id, [own_json.read(kept).incoming])
+        await self._intake.put(transaction, prepared)
         found = await self._bookmarks.by_post_id(account, post_id, transaction)
         assert found is not None
         return found
+
+    async def _take(self, transaction: Transaction, account: Account, post_id: str) -> bytes | None:
+        if not (post_id.isascii() and post_id.isdigit()):
+            return None
+        # One that came back by another way has gone on living; the old state must not undo that.
+        if await self._bookmarks.by_post_id(account, post_id, transaction):
+            return None
+        oldest = self._clock() - _KEPT
+        return await self._store.take(transaction, account.account_id, post_id, oldest)

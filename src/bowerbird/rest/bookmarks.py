@@ -64,20 +64,15 @@ def write_endpoints(marking: Marking, trash: Trash, writes: Writes) -> list[Endp
     async def delete_bookmark(transaction: Transaction, call: Call) -> Reply:
         return done(await trash.delete(transaction, call.account, call.path_params["post_id"]))
 
-    async def restore_bookmark(call: Call) -> Reply:
+    async def restore_bookmark(transaction: Transaction, call: Call) -> Reply:
         post_id = call.path_params["post_id"]
-        prepared = await trash.prepare(call.account, post_id)
-
-        async def effect(transaction: Transaction) -> Reply:
-            return done_with(await trash.restore(transaction, call.account, post_id, prepared))
-
-        return await writes.run(call, effect)
+        return done_with(await trash.restore(transaction, call.account, post_id))
 
     return [
         Endpoint("POST", "/v1/bookmarks/update", writes.handler(update_bookmarks)),
         Endpoint("PATCH", "/v1/bookmarks/{post_id}", writes.handler(update_bookmark)),
         Endpoint("DELETE", "/v1/bookmarks/{post_id}", writes.handler(delete_bookmark)),
-        Endpoint("POST", "/v1/bookmarks/{post_id}/restore", restore_bookmark),
+        Endpoint("POST", "/v1/bookmarks/{post_id}/restore", writes.handler(restore_bookmark)),
     ]
 
 

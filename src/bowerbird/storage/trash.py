@@ -5,13 +5,7 @@ from bowerbird.storage.database import Database, Transaction
 
 class TrashStore:
     def __init__(self, database: Database) -> None:
-        self._database = database
         self._sql = database.queries("trash")
-
-    async def read(self, account_id: int, post_id: str, oldest: int) -> bytes | None:
-        values = {"account_id": account_id, "post_id": post_id, "oldest": oldest}
-        rows = await self._database.rows(self._sql["read"], values)
-        return rows[0][0] if rows else None
 
     async def put(
         self, transaction: Transaction, account_id: int, post_id: str, bookmark: bytes, now: int
@@ -24,9 +18,11 @@ class TrashStore:
         }
         await transaction.run(self._sql["put"], values)
 
-    async def take(self, transaction: Transaction, account_id: int, post_id: str) -> bytes | None:
-        """The bookmark that was there, if any."""
-        values = {"account_id": account_id, "post_id": post_id}
+    async def take(
+        self, transaction: Transaction, account_id: int, post_id: str, oldest: int
+    ) -> bytes | None:
+        """The bookmark that was there, if any; one older than `oldest` stays."""
+        values = {"account_id": account_id, "post_id": post_id, "oldest": oldest}
         rows = await transaction.rows(self._sql["take"], values)
         return rows[0][0] if rows else None
 

@@ -4,15 +4,9 @@ VALUES (:account_id, :post_id, :bookmark, :trashed_at)
     ON CONFLICT (account_id, post_id) DO UPDATE
    SET bookmark = excluded.bookmark, trashed_at = excluded.trashed_at
 
--- name: read
-SELECT t.bookmark
-  FROM trash AS t
- WHERE t.account_id = :account_id
-   AND t.post_id = :post_id
-   AND t.trashed_at >= :oldest
-
 -- name: take
 DELETE FROM trash
  WHERE account_id = :account_id
    AND post_id = :post_id
+   AND trashed_at >= :oldest
 RETURNING bookmark
