@@ -9,15 +9,17 @@ BENCH := .venv/.installed-bench
 
 install: $(STAMP)
 
-$(STAMP): requirements/runtime.txt pyproject.toml
+$(STAMP): requirements/runtime.txt requirements/system.sh pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Bowerbird needs Python 3.11 or newer; $(PYTHON) is older. Try: make $(MAKECMDGOALS) PYTHON=python3.12"; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/runtime.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@sh requirements/system.sh fonts || echo "The fonts were not installed; PDF exports will lack scripts. See: bowerbird doctor"
 	@touch $@
 
 $(DEV): $(STAMP) requirements/dev.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/dev.txt
+	sh requirements/system.sh browser
 	@touch $@
 
 $(BENCH): $(DEV) requirements/bench.txt
@@ -51,7 +53,7 @@ bench: $(BENCH)
 
 # Needs uv on the PATH; the result names no index.
 requirements:
-	for part in runtime dev bench; do uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate requirements/$$part.in --output-file requirements/$$part.txt; done
+	for part in runtime dev bench model; do uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate requirements/$$part.in --output-file requirements/$$part.txt; done
 
 clean:
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
