@@ -1,4 +1,4 @@
-"""Colours for the two languages that the pages show: JSON and commands of a shell."""
+"""How the pages set code: JSON and commands of a shell in colours, paths that break well."""
 
 import re
 from typing import TYPE_CHECKING, Final
@@ -28,6 +28,13 @@ def shell(text: str) -> "Markup":
     return _coloured(text, _SHELL)
 
 
+def breakable(path: str) -> "Markup":
+    """A path that may be broken before each of its parts, and nowhere else."""
+    from markupsafe import Markup  # noqa: PLC0415 - as below
+
+    return Markup("<wbr>/").join(path.split("/"))
+
+
 def _coloured(text: str, tokens: re.Pattern[str]) -> "Markup":
     from markupsafe import Markup, escape  # noqa: PLC0415 - comes with the templates, at first need
 
@@ -35,6 +42,6 @@ def _coloured(text: str, tokens: re.Pattern[str]) -> "Markup":
     end = 0
     for match in tokens.finditer(text):
         made.append(escape(text[end : match.start()]))
-        made.append(Markup('<span class="t-{}">{}</span>').format(match.lastgroup, match[0]))  # noqa: S704 - a constant; format escapes
+        made.append(Markup('<span class="t-{}">{}</span>').format(match.lastgroup, match[0]))
         end = match.end()
     return Markup("").join([*made, escape(text[end:])])

@@ -25,8 +25,10 @@ _FIXED: Final[list[Header]] = [
     (b"cross-origin-resource-policy", b"same-origin"),
     (
         b"permissions-policy",
-        b"accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), "
-        b"magnetometer=(), microphone=(), payment=(), usb=()",
+        (
+            b"accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), "
+            b"magnetometer=(), microphone=(), payment=(), usb=()"
+        ),
     ),
 ]
 _HSTS: Final[Header] = (b"strict-transport-security", b"max-age=31536000")

@@ -81,21 +81,24 @@ class Reference:
         self._sandbox = frozenset(sandbox)
         self._shapes = Shapes(document)
 
-    def sections(self) -> list[Section]:
-        by_tag: dict[str, list[Operation]] = {
-            tag["name"]: [] for tag in self._document.get("tags", ())
-        }
-        for path, method, operation, shared in self._operations():
-            tag = (operation.get("tags") or ["other"])[0]
-            shown = self._operation(path, method, operation, shared)
-            by_tag.setdefault(tag, []).append(shown)
-        texts = {tag["name"]: tag.get("description", "") for tag in self._document.get("tags", ())}
+    def names(self) -> list[str]:
+        """The tags that have operations, in the document's order; each is a page."""
+        declared = [tag["name"] for tag in self._document.get("tags", ())]
+        used = [_tag(operation) for _, _, operation, _ in self._operations()]
+        # A tag's name becomes the last part of an address.
         return [
-            Section(name, texts.get(name, ""), tuple(found))
-            for name, found in by_tag.items()
-            # A tag's name becomes the last part of an address.
-            if found and re.fullmatch(r"[A-Za-z0-9_-]+", name)
+            name
+            for name in dict.fromkeys([*declared, *used])
+            if name in used and re.fullmatch(r"[A-Za-z0-9_-]+", name)
         ]
+
+    def sections(self) -> list[Section]:
+        by_tag: dict[str, list[Operation]] = {name: [] for name in self.names()}
+        for path, method, operation, shared in self._operations():
+            if (tag := _tag(operation)) in by_tag:
+                by_tag[tag].append(self._operation(path, method, operation, shared))
+        texts = {tag["name"]: tag.get("description", "") for tag in self._document.get("tags", ())}
+        return [Section(name, texts.get(name, ""), tuple(found)) for name, found in by_tag.items()]
 
     def _operations(self) -> Iterator[tuple[str, str, Json, list[Json]]]:
         for path, item in self._document["paths"].items():
@@ -120,7 +123,10 @@ class Reference:
             body=body,
             answers=tuple(self._answer(s, r) for s, r in answers.items() if not _is_refusal(s)),
             refusals=tuple(
-                refused for s, r in answers.items() if _is_refusal(s) for refused in self._refused(s, r)
+                refused
+                for s, r in answers.items()
+                if _is_refusal(s)
+                for refused in self._refused(s, r)
             ),
             curl=self._curl(path, method.upper(), body, is_public=is_public),
             can_try=(method.upper(), path) in self._sandbox,
@@ -201,6 +207,10 @@ class Reference:
             Refused(status, code, CATALOGUE[code].when, CATALOGUE[code].client_should)
             for code in codes
         ]
+
+
+def _tag(operation: Json) -> str:
+    return str((operation.get("tags") or ["other"])[0])
 
 
 def _indented(value: Any) -> str:

@@ -67,4 +67,5 @@ def _environment() -> "Environment":
     )
     environment.filters["json"] = highlighting.json
     environment.filters["shell"] = highlighting.shell
+    environment.filters["breakable"] = highlighting.breakable
     return environment

@@ -12,8 +12,9 @@ from bowerbird.library import plans
 from bowerbird.settings import Settings
 from bowerbird.web import assets, discovery, examples
 from bowerbird.web.pages import Page, page
-from bowerbird.web.reference import Json, Reference, Route, Section
+from bowerbird.web.reference import Reference, Route
 from bowerbird.web.rendering import Templates, contact
+from bowerbird.web.shapes import Json
 from bowerbird.wire import server_card
 from bowerbird.wire.documents import Document
 
@@ -39,9 +40,9 @@ class Resources:
     ) -> None:
         self._settings = settings
         self._clock = clock
-        self._sandbox = sandbox
         self._openapi = cache(openapi)
-        self.sections = cache(self._read_sections)
+        self._reference = cache(lambda: Reference(self._openapi(), sandbox))
+        self._sections = cache(lambda: self._reference().sections())
         self._templates = cache(lambda: Templates(settings))
 
     def table(self) -> dict[str, Maker]:
@@ -73,7 +74,7 @@ class Resources:
     def _texts(self) -> dict[str, Maker]:
         made: dict[str, Maker] = {
             "/auth.md": lambda: self._text("auth.md", _MARKDOWN),
-            "/llms.txt": lambda: self._text("llms.txt", _PLAIN, sections=self.sections()),
+            "/llms.txt": lambda: self._text("llms.txt", _PLAIN, sections=self._sections()),
             "/robots.txt": lambda: self._text("robots.txt", _PLAIN),
         }
         if self._settings.security_contact or self._settings.operator_contact:
@@ -85,9 +86,10 @@ class Resources:
             "/": self._home,
             "/keys": lambda: self._page("keys.html"),
             "/upgrade": lambda: self._page("upgrade.html", plans=self._plans()),
-            "/docs": lambda: self._page("docs/overview.html", sections=self.sections()),
+            "/docs": lambda: self._page("docs/overview.html", sections=self._sections()),
         }
-        return pages | {f"/docs/{s.name}": self._section_page(s) for s in self.sections()}
+        names = self._reference().names()
+        return pages | {f"/docs/{name}": self._section_page(name) for name in names}
 
     def _home(self) -> Page:
         return self._page(
@@ -96,10 +98,13 @@ class Resources:
             tool_entry=examples.tool_entry(self._settings),
         )
 
-    def _section_page(self, section: Section) -> Maker:
-        return lambda: self._page(
-            "docs/section.html", is_live=True, section=section, sections=self.sections()
-        )
+    def _section_page(self, name: str) -> Maker:
+        def made() -> Page:
+            sections = self._sections()
+            [section] = [section for section in sections if section.name == name]
+            return self._page("docs/section.html", is_live=True, section=section, sections=sections)
+
+        return made
 
     def _security(self) -> Document:
         today = datetime.fromtimestamp(self._clock() // MICROSECONDS, UTC).replace(
@@ -115,9 +120,6 @@ class Resources:
 
     def _plans(self) -> tuple[plans.Opened, ...]:
         return plans.opened(self._settings.free_calls_per_month)
-
-    def _read_sections(self) -> list[Section]:
-        return Reference(self._openapi(), self._sandbox).sections()
 
     def _text(self, name: str, media_type: str, **values: Any) -> Document:
         return Document(self._templates().render(name, **values).encode(), media_type)

@@ -159,7 +159,7 @@ def _limits(schema: Json) -> list[str]:
         if least in schema or most in schema
     ]
     if "default" in schema:
-        found.append(f"{_shown(schema['default'])} by default")
+        found.append(f"default {_shown(schema['default'])}")
     return found
 
 

@@ -11,8 +11,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bowerbird.clock import Clock
 from bowerbird.settings import Settings
-from bowerbird.web.reference import Json, Route
+from bowerbird.web.reference import Route
 from bowerbird.web.resources import Maker, Resource, Resources
+from bowerbird.web.shapes import Json
 from bowerbird.wire import documents
 from bowerbird.wire.answers import Asked
 from bowerbird.wire.measures import Measures
@@ -106,7 +107,9 @@ class _Site:
 
     async def _missing(self, asked: Asked, accept: bytes) -> Reply:
         if b"text/html" not in accept.lower():
-            return Reply(404, list(_PLAIN), b"There is nothing here. Start at /llms.txt or /docs.\n")
+            return Reply(
+                404, list(_PLAIN), b"There is nothing here. Start at /llms.txt or /docs.\n"
+            )
         return (await self._resource("", self._resources.missing)).answer(asked)
 
     def _note(self, method: str, route: str, reply: Reply, seconds: float) -> None:

@@ -16,7 +16,9 @@ from bowerbird.wire.documents import Document
 
 MEDIA_TYPE: Final = "application/mcp-server-card+json"
 TITLE: Final = "Bowerbird"
-DESCRIPTION: Final = "Your saved posts: list, search, label, keep Smart Views, export, read digests."
+DESCRIPTION: Final = (
+    "Your saved posts: list, search, label, keep Smart Views, export, read digests."
+)
 # Written out because the protocol's package takes a second to import.
 PROTOCOL_VERSIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
 _SCHEMA: Final = "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json"
