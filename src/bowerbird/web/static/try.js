@@ -68,7 +68,7 @@ function shown(response, text, took) {
   }
   const pre = document.createElement("pre");
   pre.tabIndex = 0;
-  pre.setAttribute("role", "region");
+  pre.setAttribute("role", "group");
   pre.setAttribute("aria-label", "Body of the answer");
   const isJson = (response.headers.get("content-type") || "").includes("json");
   pre.append(isJson && text.length <= LONGEST ? indented(text) : element("code", "", text.slice(0, LONGEST)));
