@@ -6,7 +6,7 @@ save would move the order of one's own list.
 
 from itertools import accumulate
 from math import log2
-from typing import Final
+from typing import Any, Final
 
 import apsw
 
@@ -23,9 +23,9 @@ def register(connection: apsw.Connection) -> None:
     connection.register_fts5_function(NAME, _rank)
 
 
-def _rank(api: apsw.FTS5ExtensionApi, counted: int) -> float:
-    """`counted` words and the gaps between fields are the last phrases of the query."""
-    last = api.phrase_count - 1
+def _rank(api: apsw.FTS5ExtensionApi, *given: Any) -> float:
+    """So many words as are given, then the gaps between fields, are the query's last phrases."""
+    counted, last = int(given[0]), api.phrase_count - 1
     occurrences = [len(api.phrase_column_offsets(n, 0)) for n in range(last - counted, last)]
     length = api.column_size(0) - len(api.phrase_column_offsets(last, 0))
     return sum([_WORTH[n] for n in occurrences]) / counted / log2(length + 1)
