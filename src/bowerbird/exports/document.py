@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from bowerbird.exports import dates
 from bowerbird.exports.tasks import About
-from bowerbird.exports.texts import Data, address, cleaned, paragraphs, title
+from bowerbird.exports.texts import Data, address, breakable, cleaned, paragraphs, title
 from bowerbird.model.bookmarks import Bookmark
 
 Thread = Sequence[Bookmark]
@@ -73,7 +73,7 @@ def _post(post: Bookmark) -> Data:
         author=title(post.author_details.name),
         handle=title(_handle(post.author_username)),
         date=_date(details.posted_at),
-        link=address(details.link),
+        link=_link(details.link),
         labels=[name for tag in post.tags or () if (name := title(tag))],
         text=paragraphs(details.text),
         article=_article(details.article),
@@ -85,6 +85,11 @@ def _post(post: Bookmark) -> Data:
 def _filled(**fields: Any) -> Data:
     """Only what is there: a template asks for a field by its name."""
     return {name: value for name, value in fields.items() if value}
+
+
+def _link(url: str) -> Data | None:
+    """A link and how it is printed: without what every address begins with."""
+    return {"url": url, "shown": breakable(url.split("://", 1)[1])} if address(url) else None
 
 
 def _handle(username: str) -> str:
@@ -107,7 +112,7 @@ def _article(article: Data | None) -> Data | None:
     return _filled(
         title=title(_text(article, "title")),
         text=paragraphs(_text(article, "plain_text") or _text(article, "preview_text")),
-        link=address(_text(article, "url")),
+        link=_link(_text(article, "url")),
     )
 
 
@@ -120,7 +125,7 @@ def _quoted(quoted: Data | None) -> Data | None:
         author=title(_text(author, "name")),
         handle=title(_handle(username)),
         date=_date(_text(quoted, "posted_at")),
-        link=address(_text(quoted, "link")),
+        link=_link(_text(quoted, "link")),
         text=paragraphs(_text(quoted, "text")),
         article=_article(quoted.get("article")),
         attached=_attached(quoted.get("attachments") or ()),
@@ -136,9 +141,9 @@ def _attachment(attachment: Data) -> Data:
     kind = _text(attachment, "type").lower()
     return _filled(
         kind=_KINDS.get(kind, "Attachment"),
-        link=address(_text(attachment, "url")),
+        link=_link(_text(attachment, "url")),
         title=title(_text(attachment, "title") or _text(attachment, "domain")),
-        text=paragraphs(_text(attachment, "description") or _text(attachment, "alt_text")),
+        text=title(_text(attachment, "description") or _text(attachment, "alt_text")),
         choices=[found for choice in attachment.get("choices") or () if (found := _choice(choice))],
     )
 
