@@ -24,6 +24,7 @@ _CHAIN: Final = (
     *("Noto Sans Thai", "Noto Color Emoji", "Noto Sans CJK SC"),
     *("Noto Sans Symbols", "Noto Sans Symbols2", "Noto Sans Math"),
 )
+_BROUGHT_ALONG: Final = "Libertinus Serif"
 _CORE, _CJK_PACKAGE, _EMOJI = "fonts-noto-core", "fonts-noto-cjk", "fonts-noto-color-emoji"
 # A letter of each script that every installation should be able to set.
 _WANTED: Final = {
@@ -59,7 +60,7 @@ class Missing(Struct, frozen=True):
 def chain(installed: Iterable[Font]) -> list[str]:
     """The families to set a document in. typst itself looks further when none holds a glyph."""
     families = {font.family for font in installed}
-    return [name for name in _CHAIN if name in families]
+    return [name for name in _CHAIN if name in families] or [_BROUGHT_ALONG]
 
 
 def missing_fonts() -> list[Missing]:

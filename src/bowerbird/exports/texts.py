@@ -97,7 +97,7 @@ def _language(text: str) -> str:
 
 
 def _paragraph(lines: list[str], *, is_right: bool, language: str) -> Data:
-    paragraph: Data = {"t": list(_pieces("\n".join(lines)))}
+    paragraph: Data = {"t": [piece for piece in _pieces("\n".join(lines)) if piece]}
     if is_right:
         paragraph["r"] = True
     if language:
