@@ -21,6 +21,9 @@ DOCUMENT: dict[str, Any] = {
     "security": [{"key": []}],
     "tags": [{"name": "trees", "description": "Growing things."}, {"name": "empty"}],
     "paths": {
+        "/v1/sandbox/trees/{id}": {
+            "post": {"operationId": "sandboxGrowTree", "tags": ["trees"], "responses": {}}
+        },
         "/v1/trees/{id}": {
             "parameters": [{"$ref": "#/components/parameters/Id"}],
             "post": {

@@ -10,6 +10,7 @@ from msgspec import Struct
 from bowerbird.errors import CATALOGUE, Code
 from bowerbird.web.shapes import Field, Json, Shapes
 
+SANDBOX: Final = "/v1/sandbox"
 _METHODS: Final = ("get", "put", "post", "patch", "delete")
 _FIRST_REFUSAL: Final = 400
 _JSON: Final = "application/json"
@@ -24,6 +25,8 @@ class Answer(Struct, frozen=True):
     headers: tuple[Field, ...]
     fields: tuple[Field, ...]
     example: str
+    # What else it may be than JSON.
+    files: tuple[str, ...]
 
 
 class Refused(Struct, frozen=True):
@@ -102,6 +105,9 @@ class Reference:
 
     def _operations(self) -> Iterator[tuple[str, str, Json, list[Json]]]:
         for path, item in self._document["paths"].items():
+            if path.startswith(SANDBOX):
+                # The twin of an operation that is shown, and says how to reach it.
+                continue
             for method in _METHODS:
                 if method in item:
                     yield path, method, item[method], item.get("parameters", [])
@@ -182,6 +188,7 @@ class Reference:
             headers=tuple(self._header(name, headers[name]) for name in headers),
             fields=self._shapes.fields(media.get("schema", {})),
             example=_indented(self._example(media)) if media else "",
+            files=tuple(kind for kind in response.get("content", {}) if kind != _JSON),
         )
 
     def _header(self, name: str, header: Json) -> Field:

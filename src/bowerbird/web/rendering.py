@@ -9,6 +9,7 @@ from bowerbird.errors import CATALOGUE
 from bowerbird.settings import Settings
 from bowerbird.web import assets, highlighting
 from bowerbird.web.pages import NONCE
+from bowerbird.web.reference import SANDBOX
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -26,7 +27,7 @@ SANDBOX_ERRORS: Final = (
 
 
 class Templates:
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, *, has_sandbox: bool) -> None:
         # A site below a path of its origin has that path before every link.
         below = urlsplit(settings.site_origin).path.rstrip("/")
         self._facts: dict[str, Any] = {
@@ -41,6 +42,8 @@ class Templates:
             "nonce": NONCE,
             "contact": contact(settings.operator_contact),
             "catalogue": CATALOGUE,
+            "has_sandbox": has_sandbox,
+            "sandbox": f"{settings.api_origin}{SANDBOX}",
             "sandbox_errors": SANDBOX_ERRORS,
         }
 

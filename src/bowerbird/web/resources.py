@@ -43,7 +43,7 @@ class Resources:
         self._openapi = cache(openapi)
         self._reference = cache(lambda: Reference(self._openapi(), sandbox))
         self._sections = cache(lambda: self._reference().sections())
-        self._templates = cache(lambda: Templates(settings))
+        self._templates = cache(lambda: Templates(settings, has_sandbox=bool(sandbox)))
 
     def table(self) -> dict[str, Maker]:
         """Path -> maker. What a maker returns is kept by the caller, except security.txt."""

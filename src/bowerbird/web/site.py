@@ -41,7 +41,7 @@ def site(
     """Everything outside /v1 and the tool server.
 
     `openapi` makes the API's document; `sandbox` names the routes that can be tried there, by
-    method and path of the real ones.
+    method and path of the real ones; none when there is no sandbox.
     """
     return _Site(Resources(settings, openapi, sandbox, clock), measures)
 
