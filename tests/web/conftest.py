@@ -16,7 +16,7 @@ from tests.support.serving import Server
 from tests.web.chromium import Chromium
 
 # What an operator sets behind a proxy that has a name for each part.
-PROXIED = {
+PROXIED: dict[str, Any] = {
     "base_url": "https://api.example.org",
     "site_url": "https://posts.example.org",
     "mcp_url": "https://tools.example.org/mcp",

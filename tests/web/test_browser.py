@@ -4,7 +4,9 @@ import re
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
+from axe_playwright_python.sync_playwright import (  # type: ignore[import-untyped] # has no types
+    Axe,
+)
 from playwright.sync_api import Error, Page, expect
 
 from tests.support.serving import Server

@@ -10,17 +10,18 @@ FIRST_ANSWER: Final = """{
   "status": true,
   "data": [
     {
-      "post_id": "2032750078325686277",
+      "post_id": "2108083720811992683",
       "tweet_details": {
-        "text": "A bower is not a nest: the male builds it to be looked at, and paints the walls.",
-        "posted_at": "2026-03-14T09:26:00+00:00"
+        "text": "Field recording, 06:10, light rain: robin, robin, a gate, robin, and …",
+        "link": "https://x.com/wren_and_reed/status/2108083720811992683",
+        "posted_at": "2026-10-08T06:35:00+00:00"
       },
-      "author_username": "mara_fieldnotes",
-      "tags": ["birds"],
+      "author_username": "wren_and_reed",
+      "tags": ["birds", "to try"],
       "is_read": false
     }
   ],
-  "meta": {"next_cursor": "…", "limit": 1, "total_count": 61, "count": 1, "sandbox": true}
+  "meta": {"next_cursor": "…", "limit": 1, "total_count": 55, "count": 1, "sandbox": true}
 }"""
 
 
