@@ -20,8 +20,8 @@ from bowerbird.search.tokens import is_unspaced
 SNIPPET_CHARACTERS: Final = 240
 _LEAD_CHARACTERS: Final = 60
 # Where an article is searched for its hits at once; a phrase may run on into the next stretch.
-_STRETCH: Final = 4_000
-_OVERLAP: Final = 400
+_STRETCH: Final = 600
+_OVERLAP: Final = 300
 _LAST_SEARCHED: Final = 200_000
 _SPACES: Final = re.compile(r"\s+")
 

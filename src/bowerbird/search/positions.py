@@ -67,6 +67,8 @@ _kept: Final = lru_cache(maxsize=16_384)(_read)
 
 def _folded(text: str) -> tuple[str, Sequence[tuple[int, int]]]:
     """The folded text, and for each of its characters the part of the text it came from."""
+    if text.isascii() and "'" not in text:
+        return fold(text), [(place, place + 1) for place in range(len(text))]
     parts: list[str] = []
     places: list[tuple[int, int]] = []
     for start, end in _clusters(text):
