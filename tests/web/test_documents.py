@@ -151,7 +151,13 @@ async def test_a_path_that_is_not_there_is_not_found(site: httpx.AsyncClient) ->
 
 
 def test_paths_that_only_a_socket_can_send_are_not_found_either(served: Server) -> None:
-    for target in ("//keys", "/static/../../pyproject.toml", "/%", "/keys?" + "x" * 20_000):
+    for target in (
+        "//keys",
+        "/static/../../pyproject.toml",
+        "/%",
+        "/%ff%00",
+        "/keys?" + "x" * 20_000,
+    ):
         with socket.create_connection(("127.0.0.1", served.port)) as connection:
             request = f"GET {target} HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n"
             connection.sendall(request.encode())
