@@ -10,6 +10,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
 from bowerbird.jobs.exports import ExportJobs
+from bowerbird.jobs.watching import JobWatch
 from bowerbird.jobs.worker import Worker
 from bowerbird.library.bookmarks import Bookmarks
 from bowerbird.library.calls import CallCounter
@@ -44,6 +45,7 @@ class App:
     measures: Measures
     sweeping: Sweeping
     worker: Worker
+    watch: JobWatch
 
 
 def build(settings: Settings, database: Database, clock: Clock) -> App:
@@ -60,7 +62,12 @@ def build(settings: Settings, database: Database, clock: Clock) -> App:
         upgrade_url=settings.upgrade_url,
     )
     return App(
-        _dispatch(api, _health(database)), calls, measures, Sweeping(database, clock), worker
+        asgi=_dispatch(api, _health(database)),
+        calls=calls,
+        measures=measures,
+        sweeping=Sweeping(database, clock),
+        worker=worker,
+        watch=JobWatch(database, clock, measures),
     )
 
 
