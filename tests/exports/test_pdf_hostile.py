@@ -98,10 +98,10 @@ def test_hostile_texts_all_make_a_document(tmp_path: Path) -> None:
 
 def test_a_text_of_a_megabyte_flows_over_pages(tmp_path: Path) -> None:
     word = "unbreakable" * 3_000
-    text = f"{word} " + "lorem ipsum dolor sit amet " * 18_000 + "\n" + "עברית ועוד " * 1_000 + "\nend-of-text"
+    text = f"{word} " + "lorem ipsum dolor sit amet " * 14_000 + "\n" + "עברית ועוד " * 1_000 + "\nend-of-text"
 
     found = Document(export("pdf", tmp_path, [bookmark(text=text)]).path)
 
-    assert len(found.pages) > 100
+    assert len(found.pages) > 80
     assert "end-of-text" in found.flat
     assert "unbreakable" * 3 in found.flat

@@ -84,9 +84,11 @@ def notes(text: str, installed: Sequence[Font]) -> list[str]:
 
 
 def _sentence(script: str, package: str, *, is_partial: bool) -> str:
-    subject = f"Some {script} characters have" if is_partial else f"{script} text has"
-    subject = subject[0].upper() + subject[1:]
-    return f"{subject} no font on this server and is shown as empty boxes; install {package}: {MEND}"
+    if is_partial:
+        lack = f"Some {script} characters have no font on this server and are"
+    else:
+        lack = f"{script[0].upper()}{script[1:]} text has no font on this server and is"
+    return f"{lack} shown as empty boxes; install {package}: {MEND}"
 
 
 def _package(script: str) -> str:
