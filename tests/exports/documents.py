@@ -4,8 +4,8 @@ import ctypes
 import unicodedata
 from pathlib import Path
 
-import pypdfium2
-import pypdfium2.raw as pdfium
+import pypdfium2  # type: ignore[import-untyped]  # it brings no types
+import pypdfium2.raw as pdfium  # type: ignore[import-untyped]  # it brings no types
 
 
 class Document:

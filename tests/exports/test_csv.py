@@ -68,7 +68,9 @@ def test_attacks_arrive_as_text(tmp_path: Path, attack: str) -> None:
         assert row[column] == "'" + attack
 
 
-@pytest.mark.parametrize("harmless", ["tis", "2026-01-01", "a=b", "123456789012345", "日本", "😀", ""])
+@pytest.mark.parametrize(
+    "harmless", ["tis", "2026-01-01", "a=b", "123456789012345", "日本", "😀", ""]
+)
 def test_harmless_cells_are_left_alone(harmless: str) -> None:
     assert marked(harmless) == harmless
 

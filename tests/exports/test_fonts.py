@@ -1,12 +1,12 @@
 """The scripts that a machine cannot set are named, with the package that brings their font."""
 
-import os
 from pathlib import Path
 
 import pytest
 import typst
 
 from bowerbird.exports.fonts import Missing, chain, missing_fonts, notes, script_of
+from tests.exports.documents import Document
 from tests.exports.files import bookmark, export
 
 
@@ -23,6 +23,11 @@ def only_latin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = tmp_path / "fonts.conf"
     settings.write_text(f"<fontconfig><dir>{folder}</dir></fontconfig>")
     monkeypatch.setenv("FONTCONFIG_FILE", str(settings))
+
+
+def lack(script: str, package: str) -> str:
+    sentence = f"{script} text has no font on this server and is shown as empty boxes"
+    return f"{sentence}; install {package}: sh requirements/system.sh fonts"
 
 
 def test_this_machine_has_a_font_for_every_script() -> None:
@@ -48,14 +53,10 @@ def test_an_export_names_the_scripts_it_lacks(tmp_path: Path) -> None:
     made = export("pdf", tmp_path, posts)
 
     assert made.notes == [
-        "CJK text has no font on this server and is shown as empty boxes; "
-        "install fonts-noto-cjk: sh requirements/system.sh fonts",
-        "Hiragana text has no font on this server and is shown as empty boxes; "
-        "install fonts-noto-cjk: sh requirements/system.sh fonts",
-        "Thai text has no font on this server and is shown as empty boxes; "
-        "install fonts-noto-core: sh requirements/system.sh fonts",
-        "Emoji text has no font on this server and is shown as empty boxes; "
-        "install fonts-noto-color-emoji: sh requirements/system.sh fonts",
+        lack("CJK", "fonts-noto-cjk"),
+        lack("Hiragana", "fonts-noto-cjk"),
+        lack("Thai", "fonts-noto-core"),
+        lack("Emoji", "fonts-noto-color-emoji"),
     ]
 
 
@@ -68,24 +69,26 @@ def test_a_machine_without_fonts_still_sets_latin(
 
     made = export("pdf", tmp_path, [bookmark(text="still here")])
 
-    assert made.path.stat().st_size > 1_000
-    assert os.listdir(tmp_path) != []
+    assert "still here" in Document(made.path).flat
 
 
 def test_rare_signs_of_a_script_are_not_its_whole() -> None:
     installed = typst.Fonts().fonts()
 
     # Rare ideographs are in no font of the system.
-    found = notes("漢字 \U00030123", installed)
+    (found,) = notes("漢字 \U00030123", installed)
 
-    assert found == [
-        "Some CJK characters have no font on this server and are shown as empty boxes; "
-        "install fonts-noto-cjk: sh requirements/system.sh fonts"
-    ]
+    assert found.startswith("Some CJK characters have no font on this server and are shown as")
 
 
 def test_text_that_can_be_set_needs_no_note() -> None:
-    assert notes("abc Ω Ж 漢字 かな 한글 عربي עברית हिन्दी ไทย 😀 👩‍💻 ❤️ ★ ∑ \ue000", typst.Fonts().fonts()) == []
+    assert (
+        notes(
+            "abc Ω Ж 漢字 かな 한글 عربي עברית हिन्दी ไทย 😀 👩‍💻 ❤️ ★ ∑ \ue000",
+            typst.Fonts().fonts(),
+        )
+        == []
+    )
 
 
 def test_the_families_are_those_that_are_installed() -> None:
@@ -95,7 +98,14 @@ def test_the_families_are_those_that_are_installed() -> None:
 
 @pytest.mark.parametrize(
     ("letter", "script"),
-    [("ก", "Thai"), ("一", "CJK"), ("あ", "Hiragana"), ("한", "Hangul"), ("😀", "emoji"), ("க", "Tamil")],
+    [
+        ("ก", "Thai"),
+        ("一", "CJK"),
+        ("あ", "Hiragana"),
+        ("한", "Hangul"),
+        ("😀", "emoji"),
+        ("க", "Tamil"),
+    ],
 )
 def test_a_letter_tells_its_script(letter: str, script: str) -> None:
     assert script_of(letter) == script

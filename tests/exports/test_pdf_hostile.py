@@ -8,7 +8,9 @@ from bowerbird.exports.texts import LONGEST, address, cleaned, paragraphs
 from tests.exports.documents import Document
 from tests.exports.files import bookmark, export
 
-MARKUP = '*b* _i_ #heading(1)[x] $x^2$ <label> @ref [#link("https://evil.example")] `raw` // no /* no */'
+MARKUP = (
+    '*b* _i_ #heading(1)[x] $x^2$ <label> @ref [#link("https://evil.example")] `raw` // no /* no */'
+)
 IMPORT = '#import "@preview/cetz:0.3.0"'
 READ = '#read("/etc/passwd") #json("document.json")'
 
@@ -21,12 +23,21 @@ def test_markup_is_text_in_every_field(tmp_path: Path) -> None:
         tags=["#eval", "$"],
         article={"title": "= T #x", "plain_text": READ},
         quoted={"text": IMPORT, "author_details": {"name": "@q"}},
-        attachments=[{"type": "image", "alt_text": "#pagebreak()"}, {"type": "poll", "choices": ["#c"]}],
+        attachments=[
+            {"type": "image", "alt_text": "#pagebreak()"},
+            {"type": "poll", "choices": ["#c"]},
+        ],
     )
 
     found = Document(export("pdf", tmp_path, [post]).path)
 
-    for words in ("*b* _i_ #heading(1)[x] $x^2$ <label> @ref", IMPORT, READ, "= No heading", "= T #x"):
+    for words in (
+        "*b* _i_ #heading(1)[x] $x^2$ <label> @ref",
+        IMPORT,
+        READ,
+        "= No heading",
+        "= T #x",
+    ):
         assert words in found.flat
     for words in ("#pagebreak()", "#eval", "@*a*", "#c"):
         assert words in found.flat
@@ -35,7 +46,10 @@ def test_markup_is_text_in_every_field(tmp_path: Path) -> None:
 def test_only_web_addresses_become_links(tmp_path: Path) -> None:
     post = bookmark(
         text="https://good.example/a, javascript:alert(1) file:///etc/passwd http://also.example.",
-        attachments=[{"type": "image", "url": "javascript:alert(1)"}, {"type": "video", "url": "ftp://f"}],
+        attachments=[
+            {"type": "image", "url": "javascript:alert(1)"},
+            {"type": "video", "url": "ftp://f"},
+        ],
         article={"title": "t", "url": "data:text/html,x"},
         quoted={"text": "q", "link": "vbscript:x"},
     )
@@ -48,7 +62,14 @@ def test_only_web_addresses_become_links(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["javascript:x", "https://a b", "https://a\n", "https://é.example", "HTTPS://A", "https://" + "a" * 2_000],
+    [
+        "javascript:x",
+        "https://a b",
+        "https://a\n",
+        "https://é.example",
+        "HTTPS://A",
+        "https://" + "a" * 2_000,
+    ],
 )
 def test_other_addresses_are_no_links(text: str) -> None:
     assert address(text) == ""
@@ -98,7 +119,13 @@ def test_hostile_texts_all_make_a_document(tmp_path: Path) -> None:
 
 def test_a_text_of_a_megabyte_flows_over_pages(tmp_path: Path) -> None:
     word = "unbreakable" * 3_000
-    text = f"{word} " + "lorem ipsum dolor sit amet " * 14_000 + "\n" + "עברית ועוד " * 1_000 + "\nend-of-text"
+    text = (
+        f"{word} "
+        + "lorem ipsum dolor sit amet " * 14_000
+        + "\n"
+        + "עברית ועוד " * 1_000
+        + "\nend-of-text"
+    )
 
     found = Document(export("pdf", tmp_path, [bookmark(text=text)]).path)
 

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
@@ -28,6 +27,10 @@ def endless(tmp_path: Path) -> Path:
     return path
 
 
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
 def is_read(pipe: Path) -> bool:
     """Whether any process has the pipe open or is about to."""
     try:
@@ -49,6 +52,10 @@ def own_process() -> int:
     return found
 
 
+def environment_of(process: int) -> bytes:
+    return Path(f"/proc/{process}/environ").read_bytes()
+
+
 async def until_read(pipe: Path) -> int:
     for _ in range(400):
         if is_read(pipe):
@@ -65,7 +72,7 @@ async def test_progress_reaches_the_total_and_nothing_else_is_left(tmp_path: Pat
         assert made.path.is_file()
         assert all(done <= total == 7 for done, total in progress.seen)
         assert progress.seen[-1] == (7, 7)
-    assert sorted(os.listdir(tmp_path)) == ["export.csv", "export.pdf", "posts.json"]
+    assert names(tmp_path) == ["export.csv", "export.pdf", "posts.json"]
 
 
 async def test_json_is_the_file_of_posts_itself(tmp_path: Path) -> None:
@@ -86,7 +93,7 @@ async def test_too_little_memory_is_told(tmp_path: Path, format: str) -> None:
 
     assert str(failed.value) == f"The export needed more than 64 MiB of memory. {FEWER}"
     assert failed.value.is_final
-    assert sorted(os.listdir(tmp_path)) == ["posts.json"]
+    assert names(tmp_path) == ["posts.json"]
 
 
 async def test_too_much_work_is_told(tmp_path: Path) -> None:
@@ -105,14 +112,12 @@ async def test_too_long_a_wait_is_told(tmp_path: Path, endless: Path) -> None:
         await make("csv", endless, tmp_path, about(1), Progress(), limits=Limits(wall_s=1))
 
     assert not is_read(endless)
-    assert os.listdir(tmp_path) == ["endless.json"]
+    assert names(tmp_path) == ["endless.json"]
 
 
 async def test_a_full_disk_is_told(tmp_path: Path) -> None:
     source = await posts_file(tmp_path, [bookmark()])
-    task = Task(
-        step="csv", source=str(source), target="/dev/full", about=about(1), limits=Limits()
-    )
+    task = Task(step="csv", source=str(source), target="/dev/full", about=about(1), limits=Limits())
 
     with pytest.raises(ExportFailed, match="no room left on the server's disk") as failed:
         await run(task, tmp_path, lambda _done: asyncio.sleep(0))
@@ -151,7 +156,7 @@ async def test_cancelling_ends_the_process_and_clears_up(tmp_path: Path, endless
 
     os.close(writer)
     assert not is_read(endless)
-    assert os.listdir(tmp_path) == ["endless.json"]
+    assert names(tmp_path) == ["endless.json"]
 
 
 async def test_a_progress_that_refuses_ends_the_process(tmp_path: Path) -> None:
@@ -163,22 +168,23 @@ async def test_a_progress_that_refuses_ends_the_process(tmp_path: Path) -> None:
     with pytest.raises(LookupError):
         await make("csv", file, tmp_path, about(1), lost)
 
-    assert os.listdir(tmp_path) == ["posts.json"]
+    assert names(tmp_path) == ["posts.json"]
 
 
 async def test_a_process_goes_with_its_service(tmp_path: Path, endless: Path) -> None:
     task = Task(
         step="csv", source=str(endless), target=str(tmp_path / "x"), about=about(1), limits=Limits()
     )
-    process = subprocess.Popen([sys.executable, "-m", "bowerbird.exports"], stdin=subprocess.PIPE)
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "bowerbird.exports"), stdin=asyncio.subprocess.PIPE
+    )
     assert process.stdin is not None
     process.stdin.write(msgspec.json.encode(task) + b"\n")
-    process.stdin.flush()
     writer = await until_read(endless)
 
     process.stdin.close()
 
-    assert await asyncio.to_thread(process.wait, 20) == 1
+    assert await asyncio.wait_for(process.wait(), 20) == 1
     os.close(writer)
 
 
@@ -188,7 +194,7 @@ async def test_a_process_knows_no_settings(
     monkeypatch.setenv("BOWERBIRD_DATABASE_URL", "postgresql://secret@127.0.0.1/x")
     making = asyncio.create_task(make("csv", endless, tmp_path, about(1), Progress()))
     writer = await until_read(endless)
-    environment = Path(f"/proc/{own_process()}/environ").read_bytes()
+    environment = environment_of(own_process())
 
     making.cancel()
     with pytest.raises(asyncio.CancelledError):

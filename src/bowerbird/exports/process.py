@@ -21,7 +21,7 @@ _ONE_CORE: Final = {"RAYON_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
 _TOLD_BYTES: Final = 4_000
 
 
-class ExportFailed(Exception):
+class ExportFailed(Exception):  # noqa: N818 - it says what happened
     """The file could not be made. The sentence is for the one who asked for it.
 
     `is_final`: another try with the same posts would end the same way.
