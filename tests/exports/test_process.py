@@ -115,9 +115,14 @@ async def test_too_long_a_wait_is_told(tmp_path: Path, endless: Path) -> None:
     assert names(tmp_path) == ["endless.json"]
 
 
-async def test_a_full_disk_is_told(tmp_path: Path) -> None:
-    source = await posts_file(tmp_path, [bookmark()])
-    task = Task(step="csv", source=str(source), target="/dev/full", about=about(1), limits=Limits())
+@pytest.mark.parametrize("step", ["csv", "pdf"])
+async def test_a_full_disk_is_told(tmp_path: Path, step: str) -> None:
+    source = await posts_file(tmp_path, [])
+    if step == "pdf":
+        source.write_bytes(b"")
+    full = tmp_path / "full.pdf"
+    full.symlink_to("/dev/full")
+    task = Task(step=step, source=str(source), target=str(full), about=about(0), limits=Limits())
 
     with pytest.raises(ExportFailed, match="no room left on the server's disk") as failed:
         await run(task, tmp_path, lambda _done: asyncio.sleep(0))
