@@ -1,6 +1,7 @@
 """Puts the parts together: the only module that knows all of them."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -23,17 +24,37 @@ from bowerbird.library.views import Views
 from bowerbird.rest import bookmarks as bookmark_endpoints
 from bowerbird.rest import exports as export_endpoints
 from bowerbird.rest import labels as label_endpoints
+from bowerbird.rest import openapi
 from bowerbird.rest import views as view_endpoints
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts import AccountStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.files import Files
+from bowerbird.web.site import site
 from bowerbird.wire.answers import AnswerCache
 from bowerbird.wire.auth import Authenticator
 from bowerbird.wire.calls import Endpoint
 from bowerbird.wire.measures import Measures
 from bowerbird.wire.surface import Surface
 from bowerbird.wire.writes import Writes
+
+_HEALTH: Final = ("/healthz", "/livez", "/readyz")
+# The routes of the sandbox, by their real paths.
+SANDBOX_ROUTES: Final = (
+    ("GET", "/v1/bookmarks"),
+    ("GET", "/v1/bookmarks/{post_id}"),
+    ("GET", "/v1/labels"),
+    ("POST", "/v1/labels/add"),
+    ("POST", "/v1/labels/remove"),
+    ("POST", "/v1/labels/batch"),
+    ("GET", "/v1/views"),
+    ("GET", "/v1/views/{slug}"),
+    ("GET", "/v1/views/{slug}/bookmarks"),
+    ("POST", "/v1/exports/pdf"),
+    ("POST", "/v1/exports/csv"),
+    ("POST", "/v1/exports/json"),
+    ("GET", "/v1/exports/{job_id}"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +82,11 @@ def build(settings: Settings, database: Database, clock: Clock) -> App:
         measures=measures,
         upgrade_url=settings.upgrade_url,
     )
+    pages = site(
+        settings, lambda: openapi.document(settings.api_origin), SANDBOX_ROUTES, clock, measures
+    )
     return App(
-        asgi=_dispatch(api, _health(database)),
+        asgi=_dispatch(api, _health(database), pages),
         calls=calls,
         measures=measures,
         sweeping=Sweeping(database, clock),
@@ -100,15 +124,17 @@ def _endpoints(
     ]
 
 
-def _dispatch(api: ASGIApp, others: ASGIApp) -> ASGIApp:
+def _dispatch(api: ASGIApp, health: ASGIApp, pages: ASGIApp) -> ASGIApp:
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
         path = scope["path"]
         if path.startswith("/v1/") or path == "/v1":
             await api(scope, receive, send)
+        elif path in _HEALTH:
+            await health(scope, receive, send)
         else:
-            await others(scope, receive, send)
+            await pages(scope, receive, send)
 
     return dispatch
 
@@ -125,6 +151,6 @@ def _health(database: Database) -> Router:
         return PlainTextResponse("ready\n")
 
     return Router(
-        [Route("/healthz", alive), Route("/livez", alive), Route("/readyz", ready)],
+        [Route(path, ready if path == "/readyz" else alive) for path in _HEALTH],
         redirect_slashes=False,
     )
