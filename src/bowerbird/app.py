@@ -19,6 +19,8 @@ from bowerbird.library.views import Views
 from bowerbird.rest import bookmarks as bookmark_endpoints
 from bowerbird.rest import labels as label_endpoints
 from bowerbird.rest import views as view_endpoints
+from bowerbird.rest.sandboxed import PREFIX as SANDBOX_PREFIX
+from bowerbird.sandbox import surface as sandbox
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts import AccountStore
 from bowerbird.storage.database import Database
@@ -51,7 +53,9 @@ def build(settings: Settings, database: Database, clock: Clock) -> App:
         measures=measures,
         upgrade_url=settings.upgrade_url,
     )
-    return App(_dispatch(api, _health(database)), calls, measures, Sweeping(database, clock))
+    trial = sandbox.build(settings, clock, calls, measures) if settings.sandbox == "on" else api
+    asgi = _dispatch(api, trial, _health(database))
+    return App(asgi, calls, measures, Sweeping(database, clock))
 
 
 def _endpoints(settings: Settings, database: Database, clock: Clock) -> list[Endpoint]:
@@ -72,12 +76,14 @@ def _endpoints(settings: Settings, database: Database, clock: Clock) -> list[End
     ]
 
 
-def _dispatch(api: ASGIApp, others: ASGIApp) -> ASGIApp:
+def _dispatch(api: ASGIApp, trial: ASGIApp, others: ASGIApp) -> ASGIApp:
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
         path = scope["path"]
-        if path.startswith("/v1/") or path == "/v1":
+        if path.startswith(f"{SANDBOX_PREFIX}/") or path == SANDBOX_PREFIX:
+            await trial(scope, receive, send)
+        elif path.startswith("/v1/") or path == "/v1":
             await api(scope, receive, send)
         else:
             await others(scope, receive, send)

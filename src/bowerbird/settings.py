@@ -46,6 +46,9 @@ class Settings:
     )
     site_url: str = setting("", "Public origin of the web site; empty means the base URL.")
     mcp_url: str = setting("", "Public address of the tool server; empty means base URL + `/mcp`.")
+    sandbox: str = setting(
+        "on", "`off` takes `/v1/sandbox` away, where anybody may try the API on fixtures."
+    )
     signup_plan: str = setting("free", "Plan of accounts that sign up: `free` or `pro`.")
     free_calls_per_month: int = setting(
         100, "API calls a free account has in a calendar month (UTC)."
@@ -73,6 +76,7 @@ class Settings:
     def check(self) -> None:
         """Refuses values of the right type that cannot work."""
         _one_of("SIGNUP_PLAN", self.signup_plan, ("free", "pro"))
+        _one_of("SANDBOX", self.sandbox, ("on", "off"))
         _one_of("LOG_LEVEL", self.log_level, ("debug", "info", "warning", "error"))
         for name, least in _LEAST.items():
             value = getattr(self, name)

@@ -5,6 +5,7 @@ from typing import Final
 
 from bowerbird import __version__
 from bowerbird.errors import CATALOGUE, Code
+from bowerbird.rest import sandboxed
 from bowerbird.rest.operations import OPERATIONS, PATH_PARAMETERS, TAGS, Operation
 from bowerbird.rest.parameters import PARAMETERS
 from bowerbird.rest.schemas import REF, Json, schemas, success
@@ -47,7 +48,11 @@ def document(api_origin: str) -> Json:
         "tags": [{"name": name, "description": text} for name, text in TAGS.items()],
         "paths": _paths(),
         "components": {
-            "schemas": {**schemas(), **{_answer(o): _answer_schema(o) for o in OPERATIONS}},
+            "schemas": {
+                **schemas(),
+                sandboxed.MARK: sandboxed.mark_schema(),
+                **{_answer(o): _answer_schema(o) for o in OPERATIONS},
+            },
             "securitySchemes": {
                 "key": {
                     "type": "http",
@@ -63,6 +68,9 @@ def _paths() -> Json:
     paths: dict[str, Json] = {}
     for operation in OPERATIONS:
         paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation)
+    for twin in sandboxed.operations():
+        served = sandboxed.marked(_operation(twin))
+        paths.setdefault(twin.path, {})[twin.method.lower()] = served
     return paths
 
 
@@ -131,7 +139,9 @@ def _answers(operation: Operation) -> Json:
 
 
 def _answer(operation: Operation) -> str:
-    return f"{operation.name[0].upper()}{operation.name[1:]}Answer"
+    # The sandbox's answer is its twin's, and a mark.
+    name = operation.name.removeprefix("sandbox")
+    return f"{name[0].upper()}{name[1:]}Answer"
 
 
 def _answer_schema(operation: Operation) -> Json:

@@ -32,6 +32,7 @@ class Operation(Struct, frozen=True, kw_only=True):
     body: str = ""
     statuses: tuple[int, ...] = (200,)
     refusals: tuple[Code, ...] = ()
+    is_sandbox: bool = False
 
     @property
     def tag(self) -> str:
@@ -39,7 +40,7 @@ class Operation(Struct, frozen=True, kw_only=True):
 
     @property
     def is_keyed(self) -> bool:
-        return self.method in ("POST", "PUT", "PATCH")
+        return self.method in ("POST", "PUT", "PATCH") and not self.is_sandbox
 
 
 OPERATIONS: Final = (
@@ -236,6 +237,7 @@ TAGS: Final[dict[str, str]] = {
     "bookmarks": "The posts an account has saved.",
     "labels": "Names that an account gives to its posts.",
     "views": "Queries that an account keeps under a name.",
+    "sandbox": "The same on a library of fixtures: no key, and nothing is kept.",
 }
 
 PATH_PARAMETERS: Final[dict[str, str]] = {
