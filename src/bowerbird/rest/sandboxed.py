@@ -55,6 +55,18 @@ def mark_schema() -> Json:
 
 def marked(operation: Json) -> Json:
     """The operation as the sandbox serves it."""
+    return {
+        **operation,
+        "security": [],
+        "parameters": [*operation["parameters"], *_headers(is_write="requestBody" in operation)],
+        "responses": {
+            status: _marked_response(response)
+            for status, response in operation["responses"].items()
+        },
+    }
+
+
+def _headers(*, is_write: bool) -> list[Json]:
     simulate: Json = {
         "name": "X-Service-Sandbox-Error",
         "in": "header",
@@ -62,15 +74,14 @@ def marked(operation: Json) -> Json:
         "description": "Get this failure instead of an answer.",
         "schema": {"type": "string", "enum": list(SIMULATED)},
     }
-    return {
-        **operation,
-        "security": [],
-        "parameters": [*operation["parameters"], simulate],
-        "responses": {
-            status: _marked_response(response)
-            for status, response in operation["responses"].items()
-        },
+    key: Json = {
+        "name": "Idempotency-Key",
+        "in": "header",
+        "required": False,
+        "description": "Taken and ignored: nothing is kept here that could be repeated.",
+        "schema": {"type": "string"},
     }
+    return [key, simulate] if is_write else [simulate]
 
 
 def _twin(operation: Operation) -> Operation:

@@ -30,11 +30,17 @@ _ENVIRONMENT: Final[Header] = (b"x-service-environment", b"sandbox")
 
 
 def build(
-    settings: Settings, clock: Clock, calls: CallCounter, measures: Measures
+    settings: Settings,
+    clock: Clock,
+    calls: CallCounter,
+    measures: Measures,
+    body_limit_s: float = BODY_LIMIT_S,
 ) -> "SandboxSurface":
     fixtures = Fixtures()
     table = endpoints(fixtures.database, clock, settings.upgrade_url)
-    return SandboxSurface(table, fixtures, settings, calls=calls, measures=measures)
+    return SandboxSurface(
+        table, fixtures, settings, calls=calls, measures=measures, body_limit_s=body_limit_s
+    )
 
 
 class SandboxSurface(Surface):
@@ -46,7 +52,7 @@ class SandboxSurface(Surface):
         *,
         calls: CallCounter,
         measures: Measures,
-        body_limit_s: float = BODY_LIMIT_S,
+        body_limit_s: float,
     ) -> None:
         async def authenticate(_: bytes | None) -> Account:
             return await fixtures.account()
