@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
+from bowerbird.library.bodies import Body
 from bowerbird.library.bookmarks import Bookmarks
 from bowerbird.library.edits import begin
 from bowerbird.library.intake import Intake
@@ -62,18 +63,21 @@ async def _label_and_view(database: Database, transaction: Transaction, account:
     for name, metadata in _read("labels", dict[str, Any]).items():
         label = edit.label(name)
         assert label is not None, name
-        await labels.update(
-            transaction, account, str(label.label_id), lambda noted=metadata: {"metadata": noted}
-        )
+        body = _body({"metadata": metadata})
+        await labels.update(transaction, account, str(label.label_id), body)
     views = Views(database, Bookmarks(database), _clock)
     for view in _read("views", list[dict[str, Any]]):
-        await views.create(transaction, account, lambda made=view: made)
+        await views.create(transaction, account, _body(view))
 
 
 async def _account(store: AccountStore) -> Account:
     account = await store.by_id(_ACCOUNT_ID, 0)
     assert account is not None
     return account
+
+
+def _body(value: Any) -> Body:
+    return lambda: value
 
 
 def _clock() -> int:

@@ -66,7 +66,8 @@ class MemoryDatabase:
 
     async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         with self._connection:
-            return await work(SqliteTransaction(self._connection))
+            done = await work(SqliteTransaction(self._connection))
+        return done
 
     async def require_ready(self) -> None:
         """It is ready as soon as it is there."""
