@@ -28,7 +28,7 @@ class Made(Struct, frozen=True):
     notes: list[str]
 
 
-async def make(
+async def make(  # noqa: PLR0913 - the five that the name needs, and limits for tests
     format: str,
     posts: Path,
     folder: Path,

@@ -65,8 +65,13 @@ class MemoryDatabase:
         return await self.rows(sql, values)
 
     async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
-        with self._connection:
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
             done = await work(SqliteTransaction(self._connection))
+            self._connection.execute("COMMIT")
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
         return done
 
     async def require_ready(self) -> None:
