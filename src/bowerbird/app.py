@@ -9,14 +9,18 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
+from bowerbird.jobs.exports import ExportJobs
+from bowerbird.jobs.worker import Worker
 from bowerbird.library.bookmarks import Bookmarks
 from bowerbird.library.calls import CallCounter
+from bowerbird.library.exports import Exports
 from bowerbird.library.labels import Labels
 from bowerbird.library.marking import Marking
 from bowerbird.library.sweeping import Sweeping
 from bowerbird.library.trash import Trash
 from bowerbird.library.views import Views
 from bowerbird.rest import bookmarks as bookmark_endpoints
+from bowerbird.rest import exports as export_endpoints
 from bowerbird.rest import labels as label_endpoints
 from bowerbird.rest import views as view_endpoints
 from bowerbird.rest.sandboxed import PREFIX as SANDBOX_PREFIX
@@ -24,6 +28,7 @@ from bowerbird.sandbox import surface as sandbox
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts import AccountStore
 from bowerbird.storage.database import Database
+from bowerbird.storage.files import Files
 from bowerbird.wire.answers import AnswerCache
 from bowerbird.wire.auth import Authenticator
 from bowerbird.wire.calls import Endpoint
@@ -40,14 +45,17 @@ class App:
     calls: CallCounter
     measures: Measures
     sweeping: Sweeping
+    worker: Worker
 
 
 def build(settings: Settings, database: Database, clock: Clock) -> App:
     accounts = AccountStore(database)
     calls = CallCounter(accounts, clock, settings.free_calls_per_month)
     measures = Measures()
+    files = Files(settings)
+    worker = build_worker(settings, database, files, clock)
     api = Surface(
-        _endpoints(settings, database, clock),
+        _endpoints(settings, database, clock, files, worker),
         authenticate=Authenticator(accounts, clock, settings.site_origin),
         calls=calls,
         measures=measures,
@@ -55,15 +63,24 @@ def build(settings: Settings, database: Database, clock: Clock) -> App:
     )
     trial = sandbox.build(settings, clock, calls, measures) if settings.sandbox == "on" else api
     asgi = _dispatch(api, trial, _health(database))
-    return App(asgi, calls, measures, Sweeping(database, clock))
+    return App(asgi, calls, measures, Sweeping(database, clock), worker)
 
 
-def _endpoints(settings: Settings, database: Database, clock: Clock) -> list[Endpoint]:
+def build_worker(settings: Settings, database: Database, files: Files, clock: Clock) -> Worker:
+    """What does the jobs: within the server on SQLite, beside it on PostgreSQL."""
+    exports = ExportJobs(database, files, clock, settings.data_dir)
+    return Worker(database, [exports.kind], exports.recurring, clock)
+
+
+def _endpoints(
+    settings: Settings, database: Database, clock: Clock, files: Files, worker: Worker
+) -> list[Endpoint]:
     answers = AnswerCache(settings.answer_cache_mb * 1024 * 1024)
     writes = Writes(database, clock, settings.upgrade_url)
     bookmarks = Bookmarks(database)
     labels = Labels(database, clock)
     views = Views(database, bookmarks, clock)
+    exports = Exports(database, files, clock, settings.api_origin)
     return [
         *bookmark_endpoints.endpoints(bookmarks, answers),
         *bookmark_endpoints.write_endpoints(
@@ -73,6 +90,8 @@ def _endpoints(settings: Settings, database: Database, clock: Clock) -> list[End
         *label_endpoints.write_endpoints(labels, writes),
         *view_endpoints.endpoints(views, answers),
         *view_endpoints.write_endpoints(views, writes),
+        *export_endpoints.endpoints(exports),
+        *export_endpoints.write_endpoints(exports, writes, worker.wake),
     ]
 
 

@@ -22,9 +22,9 @@ async def closed_database(sqlite_template: Path, tmp_path: Path) -> SqliteDataba
 
 
 @pytest.fixture
-async def cast(sqlite: Database) -> AsyncIterator[Service]:
+async def cast(sqlite: Database, tmp_path: Path) -> AsyncIterator[Service]:
     """The whole service: the sandbox is the same whatever database stands beside it."""
-    built = await service.build(sqlite)
+    built = await service.build(sqlite, data_dir=tmp_path / "data")
     yield built
     for client in (built.alice.client, built.bob.client, built.free.client, built.nobody):
         await client.aclose()

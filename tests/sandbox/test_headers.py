@@ -18,6 +18,11 @@ ALLOWED = {
     "/views": "GET, HEAD, OPTIONS",
     "/views/birds": "GET, HEAD, OPTIONS",
     "/views/birds/bookmarks": "GET, HEAD, OPTIONS",
+    "/exports/pdf": "POST, OPTIONS",
+    "/exports/csv": "POST, OPTIONS",
+    "/exports/json": "POST, OPTIONS",
+    "/exports/1": "GET, HEAD, OPTIONS",
+    "/exports/1/file": "GET, HEAD, OPTIONS",
 }
 ELSEWHERE = (
     *("", "/", "/nothing", "/bookmarks/", "/bookmarks/update", "/bookmarks/1/restore"),

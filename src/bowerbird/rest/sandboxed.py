@@ -22,6 +22,12 @@ ROUTES: Final = (
     ("GET", "/v1/views"),
     ("GET", "/v1/views/{slug}"),
     ("GET", "/v1/views/{slug}/bookmarks"),
+    ("POST", "/v1/exports/pdf"),
+    ("POST", "/v1/exports/csv"),
+    ("POST", "/v1/exports/json"),
+    ("GET", "/v1/exports/{job_id}"),
+    # Where the link of a completed job leads.
+    ("GET", "/v1/exports/{job_id}/file"),
 )
 SIMULATED: Final = {
     "unauthorized": Code.UNAUTHORIZED,
@@ -96,8 +102,9 @@ def _twin(operation: Operation) -> Operation:
 
 def _marked_response(response: Json) -> Json:
     made: Json = {**response, "headers": {**response["headers"], **_ENVIRONMENT}}
-    if "application/json" in response.get("content", {}):
-        media: dict[str, Any] = response["content"]["application/json"]
+    media: dict[str, Any] = response.get("content", {}).get("application/json", {})
+    # A file has no envelope to carry the mark.
+    if "schema" in media:
         schema = {"allOf": [media["schema"], {"$ref": REF + MARK}]}
         made["content"] = {"application/json": {**media, "schema": schema}}
     return made

@@ -16,6 +16,7 @@ from bowerbird.library.bookmarks import Bookmarks
 from bowerbird.library.edits import begin
 from bowerbird.library.intake import Intake
 from bowerbird.library.labels import Labels
+from bowerbird.library.links import SECRET
 from bowerbird.library.views import Views
 from bowerbird.model.accounts import Account, Membership, Plan
 from bowerbird.sources import own_json
@@ -23,6 +24,7 @@ from bowerbird.storage.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.edits import EditStore
 from bowerbird.storage.rehearsal import RehearsalDatabase
+from bowerbird.storage.secrets import SecretStore
 
 _ACCOUNT_ID: Final = 1
 _EMAIL: Final = "sandbox@example.com"
@@ -53,8 +55,11 @@ async def _fill(database: Database) -> Account:
     arrivals = [own_json.read(record).incoming for record in _read("posts", list[msgspec.Raw])]
     await Intake(database, _clock).take(account, arrivals)
     await database.write(lambda transaction: _label_and_view(database, transaction, account))
+    epoch = _epoch()
+    # As little of a secret as everything here: who forges a link gets a file of these fixtures.
+    await SecretStore(database).agreed(SECRET, epoch.to_bytes(32), _MADE_AT)
     # Not the random one that a library gets: the same fixtures are the same library everywhere.
-    return msgspec.structs.replace(await _account(store), epoch=_epoch())
+    return msgspec.structs.replace(await _account(store), epoch=epoch)
 
 
 async def _label_and_view(database: Database, transaction: Transaction, account: Account) -> None:

@@ -37,7 +37,7 @@ def build(
     body_limit_s: float = BODY_LIMIT_S,
 ) -> "SandboxSurface":
     fixtures = Fixtures()
-    table = endpoints(fixtures.database, clock, settings.upgrade_url)
+    table = endpoints(fixtures, clock, settings)
     return SandboxSurface(
         table, fixtures, settings, calls=calls, measures=measures, body_limit_s=body_limit_s
     )

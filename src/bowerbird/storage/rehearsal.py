@@ -89,6 +89,11 @@ class RehearsalDatabase(MemoryDatabase):
         self._stage = connect(_MEMORY, is_mapped=False)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="rehearsal")
 
+    @property
+    def stage(self) -> MemoryDatabase:
+        """The library as a rehearsed write sees it. Of use inside one, and nowhere else."""
+        return MemoryDatabase(self._stage)
+
     async def fill(self, work: Callable[[Database], Awaitable[T]]) -> T:
         """Runs `work`, which must not wait, on a library in which writes are kept."""
         return await self._on_thread(lambda: self._filled(work))
