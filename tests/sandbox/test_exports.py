@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import pypdfium2
+import pypdfium2  # type: ignore[import-untyped] # it has none
 import pytest
 
 from bowerbird.sandbox import tickets
