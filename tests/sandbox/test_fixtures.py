@@ -2,6 +2,7 @@
 
 import asyncio
 import unicodedata
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -50,6 +51,12 @@ def test_some_posts_hold_accents_and_emoji() -> None:
 @pytest.mark.parametrize("media_type", BITS)
 async def test_there_are_posts_of_every_media_type(visitor: Visitor, media_type: str) -> None:
     assert await visitor.ids(media_type=media_type, **EVERYTHING)
+
+
+def test_they_are_in_the_package() -> None:
+    declared = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
+
+    assert '"fixtures/*.json"' in declared
 
 
 def test_threads_hang_together() -> None:

@@ -1,9 +1,14 @@
 """What every answer of the sandbox carries, and which routes it has."""
 
+import httpx
 import pytest
 
+from bowerbird.sandbox.fixtures import Fixtures
+from bowerbird.sandbox.surface import SandboxSurface
 from bowerbird.settings import Settings
-from tests.support.service import Service
+from bowerbird.wire.calls import Call, Endpoint
+from bowerbird.wire.replies import Reply
+from tests.support.service import CheckedTransport, Service
 from tests.support.trying import Visitor
 
 pytestmark = pytest.mark.anyio
@@ -109,6 +114,32 @@ async def test_it_costs_a_free_account_nothing(cast: Service) -> None:
         assert (await cast.free.get("/v1/sandbox/labels")).status_code == 200
 
     assert (await cast.free.get("/v1/labels")).status_code == 200
+
+
+async def test_a_fault_of_ours_is_marked_too(visitor: Visitor) -> None:
+    async def broken(_: Call) -> Reply:
+        raise ZeroDivisionError
+
+    fixtures = Fixtures()
+    trial = SandboxSurface(
+        [Endpoint("GET", "/v1/sandbox/labels", broken)],
+        fixtures,
+        Settings(),
+        calls=visitor.app.calls,
+        measures=visitor.app.measures,
+        body_limit_s=1,
+    )
+
+    async with httpx.AsyncClient(
+        transport=CheckedTransport(trial), base_url="http://test"
+    ) as client:
+        response = await client.get("/v1/sandbox/labels")
+
+    assert response.status_code == 500
+    assert response.json()["code"] == "INTERNAL_ERROR"
+    assert "ZeroDivisionError" not in response.text
+    assert "Simulated" not in response.text
+    await fixtures.database.close()
 
 
 async def test_the_api_does_not_claim_to_be_the_sandbox(cast: Service) -> None:
