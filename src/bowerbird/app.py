@@ -1,5 +1,6 @@
 """Puts the parts together: the only module that knows all of them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,6 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
 from bowerbird.jobs.exports import ExportJobs
+from bowerbird.jobs.watching import JobWatch
 from bowerbird.jobs.worker import Worker
 from bowerbird.library.bookmarks import Bookmarks
 from bowerbird.library.calls import CallCounter
@@ -23,8 +25,9 @@ from bowerbird.library.views import Views
 from bowerbird.rest import bookmarks as bookmark_endpoints
 from bowerbird.rest import exports as export_endpoints
 from bowerbird.rest import labels as label_endpoints
-from bowerbird.rest import openapi
+from bowerbird.rest import openapi, sandboxed
 from bowerbird.rest import views as view_endpoints
+from bowerbird.sandbox import surface as sandbox
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts import AccountStore
 from bowerbird.storage.database import Database
@@ -38,22 +41,6 @@ from bowerbird.wire.surface import Surface
 from bowerbird.wire.writes import Writes
 
 _HEALTH: Final = ("/healthz", "/livez", "/readyz")
-# The routes of the sandbox, by their real paths.
-SANDBOX_ROUTES: Final = (
-    ("GET", "/v1/bookmarks"),
-    ("GET", "/v1/bookmarks/{post_id}"),
-    ("GET", "/v1/labels"),
-    ("POST", "/v1/labels/add"),
-    ("POST", "/v1/labels/remove"),
-    ("POST", "/v1/labels/batch"),
-    ("GET", "/v1/views"),
-    ("GET", "/v1/views/{slug}"),
-    ("GET", "/v1/views/{slug}/bookmarks"),
-    ("POST", "/v1/exports/pdf"),
-    ("POST", "/v1/exports/csv"),
-    ("POST", "/v1/exports/json"),
-    ("GET", "/v1/exports/{job_id}"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +52,7 @@ class App:
     measures: Measures
     sweeping: Sweeping
     worker: Worker
+    watch: JobWatch
 
 
 def build(settings: Settings, database: Database, clock: Clock) -> App:
@@ -81,10 +69,17 @@ def build(settings: Settings, database: Database, clock: Clock) -> App:
         upgrade_url=settings.upgrade_url,
     )
     pages = site(
-        settings, lambda: openapi.document(settings.api_origin), SANDBOX_ROUTES, clock, measures
+        settings, lambda: openapi.document(settings.api_origin), sandboxed.ROUTES, clock, measures
     )
-    asgi = _dispatch(api, _health(database), pages)
-    return App(asgi, calls, measures, Sweeping(database, clock), worker)
+    trial = sandbox.build(settings, clock, calls, measures) if settings.sandbox == "on" else api
+    return App(
+        asgi=_dispatch({sandboxed.PREFIX: trial, "/v1": api}, _health(database), pages),
+        calls=calls,
+        measures=measures,
+        sweeping=Sweeping(database, clock),
+        worker=worker,
+        watch=JobWatch(database, clock, measures),
+    )
 
 
 def build_worker(settings: Settings, database: Database, files: Files, clock: Clock) -> Worker:
@@ -116,17 +111,18 @@ def _endpoints(
     ]
 
 
-def _dispatch(api: ASGIApp, health: ASGIApp, pages: ASGIApp) -> ASGIApp:
+def _dispatch(surfaces: Mapping[str, ASGIApp], health: ASGIApp, pages: ASGIApp) -> ASGIApp:
+    """Each surface has all that lies under its prefix; an inner one comes before an outer."""
+
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
-        path = scope["path"]
-        if path.startswith("/v1/") or path == "/v1":
-            await api(scope, receive, send)
-        elif path in _HEALTH:
-            await health(scope, receive, send)
-        else:
-            await pages(scope, receive, send)
+        path: str = scope["path"]
+        for prefix, surface in surfaces.items():
+            if path.startswith(prefix) and path[len(prefix) :][:1] in ("", "/"):
+                await surface(scope, receive, send)
+                return
+        await (health if path in _HEALTH else pages)(scope, receive, send)
 
     return dispatch
 

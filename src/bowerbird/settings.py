@@ -61,6 +61,9 @@ class Settings:
         "Where weaknesses are reported: an e-mail address or an `https://` page, served as "
         "`/.well-known/security.txt`. Empty means the operator's contact.",
     )
+    sandbox: str = setting(
+        "on", "`off` takes `/v1/sandbox` away, where anybody may try the API on fixtures."
+    )
     signup_plan: str = setting("free", "Plan of accounts that sign up: `free` or `pro`.")
     free_calls_per_month: int = setting(
         100, "API calls a free account has in a calendar month (UTC)."
@@ -110,6 +113,7 @@ class Settings:
     def check(self) -> None:
         """Refuses values of the right type that cannot work."""
         _one_of("SIGNUP_PLAN", self.signup_plan, ("free", "pro"))
+        _one_of("SANDBOX", self.sandbox, ("on", "off"))
         _one_of("LOG_LEVEL", self.log_level, ("debug", "info", "warning", "error"))
         for name, least in _LEAST.items():
             value = getattr(self, name)
