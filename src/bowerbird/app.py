@@ -1,6 +1,8 @@
 """Puts the parts together: the only module that knows all of them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -23,17 +25,22 @@ from bowerbird.library.views import Views
 from bowerbird.rest import bookmarks as bookmark_endpoints
 from bowerbird.rest import exports as export_endpoints
 from bowerbird.rest import labels as label_endpoints
+from bowerbird.rest import openapi, sandboxed
 from bowerbird.rest import views as view_endpoints
+from bowerbird.sandbox import surface as sandbox
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts import AccountStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.files import Files
+from bowerbird.web.site import site
 from bowerbird.wire.answers import AnswerCache
 from bowerbird.wire.auth import Authenticator
 from bowerbird.wire.calls import Endpoint
 from bowerbird.wire.measures import Measures
 from bowerbird.wire.surface import Surface
 from bowerbird.wire.writes import Writes
+
+_HEALTH: Final = ("/healthz", "/livez", "/readyz")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +68,12 @@ def build(settings: Settings, database: Database, clock: Clock) -> App:
         measures=measures,
         upgrade_url=settings.upgrade_url,
     )
+    pages = site(
+        settings, lambda: openapi.document(settings.api_origin), sandboxed.ROUTES, clock, measures
+    )
+    trial = sandbox.build(settings, clock, calls, measures) if settings.sandbox == "on" else api
     return App(
-        asgi=_dispatch(api, _health(database)),
+        asgi=_dispatch({sandboxed.PREFIX: trial, "/v1": api}, _health(database), pages),
         calls=calls,
         measures=measures,
         sweeping=Sweeping(database, clock),
@@ -100,15 +111,18 @@ def _endpoints(
     ]
 
 
-def _dispatch(api: ASGIApp, others: ASGIApp) -> ASGIApp:
+def _dispatch(surfaces: Mapping[str, ASGIApp], health: ASGIApp, pages: ASGIApp) -> ASGIApp:
+    """Each surface has all that lies under its prefix; an inner one comes before an outer."""
+
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
-        path = scope["path"]
-        if path.startswith("/v1/") or path == "/v1":
-            await api(scope, receive, send)
-        else:
-            await others(scope, receive, send)
+        path: str = scope["path"]
+        for prefix, surface in surfaces.items():
+            if path.startswith(prefix) and path[len(prefix) :][:1] in ("", "/"):
+                await surface(scope, receive, send)
+                return
+        await (health if path in _HEALTH else pages)(scope, receive, send)
 
     return dispatch
 
@@ -125,6 +139,6 @@ def _health(database: Database) -> Router:
         return PlainTextResponse("ready\n")
 
     return Router(
-        [Route("/healthz", alive), Route("/livez", alive), Route("/readyz", ready)],
+        [Route(path, ready if path == "/readyz" else alive) for path in _HEALTH],
         redirect_slashes=False,
     )

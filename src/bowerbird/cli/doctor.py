@@ -3,7 +3,6 @@
 import asyncio
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import fields
@@ -16,6 +15,7 @@ from bowerbird.cli.opened import opened_library, settings_from_environment
 from bowerbird.cli.ports import Port, state_of
 from bowerbird.clock import MICROSECONDS, system_clock
 from bowerbird.errors import Refusal
+from bowerbird.exports import fonts
 from bowerbird.model.jobs import JobCount, State
 from bowerbird.settings import PREFIX, BadSetting, Settings
 from bowerbird.storage import diagnosis
@@ -26,16 +26,6 @@ from bowerbird.storage.sqlite import FILE_NAME
 
 _LEAST_FREE_BYTES: Final = 1 << 30
 _LONG_WAIT: Final = 300 * MICROSECONDS
-# A character of the script, and the Debian package that brings a Noto font for it.
-_SCRIPTS: Final = {
-    "Latin": (0x41, "fonts-noto-core"),
-    "Arabic": (0x627, "fonts-noto-core"),
-    "Hebrew": (0x5D0, "fonts-noto-core"),
-    "Devanagari": (0x905, "fonts-noto-core"),
-    "Thai": (0xE01, "fonts-noto-core"),
-    "CJK": (0x4E00, "fonts-noto-cjk"),
-    "emoji": (0x1F600, "fonts-noto-color-emoji"),
-}
 
 
 class Line(Struct, frozen=True):
@@ -183,30 +173,14 @@ def _diagnosed(found: diagnosis.Diagnosis, settings: Settings) -> Iterator[Line]
 
 
 def _fonts() -> Iterator[Line]:
-    program = shutil.which("fc-list")
-    if program is None:
-        yield Line(
-            "!", "fonts", "fc-list is missing, so fonts cannot be found", "apt install fontconfig"
-        )
-        return
-    missing = {
-        script: package
-        for script, (character, package) in _SCRIPTS.items()
-        if "Noto" not in _families(program, character)
-    }
+    missing = fonts.missing_fonts()
     if not missing:
-        yield Line("✓", "fonts", f"Noto fonts for {', '.join(_SCRIPTS)}")
+        yield Line("✓", "fonts", f"PDF exports can be set in {', '.join(fonts.WANTED)}")
         return
-    packages = " ".join(sorted(set(missing.values())))
-    sentence = f"no Noto font for {', '.join(missing)}; PDF exports will lack these scripts"
-    yield Line("!", "fonts", sentence, f"apt install {packages}")
-
-
-def _families(program: str, character: int) -> str:
-    ran = subprocess.run(  # noqa: S603 - the program and a number of ours
-        [program, f":charset={character:x}", "family"], capture_output=True, text=True, check=False
-    )
-    return ran.stdout
+    scripts = ", ".join(lack.script for lack in missing)
+    packages = " ".join(sorted({lack.package for lack in missing}))
+    sentence = f"none for {scripts}; PDF exports show such text as empty boxes"
+    yield Line("!", "fonts", sentence, f"{fonts.MEND}, or apt install {packages}")
 
 
 def _ports(settings: Settings) -> Iterator[Line]:
