@@ -74,9 +74,7 @@ class Graph:
     def layer(self, x: str, number: int, padding: str) -> str:
         part = f"encoder.layer.{number}"
         attended = self.linear(self._attention(x, part, padding), f"{part}.attention.output.dense")
-        x = self.normalised(
-            self.node("Add", attended, x), f"{part}.attention.output.LayerNorm"
-        )
+        x = self.normalised(self.node("Add", attended, x), f"{part}.attention.output.LayerNorm")
         wide = self.node("Gelu", self.linear(x, f"{part}.intermediate.dense"))
         narrow = self.linear(wide, f"{part}.output.dense")
         return self.normalised(self.node("Add", narrow, x), f"{part}.output.LayerNorm")

@@ -9,16 +9,23 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
+from bowerbird.library.account_state import AccountState
 from bowerbird.library.bookmarks import Bookmarks
 from bowerbird.library.calls import CallCounter
 from bowerbird.library.labels import Labels
 from bowerbird.library.marking import Marking
+from bowerbird.library.meaning import Meaning
 from bowerbird.library.sweeping import Sweeping
 from bowerbird.library.trash import Trash
+from bowerbird.library.vector_builds import VectorBuilds
+from bowerbird.library.vector_sweeps import VectorSweeps
 from bowerbird.library.views import Views
+from bowerbird.rest import account as account_endpoints
 from bowerbird.rest import bookmarks as bookmark_endpoints
 from bowerbird.rest import labels as label_endpoints
+from bowerbird.rest import similar as similar_endpoints
 from bowerbird.rest import views as view_endpoints
+from bowerbird.search.models import Models
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts import AccountStore
 from bowerbird.storage.database import Database
@@ -38,26 +45,64 @@ class App:
     calls: CallCounter
     measures: Measures
     sweeping: Sweeping
+    models: Models
+    builds: VectorBuilds
+    vector_sweeps: VectorSweeps
 
 
 def build(settings: Settings, database: Database, clock: Clock) -> App:
     accounts = AccountStore(database)
     calls = CallCounter(accounts, clock, settings.free_calls_per_month)
     measures = Measures()
+    models = Models(settings)
+    builds = VectorBuilds(database, models, clock)
+    vector_sweeps = VectorSweeps(database, models, clock)
+    _follow(measures, builds, vector_sweeps)
+    meaning = Meaning(database, models, settings.vector_cache_mb * 1024 * 1024)
+    answers = AnswerCache(settings.answer_cache_mb * 1024 * 1024)
+    state = AccountState(calls, meaning, clock)
     api = Surface(
-        _endpoints(settings, database, clock),
+        [
+            *account_endpoints.endpoints(state, answers),
+            *_endpoints(settings, database, clock, answers, Bookmarks(database, meaning)),
+        ],
         authenticate=Authenticator(accounts, clock, settings.site_origin),
         calls=calls,
         measures=measures,
         upgrade_url=settings.upgrade_url,
     )
-    return App(_dispatch(api, _health(database)), calls, measures, Sweeping(database, clock))
+    return App(
+        _dispatch(api, _health(database)),
+        calls,
+        measures,
+        Sweeping(database, clock),
+        models,
+        builds,
+        vector_sweeps,
+    )
 
 
-def _endpoints(settings: Settings, database: Database, clock: Clock) -> list[Endpoint]:
-    answers = AnswerCache(settings.answer_cache_mb * 1024 * 1024)
+def _follow(measures: Measures, builds: VectorBuilds, sweeps: VectorSweeps) -> None:
+    measures.follow(
+        "bowerbird_posts_pending_embedding",
+        "Posts of paid accounts without a vector, at the last look.",
+        lambda: sweeps.pending,
+        is_counter=False,
+    )
+    measures.follow("bowerbird_posts_embedded", "Posts embedded.", lambda: builds.embedded)
+    measures.follow(
+        "bowerbird_embedding_seconds", "Time spent embedding posts.", lambda: builds.seconds
+    )
+
+
+def _endpoints(
+    settings: Settings,
+    database: Database,
+    clock: Clock,
+    answers: AnswerCache,
+    bookmarks: Bookmarks,
+) -> list[Endpoint]:
     writes = Writes(database, clock, settings.upgrade_url)
-    bookmarks = Bookmarks(database)
     labels = Labels(database, clock)
     views = Views(database, bookmarks, clock)
     return [
@@ -65,6 +110,7 @@ def _endpoints(settings: Settings, database: Database, clock: Clock) -> list[End
         *bookmark_endpoints.write_endpoints(
             Marking(database, clock), Trash(database, clock), writes
         ),
+        *similar_endpoints.endpoints(bookmarks, answers),
         *label_endpoints.endpoints(labels, answers),
         *label_endpoints.write_endpoints(labels, writes),
         *view_endpoints.endpoints(views, answers),

@@ -103,6 +103,7 @@ async def _running(settings: Settings) -> AsyncIterator[App]:
         sweeping.cancel()
         service.calls.stop()
         await asyncio.wait((sweeping, flushing))
+        await service.models.close()
         await database.close()
 
 

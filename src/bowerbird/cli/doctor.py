@@ -14,6 +14,8 @@ from msgspec import Struct
 
 from bowerbird.cli.opened import settings_from_environment
 from bowerbird.cli.ports import Port, state_of
+from bowerbird.search.embedding import local_model
+from bowerbird.search.models import model_folder
 from bowerbird.settings import PREFIX, BadSetting, Settings
 from bowerbird.storage import diagnosis
 from bowerbird.storage.migrations import SchemaProblem
@@ -43,7 +45,7 @@ class Line(Struct, frozen=True):
 
 @click.command()
 def doctor() -> None:
-    r"""Check settings, data folder, database, fonts and ports, and say how to mend each.
+    r"""Check settings, data folder, database, fonts, model and ports, and say how to mend each.
 
     Exits with 1 when something the service needs is broken.
 
@@ -71,7 +73,7 @@ def _examination() -> Iterator[Line]:
     yield from _data_folder(settings)
     yield from _database(settings)
     yield from _fonts()
-    yield Line("!", "model", "search by meaning is not part of this release; nothing to do")
+    yield from _model(settings)
     yield from _ports(settings)
 
 
@@ -163,6 +165,22 @@ def _families(program: str, character: int) -> str:
         [program, f":charset={character:x}", "family"], capture_output=True, text=True, check=False
     )
     return ran.stdout
+
+
+def _model(settings: Settings) -> Iterator[Line]:
+    if settings.embedding_url:
+        sentence = f"{settings.embedding_model}, by the service of {PREFIX}EMBEDDING_URL"
+        yield Line("✓", "model", sentence)
+        return
+    folder = model_folder(settings)
+    model = local_model(folder)
+    if model is None:
+        sentence = f"{folder} holds none, so nothing can be searched by meaning"
+        yield Line("!", "model", sentence, "make model")
+    elif broken := model.broken_file():
+        yield Line("!", "model", f"{broken} is not as it was built", "make model")
+    else:
+        yield Line("✓", "model", model.name)
 
 
 def _ports(settings: Settings) -> Iterator[Line]:

@@ -90,6 +90,21 @@ class LocalModel:
     def identity(self) -> bytes:
         return bytes.fromhex(self._manifest.identity)
 
+    def broken_file(self) -> str | None:
+        """The first of its files that is missing, or not as it was built."""
+        for name, digest in self._manifest.files.items():
+            try:
+                raw = (self._folder / name).read_bytes()
+            except OSError:
+                return name
+            if hashlib.sha256(raw).hexdigest() != digest:
+                return name
+        return None
+
+    def _require_whole(self) -> None:
+        if broken := self.broken_file():
+            raise ValueError(f"{broken} is not as it was built")
+
     async def question(self, text: str) -> "Floats":
         return await self._on(self._for_questions, lambda model: model.question(text))
 
@@ -109,6 +124,7 @@ class LocalModel:
         with self._loading:
             if self._loaded is None:
                 try:
+                    self._require_whole()
                     self._loaded = _Loaded(self._folder, self._manifest)
                 except Exception as error:
                     # Whatever is wrong with the files, the way out is the same.
@@ -126,9 +142,6 @@ class _Loaded:
     """The model itself. Its methods may run on several threads at once."""
 
     def __init__(self, folder: Path, manifest: Manifest) -> None:
-        for name, digest in manifest.files.items():
-            if hashlib.sha256((folder / name).read_bytes()).hexdigest() != digest:
-                raise ValueError(f"{name} is not as it was built")
         # At first need: the three take 60 MB and a third of a second.
         import onnxruntime  # noqa: PLC0415 - see above
         from tokenizers import Tokenizer  # noqa: PLC0415 - see above
@@ -150,8 +163,8 @@ class _Loaded:
 
     def question(self, text: str) -> "Floats":
         tokens = self._tokens(text[:_LONGEST_QUESTION])[:_WINDOW]
-        vectors: Floats = self._run([tokens])
-        return vectors[0]
+        vector: Floats = self._run([tokens])[0]
+        return vector
 
     def posts(self, texts: Sequence[str]) -> "list[Floats]":
         pieces = [list(windows(self._tokens(text[:_LONGEST_POST]))) for text in texts]

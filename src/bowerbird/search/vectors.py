@@ -133,7 +133,8 @@ class Matrix:
         for block in self.blocks:
             is_it = block.numbers == number
             if is_it.any():
-                return block.rows[np.repeat(is_it, block.pieces)]
+                rows: Floats = block.rows[np.repeat(is_it, block.pieces)]
+                return rows
         return None
 
 
@@ -175,7 +176,7 @@ class Numbers:
     @classmethod
     def read(cls, text: str | None) -> "Numbers":
         """Parted by commas, as a database joins them fastest."""
-        return cls(np.fromstring(text or "", np.int64, sep=","))
+        return cls(np.fromstring(text, np.int64, sep=",") if text else np.zeros(0, np.int64))
 
     def holds(self, numbers: Integers) -> "NDArray[np.bool_]":
         if self._table is None:
@@ -200,5 +201,3 @@ def _best(near: Floats, pieces: Integers) -> Floats:
 def _may_join(older: Block, newer: Block) -> bool:
     rows = len(older.rows) + len(newer.rows)
     return rows <= _BLOCK_ROWS and len(older.rows) <= 2 * len(newer.rows)
-
-

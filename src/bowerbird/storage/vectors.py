@@ -30,7 +30,7 @@ class VectorStore:
         rows = await (transaction or self._database).rows(
             self._sql["stores"], {"account_id": account_id}
         )
-        return [VectorStoreState(*row[:-1], is_built=bool(row[-1])) for row in rows]
+        return [VectorStoreState(*row[:7], bool(row[7])) for row in rows]
 
     async def make(self, account_id: int, model: bytes, name: str) -> None:
         sql = self._sql["make_store"].format(bytes=self._sql["bytes"])

@@ -43,3 +43,8 @@ SELECT count(*)
   FROM bookmark AS b
  WHERE b.account_id = :account_id
    AND {filters}
+
+-- name: filter_embedded
+EXISTS (SELECT 1 FROM vector AS v
+         WHERE v.account_id = :account_id AND v.number = b.number AND v.model = :model
+           AND length(v.scales) > 0)
