@@ -50,11 +50,14 @@ class App:
     vector_sweeps: VectorSweeps
 
 
-def build(settings: Settings, database: Database, clock: Clock) -> App:
+def build(
+    settings: Settings, database: Database, clock: Clock, models: Models | None = None
+) -> App:
+    """`models` are shared where several services run in one process."""
     accounts = AccountStore(database)
     calls = CallCounter(accounts, clock, settings.free_calls_per_month)
     measures = Measures()
-    models = Models(settings)
+    models = models or Models(settings)
     builds = VectorBuilds(database, models, clock)
     vector_sweeps = VectorSweeps(database, models, clock)
     _follow(measures, builds, vector_sweeps)

@@ -119,7 +119,9 @@ def _threads(source: Path, say: Callable[[Report], None]) -> list[_Thread]:
     return sorted(threads.values(), key=lambda thread: thread.saved, reverse=True)
 
 
-def _add(threads: dict[tuple[str, str], _Thread], saved: _Saved, number: int, size: int) -> None:
+def _add(
+    threads: dict[tuple[str, str], _Thread], saved: _Saved, number: int, size: int
+) -> None:
     moment = (_instant(saved.bookmarked_at), saved.sort_index)
     written = (_instant(saved.tweet_details.posted_at), saved.post_id.rjust(40, "0"))
     place = _Place(written, number, size)

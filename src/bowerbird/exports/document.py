@@ -42,17 +42,12 @@ def document(threads: list[Thread], about: About, volume: int, volumes: int) -> 
 
 
 def _month(thread: Thread) -> tuple[str, str]:
-    return dates.month(
-        max((found for post in thread if (found := dates.moment(post.bookmarked_at))), default=None)
-    )
+    return dates.month(max((found for post in thread if (found := dates.moment(post.bookmarked_at))), default=None))
 
 
 def _span(threads: list[Thread]) -> str:
     moments = [
-        found
-        for thread in threads
-        for post in thread
-        if (found := dates.moment(post.bookmarked_at))
+        found for thread in threads for post in thread if (found := dates.moment(post.bookmarked_at))
     ]
     if not moments:
         return ""
@@ -154,10 +149,6 @@ def _choice(choice: Any) -> Data | None:
         return title(choice)
     if not isinstance(choice, dict):
         return None
-    label = next(
-        (choice[name] for name in ("label", "text", "title", "name") if choice.get(name)), ""
-    )
-    votes = next(
-        (choice[name] for name in ("votes", "count") if isinstance(choice.get(name), int)), None
-    )
+    label = next((choice[name] for name in ("label", "text", "title", "name") if choice.get(name)), "")
+    votes = next((choice[name] for name in ("votes", "count") if isinstance(choice.get(name), int)), None)
     return title(f"{label}" if votes is None else f"{label} ({votes:,})")

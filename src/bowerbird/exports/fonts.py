@@ -76,9 +76,7 @@ def missing_fonts() -> list[Missing]:
     found = typst.Fonts(include_embedded_fonts=False).fonts()
     lacking = uncovered({letter for letter, _ in _WANTED.values()}, found)
     return [
-        Missing(script, package)
-        for script, (letter, package) in _WANTED.items()
-        if letter in lacking
+        Missing(script, package) for script, (letter, package) in _WANTED.items() if letter in lacking
     ]
 
 
@@ -86,9 +84,7 @@ def notes(text: str, installed: Sequence[Font]) -> list[str]:
     """A sentence for each script of a text that cannot be set here, or not wholly."""
     letters = {letter for letter in set(text) if ord(letter) > _LAST_PLAIN and _has_shape(letter)}
     lacking = uncovered(letters, installed)
-    found = {
-        script: _package(script) for script in sorted({script_of(letter) for letter in lacking})
-    }
+    found = {script: _package(script) for script in sorted({script_of(letter) for letter in lacking})}
     covered = {script_of(letter) for letter in letters - lacking}
     return [_sentence(script, found[script], is_partial=script in covered) for script in found]
 
@@ -96,9 +92,7 @@ def notes(text: str, installed: Sequence[Font]) -> list[str]:
 def _sentence(script: str, package: str, *, is_partial: bool) -> str:
     subject = f"Some {script} characters have" if is_partial else f"{script} text has"
     subject = subject[0].upper() + subject[1:]
-    return (
-        f"{subject} no font on this server and is shown as empty boxes; install {package}: {MEND}"
-    )
+    return f"{subject} no font on this server and is shown as empty boxes; install {package}: {MEND}"
 
 
 def _package(script: str) -> str:
@@ -148,10 +142,7 @@ def _is_in(held: Spans, code: int) -> bool:
 def _held(path: str, index: int) -> Spans:
     """What the character map of a font says. A file that is no font holds nothing."""
     try:
-        with (
-            Path(path).open("rb") as file,
-            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as font,
-        ):
+        with Path(path).open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as font:
             return _spans(font, _character_map(font, index))
     except (OSError, ValueError, struct.error, LookupError):
         return [], []
@@ -164,9 +155,7 @@ def _character_map(font: mmap.mmap, index: int) -> int:
     tables = (struct.unpack_from(">4s4xI", font, start + 12 + 16 * table) for table in range(count))
     table = dict(tables)[b"cmap"]
     (count,) = struct.unpack_from(">H", font, table + 2)
-    maps = [
-        table + struct.unpack_from(">4xI", font, table + 4 + 8 * place)[0] for place in range(count)
-    ]
+    maps = [table + struct.unpack_from(">4xI", font, table + 4 + 8 * place)[0] for place in range(count)]
     formats = {struct.unpack_from(">H", font, place)[0]: place for place in maps}
     return formats[12] if 12 in formats else formats[4]  # noqa: PLR2004 - numbers of the format
 

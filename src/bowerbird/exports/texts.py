@@ -51,9 +51,7 @@ def cleaned(text: str) -> str:
 def title(text: str) -> Data | None:
     """One line for a heading or a name; None when nothing is left of it."""
     line = " ".join(cleaned(text).split())
-    return (
-        _paragraph([line], is_right=is_rightward(line), language=_language(line)) if line else None
-    )
+    return _paragraph([line], is_right=is_rightward(line), language=_language(line)) if line else None
 
 
 def paragraphs(text: str) -> list[Data]:
