@@ -12,7 +12,7 @@ pytestmark = pytest.mark.anyio
 TEXTS = {
     "bread": "My sourdough starter finally doubled overnight, the loaf has a wonderful crust.",
     "rocket": "The second stage reached orbit and deployed sixty satellites this morning.",
-    "knee": "Physiotherapists say: strengthen the thigh muscles before you run again on a sore knee.",
+    "knee": "Physiotherapists say: strengthen the thigh before you run on a sore knee again.",
     "tax": "Freelancers: set aside a third of each invoice for the revenue office.",
     "cat": "Our kitten sleeps on the radiator all day long.",
     "python": "Use generators to stream a large file line by line without filling memory.",

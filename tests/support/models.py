@@ -1,4 +1,4 @@
-"""The real model, loaded once a test process: `make install` built it, and without it tests fail."""
+"""The real model, loaded once a test process. `make install` builds it; no test does without."""
 
 import os
 
@@ -6,7 +6,7 @@ from bowerbird.search.models import Models
 from bowerbird.settings import Settings
 
 MODEL_DIR = os.environ.get("BOWERBIRD_MODEL_DIR", "")
-MODELS = Models(Settings(model_dir=MODEL_DIR))
+MODELS = Models(Settings(model_dir=MODEL_DIR), is_patient=False)
 
 
 async def ignore(_done: int, _total: int) -> None:

@@ -42,7 +42,7 @@ async def _embedded(opened: Opened, email: str, advance: Advance) -> tuple[int, 
             f"{email.strip()} has the free plan, which has no search by meaning. "
             f"Change it with: bowerbird account plan {email.strip()} pro"
         )
-    models = Models(opened.settings)
+    models = Models(opened.settings, is_patient=False)
 
     async def progress(done: int, total: int) -> None:
         advance("Embedding posts", done, total)

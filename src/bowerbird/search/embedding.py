@@ -72,13 +72,16 @@ class Manifest(Struct, frozen=True):
 class LocalModel:
     """A model in a folder: model.onnx, tokenizer.json, and the manifest with their hashes."""
 
-    def __init__(self, folder: Path, manifest: Manifest) -> None:
+    def __init__(self, folder: Path, manifest: Manifest, *, is_patient: bool) -> None:
+        """A patient one lets everything else on the machine go before its posts."""
         self._folder, self._manifest = folder, manifest
         self._loaded: _Loaded | None = None
         self._loading = threading.Lock()
         self._for_questions = ThreadPoolExecutor(1, thread_name_prefix="questions")
         self._for_posts = ThreadPoolExecutor(
-            1, thread_name_prefix="embedding", initializer=_yield_to_others
+            1,
+            thread_name_prefix="embedding",
+            initializer=_yield_to_others if is_patient else None,
         )
         self.problem: str | None = None
 
@@ -200,12 +203,15 @@ def windows(tokens: Sequence[int]) -> Sequence[Sequence[int]]:
     return [tokens[start : start + _WINDOW] for start in islice(starts, MOST_PIECES)]
 
 
-def local_model(folder: Path, identity: str | None = None) -> LocalModel | None:
+def local_model(
+    folder: Path, identity: str | None = None, *, is_patient: bool = True
+) -> LocalModel | None:
     """The model of this identity, or the current one; None where it was not built."""
     try:
         name = identity or (folder / "current").read_text(encoding="ascii").strip()
         raw = (folder / name / "manifest.json").read_bytes()
-        return LocalModel(folder / name, msgspec.json.decode(raw, type=Manifest))
+        manifest = msgspec.json.decode(raw, type=Manifest)
+        return LocalModel(folder / name, manifest, is_patient=is_patient)
     except (OSError, ValueError, msgspec.MsgspecError):
         return None
 

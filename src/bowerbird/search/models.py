@@ -12,8 +12,9 @@ MISSING: Final = "the embedding model is not installed; the operator mends it wi
 
 
 class Models:
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, *, is_patient: bool = True) -> None:
         self._settings = settings
+        self._is_patient = is_patient
         self._folder = model_folder(settings)
         self._known: dict[bytes, Embedder] = {}
         self._current: Embedder | None = None
@@ -22,7 +23,8 @@ class Models:
     def current(self) -> Embedder | None:
         """None while no model was built; looked for anew each time, so that `make model` mends."""
         if self._current is None:
-            found = self._endpoint(self._settings.embedding_model) or local_model(self._folder)
+            found: Embedder | None = self._endpoint(self._settings.embedding_model)
+            found = found or local_model(self._folder, is_patient=self._is_patient)
             self._current = found and self._known.setdefault(found.identity, found)
         return self._current
 
