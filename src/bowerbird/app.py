@@ -9,19 +9,22 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
+from bowerbird.jobs.embedding import EmbeddingJobs
+from bowerbird.jobs.exports import ExportJobs
+from bowerbird.jobs.worker import Worker
 from bowerbird.library.account_state import AccountState
 from bowerbird.library.bookmarks import Bookmarks
 from bowerbird.library.calls import CallCounter
+from bowerbird.library.exports import Exports
 from bowerbird.library.labels import Labels
 from bowerbird.library.marking import Marking
 from bowerbird.library.meaning import Meaning
 from bowerbird.library.sweeping import Sweeping
 from bowerbird.library.trash import Trash
-from bowerbird.library.vector_builds import VectorBuilds
-from bowerbird.library.vector_sweeps import VectorSweeps
 from bowerbird.library.views import Views
 from bowerbird.rest import account as account_endpoints
 from bowerbird.rest import bookmarks as bookmark_endpoints
+from bowerbird.rest import exports as export_endpoints
 from bowerbird.rest import labels as label_endpoints
 from bowerbird.rest import similar as similar_endpoints
 from bowerbird.rest import views as view_endpoints
@@ -29,6 +32,7 @@ from bowerbird.search.models import Models
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts import AccountStore
 from bowerbird.storage.database import Database
+from bowerbird.storage.files import Files
 from bowerbird.wire.answers import AnswerCache
 from bowerbird.wire.auth import Authenticator
 from bowerbird.wire.calls import Endpoint
@@ -45,9 +49,8 @@ class App:
     calls: CallCounter
     measures: Measures
     sweeping: Sweeping
+    worker: Worker
     models: Models
-    builds: VectorBuilds
-    vector_sweeps: VectorSweeps
 
 
 def build(
@@ -58,16 +61,17 @@ def build(
     calls = CallCounter(accounts, clock, settings.free_calls_per_month)
     measures = Measures()
     models = models or Models(settings)
-    builds = VectorBuilds(database, models, clock)
-    vector_sweeps = VectorSweeps(database, models, clock)
-    _follow(measures, builds, vector_sweeps)
     meaning = Meaning(database, models, settings.vector_cache_mb * 1024 * 1024)
+    files = Files(settings)
+    embedding = EmbeddingJobs(database, models, clock)
+    _follow(measures, embedding)
+    worker = build_worker(settings, database, files, clock, embedding)
     answers = AnswerCache(settings.answer_cache_mb * 1024 * 1024)
     state = AccountState(calls, meaning, clock)
     api = Surface(
         [
             *account_endpoints.endpoints(state, answers),
-            *_endpoints(settings, database, clock, answers, Bookmarks(database, meaning)),
+            *_endpoints(settings, database, clock, files, worker, answers, meaning),
         ],
         authenticate=Authenticator(accounts, clock, settings.site_origin),
         calls=calls,
@@ -75,26 +79,38 @@ def build(
         upgrade_url=settings.upgrade_url,
     )
     return App(
-        _dispatch(api, _health(database)),
-        calls,
-        measures,
-        Sweeping(database, clock),
-        models,
-        builds,
-        vector_sweeps,
+        asgi=_dispatch(api, _health(database)),
+        calls=calls,
+        measures=measures,
+        sweeping=Sweeping(database, clock),
+        worker=worker,
+        models=models,
     )
 
 
-def _follow(measures: Measures, builds: VectorBuilds, sweeps: VectorSweeps) -> None:
+def build_worker(
+    settings: Settings,
+    database: Database,
+    files: Files,
+    clock: Clock,
+    embedding: EmbeddingJobs,
+) -> Worker:
+    """What does the jobs: within the server on SQLite, beside it on PostgreSQL."""
+    exports = ExportJobs(database, files, clock, settings.data_dir)
+    kinds = [exports.kind, embedding.kind]
+    return Worker(database, kinds, [*exports.recurring, *embedding.recurring], clock)
+
+
+def _follow(measures: Measures, embedding: EmbeddingJobs) -> None:
     measures.follow(
         "bowerbird_posts_pending_embedding",
         "Posts of paid accounts without a vector, at the last look.",
-        lambda: sweeps.pending,
+        lambda: embedding.pending,
         is_counter=False,
     )
-    measures.follow("bowerbird_posts_embedded", "Posts embedded.", lambda: builds.embedded)
+    measures.follow("bowerbird_posts_embedded", "Posts embedded.", lambda: embedding.embedded)
     measures.follow(
-        "bowerbird_embedding_seconds", "Time spent embedding posts.", lambda: builds.seconds
+        "bowerbird_embedding_seconds", "Time spent embedding posts.", lambda: embedding.seconds
     )
 
 
@@ -102,12 +118,16 @@ def _endpoints(
     settings: Settings,
     database: Database,
     clock: Clock,
+    files: Files,
+    worker: Worker,
     answers: AnswerCache,
-    bookmarks: Bookmarks,
+    meaning: Meaning,
 ) -> list[Endpoint]:
+    bookmarks = Bookmarks(database, meaning)
     writes = Writes(database, clock, settings.upgrade_url)
     labels = Labels(database, clock)
     views = Views(database, bookmarks, clock)
+    exports = Exports(database, files, clock, settings.api_origin)
     return [
         *bookmark_endpoints.endpoints(bookmarks, answers),
         *bookmark_endpoints.write_endpoints(
@@ -118,6 +138,8 @@ def _endpoints(
         *label_endpoints.write_endpoints(labels, writes),
         *view_endpoints.endpoints(views, answers),
         *view_endpoints.write_endpoints(views, writes),
+        *export_endpoints.endpoints(exports),
+        *export_endpoints.write_endpoints(exports, writes, worker.wake),
     ]
 
 

@@ -7,7 +7,7 @@ import mmap
 import struct
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, Protocol
@@ -16,9 +16,15 @@ from msgspec import Struct
 
 MEND: Final = "sh requirements/system.sh fonts"
 
-_FIRST: Final = ("Noto Sans", "Noto Sans Arabic", "Noto Sans Hebrew", "Noto Sans Devanagari")
-_CJK: Final = {"": "SC", "zh": "SC", "ja": "JP", "ko": "KR"}
-_LAST: Final = ("Noto Sans Symbols", "Noto Sans Symbols2", "Noto Sans Math")
+# Looked through for each glyph in this order. A font is read whole when it is first asked, so
+# the large ones come late; emoji before CJK, whose fonts draw some of them as plain signs. One
+# CJK family serves all four: each holds every form, and the language of a text chooses.
+_CHAIN: Final = (
+    *("Noto Sans", "Noto Sans Arabic", "Noto Sans Hebrew", "Noto Sans Devanagari"),
+    *("Noto Sans Thai", "Noto Color Emoji", "Noto Sans CJK SC"),
+    *("Noto Sans Symbols", "Noto Sans Symbols2", "Noto Sans Math"),
+)
+_BROUGHT_ALONG: Final = "Libertinus Serif"
 _CORE, _CJK_PACKAGE, _EMOJI = "fonts-noto-core", "fonts-noto-cjk", "fonts-noto-color-emoji"
 # A letter of each script that every installation should be able to set.
 _WANTED: Final = {
@@ -51,22 +57,10 @@ class Missing(Struct, frozen=True):
     package: str
 
 
-def chains(installed: Iterable[Font]) -> dict[str, list[str]]:
-    """The families to look through for each glyph, by language: Han letters differ by it."""
+def chain(installed: Iterable[Font]) -> list[str]:
+    """The families to set a document in. typst itself looks further when none holds a glyph."""
     families = {font.family for font in installed}
-    return {
-        language: [name for name in _chain(region) if name in families]
-        for language, region in _CJK.items()
-    }
-
-
-def _chain(region: str) -> Iterator[str]:
-    yield from _FIRST
-    yield "Noto Sans Thai"
-    # Before CJK, whose fonts draw a few emoji as plain signs.
-    yield "Noto Color Emoji"
-    yield f"Noto Sans CJK {region}"
-    yield from _LAST
+    return [name for name in _CHAIN if name in families] or [_BROUGHT_ALONG]
 
 
 def missing_fonts() -> list[Missing]:
@@ -114,7 +108,7 @@ def _has_shape(letter: str) -> bool:
 
 def uncovered(letters: set[str], installed: Sequence[Font]) -> set[str]:
     """The letters that no font holds. Few files are opened: the likely ones come first."""
-    families = {family: place for place, family in enumerate(_chain("SC"))}
+    families = {family: place for place, family in enumerate(_CHAIN)}
     files = {
         (font.path, font.index): families.get(font.family, len(families))
         for font in installed

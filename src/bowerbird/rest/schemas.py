@@ -7,6 +7,7 @@ import msgspec
 from bowerbird.library.account_state import AccountShown
 from bowerbird.library.bodies import MOST_IDS
 from bowerbird.library.bookmarks import BookmarkCounts
+from bowerbird.library.exports import ExportJob
 from bowerbird.library.labels import MOST_OPERATIONS, BatchResult, LabelShown, Tagged
 from bowerbird.library.marking import State
 from bowerbird.library.parameters import FILTER_PARAMETERS
@@ -43,7 +44,8 @@ def required(**properties: Json) -> Json:
 
 def _records() -> Json:
     records = [Bookmark, BookmarkCounts, Attachment, Article, QuotedPost]
-    records += [LabelShown, Tagged, BatchResult, State, Deleted, ViewShown, AccountShown]
+    records += [LabelShown, Tagged, BatchResult, State, Deleted, ViewShown, ExportJob]
+    records += [AccountShown]
     _, components = msgspec.json.schema_components(records, ref_template=REF + "{name}")
     made: Json = dict(components)
     # JSON Schema's "$" is the very end, and not every reader of it knows what stands behind ours.
@@ -95,7 +97,8 @@ def _metas() -> Json:
 
 
 def _bodies() -> Json:
-    query = {"type": "object", "properties": {name: {} for name in FILTER_PARAMETERS}}
+    filters: Json = {name: {} for name in FILTER_PARAMETERS}
+    query = {"type": "object", "properties": filters}
     view: Json = {
         "name": _NAME,
         "description": {"type": "string", "maxLength": 1000},
@@ -132,6 +135,10 @@ def _bodies() -> Json:
         "MergeRequest": _body(
             {"into": {**_TEXT, "description": "Id of the label to keep."}}, "into"
         ),
+        "ExportRequest": {
+            **_body({**filters, "view": _TEXT, "tweet_ids": _IDS}),
+            "additionalProperties": False,
+        },
         "NewBucket": _body({"name": _NAME, "slug": _TEXT, "query": query}, "name"),
         "NewView": _body(view, "name"),
         "ViewChange": _body(view),

@@ -44,6 +44,13 @@ SELECT count(*)
  WHERE b.account_id = :account_id
    AND {filters}
 
+-- name: numbers
+SELECT b.number
+  FROM bookmark AS b
+ WHERE b.account_id = :account_id
+   AND {filters}
+ ORDER BY b.number
+
 -- name: filter_embedded
 EXISTS (SELECT 1 FROM vector AS v
          WHERE v.account_id = :account_id AND v.number = b.number AND v.model = :model

@@ -25,6 +25,9 @@ SELECT c.rendering, c.tags, {state}, b.number
  WHERE b.account_id = :account_id
    AND b.number = ANY(CAST(:numbers AS bigint[]))
 
+-- name: filter_these
+b.post_id = ANY(CAST(:post_ids AS text[]))
+
 -- name: filter_wanted
 b.number IN (SELECT k.number FROM keyword AS k
               WHERE k.account_id = CAST(:account_id AS bigint)
@@ -54,7 +57,7 @@ SELECT number
  ORDER BY score DESC, number DESC
  LIMIT :limit
 
--- name: numbers
+-- name: number_text
 SELECT string_agg(CAST(b.number AS text), ',')
   FROM bookmark AS b
  WHERE b.account_id = :account_id

@@ -23,6 +23,9 @@ SELECT c.rendering, c.tags, {state}, b.number
   CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.number = wanted.value
   CROSS JOIN content AS c ON c.place = :place + b.number
 
+-- name: filter_these
+b.post_id IN (SELECT wanted.value FROM json_each(:post_ids) AS wanted)
+
 -- name: filter_wanted
 b.number IN (SELECT rowid - :place FROM keyword
               WHERE keyword MATCH :wanted AND rowid BETWEEN :place AND :place_end)
@@ -46,7 +49,7 @@ SELECT number
  ORDER BY score DESC, number DESC
  LIMIT :limit
 
--- name: numbers
+-- name: number_text
 SELECT group_concat(b.number)
   FROM bookmark AS b
  WHERE b.account_id = :account_id
