@@ -65,13 +65,28 @@ def build(
     files = Files(settings)
     embedding = EmbeddingJobs(database, models, clock)
     _follow(measures, embedding)
-    worker = build_worker(settings, database, files, clock, embedding)
+    worker = build_worker(
+        settings=settings,
+        database=database,
+        files=files,
+        clock=clock,
+        embedding=embedding,
+        meaning=meaning,
+    )
     answers = AnswerCache(settings.answer_cache_mb * 1024 * 1024)
     state = AccountState(calls, meaning, clock)
     api = Surface(
         [
             *account_endpoints.endpoints(state, answers),
-            *_endpoints(settings, database, clock, files, worker, answers, meaning),
+            *_endpoints(
+                settings=settings,
+                database=database,
+                clock=clock,
+                files=files,
+                worker=worker,
+                answers=answers,
+                meaning=meaning,
+            ),
         ],
         authenticate=Authenticator(accounts, clock, settings.site_origin),
         calls=calls,
@@ -89,14 +104,16 @@ def build(
 
 
 def build_worker(
+    *,
     settings: Settings,
     database: Database,
     files: Files,
     clock: Clock,
     embedding: EmbeddingJobs,
+    meaning: Meaning,
 ) -> Worker:
     """What does the jobs: within the server on SQLite, beside it on PostgreSQL."""
-    exports = ExportJobs(database, files, clock, settings.data_dir)
+    exports = ExportJobs(database, files, clock, settings.data_dir, meaning)
     kinds = [exports.kind, embedding.kind]
     return Worker(database, kinds, [*exports.recurring, *embedding.recurring], clock)
 
@@ -115,6 +132,7 @@ def _follow(measures: Measures, embedding: EmbeddingJobs) -> None:
 
 
 def _endpoints(
+    *,
     settings: Settings,
     database: Database,
     clock: Clock,
@@ -127,7 +145,7 @@ def _endpoints(
     writes = Writes(database, clock, settings.upgrade_url)
     labels = Labels(database, clock)
     views = Views(database, bookmarks, clock)
-    exports = Exports(database, files, clock, settings.api_origin)
+    exports = Exports(database, files, clock, settings.api_origin, meaning)
     return [
         *bookmark_endpoints.endpoints(bookmarks, answers),
         *bookmark_endpoints.write_endpoints(

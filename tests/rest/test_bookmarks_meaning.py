@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.support import make, writing
+from tests.support.exporting import exported
 from tests.support.service import Member, Service
 
 pytestmark = pytest.mark.anyio
@@ -33,7 +34,7 @@ async def test_finds_by_meaning_without_a_common_word(alice: Member) -> None:
     for asked, subject in (
         ("baking at home", "bread"),
         ("space launch", "rocket"),
-        ("joint pain exercise", "knee"),
+        ("running injury", "knee"),
         ("pets", "cat"),
         ("programming", "python"),
     ):
@@ -329,3 +330,24 @@ async def test_hints_at_read_posts(alice: Member) -> None:
 
     assert answer["data"] == []
     assert "1 read or archived" in answer["meta"]["hint"]
+
+
+async def test_an_export_holds_the_nearest_first(cast: Service) -> None:
+    ids = await _filled(cast.alice)
+
+    posts = await exported(cast, cast.alice, vector_search_term="pets")
+    chosen = await exported(
+        cast, cast.alice, vector_search_term="pets", tweet_ids=[ids["tax"], ids["cat"]]
+    )
+
+    assert posts[0]["post_id"] == ids["cat"]
+    assert len(posts) == len(TEXTS)
+    assert [post["post_id"] for post in chosen] == [ids["cat"], ids["tax"]]
+
+
+async def test_an_export_by_meaning_waits_for_the_vector_store(alice: Member) -> None:
+    await alice.save()
+
+    response = await alice.client.post("/v1/exports/json", json={"vector_search_term": "pets"})
+
+    assert writing.refused(response) == (402, "VECTOR_SEARCH_NOT_ALLOWED")

@@ -67,19 +67,23 @@ class Meaning:
         # Vectors whose model is missing are there all the same: who asks learns what is missing.
         return next(iter(at_hand or (built if current is None else [])), None)
 
-    async def building(self, account: Account) -> VectorStoreState | None:
+    async def building(
+        self, account: Account, transaction: Transaction | None = None
+    ) -> VectorStoreState | None:
         """The vectors of the present model, however far they are."""
         current = None if self._models is None else self._models.current
         if current is None:
             return None
-        stores = await self._store.stores(account.account_id)
+        stores = await self._store.stores(account.account_id, transaction)
         return next((store for store in stores if store.model == current.identity), None)
 
-    async def require(self, account: Account) -> VectorStoreState | None:
+    async def require(
+        self, account: Account, transaction: Transaction | None = None
+    ) -> VectorStoreState | None:
         """The vectors that answer; None for an empty library, which needs none."""
-        store = await self.serving(account)
+        store = await self.serving(account, transaction)
         if store is None and account.total:
-            building = await self.building(account)
+            building = await self.building(account, transaction)
             embedded = 0 if building is None else building.embedded
             raise plans.not_built(embedded, account.total, self.problem)
         return store

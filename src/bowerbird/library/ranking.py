@@ -112,7 +112,9 @@ class Rankings:
         key = (account.account_id, account.epoch, account.version, filter)
         numbers = self._meaning.remembered(key)
         if numbers is None:
-            numbers = await self._meaning.wanted(key, await self._store.number_text(account, filter))
+            numbers = await self._meaning.wanted(
+                key, await self._store.number_text(account, filter)
+            )
         return numbers
 
 
