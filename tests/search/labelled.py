@@ -11,7 +11,7 @@ POSTS: Final[dict[str, str]] = {
     "6": "The booster landed upright on the drone ship for the twentieth time.",
     "7": "New images from the telescope show a galaxy as it was 13 billion years ago.",
     "8": "Watch the lunar eclipse tonight, totality begins shortly after eleven.",
-    "9": "PostgreSQL tip: an index on (account_id, created_at) serves both the filter and the sort.",
+    "9": "PostgreSQL tip: an index on (account_id, created_at) serves filter and sort alike.",
     "10": "We cut our query from 4 s to 12 ms by reading EXPLAIN ANALYZE before guessing.",
     "11": "SQLite in WAL mode lets readers go on while one writer commits.",
     "12": "Backups you never restored are hopes, not backups. We practise a restore every month.",

@@ -1,7 +1,8 @@
 """How good search is: by words, by meaning, and by both, on a labelled set of our own."""
 
 import math
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ WAYS: dict[str, Any] = {
 }
 
 
-def _gain(found: Sequence[str], right: Set[str]) -> float:
+def _gain(found: Sequence[str], right: AbstractSet[str]) -> float:
     """nDCG@10: 1 when all that is right stands first."""
     gained = sum(1 / math.log2(rank + 2) for rank, post in enumerate(found[:10]) if post in right)
     ideal = sum(1 / math.log2(rank + 2) for rank in range(min(len(right), 10)))
