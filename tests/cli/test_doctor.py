@@ -1,6 +1,7 @@
 """`bowerbird doctor`: a line for each thing the service needs, and how to mend it."""
 
 import os
+import shutil
 import socket
 import stat
 import threading
@@ -9,7 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from bowerbird.search.models import model_folder
+from bowerbird.settings import Settings
 from tests.cli.libraries import Library, sqlite_library
+from tests.support.models import MODEL_DIR
 from tests.support.postgres import ThrowawayPostgres
 
 
@@ -28,7 +32,7 @@ def free_ports() -> dict[str, str]:
 @pytest.fixture
 def library(tmp_path: Path, free_ports: dict[str, str]) -> Library:
     library = sqlite_library(tmp_path / "data")
-    return Library({**library.environment, **free_ports})
+    return Library({**library.environment, **free_ports, "BOWERBIRD_MODEL_DIR": MODEL_DIR})
 
 
 class Stranger(BaseHTTPRequestHandler):
@@ -55,7 +59,7 @@ def test_a_well_library_has_no_cross(library: Library) -> None:
     assert "✓ database: SQLite 3." in ran.text
     assert "journal mode wal" in ran.text
     assert "✓ schema: is current" in ran.text
-    assert "! model: search by meaning is not part of this release" in ran.text
+    assert "✓ model: all-MiniLM-L6-v2-int8" in ran.text
     assert f"✓ port: 127.0.0.1:{library.settings.port} is free" in ran.text
 
 
@@ -162,3 +166,35 @@ def test_fonts_are_looked_for_by_script(
 def test_fonts_cannot_be_found_without_the_program(library: Library, tmp_path: Path) -> None:
     ran = Library({**library.environment, "PATH": str(tmp_path)}).run("doctor")
     assert "mend: apt install fontconfig" in ran.text
+
+
+def test_a_missing_model_is_worth_knowing(library: Library, tmp_path: Path) -> None:
+    other = Library({**library.environment, "BOWERBIRD_MODEL_DIR": str(tmp_path / "none")})
+
+    ran = other.run("doctor")
+
+    assert ran.code == 0
+    assert f"! model: {tmp_path / 'none'} holds none" in ran.text
+    assert "mend: make model" in ran.text
+
+
+def test_a_damaged_model_is_worth_knowing(library: Library, tmp_path: Path) -> None:
+    folder = model_folder(Settings(model_dir=MODEL_DIR))
+    shutil.copytree(folder, tmp_path / "model")
+    (file,) = (tmp_path / "model").glob("*/tokenizer.json")
+    file.unlink()
+    other = Library({**library.environment, "BOWERBIRD_MODEL_DIR": str(tmp_path / "model")})
+
+    ran = other.run("doctor")
+
+    assert "! model: tokenizer.json is not as it was built" in ran.text
+    assert "mend: make model" in ran.text
+
+
+def test_an_embedding_service_stands_in_for_the_model(library: Library) -> None:
+    url = {"BOWERBIRD_EMBEDDING_URL": "http://localhost:9/v1", "BOWERBIRD_EMBEDDING_KEY": "hush"}
+
+    ran = Library({**library.environment, **url}).run("doctor")
+
+    assert "✓ model: text-embedding-3-small, by the service" in ran.text
+    assert "hush" not in ran.text
