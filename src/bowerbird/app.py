@@ -1,6 +1,8 @@
 """Puts the parts together: the only module that knows all of them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -11,6 +13,7 @@ from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
 from bowerbird.jobs.embedding import EmbeddingJobs
 from bowerbird.jobs.exports import ExportJobs
+from bowerbird.jobs.watching import JobWatch
 from bowerbird.jobs.worker import Worker
 from bowerbird.library.account_state import AccountState
 from bowerbird.library.bookmarks import Bookmarks
@@ -26,19 +29,24 @@ from bowerbird.rest import account as account_endpoints
 from bowerbird.rest import bookmarks as bookmark_endpoints
 from bowerbird.rest import exports as export_endpoints
 from bowerbird.rest import labels as label_endpoints
+from bowerbird.rest import openapi, sandboxed
 from bowerbird.rest import similar as similar_endpoints
 from bowerbird.rest import views as view_endpoints
+from bowerbird.sandbox import surface as sandbox
 from bowerbird.search.models import Models
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts import AccountStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.files import Files
+from bowerbird.web.site import site
 from bowerbird.wire.answers import AnswerCache
 from bowerbird.wire.auth import Authenticator
 from bowerbird.wire.calls import Endpoint
 from bowerbird.wire.measures import Measures
 from bowerbird.wire.surface import Surface
 from bowerbird.wire.writes import Writes
+
+_HEALTH: Final = ("/healthz", "/livez", "/readyz")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +58,17 @@ class App:
     measures: Measures
     sweeping: Sweeping
     worker: Worker
+    watch: JobWatch
     models: Models
+
+
+@dataclass(frozen=True, slots=True)
+class Searching:
+    """What embeds, and what searches by it; one of each in a process."""
+
+    models: Models
+    meaning: Meaning
+    jobs: EmbeddingJobs
 
 
 def build(
@@ -60,92 +78,87 @@ def build(
     accounts = AccountStore(database)
     calls = CallCounter(accounts, clock, settings.free_calls_per_month)
     measures = Measures()
-    models = models or Models(settings)
-    meaning = Meaning(database, models, settings.vector_cache_mb * 1024 * 1024)
     files = Files(settings)
-    embedding = EmbeddingJobs(database, models, clock)
-    _follow(measures, embedding)
-    worker = build_worker(
-        settings=settings,
-        database=database,
-        files=files,
-        clock=clock,
-        embedding=embedding,
-        meaning=meaning,
-    )
+    searching = build_searching(settings, database, clock, models)
+    _follow(measures, searching.jobs)
+    worker = build_worker(settings, database, files, clock, searching)
     answers = AnswerCache(settings.answer_cache_mb * 1024 * 1024)
-    state = AccountState(calls, meaning, clock)
+    state = AccountState(calls, searching.meaning, clock)
     api = Surface(
         [
             *account_endpoints.endpoints(state, answers),
-            *_endpoints(
-                settings=settings,
-                database=database,
-                clock=clock,
-                files=files,
-                worker=worker,
-                answers=answers,
-                meaning=meaning,
-            ),
+            *_endpoints(_Parts(settings, database, clock, files, worker, answers, searching)),
         ],
         authenticate=Authenticator(accounts, clock, settings.site_origin),
         calls=calls,
         measures=measures,
         upgrade_url=settings.upgrade_url,
     )
+    pages = site(
+        settings, lambda: openapi.document(settings.api_origin), sandboxed.ROUTES, clock, measures
+    )
+    trial = sandbox.build(settings, clock, calls, measures) if settings.sandbox == "on" else api
     return App(
-        asgi=_dispatch(api, _health(database)),
+        asgi=_dispatch({sandboxed.PREFIX: trial, "/v1": api}, _health(database), pages),
         calls=calls,
         measures=measures,
         sweeping=Sweeping(database, clock),
         worker=worker,
-        models=models,
+        watch=JobWatch(database, clock, measures),
+        models=searching.models,
     )
+
+
+def build_searching(
+    settings: Settings, database: Database, clock: Clock, models: Models | None = None
+) -> Searching:
+    models = models or Models(settings)
+    meaning = Meaning(database, models, settings.vector_cache_mb * 1024 * 1024)
+    return Searching(models, meaning, EmbeddingJobs(database, models, clock))
 
 
 def build_worker(
-    *,
-    settings: Settings,
-    database: Database,
-    files: Files,
-    clock: Clock,
-    embedding: EmbeddingJobs,
-    meaning: Meaning,
+    settings: Settings, database: Database, files: Files, clock: Clock, searching: Searching
 ) -> Worker:
     """What does the jobs: within the server on SQLite, beside it on PostgreSQL."""
-    exports = ExportJobs(database, files, clock, settings.data_dir, meaning)
-    kinds = [exports.kind, embedding.kind]
-    return Worker(database, kinds, [*exports.recurring, *embedding.recurring], clock)
+    exports = ExportJobs(database, files, clock, settings.data_dir, searching.meaning)
+    kinds = [exports.kind, searching.jobs.kind]
+    recurring = [*exports.recurring, *searching.jobs.recurring]
+    return Worker(database, kinds, recurring, clock)
 
 
-def _follow(measures: Measures, embedding: EmbeddingJobs) -> None:
+def _follow(measures: Measures, jobs: EmbeddingJobs) -> None:
     measures.follow(
         "bowerbird_posts_pending_embedding",
         "Posts of paid accounts without a vector, at the last look.",
-        lambda: embedding.pending,
+        lambda: jobs.pending,
         is_counter=False,
     )
-    measures.follow("bowerbird_posts_embedded", "Posts embedded.", lambda: embedding.embedded)
+    measures.follow("bowerbird_posts_embedded", "Posts embedded.", lambda: jobs.embedded)
     measures.follow(
-        "bowerbird_embedding_seconds", "Time spent embedding posts.", lambda: embedding.seconds
+        "bowerbird_embedding_seconds", "Time spent embedding posts.", lambda: jobs.seconds
     )
 
 
-def _endpoints(
-    *,
-    settings: Settings,
-    database: Database,
-    clock: Clock,
-    files: Files,
-    worker: Worker,
-    answers: AnswerCache,
-    meaning: Meaning,
-) -> list[Endpoint]:
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    settings: Settings
+    database: Database
+    clock: Clock
+    files: Files
+    worker: Worker
+    answers: AnswerCache
+    searching: Searching
+
+
+def _endpoints(parts: _Parts) -> list[Endpoint]:
+    database, clock, answers = parts.database, parts.clock, parts.answers
+    writes = Writes(database, clock, parts.settings.upgrade_url)
+    meaning = parts.searching.meaning
     bookmarks = Bookmarks(database, meaning)
-    writes = Writes(database, clock, settings.upgrade_url)
     labels = Labels(database, clock)
     views = Views(database, bookmarks, clock)
-    exports = Exports(database, files, clock, settings.api_origin, meaning)
+    exports = Exports(database, parts.files, clock, parts.settings.api_origin, meaning)
     return [
         *bookmark_endpoints.endpoints(bookmarks, answers),
         *bookmark_endpoints.write_endpoints(
@@ -157,19 +170,22 @@ def _endpoints(
         *view_endpoints.endpoints(views, answers),
         *view_endpoints.write_endpoints(views, writes),
         *export_endpoints.endpoints(exports),
-        *export_endpoints.write_endpoints(exports, writes, worker.wake),
+        *export_endpoints.write_endpoints(exports, writes, parts.worker.wake),
     ]
 
 
-def _dispatch(api: ASGIApp, others: ASGIApp) -> ASGIApp:
+def _dispatch(surfaces: Mapping[str, ASGIApp], health: ASGIApp, pages: ASGIApp) -> ASGIApp:
+    """Each surface has all that lies under its prefix; an inner one comes before an outer."""
+
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
-        path = scope["path"]
-        if path.startswith("/v1/") or path == "/v1":
-            await api(scope, receive, send)
-        else:
-            await others(scope, receive, send)
+        path: str = scope["path"]
+        for prefix, surface in surfaces.items():
+            if path.startswith(prefix) and path[len(prefix) :][:1] in ("", "/"):
+                await surface(scope, receive, send)
+                return
+        await (health if path in _HEALTH else pages)(scope, receive, send)
 
     return dispatch
 
@@ -186,6 +202,6 @@ def _health(database: Database) -> Router:
         return PlainTextResponse("ready\n")
 
     return Router(
-        [Route("/healthz", alive), Route("/livez", alive), Route("/readyz", ready)],
+        [Route(path, ready if path == "/readyz" else alive) for path in _HEALTH],
         redirect_slashes=False,
     )

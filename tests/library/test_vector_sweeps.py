@@ -106,7 +106,7 @@ async def test_the_worker_makes_new_posts_findable(cast: Service) -> None:
     jobs = EmbeddingJobs(cast.database, MODELS, cast.clock)
     await _sweeps(cast).start_builds()
     (job,) = await JobStore(cast.database).latest(10)
-    worker = working.worker(cast.database, lambda *_: None, kinds=[jobs.kind])  # type: ignore[arg-type,return-value] # never run
+    worker = working.worker(cast.database, lambda *_: None, kinds=[jobs.kind])  # type: ignore[arg-type] # never run
 
     async with working.at_work(worker):
         done = await working.until(

@@ -97,10 +97,12 @@ async def test_a_service_whose_vectors_changed_length_is_told(
     await alice.save(text="red bird")
     await _embed(built, alice)
     original = service.answer
-    service.answer = lambda body, key: (  # type: ignore[method-assign] # another model behind it
-        200,
-        original(body, key)[1].replace(b"[0.01, ", b"["),
-    )
+
+    def shorter(body: dict[str, Any], authorization: str | None) -> tuple[int, bytes]:
+        status, raw = original(body, authorization)
+        return status, raw.replace(b"[0.01, ", b"[")
+
+    service.answer = shorter  # type: ignore[method-assign] # another model behind it
 
     response = await alice.get("/v1/bookmarks", vector_search_term="zebra")
 

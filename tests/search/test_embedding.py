@@ -129,12 +129,12 @@ def test_without_a_model_there_is_none(tmp_path: Path) -> None:
 
 def test_a_model_that_is_built_later_is_found(tmp_path: Path) -> None:
     models = Models(Settings(model_dir=str(tmp_path / "model")))
-    assert models.current is None
+    assert "make model" in str(models.problem)
 
     shutil.copytree(_folder(), tmp_path / "model")
 
-    assert models.current is not None
     assert models.problem is None
+    assert models.current is not None
 
 
 async def test_a_damaged_model_is_refused_with_the_way_out(tmp_path: Path) -> None:

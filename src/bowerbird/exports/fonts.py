@@ -26,16 +26,16 @@ _CHAIN: Final = (
 )
 _BROUGHT_ALONG: Final = "Libertinus Serif"
 _CORE, _CJK_PACKAGE, _EMOJI = "fonts-noto-core", "fonts-noto-cjk", "fonts-noto-color-emoji"
-# A letter of each script that every installation should be able to set.
-_WANTED: Final = {
+WANTED: Final = {
     "Latin": ("a", _CORE),
-    "Arabic": ("ا", _CORE),
+    "Arabic": ("ب", _CORE),
     "Hebrew": ("א", _CORE),
     "Devanagari": ("अ", _CORE),
     "Thai": ("ก", _CORE),
     "CJK": ("一", _CJK_PACKAGE),
     "emoji": ("😀", _EMOJI),
 }
+"""The scripts that every installation should be able to set: a letter, and who brings its font."""
 _CJK_NAMES: Final = {"CJK", "Hiragana", "Katakana", "Hangul", "Halfwidth", "Bopomofo"}
 # What is in text but has no shape of its own: controls, spaces, selectors of a variant.
 _SHAPELESS: Final = ("C", "Z")
@@ -64,13 +64,15 @@ def chain(installed: Iterable[Font]) -> list[str]:
 
 
 def missing_fonts() -> list[Missing]:
-    """The scripts of `_WANTED` that a document could not be set in on this machine."""
+    """The scripts of `WANTED` that a document could not be set in on this machine."""
     import typst  # noqa: PLC0415 - 80 MB of library, for `doctor` and exports alone
 
     found = typst.Fonts(include_embedded_fonts=False).fonts()
-    lacking = uncovered({letter for letter, _ in _WANTED.values()}, found)
+    lacking = uncovered({letter for letter, _ in WANTED.values()}, found)
     return [
-        Missing(script, package) for script, (letter, package) in _WANTED.items() if letter in lacking
+        Missing(script, package)
+        for script, (letter, package) in WANTED.items()
+        if letter in lacking
     ]
 
 
@@ -78,15 +80,19 @@ def notes(text: str, installed: Sequence[Font]) -> list[str]:
     """A sentence for each script of a text that cannot be set here, or not wholly."""
     letters = {letter for letter in set(text) if ord(letter) > _LAST_PLAIN and _has_shape(letter)}
     lacking = uncovered(letters, installed)
-    found = {script: _package(script) for script in sorted({script_of(letter) for letter in lacking})}
+    found = {
+        script: _package(script) for script in sorted({script_of(letter) for letter in lacking})
+    }
     covered = {script_of(letter) for letter in letters - lacking}
     return [_sentence(script, found[script], is_partial=script in covered) for script in found]
 
 
 def _sentence(script: str, package: str, *, is_partial: bool) -> str:
-    subject = f"Some {script} characters have" if is_partial else f"{script} text has"
-    subject = subject[0].upper() + subject[1:]
-    return f"{subject} no font on this server and is shown as empty boxes; install {package}: {MEND}"
+    if is_partial:
+        lack = f"Some {script} characters have no font on this server and are"
+    else:
+        lack = f"{script[0].upper()}{script[1:]} text has no font on this server and is"
+    return f"{lack} shown as empty boxes; install {package}: {MEND}"
 
 
 def _package(script: str) -> str:
@@ -136,7 +142,10 @@ def _is_in(held: Spans, code: int) -> bool:
 def _held(path: str, index: int) -> Spans:
     """What the character map of a font says. A file that is no font holds nothing."""
     try:
-        with Path(path).open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as font:
+        with (
+            Path(path).open("rb") as file,
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as font,
+        ):
             return _spans(font, _character_map(font, index))
     except (OSError, ValueError, struct.error, LookupError):
         return [], []
@@ -149,9 +158,12 @@ def _character_map(font: mmap.mmap, index: int) -> int:
     tables = (struct.unpack_from(">4s4xI", font, start + 12 + 16 * table) for table in range(count))
     table = dict(tables)[b"cmap"]
     (count,) = struct.unpack_from(">H", font, table + 2)
-    maps = [table + struct.unpack_from(">4xI", font, table + 4 + 8 * place)[0] for place in range(count)]
+    maps = [
+        table + struct.unpack_from(">4xI", font, table + 4 + 8 * place)[0] for place in range(count)
+    ]
     formats = {struct.unpack_from(">H", font, place)[0]: place for place in maps}
-    return formats[12] if 12 in formats else formats[4]  # noqa: PLR2004 - numbers of the format
+    place: int = formats[12] if 12 in formats else formats[4]  # noqa: PLR2004 - the wider one
+    return place
 
 
 def _spans(font: mmap.mmap, start: int) -> Spans:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from bowerbird.model.accounts import Account, Plan
@@ -30,7 +31,7 @@ class VectorStore:
         rows = await (transaction or self._database).rows(
             self._sql["stores"], {"account_id": account_id}
         )
-        return [VectorStoreState(*row[:7], bool(row[7])) for row in rows]
+        return [_state(row) for row in rows]
 
     async def make(self, account_id: int, model: bytes, name: str) -> None:
         sql = self._sql["make_store"].format(bytes=self._sql["bytes"])
@@ -158,6 +159,12 @@ class VectorStore:
             await transaction.run(sql, values)
 
         await self._database.write(work)
+
+
+def _state(row: Row) -> VectorStoreState:
+    state = VectorStoreState(*row)
+    # SQLite has no booleans.
+    return msgspec.structs.replace(state, is_built=bool(state.is_built))
 
 
 def _row(values: dict[str, Any], vector: NewVector, generation: int) -> dict[str, Any]:
