@@ -1,6 +1,7 @@
 """Puts the parts together: the only module that knows all of them."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -10,6 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
 from bowerbird.jobs.exports import ExportJobs
+from bowerbird.jobs.watching import JobWatch
 from bowerbird.jobs.worker import Worker
 from bowerbird.library.bookmarks import Bookmarks
 from bowerbird.library.calls import CallCounter
@@ -22,17 +24,37 @@ from bowerbird.library.views import Views
 from bowerbird.rest import bookmarks as bookmark_endpoints
 from bowerbird.rest import exports as export_endpoints
 from bowerbird.rest import labels as label_endpoints
+from bowerbird.rest import openapi
 from bowerbird.rest import views as view_endpoints
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts import AccountStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.files import Files
+from bowerbird.web.site import site
 from bowerbird.wire.answers import AnswerCache
 from bowerbird.wire.auth import Authenticator
 from bowerbird.wire.calls import Endpoint
 from bowerbird.wire.measures import Measures
 from bowerbird.wire.surface import Surface
 from bowerbird.wire.writes import Writes
+
+_HEALTH: Final = ("/healthz", "/livez", "/readyz")
+# The routes of the sandbox, by their real paths.
+SANDBOX_ROUTES: Final = (
+    ("GET", "/v1/bookmarks"),
+    ("GET", "/v1/bookmarks/{post_id}"),
+    ("GET", "/v1/labels"),
+    ("POST", "/v1/labels/add"),
+    ("POST", "/v1/labels/remove"),
+    ("POST", "/v1/labels/batch"),
+    ("GET", "/v1/views"),
+    ("GET", "/v1/views/{slug}"),
+    ("GET", "/v1/views/{slug}/bookmarks"),
+    ("POST", "/v1/exports/pdf"),
+    ("POST", "/v1/exports/csv"),
+    ("POST", "/v1/exports/json"),
+    ("GET", "/v1/exports/{job_id}"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +66,7 @@ class App:
     measures: Measures
     sweeping: Sweeping
     worker: Worker
+    watch: JobWatch
 
 
 def build(settings: Settings, database: Database, clock: Clock) -> App:
@@ -59,8 +82,16 @@ def build(settings: Settings, database: Database, clock: Clock) -> App:
         measures=measures,
         upgrade_url=settings.upgrade_url,
     )
+    pages = site(
+        settings, lambda: openapi.document(settings.api_origin), SANDBOX_ROUTES, clock, measures
+    )
     return App(
-        _dispatch(api, _health(database)), calls, measures, Sweeping(database, clock), worker
+        asgi=_dispatch(api, _health(database), pages),
+        calls=calls,
+        measures=measures,
+        sweeping=Sweeping(database, clock),
+        worker=worker,
+        watch=JobWatch(database, clock, measures),
     )
 
 
@@ -93,15 +124,17 @@ def _endpoints(
     ]
 
 
-def _dispatch(api: ASGIApp, others: ASGIApp) -> ASGIApp:
+def _dispatch(api: ASGIApp, health: ASGIApp, pages: ASGIApp) -> ASGIApp:
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
         path = scope["path"]
         if path.startswith("/v1/") or path == "/v1":
             await api(scope, receive, send)
+        elif path in _HEALTH:
+            await health(scope, receive, send)
         else:
-            await others(scope, receive, send)
+            await pages(scope, receive, send)
 
     return dispatch
 
@@ -118,6 +151,6 @@ def _health(database: Database) -> Router:
         return PlainTextResponse("ready\n")
 
     return Router(
-        [Route("/healthz", alive), Route("/livez", alive), Route("/readyz", ready)],
+        [Route(path, ready if path == "/readyz" else alive) for path in _HEALTH],
         redirect_slashes=False,
     )

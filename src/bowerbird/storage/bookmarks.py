@@ -128,7 +128,8 @@ class BookmarkStore:
         assert filter.words is not None
         fragments, values = self._asked(account, filter)
         sql = self._statement("ranked", *(f for f in fragments if f != "wanted"))
-        values["ranking"] = self._database.match(filter.words).ranking
+        match = self._database.match(filter.words)
+        values["ranking"], values["ranking_start"] = match.ranking, match.ranking_start
         values["counted"] = len(filter.words.ranking_tokens)
         rows = await self._database.slow_rows(
             sql, {**values, "considered": RANKED_FROM, "limit": limit}
