@@ -139,6 +139,7 @@ def test_no_part_of_a_post_is_cut_off_at_the_end_of_a_page(tmp_path: Path) -> No
     posts = [
         bookmark(text="short", attachments=[{"type": "image", "alt_text": words + "last_alt"}]),
         bookmark(text="short", tags=[f"label {number}" for number in range(800)] + ["last_tags"]),
+        bookmark(text="short", tags=["書" * 90 + "last_label"]),
         bookmark(text="short", name=words + "last_name"),
         bookmark(
             text="short",
@@ -149,5 +150,5 @@ def test_no_part_of_a_post_is_cut_off_at_the_end_of_a_page(tmp_path: Path) -> No
 
     found = Document(export("pdf", tmp_path, posts).path).flat
 
-    for part in ("alt", "tags", "name", "choices", "lines"):
+    for part in ("alt", "tags", "label", "name", "choices", "lines"):
         assert f"last_{part}" in found

@@ -11,7 +11,7 @@ from bowerbird.exports.tasks import About
 from bowerbird.exports.texts import Data, address, breakable, cleaned, paragraphs, title
 from bowerbird.model.bookmarks import Bookmark
 
-_SHORT_BYTES: Final = 2_800
+_SHORT_BYTES: Final = 2_000
 _LINE_BYTES: Final = 80
 
 Thread = Sequence[Bookmark]
