@@ -61,6 +61,9 @@ class Settings:
         "Where weaknesses are reported: an e-mail address or an `https://` page, served as "
         "`/.well-known/security.txt`. Empty means the operator's contact.",
     )
+    sandbox: str = setting(
+        "on", "`off` takes `/v1/sandbox` away, where anybody may try the API on fixtures."
+    )
     signup_plan: str = setting("free", "Plan of accounts that sign up: `free` or `pro`.")
     free_calls_per_month: int = setting(
         100, "API calls a free account has in a calendar month (UTC)."
@@ -90,6 +93,23 @@ class Settings:
     mail_from: str = setting(
         "", "Sender of mail, `bowerbird@example.com` or `Bowerbird <bowerbird@example.com>`."
     )
+    model_dir: str = setting(
+        "",
+        "Folder of the model for search by meaning; empty means where `make install` builds it.",
+    )
+    vector_cache_mb: int = setting(
+        256, "Memory for the vectors of accounts that search by meaning, in megabytes."
+    )
+    embedding_url: str = setting(
+        "",
+        "Address of a service that speaks OpenAI's embedding protocol, such as "
+        "`http://localhost:11434/v1`, to embed with instead of the built-in model.",
+    )
+    embedding_key: str = setting("", "Key that the embedding service asks for.", secret=True)
+    embedding_model: str = setting(
+        "text-embedding-3-small",
+        "Model that the embedding service is asked for; another one embeds every library anew.",
+    )
     postgres_connections: int = setting(10, "Connections a server process keeps to PostgreSQL.")
     log_level: str = setting("info", "Least serious line that is logged: `debug` to `error`.")
     stop_timeout_s: int = setting(30, "Seconds that requests under way have to finish at a stop.")
@@ -110,13 +130,14 @@ class Settings:
     def check(self) -> None:
         """Refuses values of the right type that cannot work."""
         _one_of("SIGNUP_PLAN", self.signup_plan, ("free", "pro"))
+        _one_of("SANDBOX", self.sandbox, ("on", "off"))
         _one_of("LOG_LEVEL", self.log_level, ("debug", "info", "warning", "error"))
         for name, least in _LEAST.items():
             value = getattr(self, name)
             if value < least:
                 raise BadSetting(f"{PREFIX}{name.upper()}={value} is too small: at least {least}.")
         self._check_ports()
-        for name in ("base_url", "site_url", "mcp_url"):
+        for name in ("base_url", "site_url", "mcp_url", "embedding_url"):
             _check_address(name, getattr(self, name))
         for name in ("operator_contact", "security_contact"):
             _check_contact(name, getattr(self, name))
@@ -197,6 +218,7 @@ _LEAST: Final = {
     "workers": 1,
     "free_calls_per_month": 0,
     "answer_cache_mb": 0,
+    "vector_cache_mb": 0,
     "postgres_connections": 1,
     "stop_timeout_s": 0,
 }

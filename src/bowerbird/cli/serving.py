@@ -116,7 +116,8 @@ async def _greet(settings: Settings) -> None:
     origin = settings.api_origin
     click.echo(f"Library in {where}")
     click.echo(f"  API      {origin}/v1")
-    click.echo(f"  Sandbox  {origin}/v1/sandbox (not in this release yet)")
+    if settings.sandbox == "on":
+        click.echo(f"  Sandbox  {origin}/v1/sandbox")
     click.echo(f"  Tools    {settings.tool_server} (not in this release yet)")
     click.echo(f"  Keys     {settings.register_url}")
     command = sys.argv[0] if sys.argv[0].endswith("bowerbird") else "bowerbird"
