@@ -1,6 +1,8 @@
 """Puts the parts together: the only module that knows all of them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -15,6 +17,7 @@ from bowerbird.library.labels import Labels
 from bowerbird.library.marking import Marking
 from bowerbird.library.sweeping import Sweeping
 from bowerbird.library.trash import Trash
+from bowerbird.library.version_use import VersionUse
 from bowerbird.library.views import Views
 from bowerbird.rest import bookmarks as bookmark_endpoints
 from bowerbird.rest import labels as label_endpoints
@@ -22,12 +25,17 @@ from bowerbird.rest import views as view_endpoints
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts import AccountStore
 from bowerbird.storage.database import Database
+from bowerbird.storage.version_use import VersionUseStore
+from bowerbird.wire import deprecation
 from bowerbird.wire.answers import AnswerCache
 from bowerbird.wire.auth import Authenticator
 from bowerbird.wire.calls import Endpoint
+from bowerbird.wire.deprecation import DEPRECATIONS, Deprecation
 from bowerbird.wire.measures import Measures
 from bowerbird.wire.surface import Surface
 from bowerbird.wire.writes import Writes
+
+VERSION: Final = "v1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,20 +46,32 @@ class App:
     calls: CallCounter
     measures: Measures
     sweeping: Sweeping
+    uses: VersionUse
 
 
-def build(settings: Settings, database: Database, clock: Clock) -> App:
+def build(
+    settings: Settings,
+    database: Database,
+    clock: Clock,
+    *,
+    deprecations: Sequence[Deprecation] = DEPRECATIONS,
+) -> App:
     accounts = AccountStore(database)
     calls = CallCounter(accounts, clock, settings.free_calls_per_month)
     measures = Measures()
+    uses = VersionUse(VersionUseStore(database), clock)
+    endpoints = _endpoints(settings, database, clock)
+    routes = [(endpoint.method, endpoint.path) for endpoint in endpoints]
     api = Surface(
-        _endpoints(settings, database, clock),
+        endpoints,
         authenticate=Authenticator(accounts, clock, settings.site_origin),
         calls=calls,
         measures=measures,
         upgrade_url=settings.upgrade_url,
+        deprecations=deprecation.notices(deprecations, routes, settings.site_origin),
+        note_use=lambda account_id: uses.note(account_id, VERSION),
     )
-    return App(_dispatch(api, _health(database)), calls, measures, Sweeping(database, clock))
+    return App(_dispatch(api, _health(database)), calls, measures, Sweeping(database, clock), uses)
 
 
 def _endpoints(settings: Settings, database: Database, clock: Clock) -> list[Endpoint]:

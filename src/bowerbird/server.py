@@ -96,13 +96,15 @@ async def _running(settings: Settings) -> AsyncIterator[App]:
     database = await open_database(settings)
     service = app.build(settings, database, system_clock)
     flushing = asyncio.create_task(service.calls.keep_flushing())
+    noting = asyncio.create_task(service.uses.keep_flushing())
     sweeping = asyncio.create_task(service.sweeping.keep_sweeping())
     try:
         yield service
     finally:
         sweeping.cancel()
         service.calls.stop()
-        await asyncio.wait((sweeping, flushing))
+        service.uses.stop()
+        await asyncio.wait((sweeping, flushing, noting))
         await database.close()
 
 

@@ -32,6 +32,8 @@ LIBRARY = {
     "idempotency",
     "trash",
     "smart_view",
+    "version_use",
+    "sunset_notice",
 }
 # Where SQLite keys by place, PostgreSQL has the two parts of it.
 PLACE = ["place"]

@@ -18,6 +18,17 @@ def document() -> dict[str, Any]:
     return loaded
 
 
+def resolved(part: dict[str, Any]) -> dict[str, Any]:
+    """What a reference of the document points to; anything else is itself."""
+    found: dict[str, Any] = part
+    while "$ref" in found:
+        names = found["$ref"].removeprefix("#/").split("/")
+        found = document()
+        for name in names:
+            found = found[name]
+    return found
+
+
 def check(response: httpx.Response) -> None:
     """Fails with what differs when an answer is not one the document promises."""
     request = response.request
@@ -30,10 +41,10 @@ def check(response: httpx.Response) -> None:
         assert response.status_code in (400, 401, 404, 405, 413, 500, 503)
         _check_body(response, request, {"$ref": "#/components/schemas/Refusal"})
         return
-    promised = operation["responses"].get(str(response.status_code))
+    promised = resolved(operation["responses"].get(str(response.status_code), {}))
     assert promised, f"{request.method} {request.url.path} answers {response.status_code}"
     for name, header in promised.get("headers", {}).items():
-        assert not header.get("required") or name in response.headers, name
+        assert not resolved(header).get("required") or name in response.headers, name
     if "content" in promised:
         schema = promised["content"]["application/json"]["schema"]
         _check_body(response, request, schema)

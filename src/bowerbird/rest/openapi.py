@@ -1,18 +1,23 @@
 """The OpenAPI document of /v1, made from the same tables that serve it."""
 
 import re
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from bowerbird import __version__
 from bowerbird.errors import CATALOGUE, Code
+from bowerbird.rest import examples, headers
+from bowerbird.rest.headers import HEADERS, named
 from bowerbird.rest.operations import OPERATIONS, PATH_PARAMETERS, TAGS, Operation
-from bowerbird.rest.parameters import PARAMETERS
-from bowerbird.rest.schemas import REF, Json, schemas, success
+from bowerbird.rest.parameters import EXAMPLES, PARAMETERS
+from bowerbird.rest.schemas import REF, Json, described, schemas, success
+from bowerbird.wire import deprecation
+from bowerbird.wire.deprecation import DEPRECATIONS, Deprecation
 
+RESPONSE_REF: Final = "#/components/responses/"
 # Every call may meet these, whatever it asks for.
 _ALWAYS: Final = (
     Code.UNAUTHORIZED,
-    Code.METHOD_NOT_ALLOWED,
     Code.PAYLOAD_TOO_LARGE,
     Code.RATE_LIMITED,
     Code.INTERNAL_ERROR,
@@ -20,34 +25,64 @@ _ALWAYS: Final = (
     Code.INVALID_REQUEST,
 )
 _KEYED: Final = (Code.IDEMPOTENCY_IN_PROGRESS, Code.IDEMPOTENCY_KEY_REUSED)
-_TEXT: Final[Json] = {"required": True, "schema": {"type": "string"}}
-_SECONDS: Final[Json] = {"required": True, "schema": {"type": "integer"}}
-_HEADERS: Final[dict[Code, Json]] = {
-    Code.UNAUTHORIZED: {"WWW-Authenticate": _TEXT},
-    Code.METHOD_NOT_ALLOWED: {"Allow": _TEXT},
-    Code.IDEMPOTENCY_IN_PROGRESS: {"Retry-After": _SECONDS},
-    Code.RATE_LIMITED: {"Retry-After": _SECONDS},
-    Code.SERVICE_UNAVAILABLE: {"Retry-After": _SECONDS},
+_HEADERS: Final[dict[Code, str]] = {
+    Code.UNAUTHORIZED: "WWW-Authenticate",
+    Code.IDEMPOTENCY_IN_PROGRESS: "Retry-After",
+    Code.RATE_LIMITED: "Retry-After",
+    Code.SERVICE_UNAVAILABLE: "Retry-After",
 }
-_REQUEST_ID: Final[Json] = {"X-Request-Id": _TEXT}
-_MEANS: Final = {200: "Done.", 201: "Made.", 207: "Some of it failed; each part says for itself."}
+_CREATED: Final = 201
+_PAYMENT: Final = CATALOGUE[Code.SUBSCRIPTION_REQUIRED].status
+_MEANS: Final = {
+    200: "Done.",
+    _CREATED: "Made.",
+    202: "Taken on; it is worked at.",
+    207: "Some of it failed; each part says for itself.",
+}
+_ABOUT: Final = """\
+A library for saved posts: list, search, label and export what an account has saved.
+
+Send your API key as `Authorization: Bearer <API_KEY>`. Every answer is an object with `status`;
+what was served has `data` and `meta`, what was refused has `code` and `error`. Branch on `code`:
+sentences may change, codes do not.
+
+Lists are paged by `meta.next_cursor`, which is null on the last page. A POST or PATCH that carries
+an `Idempotency-Key` can be retried without doing its work twice.
+
+Within /v1 nothing that you rely on is removed, renamed or given another type. New fields, optional
+parameters, codes and values may appear; ignore what you do not know.
+"""
 
 
-def document(api_origin: str) -> Json:
+def document(
+    api_origin: str,
+    *,
+    site_origin: str = "",
+    deprecations: Sequence[Deprecation] = DEPRECATIONS,
+) -> Json:
+    site_origin = site_origin or api_origin
+    shown = [(operation, _ending(operation, deprecations)) for operation in OPERATIONS]
+    is_ending = any(row is not None for _, row in shown)
+    unused = () if is_ending else headers.OF_DEPRECATED
     return {
         "openapi": "3.1.0",
         "info": {
             "title": "Bowerbird",
             "version": __version__,
-            "description": "A library for saved posts. Clients branch on code, never on error.",
-            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+            "summary": "A library for saved posts.",
+            "description": _ABOUT,
+            "license": {"name": "Apache License 2.0", "identifier": "Apache-2.0"},
+            "contact": {"name": "Who runs this installation", "url": site_origin},
         },
-        "servers": [{"url": api_origin}],
+        "servers": [{"url": api_origin, "description": "This installation."}],
+        "externalDocs": {"description": "Reference for people.", "url": f"{site_origin}/docs"},
         "security": [{"key": []}],
         "tags": [{"name": name, "description": text} for name, text in TAGS.items()],
-        "paths": _paths(),
+        "paths": _paths(shown, site_origin),
         "components": {
             "schemas": {**schemas(), **{_answer(o): _answer_schema(o) for o in OPERATIONS}},
+            "responses": _shared_refusals(),
+            "headers": {name: made for name, made in HEADERS.items() if name not in unused},
             "securitySchemes": {
                 "key": {
                     "type": "http",
@@ -59,14 +94,32 @@ def document(api_origin: str) -> Json:
     }
 
 
-def _paths() -> Json:
+def _ending(operation: Operation, table: Sequence[Deprecation]) -> Deprecation | None:
+    return deprecation.of_route(table, operation.method, operation.path)
+
+
+def _paths(shown: Sequence[tuple[Operation, Deprecation | None]], site_origin: str) -> Json:
     paths: dict[str, Json] = {}
-    for operation in OPERATIONS:
-        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation)
+    for operation, row in shown:
+        made = _operation(operation, headers.OF_DEPRECATED if row else ())
+        if row is not None:
+            made |= _deprecated(row, site_origin)
+        paths.setdefault(operation.path, {})[operation.method.lower()] = made
     return paths
 
 
-def _operation(operation: Operation) -> Json:
+def _deprecated(row: Deprecation, site_origin: str) -> Json:
+    return {
+        "deprecated": True,
+        "x-sunset": row.sunset.isoformat(),
+        "externalDocs": {
+            "description": "What to use in its place.",
+            "url": row.note_address(site_origin),
+        },
+    }
+
+
+def _operation(operation: Operation, more_headers: Sequence[str]) -> Json:
     made: Json = {
         "operationId": operation.name,
         "summary": operation.summary,
@@ -74,8 +127,12 @@ def _operation(operation: Operation) -> Json:
         "parameters": _parameters(operation),
     }
     if operation.body:
-        made["requestBody"] = {"required": True, "content": _json({"$ref": REF + operation.body})}
-    made["responses"] = {**_answers(operation), **_refusals(operation)}
+        content = _json({"$ref": REF + operation.body}, examples.request(operation.name))
+        made["requestBody"] = {"required": True, "content": content}
+    made["responses"] = {
+        **_answers(operation, more_headers),
+        **_refusals(operation, more_headers),
+    }
     return made
 
 
@@ -87,47 +144,45 @@ def _parameters(operation: Operation) -> list[Json]:
             "required": True,
             "description": PATH_PARAMETERS[name],
             "schema": {"type": "string"},
+            "example": EXAMPLES[name],
         }
         for name in re.findall(r"\{(\w+)\}", operation.path)
     ]
     for name in operation.query:
         schema, text = PARAMETERS[name]
-        found.append(
-            {"name": name, "in": "query", "required": False, "description": text, "schema": schema}
-        )
-    if operation.is_keyed:
-        found.append(
-            {
-                "name": "Idempotency-Key",
-                "in": "header",
-                "required": False,
-                "description": "A retry with the same key gets the first answer, for 24 hours.",
-                "schema": {"type": "string", "pattern": "^[!-~]{1,255}$"},
-            }
-        )
-    return found
-
-
-def _answers(operation: Operation) -> Json:
-    headers: Json = dict(_REQUEST_ID)
+        made = {"name": name, "in": "query", "required": False, "description": text}
+        found.append({**made, "schema": schema, "example": EXAMPLES[name]})
     if operation.method == "GET":
-        headers["ETag"] = _TEXT
+        found.append(headers.IF_NONE_MATCH)
     if operation.is_keyed:
-        headers["Idempotency-Replayed"] = {"schema": {"const": "true"}}
-    answers: Json = {
-        str(status): {
+        found.append(headers.IDEMPOTENCY_KEY)
+    return [*found, headers.REQUEST_ID]
+
+
+def _answers(operation: Operation, more_headers: Sequence[str]) -> Json:
+    always = [*headers.ALWAYS, *more_headers]
+    answers: Json = {}
+    for status in operation.statuses:
+        own = _own_headers(operation, status)
+        body = examples.answer(operation.name, status)
+        answers[str(status)] = {
             "description": _MEANS[status],
-            "headers": headers,
-            "content": _json({"$ref": REF + _answer(operation)}),
+            "headers": named(*always, *own),
+            "content": _json({"$ref": REF + _answer(operation)}, body),
         }
-        for status in operation.statuses
-    }
     if operation.method == "GET":
         answers["304"] = {
             "description": "Unchanged since the answer with this ETag.",
-            "headers": headers,
+            "headers": named(*always, "ETag"),
         }
     return answers
+
+
+def _own_headers(operation: Operation, status: int) -> list[str]:
+    found = ["ETag", "Content-Encoding"] if operation.method == "GET" else []
+    if status == _CREATED:
+        found.append("Location")
+    return [*found, "Idempotency-Replayed"] if operation.is_keyed else found
 
 
 def _answer(operation: Operation) -> str:
@@ -139,34 +194,55 @@ def _answer_schema(operation: Operation) -> Json:
     if operation.is_many:
         data = {"type": "array", "items": data}
     meta: Json = {"$ref": REF + operation.meta} if operation.meta else {"type": "object"}
-    return success(data, meta)
+    return described(_answer(operation), success(data, meta))
 
 
-def _refusals(operation: Operation) -> Json:
-    codes = {*operation.refusals, *_ALWAYS, *(_KEYED if operation.is_keyed else ())}
+def _refusals(operation: Operation, more_headers: Sequence[str]) -> Json:
     by_status: dict[int, list[Code]] = {}
+    codes = _codes(operation)
     for code in CATALOGUE:
         if code in codes:
             by_status.setdefault(CATALOGUE[code].status, []).append(code)
-    return {str(status): _refusal(status, same) for status, same in sorted(by_status.items())}
-
-
-def _refusal(status: int, codes: list[Code]) -> Json:
-    base = "UpgradeRefusal" if status == CATALOGUE[Code.SUBSCRIPTION_REQUIRED].status else "Refusal"
-    headers = dict(_REQUEST_ID)
-    for code in codes:
-        headers |= _HEADERS.get(code, {})
     return {
-        "description": "; ".join(f"{code}: {CATALOGUE[code].when}" for code in codes) + ".",
-        "headers": headers,
-        "content": _json(
-            {
-                "allOf": [{"$ref": REF + base}],
-                "properties": {"code": {"enum": [code.value for code in codes]}},
-            }
-        ),
+        str(status): {"$ref": RESPONSE_REF + same[0]}
+        if len(same) == 1 and not more_headers
+        else _refusal(same, more_headers)
+        for status, same in sorted(by_status.items())
     }
 
 
-def _json(schema: Json) -> Json:
-    return {"application/json": {"schema": schema}}
+def _codes(operation: Operation) -> set[Code]:
+    return {*operation.refusals, *_ALWAYS, *(_KEYED if operation.is_keyed else ())}
+
+
+def _shared_refusals() -> Json:
+    """A response for each code that stands alone under its status somewhere."""
+    used = {
+        code
+        for operation in OPERATIONS
+        for code in _codes(operation)
+        if sum(CATALOGUE[code].status == CATALOGUE[o].status for o in _codes(operation)) == 1
+    }
+    return {code.value: _refusal([code], ()) for code in CATALOGUE if code in used}
+
+
+def _refusal(codes: Sequence[Code], more_headers: Sequence[str]) -> Json:
+    is_payment = CATALOGUE[codes[0]].status == _PAYMENT
+    own = dict.fromkeys(_HEADERS[code] for code in codes if code in _HEADERS)
+    schema: Json = {
+        "allOf": [{"$ref": REF + ("UpgradeRefusal" if is_payment else "Refusal")}],
+        "properties": {"code": {"enum": [code.value for code in codes]}},
+    }
+    shown = {code.value: {"value": examples.refusal(code)} for code in codes}
+    return {
+        "description": "; ".join(f"{code}: {CATALOGUE[code].when}" for code in codes) + ".",
+        "headers": named(*headers.ALWAYS, *more_headers, *own),
+        "content": {"application/json": {"schema": schema, "examples": shown}},
+    }
+
+
+def _json(schema: Json, example: Any = None) -> Json:
+    content: Json = {"schema": schema}
+    if example is not None:
+        content["example"] = example
+    return {"application/json": content}

@@ -12,6 +12,8 @@ from bowerbird.library.parameters import FILTER_PARAMETERS
 from bowerbird.library.trash import Deleted
 from bowerbird.library.views import ViewShown
 from bowerbird.model.bookmarks import Article, Attachment, Bookmark, QuotedPost
+from bowerbird.rest import fields
+from bowerbird.rest.parameters import PARAMETERS
 
 Json = dict[str, Any]
 
@@ -29,7 +31,19 @@ _NAME: Final[Json] = {"type": "string", "minLength": 1, "maxLength": 100}
 
 
 def schemas() -> Json:
-    return {**_records(), **_metas(), **_bodies(), **_refusals()}
+    made = {**_records(), **_metas(), **_bodies(), **_refusals()}
+    return {name: described(name, schema) for name, schema in made.items()}
+
+
+def described(name: str, schema: Json) -> Json:
+    """The schema with a sentence to each of its fields."""
+    properties = {
+        field: {"description": sentence, **shape}
+        if (sentence := fields.sentence(name, field))
+        else shape
+        for field, shape in schema.get("properties", {}).items()
+    }
+    return {**schema, "properties": properties} if properties else schema
 
 
 def success(data: Json, meta: Json) -> Json:
@@ -61,15 +75,12 @@ def _records() -> Json:
 
 def _metas() -> Json:
     page = required(
-        next_cursor={"type": ["string", "null"], "description": "null on the last page."},
+        next_cursor={"type": ["string", "null"]},
         limit={"type": "integer", "minimum": 1, "maximum": 100},
         total_count=_COUNT,
         count={"type": "integer", "minimum": 0, "maximum": 100},
     )
-    page["properties"]["hint"] = {
-        "type": "string",
-        "description": "Says so when only read or archived bookmarks match.",
-    }
+    page["properties"]["hint"] = _TEXT
     return {
         "ListMeta": page,
         "MessageMeta": required(message=_TEXT),
@@ -80,7 +91,7 @@ def _metas() -> Json:
 
 
 def _bodies() -> Json:
-    query = {"type": "object", "properties": {name: {} for name in FILTER_PARAMETERS}}
+    query = _query()
     view: Json = {
         "name": _NAME,
         "description": {"type": "string", "maxLength": 1000},
@@ -114,13 +125,21 @@ def _bodies() -> Json:
             "operations",
         ),
         "LabelChange": _body({"label_name": _NAME, "metadata": {"type": "object"}}),
-        "MergeRequest": _body(
-            {"into": {**_TEXT, "description": "Id of the label to keep."}}, "into"
-        ),
+        "MergeRequest": _body({"into": _TEXT}, "into"),
         "NewBucket": _body({"name": _NAME, "slug": _TEXT, "query": query}, "name"),
         "NewView": _body(view, "name"),
         "ViewChange": _body(view),
     }
+
+
+def _query() -> Json:
+    """The list's filters as a kept query has them: a flag may be a text, a date relative."""
+    filters: Json = {}
+    for name in FILTER_PARAMETERS:
+        schema, sentence = PARAMETERS[name]
+        types = ["boolean", "string"] if schema["type"] == "boolean" else ["string"]
+        filters[name] = {"type": [*types, "null"], "description": sentence}
+    return {"type": "object", "properties": filters}
 
 
 def _body(properties: Json, *needed: str) -> Json:

@@ -29,6 +29,8 @@ _OWNED: Final = {
     "idempotency": "account_id, idempotency_key",
     "trash": "account_id, post_id",
     "smart_view": "account_id, slug",
+    "version_use": "account_id, version",
+    "sunset_notice": "account_id, version",
 }
 _COLUMNS: Final = (
     *("number", "post_id", "sort_index", "is_read", "is_archived", "imported_at"),
