@@ -43,13 +43,19 @@ def check(response: httpx.Response) -> None:
         return
     promised = resolved(operation["responses"].get(str(response.status_code), {}))
     assert promised, f"{request.method} {request.url.path} answers {response.status_code}"
-    for name, header in promised.get("headers", {}).items():
-        assert not resolved(header).get("required") or name in response.headers, name
+    _check_headers(response, promised.get("headers", {}))
     if "content" in promised:
         schema = promised["content"]["application/json"]["schema"]
         _check_body(response, request, schema)
     else:
         assert response.content == b""
+
+
+def _check_headers(response: httpx.Response, promised: dict[str, Any]) -> None:
+    for name, header in promised.items():
+        assert not resolved(header).get("required") or name in response.headers, name
+    known = {name.lower() for name in promised} | {"content-type", "content-length"}
+    assert set(response.headers) <= known, "a header that the document does not tell of"
 
 
 def _check_body(response: httpx.Response, request: httpx.Request, schema: dict[str, Any]) -> None:

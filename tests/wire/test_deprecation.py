@@ -186,8 +186,12 @@ async def test_180_days_are_enough(cast: Service, alice: Member) -> None:
 
     service = app.build(Settings(), cast.database, cast.clock, deprecations=[row])
 
+    headers = {"Authorization": f"Bearer {alice.key}"}
+    transport = httpx.ASGITransport(app=service.asgi)
+    async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+        response = await client.get("/v1/labels", headers=headers)
     assert (SUNSET - SINCE).days == 180
-    assert _told(await alice.on(service).get("/v1/labels"))["deprecation"] == TOLD["deprecation"]
+    assert _told(response)["deprecation"] == TOLD["deprecation"]
 
 
 def _operations(*table: Deprecation) -> Sequence[tuple[str, dict[str, object]]]:

@@ -25,6 +25,8 @@ _ALWAYS: Final = (
     Code.INVALID_REQUEST,
 )
 _KEYED: Final = (Code.IDEMPOTENCY_IN_PROGRESS, Code.IDEMPOTENCY_KEY_REUSED)
+# Refusals that are kept under an Idempotency-Key, and replayed.
+_REPLAYED: Final = (Code.INVALID_REQUEST, Code.NOT_FOUND)
 _HEADERS: Final[dict[Code, str]] = {
     Code.UNAUTHORIZED: "WWW-Authenticate",
     Code.IDEMPOTENCY_IN_PROGRESS: "Retry-After",
@@ -198,17 +200,21 @@ def _answer_schema(operation: Operation) -> Json:
 
 
 def _refusals(operation: Operation, more_headers: Sequence[str]) -> Json:
+    return {
+        str(status): {"$ref": RESPONSE_REF + _shared_name(operation, same[0])}
+        if len(same) == 1 and not more_headers
+        else _refusal(same, more_headers, is_replayed=_is_replayed(operation, same[0]))
+        for status, same in _by_status(operation).items()
+    }
+
+
+def _by_status(operation: Operation) -> dict[int, list[Code]]:
     by_status: dict[int, list[Code]] = {}
     codes = _codes(operation)
     for code in CATALOGUE:
         if code in codes:
             by_status.setdefault(CATALOGUE[code].status, []).append(code)
-    return {
-        str(status): {"$ref": RESPONSE_REF + same[0]}
-        if len(same) == 1 and not more_headers
-        else _refusal(same, more_headers)
-        for status, same in sorted(by_status.items())
-    }
+    return dict(sorted(by_status.items()))
 
 
 def _codes(operation: Operation) -> set[Code]:
@@ -217,18 +223,28 @@ def _codes(operation: Operation) -> set[Code]:
 
 def _shared_refusals() -> Json:
     """A response for each code that stands alone under its status somewhere."""
-    used = {
-        code
-        for operation in OPERATIONS
-        for code in _codes(operation)
-        if sum(CATALOGUE[code].status == CATALOGUE[o].status for o in _codes(operation)) == 1
-    }
-    return {code.value: _refusal([code], ()) for code in CATALOGUE if code in used}
+    made: Json = {}
+    for operation in OPERATIONS:
+        for same in _by_status(operation).values():
+            if len(same) == 1:
+                is_replayed = _is_replayed(operation, same[0])
+                made[_shared_name(operation, same[0])] = _refusal(same, (), is_replayed=is_replayed)
+    return dict(sorted(made.items()))
 
 
-def _refusal(codes: Sequence[Code], more_headers: Sequence[str]) -> Json:
+def _shared_name(operation: Operation, code: Code) -> str:
+    return f"{code}.replayed" if _is_replayed(operation, code) else code.value
+
+
+def _is_replayed(operation: Operation, code: Code) -> bool:
+    return operation.is_keyed and code in _REPLAYED
+
+
+def _refusal(codes: Sequence[Code], more_headers: Sequence[str], *, is_replayed: bool) -> Json:
     is_payment = CATALOGUE[codes[0]].status == _PAYMENT
     own = dict.fromkeys(_HEADERS[code] for code in codes if code in _HEADERS)
+    if is_replayed:
+        own["Idempotency-Replayed"] = ""
     schema: Json = {
         "allOf": [{"$ref": REF + ("UpgradeRefusal" if is_payment else "Refusal")}],
         "properties": {"code": {"enum": [code.value for code in codes]}},
