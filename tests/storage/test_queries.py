@@ -18,6 +18,7 @@ ACROSS_ACCOUNTS = {
     "every_account",
     "next_accounts",
     "renew_epochs",
+    "callers_of_version",
     "ownerless",
     "leftovers",
     "mend_leftovers",

@@ -5,7 +5,17 @@ import sys
 import click
 
 from bowerbird import __version__
-from bowerbird.cli import accounts, checking, copies, doctor, importing, keys, serving, spec
+from bowerbird.cli import (
+    accounts,
+    checking,
+    copies,
+    doctor,
+    importing,
+    keys,
+    notifying,
+    serving,
+    spec,
+)
 from bowerbird.cli.failures import told
 
 
@@ -40,6 +50,7 @@ for _command in (
     copies.restore,
     checking.check,
     doctor.doctor,
+    notifying.notify_sunset,
     spec.spec,
 ):
     commands.add_command(_with_lines_kept(_command))

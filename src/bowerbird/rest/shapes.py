@@ -65,7 +65,7 @@ def _own(schema: Json) -> Shape:
     types = frozenset([given] if isinstance(given, str) else given)
     values = [schema["const"]] if "const" in schema else schema.get("enum")
     if values is not None and not types:
-        types = frozenset(_TYPES[type(value)] for value in values)
+        types = frozenset(_TYPES.get(type(value), "object") for value in values)
     return Shape(
         types=types,
         format=schema.get("format"),
