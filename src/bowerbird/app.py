@@ -11,8 +11,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
+from bowerbird.jobs.exports import ExportJobs
+from bowerbird.jobs.worker import Worker
 from bowerbird.library.bookmarks import Bookmarks
 from bowerbird.library.calls import CallCounter
+from bowerbird.library.exports import Exports
 from bowerbird.library.labels import Labels
 from bowerbird.library.marking import Marking
 from bowerbird.library.sweeping import Sweeping
@@ -20,11 +23,13 @@ from bowerbird.library.trash import Trash
 from bowerbird.library.version_use import VersionUse
 from bowerbird.library.views import Views
 from bowerbird.rest import bookmarks as bookmark_endpoints
+from bowerbird.rest import exports as export_endpoints
 from bowerbird.rest import labels as label_endpoints
 from bowerbird.rest import views as view_endpoints
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts import AccountStore
 from bowerbird.storage.database import Database
+from bowerbird.storage.files import Files
 from bowerbird.storage.version_use import VersionUseStore
 from bowerbird.wire import deprecation
 from bowerbird.wire.answers import AnswerCache
@@ -47,6 +52,7 @@ class App:
     measures: Measures
     sweeping: Sweeping
     uses: VersionUse
+    worker: Worker
 
 
 def build(
@@ -60,7 +66,9 @@ def build(
     calls = CallCounter(accounts, clock, settings.free_calls_per_month)
     measures = Measures()
     uses = VersionUse(VersionUseStore(database), clock)
-    endpoints = _endpoints(settings, database, clock)
+    files = Files(settings)
+    worker = build_worker(settings, database, files, clock)
+    endpoints = _endpoints(settings, database, clock, files, worker)
     routes = [(endpoint.method, endpoint.path) for endpoint in endpoints]
     api = Surface(
         endpoints,
@@ -71,15 +79,31 @@ def build(
         deprecations=deprecation.notices(deprecations, routes, settings.site_origin),
         note_use=lambda account_id: uses.note(account_id, VERSION),
     )
-    return App(_dispatch(api, _health(database)), calls, measures, Sweeping(database, clock), uses)
+    return App(
+        asgi=_dispatch(api, _health(database)),
+        calls=calls,
+        measures=measures,
+        sweeping=Sweeping(database, clock),
+        uses=uses,
+        worker=worker,
+    )
 
 
-def _endpoints(settings: Settings, database: Database, clock: Clock) -> list[Endpoint]:
+def build_worker(settings: Settings, database: Database, files: Files, clock: Clock) -> Worker:
+    """What does the jobs: within the server on SQLite, beside it on PostgreSQL."""
+    exports = ExportJobs(database, files, clock, settings.data_dir)
+    return Worker(database, [exports.kind], exports.recurring, clock)
+
+
+def _endpoints(
+    settings: Settings, database: Database, clock: Clock, files: Files, worker: Worker
+) -> list[Endpoint]:
     answers = AnswerCache(settings.answer_cache_mb * 1024 * 1024)
     writes = Writes(database, clock, settings.upgrade_url)
     bookmarks = Bookmarks(database)
     labels = Labels(database, clock)
     views = Views(database, bookmarks, clock)
+    exports = Exports(database, files, clock, settings.api_origin)
     return [
         *bookmark_endpoints.endpoints(bookmarks, answers),
         *bookmark_endpoints.write_endpoints(
@@ -89,6 +113,8 @@ def _endpoints(settings: Settings, database: Database, clock: Clock) -> list[End
         *label_endpoints.write_endpoints(labels, writes),
         *view_endpoints.endpoints(views, answers),
         *view_endpoints.write_endpoints(views, writes),
+        *export_endpoints.endpoints(exports),
+        *export_endpoints.write_endpoints(exports, writes, worker.wake),
     ]
 
 

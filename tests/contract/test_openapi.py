@@ -11,7 +11,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from bowerbird.errors import CATALOGUE, Code
 from tests.support import examples, node
 from tests.support.published import SPEC, document, resolved
-from tests.support.service import Member
+from tests.support.service import Service
 
 pytestmark = pytest.mark.anyio
 
@@ -114,8 +114,8 @@ def test_every_request_body_has_an_example_that_fits(operation: Json) -> None:
 def test_every_answer_has_an_example_that_fits(operation: Json) -> None:
     for status, promised in operation["responses"].items():
         content = resolved(promised).get("content", {}).get("application/json")
-        if content is None:
-            assert status in ("204", "304") or "content" in promised, status
+        if not content:
+            assert status == "304" or operation["operationId"] in examples.FILES, status
         elif status.startswith("2"):
             assert fits(content["example"], content["schema"]), status
         else:
@@ -143,10 +143,12 @@ def test_every_field_has_a_sentence(name: str) -> None:
     assert [field for field, shape in properties.items() if not shape.get("description")] == []
 
 
-async def test_the_examples_are_what_the_service_answers(alice: Member) -> None:
-    asked = await examples.asked(alice)
+async def test_the_examples_are_what_the_service_answers(cast: Service) -> None:
+    asked = await examples.asked(cast)
 
     for name, operation in operations():
+        if name in examples.FILES:
+            continue
         if "requestBody" in operation:
             content = operation["requestBody"]["content"]["application/json"]
             assert content["example"] == asked[name]["request"], f"{name}: {RECORD}"

@@ -34,6 +34,7 @@ LIBRARY = {
     "smart_view",
     "version_use",
     "sunset_notice",
+    "job",
 }
 # Where SQLite keys by place, PostgreSQL has the two parts of it.
 PLACE = ["place"]

@@ -152,8 +152,9 @@ def test_a_fresh_library_needs_no_copy(tmp_path: Path) -> None:
 
 
 def test_what_is_current_is_left_alone(tmp_path: Path) -> None:
-    names = [migration.name for migration in migrations.available("sqlite")]
-    assert sqlite_schema.prepare(tmp_path) == names
+    every_step = [step.name for step in migrations.available("sqlite")]
+
+    assert sqlite_schema.prepare(tmp_path) == every_step
     assert sqlite_schema.prepare(tmp_path) == []
 
 

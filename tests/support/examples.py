@@ -9,11 +9,12 @@ import tempfile
 from pathlib import Path
 from typing import Any, Final
 
-from tests.support import databases, service
+from tests.support import databases, exporting
 from tests.support.published import document
-from tests.support.service import Member
+from tests.support.service import Service, build
 
 FILE: Final = Path(__file__).parents[2] / "src/bowerbird/rest/examples.json"
+ACCEPTED: Final = 202
 FIRST, SECOND = "1945678901234567890", "1945111222333444555"
 POSTS: Final[list[dict[str, Any]]] = [
     {
@@ -115,21 +116,33 @@ STEPS: Final[list[tuple[str, str, Any]]] = [
     ("listViewBookmarks", "/v1/views/weekend-reading/bookmarks?bucket=long-reads", None),
     ("updateView", "/v1/views/weekend-reading", {"name": "Sunday reading"}),
     ("deleteView", "/v1/views/weekend-reading", None),
+    ("createExportPdf", "/v1/exports/pdf", {"tag": "Birdlife"}),
+    ("createExportCsv", "/v1/exports/csv", {"is_unread_only": False}),
+    ("createExportJson", "/v1/exports/json", {"tweet_ids": BOTH}),
+    # Of the last export, once it is done.
+    ("getExport", "/v1/exports/{job_id}", None),
 ]
+# Answers with a file, of which there is no example.
+FILES: Final = ("downloadExport",)
 
 
-async def asked(member: Member) -> dict[str, Any]:
+async def asked(service: Service) -> dict[str, Any]:
     """Operation -> the request's body and the answers by status, as the service gives them."""
-    await member.save_all(POSTS)
+    alice = service.alice
+    await alice.save_all(POSTS)
     methods = {
         operation["operationId"]: method.upper()
         for item in document()["paths"].values()
         for method, operation in item.items()
     }
     found: dict[str, Any] = {}
+    job: dict[str, Any] = {}
     for name, path, body in STEPS:
-        response = await member.client.request(methods[name], path, json=body)
+        if "{job_id}" in path:
+            await exporting.finished(service, alice, job)
+        response = await alice.client.request(methods[name], path.format(**job), json=body)
         assert response.is_success, (name, response.text)
+        job = response.json()["data"] if response.status_code == ACCEPTED else job
         kept = found.setdefault(name, {"answers": {}})
         if body is not None:
             kept.setdefault("request", body)
@@ -142,8 +155,8 @@ async def _record() -> None:
         template = databases.sqlite_template(Path(folder) / "template")
         (Path(folder) / "data").mkdir()
         async with databases.fresh_sqlite(template, Path(folder) / "data") as database:
-            cast = await service.build(database)
-            found = await asked(cast.alice)
+            cast = await build(database, data_dir=Path(folder) / "data")
+            found = await asked(cast)
     FILE.write_text(json.dumps(found, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

@@ -103,7 +103,9 @@ class _Comparison:
             if media not in new["content"]:
                 yield Break(Rule.ACCEPTED, f"{place} {media}")
             else:
-                yield from self._taken(place, content["schema"], new["content"][media]["schema"])
+                yield from self._taken(
+                    place, content.get("schema", {}), new["content"][media].get("schema", {})
+                )
 
     def _answer(self, place: str, old: Json, new: Json) -> Iterator[Break]:
         old, new = self._old.resolved(old), self._new.resolved(new)
@@ -115,7 +117,7 @@ class _Comparison:
             if found is None:
                 yield Break(Rule.TYPE, f"{place} {media}")
             else:
-                yield from self._given(place, content["schema"], found["schema"])
+                yield from self._given(place, content.get("schema", {}), found.get("schema", {}))
 
     def _given(self, place: str, old: Json, new: Json) -> Iterator[Break]:
         """What the service answers with: may gain fields, may not lose or change any."""

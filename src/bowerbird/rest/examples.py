@@ -24,10 +24,12 @@ _SENTENCES: Final[dict[Code, str]] = {
     Code.VECTOR_SEARCH_NOT_ALLOWED: "vector_search_term: search by meaning needs a paid plan; "
     "q searches by word.",
     Code.INVALID_REQUEST: "limit: must be a whole number from 1 to 100, got 'ten'.",
+    Code.LINK_EXPIRED: "The link has expired; ask for the job once more to get a new one.",
     Code.NOT_FOUND: "No bookmark '1' on this account.",
     Code.METHOD_NOT_ALLOWED: "'PUT' is not possible here; GET, HEAD, OPTIONS is.",
     Code.IDEMPOTENCY_IN_PROGRESS: "Idempotency-Key: the first request with this key still runs.",
     Code.PAYLOAD_TOO_LARGE: "The body is larger than 1024 KiB.",
+    Code.RANGE_NOT_SATISFIABLE: "Range: the file has 48213 bytes, and none of those.",
     Code.IDEMPOTENCY_KEY_REUSED: "Idempotency-Key: this key was used for another request; "
     "use a new one.",
     Code.RATE_LIMITED: "Too many requests; wait 30 seconds.",

@@ -53,6 +53,13 @@ HEADERS: Final[dict[str, Json]] = {
         'Bearer realm="bowerbird", resource_metadata='
         '"https://example.com/.well-known/oauth-protected-resource"',
     ),
+    "Content-Disposition": _header(
+        "The file's name.", _TEXT, 'attachment; filename="bookmarks.csv"'
+    ),
+    "Accept-Ranges": _header("Parts may be asked for.", _TEXT, "bytes"),
+    "Content-Length": _header("Bytes of this answer.", {"type": "integer", "minimum": 0}, 48213),
+    "Content-Range": _header("Which part it is, of how many bytes.", _TEXT, "bytes 0-99/48213"),
+    "X-Content-Type-Options": _header("The type is the one that is told.", _TEXT, "nosniff"),
     "Deprecation": _header(
         "Since when this endpoint is deprecated.", _HTTP_DATE, "Wed, 01 Jul 2026 00:00:00 GMT"
     ),
@@ -70,6 +77,11 @@ ALWAYS: Final = (
     "Access-Control-Allow-Origin",
     "Access-Control-Expose-Headers",
 )
+OF_FILES: Final = (
+    *(name for name in ALWAYS if name != "Vary"),
+    "ETag",
+    "X-Content-Type-Options",
+)
 OF_DEPRECATED: Final = ("Deprecation", "Sunset", "Link")
 
 # Request headers beside Authorization, which the security scheme describes.
@@ -86,6 +98,22 @@ IF_NONE_MATCH: Final[Json] = {
     "in": "header",
     "required": False,
     "description": "ETag of the answer you have; 304 says that it still holds.",
+    "schema": _TEXT,
+    "example": '"6c1f8e0a5d4b3c2f1e0d9c8b7a695847"',
+}
+RANGE: Final[Json] = {
+    "name": "Range",
+    "in": "header",
+    "required": False,
+    "description": "The part of the file that is wanted, to go on with a broken download.",
+    "schema": _TEXT,
+    "example": "bytes=1048576-",
+}
+IF_RANGE: Final[Json] = {
+    "name": "If-Range",
+    "in": "header",
+    "required": False,
+    "description": "ETag of the file that was begun; another file is sent whole.",
     "schema": _TEXT,
     "example": '"6c1f8e0a5d4b3c2f1e0d9c8b7a695847"',
 }

@@ -32,15 +32,20 @@ _HEADERS: Final[dict[Code, str]] = {
     Code.IDEMPOTENCY_IN_PROGRESS: "Retry-After",
     Code.RATE_LIMITED: "Retry-After",
     Code.SERVICE_UNAVAILABLE: "Retry-After",
+    Code.RANGE_NOT_SATISFIABLE: "Content-Range",
 }
 _CREATED: Final = 201
+_PARTIAL: Final = 206
 _PAYMENT: Final = CATALOGUE[Code.SUBSCRIPTION_REQUIRED].status
 _MEANS: Final = {
     200: "Done.",
     _CREATED: "Made.",
-    202: "Taken on; it is worked at.",
+    202: "Begun.",
+    _PARTIAL: "The part that was asked for.",
     207: "Some of it failed; each part says for itself.",
 }
+_OPTIONAL_BODIES: Final = ("ExportRequest",)
+_FILE_TYPES: Final = ("application/pdf", "application/zip", "text/csv", "application/json")
 _ABOUT: Final = """\
 A library for saved posts: list, search, label and export what an account has saved.
 
@@ -82,7 +87,10 @@ def document(
         "tags": [{"name": name, "description": text} for name, text in TAGS.items()],
         "paths": _paths(shown, site_origin),
         "components": {
-            "schemas": {**schemas(), **{_answer(o): _answer_schema(o) for o in OPERATIONS}},
+            "schemas": {
+                **schemas(),
+                **{_answer(o): _answer_schema(o) for o in OPERATIONS if not o.is_file},
+            },
             "responses": _shared_refusals(),
             "headers": {name: made for name, made in HEADERS.items() if name not in unused},
             "securitySchemes": {
@@ -128,9 +136,12 @@ def _operation(operation: Operation, more_headers: Sequence[str]) -> Json:
         "tags": [operation.tag],
         "parameters": _parameters(operation),
     }
+    if operation.is_file:
+        made["security"] = []
     if operation.body:
         content = _json({"$ref": REF + operation.body}, examples.request(operation.name))
-        made["requestBody"] = {"required": True, "content": content}
+        is_required = operation.body not in _OPTIONAL_BODIES
+        made["requestBody"] = {"required": is_required, "content": content}
     made["responses"] = {
         **_answers(operation, more_headers),
         **_refusals(operation, more_headers),
@@ -154,7 +165,9 @@ def _parameters(operation: Operation) -> list[Json]:
         schema, text = PARAMETERS[name]
         made = {"name": name, "in": "query", "required": False, "description": text}
         found.append({**made, "schema": schema, "example": EXAMPLES[name]})
-    if operation.method == "GET":
+    if operation.is_file:
+        found += [headers.RANGE, headers.IF_RANGE]
+    elif operation.method == "GET" and operation.is_tagged:
         found.append(headers.IF_NONE_MATCH)
     if operation.is_keyed:
         found.append(headers.IDEMPOTENCY_KEY)
@@ -162,29 +175,42 @@ def _parameters(operation: Operation) -> list[Json]:
 
 
 def _answers(operation: Operation, more_headers: Sequence[str]) -> Json:
-    always = [*headers.ALWAYS, *more_headers]
-    answers: Json = {}
-    for status in operation.statuses:
-        own = _own_headers(operation, status)
-        body = examples.answer(operation.name, status)
-        answers[str(status)] = {
+    always = headers.OF_FILES if operation.is_file else headers.ALWAYS
+    answers: Json = {
+        str(status): {
             "description": _MEANS[status],
-            "headers": named(*always, *own),
-            "content": _json({"$ref": REF + _answer(operation)}, body),
+            "headers": {**named(*always, *more_headers), **_own_headers(operation, status)},
+            "content": _content(operation, status),
         }
-    if operation.method == "GET":
+        for status in operation.statuses
+    }
+    if operation.method == "GET" and operation.is_tagged:
         answers["304"] = {
             "description": "Unchanged since the answer with this ETag.",
-            "headers": named(*always, "ETag"),
+            "headers": named(*always, *more_headers, "ETag"),
         }
     return answers
 
 
-def _own_headers(operation: Operation, status: int) -> list[str]:
-    found = ["ETag", "Content-Encoding"] if operation.method == "GET" else []
-    if status == _CREATED:
-        found.append("Location")
-    return [*found, "Idempotency-Replayed"] if operation.is_keyed else found
+def _content(operation: Operation, status: int) -> Json:
+    if operation.is_file:
+        return {media_type: {} for media_type in _FILE_TYPES}
+    return _json({"$ref": REF + _answer(operation)}, examples.answer(operation.name, status))
+
+
+def _own_headers(operation: Operation, status: int) -> Json:
+    found: list[str] = []
+    if operation.method == "GET" and operation.is_tagged:
+        found += ["ETag", "Content-Encoding"]
+    if status in (_CREATED, _PARTIAL):
+        found.append("Location" if status == _CREATED else "Content-Range")
+    if operation.is_keyed:
+        found.append("Idempotency-Replayed")
+    own = {
+        name: named(name)[name] if is_certain else {**HEADERS[name], "required": False}
+        for name, is_certain in operation.headers.items()
+    }
+    return {**named(*found), **own}
 
 
 def _answer(operation: Operation) -> str:
@@ -218,7 +244,8 @@ def _by_status(operation: Operation) -> dict[int, list[Code]]:
 
 
 def _codes(operation: Operation) -> set[Code]:
-    return {*operation.refusals, *_ALWAYS, *(_KEYED if operation.is_keyed else ())}
+    codes = {*operation.refusals, *_ALWAYS, *(_KEYED if operation.is_keyed else ())}
+    return codes - {Code.UNAUTHORIZED, Code.RATE_LIMITED} if operation.is_file else codes
 
 
 def _shared_refusals() -> Json:

@@ -21,6 +21,9 @@ EXAMPLES: Final[dict[str, Any]] = {
     "post_id": "1945678901234567890",
     "label_id": "1",
     "slug": "weekend-reading",
+    "job_id": "x7Qk2mZt9LwP4sVb",
+    "token": "eyJ0b2tlbiI6MX0",
+    "highlight": True,
     "limit": 50,
     "cursor": "AoJ1c29ydF9pbmRleA",
     "is_unread_only": False,
@@ -67,9 +70,14 @@ PARAMETERS: Final[dict[str, tuple[Schema, str]]] = {
         "Dates and counts descend, text ascends. relevance needs q.",
     ),
     "sort_order": ({"type": "string", "enum": ["asc", "desc"]}, "Turns the order of sort_by."),
+    "token": (_TEXT, "Of the download link, unchanged."),
     "bucket": (_TEXT, "Slug of one of the view's triage buckets, which narrows it."),
     "sort_cursor": (
         _TEXT,
         "Continue behind this value of the sort field. cursor is better: it also knows ties.",
+    ),
+    "highlight": (
+        _flag(default=False),
+        "With q: adds to each bookmark where its words stand, as highlight.",
     ),
 }

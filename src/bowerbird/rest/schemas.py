@@ -6,6 +6,7 @@ import msgspec
 
 from bowerbird.library.bodies import MOST_IDS
 from bowerbird.library.bookmarks import BookmarkCounts
+from bowerbird.library.exports import ExportJob
 from bowerbird.library.labels import MOST_OPERATIONS, BatchResult, LabelShown, Tagged
 from bowerbird.library.marking import State
 from bowerbird.library.parameters import FILTER_PARAMETERS
@@ -56,7 +57,7 @@ def required(**properties: Json) -> Json:
 
 def _records() -> Json:
     records = [Bookmark, BookmarkCounts, Attachment, Article, QuotedPost]
-    records += [LabelShown, Tagged, BatchResult, State, Deleted, ViewShown]
+    records += [LabelShown, Tagged, BatchResult, State, Deleted, ViewShown, ExportJob]
     _, components = msgspec.json.schema_components(records, ref_template=REF + "{name}")
     made: Json = dict(components)
     # JSON Schema's "$" is the very end, and not every reader of it knows what stands behind ours.
@@ -70,7 +71,14 @@ def _records() -> Json:
         made[name]["required"] = list(made[name]["properties"])
         for field in made[name]["properties"].values():
             field.pop("default", None)
+    made["Highlight"] = _highlight()
+    made["Bookmark"]["properties"]["highlight"] = {"$ref": REF + "Highlight"}
     return made
+
+
+def _highlight() -> Json:
+    """Not required of a bookmark: it is there when it was asked for and there is a hit to show."""
+    return required(field=_TEXT, html=_TEXT)
 
 
 def _metas() -> Json:
@@ -126,6 +134,10 @@ def _bodies() -> Json:
         ),
         "LabelChange": _body({"label_name": _NAME, "metadata": {"type": "object"}}),
         "MergeRequest": _body({"into": _TEXT}, "into"),
+        "ExportRequest": {
+            **_body({**query["properties"], "view": _TEXT, "tweet_ids": _IDS}),
+            "additionalProperties": False,
+        },
         "NewBucket": _body({"name": _NAME, "slug": _TEXT, "query": query}, "name"),
         "NewView": _body(view, "name"),
         "ViewChange": _body(view),

@@ -18,12 +18,13 @@ _HIDING: Final = (
 )
 _PLACED: Final = ("delete_words", "delete_contents")
 _BOOKMARKS: Final = (*_PLACED, "delete_attachments", "delete_bookmarks")
-_BESIDE: Final = ("some_trash", "some_answers")
+_BESIDE: Final = ("some_trash", "some_answers", "some_jobs")
 # Keys, calls and uses once more: a server may have written what it had counted meanwhile.
 _REST: Final = (
     *_BOOKMARKS,
     "delete_trash",
     "delete_answers",
+    "delete_jobs",
     "delete_views",
     "delete_labels",
     *_HIDING,

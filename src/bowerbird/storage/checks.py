@@ -31,6 +31,7 @@ _OWNED: Final = {
     "smart_view": "account_id, slug",
     "version_use": "account_id, version",
     "sunset_notice": "account_id, version",
+    "job": "account_id, job_id",
 }
 _COLUMNS: Final = (
     *("number", "post_id", "sort_index", "is_read", "is_archived", "imported_at"),
