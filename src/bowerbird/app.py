@@ -1,6 +1,6 @@
 """Puts the parts together: the only module that knows all of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
 from bowerbird.jobs.exports import ExportJobs
+from bowerbird.jobs.watching import JobWatch
 from bowerbird.jobs.worker import Worker
 from bowerbird.library.bookmarks import Bookmarks
 from bowerbird.library.calls import CallCounter
@@ -25,12 +26,15 @@ from bowerbird.library.views import Views
 from bowerbird.rest import bookmarks as bookmark_endpoints
 from bowerbird.rest import exports as export_endpoints
 from bowerbird.rest import labels as label_endpoints
+from bowerbird.rest import openapi, sandboxed
 from bowerbird.rest import views as view_endpoints
+from bowerbird.sandbox import surface as sandbox
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts import AccountStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.files import Files
 from bowerbird.storage.version_use import VersionUseStore
+from bowerbird.web.site import site
 from bowerbird.wire import deprecation
 from bowerbird.wire.answers import AnswerCache
 from bowerbird.wire.auth import Authenticator
@@ -41,6 +45,7 @@ from bowerbird.wire.surface import Surface
 from bowerbird.wire.writes import Writes
 
 VERSION: Final = "v1"
+_HEALTH: Final = ("/healthz", "/livez", "/readyz")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,7 @@ class App:
     sweeping: Sweeping
     uses: VersionUse
     worker: Worker
+    watch: JobWatch
 
 
 def build(
@@ -79,13 +85,22 @@ def build(
         deprecations=deprecation.notices(deprecations, routes, settings.site_origin),
         note_use=lambda account_id: uses.note(account_id, VERSION),
     )
+    pages = site(
+        settings,
+        lambda: openapi.document(settings.api_origin, site_origin=settings.site_origin),
+        sandboxed.ROUTES,
+        clock,
+        measures,
+    )
+    trial = sandbox.build(settings, clock, calls, measures) if settings.sandbox == "on" else api
     return App(
-        asgi=_dispatch(api, _health(database)),
+        asgi=_dispatch({sandboxed.PREFIX: trial, "/v1": api}, _health(database), pages),
         calls=calls,
         measures=measures,
         sweeping=Sweeping(database, clock),
         uses=uses,
         worker=worker,
+        watch=JobWatch(database, clock, measures),
     )
 
 
@@ -118,15 +133,18 @@ def _endpoints(
     ]
 
 
-def _dispatch(api: ASGIApp, others: ASGIApp) -> ASGIApp:
+def _dispatch(surfaces: Mapping[str, ASGIApp], health: ASGIApp, pages: ASGIApp) -> ASGIApp:
+    """Each surface has all that lies under its prefix; an inner one comes before an outer."""
+
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
-        path = scope["path"]
-        if path.startswith("/v1/") or path == "/v1":
-            await api(scope, receive, send)
-        else:
-            await others(scope, receive, send)
+        path: str = scope["path"]
+        for prefix, surface in surfaces.items():
+            if path.startswith(prefix) and path[len(prefix) :][:1] in ("", "/"):
+                await surface(scope, receive, send)
+                return
+        await (health if path in _HEALTH else pages)(scope, receive, send)
 
     return dispatch
 
@@ -143,6 +161,6 @@ def _health(database: Database) -> Router:
         return PlainTextResponse("ready\n")
 
     return Router(
-        [Route("/healthz", alive), Route("/livez", alive), Route("/readyz", ready)],
+        [Route(path, ready if path == "/readyz" else alive) for path in _HEALTH],
         redirect_slashes=False,
     )

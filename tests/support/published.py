@@ -29,17 +29,24 @@ def resolved(part: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+def of_accounts() -> dict[str, Any]:
+    """The paths that need a key: all but the sandbox's."""
+    paths = document()["paths"]
+    return {path: item for path, item in paths.items() if not _is_sandbox(path)}
+
+
 def check(response: httpx.Response) -> None:
     """Fails with what differs when an answer is not one the document promises."""
     request = response.request
-    if request.method == "OPTIONS":
+    is_sandbox = _is_sandbox(request.url.path)
+    assert (response.headers.get("x-service-environment") == "sandbox") is is_sandbox
+    if request.method == "OPTIONS" and response.status_code == 204:
         return
     assert "x-request-id" in response.headers
     operation = _operation(request.url.path, request.method)
     if operation is None:
         # No such path or method: only the envelope is promised.
-        assert response.status_code in (400, 401, 404, 405, 413, 500, 503)
-        _check_body(response, request, {"$ref": "#/components/schemas/Refusal"})
+        _check_unknown(response, request, is_sandbox=is_sandbox)
         return
     promised = resolved(operation["responses"].get(str(response.status_code), {}))
     assert promised, f"{request.method} {request.url.path} answers {response.status_code}"
@@ -58,6 +65,19 @@ def _check_headers(response: httpx.Response, promised: dict[str, Any]) -> None:
         assert not resolved(header).get("required") or name in response.headers, name
     known = {name.lower() for name in promised} | {"content-type", "content-length"}
     assert set(response.headers) <= known, "a header that the document does not tell of"
+
+
+def _check_unknown(response: httpx.Response, request: httpx.Request, *, is_sandbox: bool) -> None:
+    names = ["Refusal", "SandboxMark"] if is_sandbox else ["Refusal"]
+    simulated = (402, 429) if is_sandbox else ()
+    assert response.status_code in (400, 401, 404, 405, 413, 500, 503, *simulated)
+    _check_body(
+        response, request, {"allOf": [{"$ref": f"#/components/schemas/{name}"} for name in names]}
+    )
+
+
+def _is_sandbox(path: str) -> bool:
+    return f"{path}/".startswith("/v1/sandbox/")
 
 
 def _is_file(promised: dict[str, Any]) -> bool:

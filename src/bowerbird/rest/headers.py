@@ -60,6 +60,9 @@ HEADERS: Final[dict[str, Json]] = {
     "Content-Length": _header("Bytes of this answer.", {"type": "integer", "minimum": 0}, 48213),
     "Content-Range": _header("Which part it is, of how many bytes.", _TEXT, "bytes 0-99/48213"),
     "X-Content-Type-Options": _header("The type is the one that is told.", _TEXT, "nosniff"),
+    "X-Service-Environment": _header(
+        "Says that the sandbox answered.", {"type": "string", "const": "sandbox"}, "sandbox"
+    ),
     "Deprecation": _header(
         "Since when this endpoint is deprecated.", _HTTP_DATE, "Wed, 01 Jul 2026 00:00:00 GMT"
     ),

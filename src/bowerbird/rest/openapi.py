@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from bowerbird import __version__
 from bowerbird.errors import CATALOGUE, Code
-from bowerbird.rest import examples, headers
+from bowerbird.rest import examples, headers, sandboxed
 from bowerbird.rest.headers import HEADERS, named
 from bowerbird.rest.operations import OPERATIONS, PATH_PARAMETERS, TAGS, Operation
 from bowerbird.rest.parameters import EXAMPLES, PARAMETERS
@@ -89,6 +89,7 @@ def document(
         "components": {
             "schemas": {
                 **schemas(),
+                sandboxed.MARK: described(sandboxed.MARK, sandboxed.mark_schema()),
                 **{_answer(o): _answer_schema(o) for o in OPERATIONS if not o.is_file},
             },
             "responses": _shared_refusals(),
@@ -115,6 +116,9 @@ def _paths(shown: Sequence[tuple[Operation, Deprecation | None]], site_origin: s
         if row is not None:
             made |= _deprecated(row, site_origin)
         paths.setdefault(operation.path, {})[operation.method.lower()] = made
+    for twin in sandboxed.operations():
+        served = sandboxed.marked(_operation(twin, ()))
+        paths.setdefault(twin.path, {})[twin.method.lower()] = served
     return paths
 
 
@@ -139,7 +143,7 @@ def _operation(operation: Operation, more_headers: Sequence[str]) -> Json:
     if operation.is_file:
         made["security"] = []
     if operation.body:
-        content = _json({"$ref": REF + operation.body}, examples.request(operation.name))
+        content = _json({"$ref": REF + operation.body}, examples.request(_name(operation)))
         is_required = operation.body not in _OPTIONAL_BODIES
         made["requestBody"] = {"required": is_required, "content": content}
     made["responses"] = {
@@ -195,7 +199,7 @@ def _answers(operation: Operation, more_headers: Sequence[str]) -> Json:
 def _content(operation: Operation, status: int) -> Json:
     if operation.is_file:
         return {media_type: {} for media_type in _FILE_TYPES}
-    return _json({"$ref": REF + _answer(operation)}, examples.answer(operation.name, status))
+    return _json({"$ref": REF + _answer(operation)}, examples.answer(_name(operation), status))
 
 
 def _own_headers(operation: Operation, status: int) -> Json:
@@ -213,8 +217,15 @@ def _own_headers(operation: Operation, status: int) -> Json:
     return {**named(*found), **own}
 
 
+def _name(operation: Operation) -> str:
+    """Of the operation itself: what the sandbox asks and answers is its twin's, and a mark."""
+    name = operation.name.removeprefix("sandbox")
+    return name[0].lower() + name[1:]
+
+
 def _answer(operation: Operation) -> str:
-    return f"{operation.name[0].upper()}{operation.name[1:]}Answer"
+    name = _name(operation)
+    return f"{name[0].upper()}{name[1:]}Answer"
 
 
 def _answer_schema(operation: Operation) -> Json:
@@ -228,7 +239,7 @@ def _answer_schema(operation: Operation) -> Json:
 def _refusals(operation: Operation, more_headers: Sequence[str]) -> Json:
     return {
         str(status): {"$ref": RESPONSE_REF + _shared_name(operation, same[0])}
-        if len(same) == 1 and not more_headers
+        if len(same) == 1 and not more_headers and not operation.is_sandbox
         else _refusal(same, more_headers, is_replayed=_is_replayed(operation, same[0]))
         for status, same in _by_status(operation).items()
     }
@@ -245,7 +256,9 @@ def _by_status(operation: Operation) -> dict[int, list[Code]]:
 
 def _codes(operation: Operation) -> set[Code]:
     codes = {*operation.refusals, *_ALWAYS, *(_KEYED if operation.is_keyed else ())}
-    return codes - {Code.UNAUTHORIZED, Code.RATE_LIMITED} if operation.is_file else codes
+    if operation.is_file and not operation.is_sandbox:
+        codes -= {Code.UNAUTHORIZED, Code.RATE_LIMITED}
+    return codes
 
 
 def _shared_refusals() -> Json:
