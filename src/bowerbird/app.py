@@ -94,10 +94,15 @@ def build(
         measures=measures,
         upgrade_url=settings.upgrade_url,
     )
+    has_sandbox = settings.sandbox == "on"
+    trial = sandbox.build(settings, clock, calls, measures) if has_sandbox else api
     pages = site(
-        settings, lambda: openapi.document(settings.api_origin), sandboxed.ROUTES, clock, measures
+        settings,
+        lambda: openapi.document(settings.api_origin),
+        sandboxed.ROUTES if has_sandbox else (),
+        clock,
+        measures,
     )
-    trial = sandbox.build(settings, clock, calls, measures) if settings.sandbox == "on" else api
     return App(
         asgi=_dispatch({sandboxed.PREFIX: trial, "/v1": api}, _health(database), pages),
         calls=calls,

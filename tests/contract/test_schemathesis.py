@@ -39,7 +39,7 @@ hostile: Final = _api("negative")
 polite: Final = _api("positive", **{"allow-x00": False})
 
 # Texts by their schema, though not every text was given out by a list.
-CONDITIONAL: Final = ("cursor", "sort_cursor", "bucket")
+CONDITIONAL: Final = ("cursor", "sort_cursor", "bucket", "token")
 # Names of what the library of `target` holds, so that polite requests find something.
 REAL: Final = {"post_id": "7", "label_id": "1", "slug": "mine"}
 
@@ -66,6 +66,9 @@ def _target(server: Server) -> dict[str, Any]:
     headers = {"Authorization": f"Bearer {key}"}
     made = httpx.post(f"{base_url}/v1/views", json={"name": "Mine"}, headers=headers)
     assert made.status_code == 201
+    begun = httpx.post(f"{base_url}/v1/exports/json", headers=headers)
+    assert begun.status_code == 202
+    REAL["job_id"] = begun.json()["data"]["job_id"]
     return {"base_url": base_url, "headers": headers}
 
 

@@ -163,6 +163,11 @@ def _client(service: App, headers: dict[str, str] | None = None) -> httpx.AsyncC
     )
 
 
+def client_on(service: App) -> httpx.AsyncClient:
+    """A client without a key, of another instance of the service."""
+    return _client(service)
+
+
 def client_of(database: Database, headers: dict[str, str] | None = None) -> httpx.AsyncClient:
     """A client of the service on a database in which nothing has been made."""
     return _client(app.build(Settings(), database, SetClock()), headers)

@@ -161,7 +161,7 @@ class ExportJobs:
             finally:
                 shutil.rmtree(folder, ignore_errors=True)
         except OSError as error:
-            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
                 raise
             sentence = "There is no room left on the server's disk for the export."
             raise errors.unavailable(sentence) from error
