@@ -5,13 +5,14 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from benchmarks import imports, lists, report, scales, searches, starts, writes
+from benchmarks import imports, lists, meaning, report, scales, searches, starts, writes
 from benchmarks.figures import Row
 from benchmarks.options import Options
 
 MEASURES: Final[dict[str, Callable[[Options], Iterator[Row]]]] = {
     "lists": lists.measure,
     "search": searches.measure,
+    "meaning": meaning.measure,
     "import": imports.measure,
     "writes": writes.measure,
     "start": starts.measure_start,
