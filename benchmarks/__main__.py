@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from benchmarks import imports, lists, meaning, report, scales, searches, starts, writes
+from benchmarks import exports, imports, lists, meaning, report, scales, searches, starts, writes
 from benchmarks.figures import Row
 from benchmarks.options import Options
 
@@ -15,6 +15,7 @@ MEASURES: Final[dict[str, Callable[[Options], Iterator[Row]]]] = {
     "meaning": meaning.measure,
     "import": imports.measure,
     "writes": writes.measure,
+    "exports": exports.measure,
     "start": starts.measure_start,
     "memory": starts.measure_memory,
 }
