@@ -22,6 +22,8 @@ from bowerbird.rest import views as view_endpoints
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts import AccountStore
 from bowerbird.storage.database import Database
+from bowerbird.toolserver.endpoint import ToolServer
+from bowerbird.toolserver.serving import Parts, tool_server
 from bowerbird.wire.answers import AnswerCache
 from bowerbird.wire.auth import Authenticator
 from bowerbird.wire.calls import Endpoint
@@ -44,41 +46,54 @@ def build(settings: Settings, database: Database, clock: Clock) -> App:
     accounts = AccountStore(database)
     calls = CallCounter(accounts, clock, settings.free_calls_per_month)
     measures = Measures()
+    authenticate = Authenticator(accounts, clock, settings.site_origin)
+    parts = _parts(settings, database, clock)
     api = Surface(
-        _endpoints(settings, database, clock),
-        authenticate=Authenticator(accounts, clock, settings.site_origin),
+        _endpoints(settings, parts, Trash(database, clock)),
+        authenticate=authenticate,
         calls=calls,
         measures=measures,
         upgrade_url=settings.upgrade_url,
     )
-    return App(_dispatch(api, _health(database)), calls, measures, Sweeping(database, clock))
+    tools = tool_server(settings, parts, authenticate=authenticate, calls=calls, measures=measures)
+    asgi = _dispatch(api, tools, _health(database))
+    return App(asgi, calls, measures, Sweeping(database, clock))
 
 
-def _endpoints(settings: Settings, database: Database, clock: Clock) -> list[Endpoint]:
-    answers = AnswerCache(settings.answer_cache_mb * 1024 * 1024)
-    writes = Writes(database, clock, settings.upgrade_url)
+def _parts(settings: Settings, database: Database, clock: Clock) -> Parts:
+    """What of the library more than one surface calls."""
     bookmarks = Bookmarks(database)
-    labels = Labels(database, clock)
-    views = Views(database, bookmarks, clock)
+    return Parts(
+        bookmarks,
+        Marking(database, clock),
+        Labels(database, clock),
+        Views(database, bookmarks, clock),
+        Writes(database, clock, settings.upgrade_url),
+    )
+
+
+def _endpoints(settings: Settings, parts: Parts, trash: Trash) -> list[Endpoint]:
+    answers = AnswerCache(settings.answer_cache_mb * 1024 * 1024)
+    writes = parts.writes
     return [
-        *bookmark_endpoints.endpoints(bookmarks, answers),
-        *bookmark_endpoints.write_endpoints(
-            Marking(database, clock), Trash(database, clock), writes
-        ),
-        *label_endpoints.endpoints(labels, answers),
-        *label_endpoints.write_endpoints(labels, writes),
-        *view_endpoints.endpoints(views, answers),
-        *view_endpoints.write_endpoints(views, writes),
+        *bookmark_endpoints.endpoints(parts.bookmarks, answers),
+        *bookmark_endpoints.write_endpoints(parts.marking, trash, writes),
+        *label_endpoints.endpoints(parts.labels, answers),
+        *label_endpoints.write_endpoints(parts.labels, writes),
+        *view_endpoints.endpoints(parts.views, answers),
+        *view_endpoints.write_endpoints(parts.views, writes),
     ]
 
 
-def _dispatch(api: ASGIApp, others: ASGIApp) -> ASGIApp:
+def _dispatch(api: ASGIApp, tools: ToolServer, others: ASGIApp) -> ASGIApp:
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
         path = scope["path"]
         if path.startswith("/v1/") or path == "/v1":
             await api(scope, receive, send)
+        elif path == tools.path:
+            await tools(scope, receive, send)
         else:
             await others(scope, receive, send)
 

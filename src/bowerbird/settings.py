@@ -46,6 +46,11 @@ class Settings:
     )
     site_url: str = setting("", "Public origin of the web site; empty means the base URL.")
     mcp_url: str = setting("", "Public address of the tool server; empty means base URL + `/mcp`.")
+    tool_origins: str = setting(
+        "",
+        "Further web origins whose pages may call the tool server, parted by commas, such as "
+        "`https://app.example.com`. Programs that are no web pages need none.",
+    )
     signup_plan: str = setting("free", "Plan of accounts that sign up: `free` or `pro`.")
     free_calls_per_month: int = setting(
         100, "API calls a free account has in a calendar month (UTC)."

@@ -9,6 +9,7 @@ import click
 from bowerbird.errors import CATALOGUE
 from bowerbird.rest import openapi
 from bowerbird.settings import PREFIX, Settings
+from bowerbird.toolserver import catalogue
 
 _MADE = "<!-- Made by `make generate`; edit the code it is made from. -->\n\n"
 
@@ -31,7 +32,7 @@ def spec(*, write: bool, check: bool) -> None:
     if check and differing:
         raise click.ClickException(f"{', '.join(differing)} differ from the code: make generate")
     for path in differing:
-        Path(path).parent.mkdir(exist_ok=True)
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
         Path(path).write_text(files[path], encoding="utf-8")
         click.echo(f"wrote {path}")
 
@@ -43,6 +44,7 @@ def made_files() -> dict[str, str]:
         "spec/openapi.json": json.dumps(document, indent=2, ensure_ascii=False) + "\n",
         "docs/settings.md": _settings_page(),
         "docs/errors.md": _errors_page(),
+        **catalogue.published_files(),
     }
 
 
