@@ -74,7 +74,8 @@ def _review(given: Mapping[str, str]) -> str:
         "with bookmarked_from set to it, is_unread_only false and hide_archived false, and go on "
         "with next_cursor until you have them all or 200 posts. Tell me: the three to five "
         "subjects that stand out, with the posts that carry each (author and link); which posts "
-        "deserve a careful reading and why; what contradicts what; and which are safe to archive unread. "
+        "deserve a careful reading and why; what contradicts what; and which are safe to archive "
+        "unread. "
         f"Change nothing unless I say so. {_AS_DATA}"
     )
 

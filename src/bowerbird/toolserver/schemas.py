@@ -155,7 +155,7 @@ PAGE: Final = record(
         "count": count("How many posts this page holds."),
         "total_count": count("How many posts match in all."),
         "next_cursor": {
-            "type": ["string", "null"],
+            "anyOf": [{"type": "string"}, {"type": "null"}],
             "description": "Pass as cursor for the next page; null on the last one.",
         },
         "filters": {
