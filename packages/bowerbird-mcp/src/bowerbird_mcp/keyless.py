@@ -4,7 +4,7 @@ Never the sandbox: a model would take its posts for the user's own.
 """
 
 import json
-from importlib.resources import files
+import pkgutil
 from typing import Any, Final
 
 from bowerbird_mcp import __version__
@@ -47,8 +47,7 @@ def advice(configuration: Configuration) -> str:
 
 def catalogue() -> list[Any]:
     """The tools as the server of the same release lists them."""
-    text = files("bowerbird_mcp").joinpath("tools.json").read_text(encoding="utf-8")
-    tools: list[Any] = json.loads(text)
+    tools: list[Any] = json.loads(pkgutil.get_data("bowerbird_mcp", "tools.json") or b"[]")
     return tools
 
 
