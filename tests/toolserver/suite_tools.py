@@ -3,6 +3,7 @@
 They are mounted on our own dispatcher: what is tried is how it carries them, not what they do.
 """
 
+import base64
 import hashlib
 import json
 from typing import Any
@@ -13,7 +14,13 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 Json = dict[str, Any]
-PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
+PNG = base64.b64encode(
+    bytes.fromhex(
+        "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
+        "1f15c4890000000d49444154789c63fccfc0500f000485018084a98c21"
+        "0000000049454e44ae426082"
+    )
+).decode()
 WAV = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA="
 
 
