@@ -34,12 +34,15 @@ def read(tool: Tool, sent: Mapping[str, Any]) -> dict[str, Any]:
 
 def given(values: Mapping[str, Any]) -> dict[str, str]:
     """Those of the values that are a list's parameters, as the texts that a list reads."""
-    return {name: _text(values[name]) for name in LIST_PARAMETERS if name in named(values)}
+    return {
+        name: _text(values[name]) for name in LIST_PARAMETERS if values.get(name) not in (None, "")
+    }
 
 
-def named(sent: Mapping[str, Any]) -> set[str]:
+def named(tool: Tool, sent: Mapping[str, Any]) -> set[str]:
     """The list's parameters that were sent with a value: what a plan's gates look at."""
-    return {name for name in LIST_PARAMETERS if sent.get(name) not in (None, "")}
+    known = tool.arguments.keys() & set(LIST_PARAMETERS)
+    return {name for name in known if sent.get(name) not in (None, "")}
 
 
 def _text(value: Any) -> str:

@@ -1,5 +1,6 @@
 """Refusals as a model reads them: the code, what is wrong, and what to do now."""
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -42,11 +43,11 @@ def in_our_words(text: str) -> str:
     """The library speaks in the REST interface's names; a model knows those of the tools."""
     for theirs, ours in _NAMES.items():
         text = text.replace(theirs, ours)
-    return text
+    # In quotes it is what a caller wrote.
+    return re.sub("(?<!')tweet_ids", "post_ids", text)
 
 
 _NAMES: Final = {
-    "tweet_ids": "post_ids",
     "Idempotency-Key": "idempotency_key",
     "relevance needs q or vector_search_term": "relevance needs words to search for",
     "vector_search_term: ": "mode: ",

@@ -102,7 +102,10 @@ LIST: Final = Tool(
 BOOKMARKS: Final = Tool(
     name="get_view_bookmarks",
     title="List the posts of a Smart View",
-    description="Lists the saved posts that a Smart View shows, page by page.",
+    description=(
+        "Lists the saved posts that a Smart View shows, page by page, or those of one of its "
+        "triage buckets. list_views tells the slugs."
+    ),
     arguments={
         "slug": _SLUG,
         "bucket": schemas.text("Slug of one of the view's triage buckets, which narrows it.", 100),
