@@ -9,21 +9,26 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
+from bowerbird.jobs.exports import ExportJobs
+from bowerbird.jobs.worker import Worker
 from bowerbird.library.bookmarks import Bookmarks
 from bowerbird.library.calls import CallCounter
+from bowerbird.library.exports import Exports
 from bowerbird.library.labels import Labels
 from bowerbird.library.marking import Marking
 from bowerbird.library.sweeping import Sweeping
 from bowerbird.library.trash import Trash
 from bowerbird.library.views import Views
 from bowerbird.rest import bookmarks as bookmark_endpoints
+from bowerbird.rest import exports as export_endpoints
 from bowerbird.rest import labels as label_endpoints
 from bowerbird.rest import views as view_endpoints
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts import AccountStore
 from bowerbird.storage.database import Database
+from bowerbird.storage.files import Files
 from bowerbird.toolserver.endpoint import ToolServer
-from bowerbird.toolserver.serving import Parts, tool_server
+from bowerbird.toolserver.serving import ToolParts, tool_server
 from bowerbird.wire.answers import AnswerCache
 from bowerbird.wire.auth import Authenticator
 from bowerbird.wire.calls import Endpoint
@@ -40,49 +45,76 @@ class App:
     calls: CallCounter
     measures: Measures
     sweeping: Sweeping
+    worker: Worker
 
 
 def build(settings: Settings, database: Database, clock: Clock) -> App:
     accounts = AccountStore(database)
     calls = CallCounter(accounts, clock, settings.free_calls_per_month)
     measures = Measures()
+    files = Files(settings)
+    worker = build_worker(settings, database, files, clock)
     authenticate = Authenticator(accounts, clock, settings.site_origin)
-    parts = _parts(settings, database, clock)
     api = Surface(
-        _endpoints(settings, parts, Trash(database, clock)),
+        _endpoints(settings, database, clock, files, worker),
         authenticate=authenticate,
         calls=calls,
         measures=measures,
         upgrade_url=settings.upgrade_url,
     )
-    tools = tool_server(settings, parts, authenticate=authenticate, calls=calls, measures=measures)
-    asgi = _dispatch(api, tools, _health(database))
-    return App(asgi, calls, measures, Sweeping(database, clock))
-
-
-def _parts(settings: Settings, database: Database, clock: Clock) -> Parts:
-    """What of the library more than one surface calls."""
-    bookmarks = Bookmarks(database)
-    return Parts(
-        bookmarks,
-        Marking(database, clock),
-        Labels(database, clock),
-        Views(database, bookmarks, clock),
-        Writes(database, clock, settings.upgrade_url),
+    tools = tool_server(
+        settings,
+        _tool_parts(settings, database, clock, files, worker),
+        authenticate=authenticate,
+        calls=calls,
+        measures=measures,
     )
+    asgi = _dispatch(api, tools, _health(database))
+    return App(asgi, calls, measures, Sweeping(database, clock), worker)
 
 
-def _endpoints(settings: Settings, parts: Parts, trash: Trash) -> list[Endpoint]:
+def build_worker(settings: Settings, database: Database, files: Files, clock: Clock) -> Worker:
+    """What does the jobs: within the server on SQLite, beside it on PostgreSQL."""
+    exports = ExportJobs(database, files, clock, settings.data_dir)
+    return Worker(database, [exports.kind], exports.recurring, clock)
+
+
+def _endpoints(
+    settings: Settings, database: Database, clock: Clock, files: Files, worker: Worker
+) -> list[Endpoint]:
     answers = AnswerCache(settings.answer_cache_mb * 1024 * 1024)
-    writes = parts.writes
+    writes = Writes(database, clock, settings.upgrade_url)
+    bookmarks = Bookmarks(database)
+    labels = Labels(database, clock)
+    views = Views(database, bookmarks, clock)
+    exports = Exports(database, files, clock, settings.api_origin)
     return [
-        *bookmark_endpoints.endpoints(parts.bookmarks, answers),
-        *bookmark_endpoints.write_endpoints(parts.marking, trash, writes),
-        *label_endpoints.endpoints(parts.labels, answers),
-        *label_endpoints.write_endpoints(parts.labels, writes),
-        *view_endpoints.endpoints(parts.views, answers),
-        *view_endpoints.write_endpoints(parts.views, writes),
+        *bookmark_endpoints.endpoints(bookmarks, answers),
+        *bookmark_endpoints.write_endpoints(
+            Marking(database, clock), Trash(database, clock), writes
+        ),
+        *label_endpoints.endpoints(labels, answers),
+        *label_endpoints.write_endpoints(labels, writes),
+        *view_endpoints.endpoints(views, answers),
+        *view_endpoints.write_endpoints(views, writes),
+        *export_endpoints.endpoints(exports),
+        *export_endpoints.write_endpoints(exports, writes, worker.wake),
     ]
+
+
+def _tool_parts(
+    settings: Settings, database: Database, clock: Clock, files: Files, worker: Worker
+) -> ToolParts:
+    bookmarks = Bookmarks(database)
+    return ToolParts(
+        bookmarks=bookmarks,
+        marking=Marking(database, clock),
+        labels=Labels(database, clock),
+        views=Views(database, bookmarks, clock),
+        exports=Exports(database, files, clock, settings.api_origin),
+        writes=Writes(database, clock, settings.upgrade_url),
+        wake_worker=worker.wake,
+    )
 
 
 def _dispatch(api: ASGIApp, tools: ToolServer, others: ASGIApp) -> ASGIApp:

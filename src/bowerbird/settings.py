@@ -4,6 +4,7 @@ docs/settings.md is generated from this table; `make check` fails when they diff
 """
 
 import difflib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -12,6 +13,9 @@ from urllib.parse import urlsplit
 
 PREFIX: Final = "BOWERBIRD_"
 _LAST_PORT: Final = 65_535
+_ATOM: Final = r"[A-Za-z0-9!#$%&'*+/=?^_{|}~-]+"
+_MAILBOX: Final = rf"{_ATOM}(?:\.{_ATOM})*@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*"
+_SENDER: Final = re.compile(rf'(?:[^<>@"\\,;:()\[\]\x00-\x1f\x7f]*<{_MAILBOX}>|{_MAILBOX})')
 
 
 class BadSetting(Exception):  # noqa: N818 - named for what it is
@@ -58,6 +62,28 @@ class Settings:
     answer_cache_mb: int = setting(
         64, "Memory for ready answers, in megabytes; 0 turns the cache off."
     )
+    files_url: str = setting(
+        "",
+        "Where files such as exports are kept: `s3://bucket/prefix`, or `file:///a/path` that all "
+        "nodes share; empty means the folder `files` in the data folder.",
+    )
+    files_s3_endpoint: str = setting(
+        "", "Address of an S3 server other than Amazon's, such as `https://s3.example.com`."
+    )
+    files_s3_region: str = setting("us-east-1", "Region of the S3 bucket.")
+    files_s3_key_id: str = setting(
+        "", "Id of the S3 access key; empty takes what the machine itself offers."
+    )
+    files_s3_secret: str = setting("", "The S3 access key's secret.", secret=True)
+    smtp_url: str = setting(
+        "",
+        "Mail server: `smtp://user:password@host:587` (STARTTLS where it is offered; with a "
+        "password always) or `smtps://…:465`; empty sends no mail.",
+        secret=True,
+    )
+    mail_from: str = setting(
+        "", "Sender of mail, `bowerbird@example.com` or `Bowerbird <bowerbird@example.com>`."
+    )
     postgres_connections: int = setting(10, "Connections a server process keeps to PostgreSQL.")
     log_level: str = setting("info", "Least serious line that is logged: `debug` to `error`.")
     stop_timeout_s: int = setting(30, "Seconds that requests under way have to finish at a stop.")
@@ -90,6 +116,8 @@ class Settings:
             raise BadSetting(
                 f"{PREFIX}DATABASE_URL must begin with postgresql:// (leave it empty for SQLite)."
             )
+        self._check_files()
+        self._check_mail()
 
     def _check_ports(self) -> None:
         last_admin_port = self.admin_port + self.workers - 1 if self.admin_port else 0
@@ -99,6 +127,35 @@ class Settings:
                 raise BadSetting(
                     f"{PREFIX}{name.upper()}={value} is too large: ports end at {_LAST_PORT}."
                 )
+
+    def _check_files(self) -> None:
+        parts = urlsplit(self.files_url)
+        is_folder = parts.scheme == "file" and parts.netloc in ("", "localhost") and parts.path
+        is_bucket = parts.scheme == "s3" and parts.netloc and not parts.query
+        if self.files_url and not (is_folder or is_bucket):
+            raise BadSetting(
+                f"{PREFIX}FILES_URL={self.files_url!r} is neither s3://bucket/prefix nor "
+                "file:///a/path (leave it empty for the data folder)."
+            )
+        _check_address("files_s3_endpoint", self.files_s3_endpoint)
+        if bool(self.files_s3_key_id) != bool(self.files_s3_secret):
+            missing = "SECRET" if self.files_s3_key_id else "KEY_ID"
+            raise BadSetting(f"{PREFIX}FILES_S3_{missing} is empty: a key needs both of its parts.")
+
+    def _check_mail(self) -> None:
+        # The address may hold a password, so no sentence repeats it.
+        if self.smtp_url and not _is_mail_server(self.smtp_url):
+            raise BadSetting(
+                f"{PREFIX}SMTP_URL must be smtp://host:587 or smtps://host:465, with "
+                "user:password@ before the host where the server asks for them."
+            )
+        if self.mail_from and not _SENDER.fullmatch(self.mail_from):
+            raise BadSetting(
+                f"{PREFIX}MAIL_FROM={self.mail_from!r} is not an address like "
+                "bowerbird@example.com or Bowerbird <bowerbird@example.com>."
+            )
+        if self.smtp_url and not self.mail_from:
+            raise BadSetting(f"{PREFIX}MAIL_FROM is empty: mail needs a sender's address.")
 
     @property
     def is_sqlite(self) -> bool:
@@ -163,6 +220,16 @@ def _convert(name: str, text: str, kind: type) -> object:
 def _one_of(name: str, value: str, accepted: tuple[str, ...]) -> None:
     if value not in accepted:
         raise BadSetting(f"{PREFIX}{name}={value!r} is not one of {', '.join(accepted)}.")
+
+
+def _is_mail_server(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError:
+        return False
+    known = parts.scheme in ("smtp", "smtps") and bool(parts.hostname) and port != 0
+    return known and not parts.path.strip("/") and not parts.query and not parts.fragment
 
 
 def _check_address(name: str, value: str) -> None:

@@ -30,6 +30,8 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "create_view": {"name": "mine", "base_query": {"tag": SECRET}},
     "update_view": {"slug": SECRET, "name": "taken"},
     "delete_view": {"slug": SECRET},
+    "create_export": {"format": "json", "view": SECRET},
+    "get_export": {"job_id": "0" * 32},
 }
 
 

@@ -44,9 +44,14 @@ PARAMETERS: Final[dict[str, tuple[Schema, str]]] = {
         "Dates and counts descend, text ascends. relevance needs q.",
     ),
     "sort_order": ({"type": "string", "enum": ["asc", "desc"]}, "Turns the order of sort_by."),
+    "token": (_TEXT, "Of the download link, unchanged."),
     "bucket": (_TEXT, "Slug of one of the view's triage buckets, which narrows it."),
     "sort_cursor": (
         _TEXT,
         "Continue behind this value of the sort field. cursor is better: it also knows ties.",
+    ),
+    "highlight": (
+        _flag(default=False),
+        "With q: adds to each bookmark where its words stand, as highlight.",
     ),
 }

@@ -6,6 +6,7 @@ import msgspec
 
 from bowerbird.library.bodies import MOST_IDS
 from bowerbird.library.bookmarks import BookmarkCounts
+from bowerbird.library.exports import ExportJob
 from bowerbird.library.labels import MOST_OPERATIONS, BatchResult, LabelShown, Tagged
 from bowerbird.library.marking import State
 from bowerbird.library.parameters import FILTER_PARAMETERS
@@ -42,7 +43,7 @@ def required(**properties: Json) -> Json:
 
 def _records() -> Json:
     records = [Bookmark, BookmarkCounts, Attachment, Article, QuotedPost]
-    records += [LabelShown, Tagged, BatchResult, State, Deleted, ViewShown]
+    records += [LabelShown, Tagged, BatchResult, State, Deleted, ViewShown, ExportJob]
     _, components = msgspec.json.schema_components(records, ref_template=REF + "{name}")
     made: Json = dict(components)
     # JSON Schema's "$" is the very end, and not every reader of it knows what stands behind ours.
@@ -56,7 +57,16 @@ def _records() -> Json:
         made[name]["required"] = list(made[name]["properties"])
         for field in made[name]["properties"].values():
             field.pop("default", None)
+    made["Highlight"] = _highlight()
+    made["Bookmark"]["properties"]["highlight"] = {"$ref": REF + "Highlight"}
     return made
+
+
+def _highlight() -> Json:
+    """Not required of a bookmark: it is there when it was asked for and there is a hit to show."""
+    where = {**_TEXT, "description": "The field that holds the hits, such as text."}
+    html = {**_TEXT, "description": "Escaped text around the hits, each of them in a mark element."}
+    return required(field=where, html=html)
 
 
 def _metas() -> Json:
@@ -80,7 +90,8 @@ def _metas() -> Json:
 
 
 def _bodies() -> Json:
-    query = {"type": "object", "properties": {name: {} for name in FILTER_PARAMETERS}}
+    filters: Json = {name: {} for name in FILTER_PARAMETERS}
+    query = {"type": "object", "properties": filters}
     view: Json = {
         "name": _NAME,
         "description": {"type": "string", "maxLength": 1000},
@@ -117,6 +128,10 @@ def _bodies() -> Json:
         "MergeRequest": _body(
             {"into": {**_TEXT, "description": "Id of the label to keep."}}, "into"
         ),
+        "ExportRequest": {
+            **_body({**filters, "view": _TEXT, "tweet_ids": _IDS}),
+            "additionalProperties": False,
+        },
         "NewBucket": _body({"name": _NAME, "slug": _TEXT, "query": query}, "name"),
         "NewView": _body(view, "name"),
         "ViewChange": _body(view),

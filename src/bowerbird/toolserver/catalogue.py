@@ -3,10 +3,15 @@
 import json
 from typing import Final
 
-from bowerbird.toolserver import bookmarks, labels, views
+from bowerbird.toolserver import bookmarks, exports, labels, views
 from bowerbird.toolserver.declared import Tool
 
-TOOLS: Final[tuple[Tool, ...]] = (*bookmarks.TOOLS, *labels.TOOLS, *views.TOOLS)
+TOOLS: Final[tuple[Tool, ...]] = (
+    *bookmarks.TOOLS,
+    *labels.TOOLS,
+    *views.TOOLS,
+    *exports.TOOLS,
+)
 
 
 def published_files() -> dict[str, str]:

@@ -1,5 +1,6 @@
 """Puts the tool server together from the parts of the library that it offers."""
 
+from collections.abc import Callable
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -7,11 +8,12 @@ from msgspec import Struct
 
 from bowerbird.library.bookmarks import Bookmarks
 from bowerbird.library.calls import CallCounter
+from bowerbird.library.exports import Exports
 from bowerbird.library.labels import Labels
 from bowerbird.library.marking import Marking
 from bowerbird.library.views import Views
 from bowerbird.settings import Settings
-from bowerbird.toolserver import bookmarks, labels, views
+from bowerbird.toolserver import bookmarks, exports, labels, views
 from bowerbird.toolserver.calling import Calling
 from bowerbird.toolserver.declared import Offered
 from bowerbird.toolserver.endpoint import Answers, ToolServer
@@ -23,19 +25,22 @@ from bowerbird.wire.writes import Writes
 _PORTS: Final = {"http": 80, "https": 443}
 
 
-class Parts(Struct, frozen=True):
+class ToolParts(Struct, frozen=True, kw_only=True):
     """What of the library the tools call."""
 
     bookmarks: Bookmarks
     marking: Marking
     labels: Labels
     views: Views
+    exports: Exports
     writes: Writes
+    # Called once a job is on disk, for a worker in the same process.
+    wake_worker: Callable[[], None]
 
 
 def tool_server(
     settings: Settings,
-    parts: Parts,
+    parts: ToolParts,
     *,
     authenticate: Authenticator,
     calls: CallCounter,
@@ -61,12 +66,13 @@ def tool_server(
     )
 
 
-def offered(parts: Parts) -> list[Offered]:
+def offered(parts: ToolParts) -> list[Offered]:
     """Every tool, in the order of the catalogue."""
     return [
         *bookmarks.offered(parts.bookmarks, parts.marking, parts.writes),
         *labels.offered(parts.labels, parts.writes),
         *views.offered(parts.views, parts.writes),
+        *exports.offered(parts.exports, parts.writes, parts.wake_worker),
     ]
 
 
