@@ -13,7 +13,7 @@ from bowerbird import __version__
 from bowerbird.toolserver.catalogue import TOOLS
 from tests.packages.pumping import Pumped, odd_server, pumped
 from tests.support.serving import free_port, wait_until
-from tests.support.tool_server import PACKAGE, PUMP, Running, pump_environment, running
+from tests.support.tool_server import PACKAGE, PUMP, Running, pump_environment
 
 HELLO = {
     "protocolVersion": "2025-06-18",
@@ -25,12 +25,6 @@ ENVELOPE = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientCapabilities": {},
 }
-
-
-@pytest.fixture(scope="module")
-def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with running(tmp_path_factory.mktemp("pump")) as server:
-        yield server
 
 
 @pytest.fixture

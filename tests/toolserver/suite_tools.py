@@ -9,7 +9,7 @@ import json
 from typing import Any
 
 import mcp_types as types
-from mcp.server.caching import CACHEABLE_METHODS, CacheHint
+from mcp.server.caching import CacheHint
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
@@ -154,7 +154,7 @@ def _is_done(_: Any) -> Json:
 
 def _needs_sampling(context: Any) -> Json:
     if "sampling" not in _capabilities(context):
-        missing = {"requiredCapabilities": {"sampling": {}}}
+        missing: Json = {"requiredCapabilities": {"sampling": {}}}
         raise MCPError(types.MISSING_REQUIRED_CLIENT_CAPABILITY, "sampling is needed", missing)
     return {"resultType": "complete", "content": [text("sampling is there")]}
 
@@ -272,7 +272,13 @@ def server() -> "Server[Any]":
     made: Server[Any] = Server(
         "suite",
         version="1",
-        cache_hints=dict.fromkeys(CACHEABLE_METHODS, CacheHint()),
+        cache_hints={
+            "tools/list": CacheHint(),
+            "prompts/list": CacheHint(),
+            "resources/list": CacheHint(),
+            "resources/read": CacheHint(),
+            "resources/templates/list": CacheHint(),
+        },
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         on_list_prompts=list_prompts,

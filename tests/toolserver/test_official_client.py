@@ -1,6 +1,6 @@
 """The official Python client, over HTTP and through the stdio package, in both eras."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -10,17 +10,11 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ResourceTemplateReference, TextResourceContents
 
-from tests.support.tool_server import PUMP, Running, running
+from tests.support.tool_server import PUMP, Running
 
 pytestmark = pytest.mark.anyio
 TOOLS = sorted(file.stem for file in (Path(__file__).parents[2] / "spec" / "tools").glob("*.json"))
 ERAS = {"legacy": "2025-11-25", "2026-07-28": "2026-07-28", "auto": "2026-07-28"}
-
-
-@pytest.fixture(scope="module")
-def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with running(tmp_path_factory.mktemp("client")) as server:
-        yield server
 
 
 @asynccontextmanager
