@@ -1,6 +1,8 @@
 """Puts the parts together: the only module that knows all of them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -10,6 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
 from bowerbird.jobs.exports import ExportJobs
+from bowerbird.jobs.watching import JobWatch
 from bowerbird.jobs.worker import Worker
 from bowerbird.library.bookmarks import Bookmarks
 from bowerbird.library.calls import CallCounter
@@ -22,19 +25,23 @@ from bowerbird.library.views import Views
 from bowerbird.rest import bookmarks as bookmark_endpoints
 from bowerbird.rest import exports as export_endpoints
 from bowerbird.rest import labels as label_endpoints
+from bowerbird.rest import openapi, sandboxed
 from bowerbird.rest import views as view_endpoints
+from bowerbird.sandbox import surface as sandbox
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts import AccountStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.files import Files
-from bowerbird.toolserver.endpoint import ToolServer
 from bowerbird.toolserver.serving import ToolParts, tool_server
+from bowerbird.web.site import site
 from bowerbird.wire.answers import AnswerCache
 from bowerbird.wire.auth import Authenticator
 from bowerbird.wire.calls import Endpoint
 from bowerbird.wire.measures import Measures
 from bowerbird.wire.surface import Surface
 from bowerbird.wire.writes import Writes
+
+_HEALTH: Final = ("/healthz", "/livez", "/readyz")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +53,7 @@ class App:
     measures: Measures
     sweeping: Sweeping
     worker: Worker
+    watch: JobWatch
 
 
 def build(settings: Settings, database: Database, clock: Clock) -> App:
@@ -62,6 +70,10 @@ def build(settings: Settings, database: Database, clock: Clock) -> App:
         measures=measures,
         upgrade_url=settings.upgrade_url,
     )
+    pages = site(
+        settings, lambda: openapi.document(settings.api_origin), sandboxed.ROUTES, clock, measures
+    )
+    trial = sandbox.build(settings, clock, calls, measures) if settings.sandbox == "on" else api
     tools = tool_server(
         settings,
         _tool_parts(settings, database, clock, files, worker),
@@ -69,8 +81,15 @@ def build(settings: Settings, database: Database, clock: Clock) -> App:
         calls=calls,
         measures=measures,
     )
-    asgi = _dispatch(api, tools, _health(database))
-    return App(asgi, calls, measures, Sweeping(database, clock), worker)
+    single: dict[str, ASGIApp] = {**dict.fromkeys(_HEALTH, _health(database)), tools.path: tools}
+    return App(
+        asgi=_dispatch(single, {sandboxed.PREFIX: trial, "/v1": api}, pages),
+        calls=calls,
+        measures=measures,
+        sweeping=Sweeping(database, clock),
+        worker=worker,
+        watch=JobWatch(database, clock, measures),
+    )
 
 
 def build_worker(settings: Settings, database: Database, files: Files, clock: Clock) -> Worker:
@@ -117,17 +136,23 @@ def _tool_parts(
     )
 
 
-def _dispatch(api: ASGIApp, tools: ToolServer, others: ASGIApp) -> ASGIApp:
+def _dispatch(
+    single: Mapping[str, ASGIApp], surfaces: Mapping[str, ASGIApp], pages: ASGIApp
+) -> ASGIApp:
+    """A single path comes first. A surface has all that lies under its prefix, inner ones first."""
+
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
-        path = scope["path"]
-        if path.startswith("/v1/") or path == "/v1":
-            await api(scope, receive, send)
-        elif path == tools.path:
-            await tools(scope, receive, send)
-        else:
-            await others(scope, receive, send)
+        path: str = scope["path"]
+        if path in single:
+            await single[path](scope, receive, send)
+            return
+        for prefix, surface in surfaces.items():
+            if path.startswith(prefix) and path[len(prefix) :][:1] in ("", "/"):
+                await surface(scope, receive, send)
+                return
+        await pages(scope, receive, send)
 
     return dispatch
 
@@ -144,6 +169,6 @@ def _health(database: Database) -> Router:
         return PlainTextResponse("ready\n")
 
     return Router(
-        [Route("/healthz", alive), Route("/livez", alive), Route("/readyz", ready)],
+        [Route(path, ready if path == "/readyz" else alive) for path in _HEALTH],
         redirect_slashes=False,
     )

@@ -16,6 +16,7 @@ _LAST_PORT: Final = 65_535
 _ATOM: Final = r"[A-Za-z0-9!#$%&'*+/=?^_{|}~-]+"
 _MAILBOX: Final = rf"{_ATOM}(?:\.{_ATOM})*@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*"
 _SENDER: Final = re.compile(rf'(?:[^<>@"\\,;:()\[\]\x00-\x1f\x7f]*<{_MAILBOX}>|{_MAILBOX})')
+_CONTACT: Final = re.compile(rf"{_MAILBOX}|https://[^\s<>\"]+")
 
 
 class BadSetting(Exception):  # noqa: N818 - named for what it is
@@ -54,6 +55,19 @@ class Settings:
         "",
         "Further web origins whose pages may call the tool server, parted by commas, such as "
         "`https://app.example.com`. Programs that are no web pages need none.",
+    )
+    operator_contact: str = setting(
+        "",
+        "Who runs this service: an e-mail address or an `https://` page, shown to people who want "
+        "an account, a key or a plan.",
+    )
+    security_contact: str = setting(
+        "",
+        "Where weaknesses are reported: an e-mail address or an `https://` page, served as "
+        "`/.well-known/security.txt`. Empty means the operator's contact.",
+    )
+    sandbox: str = setting(
+        "on", "`off` takes `/v1/sandbox` away, where anybody may try the API on fixtures."
     )
     signup_plan: str = setting("free", "Plan of accounts that sign up: `free` or `pro`.")
     free_calls_per_month: int = setting(
@@ -104,6 +118,7 @@ class Settings:
     def check(self) -> None:
         """Refuses values of the right type that cannot work."""
         _one_of("SIGNUP_PLAN", self.signup_plan, ("free", "pro"))
+        _one_of("SANDBOX", self.sandbox, ("on", "off"))
         _one_of("LOG_LEVEL", self.log_level, ("debug", "info", "warning", "error"))
         for name, least in _LEAST.items():
             value = getattr(self, name)
@@ -112,6 +127,8 @@ class Settings:
         self._check_ports()
         for name in ("base_url", "site_url", "mcp_url"):
             _check_address(name, getattr(self, name))
+        for name in ("operator_contact", "security_contact"):
+            _check_contact(name, getattr(self, name))
         if self.database_url and not self.database_url.startswith(("postgresql://", "postgres://")):
             raise BadSetting(
                 f"{PREFIX}DATABASE_URL must begin with postgresql:// (leave it empty for SQLite)."
@@ -238,3 +255,11 @@ def _check_address(name: str, value: str) -> None:
     parts = urlsplit(value)
     if parts.scheme not in ("http", "https") or not parts.netloc:
         raise BadSetting(f"{PREFIX}{name.upper()}={value!r} is not an http:// or https:// address.")
+
+
+def _check_contact(name: str, value: str) -> None:
+    # It is written into a document of lines, so it may not hold a line's end.
+    if value and not _CONTACT.fullmatch(value):
+        raise BadSetting(
+            f"{PREFIX}{name.upper()}={value!r} is neither an e-mail address nor an https:// page."
+        )

@@ -5,7 +5,7 @@ import sys
 import click
 
 from bowerbird import __version__
-from bowerbird.cli import accounts, checking, copies, doctor, importing, keys, serving, spec
+from bowerbird.cli import accounts, checking, copies, doctor, importing, jobs, keys, serving, spec
 from bowerbird.cli.failures import told
 
 
@@ -38,6 +38,7 @@ for _command in (
     importing.import_files,
     copies.backup,
     copies.restore,
+    jobs.jobs,
     checking.check,
     doctor.doctor,
     spec.spec,

@@ -26,7 +26,7 @@ from bowerbird.jobs.worker import Failed, Kind, Recurring
 from bowerbird.library import export_bodies
 from bowerbird.library.links import Links
 from bowerbird.model.accounts import Account
-from bowerbird.model.exports import FOLDER, KEPT_S, KIND, Asked, ExportFile
+from bowerbird.model.exports import FOLDER, KEPT_S, KIND, Asked, ExportFile, folder_of
 from bowerbird.model.jobs import Job
 from bowerbird.storage.accounts import AccountStore
 from bowerbird.storage.bookmarks import BookmarkStore
@@ -77,7 +77,8 @@ class ExportJobs:
             posts = folder / "posts.json"
             written = await self._write_posts(account, asked, posts, _half(progress, asked, 0))
             made = await self._make(asked, posts, folder, written, _half(progress, asked, 1))
-            name = f"{FOLDER}/{job.account_id}/{job.job_id}-{secrets.token_hex(8)}{made.suffix}"
+            name = f"{job.job_id}-{secrets.token_hex(8)}{made.suffix}"
+            name = f"{folder_of(job.account_id)}/{name}"
             await self._files.put(name, made.path)
             file = ExportFile(
                 name=name,

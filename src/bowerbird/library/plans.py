@@ -3,6 +3,8 @@
 from collections.abc import Collection
 from typing import Final
 
+from msgspec import Struct
+
 from bowerbird.errors import Code, Refusal
 from bowerbird.model.accounts import Account
 
@@ -58,3 +60,24 @@ def _check_free(given: Collection[str]) -> None:
             Code.VECTOR_SEARCH_NOT_ALLOWED,
             "vector_search_term: search by meaning needs a paid plan; q searches by word.",
         )
+
+
+class Opened(Struct, frozen=True):
+    """One line of what the plans open, as people read it."""
+
+    what: str
+    free: str
+    pro: str
+
+
+def opened(free_calls_per_month: int) -> tuple[Opened, ...]:
+    return (
+        Opened("API calls", f"{free_calls_per_month:,} a month", "as many as you like"),
+        Opened("Listing your posts", "the first page, up to 100", "every page"),
+        Opened("Keyword search (q)", "yes", "yes"),
+        Opened("Marking read and archived, deleting, restoring", "yes", "yes"),
+        Opened("Exporting the whole library", "yes", "yes"),
+        Opened("Filters: media type, author, label, dates", "no", "yes"),
+        Opened("Writing labels and Smart Views", "no", "yes"),
+        Opened("Search by meaning", "no", "yes"),
+    )

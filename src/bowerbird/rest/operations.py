@@ -39,6 +39,7 @@ class Operation(Struct, frozen=True, kw_only=True):
     # Whether it is asked without a key, and answers with a file.
     is_file: bool = False
     refusals: tuple[Code, ...] = ()
+    is_sandbox: bool = False
 
     @property
     def tag(self) -> str:
@@ -46,7 +47,7 @@ class Operation(Struct, frozen=True, kw_only=True):
 
     @property
     def is_keyed(self) -> bool:
-        return self.method in ("POST", "PUT", "PATCH")
+        return self.method in ("POST", "PUT", "PATCH") and not self.is_sandbox
 
 
 OPERATIONS: Final = (
@@ -286,6 +287,7 @@ TAGS: Final[dict[str, str]] = {
     "labels": "Names that an account gives to its posts.",
     "views": "Queries that an account keeps under a name.",
     "exports": "An account's posts as a file to take along.",
+    "sandbox": "The same on a library of fixtures: no key, and nothing is kept.",
 }
 
 PATH_PARAMETERS: Final[dict[str, str]] = {

@@ -35,8 +35,10 @@ class Asked(Struct, frozen=True):
 class AnswerCache:
     """The latest answers, bounded by their bytes. Of 0 bytes it keeps nothing."""
 
-    def __init__(self, most_bytes: int) -> None:
+    def __init__(self, most_bytes: int, finish: Callable[[bytes], bytes] | None = None) -> None:
+        """`finish` is the last word on what was built, before it is compressed and kept."""
         self._most_bytes = most_bytes
+        self._finish = finish
         self._bytes = 0
         self._kept: OrderedDict[_Key, Reply] = OrderedDict()
 
@@ -58,7 +60,8 @@ class AnswerCache:
         if kept is not None:
             self._kept.move_to_end(key)
             return kept
-        reply = _reply(await build(), _tag(key), encoding)
+        built = await build()
+        reply = _reply(self._finish(built) if self._finish else built, _tag(key), encoding)
         self._keep(key, reply)
         return reply
 
