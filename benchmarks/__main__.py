@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from benchmarks import imports, lists, report, scales, searches, starts, writes
+from benchmarks import imports, lists, report, scales, searches, starts, tool_calls, writes
 from benchmarks.figures import Row
 from benchmarks.options import Options
 
@@ -14,6 +14,7 @@ MEASURES: Final[dict[str, Callable[[Options], Iterator[Row]]]] = {
     "search": searches.measure,
     "import": imports.measure,
     "writes": writes.measure,
+    "tools": tool_calls.measure,
     "start": starts.measure_start,
     "memory": starts.measure_memory,
 }

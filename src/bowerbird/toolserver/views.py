@@ -29,17 +29,20 @@ _SLUG: Final = schemas.text("Slug of the view, as list_views shows it.", 100)
 _QUERY: Final[Json] = {
     "type": "object",
     "description": (
-        "Filters of list_bookmarks that a post must match. Dates may also be relative, such as "
-        "-7d. Read posts are shown unless is_unread_only is true; archived ones are hidden unless "
-        "hide_archived is false."
+        "Filters that a post must match, as list_bookmarks takes them. Dates may also be relative, "
+        "such as -7d. Read posts are shown unless is_unread_only is true; archived ones are hidden "
+        "unless hide_archived is false."
     ),
+    # Described once, where list_bookmarks takes them.
     "properties": {
-        "is_unread_only": schemas.flag("Only posts not marked read yet."),
-        "hide_archived": schemas.flag("Leave archived posts out."),
-        **schemas.FILTERS,
-        "q": schemas.WORDS,
+        "is_unread_only": {"type": "boolean"},
+        "hide_archived": {"type": "boolean"},
+        "media_type": {"type": "string", "enum": schemas.FILTERS["media_type"]["enum"]},
+        **{name: {"type": "string"} for name in schemas.FILTERS if name != "media_type"},
+        "q": {"type": "string"},
     },
 }
+_PART: Final[Json] = {"type": "object", "description": "Filters as in base_query, beyond them."}
 _FIELDS: Final[dict[str, Json]] = {
     "name": schemas.text("Name of the view.", 100),
     "base_query": _QUERY,
@@ -59,7 +62,7 @@ _FIELDS: Final[dict[str, Json]] = {
             "properties": {
                 "name": schemas.text("Name of the part.", 100),
                 "slug": schemas.text("Short name for addresses; made from the name if absent.", 60),
-                "query": _QUERY,
+                "query": _PART,
             },
             "required": ["name"],
         },
