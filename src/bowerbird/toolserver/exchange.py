@@ -18,6 +18,7 @@ from mcp.shared.exceptions import NoBackChannelError
 from mcp.shared.inbound import (
     ERROR_CODE_HTTP_STATUS,
     MCP_PROTOCOL_VERSION_HEADER,
+    X_MCP_HEADER_KEY,
     InboundLadderRejection,
     classify_inbound_request,
     find_duplicated_routing_header,
@@ -53,7 +54,12 @@ class _Rejected(Exception):  # noqa: N818 - an answer of the protocol, not a fau
 class Exchange:
     def __init__(self, server: "Server[Any]", input_schemas: Mapping[str, Json]) -> None:
         self._server = server
-        self._input_schemas = input_schemas
+        # Only those that ask for headers: looking through a schema costs more than all the rest.
+        self._mirrored = {
+            name: schema
+            for name, schema in input_schemas.items()
+            if X_MCP_HEADER_KEY in str(schema)
+        }
         self._log = structlog.get_logger().bind()
         _quieten()
 
@@ -102,7 +108,7 @@ class Exchange:
     def _check_mirrored(self, message: Json, headers: Mapping[str, str]) -> None:
         """Arguments that a tool asks to see in headers must be the same there."""
         params = message["params"]
-        schema = self._input_schemas.get(str(params.get("name")))
+        schema = self._mirrored.get(str(params.get("name")))
         given = params.get("arguments") or {}
         if message["method"] == "tools/call" and schema is not None and isinstance(given, dict):
             _raise(validate_mcp_param_headers(schema, given, headers))

@@ -20,20 +20,6 @@ List = Callable[[int | None], Awaitable[BookmarkList]]
 """A page of the same list with another limit, or with the limit that was asked for."""
 
 
-class Concise(Struct, frozen=True, omit_defaults=True):
-    post_id: str
-    author: str
-    author_name: str
-    text: str
-    link: str
-    posted_at: str
-    bookmarked_at: str
-    labels: list[str]
-    is_read: bool
-    is_archived: bool
-    title: str = ""
-
-
 class _Details(Struct, frozen=True):
     text: str
     link: str
@@ -101,26 +87,21 @@ def forms(body: bytes, response_format: str) -> list[Json]:
 def concise(stored: _Stored) -> Json:
     details = stored.tweet_details
     title = (details.article or {}).get("title")
-    short = Concise(
-        post_id=stored.post_id,
-        author=stored.author_username,
-        author_name=stored.author_details.name,
-        text=_short(details.text, CONCISE_CHARS),
-        link=details.link,
-        posted_at=details.posted_at,
-        bookmarked_at=stored.bookmarked_at,
-        labels=stored.tags or [],
-        is_read=stored.is_read,
-        is_archived=stored.is_archived,
-        title=_short(title, CONCISE_CHARS) if isinstance(title, str) else "",
-    )
-    made: Json = msgspec.to_builtins(short)
+    made: Json = {
+        "post_id": stored.post_id,
+        "author": stored.author_username,
+        "author_name": stored.author_details.name,
+        "text": _short(details.text, CONCISE_CHARS),
+        "link": details.link,
+        "posted_at": details.posted_at,
+        "bookmarked_at": stored.bookmarked_at,
+        "labels": stored.tags or [],
+        "is_read": stored.is_read,
+        "is_archived": stored.is_archived,
+    }
+    if isinstance(title, str):
+        made["title"] = _short(title, CONCISE_CHARS)
     return made
-
-
-def concise_of(body: bytes) -> Json:
-    """The concise form of one bookmark's ready JSON."""
-    return concise(msgspec.json.decode(body, type=_Stored))
 
 
 def cut(value: Any, most: int) -> Any:
@@ -136,6 +117,8 @@ def cut(value: Any, most: int) -> Any:
 
 def fitting(posts: list[Json], most_bytes: int) -> Shown:
     """As many from the first on as fit; at least one, made shorter where it must be."""
+    if len(_encode(posts)) <= most_bytes:
+        return Shown(posts, is_all=True)
     room = most_bytes
     kept: list[Json] = []
     for post in posts:
