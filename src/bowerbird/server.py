@@ -94,10 +94,12 @@ async def _serve(settings: Settings, worker: int) -> None:
 async def _work(settings: Settings) -> None:
     stopping = _stop_signal()
     database = await open_database(settings)
+    searching = app.build_searching(settings, database, system_clock)
     try:
-        worker = app.build_worker(settings, database, Files(settings), system_clock)
+        worker = app.build_worker(settings, database, Files(settings), system_clock, searching)
         await worker.run(stopping)
     finally:
+        await searching.models.close()
         await database.close()
 
 
@@ -139,6 +141,7 @@ async def _running(
             task.cancel()
         service.calls.stop()
         await asyncio.wait((*tasks, *working, flushing))
+        await service.models.close()
         await database.close()
 
 

@@ -11,6 +11,7 @@ from schemathesis import BaseSchema, Case, Config
 from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
 
 from tests.support import make
+from tests.support.models import MODEL_DIR
 from tests.support.published import document
 from tests.support.serving import Server, serving
 
@@ -37,9 +38,8 @@ hostile: Final = _api("negative")
 # U+0000 is a character of JSON Schema's strings, but of no database's.
 polite: Final = _api("positive", **{"allow-x00": False})
 
-# Texts by their schema, though not every text was given out by a list, and the vector store
-# is not built.
-CONDITIONAL: Final = ("cursor", "sort_cursor", "vector_search_term", "bucket")
+# Texts by their schema, though not every text was given out by a list.
+CONDITIONAL: Final = ("cursor", "sort_cursor", "bucket", "token")
 # Names of what the library of `target` holds, so that polite requests find something.
 REAL: Final = {"post_id": "7", "label_id": "1", "slug": "mine"}
 
@@ -53,18 +53,22 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]
         for number in range(1, 60)
     ]
     (folder / "posts.json").write_text(json.dumps(records), encoding="utf-8")
-    with serving(folder) as server:
+    with serving(folder, model_dir=MODEL_DIR) as server:
         yield _target(server)
 
 
 def _target(server: Server) -> dict[str, Any]:
     server.run("account", "create", "you@example.com", "--plan", "pro")
     server.run("import", "you@example.com", str(server.folder / "posts.json"))
+    server.run("embed", "you@example.com")
     key = server.run("key", "create", "you@example.com").splitlines()[-1]
     base_url = f"http://127.0.0.1:{server.port}"
     headers = {"Authorization": f"Bearer {key}"}
     made = httpx.post(f"{base_url}/v1/views", json={"name": "Mine"}, headers=headers)
     assert made.status_code == 201
+    begun = httpx.post(f"{base_url}/v1/exports/json", headers=headers)
+    assert begun.status_code == 202
+    REAL["job_id"] = begun.json()["data"]["job_id"]
     return {"base_url": base_url, "headers": headers}
 
 

@@ -24,7 +24,7 @@ async def of_one_post(service: Service) -> tuple[dict[str, Any], bytes]:
 
 
 def token_of(job: dict[str, Any]) -> str:
-    return parse_qs(urlsplit(job["download_url"]).query)["token"][0]
+    return str(parse_qs(urlsplit(job["download_url"]).query)["token"][0])
 
 
 async def test_the_file_comes_with_its_name_and_type(cast: Service) -> None:

@@ -32,6 +32,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "delete_view": {"slug": SECRET},
     "create_export": {"format": "json", "view": SECRET},
     "get_export": {"job_id": "0" * 32},
+    "get_account": {},
 }
 
 

@@ -76,3 +76,26 @@ async def test_a_free_plan_does_not_search_by_meaning(free: Member, mode: str) -
     assert said.startswith("VECTOR_SEARCH_NOT_ALLOWED: mode: ")
     assert said.endswith("Call again with mode keyword.")
     assert "vector_search_term" not in said
+
+
+async def test_meaning_is_found_without_a_common_word(alice: Member) -> None:
+    bread = await alice.save(text="My sourdough starter doubled overnight; the loaf has a crust.")
+    word = await alice.save(text="The word baking stands here, beside tax returns and invoices.")
+    await alice.embed()
+
+    semantic = await call(alice, "search_bookmarks", query="baking at home", mode="semantic")
+    hybrid = await ids(alice, "search_bookmarks", query="baking", mode="hybrid")
+
+    assert semantic["bookmarks"][0]["post_id"] == bread["post_id"]
+    assert semantic["filters"]["mode"] == "semantic"
+    assert "vector_search_term" not in semantic["filters"]
+    assert set(hybrid) == {bread["post_id"], word["post_id"]}
+
+
+async def test_a_store_that_is_not_built_is_told_with_how_far_it_is(alice: Member) -> None:
+    await alice.save(text="an owl")
+
+    said = await refusal(alice, "search_bookmarks", query="owl", mode="semantic")
+
+    assert said.startswith("VECTOR_SEARCH_NOT_ALLOWED: The vector store is being built: 0 of 1")
+    assert "mode keyword searches the same posts by word" in said

@@ -5,7 +5,18 @@ import sys
 import click
 
 from bowerbird import __version__
-from bowerbird.cli import accounts, checking, copies, doctor, importing, jobs, keys, serving, spec
+from bowerbird.cli import (
+    accounts,
+    checking,
+    copies,
+    doctor,
+    embedding,
+    importing,
+    jobs,
+    keys,
+    serving,
+    spec,
+)
 from bowerbird.cli.failures import told
 
 
@@ -36,6 +47,7 @@ for _command in (
     accounts.account,
     keys.key,
     importing.import_files,
+    embedding.embed,
     copies.backup,
     copies.restore,
     jobs.jobs,

@@ -168,7 +168,7 @@ TOOLS: Final = (LIST, SEARCH, GET, COUNT, UPDATE)
 
 def offered(bookmarks: Bookmarks, marking: Marking, writes: Writes) -> list[Offered]:
     async def list_bookmarks(asked: Asked) -> Answer:
-        plans.check_list(asked.account, arguments.named(LIST, asked.sent))
+        await bookmarks.check(asked.account, arguments.named(LIST, asked.sent))
         values = arguments.read(LIST, asked.sent)
         given = arguments.given(values)
         applied = {"is_unread_only": True, "hide_archived": True, **_applied(given, values)}
@@ -177,7 +177,7 @@ def offered(bookmarks: Bookmarks, marking: Marking, writes: Writes) -> list[Offe
     async def search_bookmarks(asked: Asked) -> Answer:
         mode = asked.sent.get("mode")
         meant = {plans.MEANING} if mode in ("semantic", "hybrid") else set()
-        plans.check_list(asked.account, {*arguments.named(SEARCH, asked.sent), *meant})
+        await bookmarks.check(asked.account, {*arguments.named(SEARCH, asked.sent), *meant})
         values = arguments.read(SEARCH, asked.sent)
         given = _searched(values)
         applied = {
@@ -197,7 +197,7 @@ def offered(bookmarks: Bookmarks, marking: Marking, writes: Writes) -> list[Offe
         return Answer(_in_full(found, not_found, most))
 
     async def count_bookmarks(asked: Asked) -> Answer:
-        plans.check_list(asked.account, arguments.named(COUNT, asked.sent))
+        await bookmarks.check(asked.account, arguments.named(COUNT, asked.sent))
         values = arguments.read(COUNT, asked.sent)
         given = arguments.given(values)
         counts = await bookmarks.count(asked.account, given)

@@ -73,6 +73,8 @@ async def page(read: List, applied: Json, response_format: str) -> Json:
         "filters": applied,
         "truncated": listed.count < asked,
     }
+    if listed.vector_pending:
+        made["vector_pending"] = listed.vector_pending
     advice = _advice(listed, asked)
     return {**made, "advice": advice} if advice else made
 

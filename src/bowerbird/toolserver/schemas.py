@@ -161,8 +161,9 @@ PAGE: Final = record(
             "type": "object",
             "description": "The filters and the order that were applied, defaults included.",
         },
+        "vector_pending": count("New posts that semantic search cannot find yet."),
         "truncated": TRUNCATED,
         "advice": ADVICE,
     },
-    optional=("advice",),
+    optional=("vector_pending", "advice"),
 )

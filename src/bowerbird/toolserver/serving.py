@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
+from bowerbird.library.account_state import AccountState
 from bowerbird.library.bookmarks import Bookmarks
 from bowerbird.library.calls import CallCounter
 from bowerbird.library.exports import Exports
@@ -13,7 +14,7 @@ from bowerbird.library.labels import Labels
 from bowerbird.library.marking import Marking
 from bowerbird.library.views import Views
 from bowerbird.settings import Settings
-from bowerbird.toolserver import bookmarks, exports, labels, views
+from bowerbird.toolserver import account, bookmarks, exports, labels, views
 from bowerbird.toolserver.calling import Calling
 from bowerbird.toolserver.declared import Offered
 from bowerbird.toolserver.endpoint import Answers, ToolServer
@@ -33,6 +34,7 @@ class ToolParts(Struct, frozen=True, kw_only=True):
     labels: Labels
     views: Views
     exports: Exports
+    state: AccountState
     writes: Writes
     # Called once a job is on disk, for a worker in the same process.
     wake_worker: Callable[[], None]
@@ -73,6 +75,7 @@ def offered(parts: ToolParts) -> list[Offered]:
         *labels.offered(parts.labels, parts.writes),
         *views.offered(parts.views, parts.writes),
         *exports.offered(parts.exports, parts.writes, parts.wake_worker),
+        *account.offered(parts.state),
     ]
 
 
