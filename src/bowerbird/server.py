@@ -94,10 +94,12 @@ async def _serve(settings: Settings, worker: int) -> None:
 async def _work(settings: Settings) -> None:
     stopping = _stop_signal()
     database = await open_database(settings)
+    searching = app.build_searching(settings, database, system_clock)
     try:
-        worker = app.build_worker(settings, database, Files(settings), system_clock)
+        worker = app.build_worker(settings, database, Files(settings), system_clock, searching)
         await worker.run(stopping)
     finally:
+        await searching.models.close()
         await database.close()
 
 
@@ -125,6 +127,7 @@ async def _running(
     database = await open_database(settings)
     service = app.build(settings, database, system_clock)
     flushing = asyncio.create_task(service.calls.keep_flushing())
+    noting = asyncio.create_task(service.uses.keep_flushing())
     tasks = [asyncio.create_task(service.sweeping.keep_sweeping())]
     if settings.admin_port:
         tasks.append(asyncio.create_task(service.watch.keep_looking()))
@@ -138,7 +141,9 @@ async def _running(
         for task in tasks:
             task.cancel()
         service.calls.stop()
-        await asyncio.wait((*tasks, *working, flushing))
+        service.uses.stop()
+        await asyncio.wait((*tasks, *working, flushing, noting))
+        await service.models.close()
         await database.close()
 
 

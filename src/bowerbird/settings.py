@@ -51,6 +51,11 @@ class Settings:
     )
     site_url: str = setting("", "Public origin of the web site; empty means the base URL.")
     mcp_url: str = setting("", "Public address of the tool server; empty means base URL + `/mcp`.")
+    tool_origins: str = setting(
+        "",
+        "Further web origins whose pages may call the tool server, parted by commas, such as "
+        "`https://app.example.com`. Programs that are no web pages need none.",
+    )
     operator_contact: str = setting(
         "",
         "Who runs this service: an e-mail address or an `https://` page, shown to people who want "
@@ -93,6 +98,23 @@ class Settings:
     mail_from: str = setting(
         "", "Sender of mail, `bowerbird@example.com` or `Bowerbird <bowerbird@example.com>`."
     )
+    model_dir: str = setting(
+        "",
+        "Folder of the model for search by meaning; empty means where `make install` builds it.",
+    )
+    vector_cache_mb: int = setting(
+        256, "Memory for the vectors of accounts that search by meaning, in megabytes."
+    )
+    embedding_url: str = setting(
+        "",
+        "Address of a service that speaks OpenAI's embedding protocol, such as "
+        "`http://localhost:11434/v1`, to embed with instead of the built-in model.",
+    )
+    embedding_key: str = setting("", "Key that the embedding service asks for.", secret=True)
+    embedding_model: str = setting(
+        "text-embedding-3-small",
+        "Model that the embedding service is asked for; another one embeds every library anew.",
+    )
     postgres_connections: int = setting(10, "Connections a server process keeps to PostgreSQL.")
     log_level: str = setting("info", "Least serious line that is logged: `debug` to `error`.")
     stop_timeout_s: int = setting(30, "Seconds that requests under way have to finish at a stop.")
@@ -120,7 +142,7 @@ class Settings:
             if value < least:
                 raise BadSetting(f"{PREFIX}{name.upper()}={value} is too small: at least {least}.")
         self._check_ports()
-        for name in ("base_url", "site_url", "mcp_url"):
+        for name in ("base_url", "site_url", "mcp_url", "embedding_url"):
             _check_address(name, getattr(self, name))
         for name in ("operator_contact", "security_contact"):
             _check_contact(name, getattr(self, name))
@@ -201,6 +223,7 @@ _LEAST: Final = {
     "workers": 1,
     "free_calls_per_month": 0,
     "answer_cache_mb": 0,
+    "vector_cache_mb": 0,
     "postgres_connections": 1,
     "stop_timeout_s": 0,
 }

@@ -28,6 +28,8 @@ ASKED: Final[dict[tuple[str, str], list[tuple[str, Any]]]] = {
         ("?q=geheim", None),
         ("?q=-nichts", None),
         ("?q=geheim&sort_by=relevance", None),
+        ("?vector_search_term=geheim", None),
+        ("?vector_search_term=geheim&q=geheim&sort_by=title", None),
         ("?media_type=image", None),
         ("?posted_from=2000-01-01&bookmarked_from=2000-01-01", None),
         ("?cursor={cursor}", None),
@@ -41,8 +43,11 @@ ASKED: Final[dict[tuple[str, str], list[tuple[str, Any]]]] = {
         ("?author=bob", None),
         ("?q=geheim", None),
         ("?q=-nichts", None),
+        ("?vector_search_term=geheim", None),
     ],
+    ("get", "/v1/account"): [("", None)],
     ("get", "/v1/bookmarks/{post_id}"): [("", None)],
+    ("get", "/v1/bookmarks/{post_id}/similar"): [("", None), ("?limit=5", None)],
     ("patch", "/v1/bookmarks/{post_id}"): [("", {"is_read": True, "is_archived": True})],
     ("delete", "/v1/bookmarks/{post_id}"): [("", None)],
     ("post", "/v1/bookmarks/{post_id}/restore"): [("", None), ("?thrown_away", None)],
@@ -102,6 +107,7 @@ async def _fill(bob: Member) -> dict[str, str]:
         for post_id in (*THEIRS, THROWN_AWAY)
     ]
     await bob.save_all(posts)
+    await bob.embed()
     await writing.send(bob, "DELETE", f"/v1/bookmarks/{THROWN_AWAY}")
     view = await writing.view(bob, "Their View", base_query={"q": "geheim"})
     shown = (await bob.get(f"{view}/bookmarks", limit=1)).json()

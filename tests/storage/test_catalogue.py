@@ -32,6 +32,10 @@ LIBRARY = {
     "idempotency",
     "trash",
     "smart_view",
+    "vector",
+    "vector_store",
+    "version_use",
+    "sunset_notice",
     "job",
 }
 # Where SQLite keys by place, PostgreSQL has the two parts of it.

@@ -17,7 +17,11 @@ NOT_A_LIBRARY_TABLE = {"person", "secret", "schema_migration", "json_each"}
 ACROSS_ACCOUNTS = {
     "every_account",
     "next_accounts",
+    "waiting",
+    "note_paid",
+    "outlived",
     "renew_epochs",
+    "callers_of_version",
     "ownerless",
     "leftovers",
     "mend_leftovers",

@@ -32,19 +32,19 @@ def address(server: Server, path: str) -> str:
 
 
 @pytest.mark.parametrize("size", WIDTHS)
-def test_axe_finds_nothing(served: Server, chromium: Chromium, size: str) -> None:
-    def see(page: Page) -> dict[str, list[str]]:
-        found = {}
-        for path in PAGES:
-            page.emulate_media(color_scheme="light")
-            page.goto(address(served, path))
-            page.evaluate(OPEN)
-            part = PARTS.get(path)
-            found[path] = violations(page, part)
-            page.emulate_media(color_scheme="dark")
-            # Nothing but colours differs between the two.
-            found[path] += violations(page, part, runOnly=["color-contrast"])
-        return found
+@pytest.mark.parametrize("path", PAGES)
+def test_axe_finds_nothing(served: Server, chromium: Chromium, path: str, size: str) -> None:
+    def see(page: Page) -> list[str]:
+        page.emulate_media(color_scheme="light")
+        page.goto(address(served, path))
+        page.evaluate(OPEN)
+        if path == "/docs/labels":
+            page.locator("#addLabel").get_by_role("button", name="Send").click()
+            expect(page.locator("#addLabel .outcome")).to_be_visible()
+        found = violations(page, PARTS.get(path))
+        page.emulate_media(color_scheme="dark")
+        # Nothing but colours differs between the two.
+        return found + violations(page, PARTS.get(path), runOnly=["color-contrast"])
 
     # Without its policy, only so that axe can be put into the page.
     found = chromium.look(
@@ -54,7 +54,7 @@ def test_axe_finds_nothing(served: Server, chromium: Chromium, size: str) -> Non
         reduced_motion="reduce",
     )
 
-    assert found == {path: [] for path in PAGES}
+    assert found == []
 
 
 def violations(page: Page, part: str | None, **options: Any) -> list[str]:

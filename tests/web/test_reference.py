@@ -92,7 +92,8 @@ def test_references_are_followed_everywhere() -> None:
 
     assert (trees.name, trees.text) == ("trees", "Growing things.")
     assert (grow.method, grow.is_deprecated, grow.can_try) == ("POST", True, True)
-    assert (grow.parameters[0].field.name, grow.parameters[0].value) == ("id", "oak")
+    assert (grow.parameters[0].field.name, grow.parameters[0].place) == ("id", "path")
+    assert grow.tried_body == '{\n  "name": "it\'s"\n}'
     assert [field.name for field in grow.answers[0].fields] == ["name", "kind", "next", "at"]
     assert [field.is_required for field in grow.answers[0].fields] == [True, False, False, True]
     assert grow.answers[0].headers[0].type == "address"

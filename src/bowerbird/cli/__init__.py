@@ -5,7 +5,19 @@ import sys
 import click
 
 from bowerbird import __version__
-from bowerbird.cli import accounts, checking, copies, doctor, importing, jobs, keys, serving, spec
+from bowerbird.cli import (
+    accounts,
+    checking,
+    copies,
+    doctor,
+    embedding,
+    importing,
+    jobs,
+    keys,
+    notifying,
+    serving,
+    spec,
+)
 from bowerbird.cli.failures import told
 
 
@@ -36,11 +48,13 @@ for _command in (
     accounts.account,
     keys.key,
     importing.import_files,
+    embedding.embed,
     copies.backup,
     copies.restore,
     jobs.jobs,
     checking.check,
     doctor.doctor,
+    notifying.notify_sunset,
     spec.spec,
 ):
     commands.add_command(_with_lines_kept(_command))

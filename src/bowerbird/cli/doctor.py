@@ -17,6 +17,8 @@ from bowerbird.clock import MICROSECONDS, system_clock
 from bowerbird.errors import Refusal
 from bowerbird.exports import fonts
 from bowerbird.model.jobs import JobCount, State
+from bowerbird.search.embedding import local_model
+from bowerbird.search.models import model_folder
 from bowerbird.settings import PREFIX, BadSetting, Settings
 from bowerbird.storage import diagnosis
 from bowerbird.storage.files import Files
@@ -39,7 +41,7 @@ class Line(Struct, frozen=True):
 
 @click.command()
 def doctor() -> None:
-    r"""Check settings, data folder, database, files, jobs, fonts and ports; say how to mend each.
+    r"""Check settings, data folder, database, files, jobs, fonts, model and ports; tell the mend.
 
     Exits with 1 when something the service needs is broken.
 
@@ -68,7 +70,7 @@ def _examination() -> Iterator[Line]:
     yield from _database(settings)
     yield _files(settings)
     yield from _fonts()
-    yield Line("!", "model", "search by meaning is not part of this release; nothing to do")
+    yield from _model(settings)
     yield from _ports(settings)
 
 
@@ -181,6 +183,22 @@ def _fonts() -> Iterator[Line]:
     packages = " ".join(sorted({lack.package for lack in missing}))
     sentence = f"none for {scripts}; PDF exports show such text as empty boxes"
     yield Line("!", "fonts", sentence, f"{fonts.MEND}, or apt install {packages}")
+
+
+def _model(settings: Settings) -> Iterator[Line]:
+    if settings.embedding_url:
+        sentence = f"{settings.embedding_model}, by the service of {PREFIX}EMBEDDING_URL"
+        yield Line("✓", "model", sentence)
+        return
+    folder = model_folder(settings)
+    model = local_model(folder)
+    if model is None:
+        sentence = f"{folder} holds none, so nothing can be searched by meaning"
+        yield Line("!", "model", sentence, "make model")
+    elif broken := model.broken_file():
+        yield Line("!", "model", f"{broken} is not as it was built", "make model")
+    else:
+        yield Line("✓", "model", model.name)
 
 
 def _ports(settings: Settings) -> Iterator[Line]:

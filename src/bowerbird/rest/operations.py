@@ -7,6 +7,7 @@ from msgspec import Struct
 from bowerbird.errors import Code
 from bowerbird.library.parameters import FILTER_PARAMETERS, LIST_PARAMETERS
 from bowerbird.rest.exports import FORMATS, LINK_PARAMETERS
+from bowerbird.rest.similar import PARAMETERS as SIMILAR_PARAMETERS
 from bowerbird.rest.views import PARAMETERS as VIEW_PARAMETERS
 
 LIST_PLAN: Final = (
@@ -53,6 +54,13 @@ class Operation(Struct, frozen=True, kw_only=True):
 OPERATIONS: Final = (
     Operation(
         method="GET",
+        path="/v1/account",
+        name="getAccount",
+        summary="Plan, limits, calls, counts and the state of the vector store. Not charged.",
+        data="AccountShown",
+    ),
+    Operation(
+        method="GET",
         path="/v1/bookmarks",
         name="listBookmarks",
         summary="The account's bookmarks, page by page.",
@@ -89,6 +97,17 @@ OPERATIONS: Final = (
         summary="One bookmark.",
         data="Bookmark",
         refusals=_MISSING,
+    ),
+    Operation(
+        method="GET",
+        path="/v1/bookmarks/{post_id}/similar",
+        name="listSimilarBookmarks",
+        summary="The bookmarks nearest to one by meaning.",
+        data="Bookmark",
+        is_many=True,
+        meta="ListMeta",
+        query=SIMILAR_PARAMETERS,
+        refusals=(*_MISSING, Code.VECTOR_SEARCH_NOT_ALLOWED),
     ),
     Operation(
         method="PATCH",
@@ -283,6 +302,7 @@ OPERATIONS: Final = (
 )
 
 TAGS: Final[dict[str, str]] = {
+    "account": "What an account may know of itself.",
     "bookmarks": "The posts an account has saved.",
     "labels": "Names that an account gives to its posts.",
     "views": "Queries that an account keeps under a name.",

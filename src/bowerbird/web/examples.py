@@ -1,6 +1,6 @@
-"""What the first page shows: the sandbox's first answer, shortened, and an agent's entry."""
+"""What the pages show of the sandbox, and an agent's entry. Tests hold it against the sandbox."""
 
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -23,6 +23,23 @@ FIRST_ANSWER: Final = """{
   ],
   "meta": {"next_cursor": "…", "limit": 1, "total_count": 55, "count": 1, "sandbox": true}
 }"""
+
+_POST: Final = "2108083720811992683"
+# What the forms hold at first, so that each can be sent as it stands.
+VALUES: Final = {"post_id": _POST, "slug": "birds"}
+BODIES: Final[dict[str, dict[str, Any]]] = {
+    "/v1/labels/add": {"tweet_ids": [_POST], "label_name": "to read"},
+    "/v1/labels/remove": {"tweet_ids": [_POST], "label_name": "birds"},
+    "/v1/labels/batch": {
+        "operations": [
+            {"op": "add", "tweet_ids": [_POST], "label_name": "to read"},
+            {"op": "remove", "tweet_ids": [_POST], "label_name": "birds"},
+        ]
+    },
+    "/v1/exports/pdf": {"tag": "birds"},
+    "/v1/exports/csv": {"tag": "birds"},
+    "/v1/exports/json": {"tag": "birds"},
+}
 
 
 def tool_entry(settings: Settings) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from bowerbird.errors import CATALOGUE, Code
+from bowerbird.web import examples
 from bowerbird.web.shapes import Field, Json, Shapes
 
 SANDBOX: Final = "/v1/sandbox"
@@ -66,6 +67,8 @@ class Operation(Struct, frozen=True):
     refusals: tuple[Refused, ...]
     curl: str
     can_try: bool
+    # The body in the form that tries it.
+    tried_body: str
 
 
 class Section(Struct, frozen=True):
@@ -136,6 +139,7 @@ class Reference:
             ),
             curl=self._curl(path, method.upper(), body, is_public=is_public),
             can_try=(method.upper(), path) in self._sandbox,
+            tried_body=_tried_body(path, body),
         )
 
     def _curl(self, path: str, method: str, body: Body | None, *, is_public: bool) -> str:
@@ -161,10 +165,8 @@ class Reference:
             is_required=parameter.get("required", False),
             text=parameter.get("description", ""),
         )
-        example = _first_example(parameter)
-        if example is None and field.is_required:
-            example = self._shapes.resolved(schema).get("example")
-        return Given(parameter["in"], field, "" if example is None else str(example))
+        value = examples.VALUES.get(field.name, "") if field.is_required else ""
+        return Given(parameter["in"], field, value)
 
     def _body(self, body: Json | None) -> Body | None:
         if body is None:
@@ -214,6 +216,12 @@ class Reference:
             Refused(status, code, CATALOGUE[code].when, CATALOGUE[code].client_should)
             for code in codes
         ]
+
+
+def _tried_body(path: str, body: Body | None) -> str:
+    if path in examples.BODIES:
+        return _indented(examples.BODIES[path])
+    return body.example if body else ""
 
 
 def _tag(operation: Json) -> str:

@@ -35,6 +35,8 @@ def page(shown: BookmarkList) -> bytes:
     }
     if shown.hint is not None:
         meta["hint"] = shown.hint
+    if shown.vector_pending:
+        meta["vector_pending"] = shown.vector_pending
     return success_of_many(shown.body, meta)
 
 

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from prometheus_client import CollectorRegistry
@@ -31,8 +31,15 @@ class Measures(Collector):
         self._requests: Counter[tuple[str, str, int]] = Counter()
         self._seconds: dict[str, float] = {}
         self._buckets: dict[str, list[int]] = {}
+        self._followed: list[tuple[str, str, Callable[[], float], bool]] = []
         # As they were counted last; (kind, state, how many, age of the oldest in seconds).
         self.jobs: Sequence[tuple[str, str, int, float]] = ()
+
+    def follow(
+        self, name: str, help: str, read: Callable[[], float], *, is_counter: bool = True
+    ) -> None:
+        """Shows a number that another part keeps."""
+        self._followed.append((name, help, read, is_counter))
 
     def observe(self, route: str, method: str, status: int, seconds: float) -> None:
         self._requests[route, method if method in _METHODS else "other", status] += 1
@@ -58,6 +65,9 @@ class Measures(Collector):
         for route, buckets in list(self._buckets.items()):
             durations.add_metric((route,), _cumulative(buckets), self._seconds[route])
         yield durations
+        for name, help, read, is_counter in self._followed:
+            family = CounterMetricFamily if is_counter else GaugeMetricFamily
+            yield family(name, help, value=read())
         yield from self._of_jobs()
 
     def _of_jobs(self) -> Iterator[Metric]:
