@@ -100,8 +100,9 @@ def test_no_request_gets_an_answer_that_is_not_published(
 ) -> None:
     _simulate_nothing(case)
     # More is accepted than the document describes: bare dates, and empty values as absent ones.
-    excluded: list[Any] = [negative_data_rejection, positive_data_acceptance]
-    case.call_and_validate(**target, excluded_checks=excluded)
+    case.call_and_validate(
+        **target, excluded_checks=[negative_data_rejection, positive_data_acceptance]
+    )
 
 
 @polite.parametrize()
