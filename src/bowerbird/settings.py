@@ -4,6 +4,7 @@ docs/settings.md is generated from this table; `make check` fails when they diff
 """
 
 import difflib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -12,6 +13,9 @@ from urllib.parse import urlsplit
 
 PREFIX: Final = "BOWERBIRD_"
 _LAST_PORT: Final = 65_535
+_ATOM: Final = r"[A-Za-z0-9!#$%&'*+/=?^_{|}~-]+"
+_MAILBOX: Final = rf"{_ATOM}(?:\.{_ATOM})*@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*"
+_SENDER: Final = re.compile(rf'(?:[^<>@"\\,;:()\[\]\x00-\x1f\x7f]*<{_MAILBOX}>|{_MAILBOX})')
 
 
 class BadSetting(Exception):  # noqa: N818 - named for what it is
@@ -53,6 +57,15 @@ class Settings:
     answer_cache_mb: int = setting(
         64, "Memory for ready answers, in megabytes; 0 turns the cache off."
     )
+    smtp_url: str = setting(
+        "",
+        "Mail server: `smtp://user:password@host:587` (STARTTLS where it is offered; with a "
+        "password always) or `smtps://…:465`; empty sends no mail.",
+        secret=True,
+    )
+    mail_from: str = setting(
+        "", "Sender of mail, `bowerbird@example.com` or `Bowerbird <bowerbird@example.com>`."
+    )
     postgres_connections: int = setting(10, "Connections a server process keeps to PostgreSQL.")
     log_level: str = setting("info", "Least serious line that is logged: `debug` to `error`.")
     stop_timeout_s: int = setting(30, "Seconds that requests under way have to finish at a stop.")
@@ -85,6 +98,7 @@ class Settings:
             raise BadSetting(
                 f"{PREFIX}DATABASE_URL must begin with postgresql:// (leave it empty for SQLite)."
             )
+        self._check_mail()
 
     def _check_ports(self) -> None:
         last_admin_port = self.admin_port + self.workers - 1 if self.admin_port else 0
@@ -94,6 +108,21 @@ class Settings:
                 raise BadSetting(
                     f"{PREFIX}{name.upper()}={value} is too large: ports end at {_LAST_PORT}."
                 )
+
+    def _check_mail(self) -> None:
+        # The address may hold a password, so no sentence repeats it.
+        if self.smtp_url and not _is_mail_server(self.smtp_url):
+            raise BadSetting(
+                f"{PREFIX}SMTP_URL must be smtp://host:587 or smtps://host:465, with "
+                "user:password@ before the host where the server asks for them."
+            )
+        if self.mail_from and not _SENDER.fullmatch(self.mail_from):
+            raise BadSetting(
+                f"{PREFIX}MAIL_FROM={self.mail_from!r} is not an address like "
+                "bowerbird@example.com or Bowerbird <bowerbird@example.com>."
+            )
+        if self.smtp_url and not self.mail_from:
+            raise BadSetting(f"{PREFIX}MAIL_FROM is empty: mail needs a sender's address.")
 
     @property
     def is_sqlite(self) -> bool:
@@ -158,6 +187,16 @@ def _convert(name: str, text: str, kind: type) -> object:
 def _one_of(name: str, value: str, accepted: tuple[str, ...]) -> None:
     if value not in accepted:
         raise BadSetting(f"{PREFIX}{name}={value!r} is not one of {', '.join(accepted)}.")
+
+
+def _is_mail_server(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError:
+        return False
+    known = parts.scheme in ("smtp", "smtps") and bool(parts.hostname) and port != 0
+    return known and not parts.path.strip("/") and not parts.query and not parts.fragment
 
 
 def _check_address(name: str, value: str) -> None:

@@ -1,0 +1,130 @@
+"""A real mail server on loopback that keeps what it gets, refuses on demand, or breaks off."""
+
+import asyncio
+import datetime as dt
+import ipaddress
+import ssl
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from email import message_from_bytes
+from email.message import EmailMessage
+from email.policy import default
+from pathlib import Path
+from typing import Any, cast
+
+from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+# What a mail server says in place of its usual yes; None lets it be.
+Says = Callable[[str], str | None]
+HANG_UP = "hang up"
+
+
+@dataclass
+class MailServer:
+    """Tests read `letters`, and set `at_recipient` and `at_data` to what shall be said."""
+
+    host: str
+    port: int = 0
+    letters: list[EmailMessage] = field(default_factory=list)
+    recipients: list[str] = field(default_factory=list)
+    logins: list[tuple[str, str]] = field(default_factory=list)
+    was_encrypted: list[bool] = field(default_factory=list)
+    at_recipient: Says = lambda _: None
+    at_data: Says = lambda _: None
+    password: str | None = None
+
+    @property
+    def url(self) -> str:
+        return f"smtp://{self.host}:{self.port}"
+
+    def to(self, address: str) -> list[EmailMessage]:
+        return [letter for letter in self.letters if letter["To"] == address]
+
+    async def handle_RCPT(  # noqa: N802 - named by aiosmtpd
+        self, _server: SMTP, _session: Session, envelope: Envelope, address: str, _options: Any
+    ) -> str:
+        if refused := self.at_recipient(address):
+            return refused
+        envelope.rcpt_tos.append(address)
+        return "250 OK"
+
+    async def handle_DATA(  # noqa: N802 - named by aiosmtpd
+        self, server: SMTP, session: Session, envelope: Envelope
+    ) -> str:
+        said = self.at_data(envelope.rcpt_tos[0])
+        if said is None or said == HANG_UP:
+            content = cast("bytes", envelope.content)
+            self.letters.append(message_from_bytes(content, policy=default))
+            self.recipients += envelope.rcpt_tos
+            self.was_encrypted.append(session.ssl is not None)
+        if said == HANG_UP:
+            assert isinstance(server.transport, asyncio.WriteTransport)
+            server.transport.abort()
+        return said or "250 Taken"
+
+    def judge(
+        self, _server: SMTP, _session: Session, _envelope: Envelope, _mechanism: str, data: Any
+    ) -> AuthResult:
+        assert isinstance(data, LoginPassword)
+        self.logins.append((data.login.decode(), data.password.decode()))
+        return AuthResult(success=data.password.decode() == self.password, handled=False)
+
+
+@asynccontextmanager
+async def mail_server(
+    host: str = "127.0.0.1", *, password: str | None = None, tls: Path | None = None, **given: Any
+) -> AsyncIterator[MailServer]:
+    """`tls` is a folder for the certificate of a server that offers STARTTLS."""
+    server = MailServer(host, password=password)
+    if tls is not None:
+        given["tls_context"] = _tls_context(tls, host)
+    if password is not None:
+        given |= {"authenticator": server.judge, "auth_require_tls": False}
+
+    def connection() -> SMTP:
+        return SMTP(server, hostname="mail.example.com", loop=asyncio.get_running_loop(), **given)
+
+    listening = await asyncio.get_running_loop().create_server(connection, host, 0)
+    server.port = listening.sockets[0].getsockname()[1]
+    try:
+        yield server
+    finally:
+        listening.close()
+        await listening.wait_closed()
+
+
+def _tls_context(folder: Path, host: str) -> ssl.SSLContext:
+    """With a certificate that nobody vouches for."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, host)])
+    now = dt.datetime.now(dt.UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - dt.timedelta(days=1))
+        .not_valid_after(now + dt.timedelta(days=1))
+        .add_extension(
+            x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address(host))]),
+            critical=False,
+        )
+        .sign(key, hashes.SHA256())
+    )
+    file = folder / "mail.pem"
+    file.write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+        + certificate.public_bytes(serialization.Encoding.PEM)
+    )
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(file)
+    return context
