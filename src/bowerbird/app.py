@@ -11,17 +11,21 @@ from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
 from bowerbird.library.bookmarks import Bookmarks
 from bowerbird.library.calls import CallCounter
+from bowerbird.library.digests import Digests
 from bowerbird.library.labels import Labels
 from bowerbird.library.marking import Marking
 from bowerbird.library.sweeping import Sweeping
 from bowerbird.library.trash import Trash
 from bowerbird.library.views import Views
+from bowerbird.mail import Mailer
 from bowerbird.rest import bookmarks as bookmark_endpoints
+from bowerbird.rest import digests as digest_endpoints
 from bowerbird.rest import labels as label_endpoints
 from bowerbird.rest import views as view_endpoints
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts import AccountStore
 from bowerbird.storage.database import Database
+from bowerbird.web import unsubscribing
 from bowerbird.wire.answers import AnswerCache
 from bowerbird.wire.auth import Authenticator
 from bowerbird.wire.calls import Endpoint
@@ -44,17 +48,21 @@ def build(settings: Settings, database: Database, clock: Clock) -> App:
     accounts = AccountStore(database)
     calls = CallCounter(accounts, clock, settings.free_calls_per_month)
     measures = Measures()
+    digests = Digests(database, clock, can_mail=Mailer(settings).is_ready)
     api = Surface(
-        _endpoints(settings, database, clock),
+        _endpoints(settings, database, clock, digests),
         authenticate=Authenticator(accounts, clock, settings.site_origin),
         calls=calls,
         measures=measures,
         upgrade_url=settings.upgrade_url,
     )
-    return App(_dispatch(api, _health(database)), calls, measures, Sweeping(database, clock))
+    asgi = _dispatch(api, unsubscribing.pages(digests), _health(database))
+    return App(asgi, calls, measures, Sweeping(database, clock))
 
 
-def _endpoints(settings: Settings, database: Database, clock: Clock) -> list[Endpoint]:
+def _endpoints(
+    settings: Settings, database: Database, clock: Clock, digests: Digests
+) -> list[Endpoint]:
     answers = AnswerCache(settings.answer_cache_mb * 1024 * 1024)
     writes = Writes(database, clock, settings.upgrade_url)
     bookmarks = Bookmarks(database)
@@ -69,16 +77,20 @@ def _endpoints(settings: Settings, database: Database, clock: Clock) -> list[End
         *label_endpoints.write_endpoints(labels, writes),
         *view_endpoints.endpoints(views, answers),
         *view_endpoints.write_endpoints(views, writes),
+        *digest_endpoints.endpoints(digests, answers),
+        *digest_endpoints.write_endpoints(digests, writes),
     ]
 
 
-def _dispatch(api: ASGIApp, others: ASGIApp) -> ASGIApp:
+def _dispatch(api: ASGIApp, unsubscribe: ASGIApp, others: ASGIApp) -> ASGIApp:
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
         path = scope["path"]
         if path.startswith("/v1/") or path == "/v1":
             await api(scope, receive, send)
+        elif path.startswith(unsubscribing.FOLDER):
+            await unsubscribe(scope, receive, send)
         else:
             await others(scope, receive, send)
 

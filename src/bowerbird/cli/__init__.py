@@ -5,7 +5,17 @@ import sys
 import click
 
 from bowerbird import __version__
-from bowerbird.cli import accounts, checking, copies, doctor, importing, keys, serving, spec
+from bowerbird.cli import (
+    accounts,
+    checking,
+    copies,
+    digests,
+    doctor,
+    importing,
+    keys,
+    serving,
+    spec,
+)
 from bowerbird.cli.failures import told
 
 
@@ -36,6 +46,7 @@ for _command in (
     accounts.account,
     keys.key,
     importing.import_files,
+    digests.digest,
     copies.backup,
     copies.restore,
     checking.check,

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
 import msgspec
@@ -140,7 +140,7 @@ def one_line(text: str, most: int) -> str:
     return f"{head if space and len(head) > most // 2 else cut}…"
 
 
-def _summary(digest: Digest) -> dict[str, object]:
+def _summary(digest: Digest) -> dict[str, Any]:
     period, mailing = digest.period, digest.mailing
     return {
         "digest_id": digest.digest_id,

@@ -74,7 +74,7 @@ def read_list(given: Mapping[str, str]) -> ListRequest:
         filter=filter,
         sort=sort,
         is_ranked=is_ranked,
-        limit=_limit(given),
+        limit=read_limit(given),
         cursor=given.get("cursor"),
         after=_sort_cursor(given, sort, is_ranked=is_ranked),
     )
@@ -95,7 +95,7 @@ def _boolean(given: Mapping[str, str], name: str, *, default: bool) -> bool:
     return value
 
 
-def _limit(given: Mapping[str, str]) -> int:
+def read_limit(given: Mapping[str, str]) -> int:
     text = given.get("limit")
     if text is None:
         return LIMIT_DEFAULT

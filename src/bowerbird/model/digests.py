@@ -6,10 +6,15 @@ gone from its digests too, and a year of them is small.
 
 from datetime import date
 from enum import StrEnum
+from typing import Final
 
 from msgspec import Struct
 
 from bowerbird.model.periods import Period, PeriodKind
+
+# Of the days that a digest may be asked for; others have no neighbours to count to.
+_FIRST: Final = date(2, 1, 1)
+_LAST: Final = date(9998, 1, 1)
 
 
 class Frequency(StrEnum):
@@ -25,7 +30,7 @@ class Preferences(Struct, frozen=True):
     time_zone: str = "UTC"
     hour: int = 8
     is_mailed: bool = False
-    # Periods whose digest was due before this are left alone.
+    # What was due before this is settled: made, empty, or not asked for.
     since: int = 0
 
     @property
@@ -73,7 +78,7 @@ class MailState(StrEnum):
 
     NONE = "none"
     WAITING = "waiting"
-    # Handed to the mail server right now; found later in this state, nobody knows what became of it.
+    # Being handed to the mail server; found so later, nobody knows what became of it.
     SENDING = "sending"
     SENT = "sent"
     UNCLEAR = "unclear"
@@ -118,4 +123,5 @@ def period_of(digest_id: str) -> Period | None:
         period = Period(PeriodKind(kind), date.fromisoformat(day))
     except ValueError:
         return None
-    return period if digest_id == f"{kind}-{period.first_day.isoformat()}" else None
+    is_so_written = digest_id == f"{kind}-{period.first_day.isoformat()}"
+    return period if is_so_written and _FIRST < period.first_day < _LAST else None

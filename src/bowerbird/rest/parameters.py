@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from bowerbird.library.digests import FORMATS
 from bowerbird.library.parameters import LIMIT_DEFAULT, LIMIT_MAX
 from bowerbird.model.filters import RELEVANCE, SORT_FIELDS
 from bowerbird.model.media import BITS, SYNONYMS
@@ -45,6 +46,10 @@ PARAMETERS: Final[dict[str, tuple[Schema, str]]] = {
     ),
     "sort_order": ({"type": "string", "enum": ["asc", "desc"]}, "Turns the order of sort_by."),
     "bucket": (_TEXT, "Slug of one of the view's triage buckets, which narrows it."),
+    "format": (
+        {"type": "string", "enum": list(FORMATS)},
+        "Leave out all forms but this one; json leaves out Markdown and HTML.",
+    ),
     "sort_cursor": (
         _TEXT,
         "Continue behind this value of the sort field. cursor is better: it also knows ties.",

@@ -6,12 +6,15 @@ import msgspec
 
 from bowerbird.library.bodies import MOST_IDS
 from bowerbird.library.bookmarks import BookmarkCounts
+from bowerbird.library.digest_shown import DigestShown, DigestSummary
+from bowerbird.library.digests import PreferencesShown
 from bowerbird.library.labels import MOST_OPERATIONS, BatchResult, LabelShown, Tagged
 from bowerbird.library.marking import State
 from bowerbird.library.parameters import FILTER_PARAMETERS
 from bowerbird.library.trash import Deleted
 from bowerbird.library.views import ViewShown
 from bowerbird.model.bookmarks import Article, Attachment, Bookmark, QuotedPost
+from bowerbird.model.digests import Frequency
 
 Json = dict[str, Any]
 
@@ -43,6 +46,7 @@ def required(**properties: Json) -> Json:
 def _records() -> Json:
     records = [Bookmark, BookmarkCounts, Attachment, Article, QuotedPost]
     records += [LabelShown, Tagged, BatchResult, State, Deleted, ViewShown]
+    records += [DigestSummary, DigestShown, PreferencesShown]
     _, components = msgspec.json.schema_components(records, ref_template=REF + "{name}")
     made: Json = dict(components)
     # JSON Schema's "$" is the very end, and not every reader of it knows what stands behind ours.
@@ -66,12 +70,14 @@ def _metas() -> Json:
         total_count=_COUNT,
         count={"type": "integer", "minimum": 0, "maximum": 100},
     )
+    digests = {**page, "properties": dict(page["properties"])}
     page["properties"]["hint"] = {
         "type": "string",
         "description": "Says so when only read or archived bookmarks match.",
     }
     return {
         "ListMeta": page,
+        "DigestListMeta": digests,
         "MessageMeta": required(message=_TEXT),
         "ChangeMeta": required(
             message=_TEXT, affected=_COUNT, not_found={"type": "array", "items": _TEXT}
@@ -116,6 +122,14 @@ def _bodies() -> Json:
         "LabelChange": _body({"label_name": _NAME, "metadata": {"type": "object"}}),
         "MergeRequest": _body(
             {"into": {**_TEXT, "description": "Id of the label to keep."}}, "into"
+        ),
+        "PreferencesRequest": _body(
+            {
+                "frequency": {"enum": list(Frequency)},
+                "time_zone": {**_TEXT, "description": "A name such as Europe/Berlin."},
+                "hour": {"type": "integer", "minimum": 0, "maximum": 23},
+                "mail": _FLAG,
+            }
         ),
         "NewBucket": _body({"name": _NAME, "slug": _TEXT, "query": query}, "name"),
         "NewView": _body(view, "name"),

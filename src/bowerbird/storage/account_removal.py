@@ -9,16 +9,17 @@ from typing import Any, Final
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.places import LAST_NUMBER, place_of
 
-_HIDING: Final = ("delete_keys", "delete_calls", "delete_library")
+_HIDING: Final = ("delete_keys", "delete_calls", "delete_digest_preference", "delete_library")
 _PLACED: Final = ("delete_words", "delete_contents")
 _BOOKMARKS: Final = (*_PLACED, "delete_attachments", "delete_bookmarks")
-_BESIDE: Final = ("some_trash", "some_answers")
+_BESIDE: Final = ("some_trash", "some_answers", "some_digests")
 # Keys and calls once more: a server may have written the calls it had counted meanwhile.
 _REST: Final = (
     *_BOOKMARKS,
     "delete_trash",
     "delete_answers",
     "delete_views",
+    "delete_digests",
     "delete_labels",
     *_HIDING,
     "give_back_local_number",

@@ -29,6 +29,8 @@ _OWNED: Final = {
     "idempotency": "account_id, idempotency_key",
     "trash": "account_id, post_id",
     "smart_view": "account_id, slug",
+    "digest": "account_id, kind, first_day",
+    "digest_preference": "account_id",
 }
 _COLUMNS: Final = (
     *("number", "post_id", "sort_index", "is_read", "is_archived", "imported_at"),

@@ -1,6 +1,6 @@
 """Reads and writes digests, what accounts want of them, and how far their letters have come."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator
 from datetime import date, timedelta
 from typing import Any, Final
 
@@ -16,6 +16,9 @@ NEVER: Final = 2**62
 _FIRST: Final = date(1970, 1, 1)
 # Behind every day there is.
 _LAST_DAY: Final = 2**40
+# More are never in the post at once: letters are given up after about a day.
+_LETTERS: Final = 20
+_PAGE: Final = 200
 _contents: Final = msgspec.json.Decoder(Contents).decode
 
 
@@ -44,6 +47,10 @@ class DigestStore:
     async def set_due(self, transaction: Transaction, account_id: int, due_at: int) -> None:
         values = {"account_id": account_id, "due_at": due_at}
         await transaction.run(self._sql["set_due"], values)
+
+    async def settle(self, transaction: Transaction, account_id: int, since: int) -> None:
+        """Notes that nothing is left to do of what was due before."""
+        await transaction.run(self._sql["settle"], {"account_id": account_id, "since": since})
 
     async def due_accounts(self, after: int, now: int, limit: int) -> list[int]:
         """Accounts behind one that a worker has to look at, in their order."""
@@ -79,6 +86,13 @@ class DigestStore:
         values = {"account_id": account_id, "end_day": end_day, "kind": kind, "limit": limit}
         return [_digest(row) for row in await self._database.rows(self._sql["page"], values)]
 
+    async def pages(self, account_id: int) -> AsyncIterator[list[Digest]]:
+        """Every digest, the latest first."""
+        before = None
+        while found := await self.page(account_id, before, _PAGE):
+            yield found
+            before = found[-1].period
+
     async def ended_before(self, account_id: int, day: date, limit: int) -> list[Digest]:
         """The latest digests of periods that were over when a day began."""
         values = {
@@ -94,10 +108,10 @@ class DigestStore:
         return int(rows[0][0])
 
     async def in_the_post(
-        self, account_id: int, limit: int, transaction: Transaction | None = None
+        self, account_id: int, transaction: Transaction | None = None
     ) -> list[Digest]:
         """Those whose letter waits or is under way, the most urgent first."""
-        values = {"account_id": account_id, "limit": limit}
+        values = {"account_id": account_id, "limit": _LETTERS}
         rows = await (transaction or self._database).rows(self._sql["in_the_post"], values)
         return [_digest(row) for row in rows]
 
@@ -154,5 +168,3 @@ def _digest(row: Row) -> Digest:
         contents=_contents(contents),
         mailing=Mailing(MailState(state), tries, at, reason),
     )
-
-

@@ -27,6 +27,11 @@ UPDATE digest_preference
    SET due_at = :due_at
  WHERE account_id = :account_id
 
+-- name: settle
+UPDATE digest_preference
+   SET since = :since
+ WHERE account_id = :account_id
+
 -- name: due_accounts
 -- Read from the index alone, which holds two numbers an account.
 SELECT p.account_id
