@@ -20,7 +20,8 @@ FOLDER: Final = "/unsubscribe/"
 _NOT_FOUND: Final = 404
 _STYLE: Final = """
 :root{color-scheme:light dark;--page:#f6f3ee;--ink:#2a2926;--blue:#2b5c8f;--on-blue:#fff}
-@media (prefers-color-scheme:dark){:root{--page:#17181a;--ink:#ebe8e1;--blue:#93bde6;--on-blue:#17181a}}
+@media (prefers-color-scheme:dark){
+:root{--page:#17181a;--ink:#ebe8e1;--blue:#93bde6;--on-blue:#17181a}}
 body{margin:0;background:var(--page);color:var(--ink);font:17px/1.6 Georgia,serif}
 main{max-width:34rem;margin:16vh auto 4rem;padding:0 1.5rem}
 h1{font-weight:normal;font-size:1.8rem;line-height:1.25;margin:0 0 1rem}
