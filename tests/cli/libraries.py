@@ -102,7 +102,7 @@ class Library:
             await intake.take(account, [own_json.read(raw).incoming for raw in posts])
 
     def fill_beside(self, count: int, *, email: str = EMAIL) -> None:
-        """Kept answers, deleted posts and one Smart View, as rows of their own."""
+        """Kept answers, deleted posts, jobs and one Smart View, as rows of their own."""
         account_id = self.value(f"SELECT account_id FROM person WHERE email = '{email}'")  # noqa: S608 - ours
         blob = "x'7b7d'" if self.settings.is_sqlite else "'\\x7b7d'"
         numbers = range(count)
@@ -114,6 +114,18 @@ class Library:
         self.sql(f"INSERT INTO idempotency VALUES {answers}")  # noqa: S608 - ours
         self.sql(f"INSERT INTO trash VALUES {trash}")  # noqa: S608 - ours
         self.sql(f"INSERT INTO smart_view VALUES {view}")  # noqa: S608 - ours
+        self.add_jobs(account_id, *(f"j{number}" for number in numbers))
+
+    def add_jobs(self, account_id: int, *job_ids: str, state: str = "failed") -> None:
+        """Jobs that ended, or that wait for a worker that knows their kind."""
+        blob = "x'7b7d'" if self.settings.is_sqlite else "'\\x7b7d'"
+        ended = "NULL" if state == "pending" else "3"
+        rows = ", ".join(
+            f"({account_id}, '{job_id}', 'errand', NULL, {blob}, 10, '{state}', 3, 3, 0, 1, 2,"
+            f" NULL, 'It broke.', 1, 2, {ended}, NULL)"
+            for job_id in job_ids
+        )
+        self.sql(f"INSERT INTO job VALUES {rows}")  # noqa: S608 - ours
 
     def sql(self, statement: str) -> list[tuple[Any, ...]]:
         """Runs a raw statement behind the service's back."""

@@ -127,9 +127,10 @@ def test_what_belongs_to_no_account_is_removed(library: Library) -> None:
     library.sql(
         f"INSERT INTO idempotency VALUES (77, 'key', {blob}, 200, '[]', {blob}, 0)"  # noqa: S608 - ours
     )
+    library.add_jobs(77, "j")
     found = library.run("check")
     assert found.code == 1
-    for table in ("smart_view", "trash", "idempotency"):
+    for table in ("smart_view", "trash", "idempotency", "job"):
         assert f"The library: {table} rows of no account: stored 1, must be 0." in found.text
     assert "The library: api_call rows of no account: stored 1, must be 0." in found.text
     assert "The library: label rows of no account: stored 2, must be 0." in found.text

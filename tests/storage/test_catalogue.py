@@ -32,6 +32,7 @@ LIBRARY = {
     "idempotency",
     "trash",
     "smart_view",
+    "job",
 }
 # Where SQLite keys by place, PostgreSQL has the two parts of it.
 PLACE = ["place"]

@@ -25,6 +25,10 @@ ACROSS_ACCOUNTS = {
     "mend_leftover_contents",
     "leftover_words",
     "mend_leftover_words",
+    # The queue is one for all accounts; a worker reads no more of a job than whose turn it is.
+    *("is_any_due", "next_due", "lock", "due_to_expire", "accounts_with_old"),
+    # What an operator asks about jobs: which there are, how many, and whose one is.
+    *("latest", "counts", "owner"),
     # Work on the index as a whole; they read and write no account's posts.
     "begin_merge_of_words",
     "merge_words",

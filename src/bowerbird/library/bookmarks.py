@@ -1,5 +1,6 @@
 """What a caller may do with bookmarks. Every surface calls this."""
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -10,6 +11,7 @@ from msgspec import Struct
 from bowerbird import errors
 from bowerbird.library import cursors, parameters, plans
 from bowerbird.library.cursors import Keyset, Ranked
+from bowerbird.library.highlighting import with_highlights
 from bowerbird.library.parameters import ListRequest
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter
@@ -67,7 +69,7 @@ class Bookmarks:
         read = self._ranked if request.is_ranked else self._ordered
         page, end, total = await read(account, request, query)
         return BookmarkList(
-            body=page.body,
+            body=await _shown(page.body, request),
             count=page.count,
             next_cursor=None if end is None else cursors.write(end, query),
             limit=request.limit,
@@ -121,7 +123,8 @@ class Bookmarks:
         words = filter.words
         if words is None or words.is_empty:
             return ()
-        if all(term.is_excluded for term in words.terms):
+        # Exclusions and prefixes say what may stand in a list, not what is best in it.
+        if not words.ranking_tokens:
             return await self._store.newest(account, filter, RANKED_MOST)
         return await self._store.ranked(account, filter, RANKED_MOST)
 
@@ -160,6 +163,14 @@ class Bookmarks:
             f"{hidden} read or archived {verb}; ask with is_unread_only=false and "
             "hide_archived=false to see them."
         )
+
+
+async def _shown(body: bytes, request: ListRequest) -> bytes:
+    words = request.filter.words
+    if not request.is_highlighted or words is None or not body:
+        return body
+    # A page of long articles takes milliseconds, which other requests need not wait.
+    return await asyncio.to_thread(with_highlights, body, words)
 
 
 def _end(page: Page) -> Keyset | None:

@@ -36,6 +36,7 @@ LIST_PARAMETERS: Final = (
     "sort_by",
     "sort_order",
     "sort_cursor",
+    "highlight",
 )
 LIMIT_DEFAULT: Final = 20
 LIMIT_MAX: Final = 100
@@ -50,6 +51,8 @@ class ListRequest(Struct, frozen=True):
     limit: int
     cursor: str | None
     after: After | None
+    # Whether the answer shows where the words of q stand.
+    is_highlighted: bool = False
 
 
 def read_filter(given: Mapping[str, str]) -> BookmarkFilter:
@@ -77,6 +80,7 @@ def read_list(given: Mapping[str, str]) -> ListRequest:
         limit=read_limit(given),
         cursor=given.get("cursor"),
         after=_sort_cursor(given, sort, is_ranked=is_ranked),
+        is_highlighted=_boolean(given, "highlight", default=False),
     )
 
 

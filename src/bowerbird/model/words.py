@@ -6,6 +6,8 @@ from msgspec import Struct
 
 # Holds a place between fields. No word is a bare sigil, so no query can ask for it.
 GAP: Final = "#"
+# Bounds the work of a pasted page; its first words tell what it is about.
+RANKING_MOST: Final = 16
 
 
 class Term(Struct, frozen=True):
@@ -20,6 +22,17 @@ class WordQuery(Struct, frozen=True):
     terms: tuple[Term, ...]
 
     @property
+    def ranking_tokens(self) -> list[str]:
+        """The tokens whose number in a post makes its rank; of a prefix there may be many."""
+        tokens = [
+            token
+            for term in self.terms
+            if not term.is_excluded
+            for token in (term.tokens[:-1] if term.is_prefix else term.tokens)
+        ]
+        return list(dict.fromkeys(tokens))[:RANKING_MOST]
+
+    @property
     def is_empty(self) -> bool:
         """Whether the text held nothing to search for, such as punctuation alone."""
         return not self.terms
@@ -30,3 +43,5 @@ class Match(Struct, frozen=True):
 
     wanted: str | None
     unwanted: str | None
+    # What the best matches hold often; the words alone, for one score on both engines.
+    ranking: str | None = None

@@ -54,4 +54,8 @@ PARAMETERS: Final[dict[str, tuple[Schema, str]]] = {
         _TEXT,
         "Continue behind this value of the sort field. cursor is better: it also knows ties.",
     ),
+    "highlight": (
+        _flag(default=False),
+        "With q: adds to each bookmark where its words stand, as highlight.",
+    ),
 }

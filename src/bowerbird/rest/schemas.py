@@ -60,7 +60,16 @@ def _records() -> Json:
         made[name]["required"] = list(made[name]["properties"])
         for field in made[name]["properties"].values():
             field.pop("default", None)
+    made["Highlight"] = _highlight()
+    made["Bookmark"]["properties"]["highlight"] = {"$ref": REF + "Highlight"}
     return made
+
+
+def _highlight() -> Json:
+    """Not required of a bookmark: it is there when it was asked for and there is a hit to show."""
+    where = {**_TEXT, "description": "The field that holds the hits, such as text."}
+    html = {**_TEXT, "description": "Escaped text around the hits, each of them in a mark element."}
+    return required(field=where, html=html)
 
 
 def _metas() -> Json:

@@ -46,7 +46,7 @@ _PARTING_APOSTROPHE: Final = re.compile(
 )
 
 
-_ASCII_RUN: Final = re.compile("([\x00-\x7f]{8,})")
+ASCII_RUN: Final = re.compile("([\x00-\x7f]{8,})")
 
 
 class _Folding(dict[int, str | None]):
@@ -66,13 +66,23 @@ def fold(text: str) -> str:
     """The text with spaces for all that is in no token; `#` and `@` stay where they stood."""
     if not text.isascii():
         # NFKC would make "brand(TM)" one word, brandtm.
-        text = unicodedata.normalize("NFKC", text.replace("\u2122", " ")).replace("\u2019", "'")
-    if "'" in text:
-        text = _PARTING_APOSTROPHE.sub(" ", text)
+        text = unicodedata.normalize("NFKC", text.replace("\u2122", " "))
+    text = without_parting_apostrophes(text)
     if text.isascii():
         return text.translate(_FOLDING)
     # str.translate is ten times faster where a text is all ASCII, and most parts of most texts are.
-    return "".join([part.translate(_FOLDING) for part in _ASCII_RUN.split(text)])
+    return "".join([part.translate(_FOLDING) for part in ASCII_RUN.split(text)])
+
+
+def without_parting_apostrophes(text: str) -> str:
+    """Of the same length: spaces for each apostrophe that stands between two words."""
+    if not text.isascii():
+        text = text.replace("\u2019", "'")
+    return _PARTING_APOSTROPHE.sub(_blank, text) if "'" in text else text
+
+
+def _blank(found: re.Match[str]) -> str:
+    return " " * len(found[0])
 
 
 def _fold_character(character: str) -> str:

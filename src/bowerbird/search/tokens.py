@@ -54,6 +54,21 @@ def lone_sigil_word(text: str) -> str | None:
     return pieces[0][:MAX_TOKEN_CHARACTERS]
 
 
+def cut(word: str) -> list[tuple[str, int]]:
+    """A folded word's tokens, each with its place in the word."""
+    found: list[tuple[str, int]] = []
+    for run in _RUN.finditer(word):
+        if is_unspaced(run[0]):
+            # Each character begins a token, the last one alone: so a query of one character is a
+            # prefix that finds it anywhere, and a phrase may go on behind the run.
+            found += [
+                (word[start : min(start + 2, run.end())], start) for start in range(*run.span())
+            ]
+        else:
+            found.append((run[0][:MAX_TOKEN_CHARACTERS], run.start()))
+    return found
+
+
 def is_unspaced(token: str) -> bool:
     """Whether the token was cut from a script that puts no spaces between words."""
     return _UNSPACED.match(token) is not None
@@ -83,19 +98,7 @@ def _words(folded: str) -> list[str]:
         if word.isascii():
             tokens.append(word[:MAX_TOKEN_CHARACTERS])
         else:
-            tokens += _runs(word)
-    return tokens
-
-
-def _runs(word: str) -> list[str]:
-    tokens: list[str] = []
-    for run in _RUN.findall(word):
-        if is_unspaced(run):
-            # Each character begins a token, the last one alone: so a query of one character is a
-            # prefix that finds it anywhere, and a phrase may go on behind the run.
-            tokens += [run[start : start + 2] for start in range(len(run))]
-        else:
-            tokens.append(run[:MAX_TOKEN_CHARACTERS])
+            tokens += [token for token, _ in cut(word)]
     return tokens
 
 

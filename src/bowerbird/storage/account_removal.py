@@ -12,12 +12,13 @@ from bowerbird.storage.places import LAST_NUMBER, place_of
 _HIDING: Final = ("delete_keys", "delete_calls", "delete_digest_preference", "delete_library")
 _PLACED: Final = ("delete_words", "delete_contents")
 _BOOKMARKS: Final = (*_PLACED, "delete_attachments", "delete_bookmarks")
-_BESIDE: Final = ("some_trash", "some_answers", "some_digests")
+_BESIDE: Final = ("some_trash", "some_answers", "some_jobs", "some_digests")
 # Keys and calls once more: a server may have written the calls it had counted meanwhile.
 _REST: Final = (
     *_BOOKMARKS,
     "delete_trash",
     "delete_answers",
+    "delete_jobs",
     "delete_views",
     "delete_digests",
     "delete_labels",

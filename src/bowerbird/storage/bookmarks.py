@@ -41,6 +41,8 @@ _COLUMNS: Final = {
     "title": "b.title_key",
     "author": "b.author_key",
 }
+# A word in more posts than this ranks the latest of them: bounded work, whatever is asked.
+RANKED_FROM: Final = 5_000
 _DEFAULT: Final = Sort()
 # As hexadecimal digits: a colon in JSON would read as the mark of a parameter.
 _CLOSINGS: Final[dict[str, Any]] = {
@@ -119,10 +121,15 @@ class BookmarkStore:
         return [number for _, number in await self._keys(account, filter, _DEFAULT, None, limit)]
 
     async def ranked(self, account: Account, filter: BookmarkFilter, limit: int) -> list[int]:
-        """The numbers of the best matches, best first. The filter must want a word."""
+        """The numbers of the best matches, best first. The filter must want a whole word."""
+        assert filter.words is not None
         fragments, values = self._asked(account, filter)
         sql = self._statement("ranked", *(f for f in fragments if f != "wanted"))
-        rows = await self._database.slow_rows(sql, {**values, "limit": limit})
+        values["ranking"] = self._database.match(filter.words).ranking
+        values["counted"] = len(filter.words.ranking_tokens)
+        rows = await self._database.slow_rows(
+            sql, {**values, "considered": RANKED_FROM, "limit": limit}
+        )
         return [row[0] for row in rows]
 
     async def contents(self, account: Account, numbers: Sequence[int]) -> tuple[bytes, int]:

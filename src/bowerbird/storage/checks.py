@@ -29,6 +29,7 @@ _OWNED: Final = {
     "idempotency": "account_id, idempotency_key",
     "trash": "account_id, post_id",
     "smart_view": "account_id, slug",
+    "job": "account_id, job_id",
     "digest": "account_id, kind, first_day",
     "digest_preference": "account_id",
 }

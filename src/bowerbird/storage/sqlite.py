@@ -12,7 +12,7 @@ import msgspec
 
 from bowerbird import errors
 from bowerbird.model.words import Match, WordQuery
-from bowerbird.storage import migrations, queries
+from bowerbird.storage import fts5_rank, migrations, queries
 from bowerbird.storage.database import Row, Transaction, Values
 from bowerbird.storage.sqlite_writer import Writer, translated
 from bowerbird.storage.word_order import WordOrder
@@ -146,6 +146,7 @@ def connect(file: Path, *, read_only: bool = False, is_mapped: bool = True) -> a
     )
     connection = apsw.Connection(str(file), flags=flags)
     connection.set_busy_timeout(_BUSY_MS)
+    fts5_rank.register(connection)
     # A plan is made once a statement. Without this SQLite plans anew for each value it is given,
     # which cost a page of 100 as much as reading it.
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)

@@ -7,17 +7,26 @@ engine's syntax.
 from collections import defaultdict
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from bowerbird.model.words import GAP, Match, Term, WordQuery
 
 
 def for_fts5(query: WordQuery) -> Match:
-    """Texts for `MATCH`."""
-    return _match(query, _fts5_term, every=" AND ", any=" OR ")
+    """Texts for `MATCH`. The ranking is a second part of it, which the gaps end."""
+    match = _match(query, _fts5_term, every=" AND ", any=" OR ")
+    if not query.ranking_tokens or match.wanted is None:
+        return match
+    counted = " OR ".join(f'"{token}"' for token in [*query.ranking_tokens, GAP])
+    return replace(match, ranking=f"({match.wanted}) AND ({counted})")
 
 
 def for_tsquery(query: WordQuery) -> Match:
     """Texts for `CAST(... AS tsquery)`."""
-    return _match(query, _tsquery_term, every=" & ", any=" | ")
+    match = _match(query, _tsquery_term, every=" & ", any=" | ")
+    return replace(
+        match, ranking=" | ".join(f"'{token}'" for token in query.ranking_tokens) or None
+    )
 
 
 def vector_text(index_text: str) -> str:

@@ -62,6 +62,20 @@ DELETE FROM digest
                               LIMIT :limit)
 RETURNING first_day
 
+-- name: some_jobs
+DELETE FROM job
+ WHERE account_id = :account_id
+   AND job_id IN (SELECT j.job_id
+                    FROM job AS j
+                   WHERE j.account_id = :account_id
+                   ORDER BY j.job_id
+                   LIMIT :limit)
+RETURNING job_id
+
+-- name: delete_jobs
+DELETE FROM job
+ WHERE account_id = :account_id
+
 -- name: delete_trash
 DELETE FROM trash
  WHERE account_id = :account_id

@@ -36,13 +36,20 @@ b.number NOT IN (SELECT k.number FROM keyword AS k
                     AND k.words @@ CAST(CAST(:unwanted AS text) AS tsquery))
 
 -- name: ranked
--- The best thousand, best first.
-SELECT b.number
-  FROM keyword AS k
-  JOIN bookmark AS b ON b.account_id = k.account_id AND b.number = k.number
- WHERE k.account_id = CAST(:account_id AS bigint)
-   AND b.account_id = CAST(:account_id AS bigint)
-   AND k.words @@ CAST(CAST(:wanted AS text) AS tsquery)
-   AND {filters}
- ORDER BY ts_rank_cd(k.words, CAST(CAST(:wanted AS text) AS tsquery), 1) DESC, b.number DESC
+-- The best thousand of the latest matches, best first, the score rounded to what both databases
+-- agree on.
+SELECT number
+  FROM (SELECT b.number AS number,
+               round(CAST(CAST(ts_rank(CAST(ARRAY[1, 1, 1, 1] AS real[]), k.words,
+                                       CAST(CAST(:ranking AS text) AS tsquery), 1)
+                               AS double precision) AS numeric), 5) AS score
+          FROM keyword AS k
+          JOIN bookmark AS b ON b.account_id = k.account_id AND b.number = k.number
+         WHERE k.account_id = CAST(:account_id AS bigint)
+           AND b.account_id = CAST(:account_id AS bigint)
+           AND k.words @@ CAST(CAST(:wanted AS text) AS tsquery)
+           AND {filters}
+         ORDER BY b.number DESC
+         LIMIT :considered) AS considered
+ ORDER BY score DESC, number DESC
  LIMIT :limit

@@ -32,12 +32,16 @@ b.number NOT IN (SELECT rowid - :place FROM keyword
                   WHERE keyword MATCH :unwanted AND rowid BETWEEN :place AND :place_end)
 
 -- name: ranked
--- The best thousand, best first; bm25 is smaller for better.
-SELECT b.number
-  FROM keyword
-  JOIN bookmark AS b ON b.account_id = :account_id AND b.number = keyword.rowid - :place
- WHERE keyword MATCH :wanted
-   AND keyword.rowid BETWEEN :place AND :place_end
-   AND {filters}
- ORDER BY bm25(keyword), b.number DESC
+-- The best thousand of the latest matches, best first. FTS5 walks backwards and stops early.
+SELECT number
+  FROM (SELECT b.number AS number,
+               round(rank_of(keyword, :counted), 5) AS score
+          FROM keyword
+          JOIN bookmark AS b ON b.account_id = :account_id AND b.number = keyword.rowid - :place
+         WHERE keyword MATCH :ranking
+           AND keyword.rowid BETWEEN :place AND :place_end
+           AND {filters}
+         ORDER BY keyword.rowid DESC
+         LIMIT :considered)
+ ORDER BY score DESC, number DESC
  LIMIT :limit

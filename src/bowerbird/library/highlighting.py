@@ -1,0 +1,62 @@
+"""Adds to each bookmark of a page where it holds what was searched for."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from bowerbird.model.words import WordQuery
+from bowerbird.search.highlights import highlight
+
+
+class _Author(Struct):
+    name: str = ""
+
+
+class _Details(Struct):
+    text: str
+    article: dict[str, Any] | None = None
+    quoted_tweet: dict[str, Any] | None = None
+
+
+class _Post(Struct):
+    """As much of a bookmark as words are found in."""
+
+    author_username: str
+    author_details: _Author
+    tweet_details: _Details
+
+
+_posts: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
+_post: Final = msgspec.json.Decoder(_Post).decode
+
+
+def with_highlights(body: bytes, query: WordQuery) -> bytes:
+    """The bookmarks, parted by commas as before; one without a hit in its text stays as it is."""
+    return b",".join([_highlighted(bytes(raw), query) for raw in _posts(b"[%b]" % body)])
+
+
+def _highlighted(bookmark: bytes, query: WordQuery) -> bytes:
+    found = highlight(_fields(_post(bookmark)), query)
+    if found is None:
+        return bookmark
+    return b'%b,"highlight":%b}' % (bookmark[:-1], msgspec.json.encode(found))
+
+
+def _fields(post: _Post) -> Sequence[tuple[str, str]]:
+    details = post.tweet_details
+    article = details.article or {}
+    quoted = details.quoted_tweet or {}
+    quoted_article = quoted.get("article") or {}
+    fields = [
+        ("text", details.text),
+        ("article.title", article.get("title")),
+        ("article.plain_text", article.get("plain_text")),
+        ("quoted_tweet.text", quoted.get("text")),
+        ("quoted_tweet.article.title", quoted_article.get("title")),
+        ("quoted_tweet.article.plain_text", quoted_article.get("plain_text")),
+        ("author_username", f"@{post.author_username}"),
+        ("author_details.name", post.author_details.name),
+    ]
+    return [(name, text) for name, text in fields if text]

@@ -1,0 +1,31 @@
+"""How well a post matches, for FTS5: the score that PostgreSQL's ts_rank gives the same post.
+
+FTS5's own bm25 weighs a word by how often it occurs in all accounts together, so that what others
+save would move the order of one's own list.
+"""
+
+from itertools import accumulate
+from math import log2
+from typing import Any, Final
+
+import apsw
+
+NAME: Final = "rank_of"
+DIGITS: Final = 5
+# A tsvector keeps no more places of one word.
+_MOST: Final = 255
+_LIMIT: Final = 1.64493406685
+# What the second, third … occurrence still adds.
+_WORTH: Final = [0.0, *accumulate(1 / (n * n) / _LIMIT for n in range(1, _MOST + 1))]
+
+
+def register(connection: apsw.Connection) -> None:
+    connection.register_fts5_function(NAME, _rank)
+
+
+def _rank(api: apsw.FTS5ExtensionApi, *given: Any) -> float:
+    """So many words as are given, then the gaps between fields, are the query's last phrases."""
+    counted, last = int(given[0]), api.phrase_count - 1
+    occurrences = [len(api.phrase_column_offsets(n, 0)) for n in range(last - counted, last)]
+    length = api.column_size(0) - len(api.phrase_column_offsets(last, 0))
+    return sum([_WORTH[n] for n in occurrences]) / counted / log2(length + 1)

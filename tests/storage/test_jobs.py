@@ -1,0 +1,166 @@
+"""The queue itself: what is added, whose turn it is, and what an operator can do about it."""
+
+import pytest
+
+from bowerbird.clock import MICROSECONDS, system_clock
+from bowerbird.errors import Refusal
+from bowerbird.model.jobs import EMBEDDING, EXPORTS, Job
+from bowerbird.storage.database import Database
+from bowerbird.storage.jobs import JobStore
+from tests.support.working import add, new_account, shown
+
+pytestmark = pytest.mark.anyio
+
+
+async def claimed(database: Database, lease_s: float = 60) -> Job:
+    job = await JobStore(database).claim(["errand"], EMBEDDING, lease_s=lease_s, now=system_clock())
+    assert job is not None
+    return job
+
+
+async def test_the_same_is_not_added_twice_while_it_is_unfinished(database: Database) -> None:
+    account_id = await new_account(database)
+    first = await add(database, account_id, unique="version 7")
+
+    assert await add(database, account_id, unique="version 7") == first
+    assert await add(database, account_id, unique="version 8") != first
+    assert await add(database, account_id, "another kind", unique="version 7") != first
+    assert await add(database, await new_account(database), unique="version 7") != first
+
+
+async def test_the_same_is_added_again_once_it_has_ended(database: Database) -> None:
+    account_id = await new_account(database)
+    first = await add(database, account_id, unique="version 7")
+    job = await claimed(database)
+    await JobStore(database).complete(job, None, total=0, now=1, expires_at=None)
+
+    assert await add(database, account_id, unique="version 7") != first
+
+
+async def test_jobs_without_a_unique_text_are_all_added(database: Database) -> None:
+    account_id = await new_account(database)
+
+    assert await add(database, account_id) != await add(database, account_id)
+
+
+async def test_nothing_is_added_to_an_account_that_is_gone(database: Database) -> None:
+    with pytest.raises(Refusal, match="The account was deleted meanwhile"):
+        await add(database, 77)
+
+
+async def test_whoever_lost_a_job_changes_nothing_of_it(database: Database) -> None:
+    account_id = await new_account(database)
+    job_id = await add(database, account_id)
+    store = JobStore(database)
+    lost = await claimed(database, lease_s=0)
+    held = await claimed(database)
+
+    assert not await store.hold(lost, 1, 2, lease_s=60)
+    assert not await store.complete(lost, b'"lost"', total=2, now=1, expires_at=None)
+    assert not await store.put_off(lost, "no", pause_s=0)
+    assert not await store.give_back(lost)
+    assert not await store.fail(lost, "no", now=1)
+    assert await store.complete(held, b'"held"', total=2, now=1, expires_at=None)
+
+    job = await shown(database, account_id, job_id)
+    assert (job.state, job.result) == ("completed", b'"held"')
+
+
+async def test_a_failed_job_is_retried_from_the_beginning(database: Database) -> None:
+    account_id = await new_account(database)
+    job_id = await add(database, account_id)
+    store = JobStore(database)
+    assert not await store.retry(account_id, job_id)
+    await store.fail(await claimed(database), "It broke.", now=1)
+
+    assert await store.retry(account_id, job_id)
+
+    job = await shown(database, account_id, job_id)
+    assert (job.state, job.tries, job.error, job.completed_at) == ("pending", 0, None, None)
+    assert (await claimed(database)).job_id == job_id
+
+
+async def test_a_failed_job_is_not_retried_beside_its_like(database: Database) -> None:
+    account_id = await new_account(database)
+    first = await add(database, account_id, unique="version 7")
+    store = JobStore(database)
+    await store.fail(await claimed(database), "It broke.", now=1)
+    await add(database, account_id, unique="version 7")
+
+    assert not await store.retry(account_id, first)
+
+
+async def test_only_what_is_unfinished_is_cancelled(database: Database) -> None:
+    account_id = await new_account(database)
+    job_id = await add(database, account_id)
+    store = JobStore(database)
+
+    assert await store.cancel(account_id, job_id, now=5)
+    assert not await store.cancel(account_id, job_id, now=6)
+    assert not await store.cancel(await new_account(database), job_id, now=6)
+    assert (await shown(database, account_id, job_id)).completed_at == 5
+
+
+async def test_a_job_of_another_account_is_not_found(database: Database) -> None:
+    job_id = await add(database, await new_account(database))
+
+    assert await JobStore(database).one(await new_account(database), job_id) is None
+
+
+async def test_old_jobs_are_forgotten_account_by_account(database: Database) -> None:
+    store = JobStore(database)
+    account_id, other = await new_account(database), await new_account(database)
+    for at in (1, 2, 9):
+        job_id = await add(database, account_id)
+        await store.cancel(account_id, job_id, now=at)
+    await add(database, other)
+
+    assert await store.accounts_with_old(before=5, limit=10) == [account_id]
+    assert await store.forget_old(account_id, before=5, most=1) == 1
+    assert await store.forget_old(account_id, before=5, most=9) == 1
+    assert await store.accounts_with_old(before=5, limit=10) == []
+    assert len(await store.latest(10)) == 2
+
+
+async def test_a_result_s_time_ends(database: Database) -> None:
+    account_id = await new_account(database)
+    job_id = await add(database, account_id)
+    store = JobStore(database)
+    await store.complete(await claimed(database), b"{}", total=1, now=1, expires_at=MICROSECONDS)
+
+    assert await store.due_to_expire(MICROSECONDS - 1, 10) == []
+    due = await store.due_to_expire(MICROSECONDS, 10)
+    assert [job.job_id for job in due] == [job_id]
+    await store.expire(account_id, job_id)
+
+    assert await store.due_to_expire(MICROSECONDS, 10) == []
+    assert (await shown(database, account_id, job_id)).state == "expired"
+
+
+async def test_jobs_are_counted_by_kind_and_state(database: Database) -> None:
+    account_id = await new_account(database)
+    await add(database, account_id)
+    await add(database, account_id)
+    job_id = await add(database, account_id, "other")
+    store = JobStore(database)
+    await store.cancel(account_id, job_id, now=1)
+
+    counts = await store.counts()
+
+    assert [(c.kind, c.state, c.count) for c in counts] == [
+        ("errand", "pending", 2),
+        ("other", "failed", 1),
+    ]
+    assert abs(counts[0].oldest_at - system_clock()) < 60 * MICROSECONDS
+
+
+async def test_a_thousand_jobs_of_an_account_cost_a_claim_little(database: Database) -> None:
+    many, one = await new_account(database), await new_account(database)
+    for _ in range(1_000):
+        await add(database, many)
+    await add(database, one, priority=EXPORTS)
+
+    owners = [(await claimed(database)).account_id for _ in range(4)]
+
+    assert set(owners[:2]) == {many, one}
+    assert owners[2:] == [many, many]

@@ -1,0 +1,98 @@
+"""Jobs for tests: accounts to have them, kinds that can be watched, and a worker that is quick."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from bowerbird.clock import system_clock
+from bowerbird.jobs.leases import Progress
+from bowerbird.jobs.worker import Kind, Recurring, Worker
+from bowerbird.model.accounts import Membership
+from bowerbird.model.jobs import EXPORTS, Job, JobShown
+from bowerbird.model.keys import new_account_id
+from bowerbird.storage.accounts import AccountStore
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.jobs import JobStore
+
+PATIENCE_S = 20.0
+Run = Callable[[Job, Progress], Awaitable[bytes | None]]
+
+
+async def new_account(database: Database) -> int:
+    account_id = new_account_id()
+    email = f"{account_id}@example.com"
+    await AccountStore(database).create(Membership(account_id, email, "pro", 0, 0), email)
+    return account_id
+
+
+async def add(
+    database: Database,
+    account_id: int,
+    kind: str = "errand",
+    *,
+    priority: int = EXPORTS,
+    unique: str | None = None,
+    parameters: bytes = b"{}",
+) -> str:
+    async def work(transaction: Transaction) -> str:
+        return await JobStore(database).add(
+            transaction,
+            account_id,
+            kind,
+            parameters,
+            priority=priority,
+            now=system_clock(),
+            unique=unique,
+        )
+
+    return await database.write(work)
+
+
+async def shown(database: Database, account_id: int, job_id: str) -> JobShown:
+    found = await JobStore(database).one(account_id, job_id)
+    assert found is not None
+    return found
+
+
+async def until(
+    database: Database, account_id: int, job_id: str, *states: str, patience_s: float = PATIENCE_S
+) -> JobShown:
+    """The job as soon as it is in one of these states."""
+    async with asyncio.timeout(patience_s):
+        while True:
+            job = await shown(database, account_id, job_id)
+            if job.state in states:
+                return job
+            await asyncio.sleep(0.02)
+
+
+def worker(
+    database: Database,
+    run: Run,
+    *,
+    recurring: Sequence[Recurring] = (),
+    kinds: Sequence[Kind] | None = None,
+    **options: Any,
+) -> Worker:
+    """Quick in everything: it looks for work all the time and waits for nobody long."""
+    quick = {"lease_s": 1.0, "heartbeat_s": 0.2, "poll_s": 0.02, "pauses_s": (0.05, 0.05)}
+    return Worker(
+        database,
+        [Kind("errand", run)] if kinds is None else kinds,
+        recurring,
+        system_clock,
+        **{**quick, **options},
+    )
+
+
+@asynccontextmanager
+async def at_work(*workers: Worker) -> AsyncIterator[None]:
+    """Ends them in an orderly way."""
+    stopping = asyncio.Event()
+    running = [asyncio.create_task(each.run(stopping)) for each in workers]
+    try:
+        yield
+    finally:
+        stopping.set()
+        await asyncio.gather(*running)
