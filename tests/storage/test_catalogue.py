@@ -32,6 +32,8 @@ LIBRARY = {
     "idempotency",
     "trash",
     "smart_view",
+    "digest",
+    "digest_preference",
     "job",
 }
 # Where SQLite keys by place, PostgreSQL has the two parts of it.

@@ -52,14 +52,16 @@ class DigestStore:
         """Notes that nothing is left to do of what was due before."""
         await transaction.run(self._sql["settle"], {"account_id": account_id, "since": since})
 
-    async def due_accounts(self, after: int, now: int, limit: int) -> list[int]:
-        """Accounts behind one that a worker has to look at, in their order."""
-        values = {"after": after, "now": now, "limit": limit}
-        return [row[0] for row in await self._database.slow_rows(self._sql["due_accounts"], values)]
+    async def put_off(self, account_id: int, due_at: int) -> None:
+        async def work(transaction: Transaction) -> None:
+            await self.set_due(transaction, account_id, due_at)
 
-    async def is_due(self, account_id: int, now: int) -> bool:
-        rows = await self._database.rows(self._sql["due_at"], {"account_id": account_id})
-        return bool(rows) and rows[0][0] <= now
+        await self._database.write(work)
+
+    async def due_accounts(self, after: int, now: int, limit: int, *, job_kind: str) -> list[int]:
+        """Accounts behind one that wait for a worker and have no job of that kind, in order."""
+        values = {"after": after, "now": now, "limit": limit, "job_kind": job_kind}
+        return [row[0] for row in await self._database.slow_rows(self._sql["due_accounts"], values)]
 
     async def put(self, transaction: Transaction, account_id: int, digest: Digest) -> bool:
         """False when the period has its digest already."""

@@ -6,11 +6,6 @@ SELECT p.frequency, p.time_zone, p.hour, p.is_mailed, p.since
   FROM digest_preference AS p
  WHERE p.account_id = :account_id
 
--- name: due_at
-SELECT p.due_at
-  FROM digest_preference AS p
- WHERE p.account_id = :account_id
-
 -- name: put_preferences
 INSERT INTO digest_preference (account_id, frequency, time_zone, hour, is_mailed, since, due_at)
 VALUES (:account_id, :frequency, :time_zone, :hour, :is_mailed, :since, :due_at)
@@ -33,11 +28,17 @@ UPDATE digest_preference
  WHERE account_id = :account_id
 
 -- name: due_accounts
--- Read from the index alone, which holds two numbers an account.
+-- Read from the index alone, which holds two numbers an account; those that wait for a worker
+-- already are left out.
 SELECT p.account_id
   FROM digest_preference AS p
  WHERE p.account_id > :after
    AND p.due_at <= :now
+   AND NOT EXISTS (SELECT 1
+                     FROM job AS j
+                    WHERE j.account_id = p.account_id
+                      AND j.kind = :job_kind
+                      AND j.completed_at IS NULL)
  ORDER BY p.account_id
  LIMIT :limit
 
