@@ -59,7 +59,8 @@ def _row(padding: str, inner: str) -> str:
 
 def _element(tag: str, tone: str, style: str, inner: str) -> str:
     """Text in its own direction: a post may be in any script."""
-    return f'<{tag} class="{tone}" dir="auto" style="{style};color:{_TONES[tone]}">{inner}</{tag}>'
+    style = f"text-align:start;{style};color:{_TONES[tone]}"
+    return f'<{tag} class="{tone}" dir="auto" style="{style}">{inner}</{tag}>'
 
 
 def _link(address: str, tone: str, inner: str) -> str:
@@ -99,7 +100,8 @@ def _chips(name: str, counts: list[tuple[str, int]]) -> str:
 def _section(section: words.Section, digest: DigestShown) -> str:
     style = f"margin:0 0 2px;{_SERIF};font-size:21px;line-height:1.3"
     more = f"And {section.more:,} more." if section.more > 0 else ""
-    posts = "".join(_post(post, digest) for post in section.posts)
+    last = section.posts[-1]
+    posts = "".join(_post(post, digest, is_last=post is last) for post in section.posts)
     heading = _element("h2", "ink", style, escape(section.heading))
     return heading + _note(section.note) + posts + _note(more)
 
@@ -108,7 +110,7 @@ def _note(text: str) -> str:
     return _element("p", "soft", f"margin:6px 0 0;{_SMALL}", escape(text)) if text else ""
 
 
-def _post(post: DigestPost, digest: DigestShown) -> str:
+def _post(post: DigestPost, digest: DigestShown, *, is_last: bool) -> str:
     author = f'<bdi class="ink" style="color:{_TONES["ink"]};font-weight:600">'
     author += f"{escape(words.author_of(post))}</bdi>"
     day = escape(words.day_of(post, digest))
@@ -122,7 +124,7 @@ def _post(post: DigestPost, digest: DigestShown) -> str:
     if post.text:
         style = f"margin:0;{_SANS};font-size:15px;line-height:1.55;{wrapped}"
         parts.append(_element("p", "ink", style, escape(post.text)))
-    style = f"padding:14px 0 13px;border-bottom:1px solid {_LINE}"
+    style = "padding:14px 0 13px" + ("" if is_last else f";border-bottom:1px solid {_LINE}")
     return f'<div class="line" style="{style}">{"".join(parts)}</div>'
 
 

@@ -12,12 +12,14 @@ from bowerbird.library.digest_shown import DigestPost, DigestShown
 
 # An underscore within a word means nothing, and an ampersand only in front of an entity.
 _MEANINGFUL: Final = re.compile(r"[\\`*\[\]<>~|]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
+# At the beginning of a line there is more that means something.
+_AT_START: Final = re.compile(r"^(?:(?=[#+=-])|(\d{1,9})(?=[.)]))")
 
 
 def markdown(digest: DigestShown) -> str:
     parts = [f"# {words.heading(digest)}", f"*{escaped(digest.title)}*"]
     if digest.introduction:
-        parts.append(escaped(digest.introduction))
+        parts.append(_AT_START.sub(r"\1\\", escaped(digest.introduction)))
     parts.append(words.opening(digest))
     if labels := _counts(words.labels(digest)):
         parts.append(f"**Labels:** {labels}")
@@ -61,9 +63,11 @@ def _counts(counts: list[tuple[str, int]]) -> str:
 def _item(post: DigestPost, digest: DigestShown) -> str:
     author, day = escaped(words.author_of(post)), words.day_of(post, digest)
     where = f"[{day}](<{post.link}>)" if post.link else day
-    title = f"**{escaped(post.title)}** " if post.title else ""
-    tags = "".join(f" *{escaped(tag)}*" for tag in post.tags or [])
-    return f"- **{author}** ({where}): {title}{escaped(post.text)}{tags}".rstrip(": ")
+    said = [f"**{escaped(post.title)}**"] if post.title else []
+    said += [escaped(post.text)] if post.text else []
+    said += [f"*{escaped(tag)}*" for tag in post.tags or []]
+    head = f"- **{author}** ({where})"
+    return f"{head}: {' '.join(said)}" if said else head
 
 
 def _plain_item(post: DigestPost, digest: DigestShown) -> str:
