@@ -12,7 +12,7 @@ from tests.cli.libraries import EMAIL, Library, sqlite_library
 
 _OWNED = (
     *("person", "library", "api_key", "api_call", "bookmark", "label", "bookmark_label"),
-    *("idempotency", "trash", "smart_view", "job"),
+    *("idempotency", "trash", "smart_view", "job", "digest", "digest_preference"),
 )
 
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from tests.support import make, writing
+from tests.support import digesting, make, writing
 from tests.support.published import document
 from tests.support.service import Member, Service
 
@@ -66,6 +66,10 @@ ASKED: Final[dict[tuple[str, str], list[tuple[str, Any]]]] = {
     ("patch", "/v1/views/{slug}"): [("", {"name": "mine"}), ("", {})],
     ("delete", "/v1/views/{slug}"): [("", None)],
     ("get", "/v1/views/{slug}/bookmarks"): [("", None), ("?cursor={view_cursor}", None)],
+    ("get", "/v1/digests"): [("", None), ("?limit=1", None)],
+    ("get", "/v1/digests/preferences"): [("", None)],
+    ("patch", "/v1/digests/preferences"): [("", {"hour": 9}), ("", {})],
+    ("get", "/v1/digests/{digest_id}"): [("", None), ("?format=json", None)],
 }
 
 
@@ -98,7 +102,12 @@ async def _fill(bob: Member) -> dict[str, str]:
     await writing.send(bob, "DELETE", f"/v1/bookmarks/{THROWN_AWAY}")
     view = await writing.view(bob, "Their View", base_query={"q": "geheim"})
     shown = (await bob.get(f"{view}/bookmarks", limit=1)).json()
+    await writing.send(bob, "PATCH", "/v1/digests/preferences", {"time_zone": "Asia/Kathmandu"})
+    now = bob.clock.now
+    await digesting.make(bob, "2026-07-20T08:00:00+00:00")
+    bob.clock.now = now
     return {
+        "digest_id": (await digesting.ids(bob))[0],
         "post_id": THEIRS[0],
         "label_id": await writing.label_id(bob, "theirs"),
         "slug": view.rpartition("/")[2],
@@ -112,6 +121,7 @@ UNKNOWN: Final = {
     "post_id": THEIRS[0],
     "label_id": "1",
     "slug": "their-view",
+    "digest_id": "weekly-2026-07-13",
     "cursor": "x",
     "view_cursor": "x",
 }
@@ -138,6 +148,7 @@ async def _ask(
 async def _everything(member: Member) -> list[bytes]:
     """All that an account shows of itself."""
     paths = ("/v1/bookmarks?is_unread_only=false", "/v1/labels", "/v1/views", "/v1/bookmarks/count")
+    paths += ("/v1/digests", "/v1/digests/latest", "/v1/digests/preferences")
     answers = [(await member.client.get(path)).content for path in paths]
     return [*answers, str(await writing.version(member)).encode()]
 

@@ -26,7 +26,7 @@ from bowerbird.storage.digests import DigestStore
 @click.argument("email")
 @click.option(
     "--period",
-    type=click.Choice(list(PeriodKind)),
+    type=click.Choice([kind.value for kind in PeriodKind]),
     help="A day or a week; without it, as the account wants it (a week if it wants none).",
 )
 @click.option(

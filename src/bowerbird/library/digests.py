@@ -221,7 +221,7 @@ def _zone(text: str) -> str:
     if text in zone_names():
         return text
     near = difflib.get_close_matches(text, zone_names(), n=1)
-    hint = f"; did you mean {near[0]}" if near else ""
+    hint = f"; the nearest is {near[0]}" if near else ""
     raise errors.invalid(
         "time_zone", f"must be a time zone such as Europe/Berlin, got {errors.shown(text)}{hint}"
     )
