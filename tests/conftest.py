@@ -51,9 +51,9 @@ async def database(
 
 
 @pytest.fixture
-async def cast(database: Database) -> AsyncIterator[Service]:
+async def cast(database: Database, tmp_path: Path) -> AsyncIterator[Service]:
     """The service on each database, with alice, bob and free."""
-    built = await service.build(database)
+    built = await service.build(database, data_dir=tmp_path)
     yield built
     for client in (built.alice.client, built.bob.client, built.free.client, built.nobody):
         await client.aclose()

@@ -9,9 +9,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
+from bowerbird.jobs.digests import DigestJobs
+from bowerbird.jobs.exports import ExportJobs
+from bowerbird.jobs.worker import Worker
 from bowerbird.library.bookmarks import Bookmarks
 from bowerbird.library.calls import CallCounter
 from bowerbird.library.digests import Digests
+from bowerbird.library.exports import Exports
 from bowerbird.library.labels import Labels
 from bowerbird.library.marking import Marking
 from bowerbird.library.sweeping import Sweeping
@@ -20,11 +24,13 @@ from bowerbird.library.views import Views
 from bowerbird.mail import Mailer
 from bowerbird.rest import bookmarks as bookmark_endpoints
 from bowerbird.rest import digests as digest_endpoints
+from bowerbird.rest import exports as export_endpoints
 from bowerbird.rest import labels as label_endpoints
 from bowerbird.rest import views as view_endpoints
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts import AccountStore
 from bowerbird.storage.database import Database
+from bowerbird.storage.files import Files
 from bowerbird.web import unsubscribing
 from bowerbird.wire.answers import AnswerCache
 from bowerbird.wire.auth import Authenticator
@@ -42,32 +48,49 @@ class App:
     calls: CallCounter
     measures: Measures
     sweeping: Sweeping
+    worker: Worker
 
 
 def build(settings: Settings, database: Database, clock: Clock) -> App:
     accounts = AccountStore(database)
     calls = CallCounter(accounts, clock, settings.free_calls_per_month)
     measures = Measures()
-    digests = Digests(database, clock, can_mail=Mailer(settings).is_ready)
+    files = Files(settings)
+    worker = build_worker(settings, database, files, clock)
     api = Surface(
-        _endpoints(settings, database, clock, digests),
+        _endpoints(settings, database, clock, files, worker),
         authenticate=Authenticator(accounts, clock, settings.site_origin),
         calls=calls,
         measures=measures,
         upgrade_url=settings.upgrade_url,
     )
-    asgi = _dispatch(api, unsubscribing.pages(digests), _health(database))
-    return App(asgi, calls, measures, Sweeping(database, clock))
+    letters = unsubscribing.pages(_digests(settings, database, clock))
+    asgi = _dispatch(api, letters, _health(database))
+    return App(asgi, calls, measures, Sweeping(database, clock), worker)
+
+
+def build_worker(settings: Settings, database: Database, files: Files, clock: Clock) -> Worker:
+    """What does the jobs: within the server on SQLite, beside it on PostgreSQL."""
+    exports = ExportJobs(database, files, clock, settings.data_dir)
+    digests = DigestJobs(database, settings, clock)
+    recurring = [*exports.recurring, *digests.recurring]
+    return Worker(database, [exports.kind, digests.kind], recurring, clock)
+
+
+def _digests(settings: Settings, database: Database, clock: Clock) -> Digests:
+    return Digests(database, clock, can_mail=Mailer(settings).is_ready)
 
 
 def _endpoints(
-    settings: Settings, database: Database, clock: Clock, digests: Digests
+    settings: Settings, database: Database, clock: Clock, files: Files, worker: Worker
 ) -> list[Endpoint]:
     answers = AnswerCache(settings.answer_cache_mb * 1024 * 1024)
     writes = Writes(database, clock, settings.upgrade_url)
     bookmarks = Bookmarks(database)
     labels = Labels(database, clock)
     views = Views(database, bookmarks, clock)
+    exports = Exports(database, files, clock, settings.api_origin)
+    digests = _digests(settings, database, clock)
     return [
         *bookmark_endpoints.endpoints(bookmarks, answers),
         *bookmark_endpoints.write_endpoints(
@@ -79,10 +102,12 @@ def _endpoints(
         *view_endpoints.write_endpoints(views, writes),
         *digest_endpoints.endpoints(digests, answers),
         *digest_endpoints.write_endpoints(digests, writes),
+        *export_endpoints.endpoints(exports),
+        *export_endpoints.write_endpoints(exports, writes, worker.wake),
     ]
 
 
-def _dispatch(api: ASGIApp, unsubscribe: ASGIApp, others: ASGIApp) -> ASGIApp:
+def _dispatch(api: ASGIApp, letters: ASGIApp, others: ASGIApp) -> ASGIApp:
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
@@ -90,7 +115,7 @@ def _dispatch(api: ASGIApp, unsubscribe: ASGIApp, others: ASGIApp) -> ASGIApp:
         if path.startswith("/v1/") or path == "/v1":
             await api(scope, receive, send)
         elif path.startswith(unsubscribing.FOLDER):
-            await unsubscribe(scope, receive, send)
+            await letters(scope, receive, send)
         else:
             await others(scope, receive, send)
 

@@ -19,10 +19,12 @@ class Code(StrEnum):
     PAGINATION_NOT_ALLOWED = "PAGINATION_NOT_ALLOWED"
     VECTOR_SEARCH_NOT_ALLOWED = "VECTOR_SEARCH_NOT_ALLOWED"
     INVALID_REQUEST = "INVALID_REQUEST"
+    LINK_EXPIRED = "LINK_EXPIRED"
     NOT_FOUND = "NOT_FOUND"
     METHOD_NOT_ALLOWED = "METHOD_NOT_ALLOWED"
     IDEMPOTENCY_IN_PROGRESS = "IDEMPOTENCY_IN_PROGRESS"
     PAYLOAD_TOO_LARGE = "PAYLOAD_TOO_LARGE"
+    RANGE_NOT_SATISFIABLE = "RANGE_NOT_SATISFIABLE"
     IDEMPOTENCY_KEY_REUSED = "IDEMPOTENCY_KEY_REUSED"
     RATE_LIMITED = "RATE_LIMITED"
     INTERNAL_ERROR = "INTERNAL_ERROR"
@@ -59,8 +61,11 @@ CATALOGUE: Final[dict[Code, Meaning]] = {
     Code.INVALID_REQUEST: Meaning(
         400, "A parameter is missing or has the wrong shape; the sentence names it", "Fix and retry"
     ),
+    Code.LINK_EXPIRED: Meaning(
+        403, "A download link has expired, or was changed", "Poll the job for a new link"
+    ),
     Code.NOT_FOUND: Meaning(
-        404, "No such bookmark, label, Smart View or path on this account", "Not retry"
+        404, "No such bookmark, label, Smart View, job or path on this account", "Not retry"
     ),
     Code.METHOD_NOT_ALLOWED: Meaning(
         405, "The path exists, but not for this method", "Use a method of the Allow header"
@@ -69,10 +74,15 @@ CATALOGUE: Final[dict[Code, Meaning]] = {
         409, "The first request with this Idempotency-Key still runs", "Wait Retry-After seconds"
     ),
     Code.PAYLOAD_TOO_LARGE: Meaning(413, "The body is larger than accepted", "Send less at once"),
+    Code.RANGE_NOT_SATISFIABLE: Meaning(
+        416, "The Range header asks for bytes behind a file's end", "Ask for less"
+    ),
     Code.IDEMPOTENCY_KEY_REUSED: Meaning(
         422, "The Idempotency-Key was used with another request", "Use a new key"
     ),
-    Code.RATE_LIMITED: Meaning(429, "Too many requests", "Wait Retry-After seconds"),
+    Code.RATE_LIMITED: Meaning(
+        429, "Too many requests, or over 100 unfinished exports", "Wait Retry-After seconds"
+    ),
     Code.INTERNAL_ERROR: Meaning(
         500, "A fault of the service; the sentence carries a reference", "Retry with back-off"
     ),

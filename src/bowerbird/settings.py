@@ -57,6 +57,19 @@ class Settings:
     answer_cache_mb: int = setting(
         64, "Memory for ready answers, in megabytes; 0 turns the cache off."
     )
+    files_url: str = setting(
+        "",
+        "Where files such as exports are kept: `s3://bucket/prefix`, or `file:///a/path` that all "
+        "nodes share; empty means the folder `files` in the data folder.",
+    )
+    files_s3_endpoint: str = setting(
+        "", "Address of an S3 server other than Amazon's, such as `https://s3.example.com`."
+    )
+    files_s3_region: str = setting("us-east-1", "Region of the S3 bucket.")
+    files_s3_key_id: str = setting(
+        "", "Id of the S3 access key; empty takes what the machine itself offers."
+    )
+    files_s3_secret: str = setting("", "The S3 access key's secret.", secret=True)
     smtp_url: str = setting(
         "",
         "Mail server: `smtp://user:password@host:587` (STARTTLS where it is offered; with a "
@@ -107,6 +120,7 @@ class Settings:
             raise BadSetting(
                 f"{PREFIX}DATABASE_URL must begin with postgresql:// (leave it empty for SQLite)."
             )
+        self._check_files()
         self._check_mail()
 
     def _check_ports(self) -> None:
@@ -117,6 +131,20 @@ class Settings:
                 raise BadSetting(
                     f"{PREFIX}{name.upper()}={value} is too large: ports end at {_LAST_PORT}."
                 )
+
+    def _check_files(self) -> None:
+        parts = urlsplit(self.files_url)
+        is_folder = parts.scheme == "file" and parts.netloc in ("", "localhost") and parts.path
+        is_bucket = parts.scheme == "s3" and parts.netloc and not parts.query
+        if self.files_url and not (is_folder or is_bucket):
+            raise BadSetting(
+                f"{PREFIX}FILES_URL={self.files_url!r} is neither s3://bucket/prefix nor "
+                "file:///a/path (leave it empty for the data folder)."
+            )
+        _check_address("files_s3_endpoint", self.files_s3_endpoint)
+        if bool(self.files_s3_key_id) != bool(self.files_s3_secret):
+            missing = "SECRET" if self.files_s3_key_id else "KEY_ID"
+            raise BadSetting(f"{PREFIX}FILES_S3_{missing} is empty: a key needs both of its parts.")
 
     def _check_mail(self) -> None:
         # The address may hold a password, so no sentence repeats it.

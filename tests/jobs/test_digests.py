@@ -1,13 +1,13 @@
 """Digests made and mailed by a worker that a sweep sends."""
 
 import asyncio
-from typing import Any
 
 import pytest
 
-from bowerbird.jobs import digests
-from bowerbird.library.digest_making import DigestMaking
+from bowerbird.jobs.digests import DigestJobs
+from bowerbird.jobs.worker import Worker
 from bowerbird.model.jobs import Job, State
+from bowerbird.settings import Settings
 from bowerbird.storage.jobs import JobStore
 from tests.support import digesting, working
 from tests.support.digesting import MONDAY, instant
@@ -18,15 +18,21 @@ from tests.support.writing import SECOND
 pytestmark = pytest.mark.anyio
 
 
-def worker(cast: Service, server: MailServer, **given: Any) -> Any:
-    making = given.pop("making", None) or DigestMaking(cast.database, cast.clock, can_mail=True)
-    mail = digesting.mail(cast.alice, server)
-    kind = digests.kind(cast.database, cast.clock, making, mail)
-    return working.worker(cast.database, kind.run, kinds=[kind], **given)
+def of(cast: Service, server: MailServer | None = None) -> DigestJobs:
+    """The jobs as the service builds them."""
+    settings = Settings()
+    if server is not None:
+        settings = Settings(smtp_url=server.url, mail_from="birds@example.org")
+    return DigestJobs(cast.database, settings, cast.clock)
+
+
+def worker(cast: Service, server: MailServer) -> Worker:
+    kind = of(cast, server).kind
+    return working.worker(cast.database, kind.run, kinds=[kind])
 
 
 async def sweep(cast: Service) -> None:
-    await digests.recurring(cast.database, cast.clock).run()
+    await of(cast).sweep()
 
 
 async def jobs(cast: Service) -> list[tuple[int, str]]:
@@ -95,18 +101,15 @@ async def test_a_sweep_leaves_those_alone_that_are_not_due(cast: Service) -> Non
 
 
 async def test_a_fault_does_not_come_round_every_minute(cast: Service) -> None:
-    class Faulty(DigestMaking):
-        async def make_due(self, _: int) -> None:
-            raise RuntimeError("broken")
-
     cast.clock.now = instant(MONDAY)
-    async with mail_server() as server:
-        mail = digesting.mail(cast.alice, server)
-    making = Faulty(cast.database, cast.clock)
-    kind = digests.kind(cast.database, cast.clock, making, mail)
-    for member in (cast.alice, cast.bob, cast.free):
-        with pytest.raises(RuntimeError, match="broken"):
-            await kind.run(Job(member.account_id, "1", "digest", b"{}", 1), _no_progress)
+    members = (cast.alice, cast.bob, cast.free)
+    for member in members:
+        await member.save(bookmarked_at="2026-07-14T12:00:00+00:00")
+    # Nothing can be made of what these hold now.
+    await cast.database.write(lambda transaction: transaction.run(_BREAK, {}))
+    for member in members:
+        with pytest.raises(ValueError, match="hourly"):
+            await of(cast).kind.run(Job(member.account_id, "1", "digest", b"{}", 1), _no_progress)
 
     cast.clock.now += 3_600 * SECOND - 1
     await sweep(cast)
@@ -115,6 +118,9 @@ async def test_a_fault_does_not_come_round_every_minute(cast: Service) -> None:
     cast.clock.now += 1
     await sweep(cast)
     assert len(await jobs(cast)) == 3
+
+
+_BREAK = "UPDATE digest_preference SET frequency = 'hourly'"
 
 
 async def _no_progress(_done: int, _total: int) -> None:

@@ -1,6 +1,7 @@
 """For what does not depend on the database: the service on SQLite alone, and its log."""
 
 from collections.abc import AsyncIterator, Iterator, MutableMapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +13,8 @@ from tests.support.service import Member
 
 
 @pytest.fixture
-async def sqlite_alice(sqlite: Database) -> AsyncIterator[Member]:
-    built = await service.build(sqlite)
+async def sqlite_alice(sqlite: Database, tmp_path: Path) -> AsyncIterator[Member]:
+    built = await service.build(sqlite, data_dir=tmp_path)
     yield built.alice
     for client in (built.alice.client, built.bob.client, built.free.client, built.nobody):
         await client.aclose()

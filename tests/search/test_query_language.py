@@ -71,12 +71,30 @@ def test_counts_the_first_words_of_a_long_phrase_only() -> None:
 def test_writes_both_engines_texts() -> None:
     query = parse('cat "big dog" ru* -cow -"old owl"')
 
+    wanted = '"cat" AND "big" + "dog" AND "ru" *'
     assert for_fts5(query) == Match(
-        wanted='"cat" AND "big" + "dog" AND "ru" *', unwanted='"cow" OR "old" + "owl"'
+        wanted=wanted,
+        unwanted='"cow" OR "old" + "owl"',
+        ranking=f'({wanted}) AND ("cat" OR "big" OR "dog" OR "#")',
+        ranking_start=3,
     )
     assert for_tsquery(query) == Match(
-        wanted="'cat' & 'big' <-> 'dog' & 'ru':*", unwanted="'cow' | 'old' <-> 'owl'"
+        wanted="'cat' & 'big' <-> 'dog' & 'ru':*",
+        unwanted="'cow' | 'old' <-> 'owl'",
+        ranking="'cat' | 'big' | 'dog'",
     )
+
+
+def test_counts_single_words_where_they_are_found() -> None:
+    match = for_fts5(parse("cat dog"))
+
+    assert match.ranking == '("cat" AND "dog") AND ("cat" OR "#")'
+    assert match.ranking_start == 0
+
+
+def test_ranks_by_nothing_but_whole_wanted_words() -> None:
+    assert for_fts5(parse("ru* -cow")).ranking is None
+    assert for_tsquery(parse("ru* -cow")).ranking is None
 
 
 def test_asks_for_nothing_when_all_is_excluded() -> None:

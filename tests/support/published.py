@@ -34,11 +34,18 @@ def check(response: httpx.Response) -> None:
     assert promised, f"{request.method} {request.url.path} answers {response.status_code}"
     for name, header in promised.get("headers", {}).items():
         assert not header.get("required") or name in response.headers, name
-    if "content" in promised:
+    if _is_file(promised):
+        assert response.headers["content-type"].partition(";")[0] in promised["content"]
+    elif "content" in promised:
         schema = promised["content"]["application/json"]["schema"]
         _check_body(response, request, schema)
     else:
         assert response.content == b""
+
+
+def _is_file(promised: dict[str, Any]) -> bool:
+    """Whether the answer is a file, of which the document tells no more than its type."""
+    return not promised.get("content", {"": {"schema": {}}}).get("application/json", {"": ""})
 
 
 def _check_body(response: httpx.Response, request: httpx.Request, schema: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ import os
 import resource
 import sys
 import threading
-from collections.abc import Callable
+from importlib import import_module
 from typing import Final
 
 import msgspec
@@ -18,6 +18,7 @@ from bowerbird.exports.tasks import DISK_FULL, MEBIBYTE, OUT_OF_MEMORY, Limits, 
 
 _NICE: Final = 10
 _LIFELINE: Final = 0
+_STEPS: Final = {"csv": "csv_file", "arrange": "arranging", "pdf": "pdf_file", "zip": "volumes"}
 
 
 def main() -> None:
@@ -29,7 +30,7 @@ def main() -> None:
     threading.Thread(target=_leave_with_the_service, daemon=True).start()
     _limit(task.limits)
     try:
-        say(_steps()[task.step](task))
+        say(_carried_out(task))
     except MemoryError:
         sys.exit(OUT_OF_MEMORY)
     except OSError as error:
@@ -58,15 +59,11 @@ def _limit(limits: Limits) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
 
 
-def _steps() -> dict[str, Callable[[Task], Report]]:
-    from bowerbird.exports import arranging, csv_file, pdf_file, volumes  # noqa: PLC0415 - limited first
-
-    return {
-        "csv": lambda task: csv_file.write(task, say),
-        "arrange": lambda task: arranging.arrange(task, say),
-        "pdf": lambda task: pdf_file.write(task, say),
-        "zip": lambda task: volumes.pack(task, say),
-    }
+def _carried_out(task: Task) -> Report:
+    """Only what a step needs is imported: rows need no typesetter."""
+    step = import_module(f"bowerbird.exports.{_STEPS[task.step]}")
+    made: Report = step.carry_out(task, say)
+    return made
 
 
 if __name__ == "__main__":

@@ -6,8 +6,11 @@ from typing import Any, Final
 
 from bowerbird.exports import dates
 from bowerbird.exports.tasks import About
-from bowerbird.exports.texts import Data, address, cleaned, paragraphs, title
-from bowerbird.model.bookmarks import Bookmark
+from bowerbird.exports.texts import Data, address, breakable, cleaned, paragraphs, title
+from bowerbird.model.bookmarks import Bookmark, PostDetails
+
+_SHORT_LETTERS: Final = 1_500
+_SHORT_ATTACHMENTS: Final = 6
 
 Thread = Sequence[Bookmark]
 
@@ -25,8 +28,8 @@ _KINDS: Final = {
 def document(threads: list[Thread], about: About, volume: int, volumes: int) -> Data:
     posts = [post for thread in threads for post in thread]
     months = [
-        {"year": year, "name": name, "threads": [[_post(post) for post in one] for one in of_month]}
-        for (year, name), of_month in groupby(threads, _month)
+        _month(year, name, list(of_month))
+        for (year, name), of_month in groupby(threads, _saved_in)
     ]
     return {
         "title": title(about.title) or title("Bookmarks"),
@@ -41,8 +44,27 @@ def document(threads: list[Thread], about: About, volume: int, volumes: int) -> 
     }
 
 
-def _month(thread: Thread) -> tuple[str, str]:
-    return dates.month(max((found for post in thread if (found := dates.moment(post.bookmarked_at))), default=None))
+def _saved_in(thread: Thread) -> tuple[str, str]:
+    moments = [found for post in thread if (found := dates.moment(post.bookmarked_at))]
+    return dates.month(max(moments, default=None))
+
+
+def _month(year: str, name: str, threads: list[Thread]) -> Data:
+    count = sum(map(len, threads))
+    return {
+        "year": year,
+        "name": name,
+        "count": _counted(count, "post"),
+        "threads": [[_post(post) for post in thread] for thread in threads],
+    }
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{_plural(number)}"
+
+
+def _plural(number: int) -> str:
+    return "" if number == 1 else "s"
 
 
 def _span(threads: list[Thread]) -> str:
@@ -60,10 +82,10 @@ def _counts(posts: Sequence[Bookmark]) -> list[list[str]]:
     labels = {tag for post in posts for tag in post.tags or ()}
     unread = sum(not post.is_read for post in posts)
     return [
-        [f"{len(posts):,}", "post" if len(posts) == 1 else "posts"],
-        [f"{len(authors):,}", "author" if len(authors) == 1 else "authors"],
+        [f"{len(posts):,}", f"post{_plural(len(posts))}"],
+        [f"{len(authors):,}", f"author{_plural(len(authors))}"],
         [f"{unread:,}", "unread"],
-        [f"{len(labels):,}", "label" if len(labels) == 1 else "labels"],
+        [f"{len(labels):,}", f"label{_plural(len(labels))}"],
     ]
 
 
@@ -73,18 +95,36 @@ def _post(post: Bookmark) -> Data:
         author=title(post.author_details.name),
         handle=title(_handle(post.author_username)),
         date=_date(details.posted_at),
-        link=address(details.link),
+        link=_link(details.link),
         labels=[name for tag in post.tags or () if (name := title(tag))],
         text=paragraphs(details.text),
         article=_article(details.article),
         quoted=_quoted(details.quoted_tweet),
         attached=_attached(details.attachments),
+        long=_is_long(details),
+    )
+
+
+def _is_long(details: PostDetails) -> bool:
+    """Whether a post may need more than a good part of a page."""
+    quoted = details.quoted_tweet or {}
+    texts = details.text + _text(quoted, "text")
+    return (
+        details.article is not None
+        or quoted.get("article") is not None
+        or len(texts) + 80 * texts.count("\n") > _SHORT_LETTERS
+        or len(details.attachments) + len(quoted.get("attachments") or ()) > _SHORT_ATTACHMENTS
     )
 
 
 def _filled(**fields: Any) -> Data:
     """Only what is there: a template asks for a field by its name."""
     return {name: value for name, value in fields.items() if value}
+
+
+def _link(url: str) -> Data | None:
+    """A link and how it is printed: without what every address begins with."""
+    return {"url": url, "shown": breakable(url.split("://", 1)[1])} if address(url) else None
 
 
 def _handle(username: str) -> str:
@@ -107,7 +147,7 @@ def _article(article: Data | None) -> Data | None:
     return _filled(
         title=title(_text(article, "title")),
         text=paragraphs(_text(article, "plain_text") or _text(article, "preview_text")),
-        link=address(_text(article, "url")),
+        link=_link(_text(article, "url")),
     )
 
 
@@ -120,7 +160,7 @@ def _quoted(quoted: Data | None) -> Data | None:
         author=title(_text(author, "name")),
         handle=title(_handle(username)),
         date=_date(_text(quoted, "posted_at")),
-        link=address(_text(quoted, "link")),
+        link=_link(_text(quoted, "link")),
         text=paragraphs(_text(quoted, "text")),
         article=_article(quoted.get("article")),
         attached=_attached(quoted.get("attachments") or ()),
@@ -136,9 +176,9 @@ def _attachment(attachment: Data) -> Data:
     kind = _text(attachment, "type").lower()
     return _filled(
         kind=_KINDS.get(kind, "Attachment"),
-        link=address(_text(attachment, "url")),
+        link=_link(_text(attachment, "url")),
         title=title(_text(attachment, "title") or _text(attachment, "domain")),
-        text=paragraphs(_text(attachment, "description") or _text(attachment, "alt_text")),
+        text=title(_text(attachment, "description") or _text(attachment, "alt_text")),
         choices=[found for choice in attachment.get("choices") or () if (found := _choice(choice))],
     )
 

@@ -7,7 +7,7 @@ import mmap
 import struct
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, Protocol
@@ -16,9 +16,15 @@ from msgspec import Struct
 
 MEND: Final = "sh requirements/system.sh fonts"
 
-_FIRST: Final = ("Noto Sans", "Noto Sans Arabic", "Noto Sans Hebrew", "Noto Sans Devanagari")
-_CJK: Final = {"": "SC", "zh": "SC", "ja": "JP", "ko": "KR"}
-_LAST: Final = ("Noto Sans Symbols", "Noto Sans Symbols2", "Noto Sans Math")
+# Looked through for each glyph in this order. A font is read whole when it is first asked, so
+# the large ones come late; emoji before CJK, whose fonts draw some of them as plain signs. One
+# CJK family serves all four: each holds every form, and the language of a text chooses.
+_CHAIN: Final = (
+    *("Noto Sans", "Noto Sans Arabic", "Noto Sans Hebrew", "Noto Sans Devanagari"),
+    *("Noto Sans Thai", "Noto Color Emoji", "Noto Sans CJK SC"),
+    *("Noto Sans Symbols", "Noto Sans Symbols2", "Noto Sans Math"),
+)
+_BROUGHT_ALONG: Final = "Libertinus Serif"
 _CORE, _CJK_PACKAGE, _EMOJI = "fonts-noto-core", "fonts-noto-cjk", "fonts-noto-color-emoji"
 # A letter of each script that every installation should be able to set.
 _WANTED: Final = {
@@ -51,22 +57,10 @@ class Missing(Struct, frozen=True):
     package: str
 
 
-def chains(installed: Iterable[Font]) -> dict[str, list[str]]:
-    """The families to look through for each glyph, by language: Han letters differ by it."""
+def chain(installed: Iterable[Font]) -> list[str]:
+    """The families to set a document in. typst itself looks further when none holds a glyph."""
     families = {font.family for font in installed}
-    return {
-        language: [name for name in _chain(region) if name in families]
-        for language, region in _CJK.items()
-    }
-
-
-def _chain(region: str) -> Iterator[str]:
-    yield from _FIRST
-    yield "Noto Sans Thai"
-    # Before CJK, whose fonts draw a few emoji as plain signs.
-    yield "Noto Color Emoji"
-    yield f"Noto Sans CJK {region}"
-    yield from _LAST
+    return [name for name in _CHAIN if name in families] or [_BROUGHT_ALONG]
 
 
 def missing_fonts() -> list[Missing]:
@@ -76,7 +70,9 @@ def missing_fonts() -> list[Missing]:
     found = typst.Fonts(include_embedded_fonts=False).fonts()
     lacking = uncovered({letter for letter, _ in _WANTED.values()}, found)
     return [
-        Missing(script, package) for script, (letter, package) in _WANTED.items() if letter in lacking
+        Missing(script, package)
+        for script, (letter, package) in _WANTED.items()
+        if letter in lacking
     ]
 
 
@@ -84,7 +80,9 @@ def notes(text: str, installed: Sequence[Font]) -> list[str]:
     """A sentence for each script of a text that cannot be set here, or not wholly."""
     letters = {letter for letter in set(text) if ord(letter) > _LAST_PLAIN and _has_shape(letter)}
     lacking = uncovered(letters, installed)
-    found = {script: _package(script) for script in sorted({script_of(letter) for letter in lacking})}
+    found = {
+        script: _package(script) for script in sorted({script_of(letter) for letter in lacking})
+    }
     covered = {script_of(letter) for letter in letters - lacking}
     return [_sentence(script, found[script], is_partial=script in covered) for script in found]
 
@@ -92,7 +90,9 @@ def notes(text: str, installed: Sequence[Font]) -> list[str]:
 def _sentence(script: str, package: str, *, is_partial: bool) -> str:
     subject = f"Some {script} characters have" if is_partial else f"{script} text has"
     subject = subject[0].upper() + subject[1:]
-    return f"{subject} no font on this server and is shown as empty boxes; install {package}: {MEND}"
+    return (
+        f"{subject} no font on this server and is shown as empty boxes; install {package}: {MEND}"
+    )
 
 
 def _package(script: str) -> str:
@@ -114,7 +114,7 @@ def _has_shape(letter: str) -> bool:
 
 def uncovered(letters: set[str], installed: Sequence[Font]) -> set[str]:
     """The letters that no font holds. Few files are opened: the likely ones come first."""
-    families = {family: place for place, family in enumerate(_chain("SC"))}
+    families = {family: place for place, family in enumerate(_CHAIN)}
     files = {
         (font.path, font.index): families.get(font.family, len(families))
         for font in installed
@@ -142,7 +142,10 @@ def _is_in(held: Spans, code: int) -> bool:
 def _held(path: str, index: int) -> Spans:
     """What the character map of a font says. A file that is no font holds nothing."""
     try:
-        with Path(path).open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as font:
+        with (
+            Path(path).open("rb") as file,
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as font,
+        ):
             return _spans(font, _character_map(font, index))
     except (OSError, ValueError, struct.error, LookupError):
         return [], []
@@ -155,7 +158,9 @@ def _character_map(font: mmap.mmap, index: int) -> int:
     tables = (struct.unpack_from(">4s4xI", font, start + 12 + 16 * table) for table in range(count))
     table = dict(tables)[b"cmap"]
     (count,) = struct.unpack_from(">H", font, table + 2)
-    maps = [table + struct.unpack_from(">4xI", font, table + 4 + 8 * place)[0] for place in range(count)]
+    maps = [
+        table + struct.unpack_from(">4xI", font, table + 4 + 8 * place)[0] for place in range(count)
+    ]
     formats = {struct.unpack_from(">H", font, place)[0]: place for place in maps}
     return formats[12] if 12 in formats else formats[4]  # noqa: PLR2004 - numbers of the format
 

@@ -3,7 +3,6 @@
 import shutil
 from collections.abc import Callable
 from importlib import resources
-from itertools import groupby
 from pathlib import Path
 
 import msgspec
@@ -17,23 +16,21 @@ from bowerbird.exports.tasks import Report, Task
 from bowerbird.model.bookmarks import Bookmark
 
 
-def write(task: Task, say: Callable[[Report], None]) -> Report:
+def carry_out(task: Task, say: Callable[[Report], None]) -> Report:
     target = Path(task.target)
     folder = target.with_suffix(".setting")
     folder.mkdir()
     decode = msgspec.json.Decoder(Bookmark).decode
-    posts = arranged(Path(task.source))
-    threads = [
-        [decode(post) for _, post in thread] for _, thread in groupby(posts, lambda found: found[0])
-    ]
+    threads = [[decode(post) for post in thread] for thread in arranged(Path(task.source))]
     installed = typst.Fonts()
     data = document(threads, task.about, task.volume, task.volumes)
-    data["fonts"] = fonts.chains(installed.fonts())
+    data["fonts"] = fonts.chain(installed.fonts())
     text = msgspec.json.encode(data)
     (folder / "document.json").write_bytes(text)
     notes = fonts.notes(text.decode(), installed.fonts())
-    count = len(posts)
-    del posts, threads, data, text
+    count = sum(map(len, threads))
+    # What typst needs is in its file; it will need the memory.
+    del threads, data, text
     say(Report(done=count // 2))
     _set(folder, target, task.about.made_at, installed)
     shutil.rmtree(folder)

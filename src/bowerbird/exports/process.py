@@ -16,6 +16,8 @@ from bowerbird.settings import PREFIX
 
 _MODULE: Final = "bowerbird.exports"
 _FEWER: Final = "Export fewer posts at a time, by a filter or by dates."
+# An export leaves the other cores to those who read meanwhile, and takes a tenth less memory so.
+_ONE_CORE: Final = {"RAYON_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
 _TOLD_BYTES: Final = 4_000
 
 
@@ -43,9 +45,11 @@ async def run(task: Task, folder: Path, further: Callable[[int], Awaitable[None]
             env=_environment(),
         )
     try:
-        async with asyncio.timeout(task.limits.wall_s):
+        async with asyncio.timeout(task.limits.wall_s) as patience:
             last = await _followed(process, task, further)
     except TimeoutError:
+        if not patience.expired():
+            raise
         raise _too_slow(task.limits) from None
     finally:
         await _ended(process)
@@ -58,7 +62,8 @@ async def run(task: Task, folder: Path, further: Callable[[int], Awaitable[None]
 
 def _environment() -> dict[str, str]:
     """Ours without the settings: a writer of files needs no key to the database."""
-    return {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
+    ours = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
+    return ours | _ONE_CORE
 
 
 async def _followed(

@@ -23,7 +23,7 @@ class About(Struct, frozen=True, kw_only=True):
 class Limits(Struct, frozen=True, kw_only=True):
     """What one writing process may use."""
 
-    memory_mib: int = 1_024
+    memory_mib: int = 1_536
     cpu_s: int = 300
     # Nice processes on a busy machine wait long for their turn.
     wall_s: int = 1_800

@@ -11,6 +11,9 @@ from typing import Any, Final
 
 Data = dict[str, Any]
 
+LONGEST: Final = 1_000_000
+"""Letters of one text that a document shows. JSON and CSV hold longer ones whole."""
+_LEFT_OUT: Final = "\n\n[The rest of this text is too long for a document; the JSON export holds it.]"
 _LONGEST_ADDRESS: Final = 2_000
 _MOST_BETWEEN_BREAKS: Final = 12
 _ZERO_WIDTH_SPACE: Final = "\u200b"
@@ -44,6 +47,8 @@ _STRONG: Final = {"L", *_RIGHT}
 
 
 def cleaned(text: str) -> str:
+    if len(text) > LONGEST:
+        text = text[:LONGEST] + _LEFT_OUT
     text = _UNSET.sub("", _LINE_ENDS.sub("\n", text)).replace("\t", "    ")
     return _PILED_MARKS.sub(r"\1", text).strip("\n ")
 
@@ -51,7 +56,9 @@ def cleaned(text: str) -> str:
 def title(text: str) -> Data | None:
     """One line for a heading or a name; None when nothing is left of it."""
     line = " ".join(cleaned(text).split())
-    return _paragraph([line], is_right=is_rightward(line), language=_language(line)) if line else None
+    return (
+        _paragraph([line], is_right=is_rightward(line), language=_language(line)) if line else None
+    )
 
 
 def paragraphs(text: str) -> list[Data]:
@@ -71,6 +78,11 @@ def address(text: str) -> str:
     return text if len(text) <= _LONGEST_ADDRESS and _ADDRESS.fullmatch(text) else ""
 
 
+def breakable(text: str) -> str:
+    """With places in overlong words where a line may end."""
+    return _LONG_WORD.sub(_with_breaks, text)
+
+
 def is_rightward(line: str) -> bool:
     """Whether the first letter that has a direction is read from right to left."""
     if not _BEYOND_LATIN.search(line):
@@ -87,7 +99,7 @@ def _language(text: str) -> str:
 
 
 def _paragraph(lines: list[str], *, is_right: bool, language: str) -> Data:
-    paragraph: Data = {"t": list(_pieces("\n".join(lines)))}
+    paragraph: Data = {"t": [piece for piece in _pieces("\n".join(lines)) if piece]}
     if is_right:
         paragraph["r"] = True
     if language:
@@ -101,15 +113,10 @@ def _pieces(text: str) -> Iterator[str | list[str]]:
     for found in _ADDRESS.finditer(text):
         link = found[0].rstrip(_AFTER_ADDRESS)
         if address(link):
-            yield from _breakable(text[end : found.start()])
+            yield breakable(text[end : found.start()])
             yield [link]
             end = found.start() + len(link)
-    yield from _breakable(text[end:])
-
-
-def _breakable(text: str) -> Iterator[str]:
-    if text:
-        yield _LONG_WORD.sub(_with_breaks, text)
+    yield breakable(text[end:])
 
 
 def _with_breaks(word: re.Match[str]) -> str:

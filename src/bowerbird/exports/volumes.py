@@ -7,7 +7,7 @@ from pathlib import Path
 from bowerbird.exports.tasks import Report, Task
 
 
-def pack(task: Task, say: Callable[[Report], None]) -> Report:
+def carry_out(task: Task, say: Callable[[Report], None]) -> Report:
     with zipfile.ZipFile(task.target, "w") as packed:
         for volume in sorted(Path(task.source).glob("*.pdf")):
             # Stored as they are: a PDF is compressed already.

@@ -9,11 +9,15 @@ from typing import Final
 
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
+from bowerbird.introductions import Introductions
 from bowerbird.jobs.leases import Progress
 from bowerbird.jobs.worker import Kind, Recurring
+from bowerbird.library.digest_contents import Topics
 from bowerbird.library.digest_mail import DigestMail
 from bowerbird.library.digest_making import DigestMaking
+from bowerbird.mail import Mailer
 from bowerbird.model.jobs import DIGESTS, Job
+from bowerbird.settings import Settings
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.digests import DigestStore
 from bowerbird.storage.jobs import JobStore
@@ -26,48 +30,67 @@ _AT_ONCE: Final = 50
 _AFTER_A_FAULT: Final = 3_600 * MICROSECONDS
 
 
-def kind(database: Database, clock: Clock, making: DigestMaking, mail: DigestMail) -> Kind:
-    store = DigestStore(database)
+class DigestJobs:
+    def __init__(
+        self,
+        database: Database,
+        settings: Settings,
+        clock: Clock,
+        topics: Topics | None = None,
+    ) -> None:
+        mailer = Mailer(settings)
+        self._making = DigestMaking(
+            database,
+            clock,
+            can_mail=mailer.is_ready,
+            introductions=Introductions(settings),
+            topics=topics,
+        )
+        self._mail = DigestMail(database, clock, mailer.send, settings.site_origin)
+        self._database = database
+        self._store = DigestStore(database)
+        self._jobs = JobStore(database)
+        self._clock = clock
 
-    async def run(job: Job, _: Progress) -> None:
+    @property
+    def kind(self) -> Kind:
+        return Kind(NAME, self._run)
+
+    @property
+    def recurring(self) -> list[Recurring]:
+        return [Recurring("digests", EVERY_S, self.sweep)]
+
+    async def sweep(self) -> None:
+        """Adds a job for each account whose time has come."""
+        now, after = self._clock(), 0
+        while found := await self._store.due_accounts(after, now, _AT_ONCE, job_kind=NAME):
+            await self._add(found, now)
+            after = found[-1]
+
+    async def _run(self, job: Job, _: Progress) -> None:
         try:
-            await making.make_due(job.account_id)
-            await mail.send_due(job.account_id)
+            await self._making.make_due(job.account_id)
+            await self._mail.send_due(job.account_id)
         except Refusal:
             raise
         except Exception:
-            await store.put_off(job.account_id, clock() + _AFTER_A_FAULT)
+            await self._store.put_off(job.account_id, self._clock() + _AFTER_A_FAULT)
             raise
 
-    return Kind(NAME, run)
-
-
-def recurring(database: Database, clock: Clock) -> Recurring:
-    store, jobs = DigestStore(database), JobStore(database)
-
-    async def add(account_ids: Sequence[int], now: int) -> None:
+    async def _add(self, account_ids: Sequence[int], now: int) -> None:
         async def work(transaction: Transaction) -> None:
             for account_id in account_ids:
-                await _add(jobs, transaction, account_id, now)
+                await self._add_one(transaction, account_id, now)
 
-        await database.write(work)
+        await self._database.write(work)
 
-    async def sweep() -> None:
-        now, after = clock(), 0
-        while found := await store.due_accounts(after, now, _AT_ONCE, job_kind=NAME):
-            await add(found, now)
-            after = found[-1]
-
-    return Recurring("digests", EVERY_S, sweep)
-
-
-async def _add(jobs: JobStore, transaction: Transaction, account_id: int, now: int) -> None:
-    try:
-        async with transaction.savepoint():
-            await jobs.add(
-                transaction, account_id, NAME, b"{}", priority=DIGESTS, now=now, unique=NAME
-            )
-    except Refusal as refused:
-        # Deleted since it was found.
-        if refused.code is not Code.NOT_FOUND:
-            raise
+    async def _add_one(self, transaction: Transaction, account_id: int, now: int) -> None:
+        try:
+            async with transaction.savepoint():
+                await self._jobs.add(
+                    transaction, account_id, NAME, b"{}", priority=DIGESTS, now=now, unique=NAME
+                )
+        except Refusal as refused:
+            # Deleted since it was found.
+            if refused.code is not Code.NOT_FOUND:
+                raise

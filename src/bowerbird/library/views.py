@@ -21,7 +21,7 @@ from bowerbird.storage.views import ViewStore
 
 _MOST_VIEWS: Final = 200
 # A view is about a subject, read or not; what was archived stays out of sight.
-_DEFAULTS: Final[Query] = {"is_unread_only": "false"}
+DEFAULTS: Final[Query] = {"is_unread_only": "false"}
 
 
 class ViewShown(Struct, frozen=True):
@@ -130,7 +130,7 @@ class Views:
         return _shown(view, await self._bookmarks.total_within(transaction, account, filter))
 
     def _given(self, view: View, bucket: Bucket | None) -> dict[str, str]:
-        query = {**_DEFAULTS, **view.base_query}
+        query = {**DEFAULTS, **view.base_query}
         if bucket is not None:
             words = [text for text in (query.get("q"), bucket.query.get("q")) if text]
             query |= bucket.query | ({"q": " ".join(words)} if words else {})

@@ -45,3 +45,5 @@ class Match(Struct, frozen=True):
     unwanted: str | None
     # What the best matches hold often; the words alone, for one score on both engines.
     ranking: str | None = None
+    # Where the counted words begin among the phrases of the ranking.
+    ranking_start: int = 0

@@ -27,10 +27,19 @@ _HEADERS: Final[dict[Code, Json]] = {
     Code.METHOD_NOT_ALLOWED: {"Allow": _TEXT},
     Code.IDEMPOTENCY_IN_PROGRESS: {"Retry-After": _SECONDS},
     Code.RATE_LIMITED: {"Retry-After": _SECONDS},
+    Code.RANGE_NOT_SATISFIABLE: {"Content-Range": _TEXT},
     Code.SERVICE_UNAVAILABLE: {"Retry-After": _SECONDS},
 }
 _REQUEST_ID: Final[Json] = {"X-Request-Id": _TEXT}
-_MEANS: Final = {200: "Done.", 201: "Made.", 207: "Some of it failed; each part says for itself."}
+_MEANS: Final = {
+    200: "Done.",
+    201: "Made.",
+    202: "Begun.",
+    206: "The part that was asked for.",
+    207: "Some of it failed; each part says for itself.",
+}
+_OPTIONAL_BODIES: Final = ("ExportRequest",)
+_FILE_TYPES: Final = ("application/pdf", "application/zip", "text/csv", "application/json")
 
 
 def document(api_origin: str) -> Json:
@@ -47,7 +56,10 @@ def document(api_origin: str) -> Json:
         "tags": [{"name": name, "description": text} for name, text in TAGS.items()],
         "paths": _paths(),
         "components": {
-            "schemas": {**schemas(), **{_answer(o): _answer_schema(o) for o in OPERATIONS}},
+            "schemas": {
+                **schemas(),
+                **{_answer(o): _answer_schema(o) for o in OPERATIONS if not o.is_file},
+            },
             "securitySchemes": {
                 "key": {
                     "type": "http",
@@ -73,8 +85,13 @@ def _operation(operation: Operation) -> Json:
         "tags": [operation.tag],
         "parameters": _parameters(operation),
     }
+    if operation.is_file:
+        made["security"] = []
     if operation.body:
-        made["requestBody"] = {"required": True, "content": _json({"$ref": REF + operation.body})}
+        made["requestBody"] = {
+            "required": operation.body not in _OPTIONAL_BODIES,
+            "content": _json({"$ref": REF + operation.body}),
+        }
     made["responses"] = {**_answers(operation), **_refusals(operation)}
     return made
 
@@ -109,25 +126,34 @@ def _parameters(operation: Operation) -> list[Json]:
 
 
 def _answers(operation: Operation) -> Json:
+    is_tagged = operation.method == "GET" and operation.is_tagged
     headers: Json = dict(_REQUEST_ID)
-    if operation.method == "GET":
+    if is_tagged or operation.is_file:
         headers["ETag"] = _TEXT
     if operation.is_keyed:
         headers["Idempotency-Replayed"] = {"schema": {"const": "true"}}
+    for name, is_certain in operation.headers.items():
+        headers[name] = {"required": is_certain, "schema": {"type": "string"}}
     answers: Json = {
         str(status): {
             "description": _MEANS[status],
             "headers": headers,
-            "content": _json({"$ref": REF + _answer(operation)}),
+            "content": _content(operation),
         }
         for status in operation.statuses
     }
-    if operation.method == "GET":
+    if is_tagged:
         answers["304"] = {
             "description": "Unchanged since the answer with this ETag.",
             "headers": headers,
         }
     return answers
+
+
+def _content(operation: Operation) -> Json:
+    if operation.is_file:
+        return {media_type: {} for media_type in _FILE_TYPES}
+    return _json({"$ref": REF + _answer(operation)})
 
 
 def _answer(operation: Operation) -> str:
@@ -144,6 +170,8 @@ def _answer_schema(operation: Operation) -> Json:
 
 def _refusals(operation: Operation) -> Json:
     codes = {*operation.refusals, *_ALWAYS, *(_KEYED if operation.is_keyed else ())}
+    if operation.is_file:
+        codes -= {Code.UNAUTHORIZED, Code.RATE_LIMITED}
     by_status: dict[int, list[Code]] = {}
     for code in CATALOGUE:
         if code in codes:

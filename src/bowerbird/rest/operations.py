@@ -8,6 +8,7 @@ from bowerbird.errors import Code
 from bowerbird.library.parameters import FILTER_PARAMETERS, LIST_PARAMETERS
 from bowerbird.rest.digests import ONE_PARAMETERS as DIGEST_PARAMETERS
 from bowerbird.rest.digests import PARAMETERS as DIGESTS_PARAMETERS
+from bowerbird.rest.exports import FORMATS, LINK_PARAMETERS
 from bowerbird.rest.views import PARAMETERS as VIEW_PARAMETERS
 
 LIST_PLAN: Final = (
@@ -33,6 +34,12 @@ class Operation(Struct, frozen=True, kw_only=True):
     # Name of the schema of the body; none for operations that read no body.
     body: str = ""
     statuses: tuple[int, ...] = (200,)
+    # Headers that the answer carries beside those of every answer, and whether always.
+    headers: dict[str, bool] = {}
+    # Whether a client that has the present answer is told so by 304.
+    is_tagged: bool = True
+    # Whether it is asked without a key, and answers with a file.
+    is_file: bool = False
     refusals: tuple[Code, ...] = ()
 
     @property
@@ -269,6 +276,48 @@ OPERATIONS: Final = (
         query=DIGEST_PARAMETERS,
         refusals=_MISSING,
     ),
+    *(
+        Operation(
+            method="POST",
+            path=f"/v1/exports/{format}",
+            name=f"createExport{format.capitalize()}",
+            summary=f"Begin an export as {format.upper()}; poll_url tells how it stands.",
+            data="ExportJob",
+            body="ExportRequest",
+            statuses=(202,),
+            headers={"Location": True, "Retry-After": True},
+            refusals=(
+                Code.SUBSCRIPTION_REQUIRED,
+                Code.FILTER_NOT_ALLOWED,
+                Code.VECTOR_SEARCH_NOT_ALLOWED,
+                Code.NOT_FOUND,
+            ),
+        )
+        for format in FORMATS
+    ),
+    Operation(
+        method="GET",
+        path="/v1/exports/{job_id}",
+        name="getExport",
+        summary="How an export stands; completed, it has a link to its file.",
+        data="ExportJob",
+        headers={"Retry-After": False},
+        is_tagged=False,
+        refusals=_MISSING,
+    ),
+    Operation(
+        method="GET",
+        path="/v1/exports/{job_id}/file",
+        name="downloadExport",
+        summary="The file of an export, by the link of its job; needs no key.",
+        data="",
+        query=LINK_PARAMETERS,
+        statuses=(200, 206),
+        headers={"Content-Disposition": True, "Accept-Ranges": True, "Content-Length": True},
+        is_tagged=False,
+        is_file=True,
+        refusals=(Code.LINK_EXPIRED, Code.NOT_FOUND, Code.RANGE_NOT_SATISFIABLE),
+    ),
 )
 
 TAGS: Final[dict[str, str]] = {
@@ -276,6 +325,7 @@ TAGS: Final[dict[str, str]] = {
     "labels": "Names that an account gives to its posts.",
     "views": "Queries that an account keeps under a name.",
     "digests": "What was saved in a day or a week, and what waits to be read.",
+    "exports": "An account's posts as a file to take along.",
 }
 
 PATH_PARAMETERS: Final[dict[str, str]] = {
@@ -283,4 +333,5 @@ PATH_PARAMETERS: Final[dict[str, str]] = {
     "label_id": "The label's id.",
     "slug": "The view's slug.",
     "digest_id": "The digest's id, such as weekly-2026-07-13, or latest.",
+    "job_id": "The export's id.",
 }

@@ -45,6 +45,7 @@ PARAMETERS: Final[dict[str, tuple[Schema, str]]] = {
         "Dates and counts descend, text ascends. relevance needs q.",
     ),
     "sort_order": ({"type": "string", "enum": ["asc", "desc"]}, "Turns the order of sort_by."),
+    "token": (_TEXT, "Of the download link, unchanged."),
     "bucket": (_TEXT, "Slug of one of the view's triage buckets, which narrows it."),
     "format": (
         {"type": "string", "enum": list(FORMATS)},

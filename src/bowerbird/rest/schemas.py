@@ -8,6 +8,7 @@ from bowerbird.library.bodies import MOST_IDS
 from bowerbird.library.bookmarks import BookmarkCounts
 from bowerbird.library.digest_shown import DigestShown, DigestSummary
 from bowerbird.library.digests import PreferencesShown
+from bowerbird.library.exports import ExportJob
 from bowerbird.library.labels import MOST_OPERATIONS, BatchResult, LabelShown, Tagged
 from bowerbird.library.marking import State
 from bowerbird.library.parameters import FILTER_PARAMETERS
@@ -45,7 +46,7 @@ def required(**properties: Json) -> Json:
 
 def _records() -> Json:
     records = [Bookmark, BookmarkCounts, Attachment, Article, QuotedPost]
-    records += [LabelShown, Tagged, BatchResult, State, Deleted, ViewShown]
+    records += [LabelShown, Tagged, BatchResult, State, Deleted, ViewShown, ExportJob]
     records += [DigestSummary, DigestShown, PreferencesShown]
     _, components = msgspec.json.schema_components(records, ref_template=REF + "{name}")
     made: Json = dict(components)
@@ -95,7 +96,8 @@ def _metas() -> Json:
 
 
 def _bodies() -> Json:
-    query = {"type": "object", "properties": {name: {} for name in FILTER_PARAMETERS}}
+    filters: Json = {name: {} for name in FILTER_PARAMETERS}
+    query = {"type": "object", "properties": filters}
     view: Json = {
         "name": _NAME,
         "description": {"type": "string", "maxLength": 1000},
@@ -140,6 +142,10 @@ def _bodies() -> Json:
                 "mail": _FLAG,
             }
         ),
+        "ExportRequest": {
+            **_body({**filters, "view": _TEXT, "tweet_ids": _IDS}),
+            "additionalProperties": False,
+        },
         "NewBucket": _body({"name": _NAME, "slug": _TEXT, "query": query}, "name"),
         "NewView": _body(view, "name"),
         "ViewChange": _body(view),

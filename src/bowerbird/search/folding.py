@@ -46,7 +46,7 @@ _PARTING_APOSTROPHE: Final = re.compile(
 )
 
 
-ASCII_RUN: Final = re.compile("([\x00-\x7f]{8,})")
+_ASCII_RUN: Final = re.compile("([\x00-\x7f]{8,})")
 
 
 class _Folding(dict[int, str | None]):
@@ -71,7 +71,7 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.translate(_FOLDING)
     # str.translate is ten times faster where a text is all ASCII, and most parts of most texts are.
-    return "".join([part.translate(_FOLDING) for part in ASCII_RUN.split(text)])
+    return "".join([part.translate(_FOLDING) for part in _ASCII_RUN.split(text)])
 
 
 def without_parting_apostrophes(text: str) -> str:

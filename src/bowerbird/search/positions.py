@@ -3,15 +3,19 @@
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Final
 
 from msgspec import Struct
 
 from bowerbird.search import tokens
-from bowerbird.search.folding import ASCII_RUN, fold, without_parting_apostrophes
+from bowerbird.search.folding import fold, without_parting_apostrophes
 
+_WRITTEN: Final = re.compile(r"\S+")
 _WORD: Final = re.compile("[^ #@]+")
 _SIGIL_WORD: Final = re.compile("[#@](?<![^ ].)[^ #@]+")
+# Longer ones are whole sentences of a script without spaces, which seldom come again.
+_LONGEST_KEPT: Final = 40
 
 
 class Placed(Struct, frozen=True):
@@ -22,48 +26,55 @@ class Placed(Struct, frozen=True):
     end: int
 
 
+# Holds a place that no phrase runs across.
+_GAP: Final = Placed("", 0, 0)
+
+
 def placed_tokens(text: str) -> list[Placed]:
     """In the index's order: the words, then handles and hashtags with their sigils."""
-    folded, places = _folded(text)
-    found = [
-        Placed(token, places[start][0], places[end - 1][1])
-        for word in _WORD.finditer(folded)
-        for token, start, end in _cut(word)
+    found: list[Placed] = []
+    with_sigils: list[Placed] = []
+    for written in _WRITTEN.finditer(without_parting_apostrophes(text)):
+        start, word = written.start(), written[0]
+        plain, sigils = _kept(word) if len(word) <= _LONGEST_KEPT else _read(word)
+        found += [Placed(token, start + a, start + b) for token, a, b in plain]
+        for token, a, b in sigils:
+            with_sigils += (_GAP, Placed(token, start + a, start + b))
+    return found + with_sigils
+
+
+_Tokens = Sequence[tuple[str, int, int]]
+
+
+def _read(word: str) -> tuple[_Tokens, _Tokens]:
+    """The tokens in what stands between two spaces, and those of them with a sigil."""
+    folded, places = _folded(word)
+    plain = [
+        (token, places[part.start() + start][0], places[part.start() + start + len(token) - 1][1])
+        for part in _WORD.finditer(folded)
+        for token, start in tokens.cut(part[0])
     ]
-    for word in _SIGIL_WORD.finditer(folded):
-        token = word[0][: tokens.MAX_TOKEN_CHARACTERS]
-        # A place between, so that no phrase runs from the words into these.
-        found += [
-            Placed("", 0, 0),
-            Placed(token, places[word.start()][0], places[word.end() - 1][1]),
-        ]
-    return found
+    sigils = [
+        (part[0][: tokens.MAX_TOKEN_CHARACTERS], places[part.start()][0], places[part.end() - 1][1])
+        for part in _SIGIL_WORD.finditer(folded)
+    ]
+    return plain, sigils
 
 
-def _cut(word: re.Match[str]) -> Iterator[tuple[str, int, int]]:
-    """The word's tokens as the index has them: whole, or a pair a character."""
-    for text, start in tokens.cut(word[0]):
-        begin = word.start() + start
-        yield text, begin, begin + len(text)
+# Most words of a page come again and again.
+_kept: Final = lru_cache(maxsize=16_384)(_read)
 
 
 def _folded(text: str) -> tuple[str, Sequence[tuple[int, int]]]:
     """The folded text, and for each of its characters the part of the text it came from."""
-    text = without_parting_apostrophes(text)
+    if text.isascii() and "'" not in text:
+        return fold(text), [(place, place + 1) for place in range(len(text))]
     parts: list[str] = []
     places: list[tuple[int, int]] = []
-    start = 0
-    for run in ASCII_RUN.split(text):
-        if run.isascii():
-            parts.append(fold(run))
-            # Each character folds to one, but for the apostrophe, which folds to none.
-            places += [(n, n + 1) for n, one in enumerate(run, start) if one != "'"]
-        else:
-            for begin, end in _clusters(run):
-                folded = fold(run[begin:end])
-                parts.append(folded)
-                places += [(start + begin, start + end)] * len(folded)
-        start += len(run)
+    for start, end in _clusters(text):
+        folded = fold(text[start:end])
+        parts.append(folded)
+        places += [(start, end)] * len(folded)
     return "".join(parts), places
 
 

@@ -1,5 +1,6 @@
 """Reads bookmarks. A page is ready bytes: no object is built for a post."""
 
+from array import array
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final
@@ -44,6 +45,8 @@ _COLUMNS: Final = {
 # A word in more posts than this ranks the latest of them: bounded work, whatever is asked.
 RANKED_FROM: Final = 5_000
 _DEFAULT: Final = Sort()
+# More contents than a page has are not read on the loop.
+LONGEST_LIST: Final = 100
 # As hexadecimal digits: a colon in JSON would read as the mark of a parameter.
 _CLOSINGS: Final[dict[str, Any]] = {
     "tags": TAGS.hex(),
@@ -125,7 +128,8 @@ class BookmarkStore:
         assert filter.words is not None
         fragments, values = self._asked(account, filter)
         sql = self._statement("ranked", *(f for f in fragments if f != "wanted"))
-        values["ranking"] = self._database.match(filter.words).ranking
+        match = self._database.match(filter.words)
+        values["ranking"], values["ranking_start"] = match.ranking, match.ranking_start
         values["counted"] = len(filter.words.ranking_tokens)
         rows = await self._database.slow_rows(
             sql, {**values, "considered": RANKED_FROM, "limit": limit}
@@ -141,9 +145,21 @@ class BookmarkStore:
             "numbers": self._database.number_list(numbers),
             **place_values(account),
         }
-        rows = await self._database.rows(self._statement("contents"), values)
+        read = self._database.slow_rows if len(numbers) > LONGEST_LIST else self._database.rows
+        rows = await read(self._statement("contents"), values)
         found = {row[3]: row for row in rows}
         return joined(found[number] for number in numbers if number in found), len(found)
+
+    async def numbers(
+        self, account: Account, filter: BookmarkFilter, post_ids: Sequence[str] | None
+    ) -> Sequence[int]:
+        """Every match at one moment, of these posts or of all, in the order they came in."""
+        fragments, values = self._asked(account, filter)
+        if post_ids is not None:
+            fragments.append("these")
+            values["post_ids"] = self._database.text_list(post_ids)
+        rows = await self._database.slow_rows(self._statement("numbers", *fragments), values)
+        return array("q", [row[0] for row in rows])
 
     def _short_way(self, filter: BookmarkFilter) -> tuple[WordOrder, Match] | None:
         """Where the database has one: for hits narrowed by flags alone."""

@@ -24,8 +24,8 @@ def register(connection: apsw.Connection) -> None:
 
 
 def _rank(api: apsw.FTS5ExtensionApi, *given: Any) -> float:
-    """So many words as are given, then the gaps between fields, are the query's last phrases."""
-    counted, last = int(given[0]), api.phrase_count - 1
-    occurrences = [len(api.phrase_column_offsets(n, 0)) for n in range(last - counted, last)]
-    length = api.column_size(0) - len(api.phrase_column_offsets(last, 0))
+    """Given are where the counted words begin and how many they are; the gaps come last."""
+    start, counted = int(given[0]), int(given[1])
+    occurrences = [len(api.phrase_column_offsets(start + n, 0)) for n in range(counted)]
+    length = api.column_size(0) - len(api.phrase_column_offsets(api.phrase_count - 1, 0))
     return sum([_WORTH[n] for n in occurrences]) / counted / log2(length + 1)

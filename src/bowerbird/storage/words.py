@@ -13,12 +13,21 @@ from bowerbird.model.words import GAP, Match, Term, WordQuery
 
 
 def for_fts5(query: WordQuery) -> Match:
-    """Texts for `MATCH`. The ranking is a second part of it, which the gaps end."""
+    """Texts for `MATCH`. The phrases of the ranking end with its words and the gaps."""
     match = _match(query, _fts5_term, every=" AND ", any=" OR ")
-    if not query.ranking_tokens or match.wanted is None:
+    counted = query.ranking_tokens
+    if not counted or match.wanted is None:
         return match
-    counted = " OR ".join(f'"{token}"' for token in [*query.ranking_tokens, GAP])
-    return replace(match, ranking=f"({match.wanted}) AND ({counted})")
+    wanted = [term for term in query.terms if not term.is_excluded]
+    # Words that are asked for one by one are counted where they are found; else once more.
+    is_simple = [term.tokens for term in wanted] == [(token,) for token in counted]
+    again = counted[:1] if is_simple else counted
+    ranking = f"({match.wanted}) AND ({' OR '.join(map(_quoted, [*again, GAP]))})"
+    return replace(match, ranking=ranking, ranking_start=0 if is_simple else len(wanted))
+
+
+def _quoted(token: str) -> str:
+    return f'"{token}"'
 
 
 def for_tsquery(query: WordQuery) -> Match:
@@ -46,7 +55,7 @@ def _match(query: WordQuery, render: Callable[[Term], str], *, every: str, any: 
 
 
 def _fts5_term(term: Term) -> str:
-    phrase = " + ".join(f'"{token}"' for token in term.tokens)
+    phrase = " + ".join(map(_quoted, term.tokens))
     return f"{phrase} *" if term.is_prefix else phrase
 
 

@@ -1,14 +1,17 @@
 """A request as a handler sees it, and the rows of a table of routes."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct
 
-from bowerbird.model.accounts import Account
+from bowerbird.model.accounts import Account, Plan
 from bowerbird.wire import bodies
 from bowerbird.wire.answers import Asked
 from bowerbird.wire.replies import Reply
+
+NOBODY: Final = Account(0, 0, Plan.PRO, 0, 0, 0, 0, 0, 0, 0)
+"""Who calls a public endpoint. No account has the number 0."""
 
 
 class Call(Struct, frozen=True):
@@ -20,6 +23,8 @@ class Call(Struct, frozen=True):
     path_params: dict[str, Any]
     body: bytes = b""
     idempotency_key: bytes | None = None
+    range: bytes | None = None
+    if_range: bytes | None = None
     # Refuses a write whose account has used up its month; a replay is not asked.
     require_calls_left: Callable[[], None] = lambda: None
 
@@ -39,3 +44,5 @@ class Endpoint(Struct, frozen=True):
     handle: Handler
     # Whether a free account's month is charged with a call that asks for this query string.
     counts: Callable[[bytes], bool] = lambda _: True
+    # Whether it is called without a key; then its path as a whole is.
+    is_public: bool = False

@@ -1,5 +1,6 @@
 """An answer ready to be sent, and the headers that every answer of the API carries."""
 
+from collections.abc import AsyncIterator
 from typing import Final
 
 from msgspec import Struct
@@ -17,7 +18,8 @@ CORS: Final[list[Header]] = [
         b"access-control-expose-headers",
         (
             b"Location, Retry-After, Idempotency-Replayed, ETag, WWW-Authenticate, "
-            b"X-Service-Environment, Deprecation, Sunset, Link, X-Request-Id"
+            b"X-Service-Environment, Deprecation, Sunset, Link, X-Request-Id, "
+            b"Accept-Ranges, Content-Disposition, Content-Range"
         ),
     ),
 ]
@@ -26,7 +28,7 @@ PREFLIGHT: Final[list[Header]] = [
     (
         b"access-control-allow-headers",
         (
-            b"Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id, "
+            b"Authorization, Content-Type, Idempotency-Key, If-None-Match, Range, X-Request-Id, "
             b"X-Service-Sandbox-Error"
         ),
     ),
@@ -38,3 +40,5 @@ class Reply(Struct, frozen=True):
     status: int
     headers: list[Header]
     body: bytes = b""
+    # What is sent in place of a body, piece by piece; its length is among the headers.
+    stream: AsyncIterator[bytes] | None = None

@@ -7,7 +7,7 @@ import itertools
 import re
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -20,10 +20,10 @@ from bowerbird import errors
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.calls import CallCounter
 from bowerbird.model.accounts import Account
-from bowerbird.wire import bodies, envelope
+from bowerbird.wire import bodies, envelope, streaming
 from bowerbird.wire.answers import Asked
 from bowerbird.wire.auth import Authenticator
-from bowerbird.wire.calls import Call, Endpoint
+from bowerbird.wire.calls import NOBODY, Call, Endpoint
 from bowerbird.wire.measures import Measures
 from bowerbird.wire.replies import CORS, PREFLIGHT, REPLAYED, Reply
 
@@ -44,6 +44,10 @@ class _Path(Struct, frozen=True):
     @property
     def allow(self) -> str:
         return ", ".join([*self.endpoints, "OPTIONS"])
+
+    @property
+    def is_public(self) -> bool:
+        return all(endpoint.is_public for endpoint in self.endpoints.values())
 
 
 class _Request(Struct):
@@ -82,11 +86,22 @@ class Surface:
         started = time.perf_counter()
         request = self._request(scope)
         reply = await self._reply(scope, receive, request)
-        body = b"" if request.method == "HEAD" else reply.body
         headers = [*reply.headers, *CORS, (b"x-request-id", request.request_id)]
         await send({"type": "http.response.start", "status": reply.status, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
+        if reply.stream is not None:
+            await self._stream(reply.stream, receive, send, request)
+        else:
+            body = b"" if request.method == "HEAD" else reply.body
+            await send({"type": "http.response.body", "body": body})
         self._note(request, reply, time.perf_counter() - started)
+
+    async def _stream(
+        self, pieces: AsyncIterator[bytes], receive: Receive, send: Send, request: _Request
+    ) -> None:
+        try:
+            await streaming.send_all(pieces, receive, send, is_head=request.method == "HEAD")
+        except Exception:  # noqa: BLE001 - the answer has begun; its missing end tells the caller
+            self._log.exception("broken off", reference=request.request_id.decode())
 
     async def _reply(self, scope: Scope, receive: Receive, request: _Request) -> Reply:
         try:
@@ -110,7 +125,10 @@ class Surface:
         path, path_params = self._find(request.path)
         if request.method == "OPTIONS":
             return _preflight(path)
-        account = request.account = await self._authenticate(request.headers.get(b"authorization"))
+        account = NOBODY
+        if path is None or not path.is_public:
+            key = request.headers.get(b"authorization")
+            account = request.account = await self._authenticate(key)
         if path is None:
             raise Refusal(Code.NOT_FOUND, f"There is nothing at {errors.shown(request.path)}.")
         request.template = path.template
@@ -124,7 +142,14 @@ class Surface:
             accept_encoding=request.headers.get(b"accept-encoding", b""),
             if_none_match=request.headers.get(b"if-none-match"),
         )
-        call = Call(account, request.method, asked, path_params)
+        call = Call(
+            account,
+            request.method,
+            asked,
+            path_params,
+            range=request.headers.get(b"range"),
+            if_range=request.headers.get(b"if-range"),
+        )
         if request.method in _WRITES:
             call = await _with_body(call, request, receive)
         if is_counted:

@@ -43,3 +43,10 @@ SELECT count(*)
   FROM bookmark AS b
  WHERE b.account_id = :account_id
    AND {filters}
+
+-- name: numbers
+SELECT b.number
+  FROM bookmark AS b
+ WHERE b.account_id = :account_id
+   AND {filters}
+ ORDER BY b.number

@@ -25,6 +25,9 @@ SELECT c.rendering, c.tags, {state}, b.number
  WHERE b.account_id = :account_id
    AND b.number = ANY(CAST(:numbers AS bigint[]))
 
+-- name: filter_these
+b.post_id = ANY(CAST(:post_ids AS text[]))
+
 -- name: filter_wanted
 b.number IN (SELECT k.number FROM keyword AS k
               WHERE k.account_id = CAST(:account_id AS bigint)

@@ -23,6 +23,9 @@ SELECT c.rendering, c.tags, {state}, b.number
   CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.number = wanted.value
   CROSS JOIN content AS c ON c.place = :place + b.number
 
+-- name: filter_these
+b.post_id IN (SELECT wanted.value FROM json_each(:post_ids) AS wanted)
+
 -- name: filter_wanted
 b.number IN (SELECT rowid - :place FROM keyword
               WHERE keyword MATCH :wanted AND rowid BETWEEN :place AND :place_end)
@@ -35,7 +38,7 @@ b.number NOT IN (SELECT rowid - :place FROM keyword
 -- The best thousand of the latest matches, best first. FTS5 walks backwards and stops early.
 SELECT number
   FROM (SELECT b.number AS number,
-               round(rank_of(keyword, :counted), 5) AS score
+               round(rank_of(keyword, :ranking_start, :counted), 5) AS score
           FROM keyword
           JOIN bookmark AS b ON b.account_id = :account_id AND b.number = keyword.rowid - :place
          WHERE keyword MATCH :ranking

@@ -1,0 +1,202 @@
+"""The export job: reads the posts, has the file made, puts it where links lead, and tidies up.
+
+Only a job that completes offers its file: what a killed worker left behind has no name that
+anybody knows, and goes with the next tidying.
+"""
+
+import asyncio
+import errno
+import secrets
+import shutil
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Final
+
+import msgspec
+
+from bowerbird import errors
+from bowerbird.clock import MICROSECONDS, Clock, month_of
+from bowerbird.exports import posts_file, writing
+from bowerbird.exports.writing import About, ExportFailed, Made
+from bowerbird.jobs.leases import Progress
+from bowerbird.jobs.worker import Failed, Kind, Recurring
+from bowerbird.library import export_bodies
+from bowerbird.library.links import Links
+from bowerbird.model.accounts import Account
+from bowerbird.model.exports import FOLDER, KEPT_S, KIND, Asked, ExportFile
+from bowerbird.model.jobs import Job
+from bowerbird.storage.accounts import AccountStore
+from bowerbird.storage.bookmarks import BookmarkStore
+from bowerbird.storage.database import Database
+from bowerbird.storage.files import Files
+from bowerbird.storage.jobs import JobStore
+
+SCRATCH: Final = "scratch"
+_PAGE: Final = 200
+_PIECE_BYTES: Final = 1 << 20
+# When others wait for the loop, the export steps back for this many times what a page took it.
+_STEP_BACK: Final = 3
+_BUSY_S: Final = 0.0005
+_KEPT_DAYS: Final = 30
+_AT_ONCE: Final = 100
+_asked: Final = msgspec.json.Decoder(Asked).decode
+
+
+class ExportJobs:
+    def __init__(self, database: Database, files: Files, clock: Clock, data_dir: Path) -> None:
+        self._bookmarks = BookmarkStore(database)
+        self._accounts = AccountStore(database)
+        self._jobs = JobStore(database)
+        self._links = Links(database, clock)
+        self._files = files
+        self._clock = clock
+        self._scratch = data_dir / SCRATCH
+
+    @property
+    def kind(self) -> Kind:
+        return Kind(KIND, self._run, kept_s=KEPT_S)
+
+    @property
+    def recurring(self) -> list[Recurring]:
+        return [
+            Recurring("expire exports", 300, self.expire),
+            Recurring("forget jobs", 3_600, self.forget),
+            Recurring("tidy files", 3_600, self.tidy),
+            Recurring("renew the key of links", 3_600, self._links.rotate),
+        ]
+
+    async def _run(self, job: Job, progress: Progress) -> bytes:
+        asked = _asked(job.parameters)
+        account = await self._accounts.by_id(job.account_id, month_of(self._clock()))
+        if account is None:
+            raise Failed("The account was deleted meanwhile.")
+        with self._folder() as folder:
+            posts = folder / "posts.json"
+            written = await self._write_posts(account, asked, posts, _half(progress, asked, 0))
+            made = await self._make(asked, posts, folder, written, _half(progress, asked, 1))
+            name = f"{FOLDER}/{job.account_id}/{job.job_id}-{secrets.token_hex(8)}{made.suffix}"
+            await self._files.put(name, made.path)
+            file = ExportFile(
+                name=name,
+                size=made.path.stat().st_size,
+                media_type=made.media_type,
+                suffix=made.suffix,
+                notes=made.notes,
+            )
+        return msgspec.json.encode(file)
+
+    async def _write_posts(
+        self, account: Account, asked: Asked, target: Path, progress: Progress
+    ) -> int:
+        """The JSON file. Which posts are in it is settled at one moment, before the first."""
+        filter = export_bodies.filter_of(asked.given)
+        numbers: Sequence[int] = ()
+        if filter.words is None or not filter.words.is_empty:
+            numbers = await self._bookmarks.numbers(account, filter, asked.post_ids)
+        await progress(0, len(numbers))
+        with target.open("wb") as output:
+            await _write(output, posts_file.framed(self._pages(account, numbers, progress)))
+        return len(numbers)
+
+    async def _pages(
+        self, account: Account, numbers: Sequence[int], progress: Progress
+    ) -> AsyncIterator[bytes]:
+        for first in range(0, len(numbers), _PAGE):
+            began = time.perf_counter()
+            body, _ = await self._bookmarks.contents(account, list(numbers[first : first + _PAGE]))
+            yield body
+            await progress(min(first + _PAGE, len(numbers)), len(numbers))
+            await _let_others_go_first(time.perf_counter() - began)
+
+    async def _make(
+        self, asked: Asked, posts: Path, folder: Path, total: int, progress: Progress
+    ) -> Made:
+        about = About(
+            title=asked.view_name or "Bookmarks",
+            made_at=self._clock(),
+            total=total,
+            description=export_bodies.description_of(asked),
+        )
+        try:
+            return await writing.make(asked.format, posts, folder, about, progress)
+        except ExportFailed as failed:
+            if failed.is_final:
+                raise Failed(str(failed)) from failed
+            raise errors.unavailable(str(failed)) from failed
+
+    @contextmanager
+    def _folder(self) -> Iterator[Path]:
+        """A fresh folder a job, gone with it."""
+        try:
+            self._scratch.mkdir(mode=0o700, parents=True, exist_ok=True)
+            folder = Path(tempfile.mkdtemp(dir=self._scratch))
+            try:
+                yield folder
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
+            sentence = "There is no room left on the server's disk for the export."
+            raise errors.unavailable(sentence) from error
+
+    async def expire(self) -> None:
+        """Removes the files whose time is over; their jobs say so."""
+        while due := await self._jobs.due_to_expire(self._clock(), _AT_ONCE):
+            for job in due:
+                if job.kind == KIND and job.result is not None:
+                    await self._files.delete(msgspec.json.decode(job.result, type=ExportFile).name)
+                await self._jobs.expire(job.account_id, job.job_id)
+
+    async def forget(self) -> None:
+        before = self._clock() - _KEPT_DAYS * 86_400 * MICROSECONDS
+        while accounts := await self._jobs.accounts_with_old(before, _AT_ONCE):
+            for account_id in accounts:
+                await self._jobs.forget_old(account_id, before, _AT_ONCE)
+
+    async def tidy(self) -> None:
+        """Removes what nobody offers: files and folders of workers that were killed."""
+        await self._files.delete_under(FOLDER, older_than_s=2 * KEPT_S)
+        await asyncio.to_thread(_remove_old, self._scratch, time.time() - KEPT_S)
+
+
+def _half(progress: Progress, asked: Asked, half: int) -> Progress:
+    """Reading and making are half of the work each, where more is made than what was read."""
+
+    async def report(done: int, total: int) -> None:
+        if asked.format == "json":
+            await progress(done, total)
+        else:
+            await progress((half * total + done) // 2, total)
+
+    return report
+
+
+async def _write(output: IO[bytes], pieces: AsyncIterator[bytes]) -> None:
+    """On a thread, a megabyte at a time: a slow disk holds up no request."""
+    waiting: list[bytes] = []
+    size = 0
+    async for piece in pieces:
+        waiting.append(piece)
+        size += len(piece)
+        if size >= _PIECE_BYTES:
+            await asyncio.to_thread(output.writelines, waiting)
+            waiting, size = [], 0
+    await asyncio.to_thread(output.writelines, waiting)
+
+
+async def _let_others_go_first(page_s: float) -> None:
+    """Gives way to requests: on a busy server an export takes longer, the lists do not."""
+    began = time.perf_counter()
+    await asyncio.sleep(0)
+    if time.perf_counter() - began > _BUSY_S:
+        await asyncio.sleep(_STEP_BACK * page_s)
+
+
+def _remove_old(folder: Path, before: float) -> None:
+    for path in folder.glob("*"):
+        if path.stat().st_mtime < before:
+            shutil.rmtree(path, ignore_errors=True)

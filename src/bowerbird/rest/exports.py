@@ -1,0 +1,114 @@
+"""/v1/exports: asking for one, how it stands, and its file."""
+
+import hashlib
+from collections.abc import Callable
+from typing import Final
+from urllib.parse import quote
+
+import msgspec
+
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.exports import Download, ExportJob, Exports, retry_after_s
+from bowerbird.storage.database import Transaction
+from bowerbird.wire import query
+from bowerbird.wire.calls import Call, Endpoint
+from bowerbird.wire.replies import Header, Reply
+from bowerbird.wire.streaming import NotSatisfiable, Span, asked_span
+from bowerbird.wire.writes import CallEffect, Writes, done
+
+FORMATS: Final = ("pdf", "csv", "json")
+LINK_PARAMETERS: Final = ("token",)
+_ACCEPTED: Final = 202
+_PARTIAL: Final = 206
+
+
+def endpoints(exports: Exports) -> list[Endpoint]:
+    async def get_export(call: Call) -> Reply:
+        # Not kept like other answers: progress changes without a new version of the library.
+        job = await exports.get(call.account, call.path_params["job_id"])
+        return _with_headers(done(job), _waiting(job))
+
+    async def download(call: Call) -> Reply:
+        token = query.given(call.asked.query_string, LINK_PARAMETERS).get("token", "")
+        found = await exports.download(call.path_params["job_id"], token)
+        return await _file_reply(exports, call, found)
+
+    return [
+        Endpoint("GET", "/v1/exports/{job_id}", get_export),
+        Endpoint("GET", "/v1/exports/{job_id}/file", download, is_public=True),
+    ]
+
+
+def write_endpoints(
+    exports: Exports, writes: Writes, wake: Callable[[], None] = lambda: None
+) -> list[Endpoint]:
+    """`wake` is called once an export is on disk, for a worker in the same process."""
+
+    def creator(format: str) -> CallEffect:
+        async def create(transaction: Transaction, call: Call) -> Reply:
+            job = await exports.create(transaction, call.account, format, call.json)
+            headers = [(b"location", job.path.encode()), *_waiting(job)]
+            return _with_headers(done(job, status=_ACCEPTED), headers)
+
+        return create
+
+    def endpoint(format: str) -> Endpoint:
+        write = writes.handler(creator(format))
+
+        async def handle(call: Call) -> Reply:
+            reply = await write(call)
+            wake()
+            return reply
+
+        return Endpoint("POST", f"/v1/exports/{format}", handle)
+
+    return [endpoint(format) for format in FORMATS]
+
+
+def _waiting(job: ExportJob) -> list[Header]:
+    return [] if job.is_finished else [(b"retry-after", b"%d" % retry_after_s(job))]
+
+
+def _with_headers(reply: Reply, headers: list[Header]) -> Reply:
+    return msgspec.structs.replace(reply, headers=[*reply.headers, *headers])
+
+
+async def _file_reply(exports: Exports, call: Call, found: Download) -> Reply:
+    size, tag = found.file.size, _tag(found)
+    # A file that was made anew meanwhile is sent from its beginning.
+    is_same = call.if_range is None or call.if_range == tag
+    try:
+        span = asked_span(call.range, size) if is_same else None
+    except NotSatisfiable:
+        raise Refusal(
+            Code.RANGE_NOT_SATISFIABLE,
+            f"Range: the file has {size} bytes, and none of those.",
+            {"Content-Range": f"bytes */{size}"},
+        ) from None
+    part = span or Span(0, size)
+    opened = await exports.open(found.file, part.first, part.end)
+    headers = [*_headers(found, tag), (b"content-length", b"%d" % (part.end - part.first))]
+    if span is None:
+        return Reply(200, headers, stream=opened.chunks)
+    told = b"bytes %d-%d/%d" % (span.first, span.end - 1, size)
+    return Reply(_PARTIAL, [*headers, (b"content-range", told)], stream=opened.chunks)
+
+
+def _tag(found: Download) -> bytes:
+    digest = hashlib.blake2b(found.file.name.encode(), digest_size=16).hexdigest()
+    return f'"{digest}"'.encode()
+
+
+def _headers(found: Download, tag: bytes) -> list[Header]:
+    disposition = (
+        f'attachment; filename="{found.plain_title}"; '
+        f"filename*=UTF-8''{quote(found.title, safe='')}"
+    )
+    return [
+        (b"content-type", found.file.media_type.encode()),
+        (b"content-disposition", disposition.encode()),
+        (b"accept-ranges", b"bytes"),
+        (b"etag", tag),
+        (b"cache-control", b"private, no-store"),
+        (b"x-content-type-options", b"nosniff"),
+    ]

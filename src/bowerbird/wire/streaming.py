@@ -1,0 +1,70 @@
+"""Sends an answer piece by piece, as long as somebody takes it; and which piece of a file is asked.
+
+Only single ranges are served: whoever asks for several gets the whole file, as HTTP allows.
+"""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from typing import Final
+
+from msgspec import Struct
+from starlette.types import Receive, Send
+
+_RANGE: Final = re.compile(rb"bytes=(\d{0,18})-(\d{0,18})", re.IGNORECASE)
+
+
+class Span(Struct, frozen=True):
+    """Bytes from `first` up to, not including, `end`."""
+
+    first: int
+    end: int
+
+
+class NotSatisfiable(Exception):  # noqa: N818 - named for what it is
+    """No byte of the file is in the range that was asked for."""
+
+
+def asked_span(header: bytes | None, size: int) -> Span | None:
+    """What a Range header asks of a file of this size; None when the whole of it is meant."""
+    match = _RANGE.fullmatch((header or b"").replace(b" ", b""))
+    if match is None or not (match[1] or match[2]):
+        return None
+    if not match[1]:
+        span = Span(max(size - int(match[2]), 0), size)
+    else:
+        last = int(match[2]) if match[2] else size - 1
+        if last < int(match[1]):
+            return None
+        span = Span(int(match[1]), min(last + 1, size))
+    if span.first >= span.end:
+        raise NotSatisfiable
+    return span
+
+
+async def send_all(
+    pieces: AsyncIterator[bytes], receive: Receive, send: Send, *, is_head: bool
+) -> None:
+    """Stops reading as soon as the client is gone."""
+    sending = asyncio.create_task(_send(pieces, send, is_head=is_head))
+    leaving = asyncio.create_task(_until_left(receive))
+    try:
+        await asyncio.wait((sending, leaving), return_when=asyncio.FIRST_COMPLETED)
+        if sending.done():
+            await sending
+    finally:
+        for task in (sending, leaving):
+            task.cancel()
+        await asyncio.gather(sending, leaving, return_exceptions=True)
+
+
+async def _send(pieces: AsyncIterator[bytes], send: Send, *, is_head: bool) -> None:
+    if not is_head:
+        async for piece in pieces:
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+    await send({"type": "http.response.body", "body": b""})
+
+
+async def _until_left(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

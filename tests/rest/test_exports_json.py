@@ -1,0 +1,273 @@
+"""POST /v1/exports/json: the whole library or what is asked of it, and back again to the byte."""
+
+import io
+import json
+from typing import Any
+
+import pytest
+
+from bowerbird.library.imports import Import, Tally
+from tests.support import make, writing
+from tests.support.exporting import begin, export, exported, fetch, finished, poll
+from tests.support.service import Member, Service
+
+pytestmark = pytest.mark.anyio
+
+
+async def fill(member: Member) -> list[dict[str, Any]]:
+    posts = [
+        make.post(text="a cat", tags=["Animals"], is_read=True),
+        make.post(text="a bird", author="ben", tags=["animals", "Birds"], is_archived=True),
+        make.post(text="a stone", posted_at="2025-01-01T00:00:00+00:00"),
+    ]
+    await member.save_all(posts)
+    return posts
+
+
+def ids(posts: list[dict[str, Any]]) -> list[str]:
+    return [post["post_id"] for post in posts]
+
+
+async def test_a_job_is_accepted_and_says_where_to_look(alice: Member) -> None:
+    response = await alice.client.post("/v1/exports/json")
+
+    job = response.json()["data"]
+    assert response.status_code == 202
+    assert response.headers["location"] == f"/v1/exports/{job['job_id']}"
+    assert response.headers["retry-after"] == "1"
+    assert job == {
+        "job_id": job["job_id"],
+        "format": "json",
+        "status": "pending",
+        "progress": {"done": 0, "total": 0},
+        "poll_url": f"http://localhost:8080/v1/exports/{job['job_id']}",
+        "file_size": None,
+        "error": None,
+        "notes": [],
+        "created_at": "2026-07-18T08:21:13.841838+00:00",
+        "completed_at": None,
+    }
+
+
+async def test_without_a_filter_everything_is_in_it(cast: Service) -> None:
+    posts = await fill(cast.alice)
+    await fill(cast.bob)
+
+    found = await exported(cast, cast.alice)
+
+    assert ids(found) == ids(posts)
+    assert (
+        found
+        == (await cast.alice.listed(is_unread_only="false", hide_archived="false"))["data"][::-1]
+    )
+
+
+async def test_an_empty_library_is_an_empty_array(cast: Service) -> None:
+    job = await export(cast, cast.alice)
+
+    assert (await fetch(cast, job)).content == b"[\n]\n"
+    assert job["progress"] == {"done": 0, "total": 0}
+    assert job["file_size"] == 4
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ({"tag": "animals"}, [0, 1]),
+        ({"tag": "birds"}, [1]),
+        ({"author": "@Ben"}, [1]),
+        ({"q": "cat"}, [0]),
+        ({"q": "-cat"}, [1, 2]),
+        ({"q": '""'}, []),
+        ({"is_unread_only": True}, [1, 2]),
+        ({"is_unread_only": "true", "hide_archived": "1"}, [2]),
+        ({"hide_archived": True, "tag": "animals"}, [0]),
+        ({"posted_to": "2025-06-01"}, [2]),
+        ({"tag": None, "q": ""}, [0, 1, 2]),
+        ({"tag": "nobody's"}, []),
+        ({"media_type": "video"}, []),
+    ],
+)
+async def test_the_list_s_filters_narrow_it(
+    cast: Service, body: dict[str, Any], expected: list[int]
+) -> None:
+    posts = await fill(cast.alice)
+
+    assert ids(await exported(cast, cast.alice, **body)) == ids([posts[n] for n in expected])
+
+
+async def test_chosen_posts_alone_are_in_it(cast: Service) -> None:
+    first, second, third = ids(await fill(cast.alice))
+    theirs = await cast.bob.save()
+    chosen = [third, first, "999", theirs["post_id"], "no id", "٣", third]
+
+    assert ids(await exported(cast, cast.alice, tweet_ids=chosen)) == [first, third]
+    assert ids(await exported(cast, cast.alice, tweet_ids=chosen, q="cat")) == [first]
+    assert await exported(cast, cast.alice, tweet_ids=["999"]) == []
+    assert second not in chosen
+
+
+async def test_a_view_is_exported_as_it_shows_itself(cast: Service) -> None:
+    posts = await fill(cast.alice)
+    view = await writing.view(cast.alice, "Animals", base_query={"tag": "animals"})
+    slug = view.rpartition("/")[2]
+
+    assert ids(await exported(cast, cast.alice, view=slug)) == ids(posts[:1])
+    assert ids(await exported(cast, cast.alice, view=slug, hide_archived=False)) == ids(posts[:2])
+    assert await exported(cast, cast.alice, view=slug, q="stone") == []
+
+
+async def test_an_unknown_view_is_not_found(alice: Member, bob: Member) -> None:
+    slug = (await writing.view(bob, "Theirs")).rpartition("/")[2]
+
+    response = await alice.client.post("/v1/exports/json", json={"view": slug})
+
+    assert (response.status_code, response.json()["code"]) == (404, "NOT_FOUND")
+
+
+@pytest.mark.parametrize(
+    ("body", "named"),
+    [
+        ({"limit": 5}, "limit"),
+        ({"cursor": "x"}, "cursor"),
+        ({"sort_by": "title"}, "sort_by"),
+        ({"tags": "x"}, "tags"),
+        ({"tag": 5}, "tag"),
+        ({"q": ["x"]}, "q"),
+        ({"q": "x" * 1001}, "q"),
+        ({"is_unread_only": "maybe"}, "is_unread_only"),
+        ({"posted_from": "yesterday"}, "posted_from"),
+        ({"media_type": "smell"}, "media_type"),
+        ({"view": 7}, "view"),
+        ({"tweet_ids": []}, "tweet_ids"),
+        ({"tweet_ids": "1"}, "tweet_ids"),
+        ({"tweet_ids": [1]}, "tweet_ids[0]"),
+        ({"tweet_ids": ["1"] * 1001}, "tweet_ids"),
+        ({"tag": "a\x00b"}, "tag"),
+        ([], "body"),
+        ("x", "body"),
+    ],
+)
+async def test_a_mistake_is_named_and_nothing_begun(alice: Member, body: Any, named: str) -> None:
+    response = await alice.client.post("/v1/exports/json", content=json.dumps(body))
+
+    assert (response.status_code, response.json()["code"]) == (400, "INVALID_REQUEST")
+    assert named in response.json()["error"]
+    assert await alice.database.rows("SELECT count(*) FROM job", {}) == [(0,)]
+
+
+async def test_another_format_is_no_path(alice: Member) -> None:
+    response = await alice.client.post("/v1/exports/docx")
+
+    assert response.status_code == 405
+
+
+async def test_a_free_account_takes_everything_along_but_filters_nothing(cast: Service) -> None:
+    posts = await fill(cast.free)
+    view = await cast.free.client.post("/v1/exports/csv", json={"tag": "x", "limit": "bad"})
+    meaning = await cast.free.client.post("/v1/exports/csv", json={"vector_search_term": "x"})
+
+    assert (view.status_code, view.json()["code"]) == (402, "FILTER_NOT_ALLOWED")
+    assert (meaning.status_code, meaning.json()["code"]) == (402, "VECTOR_SEARCH_NOT_ALLOWED")
+    assert ids(await exported(cast, cast.free)) == ids(posts)
+    assert ids(await exported(cast, cast.free, q="cat")) == ids(posts[:1])
+
+
+async def test_a_view_that_filters_is_a_filter_for_a_free_account(cast: Service) -> None:
+    await cast.free.set_plan("pro")
+    view = await writing.view(cast.free, "Animals", base_query={"tag": "animals"})
+    plain = await writing.view(cast.free, "All")
+    await cast.free.set_plan("free")
+
+    refused = await cast.free.client.post(
+        "/v1/exports/json", json={"view": view.rpartition("/")[2]}
+    )
+
+    assert (refused.status_code, refused.json()["code"]) == (402, "FILTER_NOT_ALLOWED")
+    assert await exported(cast, cast.free, view=plain.rpartition("/")[2]) == []
+
+
+async def test_a_retry_with_the_same_key_begins_nothing_new(alice: Member) -> None:
+    key = {"Idempotency-Key": "once"}
+    first = await alice.client.post("/v1/exports/json", json={"q": "x"}, headers=key)
+    again = await alice.client.post("/v1/exports/json", json={"q": "x"}, headers=key)
+    other = await alice.client.post("/v1/exports/csv", json={"q": "x"}, headers=key)
+
+    assert again.headers["idempotency-replayed"] == "true"
+    assert again.content == first.content
+    assert again.headers["location"] == first.headers["location"]
+    assert again.headers["retry-after"] == first.headers["retry-after"]
+    assert other.status_code == 422
+
+
+async def test_jobs_queue_up_to_a_hundred(cast: Service) -> None:
+    jobs = [await begin(cast.alice) for _ in range(100)]
+
+    refused = await cast.alice.client.post("/v1/exports/json")
+
+    assert (refused.status_code, refused.json()["code"]) == (429, "RATE_LIMITED")
+    assert refused.headers["retry-after"] == "60"
+    assert (await cast.bob.client.post("/v1/exports/json")).status_code == 202
+    done = await finished(cast, cast.alice, *jobs)
+    assert {job["status"] for job in done} == {"completed"}
+    assert (await cast.alice.client.post("/v1/exports/json")).status_code == 202
+
+
+async def test_what_is_exported_is_settled_when_the_work_begins(cast: Service) -> None:
+    await cast.alice.save(post_id="7001")
+    job = await begin(cast.alice)
+    await cast.alice.save(post_id="7002")
+
+    (done,) = await finished(cast, cast.alice, job)
+
+    assert len((await fetch(cast, done)).json()) == 2
+
+
+async def _answers(member: Member) -> list[bytes]:
+    """Every list in every order, page by page."""
+    found = []
+    for order in ("sort_index", "created_at", "imported_at", "title", "author", "favorite_count"):
+        for direction in ("asc", "desc"):
+            asked = {"sort_by": order, "sort_order": direction, "limit": 2, "cursor": ""}
+            asked |= {"is_unread_only": "false", "hide_archived": "false"}
+            while asked["cursor"] is not None:
+                answer = (await member.get("/v1/bookmarks", **asked)).json()
+                asked["cursor"] = answer["meta"].pop("next_cursor")
+                found.append(json.dumps(answer).encode())
+    filters: list[dict[str, str]] = [{}, {"tag": "birds"}, {"q": "bird"}, {"author": "ben"}]
+    return found + [(await member.get("/v1/bookmarks", **each)).content for each in filters]
+
+
+async def test_importing_it_gives_back_the_same_lists_to_the_byte(cast: Service) -> None:
+    await fill(cast.alice)
+    same = {"sort_index": 77, "metrics": {"favorite_count": 3}, "text": "the same"}
+    await cast.alice.save_all([make.post(**same) for _ in range(5)])
+    cast.clock.now += 1_000_000
+    await cast.alice.save_all(
+        [
+            make.post(text="später\n\u202b\u05e2\u05d1 \U0001f600", name="Ødé", author="ØDE"),
+            make.post(bookmarked_at="2026-03-04T05:06:07.000008+00:00", tags=["Birds", "ärzte"]),
+        ]
+    )
+    file = (await fetch(cast, await export(cast, cast.alice))).content
+    cast.clock.now += 99_000_000
+
+    tally = Tally()
+    imported = Import(cast.database, cast.clock, await cast.bob.account(), print, tally)
+    await imported.read(io.BytesIO(file), "export.json")
+
+    assert (tally.taken, tally.refused) == (10, 0)
+    assert await _answers(cast.bob) == await _answers(cast.alice)
+    assert (await fetch(cast, await export(cast, cast.bob))).content == file
+
+
+async def test_polls_show_the_present_state(cast: Service) -> None:
+    job = await begin(cast.alice)
+    before = await cast.alice.client.get(f"/v1/exports/{job['job_id']}")
+    await finished(cast, cast.alice, job)
+    after = await poll(cast.alice, job)
+
+    assert before.json()["data"] == job
+    assert before.headers["retry-after"] == "1"
+    assert "etag" not in before.headers
+    assert after["status"] == "completed"

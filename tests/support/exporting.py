@@ -1,0 +1,63 @@
+"""Exports in tests: asked for over HTTP, done by the service's own worker, fetched by link."""
+
+import asyncio
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+from tests.support.service import Member, Service
+from tests.support.working import at_work
+
+PATIENCE_S = 30.0
+
+
+async def begin(member: Member, format: str = "json", **body: Any) -> dict[str, Any]:
+    """The job as it was when it was made."""
+    response = await member.client.post(f"/v1/exports/{format}", json=body)
+    assert response.status_code == 202, response.text
+    job: dict[str, Any] = response.json()["data"]
+    return job
+
+
+async def poll(member: Member, job: dict[str, Any]) -> dict[str, Any]:
+    response = await member.client.get(urlsplit(job["poll_url"]).path)
+    assert response.status_code == 200, response.text
+    shown: dict[str, Any] = response.json()["data"]
+    return shown
+
+
+async def finished(service: Service, member: Member, *jobs: dict[str, Any]) -> list[dict[str, Any]]:
+    """These jobs once the worker is through with them."""
+    async with at_work(service.app.worker), asyncio.timeout(PATIENCE_S):
+        return [await _ended(member, job) for job in jobs]
+
+
+async def _ended(member: Member, job: dict[str, Any]) -> dict[str, Any]:
+    while True:
+        shown = await poll(member, job)
+        if shown["status"] not in ("pending", "processing"):
+            return shown
+        await asyncio.sleep(0.02)
+
+
+async def export(
+    service: Service, member: Member, format: str = "json", **body: Any
+) -> dict[str, Any]:
+    """A completed export."""
+    (job,) = await finished(service, member, await begin(member, format, **body))
+    assert job["status"] == "completed", job
+    return job
+
+
+async def fetch(service: Service, job: dict[str, Any], **headers: str) -> httpx.Response:
+    """The file, fetched by nobody in particular."""
+    parts = urlsplit(job["download_url"])
+    return await service.nobody.get(f"{parts.path}?{parts.query}", headers=headers)
+
+
+async def exported(service: Service, member: Member, **body: Any) -> Any:
+    """The posts of a JSON export."""
+    response = await fetch(service, await export(service, member, **body))
+    assert response.status_code == 200, response.text
+    return response.json()
