@@ -8,8 +8,9 @@ from bowerbird.jobs.digests import DigestJobs
 from bowerbird.jobs.worker import Worker
 from bowerbird.model.jobs import Job, State
 from bowerbird.settings import Settings
+from bowerbird.storage.database import Database
 from bowerbird.storage.jobs import JobStore
-from tests.support import digesting, working
+from tests.support import digesting, service, working
 from tests.support.digesting import MONDAY, instant
 from tests.support.service import Member, Service
 from tests.support.smtp import MailServer, mail_server
@@ -143,3 +144,17 @@ async def test_a_letter_that_waits_is_found_by_the_sweep(cast: Service) -> None:
             await until_done(cast)
 
     assert server.recipients == ["alice@example.com"]
+
+
+async def test_the_service_itself_makes_them(sqlite: Database) -> None:
+    cast = await service.build(sqlite)
+    await save(cast.alice)
+    cast.clock.now = instant(MONDAY)
+
+    async with working.at_work(cast.app.worker):
+        for _ in range(200):
+            if await digesting.ids(cast.alice):
+                break
+            await asyncio.sleep(0.1)
+
+    assert await digesting.ids(cast.alice) == ["weekly-2026-07-13"]

@@ -147,8 +147,10 @@ async def _ask(
 
 async def _everything(member: Member) -> list[bytes]:
     """All that an account shows of itself."""
-    paths = ("/v1/bookmarks?is_unread_only=false", "/v1/labels", "/v1/views", "/v1/bookmarks/count")
-    paths += ("/v1/digests", "/v1/digests/latest", "/v1/digests/preferences")
+    paths = (
+        *("/v1/bookmarks?is_unread_only=false", "/v1/bookmarks/count", "/v1/labels", "/v1/views"),
+        *("/v1/digests", "/v1/digests/latest", "/v1/digests/preferences"),
+    )
     answers = [(await member.client.get(path)).content for path in paths]
     return [*answers, str(await writing.version(member)).encode()]
 

@@ -39,13 +39,16 @@ SELECT {candidate}
  LIMIT :limit
 
 -- name: by_label
+-- From the posts of the span to their labels; a join would begin with every labelled post.
 SELECT l.name, count(*)
-  FROM bookmark AS b
-  JOIN bookmark_label AS bl ON bl.account_id = b.account_id AND bl.number = b.number
+  FROM bookmark_label AS bl
   JOIN label AS l ON l.account_id = bl.account_id AND l.label_id = bl.label_id
- WHERE b.account_id = :account_id
-   AND b.bookmarked_at >= :start
-   AND b.bookmarked_at < :end
+ WHERE bl.account_id = :account_id
+   AND bl.number IN (SELECT b.number
+                       FROM bookmark AS b
+                      WHERE b.account_id = :account_id
+                        AND b.bookmarked_at >= :start
+                        AND b.bookmarked_at < :end)
  GROUP BY l.name, l.name_key
  ORDER BY count(*) DESC, l.name_key
  LIMIT :limit
