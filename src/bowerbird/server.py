@@ -9,6 +9,7 @@ import sys
 from collections.abc import AsyncIterator
 from typing import Final
 
+import structlog
 import uvloop
 from granian.constants import Interfaces
 from granian.http import HTTP1Settings
@@ -17,17 +18,28 @@ from granian.server.embed import Server
 from bowerbird import app, logs
 from bowerbird.app import App
 from bowerbird.clock import system_clock
+from bowerbird.errors import Refusal
+from bowerbird.library.file_place import FilePlace
 from bowerbird.settings import BadSetting, Settings
+from bowerbird.storage.database import Database
+from bowerbird.storage.files import Files
 from bowerbird.storage.opening import open_database
 
 # Far above our own bound of 32 KiB, so that the envelope answers up to here, not the server.
 _HEADER_BUFFER: Final = 512 * 1024
+_LOOK_AGAIN_S: Final = 10.0
 
 
 def run(settings: Settings, worker: int = 0) -> None:
     """Serves until SIGTERM or SIGINT; requests under way finish first."""
     logs.configure(settings.log_level)
     uvloop.run(_serve(settings, worker))
+
+
+def run_worker(settings: Settings) -> None:
+    """Does jobs until SIGTERM or SIGINT; what is under way goes back into the queue."""
+    logs.configure(settings.log_level)
+    uvloop.run(_work(settings))
 
 
 def require_free_port(settings: Settings) -> None:
@@ -59,7 +71,12 @@ def _cannot_listen(settings: Settings, error: OSError) -> BadSetting:
 
 
 async def _serve(settings: Settings, worker: int) -> None:
-    async with _running(settings) as running:
+    stopping = _stop_signal()
+    if worker > 0:
+        # Its input ends when the first process does, however that came to its end.
+        asyncio.get_running_loop().add_reader(sys.stdin.fileno(), stopping.set)
+    does_jobs = settings.is_sqlite and worker == 0
+    async with _running(settings, stopping, does_jobs=does_jobs) as running:
         _open_admin_port(settings, running, worker)
         server = Server(
             running.asgi,
@@ -71,17 +88,29 @@ async def _serve(settings: Settings, worker: int) -> None:
             http1_settings=HTTP1Settings(max_buffer_size=_HEADER_BUFFER),
             log_enabled=False,
         )
-        await _until_stopped(server, settings.stop_timeout_s, is_further=worker > 0)
+        await _until_stopped(server, settings.stop_timeout_s, stopping)
 
 
-async def _until_stopped(server: Server, stop_timeout_s: int, *, is_further: bool) -> None:
-    loop = asyncio.get_running_loop()
+async def _work(settings: Settings) -> None:
+    stopping = _stop_signal()
+    database = await open_database(settings)
+    searching = app.build_searching(settings, database, system_clock)
+    try:
+        worker = app.build_worker(settings, database, Files(settings), system_clock, searching)
+        await worker.run(stopping)
+    finally:
+        await searching.models.close()
+        await database.close()
+
+
+def _stop_signal() -> asyncio.Event:
     stopping = asyncio.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(name, stopping.set)
-    if is_further:
-        # Its input ends when the first process does, however that came to its end.
-        loop.add_reader(sys.stdin.fileno(), stopping.set)
+        asyncio.get_running_loop().add_signal_handler(name, stopping.set)
+    return stopping
+
+
+async def _until_stopped(server: Server, stop_timeout_s: int, stopping: asyncio.Event) -> None:
     serving = asyncio.create_task(server.serve())
     waiting = asyncio.create_task(stopping.wait())
     await asyncio.wait((serving, waiting), return_when=asyncio.FIRST_COMPLETED)
@@ -92,18 +121,44 @@ async def _until_stopped(server: Server, stop_timeout_s: int, *, is_further: boo
 
 
 @contextlib.asynccontextmanager
-async def _running(settings: Settings) -> AsyncIterator[App]:
+async def _running(
+    settings: Settings, stopping: asyncio.Event, *, does_jobs: bool
+) -> AsyncIterator[App]:
     database = await open_database(settings)
     service = app.build(settings, database, system_clock)
     flushing = asyncio.create_task(service.calls.keep_flushing())
-    sweeping = asyncio.create_task(service.sweeping.keep_sweeping())
+    tasks = [asyncio.create_task(service.sweeping.keep_sweeping())]
+    if settings.admin_port:
+        tasks.append(asyncio.create_task(service.watch.keep_looking()))
+    if not settings.is_sqlite:
+        tasks.append(asyncio.create_task(_require_shared_files(settings, database)))
+    working = [asyncio.create_task(service.worker.run(stopping))] if does_jobs else []
     try:
         yield service
     finally:
-        sweeping.cancel()
+        stopping.set()
+        for task in tasks:
+            task.cancel()
         service.calls.stop()
-        await asyncio.wait((sweeping, flushing))
+        await asyncio.wait((*tasks, *working, flushing))
+        await service.models.close()
         await database.close()
+
+
+async def _require_shared_files(settings: Settings, database: Database) -> None:
+    """Ends a node that turns out, once the database answers, to keep files of its own."""
+    place = FilePlace(database, Files(settings), system_clock)
+    while True:
+        try:
+            await place.require_shared()
+        except Refusal:
+            await asyncio.sleep(_LOOK_AGAIN_S)
+        except BadSetting as error:
+            structlog.get_logger().error("stopped", reason=str(error))
+            os.kill(os.getpid(), signal.SIGTERM)
+            return
+        else:
+            return
 
 
 def _open_admin_port(settings: Settings, running: App, worker: int) -> None:

@@ -16,6 +16,7 @@ _LAST_PORT: Final = 65_535
 _ATOM: Final = r"[A-Za-z0-9!#$%&'*+/=?^_{|}~-]+"
 _MAILBOX: Final = rf"{_ATOM}(?:\.{_ATOM})*@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*"
 _SENDER: Final = re.compile(rf'(?:[^<>@"\\,;:()\[\]\x00-\x1f\x7f]*<{_MAILBOX}>|{_MAILBOX})')
+_CONTACT: Final = re.compile(rf"{_MAILBOX}|https://[^\s<>\"]+")
 
 
 class BadSetting(Exception):  # noqa: N818 - named for what it is
@@ -50,6 +51,19 @@ class Settings:
     )
     site_url: str = setting("", "Public origin of the web site; empty means the base URL.")
     mcp_url: str = setting("", "Public address of the tool server; empty means base URL + `/mcp`.")
+    operator_contact: str = setting(
+        "",
+        "Who runs this service: an e-mail address or an `https://` page, shown to people who want "
+        "an account, a key or a plan.",
+    )
+    security_contact: str = setting(
+        "",
+        "Where weaknesses are reported: an e-mail address or an `https://` page, served as "
+        "`/.well-known/security.txt`. Empty means the operator's contact.",
+    )
+    sandbox: str = setting(
+        "on", "`off` takes `/v1/sandbox` away, where anybody may try the API on fixtures."
+    )
     signup_plan: str = setting("free", "Plan of accounts that sign up: `free` or `pro`.")
     free_calls_per_month: int = setting(
         100, "API calls a free account has in a calendar month (UTC)."
@@ -79,6 +93,23 @@ class Settings:
     mail_from: str = setting(
         "", "Sender of mail, `bowerbird@example.com` or `Bowerbird <bowerbird@example.com>`."
     )
+    model_dir: str = setting(
+        "",
+        "Folder of the model for search by meaning; empty means where `make install` builds it.",
+    )
+    vector_cache_mb: int = setting(
+        256, "Memory for the vectors of accounts that search by meaning, in megabytes."
+    )
+    embedding_url: str = setting(
+        "",
+        "Address of a service that speaks OpenAI's embedding protocol, such as "
+        "`http://localhost:11434/v1`, to embed with instead of the built-in model.",
+    )
+    embedding_key: str = setting("", "Key that the embedding service asks for.", secret=True)
+    embedding_model: str = setting(
+        "text-embedding-3-small",
+        "Model that the embedding service is asked for; another one embeds every library anew.",
+    )
     intro_url: str = setting(
         "",
         "Base address of an OpenAI-compatible service that writes a digest's introduction, such "
@@ -106,16 +137,19 @@ class Settings:
     def check(self) -> None:
         """Refuses values of the right type that cannot work."""
         _one_of("SIGNUP_PLAN", self.signup_plan, ("free", "pro"))
+        _one_of("SANDBOX", self.sandbox, ("on", "off"))
         _one_of("LOG_LEVEL", self.log_level, ("debug", "info", "warning", "error"))
         for name, least in _LEAST.items():
             value = getattr(self, name)
             if value < least:
                 raise BadSetting(f"{PREFIX}{name.upper()}={value} is too small: at least {least}.")
         self._check_ports()
-        for name in ("base_url", "site_url", "mcp_url", "intro_url"):
+        for name in ("base_url", "site_url", "mcp_url", "embedding_url", "intro_url"):
             _check_address(name, getattr(self, name))
         if self.intro_url and not self.intro_model:
             raise BadSetting(f"{PREFIX}INTRO_MODEL is empty: say which model writes introductions.")
+        for name in ("operator_contact", "security_contact"):
+            _check_contact(name, getattr(self, name))
         if self.database_url and not self.database_url.startswith(("postgresql://", "postgres://")):
             raise BadSetting(
                 f"{PREFIX}DATABASE_URL must begin with postgresql:// (leave it empty for SQLite)."
@@ -193,6 +227,7 @@ _LEAST: Final = {
     "workers": 1,
     "free_calls_per_month": 0,
     "answer_cache_mb": 0,
+    "vector_cache_mb": 0,
     "postgres_connections": 1,
     "stop_timeout_s": 0,
 }
@@ -242,3 +277,11 @@ def _check_address(name: str, value: str) -> None:
     parts = urlsplit(value)
     if parts.scheme not in ("http", "https") or not parts.netloc:
         raise BadSetting(f"{PREFIX}{name.upper()}={value!r} is not an http:// or https:// address.")
+
+
+def _check_contact(name: str, value: str) -> None:
+    # It is written into a document of lines, so it may not hold a line's end.
+    if value and not _CONTACT.fullmatch(value):
+        raise BadSetting(
+            f"{PREFIX}{name.upper()}={value!r} is neither an e-mail address nor an https:// page."
+        )

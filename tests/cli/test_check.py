@@ -37,11 +37,28 @@ def raw(library: Library, statement: str) -> list[tuple[Any, ...]]:
         "broken": "x'7b22'" if is_sqlite else "'\\x7b22'",
         "other_hash": "x'01'" if is_sqlite else "'\\x01'",
         "id": str(alice),
+        "yes": "1" if is_sqlite else "TRUE",
     }
     return [row for one in statement.format(**names).split(";") for row in library.sql(one)]
 
 
+# One vector of three, of a model that has no others.
+STORE = "INSERT INTO vector_store VALUES ({id}, {other_hash}, 'tiny', 2, 3, 1, 0, 1, {yes}, NULL)"
+filling = "{other_hash}, {broken}, 1, {broken}, {broken}"
+VECTORS = ";".join(
+    f"INSERT INTO vector VALUES ({{id}}, {number}, {filling})"  # noqa: S608 - ours
+    for number in (1, 2, 3)
+)
+
 DAMAGES = {
+    STORE: "vectors of tiny: stored 3, must be 0",
+    STORE.replace("2, 3, 1, 0", "2, 3, 3, 0") + ";" + VECTORS.rpartition(";")[0]: (
+        "vectors of tiny: stored 3, must be 2"
+    ),
+    f"{STORE};{VECTORS}".replace(
+        "3, 1, 0, 1", "3, 5, 0, 1"
+    ): "vectors of tiny: stored 3, must be 4",
+    VECTORS: "vectors of no bookmark: stored 3, must be 0",
     "UPDATE library SET unread = unread + 3 WHERE {alice}": "unread: stored 7, must be 4",
     "UPDATE library SET total = 0, fresh = 0 WHERE {alice}": "fresh: stored 0, must be 3",
     "UPDATE library SET archived = 9 WHERE {alice}": "archived: stored 9, must be 1",

@@ -1,15 +1,17 @@
 """`bowerbird doctor`: a line for each thing the service needs, and how to mend it."""
 
-import os
+import shutil
 import socket
-import stat
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
 
+from bowerbird.search.models import model_folder
+from bowerbird.settings import Settings
 from tests.cli.libraries import Library, sqlite_library
+from tests.support.models import MODEL_DIR
 from tests.support.postgres import ThrowawayPostgres
 
 
@@ -28,7 +30,7 @@ def free_ports() -> dict[str, str]:
 @pytest.fixture
 def library(tmp_path: Path, free_ports: dict[str, str]) -> Library:
     library = sqlite_library(tmp_path / "data")
-    return Library({**library.environment, **free_ports})
+    return Library({**library.environment, **free_ports, "BOWERBIRD_MODEL_DIR": MODEL_DIR})
 
 
 class Stranger(BaseHTTPRequestHandler):
@@ -55,7 +57,7 @@ def test_a_well_library_has_no_cross(library: Library) -> None:
     assert "✓ database: SQLite 3." in ran.text
     assert "journal mode wal" in ran.text
     assert "✓ schema: is current" in ran.text
-    assert "! model: search by meaning is not part of this release" in ran.text
+    assert "✓ model: all-MiniLM-L6-v2-int8" in ran.text
     assert f"✓ port: 127.0.0.1:{library.settings.port} is free" in ran.text
 
 
@@ -141,24 +143,51 @@ def test_an_address_of_another_machine_is_told(library: Library) -> None:
     assert "is no address of this machine" in ran.text
 
 
-@pytest.mark.parametrize(
-    ("families", "line"),
-    [
-        ("Noto Sans", "✓ fonts: Noto fonts for Latin, Arabic"),
-        ("DejaVu Sans", "mend: apt install fonts-noto-cjk fonts-noto-color-emoji fonts-noto-core"),
-    ],
-)
-def test_fonts_are_looked_for_by_script(
-    library: Library, tmp_path: Path, families: str, line: str
-) -> None:
-    program = tmp_path / "fc-list"
-    program.write_text(f"#!/bin/sh\necho {families}\n")
-    program.chmod(stat.S_IRWXU)
-    ran = Library({**library.environment, "PATH": f"{tmp_path}:{os.environ['PATH']}"}).run("doctor")
-    assert line in ran.text
+def test_fonts_are_looked_for_by_script(library: Library) -> None:
+    ran = library.run("doctor")
+
+    scripts = "Latin, Arabic, Hebrew, Devanagari, Thai, CJK, emoji"
+    assert f"✓ fonts: PDF exports can be set in {scripts}" in ran.text
+
+
+def test_missing_fonts_are_told_with_their_packages(library: Library, tmp_path: Path) -> None:
+    settings = tmp_path / "fonts.conf"
+    settings.write_text(f"<fontconfig><dir>{tmp_path}</dir></fontconfig>")
+
+    ran = Library({**library.environment, "FONTCONFIG_FILE": str(settings)}).run("doctor")
+
+    assert "! fonts: none for Latin, Arabic, Hebrew, Devanagari, Thai, CJK, emoji;" in ran.text
+    assert "mend: sh requirements/system.sh fonts, or apt install fonts-noto-cjk" in ran.text
     assert ran.code == 0
 
 
-def test_fonts_cannot_be_found_without_the_program(library: Library, tmp_path: Path) -> None:
-    ran = Library({**library.environment, "PATH": str(tmp_path)}).run("doctor")
-    assert "mend: apt install fontconfig" in ran.text
+def test_a_missing_model_is_worth_knowing(library: Library, tmp_path: Path) -> None:
+    other = Library({**library.environment, "BOWERBIRD_MODEL_DIR": str(tmp_path / "none")})
+
+    ran = other.run("doctor")
+
+    assert ran.code == 0
+    assert f"! model: {tmp_path / 'none'} holds none" in ran.text
+    assert "mend: make model" in ran.text
+
+
+def test_a_damaged_model_is_worth_knowing(library: Library, tmp_path: Path) -> None:
+    folder = model_folder(Settings(model_dir=MODEL_DIR))
+    shutil.copytree(folder, tmp_path / "model")
+    (file,) = (tmp_path / "model").glob("*/tokenizer.json")
+    file.unlink()
+    other = Library({**library.environment, "BOWERBIRD_MODEL_DIR": str(tmp_path / "model")})
+
+    ran = other.run("doctor")
+
+    assert "! model: tokenizer.json is not as it was built" in ran.text
+    assert "mend: make model" in ran.text
+
+
+def test_an_embedding_service_stands_in_for_the_model(library: Library) -> None:
+    url = {"BOWERBIRD_EMBEDDING_URL": "http://localhost:9/v1", "BOWERBIRD_EMBEDDING_KEY": "hush"}
+
+    ran = Library({**library.environment, **url}).run("doctor")
+
+    assert "✓ model: text-embedding-3-small, by the service" in ran.text
+    assert "hush" not in ran.text

@@ -271,9 +271,18 @@ async def test_vector_search_term_needs_a_paid_plan_and_a_built_store(
     alice: Member, free: Member
 ) -> None:
     for member in (alice, free):
+        await member.save()
         response = await member.get("/v1/bookmarks", vector_search_term="cats")
         assert response.status_code == 402
         assert response.json()["code"] == "VECTOR_SEARCH_NOT_ALLOWED"
+
+
+async def test_vector_search_term_searches_by_meaning(alice: Member) -> None:
+    cat = await alice.save(text="Our kitten sleeps all day.")
+    dog = await alice.save(text="Interest rates fell again.")
+    await alice.embed()
+
+    assert await alice.ids(vector_search_term="pets") == [cat["post_id"], dog["post_id"]]
 
 
 async def test_meta_count_stands_beside_the_documented_fields(alice: Member) -> None:

@@ -94,7 +94,7 @@ def run(language: str, snippet: str, server: Server, key: str, folder: Path) -> 
     ran = subprocess.run(
         [program, *options, str(file)],
         cwd=folder,
-        env={"PATH": os.environ["PATH"], "BOWERBIRD_KEY": key},
+        env={"PATH": os.environ["PATH"], "KEY": key},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

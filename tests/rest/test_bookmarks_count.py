@@ -121,6 +121,7 @@ async def test_the_free_plan_counts_by_flags_and_words(free: Member) -> None:
 
 async def test_search_by_meaning_waits_for_its_store(alice: Member, free: Member) -> None:
     for member in (alice, free):
+        await member.save()
         response = await member.get("/v1/bookmarks/count", vector_search_term="cats")
         assert response.status_code == 402
         assert response.json()["code"] == "VECTOR_SEARCH_NOT_ALLOWED"

@@ -279,11 +279,12 @@ async def test_the_fields_stand_in_the_contracts_order(alice: Member) -> None:
 
 
 async def test_search_by_meaning_waits_for_its_store(alice: Member) -> None:
+    await alice.save()
     response = await alice.get("/v1/bookmarks", vector_search_term="cats", limit=0)
 
     assert response.status_code == 402
     assert response.json()["code"] == "VECTOR_SEARCH_NOT_ALLOWED"
-    assert "not built" in response.json()["error"]
+    assert "being built" in response.json()["error"]
 
 
 async def test_the_free_plan_lists_its_first_page(free: Member) -> None:

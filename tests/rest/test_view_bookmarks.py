@@ -291,6 +291,7 @@ async def test_hidden_matches_are_told_of(alice: Member) -> None:
 
 
 async def test_a_search_by_meaning_is_refused_as_it_is_in_the_list(alice: Member) -> None:
+    await alice.save()
     path = await writing.view(alice, base_query={"vector_search_term": "cats"})
 
     response = await alice.get(f"{path}/bookmarks")

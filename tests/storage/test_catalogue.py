@@ -32,6 +32,8 @@ LIBRARY = {
     "idempotency",
     "trash",
     "smart_view",
+    "vector",
+    "vector_store",
     "digest",
     "digest_preference",
     "job",

@@ -17,6 +17,9 @@ NOT_A_LIBRARY_TABLE = {"person", "secret", "schema_migration", "json_each"}
 ACROSS_ACCOUNTS = {
     "every_account",
     "next_accounts",
+    "waiting",
+    "note_paid",
+    "outlived",
     "renew_epochs",
     "ownerless",
     "leftovers",

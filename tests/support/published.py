@@ -18,17 +18,24 @@ def document() -> dict[str, Any]:
     return loaded
 
 
+def of_accounts() -> dict[str, Any]:
+    """The paths that need a key: all but the sandbox's."""
+    paths = document()["paths"]
+    return {path: item for path, item in paths.items() if not _is_sandbox(path)}
+
+
 def check(response: httpx.Response) -> None:
     """Fails with what differs when an answer is not one the document promises."""
     request = response.request
-    if request.method == "OPTIONS":
+    is_sandbox = _is_sandbox(request.url.path)
+    assert (response.headers.get("x-service-environment") == "sandbox") is is_sandbox
+    if request.method == "OPTIONS" and response.status_code == 204:
         return
     assert "x-request-id" in response.headers
     operation = _operation(request.url.path, request.method)
     if operation is None:
         # No such path or method: only the envelope is promised.
-        assert response.status_code in (400, 401, 404, 405, 413, 500, 503)
-        _check_body(response, request, {"$ref": "#/components/schemas/Refusal"})
+        _check_unknown(response, request, is_sandbox=is_sandbox)
         return
     promised = operation["responses"].get(str(response.status_code))
     assert promised, f"{request.method} {request.url.path} answers {response.status_code}"
@@ -41,6 +48,19 @@ def check(response: httpx.Response) -> None:
         _check_body(response, request, schema)
     else:
         assert response.content == b""
+
+
+def _check_unknown(response: httpx.Response, request: httpx.Request, *, is_sandbox: bool) -> None:
+    names = ["Refusal", "SandboxMark"] if is_sandbox else ["Refusal"]
+    simulated = (402, 429) if is_sandbox else ()
+    assert response.status_code in (400, 401, 404, 405, 413, 500, 503, *simulated)
+    _check_body(
+        response, request, {"allOf": [{"$ref": f"#/components/schemas/{name}"} for name in names]}
+    )
+
+
+def _is_sandbox(path: str) -> bool:
+    return f"{path}/".startswith("/v1/sandbox/")
 
 
 def _is_file(promised: dict[str, Any]) -> bool:

@@ -20,6 +20,13 @@ _POSTGRES: Final = (
     "DELETE FROM keyword WHERE account_id = :account_id AND number = :number",
 )
 _BOTH: Final = (
+    """
+    UPDATE vector_store SET embedded = embedded - 1
+     WHERE account_id = :account_id
+       AND model IN (SELECT model FROM vector
+                      WHERE account_id = :account_id AND number = :number)
+    """,
+    "DELETE FROM vector WHERE account_id = :account_id AND number = :number",
     "DELETE FROM bookmark_label WHERE account_id = :account_id AND number = :number",
     "DELETE FROM bookmark WHERE account_id = :account_id AND number = :number",
     """

@@ -11,6 +11,7 @@ import httpx
 from bowerbird import app
 from bowerbird.app import App
 from bowerbird.library.intake import Intake
+from bowerbird.library.vector_builds import VectorBuilds
 from bowerbird.model.accounts import Account, Key, Membership
 from bowerbird.model.intake import Outcome
 from bowerbird.model.keys import key_hash, new_account_id, new_key
@@ -20,6 +21,7 @@ from bowerbird.storage.accounts import AccountStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.keys import KeyStore
 from tests.support import make, published, removal
+from tests.support.models import MODELS, ignore
 
 # 2026-07-18T08:21:13.841838
 NOW = 1784362873841838
@@ -102,6 +104,11 @@ class Member:
     async def remove(self, post_id: str) -> None:
         await removal.remove(self.database, await self.account(), post_id)
 
+    async def embed(self) -> int:
+        """Gives every post a vector, as the worker would; how many lacked one."""
+        builds = VectorBuilds(self.database, MODELS, self.clock)
+        return await builds.build(self.account_id, ignore)
+
     async def set_plan(self, plan: str) -> None:
         await AccountStore(self.database).set_plan(self.account_id, plan)
 
@@ -128,7 +135,7 @@ class Service:
 
 async def build(database: Database, **settings: Any) -> Service:
     clock = SetClock()
-    service = app.build(Settings(**settings), database, clock)
+    service = app.build(Settings(**settings), database, clock, MODELS)
     cast = {
         name: await _member(service, database, clock, name, plan)
         for name, plan in (("alice", "pro"), ("bob", "pro"), ("free", "free"))
@@ -154,6 +161,11 @@ def _client(service: App, headers: dict[str, str] | None = None) -> httpx.AsyncC
     return httpx.AsyncClient(
         transport=CheckedTransport(service.asgi), base_url="http://test", headers=headers
     )
+
+
+def client_on(service: App) -> httpx.AsyncClient:
+    """A client without a key, of another instance of the service."""
+    return _client(service)
 
 
 def client_of(database: Database, headers: dict[str, str] | None = None) -> httpx.AsyncClient:

@@ -14,6 +14,7 @@ from bowerbird.library.account_exports import AccountExports, Piece
 from bowerbird.library.accounts import Accounts
 from bowerbird.model.accounts import Account, Membership, Plan
 from bowerbird.model.instants import without_offset
+from bowerbird.storage.files import Files
 
 _PLAN = click.Choice([plan.value for plan in Plan])
 
@@ -81,7 +82,7 @@ def plan(email: str, plan: str) -> None:
 @click.argument("email")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def delete(email: str, *, yes: bool) -> None:
-    r"""Delete an account and every trace of it: bookmarks, labels, views, keys.
+    r"""Delete an account and every trace of it: bookmarks, labels, views, keys, exports.
 
     Cannot be undone. Interrupted, it is finished by running it again.
 
@@ -96,7 +97,9 @@ def delete(email: str, *, yes: bool) -> None:
         with shown_steps() as advance:
             removed = with_library(
                 lambda opened: Accounts(opened.database, opened.clock).delete(
-                    email, lambda done, total: advance("Deleting", done, total)
+                    email,
+                    Files(opened.settings),
+                    lambda done, total: advance("Deleting", done, total),
                 )
             )
     except KeyboardInterrupt:

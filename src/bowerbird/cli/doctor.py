@@ -3,7 +3,6 @@
 import asyncio
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import fields
@@ -12,24 +11,23 @@ from typing import Final
 import click
 from msgspec import Struct
 
-from bowerbird.cli.opened import settings_from_environment
+from bowerbird.cli.opened import opened_library, settings_from_environment
 from bowerbird.cli.ports import Port, state_of
+from bowerbird.clock import MICROSECONDS, system_clock
+from bowerbird.errors import Refusal
+from bowerbird.exports import fonts
+from bowerbird.model.jobs import JobCount, State
+from bowerbird.search.embedding import local_model
+from bowerbird.search.models import model_folder
 from bowerbird.settings import PREFIX, BadSetting, Settings
 from bowerbird.storage import diagnosis
+from bowerbird.storage.files import Files
+from bowerbird.storage.jobs import JobStore
 from bowerbird.storage.migrations import SchemaProblem
 from bowerbird.storage.sqlite import FILE_NAME
 
 _LEAST_FREE_BYTES: Final = 1 << 30
-# A character of the script, and the Debian package that brings a Noto font for it.
-_SCRIPTS: Final = {
-    "Latin": (0x41, "fonts-noto-core"),
-    "Arabic": (0x627, "fonts-noto-core"),
-    "Hebrew": (0x5D0, "fonts-noto-core"),
-    "Devanagari": (0x905, "fonts-noto-core"),
-    "Thai": (0xE01, "fonts-noto-core"),
-    "CJK": (0x4E00, "fonts-noto-cjk"),
-    "emoji": (0x1F600, "fonts-noto-color-emoji"),
-}
+_LONG_WAIT: Final = 300 * MICROSECONDS
 
 
 class Line(Struct, frozen=True):
@@ -43,7 +41,7 @@ class Line(Struct, frozen=True):
 
 @click.command()
 def doctor() -> None:
-    r"""Check settings, data folder, database, fonts and ports, and say how to mend each.
+    r"""Check settings, data folder, database, files, jobs, fonts, model and ports; tell the mend.
 
     Exits with 1 when something the service needs is broken.
 
@@ -70,8 +68,9 @@ def _examination() -> Iterator[Line]:
     yield from _settings(settings)
     yield from _data_folder(settings)
     yield from _database(settings)
+    yield _files(settings)
     yield from _fonts()
-    yield Line("!", "model", "search by meaning is not part of this release; nothing to do")
+    yield from _model(settings)
     yield from _ports(settings)
 
 
@@ -125,12 +124,49 @@ def _database(settings: Settings) -> Iterator[Line]:
     yield from _diagnosed(found, settings)
 
 
+def _files(settings: Settings) -> Line:
+    files = Files(settings)
+    if files.folder is not None and not files.folder.exists():
+        return Line("✓", "files", f"{files.place} will be made when it is needed")
+    try:
+        asyncio.run(files.size("mark"))
+    except Refusal as refused:
+        mend = f"see that {PREFIX}FILES_URL and its kind's settings are right, and the server up"
+        return Line("✗", "files", f"{refused} {_cause(refused)}", mend)
+    return Line("✓", "files", f"{files.place} can be read")
+
+
+def _cause(refused: Refusal) -> str:
+    """The first line of what lies behind it."""
+    return str(refused.__cause__ or "").partition("\n")[0]
+
+
+def _jobs(settings: Settings) -> Iterator[Line]:
+    counts = asyncio.run(_counted(settings))
+    told = ", ".join(f"{each.count} {each.kind} {each.state}" for each in counts)
+    now = system_clock()
+    waiting = [each.oldest_at for each in counts if each.state == State.PENDING]
+    if waiting and now - min(waiting) > _LONG_WAIT:
+        mend = "start bowerbird serve" if settings.is_sqlite else "start a bowerbird worker"
+        yield Line("!", "jobs", f"{told}; nobody works on them", mend)
+        return
+    failed = any(each.state == State.FAILED for each in counts)
+    mend = "bowerbird jobs list tells why; bowerbird jobs retry JOB-ID" if failed else ""
+    yield Line("!" if failed else "✓", "jobs", told or "there are none", mend)
+
+
+async def _counted(settings: Settings) -> list[JobCount]:
+    async with opened_library(settings) as opened:
+        return await JobStore(opened.database).counts()
+
+
 def _diagnosed(found: diagnosis.Diagnosis, settings: Settings) -> Iterator[Line]:
     mend = "" if found.is_usable else "install PostgreSQL's contrib modules (Debian: postgresql)"
     mark = "✓" if found.is_usable else "✗"
     yield Line(mark, "database", f"{found.engine}, {found.detail}", mend)
     if not found.pending:
         yield Line("✓", "schema", "is current")
+        yield from _jobs(settings)
         return
     steps = ", ".join(found.pending)
     # A SQLite library is migrated by the next start; PostgreSQL waits for the command.
@@ -139,30 +175,30 @@ def _diagnosed(found: diagnosis.Diagnosis, settings: Settings) -> Iterator[Line]
 
 
 def _fonts() -> Iterator[Line]:
-    program = shutil.which("fc-list")
-    if program is None:
-        yield Line(
-            "!", "fonts", "fc-list is missing, so fonts cannot be found", "apt install fontconfig"
-        )
-        return
-    missing = {
-        script: package
-        for script, (character, package) in _SCRIPTS.items()
-        if "Noto" not in _families(program, character)
-    }
+    missing = fonts.missing_fonts()
     if not missing:
-        yield Line("✓", "fonts", f"Noto fonts for {', '.join(_SCRIPTS)}")
+        yield Line("✓", "fonts", f"PDF exports can be set in {', '.join(fonts.WANTED)}")
         return
-    packages = " ".join(sorted(set(missing.values())))
-    sentence = f"no Noto font for {', '.join(missing)}; PDF exports will lack these scripts"
-    yield Line("!", "fonts", sentence, f"apt install {packages}")
+    scripts = ", ".join(lack.script for lack in missing)
+    packages = " ".join(sorted({lack.package for lack in missing}))
+    sentence = f"none for {scripts}; PDF exports show such text as empty boxes"
+    yield Line("!", "fonts", sentence, f"{fonts.MEND}, or apt install {packages}")
 
 
-def _families(program: str, character: int) -> str:
-    ran = subprocess.run(  # noqa: S603 - the program and a number of ours
-        [program, f":charset={character:x}", "family"], capture_output=True, text=True, check=False
-    )
-    return ran.stdout
+def _model(settings: Settings) -> Iterator[Line]:
+    if settings.embedding_url:
+        sentence = f"{settings.embedding_model}, by the service of {PREFIX}EMBEDDING_URL"
+        yield Line("✓", "model", sentence)
+        return
+    folder = model_folder(settings)
+    model = local_model(folder)
+    if model is None:
+        sentence = f"{folder} holds none, so nothing can be searched by meaning"
+        yield Line("!", "model", sentence, "make model")
+    elif broken := model.broken_file():
+        yield Line("!", "model", f"{broken} is not as it was built", "make model")
+    else:
+        yield Line("✓", "model", model.name)
 
 
 def _ports(settings: Settings) -> Iterator[Line]:

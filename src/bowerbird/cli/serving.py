@@ -13,10 +13,13 @@ from contextlib import contextmanager
 import click
 
 from bowerbird import __version__
-from bowerbird.cli.opened import opened_library, settings_from_environment
+from bowerbird.cli.opened import Opened, opened_library, settings_from_environment, with_library
+from bowerbird.errors import Refusal
+from bowerbird.library.file_place import FilePlace
 from bowerbird.settings import Settings
 from bowerbird.storage import postgres_schema, sqlite_schema
 from bowerbird.storage.accounts import AccountStore
+from bowerbird.storage.files import Files
 from bowerbird.storage.migrations import SchemaProblem
 from bowerbird.storage.opening import explained
 
@@ -54,21 +57,29 @@ def serve(host: str | None, port: int | None, workers: int | None, worker_number
 
 @click.command()
 def worker() -> None:
-    r"""Run background jobs beside the servers.
+    r"""Run background jobs beside the servers, until Ctrl-C.
+
+    Any number of workers may run, on any number of machines.
 
     \b
     Example:
       bowerbird worker
     """
-    if settings_from_environment().is_sqlite:
+    from bowerbird import server  # noqa: PLC0415 - the other commands need no server
+
+    settings = settings_from_environment()
+    if settings.is_sqlite:
         raise click.ClickException(
             "A SQLite library needs no worker of its own: bowerbird serve does its jobs."
         )
-    raise click.ClickException("This release has no background jobs yet.")
+    asyncio.run(_require_shared_files(settings))
+    click.echo("Working on background jobs.")
+    server.run_worker(settings)
 
 
 @click.command()
-def migrate() -> None:
+@click.option("--files-moved", is_flag=True, help="Let the next start say where files are kept.")
+def migrate(*, files_moved: bool) -> None:
     r"""Bring the database to this release's schema.
 
     \b
@@ -84,6 +95,9 @@ def migrate() -> None:
     for name in done:
         click.echo(f"applied {name}")
     click.echo("The schema is current.")
+    if files_moved:
+        with_library(lambda opened: _place(opened).forget())
+        click.echo("The next start says where files are kept.")
 
 
 @click.command()
@@ -102,13 +116,15 @@ async def _greet(settings: Settings) -> None:
     origin = settings.api_origin
     click.echo(f"Library in {where}")
     click.echo(f"  API      {origin}/v1")
-    click.echo(f"  Sandbox  {origin}/v1/sandbox (not in this release yet)")
+    if settings.sandbox == "on":
+        click.echo(f"  Sandbox  {origin}/v1/sandbox")
     click.echo(f"  Tools    {settings.tool_server} (not in this release yet)")
-    click.echo(f"  Keys     {settings.register_url} (not in this release yet)")
+    click.echo(f"  Keys     {settings.register_url}")
     command = sys.argv[0] if sys.argv[0].endswith("bowerbird") else "bowerbird"
     try:
         async with opened_library(settings) as opened:
             is_new = not await AccountStore(opened.database).count()
+            await _check_files(opened)
     except SchemaProblem as problem:
         click.echo(f"Not ready: {problem}")
         return
@@ -116,6 +132,25 @@ async def _greet(settings: Settings) -> None:
         click.echo("Get a first key, in another terminal:")
         click.echo(f"  {command} account create you@example.com")
         click.echo(f"  {command} key create you@example.com")
+
+
+async def _require_shared_files(settings: Settings) -> None:
+    async with opened_library(settings) as opened:
+        await _check_files(opened)
+
+
+async def _check_files(opened: Opened) -> None:
+    """Refuses a node that keeps files where no other looks; the server looks again later."""
+    if opened.settings.is_sqlite:
+        return
+    try:
+        await _place(opened).require_shared()
+    except Refusal as refused:
+        click.echo(f"Not known yet whether all nodes share their files: {refused}")
+
+
+def _place(opened: Opened) -> FilePlace:
+    return FilePlace(opened.database, Files(opened.settings), opened.clock)
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from bowerbird.exports.tasks import DISK_FULL, MEBIBYTE, OUT_OF_MEMORY, Limits, 
 
 _NICE: Final = 10
 _LIFELINE: Final = 0
+_NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT)
 _STEPS: Final = {"csv": "csv_file", "arrange": "arranging", "pdf": "pdf_file", "zip": "volumes"}
 
 
@@ -34,9 +35,15 @@ def main() -> None:
     except MemoryError:
         sys.exit(OUT_OF_MEMORY)
     except OSError as error:
-        if error.errno != errno.ENOSPC:
+        if not _is_about_room(error):
             raise
         sys.exit(DISK_FULL)
+
+
+def _is_about_room(error: OSError) -> bool:
+    # typst raises with a sentence alone.
+    told = [f"(os error {number})" for number in _NO_ROOM]
+    return error.errno in _NO_ROOM or any(number in str(error) for number in told)
 
 
 def say(report: Report) -> None:

@@ -4,9 +4,9 @@ Newest first by the moment of bookmarking. Posts that one author wrote into one 
 together, oldest first, where the newest of them stands.
 """
 
+import itertools
 from array import array
 from collections.abc import Callable, Iterator
-from itertools import groupby
 from pathlib import Path
 from typing import Final
 
@@ -73,7 +73,10 @@ def arranged(file: Path) -> list[list[bytes]]:
     with file.open("rb") as lines:
         found = [line.split(b" ", 2) for line in lines]
     found.sort(key=lambda parts: int(parts[0]))
-    return [[post for _, _, post in thread] for _, thread in groupby(found, lambda parts: parts[1])]
+    return [
+        [post for _, _, post in thread]
+        for _, thread in itertools.groupby(found, lambda parts: parts[1])
+    ]
 
 
 Volume = list[list[int]]
@@ -142,10 +145,10 @@ class Places:
             range(len(self)),
             key=lambda post: (rank[self._thread[post]], self._written[post], self._post_id[post]),
         )
-        for _, thread_posts in groupby(posts, self._thread.__getitem__):
-            thread = list(thread_posts)
-            for start in range(0, len(thread), _THREAD_POSTS):
-                yield thread[start : start + _THREAD_POSTS]
+        for _, thread_posts in itertools.groupby(posts, self._thread.__getitem__):
+            whole = list(thread_posts)
+            for start in range(0, len(whole), _THREAD_POSTS):
+                yield whole[start : start + _THREAD_POSTS]
 
     def period(self, volume: Volume) -> str:
         saved = [self._newest[self._thread[thread[0]]][0] for thread in volume]
@@ -173,12 +176,12 @@ class _VolumeFile:
 
 def _distribute(source: Path, volumes: list[Volume], files: list[_VolumeFile], count: int) -> None:
     homes, ranks, threads = (array("q", bytes(8 * count)) for _ in range(3))
-    rank = 0
+    next_rank = itertools.count()
     for home, volume in enumerate(volumes):
-        for number, thread in enumerate(volume):
-            for rank, post in enumerate(thread, rank):  # noqa: B020 - it goes on counting
-                homes[post], ranks[post], threads[post] = home, rank, number
-            rank += 1
+        for thread_number, thread in enumerate(volume):
+            for number in thread:
+                homes[number], ranks[number] = home, next(next_rank)
+                threads[number] = thread_number
     posts = (post for page in posts_file.pages(source, Raw) for post in page)
     for number, post in enumerate(posts):
         files[homes[number]].add(b"%d %d %b\n" % (ranks[number], threads[number], post))

@@ -25,11 +25,10 @@ _KINDS: Final = {
 }
 
 
-def document(threads: list[Thread], about: About, volume: int, volumes: int) -> Data:
+def document(threads: Sequence[Thread], about: About, volume: int, volumes: int) -> Data:
     posts = [post for thread in threads for post in thread]
     months = [
-        _month(year, name, list(of_month))
-        for (year, name), of_month in groupby(threads, _saved_in)
+        _month(year, name, list(of_month)) for (year, name), of_month in groupby(threads, _saved_in)
     ]
     return {
         "title": title(about.title) or title("Bookmarks"),
@@ -49,7 +48,7 @@ def _saved_in(thread: Thread) -> tuple[str, str]:
     return dates.month(max(moments, default=None))
 
 
-def _month(year: str, name: str, threads: list[Thread]) -> Data:
+def _month(year: str, name: str, threads: Sequence[Thread]) -> Data:
     count = sum(map(len, threads))
     return {
         "year": year,
@@ -67,14 +66,17 @@ def _plural(number: int) -> str:
     return "" if number == 1 else "s"
 
 
-def _span(threads: list[Thread]) -> str:
+def _span(threads: Sequence[Thread]) -> str:
     moments = [
-        found for thread in threads for post in thread if (found := dates.moment(post.bookmarked_at))
+        found
+        for thread in threads
+        for post in thread
+        if (found := dates.moment(post.bookmarked_at))
     ]
     if not moments:
         return ""
     first, last = dates.day(min(moments)), dates.day(max(moments))
-    return first if first == last else f"{first} – {last}"
+    return first if first == last else f"{first} – {last}"  # noqa: RUF001 - a span of days
 
 
 def _counts(posts: Sequence[Bookmark]) -> list[list[str]]:
@@ -189,6 +191,10 @@ def _choice(choice: Any) -> Data | None:
         return title(choice)
     if not isinstance(choice, dict):
         return None
-    label = next((choice[name] for name in ("label", "text", "title", "name") if choice.get(name)), "")
-    votes = next((choice[name] for name in ("votes", "count") if isinstance(choice.get(name), int)), None)
+    label = next(
+        (choice[name] for name in ("label", "text", "title", "name") if choice.get(name)), ""
+    )
+    votes = next(
+        (choice[name] for name in ("votes", "count") if isinstance(choice.get(name), int)), None
+    )
     return title(f"{label}" if votes is None else f"{label} ({votes:,})")

@@ -26,16 +26,16 @@ _CHAIN: Final = (
 )
 _BROUGHT_ALONG: Final = "Libertinus Serif"
 _CORE, _CJK_PACKAGE, _EMOJI = "fonts-noto-core", "fonts-noto-cjk", "fonts-noto-color-emoji"
-# A letter of each script that every installation should be able to set.
-_WANTED: Final = {
+WANTED: Final = {
     "Latin": ("a", _CORE),
-    "Arabic": ("ا", _CORE),
+    "Arabic": ("ب", _CORE),
     "Hebrew": ("א", _CORE),
     "Devanagari": ("अ", _CORE),
     "Thai": ("ก", _CORE),
     "CJK": ("一", _CJK_PACKAGE),
     "emoji": ("😀", _EMOJI),
 }
+"""The scripts that every installation should be able to set: a letter, and who brings its font."""
 _CJK_NAMES: Final = {"CJK", "Hiragana", "Katakana", "Hangul", "Halfwidth", "Bopomofo"}
 # What is in text but has no shape of its own: controls, spaces, selectors of a variant.
 _SHAPELESS: Final = ("C", "Z")
@@ -64,14 +64,14 @@ def chain(installed: Iterable[Font]) -> list[str]:
 
 
 def missing_fonts() -> list[Missing]:
-    """The scripts of `_WANTED` that a document could not be set in on this machine."""
+    """The scripts of `WANTED` that a document could not be set in on this machine."""
     import typst  # noqa: PLC0415 - 80 MB of library, for `doctor` and exports alone
 
     found = typst.Fonts(include_embedded_fonts=False).fonts()
-    lacking = uncovered({letter for letter, _ in _WANTED.values()}, found)
+    lacking = uncovered({letter for letter, _ in WANTED.values()}, found)
     return [
         Missing(script, package)
-        for script, (letter, package) in _WANTED.items()
+        for script, (letter, package) in WANTED.items()
         if letter in lacking
     ]
 
@@ -88,11 +88,11 @@ def notes(text: str, installed: Sequence[Font]) -> list[str]:
 
 
 def _sentence(script: str, package: str, *, is_partial: bool) -> str:
-    subject = f"Some {script} characters have" if is_partial else f"{script} text has"
-    subject = subject[0].upper() + subject[1:]
-    return (
-        f"{subject} no font on this server and is shown as empty boxes; install {package}: {MEND}"
-    )
+    if is_partial:
+        lack = f"Some {script} characters have no font on this server and are"
+    else:
+        lack = f"{script[0].upper()}{script[1:]} text has no font on this server and is"
+    return f"{lack} shown as empty boxes; install {package}: {MEND}"
 
 
 def _package(script: str) -> str:
@@ -162,7 +162,8 @@ def _character_map(font: mmap.mmap, index: int) -> int:
         table + struct.unpack_from(">4xI", font, table + 4 + 8 * place)[0] for place in range(count)
     ]
     formats = {struct.unpack_from(">H", font, place)[0]: place for place in maps}
-    return formats[12] if 12 in formats else formats[4]  # noqa: PLR2004 - numbers of the format
+    place: int = formats[12] if 12 in formats else formats[4]  # noqa: PLR2004 - the wider one
+    return place
 
 
 def _spans(font: mmap.mmap, start: int) -> Spans:

@@ -30,7 +30,7 @@ async def framed(pages: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
 
 def pages(file: Path, kind: type[T]) -> Iterator[list[T]]:
     """The posts of a file, a page at a time. Raises msgspec.MsgspecError for any other file."""
-    decode = msgspec.json.Decoder(list[kind]).decode  # type: ignore[valid-type] - the caller's type
+    decode = msgspec.json.Decoder(list[kind]).decode  # type: ignore[valid-type]  # the caller's
     with file.open("rb") as lines:
         for line in lines:
             if line not in (_OPENING, _CLOSING):

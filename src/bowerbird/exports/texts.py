@@ -13,7 +13,9 @@ Data = dict[str, Any]
 
 LONGEST: Final = 1_000_000
 """Letters of one text that a document shows. JSON and CSV hold longer ones whole."""
-_LEFT_OUT: Final = "\n\n[The rest of this text is too long for a document; the JSON export holds it.]"
+_LEFT_OUT: Final = (
+    "\n\n[The rest of this text is too long for a document; the JSON export holds it.]"
+)
 _LONGEST_ADDRESS: Final = 2_000
 _MOST_BETWEEN_BREAKS: Final = 12
 _ZERO_WIDTH_SPACE: Final = "\u200b"

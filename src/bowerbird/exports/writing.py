@@ -28,7 +28,7 @@ class Made(Struct, frozen=True):
     notes: list[str]
 
 
-async def make(  # noqa: PLR0913 - the five that the name needs, and limits for tests
+async def make(
     format: str,
     posts: Path,
     folder: Path,
@@ -80,6 +80,7 @@ class _Making:
                 "pdf", self._scratch / f"{name}.posts", self._scratch / name, number, len(names)
             )
             self._done += volume.done
+            await self._further(0)
             notes += [note for note in volume.notes if note not in notes]
         if len(names) == 1:
             return _made(self._scratch / names[0], FORMATS["pdf"], notes)

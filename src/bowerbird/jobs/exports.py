@@ -25,8 +25,11 @@ from bowerbird.jobs.leases import Progress
 from bowerbird.jobs.worker import Failed, Kind, Recurring
 from bowerbird.library import export_bodies
 from bowerbird.library.links import Links
+from bowerbird.library.meaning import Meaning
+from bowerbird.library.ranking import Rankings
 from bowerbird.model.accounts import Account
-from bowerbird.model.exports import FOLDER, KEPT_S, KIND, Asked, ExportFile
+from bowerbird.model.exports import FOLDER, KEPT_S, KIND, Asked, ExportFile, folder_of
+from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.jobs import Job
 from bowerbird.storage.accounts import AccountStore
 from bowerbird.storage.bookmarks import BookmarkStore
@@ -42,11 +45,20 @@ _STEP_BACK: Final = 3
 _BUSY_S: Final = 0.0005
 _KEPT_DAYS: Final = 30
 _AT_ONCE: Final = 100
+_EVERYTHING: Final = BookmarkFilter(unread_only=False, hide_archived=False)
 _asked: Final = msgspec.json.Decoder(Asked).decode
 
 
 class ExportJobs:
-    def __init__(self, database: Database, files: Files, clock: Clock, data_dir: Path) -> None:
+    def __init__(
+        self,
+        database: Database,
+        files: Files,
+        clock: Clock,
+        data_dir: Path,
+        meaning: Meaning | None = None,
+    ) -> None:
+        self._rankings = Rankings(database, meaning or Meaning(database))
         self._bookmarks = BookmarkStore(database)
         self._accounts = AccountStore(database)
         self._jobs = JobStore(database)
@@ -77,7 +89,8 @@ class ExportJobs:
             posts = folder / "posts.json"
             written = await self._write_posts(account, asked, posts, _half(progress, asked, 0))
             made = await self._make(asked, posts, folder, written, _half(progress, asked, 1))
-            name = f"{FOLDER}/{job.account_id}/{job.job_id}-{secrets.token_hex(8)}{made.suffix}"
+            name = f"{job.job_id}-{secrets.token_hex(8)}{made.suffix}"
+            name = f"{folder_of(job.account_id)}/{name}"
             await self._files.put(name, made.path)
             file = ExportFile(
                 name=name,
@@ -92,14 +105,24 @@ class ExportJobs:
         self, account: Account, asked: Asked, target: Path, progress: Progress
     ) -> int:
         """The JSON file. Which posts are in it is settled at one moment, before the first."""
-        filter = export_bodies.filter_of(asked.given)
-        numbers: Sequence[int] = ()
-        if filter.words is None or not filter.words.is_empty:
-            numbers = await self._bookmarks.numbers(account, filter, asked.post_ids)
+        numbers = await self._numbers(account, asked)
         await progress(0, len(numbers))
         with target.open("wb") as output:
             await _write(output, posts_file.framed(self._pages(account, numbers, progress)))
         return len(numbers)
+
+    async def _numbers(self, account: Account, asked: Asked) -> Sequence[int]:
+        """In the order they came in, or the nearest first where a meaning was asked for."""
+        filter = export_bodies.filter_of(asked.given)
+        if filter.meaning is not None:
+            ranked = await self._rankings.numbers(account, filter)
+            if asked.post_ids is None:
+                return ranked
+            chosen = set(await self._bookmarks.numbers(account, _EVERYTHING, asked.post_ids))
+            return [number for number in ranked if number in chosen]
+        if filter.words is not None and filter.words.is_empty:
+            return ()
+        return await self._bookmarks.numbers(account, filter, asked.post_ids)
 
     async def _pages(
         self, account: Account, numbers: Sequence[int], progress: Progress
@@ -138,7 +161,7 @@ class ExportJobs:
             finally:
                 shutil.rmtree(folder, ignore_errors=True)
         except OSError as error:
-            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
                 raise
             sentence = "There is no room left on the server's disk for the export."
             raise errors.unavailable(sentence) from error

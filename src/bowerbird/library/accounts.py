@@ -7,11 +7,13 @@ from typing import Final
 from bowerbird.clock import Clock, month_of
 from bowerbird.errors import Code, Refusal, shown
 from bowerbird.model.accounts import Account, Membership, Plan
+from bowerbird.model.exports import folder_of
 from bowerbird.model.folding import fold
 from bowerbird.model.keys import new_account_id
 from bowerbird.storage.account_removal import AccountRemoval
 from bowerbird.storage.accounts import AccountStore
 from bowerbird.storage.database import Database
+from bowerbird.storage.files import Files
 
 # Only what is surely no address is refused: the operator knows theirs better than a pattern.
 _EMAIL: Final = re.compile(r"[^@\s]+@[^@\s.][^@\s]*")
@@ -62,9 +64,12 @@ class Accounts:
         account = await self.find(email)
         await self._store.set_plan(account.account_id, _plan(plan))
 
-    async def delete(self, email: str, progress: Progress = lambda _done, _total: None) -> int:
+    async def delete(
+        self, email: str, files: Files, progress: Progress = lambda _done, _total: None
+    ) -> int:
         """Removes every trace; returns how many bookmarks went. Interrupted, it can be repeated."""
-        removal = AccountRemoval(self._database, await self._id_of(email))
+        account_id = await self._id_of(email)
+        removal = AccountRemoval(self._database, account_id)
         await removal.hide()
         done, total = 0, await removal.count()
         while removed := await removal.step(_REMOVED_AT_ONCE):
@@ -72,6 +77,7 @@ class Accounts:
             progress(done, total)
         while await removal.step_beside(_REMOVED_AT_ONCE):
             pass
+        await files.delete_under(folder_of(account_id))
         await removal.finish()
         await removal.begin_to_forget_words()
         while await removal.forget_words():

@@ -1,8 +1,7 @@
 """What a caller may do with bookmarks. Every surface calls this."""
 
 import asyncio
-from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -12,13 +11,16 @@ from bowerbird import errors
 from bowerbird.library import cursors, parameters, plans
 from bowerbird.library.cursors import Keyset, Ranked
 from bowerbird.library.highlighting import with_highlights
+from bowerbird.library.meaning import Meaning
 from bowerbird.library.parameters import ListRequest
+from bowerbird.library.ranking import RANKED_MOST, Rankings
+from bowerbird.library.remembered import Remembered
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.storage.bookmarks import BookmarkStore, Page
 from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.vectors import VectorStore
 
-RANKED_MOST: Final = 1_000
 _REMEMBERED: Final = 4_096
 _EMPTY: Final = Page(b"", 0, None)
 
@@ -32,6 +34,8 @@ class BookmarkList(Struct, frozen=True):
     limit: int
     total_count: int
     hint: str | None
+    # How many bookmarks a search by meaning cannot find yet.
+    vector_pending: int = 0
 
 
 class BookmarkCounts(Struct, frozen=True):
@@ -42,11 +46,24 @@ class BookmarkCounts(Struct, frozen=True):
 
 
 class Bookmarks:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, meaning: Meaning | None = None) -> None:
         self._store = BookmarkStore(database)
-        # (account, epoch, version, filter) -> answer, so that a crawl counts or ranks once.
-        self._totals: _Remembered = _Remembered()
-        self._rankings: _Remembered = _Remembered(most=256)
+        self._vectors = VectorStore(database)
+        self._meaning = meaning or Meaning(database)
+        self._rankings = Rankings(database, self._meaning)
+        # (account, epoch, version, filter) -> count, so that a crawl counts once.
+        self._totals = Remembered(_REMEMBERED)
+
+    async def check(self, account: Account, given: Collection[str]) -> None:
+        """Refuses what plan or vector store do not open, by the names of what was sent."""
+        plans.check_list(account, given)
+        if plans.MEANING in given:
+            await self._meaning.require(account)
+
+    async def vectors(self, account: Account) -> str:
+        """Names the state of the vectors that an answer by meaning depends on."""
+        store = await self._meaning.serving(account)
+        return "" if store is None else f"{store.model.hex()}.{store.generation}"
 
     async def get(self, account: Account, post_id: str) -> bytes:
         found = None
@@ -61,10 +78,14 @@ class Bookmarks:
         self, account: Account, given: Mapping[str, str], bound_to: Any = None
     ) -> BookmarkList:
         """A page. Its cursor is bound to the filter, or to what the filter was made from."""
-        plans.check_list(account, given)
+        await self.check(account, given)
         request = parameters.read_list(given)
         query = cursors.query_of(
-            account.account_id, bound_to or request.filter, request.sort, request.is_ranked
+            account.account_id,
+            bound_to or request.filter,
+            request.sort,
+            request.is_ranked,
+            request.is_best_first,
         )
         read = self._ranked if request.is_ranked else self._ordered
         page, end, total = await read(account, request, query)
@@ -75,10 +96,29 @@ class Bookmarks:
             limit=request.limit,
             total_count=total,
             hint=None if page.count else await self._hint(account, request.filter, total),
+            vector_pending=await self._pending(account) if request.filter.meaning else 0,
         )
 
+    async def similar(
+        self, account: Account, post_id: str, given: Mapping[str, str]
+    ) -> BookmarkList:
+        """The bookmarks nearest to one by meaning; read ones too, unless asked otherwise."""
+        plans.check_similar(account)
+        await self._meaning.require(account)
+        limit = parameters.read_limit(given)
+        filter = parameters.read_filter({"is_unread_only": "false", **given})
+        number = None
+        if post_id.isascii() and post_id.isdigit():
+            number = await self._vectors.number_of(account.account_id, post_id)
+        if number is None:
+            raise errors.not_found("bookmark", post_id)
+        near = await self._rankings.similar(account, filter, number, limit)
+        body, count = await self._store.contents(account, near)
+        pending = await self._pending(account)
+        return BookmarkList(body, count, None, limit, count, None, vector_pending=pending)
+
     async def count(self, account: Account, given: Mapping[str, str]) -> BookmarkCounts:
-        plans.check_list(account, given)
+        await self.check(account, given)
         filter = parameters.read_filter(given)
         matching = await self.total(account, filter)
         return BookmarkCounts(matching, account.total, account.unread, account.archived)
@@ -101,7 +141,8 @@ class Bookmarks:
         seen: set[int] = set()
         if request.cursor is not None:
             seen = cursors.read_seen(request.cursor, query)
-        numbers = await self._ranking(account, request.filter)
+        order = None if request.is_best_first else request.sort
+        numbers = await self._rankings.numbers(account, request.filter, order)
         # A library that changed since is ranked anew, so a place in the old ranking says nothing.
         unseen = [number for number in numbers if number not in seen]
         unseen = unseen[: max(RANKED_MOST - len(seen), 0)]
@@ -110,33 +151,23 @@ class Bookmarks:
         page = Page(*await self._store.contents(account, shown), end=None)
         return page, end_of_page, len(numbers)
 
-    async def _ranking(self, account: Account, filter: BookmarkFilter) -> Sequence[int]:
-        key = (account.account_id, account.epoch, account.version, filter)
-        found = self._rankings.get(key)
-        if found is None:
-            found = await self._rank(account, filter)
-            self._rankings.put(key, found)
-        ranking: Sequence[int] = found
-        return ranking
-
-    async def _rank(self, account: Account, filter: BookmarkFilter) -> Sequence[int]:
-        words = filter.words
-        if words is None or words.is_empty:
-            return ()
-        # Exclusions and prefixes say what may stand in a list, not what is best in it.
-        if not words.ranking_tokens:
-            return await self._store.newest(account, filter, RANKED_MOST)
-        return await self._store.ranked(account, filter, RANKED_MOST)
+    async def _pending(self, account: Account) -> int:
+        store = await self._meaning.serving(account)
+        return max(account.total - store.embedded, 0) if store else 0
 
     async def total_within(
         self, transaction: Transaction, account: Account, filter: BookmarkFilter
     ) -> int:
         """How many match, as a transaction sees it."""
+        if filter.meaning is not None:
+            return await self._rankings.total_within(transaction, account, filter)
         if filter.words is not None and filter.words.is_empty:
             return 0
         return await self._store.count_within(transaction, account, filter)
 
     async def total(self, account: Account, filter: BookmarkFilter) -> int:
+        if filter.meaning is not None:
+            return await self._rankings.total(account, filter)
         if filter.words is not None and filter.words.is_empty:
             return 0
         if filter.is_flags_only:
@@ -177,21 +208,3 @@ def _end(page: Page) -> Keyset | None:
     if page.end is None or page.end.number is None:
         return None
     return Keyset(page.end.value, page.end.number)
-
-
-class _Remembered:
-    """The latest answers to questions about libraries that have not changed since."""
-
-    def __init__(self, most: int = _REMEMBERED) -> None:
-        self._most = most
-        self._kept: OrderedDict[Any, Any] = OrderedDict()
-
-    def get(self, key: Any) -> Any:
-        if key in self._kept:
-            self._kept.move_to_end(key)
-        return self._kept.get(key)
-
-    def put(self, key: Any, value: Any) -> None:
-        self._kept[key] = value
-        if len(self._kept) > self._most:
-            self._kept.popitem(last=False)

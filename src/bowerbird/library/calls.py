@@ -22,7 +22,7 @@ class CallCounter:
     def __init__(self, store: AccountStore, clock: Clock, calls_per_month: int) -> None:
         self._store = store
         self._clock = clock
-        self._calls_per_month = calls_per_month
+        self.calls_per_month = calls_per_month
         self._gathered: Counter[tuple[int, int]] = Counter()
         self._full = asyncio.Event()
         self._is_stopping = False
@@ -30,14 +30,17 @@ class CallCounter:
 
     def check(self, account: Account) -> None:
         """Refuses a free account whose month is used up. What is being written is forgiven."""
-        now = self._clock()
-        used = account.calls_this_month + self._gathered[month_of(now), account.account_id]
-        if used >= self._calls_per_month:
+        if self.used(account) >= self.calls_per_month:
             raise Refusal(
                 Code.SUBSCRIPTION_REQUIRED,
-                f"The free plan's {self._calls_per_month} calls of this month are used; "
-                f"the next month begins on {first_of_next_month(now)} (UTC).",
+                f"The free plan's {self.calls_per_month} calls of this month are used; "
+                f"the next month begins on {first_of_next_month(self._clock())} (UTC).",
             )
+
+    def used(self, account: Account) -> int:
+        """Calls of this month, as far as this process knows."""
+        gathered = self._gathered[month_of(self._clock()), account.account_id]
+        return account.calls_this_month + gathered
 
     def add(self, account: Account) -> None:
         self._gathered[month_of(self._clock()), account.account_id] += 1

@@ -15,6 +15,7 @@ from bowerbird.storage.checks import STRAYS, CheckStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.edits import EditStore, Opened
 from bowerbird.storage.intake import IntakeStore
+from bowerbird.storage.vectors import VectorStore
 
 Advance = Callable[[int], None]
 
@@ -25,6 +26,7 @@ _STRAY: Final = {
     "attachments": "labels attached to no bookmark",
     "contents": "contents of no bookmark",
     "words": "words of no bookmark",
+    "vectors": "vectors of no bookmark",
 }
 
 
@@ -34,6 +36,7 @@ class Checks:
         self._store = CheckStore(database)
         self._intake = IntakeStore(database)
         self._edits = EditStore(database)
+        self._embedded = VectorStore(database)
         self._mends, self._is_deep = mends, is_deep
 
     async def leftovers(self) -> list[Finding]:
@@ -54,6 +57,7 @@ class Checks:
             findings += await self._strays(kind, account)
         findings += await self._bookmarks(account, advance)
         findings += await self._labels(account)
+        findings += await self._vectors(account)
         findings += await self._ledger(account)
         return findings
 
@@ -71,6 +75,16 @@ class Checks:
         await self._mend(account, lambda t, _: self._store.mend_label_counts(t, account))
         return [
             Finding(f"bookmark_count of label {name!r}", str(stored), str(counted))
+            for name, stored, counted in differing
+        ]
+
+    async def _vectors(self, account: Account) -> list[Finding]:
+        differing = await self._store.vector_counts(account)
+        if not differing:
+            return []
+        await self._mend(account, lambda t, _: self._store.mend_vector_counts(t, account))
+        return [
+            Finding(f"vectors of {name}", str(stored), str(counted))
             for name, stored, counted in differing
         ]
 
@@ -123,8 +137,19 @@ class Checks:
             readings = map(Reading, await self._store.these(transaction, account, numbers))
             rows = [reading.row(reading.words()) for reading in readings if reading.is_mendable]
             await self._intake.update(transaction, opened, rows)
+            await self._forget_meaning(transaction, account, numbers)
 
         await self._mend(account, change)
+
+    async def _forget_meaning(
+        self, transaction: Transaction, account: Account, numbers: Sequence[int]
+    ) -> None:
+        """What was damaged is embedded anew: nobody knows what its vector was made from."""
+        held = await self._embedded.held(transaction, account.account_id, numbers)
+        stale: dict[bytes, list[int]] = {}
+        for number, model, _ in held:
+            stale.setdefault(model, []).append(number)
+        await self._embedded.drop_stale(transaction, account.account_id, stale)
 
     async def _mend(
         self, account: Account, change: Callable[[Transaction, Opened], Awaitable[None]]

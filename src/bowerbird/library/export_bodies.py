@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from bowerbird import errors
 from bowerbird.library import bodies, parameters, plans, view_bodies
 from bowerbird.library.parameters import FILTER_PARAMETERS
 from bowerbird.library.views import DEFAULTS
@@ -44,8 +43,6 @@ def asked_of(
         plans.check_list(account, kept)
         words = [text for text in (kept.get("q"), given.get("q")) if text]
         given = kept | given | ({"q": " ".join(words)} if words else {})
-    if plans.MEANING in given:
-        raise errors.invalid(plans.MEANING, "an export has no nearest posts; narrow it by q")
     return Asked(
         format=format,
         given=given,

@@ -8,10 +8,11 @@ from msgspec import UNSET, Struct, UnsetType
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
-from bowerbird.library import bodies, export_bodies
+from bowerbird.library import bodies, export_bodies, plans
 from bowerbird.library.bodies import Body
 from bowerbird.library.edits import lock
 from bowerbird.library.links import LIVES_S, Links
+from bowerbird.library.meaning import Meaning
 from bowerbird.model.accounts import Account
 from bowerbird.model.exports import KIND, Asked, ExportFile
 from bowerbird.model.instants import with_offset, without_offset
@@ -71,7 +72,15 @@ class Download(Struct, frozen=True):
 
 
 class Exports:
-    def __init__(self, database: Database, files: Files, clock: Clock, api_origin: str) -> None:
+    def __init__(
+        self,
+        database: Database,
+        files: Files,
+        clock: Clock,
+        api_origin: str,
+        meaning: Meaning | None = None,
+    ) -> None:
+        self._meaning = meaning or Meaning(database)
         self._store = JobStore(database)
         self._views = ViewStore(database)
         self._edits = EditStore(database)
@@ -91,6 +100,8 @@ class Exports:
         view = await self._view(transaction, account, export_bodies.view_slug(fields))
         now = self._clock()
         asked = export_bodies.asked_of(account, format, fields, view, now)
+        if plans.MEANING in asked.given:
+            await self._meaning.require(account, transaction)
         await self._require_room(transaction, account)
         job_id = await self._store.add(
             transaction,

@@ -11,6 +11,7 @@ from msgspec import UNSET, Struct
 
 from bowerbird.clock import Clock
 from bowerbird.library.edits import lock
+from bowerbird.library.meaning_texts import meaning_text, text_hash
 from bowerbird.library.rows import Row, complete, draft_of, words_of
 from bowerbird.model.accounts import Account
 from bowerbird.model.intake import Counts, Incoming, Known, Outcome, Standing, counts_of
@@ -19,6 +20,7 @@ from bowerbird.model.rendering import tags_json
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.edits import EditStore, Opened
 from bowerbird.storage.intake import IntakeStore
+from bowerbird.storage.vectors import VectorStore
 
 _NO_TAGS: Final = frozenset[str]()
 _LARGEST: Final = 2**63 - 1
@@ -39,6 +41,7 @@ class Intake:
         self._database = database
         self._store = IntakeStore(database)
         self._edits = EditStore(database)
+        self._vectors = VectorStore(database)
         self._clock = clock
 
     async def take(self, account: Account, arrivals: Sequence[Incoming]) -> Outcome:
@@ -72,10 +75,24 @@ class Intake:
             batch.add(arrival, draft)
         await self._store.insert(transaction, opened, batch.new)
         await self._store.update(transaction, opened, batch.changed)
+        await self._drop_stale(transaction, opened, batch.arrivals)
         await self._edits.relabel(transaction, opened, batch.attached, batch.detached)
         await self._edits.close(transaction, opened, batch.change)
         changed = len(batch.new) + len(batch.changed)
         return Outcome(len(batch.new), len(batch.changed), len(arrivals) - changed)
+
+    async def _drop_stale(
+        self, transaction: Transaction, opened: Opened, changed: dict[int, Incoming]
+    ) -> None:
+        """A post whose text changed has lost its meaning; one with other counts keeps it."""
+        if not changed:
+            return
+        held = await self._vectors.held(transaction, opened.account_id, list(changed))
+        stale: dict[bytes, list[int]] = {}
+        for number, model, hash in held:
+            if hash != text_hash(meaning_text(changed[number].arrival)):
+                stale.setdefault(model, []).append(number)
+        await self._vectors.drop_stale(transaction, opened.account_id, stale)
 
     async def _labels(
         self, transaction: Transaction, opened: Opened, arrivals: Sequence[Incoming]
@@ -106,6 +123,8 @@ class _Batch:
         self._opened, self._labels, self._known, self._now = opened, labels, known, now
         self.new: list[Row] = []
         self.changed: list[Row] = []
+        # What changed bookmarks came from, by their numbers.
+        self.arrivals: dict[int, Incoming] = {}
         self.attached: list[tuple[int, int]] = []
         self.detached: list[tuple[int, int]] = []
         self.change = Counts()
@@ -121,7 +140,11 @@ class _Batch:
             self.change += -counts_of(known)
         tags = self._relabel(incoming, known, number)
         complete(draft, incoming.post_json, standing, number, tags)
-        (self.new if known is None else self.changed).append(draft)
+        if known is None:
+            self.new.append(draft)
+        else:
+            self.changed.append(draft)
+            self.arrivals[number] = incoming
 
     def _take_number(self) -> int:
         self._opened.next_number += 1

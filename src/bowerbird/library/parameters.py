@@ -47,7 +47,10 @@ _BOOLEANS: Final = {"true": True, "1": True, "false": False, "0": False}
 class ListRequest(Struct, frozen=True):
     filter: BookmarkFilter
     sort: Sort
+    # Of a bounded set of the best, rather than of all that match.
     is_ranked: bool
+    # Best first, rather than in the order of `sort`.
+    is_best_first: bool
     limit: int
     cursor: str | None
     after: After | None
@@ -67,16 +70,19 @@ def read_filter(given: Mapping[str, str]) -> BookmarkFilter:
         bookmarked_from=_instant(given, "bookmarked_from"),
         bookmarked_to=_instant(given, "bookmarked_to"),
         words=_read(given, "q", query.parse),
+        meaning=_read(given, "vector_search_term", str),
     )
 
 
 def read_list(given: Mapping[str, str]) -> ListRequest:
     filter = read_filter(given)
     sort, is_ranked = _sort(given, filter)
+    is_best_first = is_ranked and given.get("sort_by", RELEVANCE).strip() == RELEVANCE
     return ListRequest(
         filter=filter,
         sort=sort,
         is_ranked=is_ranked,
+        is_best_first=is_best_first,
         limit=read_limit(given),
         cursor=given.get("cursor"),
         after=_sort_cursor(given, sort, is_ranked=is_ranked),
@@ -142,16 +148,17 @@ def _media_bit(given: Mapping[str, str]) -> int | None:
 
 
 def _sort(given: Mapping[str, str], filter: BookmarkFilter) -> tuple[Sort, bool]:
-    name = given.get("sort_by", "sort_index").strip()
+    by_meaning = filter.meaning is not None
+    name = given.get("sort_by", RELEVANCE if by_meaning else "sort_index").strip()
     if name == RELEVANCE:
-        if filter.words is None:
+        if filter.words is None and not by_meaning:
             raise errors.invalid("sort_by", "relevance needs q or vector_search_term")
         _order(given, default=True)
         return Sort(), True
     if name not in SORT_FIELDS:
         accepted = ", ".join([*SORT_FIELDS, RELEVANCE])
         raise errors.invalid("sort_by", f"must be one of {accepted}, got {errors.shown(name)}")
-    return Sort(name, _order(given, default=SORT_FIELDS[name].descends)), False
+    return Sort(name, _order(given, default=SORT_FIELDS[name].descends)), by_meaning
 
 
 def _order(given: Mapping[str, str], *, default: bool) -> bool:
@@ -170,7 +177,7 @@ def _sort_cursor(given: Mapping[str, str], sort: Sort, *, is_ranked: bool) -> Af
     if text is None or "cursor" in given:
         return None
     if is_ranked:
-        raise errors.invalid("sort_cursor", "a list by relevance continues by cursor alone")
+        raise errors.invalid("sort_cursor", "a ranked list continues by cursor alone")
     kind = SORT_FIELDS[sort.field].kind
     if kind is Kind.TEXT:
         return After(order_key(text))

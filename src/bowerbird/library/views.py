@@ -13,6 +13,7 @@ from bowerbird.library.bodies import Body
 from bowerbird.library.bookmarks import BookmarkList, Bookmarks
 from bowerbird.library.edits import lock
 from bowerbird.model.accounts import Account
+from bowerbird.model.filters import RELEVANCE
 from bowerbird.model.instants import with_offset
 from bowerbird.model.views import Bucket, Query, View, ViewSort
 from bowerbird.storage.database import Database, Transaction
@@ -63,8 +64,8 @@ class Views:
         given = self._given(view, bucket)
         if view.default_sort is not None:
             order = msgspec.to_builtins(view.default_sort)
-            # relevance is an order only where words are searched.
-            if order["sort_by"] != "relevance" or "q" in given:
+            # relevance is an order only where something is searched for.
+            if order["sort_by"] != RELEVANCE or {"q", plans.MEANING} & given.keys():
                 given |= order
         kept = (view.slug, view.base_query, bucket and bucket.query, view.default_sort)
         return await self._bookmarks.list(account, {**given, **asked}, bound_to=kept)
@@ -110,6 +111,10 @@ class Views:
         """The present minute where an answer about these views changes as time goes by, else 0."""
         return self._clock() // (60 * MICROSECONDS) if any(map(_moves, views)) else 0
 
+    async def vectors(self, account: Account, views: Sequence[View]) -> str:
+        """Names the state of the vectors, where an answer about these views depends on it."""
+        return await self._bookmarks.vectors(account) if any(map(_ranks, views)) else ""
+
     async def _held(self, transaction: Transaction, account: Account) -> dict[str, View]:
         await lock(self._edits, transaction, account.account_id)
         return await self._store.held(transaction, account.account_id)
@@ -144,10 +149,17 @@ def _shown(view: View, count: int) -> ViewShown:
     return ViewShown(**fields, count=count)
 
 
+def _queries(view: View) -> list[Query]:
+    return [view.base_query, *(bucket.query for bucket in view.triage_buckets)]
+
+
 def _moves(view: View) -> bool:
     """Whether the view's answer changes by itself, as days go by."""
-    queries = [view.base_query, *(bucket.query for bucket in view.triage_buckets)]
-    return any(view_bodies.moves(query) for query in queries)
+    return any(view_bodies.moves(query) for query in _queries(view))
+
+
+def _ranks(view: View) -> bool:
+    return any(plans.MEANING in query for query in _queries(view))
 
 
 def _changed(view: View, fields: Any) -> View:

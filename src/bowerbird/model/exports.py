@@ -9,6 +9,10 @@ FOLDER: Final = "exports"
 KEPT_S: Final = 24 * 3_600
 
 
+def folder_of(account_id: int) -> str:
+    return f"{FOLDER}/{account_id}"
+
+
 class Asked(Struct, frozen=True, kw_only=True):
     """The parameters of an export's job."""
 

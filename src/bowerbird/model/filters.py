@@ -21,6 +21,8 @@ class BookmarkFilter(Struct, frozen=True, kw_only=True):
     bookmarked_from: int | None = None
     bookmarked_to: int | None = None
     words: WordQuery | None = None
+    # Does not narrow but rank: the text whose meaning the best bookmarks are near to.
+    meaning: str | None = None
 
     @property
     def is_flags_only(self) -> bool:
@@ -31,6 +33,7 @@ class BookmarkFilter(Struct, frozen=True, kw_only=True):
     def is_flags_and_words_only(self) -> bool:
         return (
             self.media_bit is None
+            and self.meaning is None
             and self.author is None
             and self.tag is None
             and self.posted_from is None

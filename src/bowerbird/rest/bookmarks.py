@@ -2,6 +2,8 @@
 
 from collections.abc import Collection
 
+import msgspec
+
 from bowerbird.library import plans
 from bowerbird.library.bookmarks import Bookmarks
 from bowerbird.library.marking import Marking
@@ -9,7 +11,7 @@ from bowerbird.library.parameters import FILTER_PARAMETERS, LIST_PARAMETERS
 from bowerbird.library.trash import Trash
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import envelope, query
-from bowerbird.wire.answers import AnswerCache
+from bowerbird.wire.answers import AnswerCache, Asked
 from bowerbird.wire.calls import Call, Endpoint
 from bowerbird.wire.replies import Reply
 from bowerbird.wire.writes import Writes, done, done_with
@@ -18,17 +20,17 @@ from bowerbird.wire.writes import Writes, done, done_with
 def endpoints(bookmarks: Bookmarks, answers: AnswerCache) -> list[Endpoint]:
     async def list_bookmarks(call: Call) -> Reply:
         async def build() -> bytes:
-            given = _given(call, LIST_PARAMETERS)
+            given = await _given(call, LIST_PARAMETERS, bookmarks)
             return envelope.page(await bookmarks.list(call.account, given))
 
-        return await answers.answer(call.account, call.asked, build)
+        return await answers.answer(call.account, await _asked(call, bookmarks), build)
 
     async def count_bookmarks(call: Call) -> Reply:
         async def build() -> bytes:
-            given = _given(call, FILTER_PARAMETERS)
+            given = await _given(call, FILTER_PARAMETERS, bookmarks)
             return envelope.success(await bookmarks.count(call.account, given))
 
-        return await answers.answer(call.account, call.asked, build)
+        return await answers.answer(call.account, await _asked(call, bookmarks), build)
 
     async def get_bookmark(call: Call) -> Reply:
         async def build() -> bytes:
@@ -76,7 +78,18 @@ def write_endpoints(marking: Marking, trash: Trash, writes: Writes) -> list[Endp
     ]
 
 
-def _given(call: Call, known: Collection[str]) -> dict[str, str]:
+async def _given(call: Call, known: Collection[str], bookmarks: Bookmarks) -> dict[str, str]:
     # The plan speaks before the parameters' shape: who cannot filter need not mend a filter.
-    plans.check_list(call.account, query.names(call.asked.query_string).intersection(known))
+    await bookmarks.check(call.account, query.names(call.asked.query_string).intersection(known))
     return query.given(call.asked.query_string, known)
+
+
+async def _asked(call: Call, bookmarks: Bookmarks) -> Asked:
+    """An answer by meaning also depends on vectors, which come without a new version."""
+    query_string = call.asked.query_string
+    # A name may be written with %; all others are told apart without reading them.
+    if b"%" not in query_string and plans.MEANING.encode() not in query_string:
+        return call.asked
+    if plans.MEANING not in query.names(query_string):
+        return call.asked
+    return msgspec.structs.replace(call.asked, vectors=await bookmarks.vectors(call.account))

@@ -5,6 +5,7 @@ from typing import Final
 
 from bowerbird import __version__
 from bowerbird.errors import CATALOGUE, Code
+from bowerbird.rest import sandboxed
 from bowerbird.rest.operations import OPERATIONS, PATH_PARAMETERS, TAGS, Operation
 from bowerbird.rest.parameters import PARAMETERS
 from bowerbird.rest.schemas import REF, Json, schemas, success
@@ -58,6 +59,7 @@ def document(api_origin: str) -> Json:
         "components": {
             "schemas": {
                 **schemas(),
+                sandboxed.MARK: sandboxed.mark_schema(),
                 **{_answer(o): _answer_schema(o) for o in OPERATIONS if not o.is_file},
             },
             "securitySchemes": {
@@ -75,6 +77,9 @@ def _paths() -> Json:
     paths: dict[str, Json] = {}
     for operation in OPERATIONS:
         paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation)
+    for twin in sandboxed.operations():
+        served = sandboxed.marked(_operation(twin))
+        paths.setdefault(twin.path, {})[twin.method.lower()] = served
     return paths
 
 
@@ -157,7 +162,9 @@ def _content(operation: Operation) -> Json:
 
 
 def _answer(operation: Operation) -> str:
-    return f"{operation.name[0].upper()}{operation.name[1:]}Answer"
+    # The sandbox's answer is its twin's, and a mark.
+    name = operation.name.removeprefix("sandbox")
+    return f"{name[0].upper()}{name[1:]}Answer"
 
 
 def _answer_schema(operation: Operation) -> Json:
@@ -170,7 +177,7 @@ def _answer_schema(operation: Operation) -> Json:
 
 def _refusals(operation: Operation) -> Json:
     codes = {*operation.refusals, *_ALWAYS, *(_KEYED if operation.is_keyed else ())}
-    if operation.is_file:
+    if operation.is_file and not operation.is_sandbox:
         codes -= {Code.UNAUTHORIZED, Code.RATE_LIMITED}
     by_status: dict[int, list[Code]] = {}
     for code in CATALOGUE:

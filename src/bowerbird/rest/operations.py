@@ -9,6 +9,7 @@ from bowerbird.library.parameters import FILTER_PARAMETERS, LIST_PARAMETERS
 from bowerbird.rest.digests import ONE_PARAMETERS as DIGEST_PARAMETERS
 from bowerbird.rest.digests import PARAMETERS as DIGESTS_PARAMETERS
 from bowerbird.rest.exports import FORMATS, LINK_PARAMETERS
+from bowerbird.rest.similar import PARAMETERS as SIMILAR_PARAMETERS
 from bowerbird.rest.views import PARAMETERS as VIEW_PARAMETERS
 
 LIST_PLAN: Final = (
@@ -41,6 +42,7 @@ class Operation(Struct, frozen=True, kw_only=True):
     # Whether it is asked without a key, and answers with a file.
     is_file: bool = False
     refusals: tuple[Code, ...] = ()
+    is_sandbox: bool = False
 
     @property
     def tag(self) -> str:
@@ -48,10 +50,17 @@ class Operation(Struct, frozen=True, kw_only=True):
 
     @property
     def is_keyed(self) -> bool:
-        return self.method in ("POST", "PUT", "PATCH")
+        return self.method in ("POST", "PUT", "PATCH") and not self.is_sandbox
 
 
 OPERATIONS: Final = (
+    Operation(
+        method="GET",
+        path="/v1/account",
+        name="getAccount",
+        summary="Plan, limits, calls, counts and the state of the vector store. Not charged.",
+        data="AccountShown",
+    ),
     Operation(
         method="GET",
         path="/v1/bookmarks",
@@ -90,6 +99,17 @@ OPERATIONS: Final = (
         summary="One bookmark.",
         data="Bookmark",
         refusals=_MISSING,
+    ),
+    Operation(
+        method="GET",
+        path="/v1/bookmarks/{post_id}/similar",
+        name="listSimilarBookmarks",
+        summary="The bookmarks nearest to one by meaning.",
+        data="Bookmark",
+        is_many=True,
+        meta="ListMeta",
+        query=SIMILAR_PARAMETERS,
+        refusals=(*_MISSING, Code.VECTOR_SEARCH_NOT_ALLOWED),
     ),
     Operation(
         method="PATCH",
@@ -321,11 +341,13 @@ OPERATIONS: Final = (
 )
 
 TAGS: Final[dict[str, str]] = {
+    "account": "What an account may know of itself.",
     "bookmarks": "The posts an account has saved.",
     "labels": "Names that an account gives to its posts.",
     "views": "Queries that an account keeps under a name.",
     "digests": "What was saved in a day or a week, and what waits to be read.",
     "exports": "An account's posts as a file to take along.",
+    "sandbox": "The same on a library of fixtures: no key, and nothing is kept.",
 }
 
 PATH_PARAMETERS: Final[dict[str, str]] = {

@@ -39,10 +39,13 @@ PARAMETERS: Final[dict[str, tuple[Schema, str]]] = {
         _TEXT,
         'Words that must all occur; "a phrase", -word to exclude, wo* for a prefix.',
     ),
-    "vector_search_term": (_TEXT, "Nearest by meaning. Needs a paid plan and a vector store."),
+    "vector_search_term": (
+        _TEXT,
+        "Nearest by meaning, best first; with q, the union of both. Needs a paid plan.",
+    ),
     "sort_by": (
         {"type": "string", "enum": [*SORT_FIELDS, RELEVANCE], "default": "sort_index"},
-        "Dates and counts descend, text ascends. relevance needs q.",
+        "Dates and counts descend, text ascends. relevance needs q or vector_search_term.",
     ),
     "sort_order": ({"type": "string", "enum": ["asc", "desc"]}, "Turns the order of sort_by."),
     "token": (_TEXT, "Of the download link, unchanged."),

@@ -4,6 +4,7 @@ from typing import Any, Final
 
 import msgspec
 
+from bowerbird.library.account_state import AccountShown
 from bowerbird.library.bodies import MOST_IDS
 from bowerbird.library.bookmarks import BookmarkCounts
 from bowerbird.library.digest_shown import DigestShown, DigestSummary
@@ -47,6 +48,7 @@ def required(**properties: Json) -> Json:
 def _records() -> Json:
     records = [Bookmark, BookmarkCounts, Attachment, Article, QuotedPost]
     records += [LabelShown, Tagged, BatchResult, State, Deleted, ViewShown, ExportJob]
+    records += [AccountShown]
     records += [DigestSummary, DigestShown, PreferencesShown]
     _, components = msgspec.json.schema_components(records, ref_template=REF + "{name}")
     made: Json = dict(components)
@@ -84,6 +86,11 @@ def _metas() -> Json:
     page["properties"]["hint"] = {
         "type": "string",
         "description": "Says so when only read or archived bookmarks match.",
+    }
+    page["properties"]["vector_pending"] = {
+        "type": "integer",
+        "minimum": 1,
+        "description": "How many bookmarks a search by meaning cannot find yet.",
     }
     return {
         "ListMeta": page,

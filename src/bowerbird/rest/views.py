@@ -17,8 +17,9 @@ _CREATED = 201
 
 
 def endpoints(views: Views, answers: AnswerCache) -> list[Endpoint]:
-    def asked_of(call: Call, shown: list[View]) -> Asked:
-        return msgspec.structs.replace(call.asked, minute=views.minute(shown))
+    async def asked_of(call: Call, shown: list[View]) -> Asked:
+        vectors = await views.vectors(call.account, shown)
+        return msgspec.structs.replace(call.asked, minute=views.minute(shown), vectors=vectors)
 
     async def list_views(call: Call) -> Reply:
         held = await views.held(call.account)
@@ -26,7 +27,7 @@ def endpoints(views: Views, answers: AnswerCache) -> list[Endpoint]:
         async def build() -> bytes:
             return envelope.success([await views.shown(call.account, view) for view in held])
 
-        return await answers.answer(call.account, asked_of(call, held), build)
+        return await answers.answer(call.account, await asked_of(call, held), build)
 
     async def get_view(call: Call) -> Reply:
         view = await views.find(call.account, call.path_params["slug"])
@@ -34,7 +35,7 @@ def endpoints(views: Views, answers: AnswerCache) -> list[Endpoint]:
         async def build() -> bytes:
             return envelope.success(await views.shown(call.account, view))
 
-        return await answers.answer(call.account, asked_of(call, [view]), build)
+        return await answers.answer(call.account, await asked_of(call, [view]), build)
 
     async def view_bookmarks(call: Call) -> Reply:
         # The plan speaks first, as it does for the list.
@@ -46,7 +47,7 @@ def endpoints(views: Views, answers: AnswerCache) -> list[Endpoint]:
             given = query.given(call.asked.query_string, PARAMETERS)
             return envelope.page(await views.bookmarks(call.account, view, given))
 
-        return await answers.answer(call.account, asked_of(call, [view]), build)
+        return await answers.answer(call.account, await asked_of(call, [view]), build)
 
     return [
         Endpoint("GET", "/v1/views", list_views),

@@ -11,7 +11,7 @@ from bowerbird.storage.places import LAST_NUMBER, place_of
 
 _HIDING: Final = ("delete_keys", "delete_calls", "delete_digest_preference", "delete_library")
 _PLACED: Final = ("delete_words", "delete_contents")
-_BOOKMARKS: Final = (*_PLACED, "delete_attachments", "delete_bookmarks")
+_BOOKMARKS: Final = (*_PLACED, "delete_vectors", "delete_attachments", "delete_bookmarks")
 _BESIDE: Final = ("some_trash", "some_answers", "some_jobs", "some_digests")
 # Keys and calls once more: a server may have written the calls it had counted meanwhile.
 _REST: Final = (
@@ -22,6 +22,7 @@ _REST: Final = (
     "delete_views",
     "delete_digests",
     "delete_labels",
+    "delete_vector_stores",
     *_HIDING,
     "give_back_local_number",
     "delete_person",

@@ -119,6 +119,37 @@ class BookmarkStore:
         rows = await transaction.rows(self._statement("count", *fragments), values)
         return int(rows[0][0])
 
+    async def count_embedded(
+        self,
+        account: Account,
+        filter: BookmarkFilter,
+        model: bytes,
+        transaction: Transaction | None = None,
+    ) -> int:
+        """How many that match have a vector of the model, or else the words."""
+        fragments, values = self._asked(account, filter)
+        by_either = "embedded_or_wanted" if "wanted" in fragments else "embedded"
+        fragments = [*(name for name in fragments if name != "wanted"), by_either]
+        sql = self._statement("count", *fragments)
+        read = self._database.slow_rows if transaction is None else transaction.rows
+        return int((await read(sql, {**values, "model": model}))[0][0])
+
+    async def number_text(self, account: Account, filter: BookmarkFilter) -> str | None:
+        """The numbers of all that match, parted by commas: one text is handed over fastest."""
+        fragments, values = self._asked(account, filter)
+        rows = await self._database.slow_rows(self._statement("number_text", *fragments), values)
+        text: str | None = rows[0][0]
+        return text
+
+    async def in_order(self, account: Account, numbers: Sequence[int], sort: Sort) -> Sequence[int]:
+        """The same bookmarks in the order of a sort field."""
+        values = {
+            "account_id": account.account_id,
+            "numbers": self._database.number_list(numbers),
+        }
+        sql = self._statement("in_order", sort=sort)
+        return [row[0] for row in await self._database.slow_rows(sql, values)]
+
     async def newest(self, account: Account, filter: BookmarkFilter, limit: int) -> list[int]:
         """The numbers of the first matches in the default order."""
         return [number for _, number in await self._keys(account, filter, _DEFAULT, None, limit)]
@@ -234,7 +265,9 @@ class BookmarkStore:
     ) -> str:
         """The text of a query. One text a set of filters, so that drivers keep it prepared."""
         column = _COLUMNS.get(sort.field, f"b.{sort.field}")
-        conditions = [_FILTERS.get(f) or self._sql[f"filter_{f}"] for f in fragments]
+        either = " OR ".join(self._sql[f"filter_{f}"] for f in ("embedded", "wanted"))
+        own = {**_FILTERS, "embedded_or_wanted": f"({either})"}
+        conditions = [own.get(f) or self._sql[f"filter_{f}"] for f in fragments]
         if has_number is not None:
             conditions.append(_AFTER[sort.descending, has_number].format(sort=column))
         piece = self._sql["piece"].format(state=self._sql["state"], **_CLOSINGS)

@@ -19,7 +19,7 @@ from bowerbird.storage.sqlite import FILE_NAME, connect
 Rows = Callable[[str, Values], Awaitable[Sequence[Row]]]
 """Reads: a database's own reading, or a transaction's."""
 
-STRAYS: Final = ("attachments", "contents", "words")
+STRAYS: Final = ("attachments", "contents", "words", "vectors")
 _OWNED: Final = {
     "bookmark": "account_id, number",
     "label": "account_id, label_id",
@@ -29,6 +29,8 @@ _OWNED: Final = {
     "idempotency": "account_id, idempotency_key",
     "trash": "account_id, post_id",
     "smart_view": "account_id, slug",
+    "vector": "account_id, number, model",
+    "vector_store": "account_id, model",
     "job": "account_id, job_id",
     "digest": "account_id, kind, first_day",
     "digest_preference": "account_id",
@@ -93,6 +95,21 @@ class CheckStore:
     async def mend_label_counts(self, transaction: Transaction, account: Account) -> None:
         values = {"account_id": account.account_id}
         await transaction.run(self._sql["mend_label_counts"], values)
+
+    async def vector_counts(self, account: Account) -> Sequence[tuple[str, int, int]]:
+        """Of stores that are wrong: the model, and how many vectors it counts and must count."""
+        values = {"account_id": account.account_id}
+        rows = await self._database.slow_rows(self._sql["vector_counts"], values)
+        return [
+            # One that is lacking where all should be is counted as if it had to be there.
+            (name, stored, counted + lacking)
+            for name, stored, counted, lacking in rows
+            if stored != counted or lacking
+        ]
+
+    async def mend_vector_counts(self, transaction: Transaction, account: Account) -> None:
+        values = {"account_id": account.account_id}
+        await transaction.run(self._sql["mend_vector_counts"], values)
 
     async def strays(self, kind: str, account: Account) -> list[int]:
         """The numbers under which something is stored though no bookmark has them."""

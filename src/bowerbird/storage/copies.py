@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from bowerbird import __version__
 from bowerbird.clock import Clock
-from bowerbird.model import instants
+from bowerbird.model import exports, instants
 from bowerbird.storage import archives, queries, replacing, sqlite_schema
 from bowerbird.storage.archives import Advance, Manifest
 from bowerbird.storage.sqlite import FILE_NAME, connect
@@ -169,8 +169,10 @@ def _checked(copy: apsw.Connection, advance: Advance) -> int:
 
 def _parts(snapshot: Path, folder: Path) -> dict[str, Path]:
     parts = {archives.DATABASE: snapshot}
+    # Exports are made anew in a minute and go after a day: no backup is larger for them.
+    left_out = folder / archives.FILES / exports.FOLDER
     for path in sorted((folder / archives.FILES).rglob("*")):
-        if path.is_file() and not path.is_symlink():
+        if path.is_file() and not path.is_symlink() and left_out not in path.parents:
             parts[path.relative_to(folder).as_posix()] = path
     return parts
 

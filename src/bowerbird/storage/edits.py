@@ -1,7 +1,7 @@
 """Reads and writes what an edit of a library changes. Runs inside the caller's transaction."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
@@ -11,6 +11,14 @@ from bowerbird.model.labels import Label, name_key
 from bowerbird.storage.database import Database, Row, Transaction
 from bowerbird.storage.places import place_of
 
+# The store of vectors counts down before they go.
+_REMOVED: Final = (
+    "remove_bookmark",
+    "remove_content",
+    "remove_words",
+    "uncount_vectors",
+    "remove_vectors",
+)
 _names = msgspec.json.Decoder(list[str]).decode
 
 
@@ -68,7 +76,7 @@ class EditStore:
     async def remove(self, transaction: Transaction, opened: Opened, number: int) -> None:
         """Takes a bookmark away; its labels are detached by `relabel`."""
         values = {"account_id": opened.account_id, "place": opened.place, "number": number}
-        for name in ("remove_bookmark", "remove_content", "remove_words"):
+        for name in _REMOVED:
             await transaction.run(self._sql[name], values)
 
     async def posts(

@@ -171,7 +171,7 @@ def _explained(place: str) -> Iterator[None]:
 
     try:
         yield
-    except (BaseError, PermissionError) as error:
+    except (BaseError, OSError) as error:
         if _NO_ROOM in str(error):
             raise errors.unavailable("There is no room left for files on the server.", 30) from (
                 error

@@ -1,1 +1,1 @@
-"""Pages for people: what is served outside /v1 and the tool server."""
+"""Everything outside /v1 and the tool server: pages, reference, discovery documents."""

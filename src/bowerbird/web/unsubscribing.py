@@ -16,7 +16,7 @@ from starlette.routing import Route, Router
 from bowerbird.errors import Refusal
 from bowerbird.library.digests import Digests
 
-FOLDER: Final = "/unsubscribe/"
+PREFIX: Final = "/unsubscribe"
 _NOT_FOUND: Final = 404
 _STYLE: Final = """
 :root{color-scheme:light dark;--page:#f6f3ee;--ink:#2a2926;--blue:#2b5c8f;--on-blue:#fff}
@@ -59,7 +59,7 @@ def pages(digests: Digests) -> Router:
             return _page(_LATER, refused.status, refused.headers)
 
     return Router(
-        [Route(FOLDER + "{token}", unsubscribe, methods=["GET", "POST"])], redirect_slashes=False
+        [Route(PREFIX + "/{token}", unsubscribe, methods=["GET", "POST"])], redirect_slashes=False
     )
 
 

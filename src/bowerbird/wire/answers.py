@@ -17,7 +17,7 @@ from bowerbird.wire import compression
 from bowerbird.wire.replies import JSON, PRIVATE, Header, Reply
 
 Build = Callable[[], Awaitable[bytes]]
-_Key = tuple[int, int, int, str, str, bytes, str, int]
+_Key = tuple[int, int, int, str, str, bytes, str, int, str]
 _ENTRY_BYTES: Final = 1_000
 
 
@@ -30,13 +30,17 @@ class Asked(Struct, frozen=True):
     if_none_match: bytes | None
     # The minute of an answer that changes by itself as time goes by; 0 for all others.
     minute: int = 0
+    # The state of the vectors that an answer by meaning was made from; empty for all others.
+    vectors: str = ""
 
 
 class AnswerCache:
     """The latest answers, bounded by their bytes. Of 0 bytes it keeps nothing."""
 
-    def __init__(self, most_bytes: int) -> None:
+    def __init__(self, most_bytes: int, finish: Callable[[bytes], bytes] | None = None) -> None:
+        """`finish` is the last word on what was built, before it is compressed and kept."""
         self._most_bytes = most_bytes
+        self._finish = finish
         self._bytes = 0
         self._kept: OrderedDict[_Key, Reply] = OrderedDict()
 
@@ -51,6 +55,7 @@ class AnswerCache:
             asked.query_string,
             encoding,
             asked.minute,
+            asked.vectors,
         )
         if asked.if_none_match is not None and (tag := _tag(key)) in asked.if_none_match:
             return Reply(304, [(b"etag", tag), *PRIVATE])
@@ -58,9 +63,20 @@ class AnswerCache:
         if kept is not None:
             self._kept.move_to_end(key)
             return kept
-        reply = _reply(await build(), _tag(key), encoding)
+        built = await build()
+        reply = _reply(self._finish(built) if self._finish else built, _tag(key), encoding)
         self._keep(key, reply)
         return reply
+
+    def unkept(self, asked: Asked, body: bytes) -> Reply:
+        """An answer that depends on more than the library: made each time, named by its bytes."""
+        encoding = compression.chosen(asked.accept_encoding)
+        tag = (
+            b'"%b"' % hashlib.blake2b(encoding.encode() + body, digest_size=16).hexdigest().encode()
+        )
+        if asked.if_none_match is not None and tag in asked.if_none_match:
+            return Reply(304, [(b"etag", tag), *PRIVATE])
+        return _reply(body, tag, encoding)
 
     def _keep(self, key: _Key, reply: Reply) -> None:
         size = _size(key, reply)

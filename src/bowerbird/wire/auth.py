@@ -20,10 +20,7 @@ class Authenticator:
     def __init__(self, store: AccountStore, clock: Clock, site_origin: str) -> None:
         self._store = store
         self._clock = clock
-        self._challenge = (
-            'Bearer realm="bowerbird", '
-            f'resource_metadata="{site_origin}/.well-known/oauth-protected-resource"'
-        )
+        self._site_origin = site_origin
         self._moment: tuple[int, int] | None = None
         self._kept: dict[bytes, Account] = {}
 
@@ -69,5 +66,14 @@ class Authenticator:
         raise self._refused("The API key is not valid, or was revoked.", is_bad_token=True)
 
     def _refused(self, sentence: str, *, is_bad_token: bool) -> Refusal:
-        extra = ', error="invalid_token"' if is_bad_token else ""
-        return Refusal(Code.UNAUTHORIZED, sentence, {"WWW-Authenticate": self._challenge + extra})
+        return unauthorized(sentence, self._site_origin, is_bad_token=is_bad_token)
+
+
+def unauthorized(sentence: str, site_origin: str, *, is_bad_token: bool) -> Refusal:
+    """Tells where the resource is described, and of a key that was sent that it is no good."""
+    challenge = (
+        'Bearer realm="bowerbird", '
+        f'resource_metadata="{site_origin}/.well-known/oauth-protected-resource"'
+    )
+    extra = ', error="invalid_token"' if is_bad_token else ""
+    return Refusal(Code.UNAUTHORIZED, sentence, {"WWW-Authenticate": challenge + extra})

@@ -35,7 +35,22 @@ def page(shown: BookmarkList) -> bytes:
     }
     if shown.hint is not None:
         meta["hint"] = shown.hint
+    if shown.vector_pending:
+        meta["vector_pending"] = shown.vector_pending
     return success_of_many(shown.body, meta)
+
+
+def marked(body: bytes) -> bytes:
+    """A success of the sandbox: its meta, which stands last, says that it is one."""
+    separator = b"" if body.endswith(b"{}}") else b","
+    return b'%b%b"sandbox":true}}' % (body[:-2], separator)
+
+
+def marked_refusal(refused: Refusal, upgrade_url: str) -> Reply:
+    """A refusal of the sandbox: there it has a meta too."""
+    reply = refusal(refused, upgrade_url)
+    body = b'%b,"meta":{"sandbox":true}}' % reply.body[:-1]
+    return Reply(reply.status, reply.headers, body)
 
 
 def refusal(refused: Refusal, upgrade_url: str) -> Reply:

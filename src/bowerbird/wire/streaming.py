@@ -33,10 +33,10 @@ def asked_span(header: bytes | None, size: int) -> Span | None:
     if not match[1]:
         span = Span(max(size - int(match[2]), 0), size)
     else:
-        last = int(match[2]) if match[2] else size - 1
-        if last < int(match[1]):
+        end = int(match[2]) + 1 if match[2] else size
+        if match[2] and end <= int(match[1]):
             return None
-        span = Span(int(match[1]), min(last + 1, size))
+        span = Span(int(match[1]), min(end, size))
     if span.first >= span.end:
         raise NotSatisfiable
     return span

@@ -7,7 +7,7 @@ import itertools
 import re
 import secrets
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -22,7 +22,6 @@ from bowerbird.library.calls import CallCounter
 from bowerbird.model.accounts import Account
 from bowerbird.wire import bodies, envelope, streaming
 from bowerbird.wire.answers import Asked
-from bowerbird.wire.auth import Authenticator
 from bowerbird.wire.calls import NOBODY, Call, Endpoint
 from bowerbird.wire.measures import Measures
 from bowerbird.wire.replies import CORS, PREFLIGHT, REPLAYED, Reply
@@ -33,6 +32,8 @@ _LONGEST_SIZE: Final = len(str(MOST_BODY_BYTES))
 _ANY_METHOD: Final = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 _WRITES: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _KEYED: Final = frozenset({"POST", "PUT", "PATCH"})
+# Who calls, by the Authorization header; raises a refusal for nobody we know.
+Authenticate = Callable[[bytes | None], Awaitable[Account]]
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9_.:-]{1,128}")
 
 
@@ -50,7 +51,7 @@ class _Path(Struct, frozen=True):
         return all(endpoint.is_public for endpoint in self.endpoints.values())
 
 
-class _Request(Struct):
+class Request(Struct):
     """What the log line tells of a request. Keys, texts and cursors have no place in it."""
 
     method: str
@@ -67,7 +68,7 @@ class Surface:
         self,
         endpoints: Sequence[Endpoint],
         *,
-        authenticate: Authenticator,
+        authenticate: Authenticate,
         calls: CallCounter,
         measures: Measures,
         upgrade_url: str,
@@ -96,27 +97,30 @@ class Surface:
         self._note(request, reply, time.perf_counter() - started)
 
     async def _stream(
-        self, pieces: AsyncIterator[bytes], receive: Receive, send: Send, request: _Request
+        self, pieces: AsyncIterator[bytes], receive: Receive, send: Send, request: Request
     ) -> None:
         try:
             await streaming.send_all(pieces, receive, send, is_head=request.method == "HEAD")
         except Exception:  # noqa: BLE001 - the answer has begun; its missing end tells the caller
             self._log.exception("broken off", reference=request.request_id.decode())
 
-    async def _reply(self, scope: Scope, receive: Receive, request: _Request) -> Reply:
+    async def _reply(self, scope: Scope, receive: Receive, request: Request) -> Reply:
         try:
             return await self._answer(scope, receive, request)
         except Refusal as refused:
             if refused.code is Code.SERVICE_UNAVAILABLE:
                 cause = refused.__cause__
                 self._log.error("unavailable", route=request.template, cause=repr(cause))
-            return envelope.refusal(refused, self._upgrade_url)
+            return self._refusal(refused)
         except Exception:  # noqa: BLE001 - whatever it is, the caller gets the envelope
             reference = request.request_id.decode()
             self._log.exception("fault", reference=reference, route=request.template)
-            return envelope.refusal(envelope.fault(reference), self._upgrade_url)
+            return self._refusal(envelope.fault(reference))
 
-    async def _answer(self, scope: Scope, receive: Receive, request: _Request) -> Reply:
+    def _refusal(self, refused: Refusal) -> Reply:
+        return envelope.refusal(refused, self._upgrade_url)
+
+    async def _answer(self, scope: Scope, receive: Receive, request: Request) -> Reply:
         if request.header_bytes > MOST_HEADER_BYTES:
             raise Refusal(
                 Code.INVALID_REQUEST,
@@ -168,12 +172,12 @@ class Surface:
             call, require_calls_left=lambda: self._calls.check(call.account)
         )
 
-    def _request(self, scope: Scope) -> _Request:
+    def _request(self, scope: Scope) -> Request:
         headers: dict[bytes, bytes] = dict(scope["headers"])
         request_id = headers.get(b"x-request-id", b"")
         if not _REQUEST_ID.fullmatch(request_id):
             request_id = f"{self._id_start}-{next(self._id_count)}".encode()
-        return _Request(
+        return Request(
             method=scope["method"],
             path=scope["path"],
             headers=headers,
@@ -187,7 +191,7 @@ class Surface:
                 return path, match.groupdict()
         return None, {}
 
-    def _note(self, request: _Request, reply: Reply, seconds: float) -> None:
+    def _note(self, request: Request, reply: Reply, seconds: float) -> None:
         self._measures.observe(request.template, request.method, reply.status, seconds)
         self._log.info(
             "request",
@@ -239,7 +243,7 @@ def _check_size(content_length: bytes | None) -> None:
         )
 
 
-async def _with_body(call: Call, request: _Request, receive: Receive) -> Call:
+async def _with_body(call: Call, request: Request, receive: Receive) -> Call:
     encoding = request.headers.get(b"content-encoding", b"")
     key = request.headers.get(b"idempotency-key") if request.method in _KEYED else None
     return msgspec.structs.replace(

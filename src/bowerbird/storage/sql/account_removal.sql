@@ -103,3 +103,12 @@ DELETE FROM label
 -- name: delete_person
 DELETE FROM person
  WHERE account_id = :account_id
+
+-- name: delete_vectors
+DELETE FROM vector
+ WHERE account_id = :account_id
+   AND number <= :last
+
+-- name: delete_vector_stores
+DELETE FROM vector_store
+ WHERE account_id = :account_id

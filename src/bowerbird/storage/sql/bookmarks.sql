@@ -50,3 +50,8 @@ SELECT b.number
  WHERE b.account_id = :account_id
    AND {filters}
  ORDER BY b.number
+
+-- name: filter_embedded
+EXISTS (SELECT 1 FROM vector AS v
+         WHERE v.account_id = :account_id AND v.number = b.number AND v.model = :model
+           AND length(v.scales) > 0)

@@ -96,3 +96,46 @@ DELETE FROM {table}
 SELECT count(*)
   FROM library AS l
  WHERE NOT EXISTS (SELECT 1 FROM person AS p WHERE p.account_id = l.account_id)
+
+-- name: stray_vectors
+SELECT v.number
+  FROM vector AS v
+ WHERE v.account_id = :account_id
+   AND (NOT EXISTS (SELECT 1 FROM bookmark AS b
+                     WHERE b.account_id = :account_id AND b.number = v.number)
+        OR NOT EXISTS (SELECT 1 FROM vector_store AS s
+                        WHERE s.account_id = :account_id AND s.model = v.model))
+ ORDER BY v.number
+
+-- name: mend_stray_vectors
+DELETE FROM vector
+ WHERE account_id = :account_id
+   AND (NOT EXISTS (SELECT 1 FROM bookmark AS b
+                     WHERE b.account_id = :account_id AND b.number = vector.number)
+        OR NOT EXISTS (SELECT 1 FROM vector_store AS s
+                        WHERE s.account_id = :account_id AND s.model = vector.model))
+
+-- name: vector_counts
+-- Of each store: how many vectors it says to have, how many it has, and how many it lacks where
+-- it says to be complete.
+SELECT s.name, s.embedded,
+       (SELECT count(*) FROM vector AS v
+         WHERE v.account_id = :account_id AND v.model = s.model),
+       (SELECT count(*) FROM bookmark AS b
+         WHERE b.account_id = :account_id AND b.number < s.complete_below
+           AND NOT EXISTS (SELECT 1 FROM vector AS v
+                            WHERE v.account_id = :account_id AND v.number = b.number
+                              AND v.model = s.model))
+  FROM vector_store AS s
+ WHERE s.account_id = :account_id
+ ORDER BY s.name
+
+-- name: mend_vector_counts
+-- The next build looks through everything.
+UPDATE vector_store
+   SET embedded = (SELECT count(*) FROM vector AS v
+                    WHERE v.account_id = :account_id AND v.model = vector_store.model),
+       complete_below = 0,
+       invalidations = invalidations + 1,
+       generation = generation + 1
+ WHERE account_id = :account_id

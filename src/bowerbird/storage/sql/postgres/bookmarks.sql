@@ -56,3 +56,16 @@ SELECT number
          LIMIT :considered) AS considered
  ORDER BY score DESC, number DESC
  LIMIT :limit
+
+-- name: number_text
+SELECT string_agg(CAST(b.number AS text), ',')
+  FROM bookmark AS b
+ WHERE b.account_id = :account_id
+   AND {filters}
+
+-- name: in_order
+SELECT b.number
+  FROM bookmark AS b
+ WHERE b.account_id = :account_id
+   AND b.number = ANY(CAST(:numbers AS bigint[]))
+ ORDER BY {sort} {direction}, b.number {direction}

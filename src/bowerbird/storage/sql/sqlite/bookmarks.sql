@@ -48,3 +48,15 @@ SELECT number
          LIMIT :considered)
  ORDER BY score DESC, number DESC
  LIMIT :limit
+
+-- name: number_text
+SELECT group_concat(b.number)
+  FROM bookmark AS b
+ WHERE b.account_id = :account_id
+   AND {filters}
+
+-- name: in_order
+SELECT b.number
+  FROM json_each(:numbers) AS wanted
+  CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.number = wanted.value
+ ORDER BY {sort} {direction}, b.number {direction}

@@ -1,0 +1,55 @@
+"""The embedding job: gives the posts of paid accounts their vectors, behind everything else."""
+
+from typing import Final
+
+import msgspec
+
+from bowerbird.clock import Clock
+from bowerbird.errors import Code, Refusal
+from bowerbird.jobs.leases import Progress
+from bowerbird.jobs.worker import Failed, Kind, Recurring
+from bowerbird.library.vector_builds import VectorBuilds
+from bowerbird.library.vector_sweeps import BUILD_EVERY_S, JOB, REMOVE_EVERY_S, VectorSweeps
+from bowerbird.model.jobs import Job
+from bowerbird.search.models import Models
+from bowerbird.storage.database import Database
+
+_EMBEDDED: Final = "embedded"
+
+
+class EmbeddingJobs:
+    def __init__(self, database: Database, models: Models, clock: Clock) -> None:
+        self._builds = VectorBuilds(database, models, clock)
+        self._sweeps = VectorSweeps(database, models, clock)
+
+    @property
+    def kind(self) -> Kind:
+        return Kind(JOB, self._run)
+
+    @property
+    def recurring(self) -> list[Recurring]:
+        return [
+            Recurring("start building vectors", BUILD_EVERY_S, self._sweeps.start_builds),
+            Recurring("remove old vectors", REMOVE_EVERY_S, self._sweeps.remove_outlived),
+        ]
+
+    @property
+    def pending(self) -> int:
+        return self._sweeps.pending
+
+    @property
+    def embedded(self) -> int:
+        return self._builds.embedded
+
+    @property
+    def seconds(self) -> float:
+        return self._builds.seconds
+
+    async def _run(self, job: Job, progress: Progress) -> bytes:
+        try:
+            made = await self._builds.build(job.account_id, progress)
+        except Refusal as refused:
+            if refused.code is Code.NOT_FOUND:
+                raise Failed(refused.sentence) from refused
+            raise
+        return msgspec.json.encode({_EMBEDDED: made})

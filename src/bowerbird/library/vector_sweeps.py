@@ -1,0 +1,98 @@
+"""Looks after every account's vectors: which need a build, and which have outlived their use."""
+
+import asyncio
+from typing import Final
+
+from bowerbird.clock import MICROSECONDS, Clock
+from bowerbird.errors import Code, Refusal
+from bowerbird.model.jobs import EMBEDDING
+from bowerbird.search.models import Models
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.jobs import JobStore
+from bowerbird.storage.vectors import VectorStore
+
+JOB: Final = "embed"
+BUILD_EVERY_S: Final = 15.0
+REMOVE_EVERY_S: Final = 600.0
+# Of an account that pays no longer; whoever comes back within this time finds them as they were.
+KEPT_DAYS: Final = 30
+_KEPT: Final = KEPT_DAYS * 86_400 * MICROSECONDS
+_ACCOUNTS: Final = 500
+_REMOVED_AT_ONCE: Final = 100
+_BREATH_S: Final = 0.02
+
+
+class VectorSweeps:
+    def __init__(
+        self, database: Database, models: Models, clock: Clock, breath_s: float = _BREATH_S
+    ) -> None:
+        self._database = database
+        self._models = models
+        self._clock = clock
+        self._breath_s = breath_s
+        self._store = VectorStore(database)
+        self._jobs = JobStore(database)
+        # How many posts of paid accounts waited at the last look, for the metrics.
+        self.pending = 0
+
+    async def start_builds(self) -> None:
+        """Sees to it that there is a job for each paid account whose posts lack vectors."""
+        current = self._models.current
+        if current is None:
+            return
+        after, pending = 0, 0
+        while page := await self._store.waiting(current.identity, after, _ACCOUNTS):
+            if not pending and not await self._is_usable():
+                return
+            for account_id, count in page:
+                pending += count
+                await self._start(account_id)
+            after = page[-1][0]
+        self.pending = pending
+
+    async def remove_outlived(self) -> None:
+        """Removes vectors 30 days after the last paid day, and those of a model's predecessor."""
+        now = self._clock()
+        await self._store.note_paid(now)
+        current = self._models.current
+        model = b"" if current is None else current.identity
+        while outlived := await self._store.outlived(model, now - _KEPT, _ACCOUNTS):
+            for account_id, held in outlived:
+                await self._store.unbuild(account_id, held)
+                await self._remove(account_id, held)
+
+    async def _remove(self, account_id: int, model: bytes) -> None:
+        removed = _REMOVED_AT_ONCE
+        while removed == _REMOVED_AT_ONCE:
+            removed = await self._store.remove_some(account_id, model, _REMOVED_AT_ONCE)
+            await asyncio.sleep(self._breath_s)
+
+    async def _is_usable(self) -> bool:
+        """Tries what failed before with one question, rather than with a job an account."""
+        current = self._models.current
+        assert current is not None
+        if current.problem is not None:
+            try:
+                await current.question("?")
+            except Refusal:
+                return False
+        return True
+
+    async def _start(self, account_id: int) -> None:
+        async def work(transaction: Transaction) -> None:
+            await self._jobs.add(
+                transaction,
+                account_id,
+                JOB,
+                b"{}",
+                priority=EMBEDDING,
+                now=self._clock(),
+                unique=JOB,
+            )
+
+        try:
+            await self._database.write(work)
+        except Refusal as refused:
+            # Deleted since it was found; all others are served.
+            if refused.code is not Code.NOT_FOUND:
+                raise

@@ -1,0 +1,62 @@
+"""The sandbox's table of routes: rows of the API's own, bound to the fixtures."""
+
+from typing import Final
+
+import msgspec
+
+from bowerbird.clock import Clock
+from bowerbird.library.bookmarks import Bookmarks
+from bowerbird.library.labels import Labels
+from bowerbird.library.views import Views
+from bowerbird.rest import bookmarks as bookmark_endpoints
+from bowerbird.rest import exports as export_endpoints
+from bowerbird.rest import labels as label_endpoints
+from bowerbird.rest import views as view_endpoints
+from bowerbird.rest.sandboxed import ROUTES, moved
+from bowerbird.sandbox.exports import SandboxExports
+from bowerbird.sandbox.fixtures import Fixtures
+from bowerbird.settings import Settings
+from bowerbird.wire import envelope
+from bowerbird.wire.answers import AnswerCache
+from bowerbird.wire.calls import Call, Endpoint
+from bowerbird.wire.replies import Reply
+from bowerbird.wire.writes import Writes
+
+_ANSWER_BYTES: Final = 4 * 1024 * 1024
+
+
+def endpoints(fixtures: Fixtures, clock: Clock, settings: Settings) -> list[Endpoint]:
+    database = fixtures.database
+    answers = AnswerCache(_ANSWER_BYTES, finish=envelope.marked)
+    writes = Writes(database, clock, settings.upgrade_url)
+    bookmarks = Bookmarks(database)
+    labels = Labels(database, clock)
+    views = Views(database, bookmarks, clock)
+    exports = SandboxExports(fixtures, clock, settings)
+    # What comes out of the cache of answers was marked on its way in.
+    marked = [
+        *bookmark_endpoints.endpoints(bookmarks, answers),
+        *label_endpoints.endpoints(labels, answers),
+        *view_endpoints.endpoints(views, answers),
+    ]
+    unmarked = [
+        *label_endpoints.write_endpoints(labels, writes),
+        *export_endpoints.endpoints(exports),
+        *export_endpoints.write_endpoints(exports, writes),
+    ]
+    table = [*marked, *map(_marking, unmarked)]
+    known = {(endpoint.method, endpoint.path): endpoint for endpoint in table}
+    return [
+        msgspec.structs.replace(known[method, path], path=moved(path)) for method, path in ROUTES
+    ]
+
+
+def _marking(endpoint: Endpoint) -> Endpoint:
+    async def handle(call: Call) -> Reply:
+        # Nothing is kept here, so there is nothing to replay and no key to be wrong.
+        reply = await endpoint.handle(msgspec.structs.replace(call, idempotency_key=None))
+        if reply.stream is not None:
+            return reply
+        return msgspec.structs.replace(reply, body=envelope.marked(reply.body))
+
+    return msgspec.structs.replace(endpoint, handle=handle)

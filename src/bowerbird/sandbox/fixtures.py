@@ -1,0 +1,102 @@
+"""The sandbox's library: posts, labels and Smart Views of our own, made when first asked for.
+
+Everything in it is fixed, ids and dates included, so that a cursor, an entity tag or an export's
+id that one process gave out means the same to every other.
+"""
+
+import asyncio
+import hashlib
+from importlib import resources
+from typing import Any, Final
+
+import msgspec
+
+from bowerbird.library.bodies import Body
+from bowerbird.library.bookmarks import Bookmarks
+from bowerbird.library.edits import begin
+from bowerbird.library.intake import Intake
+from bowerbird.library.labels import Labels
+from bowerbird.library.links import SECRET
+from bowerbird.library.views import Views
+from bowerbird.model.accounts import Account, Membership, Plan
+from bowerbird.sources import own_json
+from bowerbird.storage.accounts import AccountStore
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.edits import EditStore
+from bowerbird.storage.rehearsal import RehearsalDatabase
+from bowerbird.storage.secrets import SecretStore
+
+_ACCOUNT_ID: Final = 1
+_EMAIL: Final = "sandbox@example.com"
+# 2026-10-10T06:00:00: after the last post was saved.
+_MADE_AT: Final = 1_791_612_000_000_000
+
+
+class Fixtures:
+    def __init__(self) -> None:
+        self.database = RehearsalDatabase()
+        self._account: Account | None = None
+        self._opening = asyncio.Lock()
+
+    async def account(self) -> Account:
+        """The one account of the sandbox. Its library is there once this has returned."""
+        if self._account is None:
+            # Whoever comes first fills it; the others wait for that.
+            async with self._opening:
+                if self._account is None:
+                    self._account = await self.database.fill(_fill)
+        return self._account
+
+
+async def _fill(database: Database) -> Account:
+    store = AccountStore(database)
+    await store.create(Membership(_ACCOUNT_ID, _EMAIL, Plan.PRO, 0, _MADE_AT), _EMAIL)
+    account = await _account(store)
+    arrivals = [own_json.read(record).incoming for record in _read("posts", list[msgspec.Raw])]
+    await Intake(database, _clock).take(account, arrivals)
+    await database.write(lambda transaction: _label_and_view(database, transaction, account))
+    epoch = _epoch()
+    # As little of a secret as everything here: who forges a link gets a file of these fixtures.
+    await SecretStore(database).agreed(SECRET, epoch.to_bytes(32), _MADE_AT)
+    # Not the random one that a library gets: the same fixtures are the same library everywhere.
+    return msgspec.structs.replace(await _account(store), epoch=epoch)
+
+
+async def _label_and_view(database: Database, transaction: Transaction, account: Account) -> None:
+    labels = Labels(database, _clock)
+    edit = await begin(EditStore(database), transaction, account.account_id)
+    for name, metadata in _read("labels", dict[str, Any]).items():
+        label = edit.label(name)
+        assert label is not None, name
+        body = _body({"metadata": metadata})
+        await labels.update(transaction, account, str(label.label_id), body)
+    views = Views(database, Bookmarks(database), _clock)
+    for view in _read("views", list[dict[str, Any]]):
+        await views.create(transaction, account, _body(view))
+
+
+async def _account(store: AccountStore) -> Account:
+    account = await store.by_id(_ACCOUNT_ID, 0)
+    assert account is not None
+    return account
+
+
+def _body(value: Any) -> Body:
+    return lambda: value
+
+
+def _clock() -> int:
+    return _MADE_AT
+
+
+def _epoch() -> int:
+    whole = b"".join(_bytes(name) for name in ("posts", "labels", "views"))
+    return int.from_bytes(hashlib.blake2b(whole, digest_size=7).digest())
+
+
+def _read(name: str, kind: Any) -> Any:
+    return msgspec.json.decode(_bytes(name), type=kind)
+
+
+def _bytes(name: str) -> bytes:
+    return (resources.files("bowerbird") / "fixtures" / f"{name}.json").read_bytes()

@@ -1,0 +1,60 @@
+"""Which model embeds here, and which older ones can still answer for vectors of their own."""
+
+import sys
+from pathlib import Path
+from typing import Final
+
+from bowerbird.search.embedding import Embedder, local_model
+from bowerbird.search.endpoint import Endpoint
+from bowerbird.settings import Settings
+
+MISSING: Final = "the embedding model is not installed; the operator mends it with: make model"
+
+
+class Models:
+    def __init__(self, settings: Settings, *, is_patient: bool = True) -> None:
+        self._settings = settings
+        self._is_patient = is_patient
+        self._folder = model_folder(settings)
+        self._known: dict[bytes, Embedder] = {}
+        self._current: Embedder | None = None
+
+    @property
+    def current(self) -> Embedder | None:
+        """None while no model was built; looked for anew each time, so that `make model` mends."""
+        if self._current is None:
+            found: Embedder | None = self._endpoint(self._settings.embedding_model)
+            found = found or local_model(self._folder, is_patient=self._is_patient)
+            self._current = found and self._known.setdefault(found.identity, found)
+        return self._current
+
+    @property
+    def problem(self) -> str | None:
+        return MISSING if self.current is None else self.current.problem
+
+    def of(self, identity: bytes, name: str) -> Embedder | None:
+        """The model that made some vectors, where it is still at hand."""
+        current = self.current
+        if current is not None and current.identity == identity:
+            return current
+        if identity not in self._known:
+            endpoint = self._endpoint(name)
+            if endpoint is not None and endpoint.identity == identity:
+                self._known[identity] = endpoint
+            elif local := local_model(self._folder, identity.hex()):
+                self._known[identity] = local
+        return self._known.get(identity)
+
+    async def close(self) -> None:
+        for embedder in self._known.values():
+            await embedder.close()
+
+    def _endpoint(self, model: str) -> Endpoint | None:
+        if not self._settings.embedding_url:
+            return None
+        return Endpoint(self._settings.embedding_url, self._settings.embedding_key, model)
+
+
+def model_folder(settings: Settings) -> Path:
+    """Where `make install` puts models, unless a setting names another folder."""
+    return Path(settings.model_dir or Path(sys.prefix) / "share/bowerbird/model")

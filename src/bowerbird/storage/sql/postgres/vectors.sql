@@ -1,0 +1,29 @@
+-- name: bytes
+bytea
+
+-- name: missing
+-- Bookmarks without a vector of this model, from a number on.
+SELECT b.number, b.content_hash, c.rendering
+  FROM bookmark AS b
+  JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
+ WHERE b.account_id = :account_id
+   AND b.number >= :first
+   AND NOT EXISTS (SELECT 1 FROM vector AS v
+                    WHERE v.account_id = :account_id AND v.number = b.number
+                      AND v.model = :model)
+ ORDER BY b.number
+ LIMIT :limit
+
+-- name: standing
+SELECT b.number, b.content_hash,
+       EXISTS (SELECT 1 FROM vector AS v
+                WHERE v.account_id = :account_id AND v.number = b.number AND v.model = :model)
+  FROM bookmark AS b
+ WHERE b.account_id = :account_id
+   AND b.number = ANY(CAST(:numbers AS bigint[]))
+
+-- name: held
+SELECT v.number, v.model, v.text_hash
+  FROM vector AS v
+ WHERE v.account_id = :account_id
+   AND v.number = ANY(CAST(:numbers AS bigint[]))

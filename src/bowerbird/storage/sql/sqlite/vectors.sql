@@ -1,0 +1,28 @@
+-- name: bytes
+blob
+
+-- name: missing
+-- Bookmarks without a vector of this model, from a number on.
+SELECT b.number, b.content_hash, c.rendering
+  FROM bookmark AS b
+  JOIN content AS c ON c.place = :place + b.number
+ WHERE b.account_id = :account_id
+   AND b.number >= :first
+   AND NOT EXISTS (SELECT 1 FROM vector AS v
+                    WHERE v.account_id = :account_id AND v.number = b.number
+                      AND v.model = :model)
+ ORDER BY b.number
+ LIMIT :limit
+
+-- name: standing
+-- CROSS JOIN keeps the order: the list first.
+SELECT b.number, b.content_hash,
+       EXISTS (SELECT 1 FROM vector AS v
+                WHERE v.account_id = :account_id AND v.number = b.number AND v.model = :model)
+  FROM json_each(:numbers) AS wanted
+  CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.number = wanted.value
+
+-- name: held
+SELECT v.number, v.model, v.text_hash
+  FROM json_each(:numbers) AS wanted
+  CROSS JOIN vector AS v ON v.account_id = :account_id AND v.number = wanted.value

@@ -1,0 +1,47 @@
+"""Style sheets, scripts and pictures: named by their content, so that they may be kept for ever."""
+
+import hashlib
+from functools import cache
+from importlib import resources
+from typing import Final
+
+from bowerbird.wire.documents import FOREVER, Document
+
+_TYPES: Final = {
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+}
+
+
+@cache
+def files() -> dict[str, Document]:
+    """Path -> file. Only these exist, so no path can lead to any other."""
+    return {_path(name, body): Document(body, _type(name), FOREVER) for name, body in _held()}
+
+
+@cache
+def paths() -> dict[str, str]:
+    """Name in the folder -> path."""
+    return {name: _path(name, body) for name, body in _held()}
+
+
+def icon() -> Document:
+    """The mark under an address that stays, for those who keep it."""
+    return Document(dict(_held())["mark.svg"], _TYPES["svg"], b"public, max-age=86400")
+
+
+@cache
+def _held() -> tuple[tuple[str, bytes], ...]:
+    folder = resources.files("bowerbird.web").joinpath("static")
+    found = [entry for entry in folder.iterdir() if entry.name.rpartition(".")[2] in _TYPES]
+    return tuple((entry.name, entry.read_bytes()) for entry in sorted(found, key=lambda e: e.name))
+
+
+def _type(name: str) -> str:
+    return _TYPES[name.rpartition(".")[2]]
+
+
+def _path(name: str, body: bytes) -> str:
+    stem, _, kind = name.rpartition(".")
+    return f"/static/{stem}.{hashlib.blake2b(body, digest_size=6).hexdigest()}.{kind}"

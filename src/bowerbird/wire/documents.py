@@ -1,0 +1,73 @@
+"""Public documents: the same bytes for everyone, which anybody may keep and any page may read."""
+
+import hashlib
+from functools import lru_cache
+from typing import Final
+
+from msgspec import Struct
+
+from bowerbird.wire import compression
+from bowerbird.wire.answers import Asked
+from bowerbird.wire.replies import Header, Reply
+
+METHODS: Final = b"GET, HEAD, OPTIONS"
+HOUR_S: Final = 3_600
+FOREVER: Final = b"public, max-age=31536000, immutable"
+# Clients of the tool protocol send headers of their own even here, and browsers ask for each.
+_PREFLIGHT: Final[list[Header]] = [
+    (b"allow", METHODS),
+    (b"access-control-allow-origin", b"*"),
+    (b"access-control-allow-methods", METHODS),
+    (b"access-control-allow-headers", b"*, Authorization"),
+    (b"access-control-max-age", b"86400"),
+]
+_OPEN: Final[list[Header]] = [
+    (b"access-control-allow-origin", b"*"),
+    (b"access-control-expose-headers", b"ETag"),
+    (b"cross-origin-resource-policy", b"cross-origin"),
+    (b"x-content-type-options", b"nosniff"),
+]
+
+
+class Document(Struct, frozen=True):
+    body: bytes
+    media_type: str
+    cache_control: bytes = b"public, max-age=%d" % HOUR_S
+
+    def answer(self, asked: Asked) -> Reply:
+        encoding = compression.chosen(asked.accept_encoding)
+        if len(self.body) < compression.LEAST_BYTES:
+            encoding = ""
+        body, tag = _encoded(self.body, encoding)
+        headers = [
+            (b"etag", tag),
+            (b"cache-control", self.cache_control),
+            (b"vary", b"Accept-Encoding"),
+            *_OPEN,
+        ]
+        if is_among(tag, asked.if_none_match):
+            return Reply(304, headers)
+        if encoding:
+            headers.append((b"content-encoding", encoding.encode()))
+        headers.append((b"content-type", self.media_type.encode()))
+        return Reply(200, headers, body)
+
+
+def preflight() -> Reply:
+    return Reply(204, list(_PREFLIGHT))
+
+
+def is_among(tag: bytes, if_none_match: bytes | None) -> bool:
+    """Whether a client says that it has the answer with this tag."""
+    if if_none_match is None:
+        return False
+    sent = {part.strip().removeprefix(b"W/") for part in if_none_match.split(b",")}
+    return tag in sent or b"*" in sent
+
+
+@lru_cache(maxsize=128)
+def _encoded(body: bytes, encoding: str) -> tuple[bytes, bytes]:
+    """The bytes that are sent and their tag; a strong tag names one encoding."""
+    sent = compression.compressed(body, encoding) if encoding else body
+    text = encoding.encode() + b"\0" + body
+    return sent, b'"%b"' % hashlib.blake2b(text, digest_size=16).hexdigest().encode()

@@ -1,0 +1,151 @@
+"""kill -9 in the middle of an export: it is taken up again, and its file is whole."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.support import make, serving
+
+EMAIL = "you@example.com"
+POSTS = 1_500
+PATIENCE_S = 60.0
+DYING = """
+import os, signal, sys
+from bowerbird.storage.bookmarks import BookmarkStore
+from bowerbird.storage.files import Files
+
+from bowerbird.jobs.worker import Worker
+
+# Shorter than in real life, so that nobody waits for it here.
+Worker.__init__.__kwdefaults__.update(lease_s=3.0, heartbeat_s=1.0)
+moment = sys.argv.pop(1)
+read, put = BookmarkStore.contents, Files.put
+pages = 0
+
+async def contents(self, account, numbers):
+    global pages
+    pages += len(numbers) > 100
+    if moment == "reading" and pages == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return await read(self, account, numbers)
+
+async def put_and_die(self, name, source):
+    await put(self, name, source)
+    if moment == "written":
+        os.kill(os.getpid(), signal.SIGKILL)
+
+BookmarkStore.contents, Files.put = contents, put_and_die
+from bowerbird.cli import main
+main()
+"""
+
+
+@contextmanager
+def process(environment: dict[str, str], *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+    started = subprocess.Popen(
+        [sys.executable, *arguments],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        yield started
+    finally:
+        started.terminate()
+        started.wait(20)
+
+
+def filled(environment: dict[str, str], folder: Path) -> tuple[str, list[str]]:
+    """A key of an account, and the ids of its posts."""
+    posts = [make.post() for _ in range(POSTS)]
+    file = folder / "posts.json"
+    file.write_text(json.dumps(posts))
+    for command in (("account", "create", EMAIL), ("import", EMAIL, str(file))):
+        ran = serving.bowerbird(*command, environment=environment)
+        assert ran.returncode == 0, ran.stderr
+    made = serving.bowerbird("key", "create", EMAIL, environment=environment)
+    return made.stdout.split()[-1], [post["post_id"] for post in posts]
+
+
+def completed(client: httpx.Client, path: str) -> dict[str, Any]:
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        job: dict[str, Any] = client.get(path).json()["data"]
+        if job["status"] not in ("pending", "processing"):
+            return job
+        time.sleep(0.1)
+    raise AssertionError(job)
+
+
+@pytest.mark.parametrize(
+    ("kind", "moment"), [("sqlite", "reading"), ("sqlite", "written"), ("postgres", "reading")]
+)
+def test_an_export_outlives_its_worker(
+    kind: str, moment: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    settings: dict[str, Any] = {"data_dir": tmp_path / "data"}
+    if kind == "sqlite":
+        assert_it_outlives(tmp_path, moment, settings)
+        return
+    with request.getfixturevalue("postgres").fresh_database("migrated") as url:
+        assert_it_outlives(tmp_path, moment, {**settings, "database_url": url})
+
+
+def assert_it_outlives(folder: Path, moment: str, settings: dict[str, Any]) -> None:
+    port = serving.free_port()
+    environment = serving.environment_of(**settings, port=port, admin_port=0)
+    key, expected = filled(environment, folder)
+    on_postgres = "database_url" in settings
+    command = "worker" if on_postgres else "serve"
+    dying = ("-c", DYING, moment, command)
+    origin = f"http://127.0.0.1:{port}"
+    with httpx.Client(base_url=origin, headers={"Authorization": f"Bearer {key}"}) as client:
+        if on_postgres:
+            with process(environment, "-m", "bowerbird", "serve"):
+                assert_whole(client, environment, dying, expected)
+        else:
+            assert_whole(client, environment, dying, expected)
+    left = [path.name for path in (folder / "data" / "files" / "exports").rglob("*.json")]
+    assert len(left) == (2 if moment == "written" else 1)
+
+
+def assert_whole(
+    client: httpx.Client, environment: dict[str, str], dying: tuple[str, ...], expected: list[str]
+) -> None:
+    with process(environment, *dying) as first:
+        path = begun(client)
+        assert first.wait(20) == -signal.SIGKILL
+    with process(environment, "-m", "bowerbird", dying[-1]):
+        wait_for(client)
+        job = completed(client, path)
+        assert (job["status"], job["error"]) == ("completed", None)
+        content = httpx.get(job["download_url"].replace("localhost", "127.0.0.1")).content
+    assert len(content) == job["file_size"]
+    assert [post["post_id"] for post in json.loads(content)] == expected
+
+
+def begun(client: httpx.Client) -> str:
+    wait_for(client)
+    response = client.post("/v1/exports/json")
+    assert response.status_code == 202, response.text
+    return str(response.headers["location"])
+
+
+def wait_for(client: httpx.Client) -> None:
+    def is_there() -> bool:
+        try:
+            return client.get("/healthz").status_code == 200
+        except httpx.TransportError:
+            return False
+
+    serving.wait_until(is_there)

@@ -1,0 +1,166 @@
+"""CSV opens right in spreadsheets: nothing is computed, nothing rounded, nothing lost."""
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bowerbird.exports.csv_file import COLUMNS, line, marked
+from tests.exports.files import bookmark, export
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
+SIGNS = "=+-@＝＋－＠﹢−\t\r\n' \u3000\u200b\ufeff0123456789"  # noqa: RUF001 - signs that begin formulas
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    text = path.read_bytes().decode("utf-8-sig")
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+def unmarked(cell: str) -> str:
+    """What docs/export-formats.md says a reader has to do."""
+    return cell.removeprefix("'")
+
+
+def only_row(folder: Path, **fields: Any) -> dict[str, str]:
+    found = rows(export("csv", folder, [bookmark(**fields)]).path)
+    assert len(found) == 1
+    return found[0]
+
+
+@given(st.lists(TEXTS | st.text(SIGNS), min_size=1))
+def test_every_cell_comes_back_as_it_was(cells: list[str]) -> None:
+    read = list(csv.reader(io.StringIO(line(cells), newline="")))
+
+    assert [[unmarked(cell) for cell in row] for row in read] == [cells]
+
+
+@given(st.text(" \t\u3000\u200b\ufeff\xa0\x1f"), st.sampled_from("=+-@＝＋－＠"), TEXTS)  # noqa: RUF001 - signs that begin formulas
+def test_no_cell_begins_a_formula(blanks: str, sign: str, rest: str) -> None:
+    assert marked(blanks + sign + rest)[0] == "'"
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        "=cmd|'/c calc'!A1",
+        '=HYPERLINK("https://evil.example","x")',
+        "+1+1",
+        "-2+3",
+        "@SUM(1)",
+        "\t=1",
+        "\r=1",
+        "\n=1",
+        "  =1",
+        "\u200b=1",
+        "＝1＋1",  # noqa: RUF001 - wide signs are the point
+        "''=1",
+    ],
+)
+def test_attacks_arrive_as_text(tmp_path: Path, attack: str) -> None:
+    row = only_row(tmp_path, text=attack, name=attack, tags=[attack])
+
+    for column in ("text", "author_name", "tags"):
+        assert row[column] == "'" + attack
+
+
+@pytest.mark.parametrize(
+    "harmless", ["tis", "2026-01-01", "a=b", "123456789012345", "日本", "😀", ""]
+)
+def test_harmless_cells_are_left_alone(harmless: str) -> None:
+    assert marked(harmless) == harmless
+
+
+def test_long_numbers_keep_their_digits(tmp_path: Path) -> None:
+    row = only_row(
+        tmp_path, post_id="1947000000000000001", sort_index=2**62, text="1234567890123456"
+    )
+
+    assert row["post_id"] == "'1947000000000000001"
+    assert row["sort_index"] == f"'{2**62}"
+    assert row["text"] == "'1234567890123456"
+
+
+def test_a_row_holds_all_of_a_post(tmp_path: Path) -> None:
+    row = only_row(
+        tmp_path,
+        text='He said "no",\nand left.',
+        author="ada",
+        name="Ada",
+        tags=["Design", "Later"],
+        is_read=True,
+        article={"title": "T", "plain_text": "long", "url": "https://e.example/a"},
+        quoted={"author_username": "bob", "text": "quoted", "link": "https://x.com/bob/status/1"},
+        attachments=[
+            {"type": "image", "url": "https://e.example/1,2.jpg"},
+            {"type": "poll", "choices": ["a"]},
+            {"type": "video", "url": "https://e.example/2.mp4"},
+        ],
+        meta={"tweet_conversation_id": "77", "tweet_is_thread": True},
+        metrics={"favorite_count": 5, "retweet_count": 4, "reply_count": 3},
+    )
+
+    expected = {
+        "text": 'He said "no",\nand left.',
+        "author_username": "ada",
+        "author_name": "Ada",
+        "posted_at": "2026-01-01T00:00:00+00:00",
+        "bookmarked_at": "2026-10-31T12:00:00.000000+00:00",
+        "imported_at": "2026-11-01T08:00:00.000000",
+        "tags": "Design, Later",
+        "is_read": "true",
+        "is_archived": "false",
+        "article_title": "T",
+        "article_text": "long",
+        "article_link": "https://e.example/a",
+        "quoted_author": "bob",
+        "quoted_text": "quoted",
+        "quoted_link": "https://x.com/bob/status/1",
+        "media_types": "image, poll, video",
+        "media_links": "https://e.example/1,2.jpg\nhttps://e.example/2.mp4",
+        "conversation_id": "77",
+        "is_thread": "true",
+        "favorite_count": "5",
+        "retweet_count": "4",
+        "reply_count": "3",
+        "quote_count": "0",
+    }
+    assert {name: row[name] for name in expected} == expected
+
+
+def test_open_objects_may_lack_everything(tmp_path: Path) -> None:
+    row = only_row(tmp_path, article={}, quoted={"text": None}, attachments=[{}])
+
+    assert row["article_title"] == row["quoted_text"] == row["media_links"] == ""
+
+
+def test_a_null_character_parts_no_cell() -> None:
+    assert line(["a\0b", "c"]) == '"ab","c"\r\n'
+
+
+def test_the_file_has_a_mark_of_utf_8_a_header_and_windows_line_ends(tmp_path: Path) -> None:
+    made = export("csv", tmp_path, [bookmark(text="a\nb"), bookmark()])
+    content = made.path.read_bytes()
+
+    assert content.startswith(b'\xef\xbb\xbf"post_id","link",')
+    assert content.count(b"\r\n") == 3
+    assert content.endswith(b"\r\n")
+    assert (made.media_type, made.suffix) == ("text/csv; charset=utf-8", ".csv")
+
+
+def test_rows_keep_the_order_of_the_posts(tmp_path: Path) -> None:
+    posts = [bookmark(text=f"n{number}") for number in range(10)]
+
+    assert [row["text"] for row in rows(export("csv", tmp_path, posts).path)] == [
+        f"n{number}" for number in range(10)
+    ]
+
+
+def test_nothing_is_a_header_alone(tmp_path: Path) -> None:
+    content = export("csv", tmp_path, []).path.read_bytes().decode("utf-8-sig")
+
+    assert content == line(COLUMNS)

@@ -1,0 +1,134 @@
+"""Whatever a post holds, a document shows it as text and nothing else."""
+
+from pathlib import Path
+
+import pytest
+
+from bowerbird.exports.texts import LONGEST, address, cleaned, paragraphs
+from tests.exports.documents import Document
+from tests.exports.files import bookmark, export
+
+MARKUP = (
+    '*b* _i_ #heading(1)[x] $x^2$ <label> @ref [#link("https://evil.example")] `raw` // no /* no */'
+)
+IMPORT = '#import "@preview/cetz:0.3.0"'
+READ = '#read("/etc/passwd") #json("document.json")'
+
+
+def test_markup_is_text_in_every_field(tmp_path: Path) -> None:
+    post = bookmark(
+        text=f"{MARKUP}\n= No heading\n{IMPORT}\n{READ}",
+        name=MARKUP,
+        author="*a*",
+        tags=["#eval", "$"],
+        article={"title": "= T #x", "plain_text": READ},
+        quoted={"text": IMPORT, "author_details": {"name": "@q"}},
+        attachments=[
+            {"type": "image", "alt_text": "#pagebreak()"},
+            {"type": "poll", "choices": ["#c"]},
+        ],
+    )
+
+    found = Document(export("pdf", tmp_path, [post]).path)
+
+    for words in (
+        "*b* _i_ #heading(1)[x] $x^2$ <label> @ref",
+        IMPORT,
+        READ,
+        "= No heading",
+        "= T #x",
+    ):
+        assert words in found.flat
+    for words in ("#pagebreak()", "#eval", "@*a*", "#c"):
+        assert words in found.flat
+
+
+def test_only_web_addresses_become_links(tmp_path: Path) -> None:
+    post = bookmark(
+        text="https://good.example/a, javascript:alert(1) file:///etc/passwd http://also.example.",
+        attachments=[
+            {"type": "image", "url": "javascript:alert(1)"},
+            {"type": "video", "url": "ftp://f"},
+        ],
+        article={"title": "t", "url": "data:text/html,x"},
+        quoted={"text": "q", "link": "vbscript:x"},
+    )
+
+    found = Document(export("pdf", tmp_path, [post]).path).links()
+
+    own = post["tweet_details"]["link"]
+    assert sorted(set(found)) == sorted({"https://good.example/a", "http://also.example", own})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "javascript:x",
+        "https://a b",
+        "https://a\n",
+        "https://é.example",
+        "HTTPS://A",
+        "https://" + "a" * 2_000,
+    ],
+)
+def test_other_addresses_are_no_links(text: str) -> None:
+    assert address(text) == ""
+
+
+def test_direction_cannot_be_turned_from_inside_a_text() -> None:
+    assert cleaned("abc\u202edef\u202c \u2066x\u2069") == "abcdef x"
+
+
+def test_characters_without_a_shape_go_and_piles_of_marks_are_cut() -> None:
+    assert cleaned("a\x00b\x07c\x1b[0m\ufffe\r\nd\u2028e") == "abc[0m\nd\ne"
+    assert cleaned("z" + "\u0301" * 500) == "z" + "\u0301" * 4
+    assert cleaned("e\u0301\u0302") == "e\u0301\u0302"
+
+
+def test_each_line_has_its_own_direction() -> None:
+    found = paragraphs("123 مرحبا\nhello مرحبا\n\n😀 שלום")
+
+    assert [line.get("r", False) for line in found] == [True, False, True]
+
+
+def test_a_text_without_end_is_cut_with_a_sentence() -> None:
+    found = cleaned("x" * (LONGEST + 5))
+
+    assert found.startswith("x" * LONGEST + "\n\n[")
+    assert found.endswith("the JSON export holds it.]")
+
+
+def test_hostile_texts_all_make_a_document(tmp_path: Path) -> None:
+    texts = {
+        "controls": "".join(map(chr, range(1, 32))) + "end-of-controls",
+        "zalgo": "".join(letter + "\u0301\u0316" * 40 for letter in "zalgo") + " end-of-zalgo",
+        "emoji": "😀👨‍👩‍👧🏳️‍🌈" * 1_500 + " end-of-emoji",
+        "bidi": "\u202e\u2067 abc \u200f" * 200 + " end-of-bidi",
+        "private": "\ue000\uf8ff\U000f0000\U0010fffd end-of-private",
+        "joiners": "\u200d" * 3_000 + "\ufe0f" * 3_000 + " end-of-joiners",
+        "address": "https://e.example/" + "a" * 9_000 + " end-of-address",
+        "blank": " \u3000\u200b\n" * 500 + "end-of-blank",
+    }
+    posts = [bookmark(text=text, name=text[:200], tags=[text[:100]]) for text in texts.values()]
+
+    found = Document(export("pdf", tmp_path, posts).path)
+
+    for name in texts:
+        assert f"end-of-{name}" in found.flat
+
+
+def test_a_text_of_a_megabyte_flows_over_pages(tmp_path: Path) -> None:
+    word = "unbreakable" * 3_000
+    text = (
+        f"{word} "
+        + "lorem ipsum dolor sit amet " * 14_000
+        + "\n"
+        + "עברית ועוד " * 1_000
+        + "\nend-of-text"
+    )
+
+    found = Document(export("pdf", tmp_path, [bookmark(text=text)]).path)
+
+    assert len(found.pages) > 80
+    assert "end-of-text" in found.flat
+    assert "unbreakable" * 3 in found.flat

@@ -1,0 +1,237 @@
+"""Building vectors: what is embedded, what is not, and what happens meanwhile."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from bowerbird.errors import Refusal
+from bowerbird.library.meaning import Meaning
+from bowerbird.library.vector_builds import VectorBuilds
+from bowerbird.search.models import Models
+from bowerbird.settings import Settings
+from bowerbird.storage.vectors import VectorStore
+from tests.support import make, writing
+from tests.support.embedding_service import EmbeddingService, embedding_service
+from tests.support.models import MODEL_DIR, MODELS, ignore
+from tests.support.service import Member, Service
+
+pytestmark = pytest.mark.anyio
+
+
+async def _state(member: Member) -> Any:
+    (store,) = await VectorStore(member.database).stores(member.account_id)
+    return store
+
+
+@pytest.fixture
+async def remote() -> AsyncIterator[tuple[EmbeddingService, Models]]:
+    """A service that embeds for others, and the models that use it."""
+    with embedding_service() as running:
+        settings = Settings(
+            model_dir=MODEL_DIR,
+            embedding_url=running.url,
+            embedding_key=running.key,
+            embedding_model="tiny",
+        )
+        models = Models(settings)
+        yield running, models
+        await models.close()
+
+
+async def test_builds_once_and_then_only_what_is_new(alice: Member) -> None:
+    await alice.save_all([make.post() for _ in range(40)])
+    assert await alice.embed() == 40
+    assert await alice.embed() == 0
+    await alice.save()
+    assert await alice.embed() == 1
+
+    store = await _state(alice)
+    assert (store.embedded, store.is_built, store.dimensions) == (41, True, 384)
+    assert store.complete_below == 42
+    assert await writing.recount(alice) == []
+
+
+async def test_tells_its_progress(alice: Member) -> None:
+    await alice.save_all([make.post() for _ in range(40)])
+    told: list[tuple[int, int]] = []
+
+    async def progress(done: int, total: int) -> None:
+        told.append((done, total))
+
+    await VectorBuilds(alice.database, MODELS, alice.clock).build(alice.account_id, progress)
+
+    assert told == [(32, 40), (40, 40)]
+
+
+async def test_an_interrupted_build_goes_on_where_it_was(alice: Member) -> None:
+    await alice.save_all([make.post() for _ in range(40)])
+
+    async def stop(_done: int, _total: int) -> None:
+        raise asyncio.CancelledError
+
+    builds = VectorBuilds(alice.database, MODELS, alice.clock)
+    with pytest.raises(asyncio.CancelledError):
+        await builds.build(alice.account_id, stop)
+
+    assert not (await _state(alice)).is_built
+    response = await alice.get("/v1/bookmarks", vector_search_term="x")
+    assert "32 of 40" in response.json()["error"]
+    assert await alice.embed() == 8
+    assert (await _state(alice)).is_built
+
+
+async def test_what_changes_while_it_is_embedded_is_embedded_again(alice: Member) -> None:
+    posts = [make.post(text=f"note {n}") for n in range(34)]
+    await alice.save_all(posts)
+    changes = iter(
+        [
+            # Embedded already, still to come, and gone before it is its turn.
+            [{**posts[0], "tweet_details": {"text": "now about cats"}}],
+            [{**posts[33], "tweet_details": {"text": "now about dogs"}}],
+        ]
+    )
+
+    async def meddle(_done: int, _total: int) -> None:
+        if change := next(changes, None):
+            await alice.save_all(change)
+
+    builds = VectorBuilds(alice.database, MODELS, alice.clock)
+    await builds.build(alice.account_id, meddle)
+
+    store = await _state(alice)
+    assert (store.embedded, store.is_built) == (34, True)
+    assert await writing.recount(alice) == []
+    near = await alice.ids(vector_search_term="cats")
+    assert near[0] == posts[0]["post_id"]
+    assert (await alice.ids(vector_search_term="dogs"))[0] == posts[33]["post_id"]
+
+
+async def test_what_is_deleted_while_it_is_embedded_leaves_nothing(alice: Member) -> None:
+    posts = [make.post() for _ in range(3)]
+    await alice.save_all(posts)
+    models = _Meddling(lambda: alice.remove(posts[1]["post_id"]))
+
+    builds = VectorBuilds(alice.database, models, alice.clock)  # type: ignore[arg-type] # alike
+    await builds.build(alice.account_id, ignore)
+
+    store = await _state(alice)
+    assert (store.embedded, store.is_built) == (2, True)
+    assert await writing.recount(alice) == []
+
+
+async def test_a_post_changed_under_the_model_s_hands_is_found_changed(alice: Member) -> None:
+    post = make.post(text="about cats")
+    await alice.save_all([post, make.post(text="about money")])
+    changed = {**post, "tweet_details": {"text": "The engine of a ship."}}
+    models = _Meddling(lambda: alice.save_all([changed]))
+
+    builds = VectorBuilds(alice.database, models, alice.clock)  # type: ignore[arg-type] # alike
+    await builds.build(alice.account_id, ignore)
+
+    assert (await _state(alice)).is_built
+    assert (await alice.ids(vector_search_term="diesel motors"))[0] == post["post_id"]
+
+
+class _Meddling:
+    """Models during whose first work something happens to the library."""
+
+    def __init__(self, happening: Any) -> None:
+        self._happening: Any = happening
+        assert MODELS.current is not None
+        self._inner = MODELS.current
+        self.current = self
+        self.name, self.identity, self.problem = self._inner.name, self._inner.identity, None
+
+    async def posts(self, texts: Any) -> Any:
+        rows = await self._inner.posts(texts)
+        if self._happening is not None:
+            happening, self._happening = self._happening, None
+            await happening()
+        return rows
+
+
+async def test_two_builds_at_once_do_the_work_of_one(alice: Member) -> None:
+    await alice.save_all([make.post() for _ in range(70)])
+
+    await asyncio.gather(alice.embed(), alice.embed())
+
+    store = await _state(alice)
+    assert (store.embedded, store.is_built) == (70, True)
+    assert await writing.recount(alice) == []
+
+
+async def test_posts_without_words_are_done_and_never_found(alice: Member) -> None:
+    blank = {"text": "", "author": "", "name": ""}
+    await alice.save_all([make.post(**blank) for _ in range(3)])
+    await alice.save(text="birds")
+
+    await alice.embed()
+
+    found = await alice.listed(vector_search_term="birds")
+    assert found["meta"]["total_count"] == 1
+    assert "vector_pending" not in found["meta"]
+
+
+async def test_a_long_article_is_found_by_any_part_of_it(alice: Member) -> None:
+    filler = "The committee met on Tuesday and adopted the minutes of the last meeting. " * 12
+    body = filler + "Penguins huddle together against the cold of the polar night. " + filler
+    article = await alice.save(text="Read this", article={"title": "Notes", "plain_text": body})
+    await alice.save_all([make.post(text=f"The committee met in room {n}.") for n in range(5)])
+    await alice.embed()
+
+    assert (await alice.ids(vector_search_term="penguins in winter"))[0] == article["post_id"]
+
+
+async def test_a_free_account_is_not_embedded(free: Member) -> None:
+    await free.save()
+
+    assert await free.embed() == 0
+    assert await VectorStore(free.database).stores(free.account_id) == []
+
+
+async def test_an_account_that_is_gone_is_no_work(alice: Member) -> None:
+    builds = VectorBuilds(alice.database, MODELS, alice.clock)
+
+    assert await builds.build(12345, ignore) == 0
+
+
+async def test_a_service_that_is_down_stops_the_build_until_it_is_back(
+    cast: Service, remote: tuple[EmbeddingService, Models]
+) -> None:
+    running, models = remote
+    await cast.alice.save_all([make.post(text=f"red bird {n}") for n in range(40)])
+    builds = VectorBuilds(cast.database, models, cast.clock)
+    running.key = "changed"
+    with pytest.raises(Refusal, match="embedding service is not usable"):
+        await builds.build(cast.alice.account_id, ignore)
+    assert "not usable" in str(models.problem)
+
+    running.key = "sesame"
+    assert await builds.build(cast.alice.account_id, ignore) == 40
+
+    assert not models.problem
+    store = await _state(cast.alice)
+    assert (store.name, store.dimensions, store.is_built) == ("tiny", 24, True)
+
+
+async def test_the_old_model_answers_until_the_new_one_is_built(
+    cast: Service, remote: tuple[EmbeddingService, Models]
+) -> None:
+    _, models = remote
+    alice = cast.alice
+    await alice.save_all([make.post(text="A kitten."), make.post(text="Interest rates.")])
+    await alice.embed()
+    meaning = Meaning(cast.database, models)
+
+    before = await meaning.serving(await alice.account())
+    assert before is not None
+    # The local model is at hand beside the endpoint, though it is not the present one.
+    assert before.name == "all-MiniLM-L6-v2-int8"
+    builds = VectorBuilds(cast.database, models, cast.clock)
+    assert await builds.build(alice.account_id, ignore) == 2
+
+    after = await meaning.serving(await alice.account())
+    assert after is not None
+    assert after.name == "tiny"

@@ -1,0 +1,177 @@
+"""Looking after vectors: who needs a build, and what has outlived its use."""
+
+from typing import Any
+
+import pytest
+
+from bowerbird.jobs.embedding import EmbeddingJobs
+from bowerbird.library.vector_sweeps import JOB, VectorSweeps
+from bowerbird.search.models import Models
+from bowerbird.settings import Settings
+from bowerbird.storage.jobs import JobStore
+from bowerbird.storage.vectors import VectorStore
+from tests.support import make, working
+from tests.support.embedding_service import embedding_service
+from tests.support.models import MODEL_DIR, MODELS
+from tests.support.service import Member, Service
+from tests.support.writing import DAY
+
+pytestmark = pytest.mark.anyio
+
+
+def _sweeps(cast: Service, models: Models = MODELS) -> VectorSweeps:
+    return VectorSweeps(cast.database, models, cast.clock, breath_s=0)
+
+
+async def _jobs(cast: Service) -> list[int]:
+    jobs = await JobStore(cast.database).latest(100)
+    return [job.account_id for job in jobs if job.kind == JOB]
+
+
+async def _vectors(member: Member) -> int:
+    sql = "SELECT count(*) FROM vector WHERE account_id = :account_id"
+    rows = await member.database.rows(sql, {"account_id": member.account_id})
+    return int(rows[0][0])
+
+
+async def _stores(member: Member) -> list[Any]:
+    return await VectorStore(member.database).stores(member.account_id)
+
+
+async def test_each_paid_account_with_posts_to_embed_gets_one_job(cast: Service) -> None:
+    await cast.alice.save()
+    await cast.free.save()
+    sweeps = _sweeps(cast)
+
+    await sweeps.start_builds()
+    await sweeps.start_builds()
+
+    assert await _jobs(cast) == [cast.alice.account_id]
+    assert sweeps.pending == 1
+
+
+async def test_nothing_is_started_where_all_is_done(cast: Service) -> None:
+    await cast.alice.save()
+    await cast.alice.embed()
+    sweeps = _sweeps(cast)
+
+    await sweeps.start_builds()
+
+    assert await _jobs(cast) == []
+    assert sweeps.pending == 0
+
+
+async def test_a_plan_that_is_paid_starts_a_build(cast: Service) -> None:
+    await cast.free.save()
+    await cast.free.set_plan("pro")
+
+    await _sweeps(cast).start_builds()
+
+    assert await _jobs(cast) == [cast.free.account_id]
+
+
+async def test_without_a_model_nothing_is_started(cast: Service, tmp_path: Any) -> None:
+    await cast.alice.save()
+
+    await _sweeps(cast, Models(Settings(model_dir=str(tmp_path / "none")))).start_builds()
+
+    assert await _jobs(cast) == []
+
+
+async def test_a_service_that_is_down_is_tried_without_jobs(cast: Service) -> None:
+    await cast.alice.save()
+    with embedding_service() as running:
+        settings = Settings(embedding_url=running.url, embedding_key="wrong", model_dir=MODEL_DIR)
+        models = Models(settings)
+        sweeps = _sweeps(cast, models)
+        assert models.current is not None
+        await sweeps.start_builds()
+        assert len(await _jobs(cast)) == 1
+        # As a job that failed would leave it.
+        with pytest.raises(Exception, match="401"):
+            await models.current.question("x")
+        await cast.bob.save()
+
+        await sweeps.start_builds()
+        assert await _jobs(cast) == [cast.alice.account_id]
+
+        running.key = "wrong"
+        await sweeps.start_builds()
+        assert len(await _jobs(cast)) == 2
+        await models.close()
+
+
+async def test_the_worker_makes_new_posts_findable(cast: Service) -> None:
+    post = await cast.alice.save(text="Our kitten sleeps.")
+    jobs = EmbeddingJobs(cast.database, MODELS, cast.clock)
+    await _sweeps(cast).start_builds()
+    (job,) = await JobStore(cast.database).latest(10)
+    worker = working.worker(cast.database, lambda *_: None, kinds=[jobs.kind])  # type: ignore[arg-type] # never run
+
+    async with working.at_work(worker):
+        done = await working.until(
+            cast.database, cast.alice.account_id, job.job_id, "completed", "failed"
+        )
+
+    assert done.state == "completed"
+    assert done.result == b'{"embedded":1}'
+    assert (jobs.embedded, jobs.seconds > 0) == (1, True)
+    assert await cast.alice.ids(vector_search_term="pets") == [post["post_id"]]
+
+
+async def test_vectors_outlast_a_paid_plan_by_30_days(cast: Service) -> None:
+    await cast.alice.save_all([make.post() for _ in range(3)])
+    await cast.alice.embed()
+    sweeps = _sweeps(cast)
+    await cast.alice.set_plan("free")
+    await sweeps.remove_outlived()
+    cast.clock.now += 29 * DAY
+    await sweeps.remove_outlived()
+    assert await _vectors(cast.alice) == 3
+
+    cast.clock.now += 2 * DAY
+    await sweeps.remove_outlived()
+
+    assert await _vectors(cast.alice) == 0
+    assert await _stores(cast.alice) == []
+
+
+async def test_who_comes_back_in_time_finds_the_vectors_as_they_were(cast: Service) -> None:
+    await cast.alice.save(text="Our kitten sleeps.")
+    await cast.alice.embed()
+    sweeps = _sweeps(cast)
+    await cast.alice.set_plan("free")
+    await sweeps.remove_outlived()
+    cast.clock.now += 20 * DAY
+    await cast.alice.set_plan("pro")
+    await sweeps.remove_outlived()
+    # The time counts anew from the next lapse on.
+    await cast.alice.set_plan("free")
+    cast.clock.now += 20 * DAY
+    await sweeps.remove_outlived()
+    await cast.alice.set_plan("pro")
+
+    assert await cast.alice.embed() == 0
+    assert len(await cast.alice.ids(vector_search_term="pets")) == 1
+
+
+async def test_a_model_s_vectors_go_when_its_successor_is_built(cast: Service) -> None:
+    await cast.alice.save_all([make.post() for _ in range(3)])
+    await cast.alice.embed()
+    old = await _stores(cast.alice)
+    values = {"account_id": cast.alice.account_id, "model": b"successor", "old": old[0].model}
+
+    async def copy(transaction: Any) -> None:
+        await transaction.run(
+            "INSERT INTO vector_store SELECT account_id, :model, name, dimensions, embedded,"
+            " complete_below, invalidations, generation, is_built, unpaid_since"
+            " FROM vector_store WHERE account_id = :account_id",
+            {key: values[key] for key in ("account_id", "model")},
+        )
+
+    await cast.database.write(copy)
+    await _sweeps(cast).remove_outlived()
+
+    # The present model is the one that stays, whoever else is built.
+    assert [store.model for store in await _stores(cast.alice)] == [old[0].model]
+    assert await _vectors(cast.alice) == 3

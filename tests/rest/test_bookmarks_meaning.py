@@ -1,0 +1,353 @@
+"""vector_search_term: the list by meaning, its order, its pages, and what it may not find."""
+
+from typing import Any
+
+import pytest
+
+from tests.support import make, writing
+from tests.support.exporting import exported
+from tests.support.service import Member, Service
+
+pytestmark = pytest.mark.anyio
+
+TEXTS = {
+    "bread": "My sourdough starter finally doubled overnight, the loaf has a wonderful crust.",
+    "rocket": "The second stage reached orbit and deployed sixty satellites this morning.",
+    "knee": "Physiotherapists say: strengthen the thigh before you run on a sore knee again.",
+    "tax": "Freelancers: set aside a third of each invoice for the revenue office.",
+    "cat": "Our kitten sleeps on the radiator all day long.",
+    "python": "Use generators to stream a large file line by line without filling memory.",
+}
+
+
+async def _filled(member: Member, **fields: dict[str, Any]) -> dict[str, str]:
+    """One post a subject; returns their ids by subject."""
+    posts = {name: make.post(text=text, **fields.get(name, {})) for name, text in TEXTS.items()}
+    await member.save_all(list(posts.values()))
+    await member.embed()
+    return {name: post["post_id"] for name, post in posts.items()}
+
+
+async def test_finds_by_meaning_without_a_common_word(alice: Member) -> None:
+    ids = await _filled(alice)
+
+    for asked, subject in (
+        ("baking at home", "bread"),
+        ("space launch", "rocket"),
+        ("running injury", "knee"),
+        ("pets", "cat"),
+        ("programming", "python"),
+    ):
+        found = await alice.ids(vector_search_term=asked)
+        assert found[0] == ids[subject], asked
+        assert len(found) == len(TEXTS)
+
+
+async def test_every_filter_is_exact(alice: Member) -> None:
+    ids = await _filled(
+        alice,
+        bread={"author": "mia", "tags": ["Kitchen"]},
+        cat={"is_read": True},
+        knee={"is_archived": True},
+        tax={"attachments": [{"type": "image"}]},
+        rocket={"posted_at": "2020-05-05T00:00:00+00:00"},
+    )
+    asked = {"vector_search_term": "pets"}
+
+    assert ids["cat"] not in await alice.ids(**asked)
+    assert ids["knee"] not in await alice.ids(**asked)
+    both = await alice.ids(**asked, is_unread_only="false", hide_archived="false")
+    assert set(both) == set(ids.values())
+    assert both[0] == ids["cat"]
+    assert await alice.ids(**asked, author="mia") == [ids["bread"]]
+    assert await alice.ids(**asked, tag="kitchen") == [ids["bread"]]
+    assert await alice.ids(**asked, media_type="image") == [ids["tax"]]
+    assert await alice.ids(**asked, posted_to="2021-01-01") == [ids["rocket"]]
+    assert (await alice.listed(**asked, author="mia"))["meta"]["total_count"] == 1
+
+
+async def test_words_and_meaning_give_their_union(alice: Member) -> None:
+    ids = await _filled(alice)
+
+    found = await alice.ids(q="invoice", vector_search_term="baking at home")
+
+    assert found[:2] in ([ids["bread"], ids["tax"]], [ids["tax"], ids["bread"]])
+    assert set(found) == set(ids.values())
+
+
+async def test_an_excluded_word_stays_out_whoever_found_it(alice: Member) -> None:
+    ids = await _filled(alice)
+
+    for words in ("-kitten", "sourdough -kitten"):
+        found = await alice.ids(q=words, vector_search_term="pets")
+        assert set(found) == set(ids.values()) - {ids["cat"]}
+
+
+async def test_a_sort_field_orders_the_ranked_list(alice: Member) -> None:
+    await _filled(alice)
+    everything = await alice.ids()
+
+    by_time = await alice.ids(vector_search_term="pets", sort_by="sort_index")
+    by_title = await alice.listed(vector_search_term="pets", sort_by="title")
+
+    assert by_time == everything
+    titles = [bookmark["tweet_details"]["text"] for bookmark in by_title["data"]]
+    assert titles == sorted(titles, key=str.casefold)
+    ascending = await alice.ids(vector_search_term="pets", sort_by="sort_index", sort_order="asc")
+    assert ascending == everything[::-1]
+
+
+@pytest.mark.parametrize("sort_by", ["relevance", "created_at", "author"])
+async def test_pages_hold_everything_once(alice: Member, sort_by: str) -> None:
+    await alice.save_all([make.post(text=f"note {n} about birds") for n in range(25)])
+    await alice.embed()
+    whole = await alice.ids(vector_search_term="birds", sort_by=sort_by, limit=100)
+
+    paged = await alice.crawl(vector_search_term="birds", sort_by=sort_by, limit=4)
+
+    assert paged == whole
+    assert len(set(paged)) == 25
+
+
+async def test_paging_goes_on_where_it_was_though_the_library_changes(alice: Member) -> None:
+    posts = [make.post(text=f"note {n} about birds") for n in range(10)]
+    await alice.save_all(posts)
+    await alice.embed()
+    first = await alice.listed(vector_search_term="birds", limit=4)
+    shown = [bookmark["post_id"] for bookmark in first["data"]]
+
+    gone = next(post["post_id"] for post in posts if post["post_id"] not in shown)
+    await writing.send(alice, "DELETE", f"/v1/bookmarks/{gone}")
+    await alice.save(text="birds, birds and birds again")
+    await alice.embed()
+    rest = []
+    cursor = first["meta"]["next_cursor"]
+    while cursor is not None:
+        page = await alice.listed(vector_search_term="birds", limit=4, cursor=cursor)
+        rest += [bookmark["post_id"] for bookmark in page["data"]]
+        cursor = page["meta"]["next_cursor"]
+
+    assert not set(rest) & set(shown)
+    assert len(rest) == len(set(rest))
+    assert set(rest) >= {post["post_id"] for post in posts} - set(shown) - {gone}
+
+
+async def test_a_cursor_belongs_to_its_question(alice: Member) -> None:
+    await _filled(alice)
+    cursor = (await alice.listed(vector_search_term="pets", limit=2))["meta"]["next_cursor"]
+
+    for params in (
+        {"vector_search_term": "bread"},
+        {"vector_search_term": "pets", "sort_by": "sort_index"},
+        {"q": "pets", "sort_by": "relevance"},
+        {},
+    ):
+        response = await alice.get("/v1/bookmarks", limit=2, cursor=cursor, **params)
+        assert (response.status_code, response.json()["code"]) == (400, "INVALID_REQUEST")
+
+
+async def test_a_ranked_list_takes_no_sort_cursor(alice: Member) -> None:
+    response = await alice.get(
+        "/v1/bookmarks", vector_search_term="pets", sort_by="sort_index", sort_cursor="5"
+    )
+
+    assert response.status_code == 400
+    assert "sort_cursor" in response.json()["error"]
+
+
+async def test_new_posts_are_counted_until_they_have_a_vector(alice: Member) -> None:
+    await _filled(alice)
+    assert "vector_pending" not in (await alice.listed(vector_search_term="pets"))["meta"]
+
+    new = await alice.save(text="A puppy joined the family.")
+    waiting = await alice.listed(vector_search_term="dogs")
+    assert waiting["meta"]["vector_pending"] == 1
+    assert new["post_id"] not in [bookmark["post_id"] for bookmark in waiting["data"]]
+    by_word = await alice.ids(q="puppy", vector_search_term="dogs")
+    assert new["post_id"] in by_word
+
+    assert await alice.embed() == 1
+    found = await alice.listed(vector_search_term="dogs")
+    assert found["data"][0]["post_id"] == new["post_id"]
+    assert "vector_pending" not in found["meta"]
+
+
+async def test_a_changed_text_is_found_by_its_new_meaning(alice: Member) -> None:
+    ids = await _filled(alice)
+    changed = make.post(post_id=ids["tax"], text="Puppies need eighteen hours of sleep.")
+
+    await alice.save_all([changed])
+
+    assert (await alice.listed(vector_search_term="dogs"))["meta"]["vector_pending"] == 1
+    assert await alice.embed() == 1
+    assert (await alice.ids(vector_search_term="young dogs"))[0] == ids["tax"]
+
+
+async def test_flags_labels_and_counts_leave_vectors_alone(alice: Member) -> None:
+    post = make.post(text="Our kitten sleeps.", metrics={"favorite_count": 1})
+    await alice.save_all([post])
+    await alice.embed()
+
+    post["tweet_details"]["meta"]["non_real_time_engagement_metrics"] = {"favorite_count": 99}
+    await alice.save_all([{**post, "is_read": True, "tags": ["cats"]}])
+
+    assert await alice.embed() == 0
+    found = await alice.listed(vector_search_term="pets", is_unread_only="false")
+    assert "vector_pending" not in found["meta"]
+    assert len(found["data"]) == 1
+
+
+async def test_what_is_deleted_is_not_found_and_comes_back_restored(alice: Member) -> None:
+    ids = await _filled(alice)
+
+    await writing.send(alice, "DELETE", f"/v1/bookmarks/{ids['cat']}")
+    gone = await alice.listed(vector_search_term="pets")
+    assert ids["cat"] not in [bookmark["post_id"] for bookmark in gone["data"]]
+    assert "vector_pending" not in gone["meta"]
+
+    await writing.send(alice, "POST", f"/v1/bookmarks/{ids['cat']}/restore")
+    assert (await alice.listed(vector_search_term="pets"))["meta"]["vector_pending"] == 1
+    await alice.embed()
+    assert (await alice.ids(vector_search_term="pets"))[0] == ids["cat"]
+    assert await writing.recount(alice) == []
+
+
+@pytest.mark.parametrize(
+    "term",
+    ["?!…", '"', "-", "*", "🦜🦜", "a" * 5_000, "word " * 2_000, "東京の鳥", "ก" * 500, "\u200b"],
+    ids=lambda term: repr(term[:6]),
+)
+async def test_no_text_is_too_odd(alice: Member, term: str) -> None:
+    await _filled(alice)
+
+    response = await alice.get("/v1/bookmarks", vector_search_term=term, q=term)
+
+    assert response.status_code == 200, response.text
+    assert len(response.json()["data"]) == len(TEXTS)
+
+
+async def test_counts_what_the_list_would_hold(alice: Member) -> None:
+    ids = await _filled(alice, cat={"is_read": True})
+    await alice.save(text="an invoice without a vector")
+
+    for params in (
+        {"vector_search_term": "pets"},
+        {"vector_search_term": "pets", "q": "invoice"},
+        {"vector_search_term": "pets", "q": "-invoice"},
+        {"vector_search_term": "pets", "q": "?!"},
+        {"vector_search_term": "pets", "is_unread_only": "false"},
+        {"vector_search_term": "pets", "author": "nobody"},
+    ):
+        count = (await alice.get("/v1/bookmarks/count", **params)).json()["data"]["count"]
+        listed = await alice.listed(**params, limit=100)
+        assert count == listed["meta"]["total_count"] == len(listed["data"]), params
+    assert len(ids) == 6
+
+
+async def test_a_view_may_search_by_meaning(alice: Member) -> None:
+    ids = await _filled(alice)
+    path = await writing.view(alice, base_query={"vector_search_term": "pets"})
+
+    shown = (await alice.get(f"{path}/bookmarks", limit=2)).json()
+
+    assert shown["data"][0]["post_id"] == ids["cat"]
+    assert shown["meta"]["total_count"] == len(TEXTS)
+    assert (await alice.get(path)).json()["data"]["count"] == len(TEXTS)
+    assert (await alice.get("/v1/views")).json()["data"][0]["count"] == len(TEXTS)
+    await alice.save(text="A parrot that talks.")
+    await alice.embed()
+    assert (await alice.get(path)).json()["data"]["count"] == len(TEXTS) + 1
+
+
+async def test_a_view_by_meaning_may_have_the_order_of_relevance(alice: Member) -> None:
+    ids = await _filled(alice)
+    query = {"vector_search_term": "pets"}
+    path = await writing.view(alice, base_query=query, default_sort="relevance")
+
+    shown = (await alice.get(f"{path}/bookmarks")).json()
+
+    assert shown["data"][0]["post_id"] == ids["cat"]
+
+
+async def test_one_answer_is_kept_until_vectors_come(alice: Member) -> None:
+    await _filled(alice)
+    first = await alice.get("/v1/bookmarks", vector_search_term="pets")
+    tag = {"If-None-Match": first.headers["etag"]}
+    path = "/v1/bookmarks?vector_search_term=pets"
+    assert (await alice.client.get(path, headers=tag)).status_code == 304
+
+    post = await alice.save(text="A parrot that talks.")
+    waiting = await alice.client.get("/v1/bookmarks?%76ector_search_term=pets", headers=tag)
+    assert waiting.status_code == 200
+    await alice.embed()
+
+    again = await alice.client.get("/v1/bookmarks?%76ector_search_term=pets")
+    assert post["post_id"] in [bookmark["post_id"] for bookmark in again.json()["data"]]
+
+
+async def test_never_finds_another_account_s_posts(alice: Member, bob: Member) -> None:
+    await _filled(bob)
+    mine = await alice.save(text="Nothing about animals here.")
+    await alice.embed()
+
+    assert await alice.ids(vector_search_term="kitten") == [mine["post_id"]]
+
+
+async def test_needs_a_paid_plan(free: Member) -> None:
+    await free.save(text="x")
+
+    response = await free.get("/v1/bookmarks", vector_search_term="pets", limit="0")
+
+    assert response.status_code == 402
+    assert response.json()["code"] == "VECTOR_SEARCH_NOT_ALLOWED"
+    assert "needs a paid plan" in response.json()["error"]
+
+
+async def test_says_how_far_the_build_is(cast: Service) -> None:
+    alice = cast.alice
+    await alice.save_all([make.post() for _ in range(3)])
+
+    response = await alice.get("/v1/bookmarks", vector_search_term="pets", limit="0")
+
+    assert response.status_code == 402
+    assert response.json()["code"] == "VECTOR_SEARCH_NOT_ALLOWED"
+    assert "The vector store is being built: 0 of 3" in response.json()["error"]
+    assert (await alice.get("/v1/bookmarks/count", vector_search_term="x")).status_code == 402
+
+
+async def test_an_empty_library_is_built(alice: Member) -> None:
+    answer = await alice.listed(vector_search_term="pets")
+
+    assert answer["data"] == []
+    assert answer["meta"]["total_count"] == 0
+
+
+async def test_hints_at_read_posts(alice: Member) -> None:
+    await alice.save(text="Our kitten sleeps.", is_read=True)
+    await alice.embed()
+
+    answer = await alice.listed(vector_search_term="pets")
+
+    assert answer["data"] == []
+    assert "1 read or archived" in answer["meta"]["hint"]
+
+
+async def test_an_export_holds_the_nearest_first(cast: Service) -> None:
+    ids = await _filled(cast.alice)
+
+    posts = await exported(cast, cast.alice, vector_search_term="pets")
+    chosen = await exported(
+        cast, cast.alice, vector_search_term="pets", tweet_ids=[ids["tax"], ids["cat"]]
+    )
+
+    assert posts[0]["post_id"] == ids["cat"]
+    assert len(posts) == len(TEXTS)
+    assert [post["post_id"] for post in chosen] == [ids["cat"], ids["tax"]]
+
+
+async def test_an_export_by_meaning_waits_for_the_vector_store(alice: Member) -> None:
+    await alice.save()
+
+    response = await alice.client.post("/v1/exports/json", json={"vector_search_term": "pets"})
+
+    assert writing.refused(response) == (402, "VECTOR_SEARCH_NOT_ALLOWED")

@@ -1,0 +1,129 @@
+"""What a caller is told while nothing can be embedded: no model, or a service that is down."""
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bowerbird import app
+from bowerbird.app import App
+from bowerbird.library.vector_builds import VectorBuilds
+from bowerbird.settings import Settings
+from tests.support.embedding_service import EmbeddingService, embedding_service
+from tests.support.models import ignore
+from tests.support.service import Member, Service
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def service() -> Iterator[EmbeddingService]:
+    with embedding_service() as running:
+        yield running
+
+
+@pytest.fixture
+async def remote(
+    cast: Service, service: EmbeddingService, tmp_path: Path
+) -> AsyncIterator[tuple[App, Member]]:
+    """An instance that embeds by the service, and alice on it."""
+    settings = Settings(
+        data_dir=tmp_path,
+        embedding_url=service.url,
+        embedding_key=service.key,
+        embedding_model="tiny",
+    )
+    built = app.build(settings, cast.database, cast.clock)
+    alice = cast.alice.on(built)
+    yield built, alice
+    await alice.client.aclose()
+    await built.models.close()
+
+
+async def _embed(built: App, member: Member) -> None:
+    builds = VectorBuilds(member.database, built.models, member.clock)
+    await builds.build(member.account_id, ignore)
+
+
+async def _vectors(member: Member) -> dict[str, Any]:
+    shown: dict[str, Any] = (await member.get("/v1/account")).json()["data"]["vector_store"]
+    return shown
+
+
+async def test_a_service_embeds_instead_of_the_model(
+    remote: tuple[App, Member], service: EmbeddingService
+) -> None:
+    built, alice = remote
+    red = await alice.save(text="red bird", author="", name="")
+    await alice.save(text="green frog", author="", name="")
+    await _embed(built, alice)
+
+    assert (await alice.ids(vector_search_term="red"))[0] == red["post_id"]
+    assert (await _vectors(alice))["model"] == "tiny"
+    assert service.asked
+
+
+async def test_while_it_is_down_search_by_meaning_is_503_and_the_rest_goes_on(
+    remote: tuple[App, Member], service: EmbeddingService
+) -> None:
+    built, alice = remote
+    await alice.save(text="red bird")
+    await _embed(built, alice)
+    known = await alice.ids(vector_search_term="bird")
+    service.key = "changed"
+
+    response = await alice.get("/v1/bookmarks", vector_search_term="red")
+
+    assert response.status_code == 503
+    assert response.json()["code"] == "SERVICE_UNAVAILABLE"
+    assert "the embedding service is not usable" in response.json()["error"]
+    assert response.headers["retry-after"] == "30"
+    assert (await _vectors(alice))["state"] == "unavailable"
+    assert "embedding service" in (await _vectors(alice))["problem"]
+    # What needs no new question is answered all the same.
+    assert await alice.ids(vector_search_term="bird") == known
+    assert (await alice.get("/v1/bookmarks/count", vector_search_term="x")).status_code == 200
+    assert len(await alice.ids(q="bird")) == 1
+    service.key = "sesame"
+    assert len(await alice.ids(vector_search_term="red")) == 1
+    assert (await _vectors(alice))["state"] == "ready"
+
+
+async def test_a_service_whose_vectors_changed_length_is_told(
+    remote: tuple[App, Member], service: EmbeddingService
+) -> None:
+    built, alice = remote
+    await alice.save(text="red bird")
+    await _embed(built, alice)
+    original = service.answer
+
+    def shorter(body: dict[str, Any], authorization: str | None) -> tuple[int, bytes]:
+        status, raw = original(body, authorization)
+        return status, raw.replace(b"[0.01, ", b"[")
+
+    service.answer = shorter  # type: ignore[method-assign] # another model behind it
+
+    response = await alice.get("/v1/bookmarks", vector_search_term="zebra")
+
+    assert response.status_code == 503
+    assert "numbers where 24 are stored" in response.json()["error"]
+
+
+async def test_without_a_model_the_build_says_why_it_stands_still(
+    cast: Service, tmp_path: Path
+) -> None:
+    settings = Settings(data_dir=tmp_path, model_dir=str(tmp_path / "none"))
+    alice = cast.alice.on(app.build(settings, cast.database, cast.clock))
+    await alice.save(text="red bird")
+
+    response = await alice.get("/v1/bookmarks", vector_search_term="red")
+
+    assert response.status_code == 402
+    assert "0 of 1 (the embedding model is not installed" in response.json()["error"]
+    assert (await _vectors(alice))["state"] == "unavailable"
+    await cast.alice.embed()
+    built = await alice.get("/v1/bookmarks", vector_search_term="red")
+    assert built.status_code == 503
+    assert "make model" in built.json()["error"]
+    await alice.client.aclose()

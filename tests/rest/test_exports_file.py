@@ -1,0 +1,238 @@
+"""GET /v1/exports/{job_id}/file: the file, whole or in part, for whoever has a good link."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from bowerbird.clock import MICROSECONDS
+from bowerbird.library.links import SECRET, Links
+from bowerbird.storage.secrets import SecretStore
+from tests.support import writing
+from tests.support.exporting import begin, export, fetch
+from tests.support.service import Member, Service
+
+pytestmark = pytest.mark.anyio
+
+
+async def of_one_post(service: Service) -> tuple[dict[str, Any], bytes]:
+    await service.alice.save(text="a" * 100)
+    job = await export(service, service.alice)
+    return job, (await fetch(service, job)).content
+
+
+def token_of(job: dict[str, Any]) -> str:
+    return str(parse_qs(urlsplit(job["download_url"]).query)["token"][0])
+
+
+async def test_the_file_comes_with_its_name_and_type(cast: Service) -> None:
+    job, content = await of_one_post(cast)
+
+    response = await fetch(cast, job)
+
+    assert response.status_code == 200
+    assert response.headers["content-type"] == "application/json"
+    assert response.headers["content-disposition"] == (
+        'attachment; filename="bowerbird-2026-07-18.json"; '
+        "filename*=UTF-8''bowerbird-2026-07-18.json"
+    )
+    assert response.headers["content-length"] == str(len(content))
+    assert response.headers["accept-ranges"] == "bytes"
+    assert response.headers["cache-control"] == "private, no-store"
+    assert response.headers["x-content-type-options"] == "nosniff"
+
+
+async def test_a_view_gives_the_file_its_name(cast: Service) -> None:
+    view = await writing.view(cast.alice, 'Vögel: "alle"/x')
+    job = await export(cast, cast.alice, view=view.rpartition("/")[2])
+
+    response = await fetch(cast, job)
+
+    assert response.headers["content-disposition"] == (
+        'attachment; filename="bowerbird-vogel-alle-x-2026-07-18.json"; '
+        "filename*=UTF-8''bowerbird-V%C3%B6gel%20alle%20x-2026-07-18.json"
+    )
+
+
+async def test_a_head_has_the_headers_alone(cast: Service) -> None:
+    job, content = await of_one_post(cast)
+    parts = urlsplit(job["download_url"])
+
+    response = await cast.nobody.head(f"{parts.path}?{parts.query}")
+
+    assert (response.status_code, response.content) == (200, b"")
+    assert response.headers["content-length"] == str(len(content))
+
+
+@pytest.mark.parametrize(
+    ("asked", "first", "end"),
+    [
+        ("bytes=0-9", 0, 10),
+        ("bytes=10-", 10, None),
+        ("bytes=-7", -7, None),
+        ("bytes=5-99999999", 5, None),
+        ("bytes=-99999999", 0, None),
+        ("Bytes= 3-3", 3, 4),
+    ],
+)
+async def test_a_part_is_served(cast: Service, asked: str, first: int, end: int | None) -> None:
+    job, content = await of_one_post(cast)
+
+    response = await fetch(cast, job, Range=asked)
+
+    expected = content[first:end]
+    begins = len(content) + first if first < 0 else first
+    told = f"bytes {begins}-{begins + len(expected) - 1}/{len(content)}"
+    assert (response.status_code, response.content) == (206, expected)
+    assert response.headers["content-range"] == told
+    assert response.headers["content-length"] == str(len(expected))
+
+
+@pytest.mark.parametrize("asked", ["bytes=1-2,4-5", "lines=1-2", "bytes=-", "bytes=9-3", "x"])
+async def test_what_is_no_single_range_gets_the_whole(cast: Service, asked: str) -> None:
+    job, content = await of_one_post(cast)
+
+    response = await fetch(cast, job, Range=asked)
+
+    assert (response.status_code, response.content) == (200, content)
+
+
+@pytest.mark.parametrize("asked", ["bytes=99999999-", "bytes=-0"])
+async def test_a_part_behind_the_end_is_refused(cast: Service, asked: str) -> None:
+    job, content = await of_one_post(cast)
+
+    response = await fetch(cast, job, Range=asked)
+
+    assert (response.status_code, response.json()["code"]) == (416, "RANGE_NOT_SATISFIABLE")
+    assert response.headers["content-range"] == f"bytes */{len(content)}"
+
+
+async def test_a_download_goes_on_where_it_broke_off(cast: Service) -> None:
+    job, content = await of_one_post(cast)
+    tag = (await fetch(cast, job)).headers["etag"]
+
+    same = await fetch(cast, job, **{"Range": "bytes=4-", "If-Range": tag})
+    other = await fetch(cast, job, **{"Range": "bytes=4-", "If-Range": '"other"'})
+
+    assert (same.status_code, same.content) == (206, content[4:])
+    assert (other.status_code, other.content) == (200, content)
+
+
+async def test_an_expired_link_is_refused(cast: Service) -> None:
+    job, _ = await of_one_post(cast)
+    cast.clock.now += 300 * MICROSECONDS
+
+    response = await fetch(cast, job)
+
+    assert (response.status_code, response.json()["code"]) == (403, "LINK_EXPIRED")
+    assert "has expired" in response.json()["error"]
+
+
+@pytest.mark.parametrize("bend", [0, 10, 11, 20, 30, 47])
+async def test_a_bent_link_is_refused(cast: Service, bend: int) -> None:
+    job, _ = await of_one_post(cast)
+    token = token_of(job)
+    bent = token[:bend] + ("A" if token[bend] != "A" else "B") + token[bend + 1 :]
+
+    for tried in (bent, token[:-1], token + "A", "", "ü", "x" * 5000, "%00"):
+        response = await cast.nobody.get(
+            f"/v1/exports/{job['job_id']}/file", params={"token": tried}
+        )
+        assert response.status_code in (400, 403), tried
+    without = await cast.nobody.get(f"/v1/exports/{job['job_id']}/file")
+    assert (without.status_code, without.json()["code"]) == (403, "LINK_EXPIRED")
+
+
+async def test_a_link_opens_no_other_job(cast: Service) -> None:
+    first, _ = await of_one_post(cast)
+    second = await export(cast, cast.alice)
+    theirs = await export(cast, cast.bob)
+
+    for other in (second, theirs):
+        response = await cast.nobody.get(
+            f"/v1/exports/{other['job_id']}/file?token={token_of(first)}"
+        )
+        assert (response.status_code, response.json()["code"]) == (403, "LINK_EXPIRED")
+
+
+async def test_a_link_of_an_unfinished_job_leads_nowhere(cast: Service) -> None:
+    job = await begin(cast.alice)
+    token = await Links(cast.database, cast.clock).token(
+        cast.alice.account_id, job["job_id"], cast.clock() + MICROSECONDS
+    )
+
+    response = await cast.nobody.get(f"/v1/exports/{job['job_id']}/file?token={token}")
+
+    assert (response.status_code, response.json()["code"]) == (404, "NOT_FOUND")
+
+
+async def test_a_file_that_is_gone_is_not_found(cast: Service, tmp_path: Path) -> None:
+    job, _ = await of_one_post(cast)
+    for file in (tmp_path / "files").rglob("*.json"):
+        file.unlink()
+
+    response = await fetch(cast, job)
+
+    assert (response.status_code, response.json()["code"]) == (404, "NOT_FOUND")
+
+
+async def test_links_outlive_one_change_of_the_key(cast: Service) -> None:
+    job, content = await of_one_post(cast)
+    secrets = SecretStore(cast.database)
+
+    assert await secrets.rotate(SECRET, cast.clock(), cast.clock() + 1)
+    assert (await fetch(cast, job)).content == content
+    assert not await secrets.rotate(SECRET, cast.clock(), cast.clock())
+    assert await secrets.rotate(SECRET, cast.clock(), cast.clock() + 1)
+    assert (await fetch(cast, job)).status_code == 403
+
+
+async def test_a_link_never_comes_from_the_host_header(cast: Service) -> None:
+    job = await export(cast, cast.alice)
+
+    response = await cast.alice.client.get(
+        f"/v1/exports/{job['job_id']}", headers={"Host": "evil.example"}
+    )
+
+    assert "evil" not in response.text
+
+
+async def test_only_reading_is_possible(sqlite_alice: Member) -> None:
+    response = await sqlite_alice.client.post("/v1/exports/x/file")
+
+    assert response.status_code == 405
+    assert response.headers["allow"] == "GET, HEAD, OPTIONS"
+
+
+async def test_a_client_that_leaves_ends_the_reading(cast: Service) -> None:
+    await cast.alice.save(text="a" * 3_000_000)
+    job = await export(cast, cast.alice)
+    parts = urlsplit(job["download_url"])
+    sent: list[dict[str, Any]] = []
+    has_left = asyncio.Event()
+
+    async def receive() -> dict[str, Any]:
+        await has_left.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+        if len(sent) == 2:
+            has_left.set()
+            # Whoever is gone takes nothing more.
+            await asyncio.Event().wait()
+
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": parts.path,
+        "query_string": parts.query.encode(),
+        "headers": [],
+    }
+    async with asyncio.timeout(5):
+        await cast.app.asgi(scope, receive, send)
+
+    assert len(sent) == 2
+    assert len(asyncio.all_tasks()) <= 2

@@ -1,0 +1,124 @@
+"""POST /v1/exports/csv and /pdf, files on a real S3 server, and what goes wrong on the way."""
+
+import resource
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bowerbird import app
+from bowerbird.settings import Settings
+from bowerbird.storage.database import Database
+from tests.support import databases, service
+from tests.support.exporting import begin, export, fetch, finished
+from tests.support.postgres import ThrowawayPostgres
+from tests.support.service import Service
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def on_s3(sqlite: Database, s3: dict[str, Any], tmp_path: Path) -> AsyncIterator[Service]:
+    built = await service.build(sqlite, data_dir=tmp_path, **s3)
+    yield built
+    for client in (built.alice.client, built.bob.client, built.free.client, built.nobody):
+        await client.aclose()
+
+
+async def test_rows_for_a_spreadsheet(cast: Service) -> None:
+    await cast.alice.save(text="=SUM(A1)\nsecond line", tags=["Birds"])
+
+    job = await export(cast, cast.alice, "csv", tag="birds")
+    response = await fetch(cast, job)
+
+    assert response.headers["content-type"] == "text/csv; charset=utf-8"
+    assert 'filename="bowerbird-2026-07-18.csv"' in response.headers["content-disposition"]
+    assert response.content.startswith(b"\xef\xbb\xbf")
+    assert b"'=SUM(A1)\nsecond line" in response.content
+    assert job["progress"] == {"done": 1, "total": 1}
+
+
+async def test_a_document_to_read(cast: Service) -> None:
+    await cast.alice.save(text="a bird in the hand")
+
+    job = await export(cast, cast.alice, "pdf")
+    response = await fetch(cast, job)
+
+    assert response.headers["content-type"] == "application/pdf"
+    assert response.content.startswith(b"%PDF-")
+    assert isinstance(job["notes"], list)
+
+
+@pytest.mark.parametrize("format", ["csv", "pdf"])
+async def test_nothing_is_a_whole_file_too(cast: Service, format: str) -> None:
+    job = await export(cast, cast.alice, format, q="nothing")
+
+    assert len((await fetch(cast, job)).content) == job["file_size"] > 0
+
+
+async def test_work_leaves_no_scratch_behind(cast: Service, tmp_path: Path) -> None:
+    await cast.alice.save()
+
+    await export(cast, cast.alice, "csv")
+
+    assert list((tmp_path / "scratch").iterdir()) == []
+
+
+async def test_files_are_fetched_from_s3(on_s3: Service, tmp_path: Path) -> None:
+    await on_s3.alice.save(text="a" * 1000)
+
+    job = await export(on_s3, on_s3.alice)
+    whole = await fetch(on_s3, job)
+    part = await fetch(on_s3, job, Range="bytes=100-199")
+
+    assert len(whole.content) == job["file_size"]
+    assert (part.status_code, part.content) == (206, whole.content[100:200])
+    assert not (tmp_path / "files").exists()
+
+
+async def test_s3_that_refuses_fails_the_job_with_a_sentence(
+    sqlite: Database, s3: dict[str, Any], tmp_path: Path
+) -> None:
+    built = await service.build(sqlite, data_dir=tmp_path, **{**s3, "files_s3_secret": "wrong"})
+    built.app.worker._pauses_s = (0.01, 0.01)  # noqa: SLF001 - so that nobody waits here
+
+    (job,) = await finished(built, built.alice, await begin(built.alice))
+
+    assert job["status"] == "failed"
+    assert job["error"] == "The files in s3://shelf/bower cannot be reached."
+    assert "download_url" not in job
+
+
+async def test_s3_that_is_away_at_a_download_is_told(
+    on_s3: Service, sqlite: Database, s3: dict[str, Any], tmp_path: Path
+) -> None:
+    job = await export(on_s3, on_s3.alice)
+    away = {**s3, "data_dir": tmp_path, "files_s3_endpoint": "http://127.0.0.1:9"}
+    nobody = service.client_on(app.build(Settings(**away), sqlite, on_s3.clock))
+
+    response = await fetch(replace(on_s3, nobody=nobody), job)
+
+    assert (response.status_code, response.json()["code"]) == (503, "SERVICE_UNAVAILABLE")
+    assert "127.0.0.1" not in response.text
+
+
+async def test_a_full_disk_is_told(postgres: ThrowawayPostgres, tmp_path: Path) -> None:
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    # On PostgreSQL, so that only files are short of room, and not the database.
+    async with databases.fresh_postgres(postgres) as database:
+        built = await service.build(database, data_dir=tmp_path)
+        built.app.worker._pauses_s = (0.01, 0.01)  # noqa: SLF001 - so that nobody waits here
+        await built.alice.save(text="a" * 3_000_000)
+        job = await begin(built.alice)
+
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2_000_000, limit[1]))
+        try:
+            (failed,) = await finished(built, built.alice, job)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+
+    assert failed["status"] == "failed"
+    assert failed["error"] == "There is no room left on the server's disk for the export."
+    assert not list((tmp_path / "files").rglob("*.json"))

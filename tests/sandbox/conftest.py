@@ -1,0 +1,37 @@
+"""The sandbox on a service whose own database is closed: what touches that one fails."""
+
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from bowerbird.storage.database import Database
+from bowerbird.storage.sqlite import FILE_NAME, SqliteDatabase
+from tests.support import service, trying
+from tests.support.service import Service
+from tests.support.trying import Visitor
+
+
+@pytest.fixture
+async def closed_database(sqlite_template: Path, tmp_path: Path) -> SqliteDatabase:
+    shutil.copy(sqlite_template, tmp_path / FILE_NAME)
+    database = SqliteDatabase(tmp_path)
+    await database.close()
+    return database
+
+
+@pytest.fixture
+async def cast(sqlite: Database, tmp_path: Path) -> AsyncIterator[Service]:
+    """The whole service: the sandbox is the same whatever database stands beside it."""
+    built = await service.build(sqlite, data_dir=tmp_path / "data")
+    yield built
+    for client in (built.alice.client, built.bob.client, built.free.client, built.nobody):
+        await client.aclose()
+
+
+@pytest.fixture
+async def visitor(closed_database: SqliteDatabase) -> AsyncIterator[Visitor]:
+    built = trying.visitor(closed_database)
+    yield built
+    await built.client.aclose()

@@ -1,0 +1,49 @@
+"""The requests that docs/sandbox.md shows have the answers that it shows."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from bowerbird.rest.sandboxed import SIMULATED
+from bowerbird.sandbox.surface import MOST_AT_ONCE
+from tests.support import trying
+from tests.support.trying import Visitor
+
+pytestmark = pytest.mark.anyio
+
+PAGE = (Path(__file__).parents[2] / "docs" / "sandbox.md").read_text(encoding="utf-8")
+ORIGIN = "http://localhost:8080"
+EXCHANGES = re.findall(r"^\$ curl -s (.+)\n(.+)$", PAGE, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("command", "shown"), EXCHANGES)
+async def test_a_request_has_the_answer_that_is_shown(
+    visitor: Visitor, command: str, shown: str
+) -> None:
+    address, *options = shlex.split(command)
+    given = dict(zip(options[::2], options[1::2], strict=True))
+    name, _, value = given.get("-H", "").partition(": ")
+
+    response = await visitor.client.request(
+        "POST" if "-d" in given else "GET",
+        address.removeprefix(ORIGIN),
+        content=given.get("-d"),
+        headers={name: value} if name else {},
+    )
+
+    assert response.json() == json.loads(shown)
+
+
+def test_it_begins_with_a_request() -> None:
+    assert len(EXCHANGES) >= 3
+
+
+def test_its_numbers_are_right() -> None:
+    assert f"a library of {len(trying.posts())} posts" in PAGE
+    assert f"answers {MOST_AT_ONCE} requests at once" in PAGE
+    assert len(trying.labels()) == 10
+    for value, code in SIMULATED.items():
+        assert re.search(rf"`{value}` \| \d+ `{code}`", PAGE)

@@ -1,0 +1,112 @@
+"""X-Service-Sandbox-Error: eight failures on request, before anything else is looked at."""
+
+import itertools
+
+import httpx
+import pytest
+
+from bowerbird.errors import CATALOGUE, Code
+from tests.support.service import Service
+from tests.support.trying import Visitor
+
+pytestmark = pytest.mark.anyio
+
+HEADER = "X-Service-Sandbox-Error"
+FAILURES = {
+    "unauthorized": (401, "UNAUTHORIZED"),
+    "subscription_required": (402, "SUBSCRIPTION_REQUIRED"),
+    "filter_not_allowed": (402, "FILTER_NOT_ALLOWED"),
+    "pagination_not_allowed": (402, "PAGINATION_NOT_ALLOWED"),
+    "invalid_request": (400, "INVALID_REQUEST"),
+    "not_found": (404, "NOT_FOUND"),
+    "rate_limited": (429, "RATE_LIMITED"),
+    "server_error": (500, "INTERNAL_ERROR"),
+}
+PATHS = (
+    *("", "/", "/bookmarks", "/bookmarks/1", "/labels", "/labels/add", "/labels/remove"),
+    *("/labels/batch", "/views", "/views/birds", "/views/birds/bookmarks", "/nothing"),
+    *("/exports/pdf", "/exports/x", "/bookmarks?limit=0"),
+)
+METHODS = ("GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS", "BREW")
+
+
+async def _ask(
+    visitor: Visitor, value: str | bytes, path: str = "/bookmarks", method: str = "GET"
+) -> httpx.Response:
+    headers = [(HEADER.encode(), value if isinstance(value, bytes) else value.encode())]
+    return await visitor.client.request(method, f"/v1/sandbox{path}", headers=headers)
+
+
+@pytest.mark.parametrize("value", FAILURES)
+async def test_each_value_gets_its_failure(visitor: Visitor, value: str) -> None:
+    status, code = FAILURES[value]
+
+    response = await _ask(visitor, value)
+
+    assert response.status_code == status
+    answer = response.json()
+    assert answer["status"] is False
+    assert answer["code"] == code
+    assert "Simulated" in answer["error"]
+    assert CATALOGUE[Code(code)].when in answer["error"]
+    assert answer["meta"] == {"sandbox": True}
+
+
+@pytest.mark.parametrize("value", FAILURES)
+async def test_it_is_judged_before_everything_else(visitor: Visitor, value: str) -> None:
+    status, code = FAILURES[value]
+
+    for path, method in itertools.product(PATHS, METHODS):
+        response = await _ask(visitor, value, path, method)
+        assert response.status_code == status, (method, path)
+        if method != "HEAD":
+            assert response.json()["code"] == code
+
+
+async def test_it_is_judged_before_the_body_is_read(visitor: Visitor) -> None:
+    response = await visitor.client.post(
+        "/v1/sandbox/labels/add", content=b" " * 1_048_577, headers={HEADER: "not_found"}
+    )
+
+    assert response.status_code == 404
+
+
+async def test_failures_carry_the_headers_of_real_ones(visitor: Visitor) -> None:
+    challenge = (await _ask(visitor, "unauthorized")).headers["www-authenticate"]
+    assert challenge == (
+        'Bearer realm="bowerbird", '
+        'resource_metadata="http://localhost:8080/.well-known/oauth-protected-resource"'
+    )
+    with_key = await visitor.client.get(
+        "/v1/sandbox/bookmarks", headers={HEADER: "unauthorized", "Authorization": "Bearer x"}
+    )
+    assert with_key.headers["www-authenticate"] == f'{challenge}, error="invalid_token"'
+    assert (await _ask(visitor, "rate_limited")).headers["retry-after"] == "30"
+    for value, (status, _) in FAILURES.items():
+        has_url = "upgrade_url" in (await _ask(visitor, value)).json()
+        assert has_url is (status == 402)
+
+
+async def test_a_fault_carries_a_reference_that_is_also_its_request_id(visitor: Visitor) -> None:
+    response = await _ask(visitor, "server_error")
+
+    assert response.headers["x-request-id"] in response.json()["error"]
+
+
+@pytest.mark.parametrize(
+    "value", ["", "teapot", "NOT_FOUND", "not_found, rate_limited", "\u00ff", "x" * 500]
+)
+async def test_another_value_is_400_and_lists_the_eight(visitor: Visitor, value: str) -> None:
+    response = await _ask(visitor, value.encode("latin-1"), "/nothing", "POST")
+
+    assert response.status_code == 400
+    assert response.json()["code"] == "INVALID_REQUEST"
+    for supported in FAILURES:
+        assert supported in response.json()["error"]
+
+
+async def test_the_api_itself_does_not_simulate(cast: Service) -> None:
+    response = await cast.nobody.get("/v1/bookmarks", headers={HEADER: "rate_limited"})
+
+    assert response.status_code == 401
+    assert "Simulated" not in response.json()["error"]

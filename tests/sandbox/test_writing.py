@@ -1,0 +1,146 @@
+"""Writes in the sandbox: answered as the API would, undone before the answer leaves."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from tests.support import trying
+from tests.support.trying import Visitor
+
+pytestmark = pytest.mark.anyio
+
+POST = trying.posts()[0]
+OTHER = trying.posts()[5]
+
+
+def _body(name: str, *post_ids: str) -> dict[str, Any]:
+    return {"label_name": name, "tweet_ids": list(post_ids)}
+
+
+async def test_a_label_is_added_and_shown_in_the_answer_alone(visitor: Visitor) -> None:
+    before = await visitor.everything()
+
+    response = await visitor.post("/labels/add", _body("new here", POST["post_id"], "404"))
+
+    assert response.status_code == 200
+    assert response.json() == {
+        "status": True,
+        "data": [{"post_id": POST["post_id"], "tags": ["birds", "new here"]}],
+        "meta": {
+            "message": "Labelled 1 post.",
+            "affected": 1,
+            "not_found": ["404"],
+            "sandbox": True,
+        },
+    }
+    assert await visitor.everything() == before
+
+
+async def test_a_label_is_removed_and_still_there(visitor: Visitor) -> None:
+    before = await visitor.everything()
+
+    response = await visitor.post("/labels/remove", _body("BIRDS", POST["post_id"]))
+
+    assert response.json()["data"] == [{"post_id": POST["post_id"], "tags": None}]
+    assert response.json()["meta"]["affected"] == 1
+    assert await visitor.everything() == before
+
+
+async def test_a_batch_sees_its_own_operations_and_nobody_elses(visitor: Visitor) -> None:
+    before = await visitor.everything()
+    operations = [
+        {"op": "add", **_body("one", POST["post_id"])},
+        {"op": "remove", **_body("one", POST["post_id"])},
+        {"op": "remove", **_body("one", OTHER["post_id"])},
+        {"op": "add", "tweet_ids": [POST["post_id"]]},
+    ]
+
+    for _ in range(2):
+        response = await visitor.post("/labels/batch", {"operations": operations})
+
+        assert response.status_code == 207
+        results = response.json()["data"]["results"]
+        assert [result["ok"] for result in results] == [True, True, True, False]
+        assert [result.get("affected") for result in results] == [1, 1, 0, None]
+        assert results[3]["error"]["code"] == "INVALID_REQUEST"
+        assert response.json()["meta"] == {
+            "message": "1 of 4 operations failed.",
+            "sandbox": True,
+        }
+    assert await visitor.everything() == before
+
+
+async def test_a_batch_that_succeeds_is_200(visitor: Visitor) -> None:
+    operations = [{"op": "add", **_body("one", POST["post_id"])}]
+
+    response = await visitor.post("/labels/batch", {"operations": operations})
+
+    assert response.status_code == 200
+    assert response.json()["meta"]["sandbox"] is True
+
+
+async def test_the_same_write_has_the_same_answer_again(visitor: Visitor) -> None:
+    answers = [await visitor.post("/labels/add", _body("x", POST["post_id"])) for _ in range(3)]
+
+    assert len({answer.content for answer in answers}) == 1
+
+
+async def test_writes_at_once_do_not_see_each_other(visitor: Visitor) -> None:
+    names = [f"label {number}" for number in range(30)]
+    before = await visitor.everything()
+
+    async def add(name: str) -> Any:
+        return (await visitor.post("/labels/add", _body(name, POST["post_id"]))).json()
+
+    async def read() -> Any:
+        return (await visitor.get(f"/bookmarks/{POST['post_id']}")).json()["data"]["tags"]
+
+    *answers, shown = await asyncio.gather(*map(add, names), read())
+
+    for name, answer in zip(names, answers, strict=True):
+        assert answer["data"][0]["tags"] == sorted(["birds", name])
+    assert shown == ["birds"]
+    assert await visitor.everything() == before
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        ("/labels/add", {}, 400),
+        ("/labels/add", _body("", POST["post_id"]), 400),
+        ("/labels/add", {"label_name": "x", "tweet_ids": [1]}, 400),
+        ("/labels/add", _body("x", "404"), 404),
+        ("/labels/remove", _body("never", POST["post_id"]), 404),
+        ("/labels/batch", {"operations": []}, 400),
+        ("/labels/batch", [], 400),
+    ],
+)
+async def test_what_the_api_refuses_is_refused(
+    visitor: Visitor, path: str, body: Any, status: int
+) -> None:
+    response = await visitor.post(path, body)
+
+    assert response.status_code == status
+    assert response.json()["meta"] == {"sandbox": True}
+
+
+@pytest.mark.parametrize("key", ["k", "not a key", "", "x" * 300])
+async def test_an_idempotency_key_is_ignored(visitor: Visitor, key: str) -> None:
+    for name in ("one", "two"):
+        response = await visitor.post(
+            "/labels/add", _body(name, POST["post_id"]), **{"Idempotency-Key": key}
+        )
+        assert response.status_code == 200
+        assert response.json()["data"][0]["tags"] == ["birds", name]
+        assert "idempotency-replayed" not in response.headers
+
+
+async def test_bodies_have_the_limits_of_the_api(visitor: Visitor) -> None:
+    large = b'"%b"' % (b" " * 1_048_576)
+    deep = b"[" * 80 + b"]" * 80
+
+    for content, status in ((large, 413), (deep, 400), (b"{", 400), (b"\xff", 400)):
+        response = await visitor.client.post("/v1/sandbox/labels/add", content=content)
+        assert response.status_code == status
+        assert response.json()["meta"] == {"sandbox": True}

@@ -1,0 +1,171 @@
+"""The model that comes with the service: real weights, real vectors."""
+
+import asyncio
+import json
+import os
+import shutil
+import threading
+from pathlib import Path
+
+import pytest
+
+from bowerbird.errors import Code, Refusal
+from bowerbird.search.arrays import np
+from bowerbird.search.embedding import MOST_PIECES, LocalModel, local_model, windows
+from bowerbird.search.models import Models, model_folder
+from bowerbird.settings import Settings
+from tests.support.models import MODEL_DIR, MODELS
+
+pytestmark = pytest.mark.anyio
+
+
+def _folder() -> Path:
+    return model_folder(Settings(model_dir=MODEL_DIR))
+
+
+def _model() -> LocalModel:
+    model = MODELS.current
+    assert isinstance(model, LocalModel), "the model is not built: make model"
+    return model
+
+
+async def test_near_texts_are_nearer_than_others() -> None:
+    bird, nest, engine = [
+        rows[0]
+        for rows in await _model().posts(
+            ["A bird builds its nest.", "Where do sparrows raise their young?", "Diesel engines."]
+        )
+    ]
+
+    assert bird @ nest > bird @ engine + 0.2
+
+
+async def test_vectors_have_length_one() -> None:
+    rows = await _model().posts(["short", "a text of several words " * 200])
+
+    for matrix in rows:
+        assert np.allclose(np.linalg.norm(matrix, axis=1), 1, atol=1e-3)
+    assert matrix.shape == (MOST_PIECES, 384)
+
+
+async def test_a_question_is_embedded_like_a_post() -> None:
+    question = await _model().question("A bird builds its nest.")
+    ((post,),) = await _model().posts(["A bird builds its nest."])
+
+    assert question @ post > 0.999
+
+
+async def test_neighbours_in_a_batch_change_nothing_that_counts() -> None:
+    texts = [f"text number {n} " + "padding " * (n * 7 % 50) for n in range(8)]
+
+    together = await _model().posts(texts)
+    alone = [(await _model().posts([text]))[0] for text in texts]
+
+    # Eight-bit activations are scaled by batch, so the last digits differ.
+    assert all(float(a[0] @ b[0]) > 0.97 for a, b in zip(together, alone, strict=True))
+
+
+async def test_a_text_without_words_has_no_pieces() -> None:
+    empty, blank, word = await _model().posts(["", " \n\t ", "word"])
+
+    assert (len(empty), len(blank), len(word)) == (0, 0, 1)
+
+
+async def test_the_last_piece_of_a_long_text_is_found() -> None:
+    filler = "The committee met on Tuesday and adopted the minutes of the last meeting. " * 12
+    (rows,) = await _model().posts([filler + "Penguins huddle together against the cold."])
+    question = await _model().question("penguins in winter")
+
+    assert len(rows) > 1
+    assert int(np.argmax(rows @ question)) == len(rows) - 1
+
+
+@pytest.mark.parametrize(
+    ("length", "pieces"), [(0, 0), (1, 1), (126, 1), (127, 2), (220, 2), (221, 3), (9_999, 8)]
+)
+def test_pieces_overlap_and_leave_nothing_out(length: int, pieces: int) -> None:
+    cut = windows(list(range(length)))
+
+    assert len(cut) == pieces
+    assert all(len(piece) <= 126 for piece in cut)
+    if 0 < length < 700:
+        assert {token for piece in cut for token in piece} == set(range(length))
+
+
+async def test_questions_are_answered_while_posts_are_embedded() -> None:
+    posts = asyncio.create_task(_model().posts(["a long text of many words " * 60] * 12))
+    await asyncio.sleep(0.05)
+
+    await _model().question("birds")
+
+    assert not posts.done()
+    await posts
+
+
+async def test_posts_yield_the_processor_to_everything_else() -> None:
+    patient = local_model(_folder())
+    assert patient is not None
+    await patient.posts(["word"])
+
+    (thread,) = [
+        each
+        for each in threading.enumerate()
+        if each.name.startswith("embedding_0")
+        and os.getpriority(os.PRIO_PROCESS, each.native_id or 0) > 0
+    ]
+
+    assert os.getpriority(os.PRIO_PROCESS, thread.native_id or 0) == 15
+    assert os.getpriority(os.PRIO_PROCESS, 0) == 0
+    await patient.close()
+
+
+def test_without_a_model_there_is_none(tmp_path: Path) -> None:
+    models = Models(Settings(model_dir=str(tmp_path)))
+
+    assert models.current is None
+    assert "make model" in str(models.problem)
+    assert models.of(bytes(16), "x") is None
+
+
+def test_a_model_that_is_built_later_is_found(tmp_path: Path) -> None:
+    models = Models(Settings(model_dir=str(tmp_path / "model")))
+    assert "make model" in str(models.problem)
+
+    shutil.copytree(_folder(), tmp_path / "model")
+
+    assert models.problem is None
+    assert models.current is not None
+
+
+async def test_a_damaged_model_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    shutil.copytree(_folder(), tmp_path / "model")
+    (file,) = (tmp_path / "model").glob("*/model.onnx")
+    file.write_bytes(file.read_bytes()[:-1] + b"?")
+    model = local_model(tmp_path / "model")
+    assert model is not None
+    assert model.broken_file() == "model.onnx"
+
+    with pytest.raises(Refusal, match="make model") as refused:
+        await model.question("birds")
+
+    assert refused.value.code is Code.SERVICE_UNAVAILABLE
+    assert model.problem
+    await model.close()
+
+
+async def test_an_older_model_is_still_at_hand(tmp_path: Path) -> None:
+    shutil.copytree(_folder(), tmp_path / "model")
+    (manifest,) = (tmp_path / "model").glob("*/manifest.json")
+    newer = tmp_path / "model" / ("ab" * 16)
+    shutil.copytree(manifest.parent, newer)
+    described = json.loads(manifest.read_text())
+    (newer / "manifest.json").write_text(json.dumps({**described, "identity": newer.name}))
+    (tmp_path / "model" / "current").write_text(newer.name)
+    models = Models(Settings(model_dir=str(tmp_path / "model")))
+
+    assert models.current is not None
+    assert models.current.identity.hex() == newer.name
+    older = models.of(bytes.fromhex(manifest.parent.name), "all-MiniLM-L6-v2-int8")
+    assert older is not None
+    assert older.identity.hex() == manifest.parent.name
+    await models.close()

@@ -1,0 +1,111 @@
+"""Files in a folder and on a real S3 server: whole or not at all, and a sentence when away."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bowerbird.errors import Refusal
+from bowerbird.settings import Settings
+from bowerbird.storage.files import Files
+
+pytestmark = pytest.mark.anyio
+
+LARGE = os.urandom(9_000_000)
+
+
+@pytest.fixture(params=["folder", "s3"])
+def files(request: pytest.FixtureRequest, tmp_path: Path) -> Files:
+    if request.param == "folder":
+        return Files(Settings(data_dir=tmp_path))
+    return Files(Settings(**request.getfixturevalue("s3")))
+
+
+async def content(files: Files, name: str, first: int, end: int) -> bytes:
+    opened = await files.open(name, first, end)
+    assert opened is not None
+    return b"".join([chunk async for chunk in opened.chunks])
+
+
+async def test_a_file_comes_back_whole_and_in_parts(files: Files, tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    source.write_bytes(LARGE)
+
+    await files.put("exports/7/large", source)
+
+    assert await files.size("exports/7/large") == len(LARGE)
+    assert await content(files, "exports/7/large", 0, len(LARGE)) == LARGE
+    assert await content(files, "exports/7/large", 8_999_990, 9_000_000) == LARGE[-10:]
+    assert await content(files, "exports/7/large", 3, 5) == LARGE[3:5]
+
+
+async def test_what_is_not_there_is_none(files: Files) -> None:
+    assert await files.size("exports/none") is None
+    assert await files.open("exports/none", 0, 1) is None
+    await files.delete("exports/none")
+
+
+async def test_the_first_of_a_name_stays(files: Files) -> None:
+    name = f"mark-{os.urandom(4).hex()}"
+
+    assert await files.put_new(name, b"first") == b"first"
+    assert await files.put_new(name, b"second") == b"first"
+
+
+async def test_a_folder_s_files_go_together(files: Files) -> None:
+    for name in ("exports/8/a", "exports/8/b", "exports/88/c"):
+        await files.put(name, b"x")
+
+    assert await files.delete_under("exports/8", older_than_s=3600) == 0
+    assert await files.delete_under("exports/8") == 2
+
+    assert await files.size("exports/8/a") is None
+    assert await files.size("exports/88/c") == 1
+
+
+async def test_what_a_killed_writer_left_goes_with_its_folder(tmp_path: Path) -> None:
+    files = Files(Settings(data_dir=tmp_path))
+    await files.put("exports/9/whole", b"x")
+    (tmp_path / "files" / "exports" / "9" / "half#1").write_bytes(b"x")
+
+    await files.delete_under("exports/9")
+
+    assert list((tmp_path / "files" / "exports" / "9").iterdir()) == []
+
+
+async def test_a_shared_path_is_used_as_it_is_named(tmp_path: Path) -> None:
+    shared = tmp_path / "a shared place"
+    files = Files(Settings(data_dir=tmp_path, files_url=shared.as_uri()))
+
+    await files.put("exports/x", b"x")
+
+    assert (shared / "exports" / "x").read_bytes() == b"x"
+    assert not (tmp_path / "files").exists()
+
+
+async def test_a_wrong_secret_is_told_as_a_store_that_cannot_be_reached(
+    s3: dict[str, Any],
+) -> None:
+    files = Files(Settings(**{**s3, "files_s3_secret": "wrong"}))
+
+    with pytest.raises(Refusal, match="s3://shelf/bower cannot be reached") as refused:
+        await files.put("exports/x", b"x")
+
+    assert refused.value.status == 503
+    assert "403" in str(refused.value.__cause__)
+
+
+async def test_a_store_that_is_away_is_told(s3: dict[str, Any]) -> None:
+    files = Files(Settings(**{**s3, "files_s3_endpoint": "http://127.0.0.1:9"}))
+
+    with pytest.raises(Refusal, match="cannot be reached"):
+        await files.size("exports/x")
+
+
+async def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "files").write_text("in the way")
+    files = Files(Settings(data_dir=tmp_path))
+
+    with pytest.raises(Refusal, match="cannot be reached"):
+        await files.put("exports/x", b"x")

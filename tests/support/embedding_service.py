@@ -1,0 +1,95 @@
+"""An embedding service as others run it: OpenAI's protocol over HTTP, and its bad days."""
+
+import hashlib
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+WIDTH = 24
+
+
+@dataclass
+class EmbeddingService:
+    """`behave` says how it answers: well, or in one of the ways below."""
+
+    url: str = ""
+    behave: str = "well"
+    key: str = "sesame"
+    longest: int = 100_000
+    asked: list[dict[str, Any]] = field(default_factory=list)
+
+    def answer(self, body: dict[str, Any], authorization: str | None) -> tuple[int, bytes]:
+        self.asked.append(body)
+        if authorization != f"Bearer {self.key}":
+            return 401, b'{"error": "no"}'
+        if self.behave in _ODD:
+            return _ODD[self.behave]
+        if any(len(text) > self.longest for text in body["input"]):
+            return 400, b'{"error": "too long"}'
+        data = [
+            {"index": n, "object": "embedding", "embedding": vector_of(text)}
+            for n, text in enumerate(body["input"])
+        ]
+        if self.behave == "short":
+            data.pop()
+        # Their order is not promised.
+        return 200, json.dumps({"object": "list", "data": data[::-1]}).encode()
+
+
+_ODD = {
+    "down": (503, b"busy"),
+    "limited": (429, b"{}"),
+    "garbage": (200, b"<html>It works!</html>"),
+    "empty": (200, b'{"data": []}'),
+    "zeroes": (200, json.dumps({"data": [{"index": 0, "embedding": [0.0] * WIDTH}]}).encode()),
+    "words": (200, b'{"data": [{"index": 0, "embedding": ["a"]}]}'),
+}
+
+
+def vector_of(text: str) -> list[float]:
+    """Texts that share words are near to each other: enough of a meaning for a test."""
+    vector = [0.01] * WIDTH
+    for word in text.lower().split():
+        vector[hashlib.sha256(word.encode()).digest()[0] % WIDTH] += 1.0
+    return vector
+
+
+@contextmanager
+def embedding_service() -> Iterator[EmbeddingService]:
+    service = EmbeddingService()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            if service.behave == "slow":
+                time.sleep(1.5)
+            status, raw = service.answer(body, self.headers.get("Authorization"))
+            if self.path != "/v1/embeddings":
+                status, raw = 404, b"{}"
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(raw)))
+            self.end_headers()
+            self.wfile.write(raw)
+
+        def log_message(self, *_: object) -> None:
+            """Says nothing."""
+
+    class Server(ThreadingHTTPServer):
+        def handle_error(self, *_: object) -> None:
+            """Of clients that hang up."""
+
+    server = Server(("127.0.0.1", 0), Handler)
+    service.url = f"http://127.0.0.1:{server.server_port}/v1"
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    try:
+        yield service
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -1,0 +1,87 @@
+"""Somebody without a key who tries the sandbox."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+import bowerbird
+from bowerbird import app
+from bowerbird.app import App
+from bowerbird.settings import Settings
+from bowerbird.storage.database import Database
+from tests.support.service import CheckedTransport, SetClock
+
+FOLDER = Path(bowerbird.__file__).parent / "fixtures"
+EVERYTHING = {"is_unread_only": "false", "hide_archived": "false"}
+
+
+def posts() -> list[dict[str, Any]]:
+    """The posts as they are written down."""
+    read: list[dict[str, Any]] = _read("posts")
+    return read
+
+
+def labels() -> dict[str, Any]:
+    """What is noted of each label."""
+    read: dict[str, Any] = _read("labels")
+    return read
+
+
+def views() -> list[dict[str, Any]]:
+    read: list[dict[str, Any]] = _read("views")
+    return read
+
+
+def _read(name: str) -> Any:
+    return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+
+
+@dataclass(frozen=True)
+class Visitor:
+    app: App
+    client: httpx.AsyncClient
+    clock: SetClock
+
+    async def get(self, path: str, **params: Any) -> httpx.Response:
+        return await self.client.get(f"/v1/sandbox{path}", params=params or None)
+
+    async def post(self, path: str, body: Any, **headers: str) -> httpx.Response:
+        return await self.client.post(f"/v1/sandbox{path}", json=body, headers=headers)
+
+    async def read(self, path: str, **params: Any) -> dict[str, Any]:
+        response = await self.get(path, **params)
+        assert response.status_code == 200, response.text
+        answer: dict[str, Any] = response.json()
+        return answer
+
+    async def ids(self, path: str = "/bookmarks", **params: Any) -> list[str]:
+        return [bookmark["post_id"] for bookmark in (await self.read(path, **params))["data"]]
+
+    async def crawl(self, path: str = "/bookmarks", **params: Any) -> list[str]:
+        """Every post id of a list, page by page."""
+        seen: list[str] = []
+        cursor: str | None = ""
+        while cursor is not None:
+            answer = await self.read(path, **params, cursor=cursor)
+            seen += [bookmark["post_id"] for bookmark in answer["data"]]
+            cursor = answer["meta"]["next_cursor"]
+        return seen
+
+    async def everything(self) -> list[bytes]:
+        """All that the sandbox shows of itself."""
+        paths = (
+            "/bookmarks?is_unread_only=false&hide_archived=false&limit=100",
+            "/labels",
+            "/views",
+        )
+        return [(await self.get(path)).content for path in paths]
+
+
+def visitor(database: Database, **settings: Any) -> Visitor:
+    clock = SetClock()
+    built = app.build(Settings(**settings), database, clock)
+    client = httpx.AsyncClient(transport=CheckedTransport(built.asgi), base_url="http://test")
+    return Visitor(built, client, clock)

@@ -1,0 +1,187 @@
+"""How public documents are kept, read from other pages, and asked for by hostile hands."""
+
+import socket
+
+import httpx
+import pytest
+
+from bowerbird.settings import Settings
+from bowerbird.web.site import site as site_of
+from bowerbird.wire.measures import Measures
+from tests.support.service import SetClock
+from tests.support.serving import Server
+
+pytestmark = pytest.mark.anyio
+
+DOCUMENTS = [
+    "/.well-known/oauth-protected-resource",
+    "/.well-known/oauth-protected-resource/v1",
+    "/.well-known/oauth-protected-resource/mcp",
+    "/.well-known/oauth-authorization-server",
+    "/.well-known/mcp/server-card.json",
+    "/.well-known/ai-catalog.json",
+    "/.well-known/security.txt",
+    "/mcp/server-card",
+    "/auth.md",
+    "/openapi.json",
+    "/llms.txt",
+    "/robots.txt",
+    "/icon.svg",
+]
+
+NOT_THERE = [
+    "/static/",
+    "/static/site.css",
+    "/static/../templates/home.html",
+    "/static/..%2ftemplates%2fhome.html",
+    "/static/%2e%2e/%2e%2e/pyproject.toml",
+    "/static/..\\..\\settings.py",
+    "/%00",
+    "/keys%00",
+    "/keys/",
+    "/KEYS",
+    "/docs/nothing",
+    "/docs/bookmarks/../labels%00",
+    "/.well-known/oauth-protected-resource/",
+    "/.well-known/openid-configuration",
+    "/.git/config",
+    "/" + "x" * 8_000,
+    "/%ff%fe",
+    "/<script>alert(1)</script>",
+    "/v2/bookmarks",
+]
+
+
+async def test_a_document_may_be_kept_and_asked_for_again(site: httpx.AsyncClient) -> None:
+    for path in DOCUMENTS:
+        first = await site.get(path)
+        tag = first.headers["etag"]
+        again = await site.get(path, headers={"If-None-Match": f'"other", W/{tag}'})
+        other = await site.get(path, headers={"If-None-Match": '"other"'})
+
+        assert tag.startswith('"'), path
+        assert first.headers["cache-control"].startswith("public, max-age="), path
+        assert (again.status_code, again.content) == (304, b""), path
+        assert again.headers["etag"] == tag
+        assert (other.status_code, other.content) == (200, first.content), path
+
+
+async def test_a_document_may_be_read_from_any_page(site: httpx.AsyncClient) -> None:
+    asked = {
+        "Origin": "https://elsewhere.example",
+        "Access-Control-Request-Method": "GET",
+        "Access-Control-Request-Headers": "mcp-protocol-version",
+    }
+    for path in DOCUMENTS:
+        preflight = await site.options(path, headers=asked)
+        answer = await site.get(path)
+
+        assert preflight.status_code == 204, path
+        assert preflight.headers["access-control-allow-methods"] == "GET, HEAD, OPTIONS"
+        assert preflight.headers["access-control-allow-headers"] == "*, Authorization"
+        for response in (preflight, answer):
+            assert response.headers["access-control-allow-origin"] == "*", path
+            assert "access-control-allow-credentials" not in response.headers, path
+        assert answer.headers["x-content-type-options"] == "nosniff", path
+        assert answer.headers["cross-origin-resource-policy"] == "cross-origin", path
+
+
+async def test_head_answers_as_get_without_the_body(site: httpx.AsyncClient) -> None:
+    plain = {"Accept-Encoding": "identity"}
+    for path in (*DOCUMENTS, "/", "/keys", "/docs/bookmarks"):
+        read = await site.get(path, headers=plain)
+        head = await site.head(path, headers=plain)
+
+        assert (head.status_code, head.content) == (200, b""), path
+        assert head.headers["content-length"] == str(len(read.content)), path
+        assert head.headers["content-type"] == read.headers["content-type"], path
+
+
+async def test_what_is_only_read_says_so(site: httpx.AsyncClient) -> None:
+    for method in ("POST", "PUT", "DELETE", "PATCH", "TRACE", "BREW"):
+        for path in ("/auth.md", "/", "/docs/labels"):
+            response = await site.request(method, path)
+            assert response.status_code == 405, (method, path)
+            assert response.headers["allow"] == "GET, HEAD, OPTIONS"
+        assert (await site.request(method, "/nothing")).status_code == 404
+
+
+async def test_each_encoding_has_a_tag_of_its_own(site: httpx.AsyncClient) -> None:
+    sizes = {}
+    tags = set()
+    for encoding in ("identity", "gzip", "zstd"):
+        response = await site.get("/openapi.json", headers={"Accept-Encoding": encoding})
+        sizes[encoding] = int(response.headers["content-length"])
+        tags.add(response.headers["etag"])
+        assert response.headers.get("content-encoding", "identity") == encoding
+        assert response.headers["vary"] == "Accept-Encoding"
+        assert "paths" in response.json()
+
+    assert len(tags) == 3
+    assert sizes["zstd"] < sizes["identity"] / 5
+
+
+async def test_static_files_are_named_by_their_content_and_kept_for_ever(
+    site: httpx.AsyncClient,
+) -> None:
+    page = (await site.get("/docs/bookmarks")).text
+    paths = {part.split('"')[0] for part in page.split('="') if part.startswith("/static/")}
+
+    assert {path.rpartition(".")[2] for path in paths} == {"css", "js", "svg"}
+    for path in paths:
+        response = await site.get(path)
+        assert response.status_code == 200
+        assert response.headers["cache-control"] == "public, max-age=31536000, immutable"
+        assert response.headers["x-content-type-options"] == "nosniff"
+        stale = path.replace(path.split(".")[1], "0" * 12)
+        assert (await site.get(stale)).status_code == 404
+
+
+async def test_a_path_that_is_not_there_is_not_found(site: httpx.AsyncClient) -> None:
+    for path in NOT_THERE:
+        plain = await site.get(path)
+        page = await site.get(path, headers={"Accept": "text/html,application/xhtml+xml"})
+
+        assert plain.status_code == page.status_code == 404, path
+        assert plain.headers["content-type"] == "text/plain; charset=utf-8"
+        assert len(plain.content) < 100
+        assert page.headers["content-type"] == "text/html; charset=utf-8"
+        assert "There is nothing here" in page.text
+        assert "alert(1)" not in page.text
+
+
+def test_paths_that_only_a_socket_can_send_are_not_found_either(served: Server) -> None:
+    for target in (
+        "//keys",
+        "/static/../../pyproject.toml",
+        "/%",
+        "/%ff%00",
+        "/keys?" + "x" * 20_000,
+    ):
+        with socket.create_connection(("127.0.0.1", served.port)) as connection:
+            request = f"GET {target} HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n"
+            connection.sendall(request.encode())
+            answer = connection.makefile("rb").read()
+        expected = b"200" if target.startswith("/keys?") else b"404"
+        assert answer.split(b" ")[1] == expected, target
+        assert b"evil.example" not in answer
+
+
+async def test_health_is_still_told(site: httpx.AsyncClient) -> None:
+    for path in ("/healthz", "/livez", "/readyz"):
+        assert (await site.get(path)).status_code == 200
+
+
+async def test_a_fault_of_ours_tells_a_reference_and_nothing_else() -> None:
+    def broken() -> dict[str, object]:
+        raise RuntimeError("the secret of the fault")
+
+    faulty = site_of(Settings(), broken, (), SetClock(), Measures())
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(faulty), base_url="http://test"
+    ) as client:
+        response = await client.get("/")
+
+    assert response.status_code == 500
+    assert response.text.startswith("Something went wrong on our side. Reference: ")
+    assert "secret" not in response.text

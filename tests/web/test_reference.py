@@ -1,0 +1,146 @@
+"""The reference renders whatever an OpenAPI document holds."""
+
+from typing import Any
+
+from bowerbird.web.highlighting import json as json_colours
+from bowerbird.web.highlighting import shell
+from bowerbird.web.reference import Reference
+from bowerbird.web.shapes import Shapes
+
+NODE: dict[str, Any] = {
+    "type": "object",
+    "required": ["name"],
+    "properties": {
+        "name": {"type": "string", "maxLength": 9, "description": "What it is called."},
+        "kind": {"enum": ["leaf", "stem"], "default": "leaf"},
+        "next": {"anyOf": [{"$ref": "#/components/schemas/Node"}, {"type": "null"}]},
+    },
+}
+DOCUMENT: dict[str, Any] = {
+    "servers": [{"url": "https://api.example.org"}],
+    "security": [{"key": []}],
+    "tags": [{"name": "trees", "description": "Growing things."}, {"name": "empty"}],
+    "paths": {
+        "/v1/sandbox/trees/{id}": {
+            "post": {"operationId": "sandboxGrowTree", "tags": ["trees"], "responses": {}}
+        },
+        "/v1/trees/{id}": {
+            "parameters": [{"$ref": "#/components/parameters/Id"}],
+            "post": {
+                "operationId": "growTree",
+                "tags": ["trees"],
+                "deprecated": True,
+                "requestBody": {
+                    "content": {
+                        "application/json": {
+                            "schema": {"$ref": "#/components/schemas/Node"},
+                            "examples": {"a": {"value": {"name": "it's"}}},
+                        }
+                    }
+                },
+                "responses": {
+                    "200": {"$ref": "#/components/responses/Grown"},
+                    "404": {
+                        "description": "Gone.",
+                        "content": {
+                            "application/json": {
+                                "schema": {"properties": {"code": {"enum": ["NOT_FOUND"]}}}
+                            }
+                        },
+                    },
+                    "default": {"description": "Anything else."},
+                },
+            },
+        },
+        "/v1/wind": {
+            "get": {"operationId": "wind", "security": [], "responses": {"204": {}}},
+        },
+    },
+    "components": {
+        "parameters": {
+            "Id": {
+                "name": "id",
+                "in": "path",
+                "required": True,
+                "example": "oak",
+                "schema": {"type": "string"},
+            }
+        },
+        "responses": {
+            "Grown": {
+                "description": "Grown.",
+                "headers": {"Location": {"schema": {"type": "string", "format": "uri"}}},
+                "content": {
+                    "application/json": {
+                        "schema": {
+                            "allOf": [{"$ref": "#/components/schemas/Node"}],
+                            "properties": {"at": {"type": "string", "format": "date-time"}},
+                            "required": ["at"],
+                        }
+                    }
+                },
+            }
+        },
+        "schemas": {"Node": NODE},
+    },
+}
+
+
+def test_references_are_followed_everywhere() -> None:
+    [trees, other] = Reference(DOCUMENT, [("POST", "/v1/trees/{id}")]).sections()
+    [grow] = trees.operations
+
+    assert (trees.name, trees.text) == ("trees", "Growing things.")
+    assert (grow.method, grow.is_deprecated, grow.can_try) == ("POST", True, True)
+    assert (grow.parameters[0].field.name, grow.parameters[0].place) == ("id", "path")
+    assert grow.tried_body == '{\n  "name": "it\'s"\n}'
+    assert [field.name for field in grow.answers[0].fields] == ["name", "kind", "next", "at"]
+    assert [field.is_required for field in grow.answers[0].fields] == [True, False, False, True]
+    assert grow.answers[0].headers[0].type == "address"
+    assert [refused.code for refused in grow.refusals] == ["NOT_FOUND", ""]
+    assert (other.name, other.operations[0].is_public) == ("other", True)
+    assert not other.operations[0].can_try
+
+
+def test_a_shape_that_holds_itself_ends() -> None:
+    fields = Shapes(DOCUMENT).fields(NODE)
+
+    depth = 0
+    while fields:
+        fields = fields[-1].fields
+        depth += 1
+    assert 1 < depth < 20
+
+
+def test_a_row_says_kind_bounds_and_values() -> None:
+    name, kind, following = Shapes(DOCUMENT).fields(NODE)
+
+    assert (name.type, name.limits, name.text) == (
+        "string",
+        ("at most 9 characters",),
+        "What it is called.",
+    )
+    assert (kind.type, kind.values, kind.limits) == ("string", ("leaf", "stem"), ("default leaf",))
+    assert following.type == "object or null"
+
+
+def test_a_command_can_be_pasted_into_a_shell() -> None:
+    [grow] = Reference(DOCUMENT, ()).sections()[0].operations
+
+    assert grow.curl == (
+        'curl -s "https://api.example.org/v1/trees/$ID" \\\n'
+        '     -H "Authorization: Bearer $KEY" \\\n'
+        "     -H 'Content-Type: application/json' \\\n"
+        "     -d '{\"name\": \"it'\\''s\"}'"
+    )
+
+
+def test_code_is_escaped_before_it_is_coloured() -> None:
+    for colours in (json_colours, shell):
+        for hostile in ('"<script>"', "<b>", "'</span><script>'", "# <i>", "&amp;"):
+            made = str(colours(hostile))
+            assert "<script>" not in made
+            assert "<b>" not in made
+            assert "<i>" not in made
+            assert made.count("<span") == made.count("</span>")
+    assert "&amp;amp;" in str(shell("&amp;"))
