@@ -19,6 +19,7 @@ from bowerbird.jobs.worker import Worker
 from bowerbird.library.account_state import AccountState
 from bowerbird.library.bookmarks import Bookmarks
 from bowerbird.library.calls import CallCounter
+from bowerbird.library.digest_topics import DigestTopics
 from bowerbird.library.digests import Digests
 from bowerbird.library.exports import Exports
 from bowerbird.library.labels import Labels
@@ -138,7 +139,8 @@ def build_worker(
 ) -> Worker:
     """What does the jobs: within the server on SQLite, beside it on PostgreSQL."""
     exports = ExportJobs(database, files, clock, settings.data_dir, searching.meaning)
-    digests = DigestJobs(database, settings, clock)
+    topics = DigestTopics(database, searching.meaning)
+    digests = DigestJobs(database, settings, clock, topics.of)
     kinds = [exports.kind, digests.kind, searching.jobs.kind]
     recurring = [*exports.recurring, *digests.recurring, *searching.jobs.recurring]
     return Worker(database, kinds, recurring, clock)

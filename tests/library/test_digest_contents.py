@@ -5,9 +5,12 @@ from typing import Any
 
 import pytest
 
+from bowerbird.library.digest_topics import DigestTopics
+from bowerbird.library.meaning import Meaning
 from bowerbird.model.accounts import Account
 from tests.support import digesting, make, writing
 from tests.support.digesting import MONDAY, post_ids
+from tests.support.models import MODELS
 from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio
@@ -125,6 +128,23 @@ async def test_unread_posts_are_spread_over_topics_where_they_are_known(alice: M
 
     assert post_ids(digest["unread"]) == [posts[n] for n in (0, 5, 7, 1, 6)]
     assert sorted(asked) == list(range(1, 9))
+
+
+async def test_topics_come_from_the_vectors_of_the_library(alice: Member) -> None:
+    cooking = ["How to bake bread", "A recipe for sourdough bread", "Kneading dough for bread"]
+    for text in [*cooking, "A recipe for rye bread", "Baking a loaf of bread at home"]:
+        await save(alice, "2026-07-01", author=text, text=text, metrics={"favorite_count": 900})
+    others = [
+        await save(alice, "2026-07-01", author=text, text=text)
+        for text in ("Gravitational waves from black holes", "The football match ended in a draw")
+    ]
+    topics = DigestTopics(alice.database, Meaning(alice.database, MODELS))
+    assert await topics.of(await alice.account(), [1, 2]) == {}
+
+    await alice.embed()
+    digest = await made(alice, topics=topics.of)
+
+    assert set(others) <= set(post_ids(digest["unread"]))
 
 
 async def test_no_post_stands_in_a_digest_twice(alice: Member) -> None:

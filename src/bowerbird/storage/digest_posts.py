@@ -75,6 +75,13 @@ class DigestPostStore:
         wanted = self._database.text_list(post_ids)
         return await self._contents("posts", account, post_ids=wanted)
 
+    async def vectors(
+        self, account: Account, model: bytes, numbers: Sequence[int]
+    ) -> Sequence[Row]:
+        """(number, scales, vectors) of those that have some, in the order of their numbers."""
+        wanted = self._database.number_list(numbers)
+        return await self._rows("vectors", account, numbers=wanted, model=model)
+
     async def _contents(self, name: str, account: Account, **values: Any) -> dict[Any, bytes]:
         rows = await self._rows(name, account, **values, **place_values(account))
         return {row[0]: closed(row[1], row[2], row[3]) for row in rows}
