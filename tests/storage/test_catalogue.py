@@ -34,6 +34,8 @@ LIBRARY = {
     "smart_view",
     "vector",
     "vector_store",
+    "version_use",
+    "sunset_notice",
     "digest",
     "digest_preference",
     "job",

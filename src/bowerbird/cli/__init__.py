@@ -15,6 +15,7 @@ from bowerbird.cli import (
     importing,
     jobs,
     keys,
+    notifying,
     serving,
     spec,
 )
@@ -55,6 +56,7 @@ for _command in (
     jobs.jobs,
     checking.check,
     doctor.doctor,
+    notifying.notify_sunset,
     spec.spec,
 ):
     commands.add_command(_with_lines_kept(_command))
