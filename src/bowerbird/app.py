@@ -45,6 +45,7 @@ from bowerbird.storage.accounts import AccountStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.files import Files
 from bowerbird.storage.version_use import VersionUseStore
+from bowerbird.toolserver.serving import ToolParts, tool_server
 from bowerbird.web import unsubscribing
 from bowerbird.web.site import site
 from bowerbird.wire import deprecation
@@ -102,14 +103,13 @@ def build(
     worker = build_worker(settings, database, files, clock, searching)
     answers = AnswerCache(settings.answer_cache_mb * 1024 * 1024)
     state = AccountState(calls, searching.meaning, clock)
-    endpoints = [
-        *account_endpoints.endpoints(state, answers),
-        *_endpoints(_Parts(settings, database, clock, files, worker, answers, searching)),
-    ]
+    parts = _Parts(settings, database, clock, files, worker, answers, searching)
+    authenticate = Authenticator(accounts, clock, settings.site_origin)
+    endpoints = [*account_endpoints.endpoints(state, answers), *_endpoints(parts)]
     routes = [(endpoint.method, endpoint.path) for endpoint in endpoints]
     api = Surface(
         endpoints,
-        authenticate=Authenticator(accounts, clock, settings.site_origin),
+        authenticate=authenticate,
         calls=calls,
         measures=measures,
         upgrade_url=settings.upgrade_url,
@@ -126,13 +126,17 @@ def build(
         clock,
         measures,
     )
-    surfaces: dict[str, ASGIApp] = {
-        sandboxed.PREFIX: trial,
-        "/v1": api,
-        unsubscribing.PREFIX: letters,
-    }
+    tools = tool_server(
+        settings,
+        _tool_parts(parts, state),
+        authenticate=authenticate,
+        calls=calls,
+        measures=measures,
+    )
+    single: dict[str, ASGIApp] = {**dict.fromkeys(_HEALTH, _health(database)), tools.path: tools}
+    surfaces = {sandboxed.PREFIX: trial, "/v1": api, unsubscribing.PREFIX: letters}
     return App(
-        asgi=_dispatch(surfaces, _health(database), pages),
+        asgi=_dispatch(single, surfaces, pages),
         calls=calls,
         measures=measures,
         sweeping=Sweeping(database, clock),
@@ -217,18 +221,39 @@ def _endpoints(parts: _Parts) -> list[Endpoint]:
     ]
 
 
-def _dispatch(surfaces: Mapping[str, ASGIApp], health: ASGIApp, pages: ASGIApp) -> ASGIApp:
-    """Each surface has all that lies under its prefix; an inner one comes before an outer."""
+def _tool_parts(parts: _Parts, state: AccountState) -> ToolParts:
+    database, clock = parts.database, parts.clock
+    meaning = parts.searching.meaning
+    bookmarks = Bookmarks(database, meaning)
+    return ToolParts(
+        bookmarks=bookmarks,
+        marking=Marking(database, clock),
+        labels=Labels(database, clock),
+        views=Views(database, bookmarks, clock),
+        exports=Exports(database, parts.files, clock, parts.settings.api_origin, meaning),
+        state=state,
+        writes=Writes(database, clock, parts.settings.upgrade_url),
+        wake_worker=parts.worker.wake,
+    )
+
+
+def _dispatch(
+    single: Mapping[str, ASGIApp], surfaces: Mapping[str, ASGIApp], pages: ASGIApp
+) -> ASGIApp:
+    """A single path comes first. A surface has all that lies under its prefix, inner ones first."""
 
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
         path: str = scope["path"]
+        if path in single:
+            await single[path](scope, receive, send)
+            return
         for prefix, surface in surfaces.items():
             if path.startswith(prefix) and path[len(prefix) :][:1] in ("", "/"):
                 await surface(scope, receive, send)
                 return
-        await (health if path in _HEALTH else pages)(scope, receive, send)
+        await pages(scope, receive, send)
 
     return dispatch
 

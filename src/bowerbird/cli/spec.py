@@ -11,6 +11,7 @@ import click
 from bowerbird.errors import CATALOGUE
 from bowerbird.rest import compatibility, openapi
 from bowerbird.settings import PREFIX, Settings
+from bowerbird.toolserver import catalogue
 
 PROMISED: Final = "spec/published/v1.json"
 _MADE: Final = "<!-- Made by `make generate`; edit the code it is made from. -->\n\n"
@@ -44,7 +45,7 @@ def spec(*, write: bool, check: bool, publish: bool) -> None:
     if check:
         _refuse_breaks(files["spec/openapi.json"])
     for path in differing:
-        Path(path).parent.mkdir(exist_ok=True)
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
         Path(path).write_text(files[path], encoding="utf-8")
         click.echo(f"wrote {path}")
 
@@ -56,6 +57,7 @@ def made_files() -> dict[str, str]:
         "spec/openapi.json": json.dumps(document, indent=2, ensure_ascii=False) + "\n",
         "docs/settings.md": _settings_page(),
         "docs/errors.md": _errors_page(),
+        **catalogue.published_files(),
     }
 
 

@@ -3,9 +3,7 @@
 The order of refusals is fixed: 401, then 404 and 405 for the path, then 413, then the handler's.
 """
 
-import itertools
 import re
-import secrets
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
@@ -26,6 +24,7 @@ from bowerbird.wire.calls import NOBODY, Call, Endpoint
 from bowerbird.wire.deprecation import Route
 from bowerbird.wire.measures import Measures
 from bowerbird.wire.replies import CORS, PREFLIGHT, REPLAYED, Header, Reply
+from bowerbird.wire.request_ids import RequestIds
 
 MOST_BODY_BYTES: Final = bodies.MOST_BYTES
 MOST_HEADER_BYTES: Final = 32 * 1024
@@ -35,7 +34,6 @@ _WRITES: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _KEYED: Final = frozenset({"POST", "PUT", "PATCH"})
 # Who calls, by the Authorization header; raises a refusal for nobody we know.
 Authenticate = Callable[[bytes | None], Awaitable[Account]]
-_REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9_.:-]{1,128}")
 
 
 class _Path(Struct, frozen=True):
@@ -87,8 +85,7 @@ class Surface:
         self._note_use = note_use
         # Bound once: the lazy logger would look its configuration up for every line.
         self._log = structlog.get_logger().bind()
-        self._id_start = secrets.token_hex(6)
-        self._id_count = itertools.count(1)
+        self._ids = RequestIds()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = time.perf_counter()
@@ -180,15 +177,12 @@ class Surface:
 
     def _request(self, scope: Scope) -> Request:
         headers: dict[bytes, bytes] = dict(scope["headers"])
-        request_id = headers.get(b"x-request-id", b"")
-        if not _REQUEST_ID.fullmatch(request_id):
-            request_id = f"{self._id_start}-{next(self._id_count)}".encode()
         return Request(
             method=scope["method"],
             path=scope["path"],
             headers=headers,
             header_bytes=len(b"".join(map(b"".join, scope["headers"]))),
-            request_id=request_id,
+            request_id=self._ids.of(headers),
         )
 
     def _find(self, text: str) -> tuple[_Path | None, dict[str, Any]]:
