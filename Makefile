@@ -10,11 +10,11 @@ MODEL := .venv/.installed-model
 
 install: $(STAMP) $(MODEL)
 
-$(STAMP): requirements/runtime.txt requirements/system.sh pyproject.toml
+$(STAMP): requirements/runtime.txt requirements/system.sh pyproject.toml packages/bowerbird-mcp/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Bowerbird needs Python 3.11 or newer; $(PYTHON) is older. Try: make $(MAKECMDGOALS) PYTHON=python3.12"; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/runtime.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable . --editable packages/bowerbird-mcp
 	@sh requirements/system.sh fonts || echo "The fonts were not installed; PDF exports will lack scripts. See: bowerbird doctor"
 	@touch $@
 

@@ -44,6 +44,10 @@ class Client:
     def post(self, path: str, key: str, body: bytes, idempotency_key: str) -> Answer:
         return self._answered(post_text(self._port, path, key, body, idempotency_key))
 
+    def send(self, request: bytes) -> Answer:
+        """A request that is ready, byte for byte."""
+        return self._answered(request)
+
     def _answered(self, request: bytes) -> Answer:
         started = time.perf_counter()
         self._socket.sendall(request)

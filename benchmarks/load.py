@@ -17,6 +17,7 @@ from benchmarks.client import request_text
 
 CONNECTIONS: Final = 16
 _SCRIPT: Final = Path(__file__).with_name("load.lua")
+_RAW_SCRIPT: Final = Path(__file__).with_name("raw.lua")
 
 
 class Ask(NamedTuple):
@@ -41,14 +42,28 @@ def run(port: int, asks: Sequence[Ask], seconds: float, seed: int, folder: Path)
     """Raises when an answer was no success."""
     if tool() == "wrk":
         return _by_wrk(port, asks, seconds, seed, folder)
-    return asyncio.run(_by_asyncio(port, asks, seconds, seed))
+    texts = [request_text(port, ask.path, ask.key) for ask in asks]
+    return asyncio.run(_by_asyncio(port, texts, seconds, seed))
+
+
+def run_raw(port: int, request: bytes, seconds: float, folder: Path) -> Loaded:
+    """Sends one request, byte for byte, again and again. Raises when an answer was no success."""
+    if tool() != "wrk":
+        return asyncio.run(_by_asyncio(port, [request], seconds, seed=0))
+    file = folder / "request.bin"
+    file.write_bytes(request)
+    return _wrk(port, _RAW_SCRIPT, [str(file)], seconds)
 
 
 def _by_wrk(port: int, asks: Sequence[Ask], seconds: float, seed: int, folder: Path) -> Loaded:
     file = folder / "requests.txt"
     file.write_text("".join(f"{ask.path}\t{ask.key}\n" for ask in asks), encoding="ascii")
+    return _wrk(port, _SCRIPT, [str(file), str(seed)], seconds)
+
+
+def _wrk(port: int, script: Path, arguments: Sequence[str], seconds: float) -> Loaded:
     words = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds:.0f}s", "--timeout", "30s"]
-    words += ["-s", str(_SCRIPT), f"http://127.0.0.1:{port}", "--", str(file), str(seed)]
+    words += ["-s", str(script), f"http://127.0.0.1:{port}", "--", *arguments]
     run = subprocess.run(words, capture_output=True, text=True, timeout=seconds + 60, check=True)
     result = next(line for line in run.stdout.splitlines() if line.startswith("RESULT "))
     requests, microseconds, failures = map(int, result.split()[1:])
@@ -56,8 +71,7 @@ def _by_wrk(port: int, asks: Sequence[Ask], seconds: float, seed: int, folder: P
     return Loaded(requests, microseconds / 1e6)
 
 
-async def _by_asyncio(port: int, asks: Sequence[Ask], seconds: float, seed: int) -> Loaded:
-    texts = [request_text(port, ask.path, ask.key) for ask in asks]
+async def _by_asyncio(port: int, texts: Sequence[bytes], seconds: float, seed: int) -> Loaded:
     started = time.perf_counter()
     callers = [
         _call(port, texts, started + seconds, random.Random(seed + n)) for n in range(CONNECTIONS)

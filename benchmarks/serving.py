@@ -11,10 +11,10 @@ from starlette.types import ASGIApp
 
 def run(app: ASGIApp, port: int) -> None:
     """Serves until SIGTERM, with the settings that `bowerbird serve` uses."""
-    uvloop.run(_serve(app, port))
+    uvloop.run(serve(app, port))
 
 
-async def _serve(app: ASGIApp, port: int) -> None:
+async def serve(app: ASGIApp, port: int) -> None:
     server = Server(
         app,
         address="127.0.0.1",

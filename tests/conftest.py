@@ -12,6 +12,7 @@ from tests.support import databases, service
 from tests.support.postgres import ThrowawayPostgres
 from tests.support.s3 import s3_server
 from tests.support.service import Member, Service
+from tests.support.tool_server import Running, running
 
 # The same examples on every machine, however slow it is.
 settings.register_profile("suite", derandomize=True, deadline=None)
@@ -26,6 +27,13 @@ def anyio_backend() -> str:
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[ThrowawayPostgres]:
     with databases.postgres_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A server process that tests share which only call its tools."""
+    with running(tmp_path_factory.mktemp("there")) as server:
         yield server
 
 

@@ -1,6 +1,6 @@
 """Puts the parts together: the only module that knows all of them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -24,6 +24,7 @@ from bowerbird.library.marking import Marking
 from bowerbird.library.meaning import Meaning
 from bowerbird.library.sweeping import Sweeping
 from bowerbird.library.trash import Trash
+from bowerbird.library.version_use import VersionUse
 from bowerbird.library.views import Views
 from bowerbird.rest import account as account_endpoints
 from bowerbird.rest import bookmarks as bookmark_endpoints
@@ -38,14 +39,19 @@ from bowerbird.settings import Settings
 from bowerbird.storage.accounts import AccountStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.files import Files
+from bowerbird.storage.version_use import VersionUseStore
+from bowerbird.toolserver.serving import ToolParts, tool_server
 from bowerbird.web.site import site
+from bowerbird.wire import deprecation
 from bowerbird.wire.answers import AnswerCache
 from bowerbird.wire.auth import Authenticator
 from bowerbird.wire.calls import Endpoint
+from bowerbird.wire.deprecation import DEPRECATIONS, Deprecation
 from bowerbird.wire.measures import Measures
 from bowerbird.wire.surface import Surface
 from bowerbird.wire.writes import Writes
 
+VERSION: Final = "v1"
 _HEALTH: Final = ("/healthz", "/livez", "/readyz")
 
 
@@ -57,6 +63,7 @@ class App:
     calls: CallCounter
     measures: Measures
     sweeping: Sweeping
+    uses: VersionUse
     worker: Worker
     watch: JobWatch
     models: Models
@@ -72,42 +79,60 @@ class Searching:
 
 
 def build(
-    settings: Settings, database: Database, clock: Clock, models: Models | None = None
+    settings: Settings,
+    database: Database,
+    clock: Clock,
+    models: Models | None = None,
+    *,
+    deprecations: Sequence[Deprecation] = DEPRECATIONS,
 ) -> App:
     """`models` are shared where several services run in one process."""
     accounts = AccountStore(database)
     calls = CallCounter(accounts, clock, settings.free_calls_per_month)
     measures = Measures()
+    uses = VersionUse(VersionUseStore(database), clock)
     files = Files(settings)
     searching = build_searching(settings, database, clock, models)
     _follow(measures, searching.jobs)
     worker = build_worker(settings, database, files, clock, searching)
     answers = AnswerCache(settings.answer_cache_mb * 1024 * 1024)
     state = AccountState(calls, searching.meaning, clock)
+    parts = _Parts(settings, database, clock, files, worker, answers, searching)
+    authenticate = Authenticator(accounts, clock, settings.site_origin)
+    endpoints = [*account_endpoints.endpoints(state, answers), *_endpoints(parts)]
+    routes = [(endpoint.method, endpoint.path) for endpoint in endpoints]
     api = Surface(
-        [
-            *account_endpoints.endpoints(state, answers),
-            *_endpoints(_Parts(settings, database, clock, files, worker, answers, searching)),
-        ],
-        authenticate=Authenticator(accounts, clock, settings.site_origin),
+        endpoints,
+        authenticate=authenticate,
         calls=calls,
         measures=measures,
         upgrade_url=settings.upgrade_url,
+        deprecations=deprecation.notices(deprecations, routes, settings.site_origin),
+        note_use=lambda account_id: uses.note(account_id, VERSION),
     )
     has_sandbox = settings.sandbox == "on"
     trial = sandbox.build(settings, clock, calls, measures) if has_sandbox else api
     pages = site(
         settings,
-        lambda: openapi.document(settings.api_origin),
+        lambda: openapi.document(settings.api_origin, site_origin=settings.site_origin),
         sandboxed.ROUTES if has_sandbox else (),
         clock,
         measures,
     )
+    tools = tool_server(
+        settings,
+        _tool_parts(parts, state),
+        authenticate=authenticate,
+        calls=calls,
+        measures=measures,
+    )
+    single: dict[str, ASGIApp] = {**dict.fromkeys(_HEALTH, _health(database)), tools.path: tools}
     return App(
-        asgi=_dispatch({sandboxed.PREFIX: trial, "/v1": api}, _health(database), pages),
+        asgi=_dispatch(single, {sandboxed.PREFIX: trial, "/v1": api}, pages),
         calls=calls,
         measures=measures,
         sweeping=Sweeping(database, clock),
+        uses=uses,
         worker=worker,
         watch=JobWatch(database, clock, measures),
         models=searching.models,
@@ -179,18 +204,39 @@ def _endpoints(parts: _Parts) -> list[Endpoint]:
     ]
 
 
-def _dispatch(surfaces: Mapping[str, ASGIApp], health: ASGIApp, pages: ASGIApp) -> ASGIApp:
-    """Each surface has all that lies under its prefix; an inner one comes before an outer."""
+def _tool_parts(parts: _Parts, state: AccountState) -> ToolParts:
+    database, clock = parts.database, parts.clock
+    meaning = parts.searching.meaning
+    bookmarks = Bookmarks(database, meaning)
+    return ToolParts(
+        bookmarks=bookmarks,
+        marking=Marking(database, clock),
+        labels=Labels(database, clock),
+        views=Views(database, bookmarks, clock),
+        exports=Exports(database, parts.files, clock, parts.settings.api_origin, meaning),
+        state=state,
+        writes=Writes(database, clock, parts.settings.upgrade_url),
+        wake_worker=parts.worker.wake,
+    )
+
+
+def _dispatch(
+    single: Mapping[str, ASGIApp], surfaces: Mapping[str, ASGIApp], pages: ASGIApp
+) -> ASGIApp:
+    """A single path comes first. A surface has all that lies under its prefix, inner ones first."""
 
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
         path: str = scope["path"]
+        if path in single:
+            await single[path](scope, receive, send)
+            return
         for prefix, surface in surfaces.items():
             if path.startswith(prefix) and path[len(prefix) :][:1] in ("", "/"):
                 await surface(scope, receive, send)
                 return
-        await (health if path in _HEALTH else pages)(scope, receive, send)
+        await pages(scope, receive, send)
 
     return dispatch
 

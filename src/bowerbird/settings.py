@@ -51,6 +51,11 @@ class Settings:
     )
     site_url: str = setting("", "Public origin of the web site; empty means the base URL.")
     mcp_url: str = setting("", "Public address of the tool server; empty means base URL + `/mcp`.")
+    tool_origins: str = setting(
+        "",
+        "Further web origins whose pages may call the tool server, parted by commas, such as "
+        "`https://app.example.com`. Programs that are no web pages need none.",
+    )
     operator_contact: str = setting(
         "",
         "Who runs this service: an e-mail address or an `https://` page, shown to people who want "

@@ -118,7 +118,7 @@ async def _greet(settings: Settings) -> None:
     click.echo(f"  API      {origin}/v1")
     if settings.sandbox == "on":
         click.echo(f"  Sandbox  {origin}/v1/sandbox")
-    click.echo(f"  Tools    {settings.tool_server} (not in this release yet)")
+    click.echo(f"  Tools    {settings.tool_server}")
     click.echo(f"  Keys     {settings.register_url}")
     command = sys.argv[0] if sys.argv[0].endswith("bowerbird") else "bowerbird"
     try:

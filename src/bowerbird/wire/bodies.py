@@ -37,6 +37,16 @@ async def read(receive: Receive, content_encoding: bytes) -> bytes:
 def as_json(body: bytes) -> Any:
     if not body.strip():
         return {}
+    value = decoded(body)
+    # The escape is the only way to write the character, so few bodies are looked through.
+    if b"\\u0000" in body:
+        for path in _paths_of_null(value, ""):
+            raise errors.invalid(path[:80] or "body", "holds U+0000, which no database can keep")
+    return value
+
+
+def decoded(body: bytes) -> Any:
+    """The value that a body is the JSON of, whatever its texts hold."""
     try:
         value = _decode(body)
     except (msgspec.DecodeError, ValueError) as error:
@@ -45,10 +55,6 @@ def as_json(body: bytes) -> Any:
         raise errors.invalid("body", f"is nested more than {_DEEPEST} deep") from None
     if _depth_exceeds(value, _DEEPEST):
         raise errors.invalid("body", f"is nested more than {_DEEPEST} deep")
-    # The escape is the only way to write the character, so few bodies are looked through.
-    if b"\\u0000" in body:
-        for path in _paths_of_null(value, ""):
-            raise errors.invalid(path[:80] or "body", "holds U+0000, which no database can keep")
     return value
 
 

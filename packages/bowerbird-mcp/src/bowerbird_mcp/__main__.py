@@ -1,0 +1,7 @@
+"""`python -m bowerbird_mcp`."""
+
+import sys
+
+from bowerbird_mcp.command import main
+
+sys.exit(main())

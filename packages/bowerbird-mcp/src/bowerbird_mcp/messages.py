@@ -1,0 +1,66 @@
+"""The protocol's messages, as far as a pump must understand them."""
+
+import base64
+import json
+import re
+from typing import Any, Final
+
+Json = dict[str, Any]
+
+PARSE_ERROR: Final = -32700
+INVALID_REQUEST: Final = -32600
+METHOD_NOT_FOUND: Final = -32601
+# Of those that are free for an implementation's own use.
+UNREACHABLE: Final = -32000
+VERSION_KEY: Final = "io.modelcontextprotocol/protocolVersion"
+_NAMED: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+_PLAIN: Final = re.compile(r"[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?")
+
+
+def encoded(message: Json) -> bytes:
+    return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def failure(request_id: Any, code: int, text: str, data: Any = None) -> Json:
+    error: Json = {"code": code, "message": text}
+    if data is not None:
+        error["data"] = data
+    return {"jsonrpc": "2.0", "id": request_id, "error": error}
+
+
+def result(request_id: Any, value: Json) -> Json:
+    return {"jsonrpc": "2.0", "id": request_id, "result": value}
+
+
+def is_request(message: Json) -> bool:
+    return "method" in message and "id" in message
+
+
+def version_in(message: Json) -> str | None:
+    """The revision that a message of the newest kind carries in itself."""
+    params = message.get("params")
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    version = meta.get(VERSION_KEY) if isinstance(meta, dict) else None
+    return version if isinstance(version, str) else None
+
+
+def headers_of(message: Json, negotiated: str | None) -> dict[str, str]:
+    """The protocol's headers: the newest revision repeats in them what the message says."""
+    own = version_in(message)
+    if own is None:
+        is_first = message.get("method") == "initialize"
+        return {} if negotiated is None or is_first else {"MCP-Protocol-Version": negotiated}
+    method = message.get("method")
+    if not isinstance(method, str):
+        return {"MCP-Protocol-Version": _safe(own)}
+    headers = {"MCP-Protocol-Version": _safe(own), "Mcp-Method": _safe(method)}
+    params = message.get("params")
+    name = params.get(_NAMED.get(method, "")) if isinstance(params, dict) else None
+    return {**headers, "Mcp-Name": _safe(name)} if isinstance(name, str) else headers
+
+
+def _safe(text: str) -> str:
+    """As a header can carry it; anything but plain ASCII goes as base64, which the server reads."""
+    if _PLAIN.fullmatch(text) and not text.startswith("=?base64?"):
+        return text
+    return f"=?base64?{base64.b64encode(text.encode('utf-8', 'replace')).decode()}?="

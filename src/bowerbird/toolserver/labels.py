@@ -1,0 +1,249 @@
+"""The tools that read and change labels."""
+
+from typing import Any, Final
+
+import msgspec
+
+from bowerbird.library.bodies import Body
+from bowerbird.library.labels import MOST_OPERATIONS, BatchResult, Labelled, Labels, Tagged
+from bowerbird.storage.database import Transaction
+from bowerbird.toolserver import arguments, posts, schemas
+from bowerbird.toolserver.bookmarks import renamed
+from bowerbird.toolserver.declared import (
+    DESTROYS,
+    READS,
+    WRITES_AGAIN,
+    Answer,
+    Asked,
+    Json,
+    Offered,
+    Tool,
+)
+from bowerbird.toolserver.refusals import in_our_words
+from bowerbird.toolserver.writing import written
+from bowerbird.wire.writes import Writes
+
+_MOST_LABELLED: Final = 100
+_NAME: Final = schemas.text(
+    "Name of the label, 1 to 100 characters. Names that differ only in case are the same label.",
+    100,
+)
+_TAGGED: Final = schemas.record(
+    "A post and the labels it has now.",
+    {
+        "post_id": schemas.said("Id of the post."),
+        "labels": schemas.many({"type": "string"}, "Names of its labels."),
+    },
+)
+_NOT_FOUND: Final = schemas.many({"type": "string"}, "Ids that are not in the library.")
+_CHANGED: Final = schemas.record(
+    "What changed.",
+    {
+        "affected": schemas.count("Posts whose labels changed."),
+        "posts": schemas.many(_TAGGED, "The labels of each post now."),
+        "not_found": _NOT_FOUND,
+    },
+)
+
+LIST: Final = Tool(
+    name="list_labels",
+    title="List labels",
+    description=(
+        "Lists the user's labels with the number of posts that have each. Look here before you "
+        "label: using an existing name keeps the library tidy."
+    ),
+    arguments={},
+    answer=schemas.record(
+        "The account's labels.",
+        {
+            "labels": schemas.many(
+                schemas.record(
+                    "A label.",
+                    {
+                        "label_name": schemas.said("Name of the label."),
+                        "count": schemas.count("Posts that have it."),
+                    },
+                ),
+                "The labels by name, or the most used ones where not all fit.",
+            ),
+            "total_count": schemas.count("How many labels there are."),
+            "truncated": schemas.TRUNCATED,
+            "advice": schemas.ADVICE,
+        },
+        optional=("advice",),
+    ),
+    hints=READS,
+)
+ADD: Final = Tool(
+    name="add_label",
+    title="Label saved posts",
+    description=(
+        "Gives a label to up to 100 saved posts. The label is made if there is none of that name. "
+        "Posts that have it already stay as they are. Needs a paid plan."
+    ),
+    arguments={
+        "post_ids": schemas.ids("Ids of the posts to label.", _MOST_LABELLED),
+        "label_name": _NAME,
+    },
+    required=("post_ids", "label_name"),
+    answer=_CHANGED,
+    hints=WRITES_AGAIN,
+)
+REMOVE: Final = Tool(
+    name="remove_label",
+    title="Take a label off saved posts",
+    description=(
+        "Takes a label off up to 100 saved posts. The posts and the label itself stay. Needs a "
+        "paid plan."
+    ),
+    arguments={
+        "post_ids": schemas.ids("Ids of the posts.", _MOST_LABELLED),
+        "label_name": _NAME,
+    },
+    required=("post_ids", "label_name"),
+    answer=_CHANGED,
+    hints=DESTROYS,
+)
+BATCH: Final = Tool(
+    name="batch_label",
+    title="Change many labels at once",
+    description=(
+        "Carries out up to 50 label changes in order. Each stands for itself: one that fails is "
+        "reported with its reason and the others are done. Use it instead of many add_label and "
+        "remove_label calls. Needs a paid plan."
+    ),
+    arguments={
+        "operations": {
+            "type": "array",
+            "minItems": 1,
+            "maxItems": MOST_OPERATIONS,
+            "description": "The changes, in the order in which they are carried out.",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "op": schemas.choice("What to do with the label.", "add", "remove"),
+                    "post_ids": schemas.ids("Ids of the posts.", _MOST_LABELLED),
+                    "label_name": _NAME,
+                },
+                "required": ["op", "post_ids", "label_name"],
+            },
+        },
+        "idempotency_key": schemas.IDEMPOTENCY_KEY,
+    },
+    required=("operations",),
+    answer=schemas.record(
+        "What each change did.",
+        {
+            "results": schemas.many(
+                schemas.record(
+                    "The outcome of one change.",
+                    {
+                        "index": schemas.count("Place of the change in operations, from 0."),
+                        "ok": {"type": "boolean", "description": "Whether it was done."},
+                        "affected": schemas.count("Posts whose labels changed."),
+                        "not_found": _NOT_FOUND,
+                        "error": schemas.said("Why it was not done."),
+                    },
+                    optional=("affected", "not_found", "error"),
+                ),
+                "One outcome a change, in the same order.",
+            ),
+            "succeeded": schemas.count("Changes that were done."),
+            "failed": schemas.count("Changes that were not."),
+        },
+    ),
+    hints=DESTROYS,
+)
+TOOLS: Final = (LIST, ADD, REMOVE, BATCH)
+
+
+def offered(labels: Labels, writes: Writes) -> list[Offered]:
+    return [*_reading(labels), *_changing(labels, writes)]
+
+
+def _reading(labels: Labels) -> list[Offered]:
+    async def list_labels(asked: Asked) -> Answer:
+        arguments.read(LIST, asked.sent)
+        held = await labels.all(asked.account)
+        return Answer(_listed([{"label_name": one.label_name, "count": one.count} for one in held]))
+
+    return [Offered(LIST, list_labels)]
+
+
+def _changing(labels: Labels, writes: Writes) -> list[Offered]:
+    async def add_label(asked: Asked) -> Answer:
+        async def effect(transaction: Transaction, body: Body) -> Json:
+            return _changed(
+                await labels.change(transaction, asked.account, lambda: renamed(body()), "add")
+            )
+
+        return await written(writes, asked, ADD, effect)
+
+    async def remove_label(asked: Asked) -> Answer:
+        async def effect(transaction: Transaction, body: Body) -> Json:
+            return _changed(
+                await labels.change(transaction, asked.account, lambda: renamed(body()), "remove")
+            )
+
+        return await written(writes, asked, REMOVE, effect)
+
+    async def batch_label(asked: Asked) -> Answer:
+        async def effect(transaction: Transaction, body: Body) -> Json:
+            def operations() -> Json:
+                return {"operations": [_operation(one) for one in body()["operations"]]}
+
+            return _outcome(await labels.batch(transaction, asked.account, operations))
+
+        return await written(writes, asked, BATCH, effect)
+
+    return [
+        Offered(ADD, add_label),
+        Offered(REMOVE, remove_label),
+        Offered(BATCH, batch_label),
+    ]
+
+
+def _listed(held: list[Json]) -> Json:
+    shown = posts.fitting(held, posts.MOST_BYTES)
+    made: Json = {
+        "labels": shown.posts,
+        "total_count": len(held),
+        "truncated": not shown.is_all,
+    }
+    if not shown.is_all:
+        most_used = sorted(held, key=lambda one: one["count"], reverse=True)
+        made["labels"] = posts.fitting(most_used, posts.MOST_BYTES).posts
+        made["advice"] = (
+            f"Only the {len(made['labels'])} most used of {len(held)} labels fit; the others can "
+            "be used by their names all the same."
+        )
+    return made
+
+
+def _operation(one: Any) -> Any:
+    return renamed(one) if isinstance(one, dict) else one
+
+
+def _changed(done: Labelled) -> Json:
+    return {
+        "affected": done.affected,
+        "posts": [_tagged(post) for post in done.posts],
+        "not_found": done.not_found,
+    }
+
+
+def _tagged(post: Tagged) -> Json:
+    return {"post_id": post.post_id, "labels": post.tags or []}
+
+
+def _outcome(done: BatchResult) -> Json:
+    results: list[Json] = []
+    for result in done.results:
+        shown: Json = msgspec.to_builtins(result)
+        shown.pop("op", None)
+        # Fifty changes of a hundred posts each would be a long answer of little use.
+        shown.pop("data", None)
+        if result.error is not None:
+            shown["error"] = f"{result.error.code}: {in_our_words(result.error.message)}"
+        results.append(shown)
+    return {"results": results, "succeeded": done.succeeded, "failed": done.failed}

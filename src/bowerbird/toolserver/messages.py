@@ -1,0 +1,21 @@
+"""The protocol's messages as answers of HTTP."""
+
+from typing import Any, Final
+
+import msgspec
+
+from bowerbird.wire.replies import JSON, PRIVATE, Reply
+
+_encode: Final = msgspec.json.Encoder().encode
+INVALID_REQUEST: Final = -32600
+
+
+def reply(status: int, message: dict[str, Any]) -> Reply:
+    return Reply(status, [JSON, *PRIVATE], _encode(message))
+
+
+def failure(status: int, request_id: Any, code: int, message: str, data: Any = None) -> Reply:
+    error: dict[str, Any] = {"code": code, "message": message}
+    if data is not None:
+        error["data"] = data
+    return reply(status, {"jsonrpc": "2.0", "id": request_id, "error": error})

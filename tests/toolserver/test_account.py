@@ -1,0 +1,50 @@
+"""`get_account`: what an agent may do here, for nothing."""
+
+import pytest
+
+from tests.support.service import Member
+from tests.support.toolcalls import call, refusal
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_free_account_sees_what_is_left_without_using_it(free: Member) -> None:
+    await free.save(is_read=True)
+    await call(free, "list_bookmarks")
+
+    for _ in range(2):
+        shown = await call(free, "get_account")
+
+    assert shown == {
+        "plan": "free",
+        "can_filter": False,
+        "can_page": False,
+        "can_write_labels_and_views": False,
+        "can_search_by_meaning": False,
+        "calls_used": 1,
+        "calls_left": 99,
+        "next_month_begins": "2026-08-01",
+        "total": 1,
+        "unread": 0,
+        "archived": 0,
+        "vector_store": {"state": "off", "embedded": 0, "total": 1},
+    }
+
+
+async def test_a_paid_account_sees_how_far_its_vectors_are(alice: Member) -> None:
+    await alice.save()
+    before = await call(alice, "get_account")
+    await alice.embed()
+    after = await call(alice, "get_account")
+
+    assert "calls_left" not in before
+    assert before["vector_store"] == {"state": "building", "embedded": 0, "total": 1}
+    assert before["can_search_by_meaning"] is False
+    assert after["vector_store"] == {"state": "ready", "embedded": 1, "total": 1}
+    assert after["can_search_by_meaning"] is True
+
+
+async def test_it_takes_nothing(alice: Member) -> None:
+    said = await refusal(alice, "get_account", account_id="1")
+
+    assert "is not an argument of get_account; it takes none." in said

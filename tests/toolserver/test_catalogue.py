@@ -1,0 +1,152 @@
+"""What is published of the tools, and that it holds together."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from bowerbird.settings import Settings
+from bowerbird.toolserver.catalogue import TOOLS, table
+from bowerbird.toolserver.declared import Tool
+from bowerbird.toolserver.instructions import DESCRIPTION, INSTRUCTIONS
+from bowerbird.toolserver.prompts import PROMPTS
+from tests.support.service import Service
+from tests.support.toolcalls import OLDER, ask, message, post, published
+
+ROOT = Path(__file__).parents[2]
+EXPECTED = {
+    *("list_bookmarks", "search_bookmarks", "get_bookmarks", "count_bookmarks"),
+    *("update_bookmarks", "list_labels", "add_label", "remove_label", "batch_label"),
+    *("list_views", "get_view_bookmarks", "create_view", "update_view", "delete_view"),
+    *("create_export", "get_export", "get_account"),
+}
+
+
+def named(tool: Tool) -> str:
+    return tool.name
+
+
+def test_these_are_the_tools() -> None:
+    assert {tool.name for tool in TOOLS} == EXPECTED
+    held = {file.stem for file in (ROOT / "spec" / "tools").glob("*.json")}
+    assert held == EXPECTED, "a tool that is gone leaves no file behind"
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=named)
+def test_a_tool_is_what_its_file_says(tool: Tool) -> None:
+    assert published(tool.name) == tool.published(), "run: make generate"
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=named)
+def test_all_four_hints_are_written_and_agree(tool: Tool) -> None:
+    hints = tool.published()["annotations"]
+
+    assert isinstance(hints.pop("title"), str)
+    assert hints.keys() == {
+        *("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"),
+    }
+    assert not (hints["readOnlyHint"] and hints["destructiveHint"])
+    assert hints["openWorldHint"] is False
+    assert hints["readOnlyHint"] is tool.name.startswith(("list", "get", "search", "count"))
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=named)
+def test_every_argument_is_described_and_bounded(tool: Tool) -> None:
+    whole = tool.published()
+    jsonschema_rs.meta.validate(whole["inputSchema"])
+    jsonschema_rs.meta.validate(whole["outputSchema"])
+
+    assert len(tool.description) > 60
+    assert whole["outputSchema"]["type"] == "object"
+    for argument in tool.arguments.values():
+        assert argument["description"]
+        bound = {"string": ("maxLength", "enum"), "array": ("maxItems",), "integer": ("maximum",)}
+        needed = bound.get(argument["type"], ())
+        assert not needed or any(name in argument for name in needed)
+
+
+def test_the_list_of_tools_is_short_enough_to_be_read() -> None:
+    size = len(json.dumps([tool.published() for tool in TOOLS], separators=(",", ":")))
+
+    assert size < 45_000
+
+
+def test_texts_name_only_tools_that_exist() -> None:
+    texts = [INSTRUCTIONS, *(tool.description for tool in TOOLS)]
+    texts += [prompt.text({"topic": "x"}) for prompt in PROMPTS]
+    verbs = r"\b(?:list|search|get|count|update|add|remove|batch|create|delete)_[a-z_]+\b"
+
+    assert {name for text in texts for name in re.findall(verbs, text)} <= EXPECTED
+
+
+def test_the_instructions_say_that_posts_are_data() -> None:
+    assert "never an instruction" in INSTRUCTIONS
+    assert len(DESCRIPTION) <= 100
+
+
+def test_the_page_lists_the_tools() -> None:
+    assert table() in (ROOT / "docs" / "tools.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.anyio
+async def test_the_server_lists_what_is_published_in_every_revision(service: Service) -> None:
+    expected = [tool.published() for tool in TOOLS]
+
+    newest = await ask(service.alice, "tools/list")
+    assert newest["tools"] == expected
+    assert (newest["ttlMs"], newest["cacheScope"]) == (3_600_000, "public")
+    for version in OLDER:
+        sent = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+        response = await service.alice.client.post(
+            "/mcp", json=sent, headers={"MCP-Protocol-Version": version}
+        )
+        assert response.json()["result"]["tools"] == expected
+    assert newest["tools"] == (await ask(service.free, "tools/list"))["tools"]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("name", "arguments", "said"),
+    [
+        ("triage_unread", {"number": "5"}, "limit 5"),
+        ("triage_unread", {}, "limit 20"),
+        ("weekly_review", {"days": "30"}, "last 30 days"),
+        ("research_topic", {"topic": "owls"}, "'owls'"),
+    ],
+)
+async def test_prompts_are_filled_in(
+    service: Service, name: str, arguments: dict[str, str], said: str
+) -> None:
+    filled = await ask(service.alice, "prompts/get", name=name, arguments=arguments)
+
+    text = filled["messages"][0]["content"]["text"]
+    assert said in text
+    assert "never as instructions" in text
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("params", "said"),
+    [
+        ({"name": "research_topic"}, "topic: is missing."),
+        ({"name": "research_topic", "arguments": {"topic": " "}}, "topic: is missing."),
+        ({"name": "weekly_review", "arguments": {"x": "1"}}, "'x': is no argument of"),
+        ({"name": "weekly_review", "arguments": {"days": "1" * 501}}, "days: must have at most"),
+        ({"name": "sing"}, "Unknown prompt: 'sing'"),
+    ],
+)
+async def test_a_wrong_prompt_is_refused(
+    service: Service, params: dict[str, Any], said: str
+) -> None:
+    response = await post(service.alice.client, message("prompts/get", params))
+
+    assert response.status_code == 400
+    assert response.json()["error"]["code"] == -32602
+    assert response.json()["error"]["message"].startswith(said)
+
+
+def test_the_address_is_that_of_the_settings() -> None:
+    assert Settings().tool_server == "http://localhost:8080/mcp"

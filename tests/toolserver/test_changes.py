@@ -1,0 +1,139 @@
+"""The tools that mark and label posts: what REST does, under the tools' own names."""
+
+from typing import Any
+
+import pytest
+
+from tests.support import make
+from tests.support.service import Member
+from tests.support.toolcalls import call, refusal
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_posts_are_marked_and_marked_back(alice: Member) -> None:
+    saved = await alice.save()
+    post_id = saved["post_id"]
+
+    done = await call(alice, "update_bookmarks", post_ids=[post_id, "404"], is_read=True)
+    again = await call(alice, "update_bookmarks", post_ids=[post_id], is_read=True)
+
+    state = {"post_id": post_id, "is_read": True, "is_archived": False}
+    assert done == {"affected": 1, "posts": [state], "not_found": ["404"]}
+    assert again["affected"] == 0
+    await call(alice, "update_bookmarks", post_ids=[post_id], is_read="false", is_archived=True)
+    assert await alice.ids(hide_archived="false") == [post_id]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"post_ids": ["1"]}, "INVALID_REQUEST: is_read: or is_archived must be given."),
+        ({"post_ids": ["404"], "is_read": True}, "NOT_FOUND: No bookmark '404' on this account."),
+        ({"post_ids": ["1"] * 101, "is_read": True}, "INVALID_REQUEST: post_ids: must be an array"),
+        ({"post_ids": ["1"], "is_read": "x"}, "INVALID_REQUEST: is_read: must be true or false"),
+        ({"tweet_ids": ["1"], "is_read": True}, "INVALID_REQUEST: 'tweet_ids': is not an argument"),
+    ],
+)
+async def test_a_wrong_mark_is_refused(
+    alice: Member, arguments: dict[str, Any], sentence: str
+) -> None:
+    await alice.save()
+
+    assert (await refusal(alice, "update_bookmarks", **arguments)).startswith(sentence)
+
+
+async def test_labels_come_and_go(alice: Member) -> None:
+    first, second = await alice.save(), await alice.save(tags=["Birds"])
+    both = [first["post_id"], second["post_id"]]
+
+    added = await call(alice, "add_label", post_ids=[*both, "404"], label_name=" birds ")
+
+    assert added == {
+        "affected": 1,
+        "posts": [{"post_id": post_id, "labels": ["Birds"]} for post_id in both],
+        "not_found": ["404"],
+    }
+    listed = await call(alice, "list_labels")
+    assert listed == {
+        "labels": [{"label_name": "Birds", "count": 2}],
+        "total_count": 1,
+        "truncated": False,
+    }
+    removed = await call(alice, "remove_label", post_ids=both, label_name="BIRDS")
+    assert removed["affected"] == 2
+    assert removed["posts"][0]["labels"] == []
+
+
+async def test_a_label_that_is_not_there_cannot_be_removed(alice: Member) -> None:
+    saved = await alice.save()
+
+    said = await refusal(alice, "remove_label", post_ids=[saved["post_id"]], label_name="x")
+
+    assert said.startswith("NOT_FOUND: No label 'x' on this account.")
+
+
+async def test_a_batch_reports_each_change_by_itself(alice: Member) -> None:
+    saved = await alice.save(tags=["old"])
+    ids = [saved["post_id"]]
+    operations = [
+        {"op": "add", "post_ids": [*ids, "404"], "label_name": "new"},
+        {"op": "remove", "post_ids": ids, "label_name": "old"},
+        {"op": "add", "post_ids": [5], "label_name": "new"},
+        {"op": "paint", "post_ids": ids, "label_name": "new"},
+        "nonsense",
+    ]
+
+    done = await call(alice, "batch_label", operations=operations)
+
+    assert (done["succeeded"], done["failed"]) == (2, 3)
+    assert done["results"][0] == {"index": 0, "ok": True, "affected": 1, "not_found": ["404"]}
+    wrong = [result["error"] for result in done["results"][2:]]
+    number = "must be a string: a JSON number would lose digits."
+    assert wrong == [
+        f"INVALID_REQUEST: operations[2].post_ids[0]: {number}",
+        "INVALID_REQUEST: operations[3].op: must be add or remove.",
+        "INVALID_REQUEST: operations[4]: must be an object with op, post_ids and label_name.",
+    ]
+    assert (await alice.listed())["data"][0]["tags"] == ["new"]
+
+
+async def test_a_batch_with_a_key_is_carried_out_once(alice: Member) -> None:
+    saved = await alice.save()
+    operations = [{"op": "add", "post_ids": [saved["post_id"]], "label_name": "new"}]
+
+    first = await call(alice, "batch_label", operations=operations, idempotency_key="k1")
+    again = await call(alice, "batch_label", operations=operations, idempotency_key="k1")
+
+    assert first["results"][0]["affected"] == 1
+    assert again == first
+    said = await refusal(alice, "batch_label", operations=operations * 2, idempotency_key="k1")
+    assert said.startswith("IDEMPOTENCY_KEY_REUSED: idempotency_key: this key was used")
+    other = await refusal(alice, "create_view", name="x", idempotency_key="k1")
+    assert other.startswith("IDEMPOTENCY_KEY_REUSED")
+
+
+@pytest.mark.parametrize("key", ["", "with space", "ü", "x" * 256, 5])
+async def test_a_key_that_is_none_is_named(alice: Member, key: Any) -> None:
+    said = await refusal(alice, "create_view", name="x", idempotency_key=key)
+
+    assert said.startswith("INVALID_REQUEST: idempotency_key: must be ")
+
+
+@pytest.mark.parametrize("operations", [[], [{}] * 51, "all", {}])
+async def test_a_batch_of_no_or_too_many_changes_is_refused(alice: Member, operations: Any) -> None:
+    said = await refusal(alice, "batch_label", operations=operations)
+
+    assert said.startswith("INVALID_REQUEST: operations: must be an array of 1 to 50")
+
+
+async def test_many_labels_are_cut_to_the_most_used(alice: Member) -> None:
+    many = [make.post(tags=[f"label number {n:04d}" + "x" * 60]) for n in range(400)]
+    await alice.save_all([*many, *(make.post(tags=["zz"]) for _ in range(2))])
+
+    listed = await call(alice, "list_labels")
+
+    assert listed["truncated"] is True
+    assert listed["total_count"] == 401
+    assert listed["labels"][0] == {"label_name": "zz", "count": 2}
+    assert "most used of 401" in listed["advice"]

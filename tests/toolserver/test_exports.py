@@ -1,0 +1,121 @@
+"""`create_export` and `get_export`: a file made in the background, handed over as a link."""
+
+import asyncio
+import json
+import time
+from typing import Any
+
+import pytest
+
+from tests.support import make
+from tests.support.service import Member, Service
+from tests.support.toolcalls import call, refusal, result_of
+from tests.support.working import at_work
+
+pytestmark = pytest.mark.anyio
+
+
+async def finished(cast: Service, **arguments: Any) -> dict[str, Any]:
+    """The result of get_export for an export that was asked for with these arguments."""
+    async with at_work(cast.app.worker):
+        begun = await call(cast.alice, "create_export", **arguments)
+        return await result_of(cast.alice, "get_export", job_id=begun["job_id"], wait_s=20)
+
+
+async def fetched(cast: Service, link: str) -> list[dict[str, Any]]:
+    response = await cast.nobody.get(link.removeprefix("http://localhost:8080"))
+    assert response.status_code == 200
+    posts: list[dict[str, Any]] = json.loads(response.content)
+    return posts
+
+
+async def test_an_export_ends_in_a_link_to_its_file(cast: Service) -> None:
+    await cast.alice.save_all([make.post(is_read=True), make.post(is_archived=True)])
+
+    result = await finished(cast, format="json")
+
+    job = result["structuredContent"]
+    assert (job["status"], job["done"], job["total"]) == ("completed", 2, 2)
+    assert "advice" not in job
+    link = result["content"][1]
+    assert link["type"] == "resource_link"
+    assert link["uri"] == job["download_url"]
+    assert (link["mimeType"], link["size"]) == ("application/json", job["file_size"])
+    assert len(await fetched(cast, link["uri"])) == 2
+
+
+async def test_filters_views_and_ids_narrow_an_export(cast: Service) -> None:
+    saved = [make.post(text="owl"), make.post(text="owl", author="bea"), make.post()]
+    await cast.alice.save_all(saved)
+    await call(cast.alice, "create_view", name="Owls", base_query={"q": "owl"})
+
+    by_filter = await finished(cast, format="json", q="owl", author="@bea")
+    by_view = await finished(cast, format="json", view="owls")
+    by_ids = await finished(cast, format="json", post_ids=[saved[2]["post_id"], "404"])
+
+    counts = [r["structuredContent"]["total"] for r in (by_filter, by_view, by_ids)]
+    assert counts == [1, 2, 1]
+
+
+async def test_one_that_is_not_ready_says_what_to_do(alice: Member) -> None:
+    begun = await call(alice, "create_export", format="csv")
+
+    started = time.monotonic()
+    job = await call(alice, "get_export", job_id=begun["job_id"], wait_s=1)
+
+    assert job["status"] == "pending"
+    assert "wait_s 25" in job["advice"]
+    assert "download_url" not in job
+    assert 0.9 < time.monotonic() - started < 10
+
+
+async def test_the_same_key_begins_one_export(alice: Member) -> None:
+    first = await call(alice, "create_export", format="json", idempotency_key="k")
+    again = await call(alice, "create_export", format="json", idempotency_key="k")
+
+    assert again["job_id"] == first["job_id"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "sentence"),
+    [
+        ("create_export", {}, "INVALID_REQUEST: format: is missing."),
+        ("create_export", {"format": "doc"}, "INVALID_REQUEST: format: must be one of pdf, csv"),
+        ("create_export", {"format": "pdf", "view": "x"}, "NOT_FOUND: No Smart View 'x'"),
+        ("create_export", {"format": "pdf", "posted_to": "x"}, "INVALID_REQUEST: posted_to: must"),
+        ("create_export", {"format": "pdf", "post_ids": []}, "INVALID_REQUEST: post_ids: must be"),
+        ("get_export", {"job_id": "none"}, "NOT_FOUND: No export 'none' on this account."),
+        ("get_export", {"job_id": "x", "wait_s": 26}, "INVALID_REQUEST: wait_s: must be from 0"),
+    ],
+)
+async def test_what_is_wrong_is_named(
+    alice: Member, tool: str, arguments: dict[str, Any], sentence: str
+) -> None:
+    assert (await refusal(alice, tool, **arguments)).startswith(sentence)
+
+
+async def test_a_free_plan_takes_everything_along_but_does_not_filter(free: Member) -> None:
+    assert (await call(free, "create_export", format="json"))["status"] == "pending"
+    said = await refusal(free, "create_export", format=5, tag="x")
+
+    assert said.startswith("FILTER_NOT_ALLOWED: ")
+
+
+async def test_an_export_of_another_account_is_none(alice: Member, bob: Member) -> None:
+    theirs = await call(bob, "create_export", format="json")
+
+    said = await refusal(alice, "get_export", job_id=theirs["job_id"])
+
+    assert said.startswith("NOT_FOUND")
+
+
+async def test_others_are_answered_while_one_waits(alice: Member) -> None:
+    begun = await call(alice, "create_export", format="json")
+    waiting = asyncio.create_task(call(alice, "get_export", job_id=begun["job_id"], wait_s=2))
+
+    started = time.monotonic()
+    await call(alice, "list_labels")
+
+    assert time.monotonic() - started < 1.5
+    assert not waiting.done()
+    await waiting

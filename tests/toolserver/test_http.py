@@ -1,0 +1,259 @@
+"""The address of the tool server: keys, origins, methods, broken and hostile messages."""
+
+import asyncio
+from typing import Any
+
+import httpx
+import pytest
+from starlette.types import Message
+
+from bowerbird import app
+from bowerbird.settings import Settings
+from tests.support.service import Service, SetClock
+from tests.support.toolcalls import NEWEST, headers_of, message, post
+
+pytestmark = pytest.mark.anyio
+
+LIST = {"name": "list_bookmarks", "arguments": {}}
+CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": LIST}
+
+
+async def sent(service: Service, body: Any, **headers: str) -> httpx.Response:
+    """A body as it stands, in the manner of an older revision."""
+    content = body if isinstance(body, bytes) else httpx.Request("POST", "/", json=body).content
+    known = {"Content-Type": "application/json", "Accept": "application/json"}
+    return await service.alice.client.post("/mcp", content=content, headers={**known, **headers})
+
+
+async def test_no_key_and_a_wrong_key_are_refused_as_over_rest(service: Service) -> None:
+    client = service.nobody
+    for headers in ({}, {"Authorization": "Bearer dev_abc"}, {"Authorization": "Bearer bwr_x"}):
+        ours = await client.post("/mcp", json=CALL, headers=headers)
+        rest = await client.get("/v1/bookmarks", headers=headers)
+
+        assert ours.status_code == rest.status_code == 401
+        assert ours.json() == rest.json()
+        assert ours.headers["www-authenticate"] == rest.headers["www-authenticate"]
+        assert 'realm="bowerbird", resource_metadata="' in ours.headers["www-authenticate"]
+
+
+async def test_a_revoked_key_ends_at_once(service: Service) -> None:
+    assert (await sent(service, CALL)).status_code == 200
+
+    from bowerbird.library.keys import Keys  # noqa: PLC0415 - this test alone revokes
+
+    await Keys(service.database, service.clock).revoke(service.alice.account_id, service.alice.key)
+    assert (await sent(service, CALL)).status_code == 401
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE", "PUT", "PATCH", "HEAD"])
+async def test_only_post_is_answered(service: Service, method: str) -> None:
+    response = await service.alice.client.request(method, "/mcp")
+
+    assert response.status_code == 405
+    assert response.headers["allow"] == "POST, OPTIONS"
+    assert (await service.nobody.request(method, "/mcp")).status_code == 401
+
+
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://localhost:8081"])
+async def test_a_foreign_origin_is_refused_before_anything_else(
+    service: Service, origin: str
+) -> None:
+    for client in (service.alice.client, service.nobody):
+        response = await client.post("/mcp", json=CALL, headers={"Origin": origin})
+        assert response.status_code == 403
+        assert response.json()["error"]["code"] == -32600
+        assert "access-control-allow-origin" not in response.headers
+    assert (await service.nobody.options("/mcp", headers={"Origin": origin})).status_code == 403
+
+
+async def test_our_own_and_allowed_origins_may_call(service: Service) -> None:
+    settings = Settings(
+        base_url="https://api.example.com:443/",
+        site_url="https://www.example.com",
+        tool_origins="https://app.example.com, http://localhost:6274",
+    )
+    other = service.alice.on(app.build(settings, service.database, SetClock()))
+    for origin in (
+        *("https://api.example.com", "https://www.example.com"),
+        *("https://app.example.com", "http://localhost:6274"),
+    ):
+        response = await post(other.client, message("ping"), Origin=origin)
+        # The newest revision has no ping; what matters is that it was heard.
+        assert response.status_code in (200, 404)
+        assert response.headers["access-control-allow-origin"] == origin
+        preflight = await other.client.options("/mcp", headers={"Origin": origin})
+        assert preflight.status_code == 204
+        assert "Authorization" in preflight.headers["access-control-allow-headers"]
+
+
+async def test_it_stands_where_the_settings_say(service: Service) -> None:
+    settings = Settings(mcp_url="https://tools.example.com/agents/bowerbird/")
+    other = service.alice.on(app.build(settings, service.database, SetClock()))
+
+    assert (await other.client.post("/agents/bowerbird", json=CALL)).status_code == 200
+    assert (await other.client.post("/mcp", json=CALL)).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code"),
+    [
+        (b"{", 400, -32700),
+        (b"", 400, -32700),
+        (b"\xff\xfe", 400, -32700),
+        (b'{"a":"\\ud800"}', 400, -32700),
+        (b"[" * 50_000, 400, -32700),
+        (b'{"a":' * 100 + b"1" + b"}" * 100, 400, -32700),
+        (b"[]", 400, -32600),
+        ([CALL], 400, -32600),
+        (b'"hello"', 400, -32600),
+        (b"{}", 400, -32600),
+        ({"jsonrpc": "1.0", "id": 1, "method": "ping"}, 400, -32600),
+        ({"jsonrpc": "2.0", "id": None, "method": "ping"}, 400, -32600),
+        ({"jsonrpc": "2.0", "id": {}, "method": "ping"}, 400, -32600),
+        ({"jsonrpc": "2.0", "id": True, "method": "ping"}, 400, -32600),
+        ({"jsonrpc": "2.0", "id": 1, "method": 5}, 400, -32600),
+        ({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": []}, 400, -32600),
+        (b"x" * (1024 * 1024 + 1), 413, -32600),
+    ],
+)
+async def test_a_broken_message_gets_the_protocols_own_answer(
+    service: Service, body: Any, status: int, code: int
+) -> None:
+    response = await sent(service, body)
+
+    assert response.status_code == status
+    assert response.headers["content-type"] == "application/json"
+    answer = response.json()
+    assert answer["jsonrpc"] == "2.0"
+    assert answer["error"]["code"] == code
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "code"),
+    [
+        ("sing", {}, -32601),
+        ("tools/call", {}, -32602),
+        ("tools/call", {"name": 5}, -32602),
+        ("tools/call", {"name": "list_bookmarks", "arguments": []}, -32602),
+        ("tools/call", {"name": "sing"}, -32602),
+        ("resources/read", {"uri": "file:///etc/passwd"}, -32602),
+        ("resources/read", {"uri": "bookmark://1/../2"}, -32602),
+        ("completion/complete", {}, -32602),
+        ("initialize", {}, -32602),
+    ],
+)
+async def test_a_request_that_cannot_be_served_is_told_so_in_both_eras(
+    service: Service, method: str, params: dict[str, Any], code: int
+) -> None:
+    body = {"jsonrpc": "2.0", "id": "x", "method": method, "params": params}
+
+    older = await sent(service, body)
+    assert (older.status_code, older.json()["error"]["code"]) == (200, code)
+    assert older.json()["id"] == "x"
+    if method == "initialize":
+        return
+    newer = await post(service.alice.client, message(method, params), **_plain_name(params))
+    assert newer.status_code == (404 if code == -32601 else 400)
+    assert newer.json()["error"]["code"] in (code, -32020)
+
+
+def _plain_name(params: dict[str, Any]) -> dict[str, str]:
+    return {"Mcp-Name": str(params["name"])} if "name" in params else {}
+
+
+async def test_unknown_versions_and_other_headers_are_refused(service: Service) -> None:
+    asked = message("tools/list")
+    client = service.alice.client
+
+    other = await post(client, asked, **{"MCP-Protocol-Version": "2025-11-25"})
+    method = await post(client, asked, **{"Mcp-Method": "tools/call"})
+    named = await post(client, message("tools/call", LIST), **{"Mcp-Name": "get_bookmarks"})
+    headers = {k: v for k, v in headers_of(asked).items() if k != "MCP-Protocol-Version"}
+    without = await client.post("/mcp", json=asked, headers=headers)
+    twice = await client.post(
+        "/mcp", json=asked, headers=[*headers_of(asked).items(), ("Mcp-Method", "tools/list")]
+    )
+    for response in (other, method, named, without, twice):
+        assert (response.status_code, response.json()["error"]["code"]) == (400, -32020)
+
+    future = message("tools/list")
+    future["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] = "2099-01-01"
+    newer = await post(client, future, **{"MCP-Protocol-Version": "2099-01-01"})
+    plain = await sent(service, CALL, **{"MCP-Protocol-Version": "1999-01-01"})
+    for response in (newer, plain):
+        assert (response.status_code, response.json()["error"]["code"]) == (400, -32022)
+        assert NEWEST in response.json()["error"]["data"]["supported"]
+    assert "2025-11-25" in plain.json()["error"]["data"]["supported"]
+
+
+async def test_other_kinds_of_bodies_are_refused(service: Service) -> None:
+    assert (await sent(service, CALL, **{"Content-Type": "text/plain"})).status_code == 415
+    assert (await sent(service, CALL, Accept="text/event-stream")).status_code == 406
+    assert (await sent(service, CALL, Accept="*/*")).status_code == 200
+    assert (await sent(service, CALL, **{"X-Large": "x" * 40_000})).status_code == 400
+
+
+async def test_notifications_and_answers_are_taken_and_dropped(service: Service) -> None:
+    note = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    for version in ("2024-11-05", "2025-11-25", NEWEST):
+        taken = await sent(service, note, **{"MCP-Protocol-Version": version})
+        assert (taken.status_code, taken.content) == (202, b"")
+    answer = {"jsonrpc": "2.0", "id": 1, "result": {}}
+    assert (await sent(service, answer)).status_code == 202
+    refused = await sent(service, answer, **{"MCP-Protocol-Version": NEWEST})
+    assert refused.status_code == 400
+
+
+async def test_an_answer_is_for_its_caller_alone(service: Service) -> None:
+    response = await sent(service, CALL)
+
+    assert response.headers["cache-control"] == "private, no-cache"
+    assert "mcp-session-id" not in response.headers
+    assert response.headers["x-request-id"]
+
+
+async def test_a_client_that_goes_leaves_nothing_running(service: Service) -> None:
+    """The work of a call that waits ends with its connection."""
+    started, ended = asyncio.Event(), asyncio.Event()
+
+    class Slow:
+        async def answer(self, *_: Any) -> Any:
+            started.set()
+            try:
+                await asyncio.sleep(60)
+            finally:
+                ended.set()
+
+    from bowerbird.storage.accounts import AccountStore  # noqa: PLC0415 - here only
+    from bowerbird.toolserver.endpoint import ToolServer  # noqa: PLC0415
+    from bowerbird.wire.auth import Authenticator  # noqa: PLC0415
+    from bowerbird.wire.measures import Measures  # noqa: PLC0415
+
+    tools = ToolServer(
+        "/mcp",
+        Slow,
+        authenticate=Authenticator(AccountStore(service.database), service.clock, "http://x"),
+        origins=(),
+        measures=Measures(),
+        upgrade_url="",
+    )
+    messages: list[Message] = [{"type": "http.request", "body": b"{}"}, {"type": "http.disconnect"}]
+    answered: list[Message] = []
+
+    async def receive() -> Message:
+        return messages.pop(0)
+
+    async def send(sent: Message) -> None:
+        answered.append(sent)
+
+    headers = [
+        (b"authorization", f"Bearer {service.alice.key}".encode()),
+        (b"content-type", b"application/json"),
+    ]
+    scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": headers}
+    await asyncio.wait_for(tools(scope, receive, send), 5)
+
+    assert started.is_set()
+    assert ended.is_set()
+    assert answered == []

@@ -1,0 +1,90 @@
+"""No tool, resource or completion of one account shows or changes anything of another's."""
+
+import json
+from typing import Any
+
+import pytest
+
+from bowerbird.toolserver.catalogue import TOOLS
+from tests.support import make
+from tests.support.service import Member
+from tests.support.toolcalls import ask, call, message, post, result_of
+
+pytestmark = pytest.mark.anyio
+
+SECRET = "geheim"
+THEIRS = "777001"
+# Arguments that would reach another account's things, if anything could.
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    "list_bookmarks": {"q": SECRET, "is_unread_only": False, "hide_archived": False},
+    "search_bookmarks": {"query": SECRET},
+    "get_bookmarks": {"post_ids": [THEIRS]},
+    "count_bookmarks": {"q": SECRET, "is_unread_only": False},
+    "update_bookmarks": {"post_ids": [THEIRS], "is_read": True},
+    "list_labels": {},
+    "add_label": {"post_ids": [THEIRS], "label_name": "mine"},
+    "remove_label": {"post_ids": [THEIRS], "label_name": SECRET},
+    "batch_label": {"operations": [{"op": "add", "post_ids": [THEIRS], "label_name": "mine"}]},
+    "list_views": {},
+    "get_view_bookmarks": {"slug": SECRET},
+    "create_view": {"name": "mine", "base_query": {"tag": SECRET}},
+    "update_view": {"slug": SECRET, "name": "taken"},
+    "delete_view": {"slug": SECRET},
+    "create_export": {"format": "json", "view": SECRET},
+    "get_export": {"job_id": "0" * 32},
+    "get_account": {},
+}
+
+
+async def fill(bob: Member) -> None:
+    await bob.save_all([make.post(post_id=THEIRS, text=f"{SECRET} words", tags=[SECRET])])
+    await call(bob, "create_view", name=SECRET, base_query={"q": SECRET})
+
+
+async def everything(bob: Member) -> Any:
+    library = await bob.listed(is_unread_only="false", hide_archived="false")
+    views = await call(bob, "list_views")
+    return library["data"], views["views"]
+
+
+def test_every_tool_is_tried() -> None:
+    assert set(ARGUMENTS) == {tool.name for tool in TOOLS}
+
+
+@pytest.mark.parametrize("tool", ARGUMENTS)
+async def test_a_tool_reaches_its_own_account_only(alice: Member, bob: Member, tool: str) -> None:
+    await fill(bob)
+    before = await everything(bob)
+
+    result = await result_of(alice, tool, **ARGUMENTS[tool])
+
+    shown = json.dumps(result.get("structuredContent", {}))
+    assert "words" not in shown
+    if tool in ("list_labels", "list_views"):
+        assert SECRET not in shown
+    if tool.startswith(("count", "list", "search")):
+        assert not any(result["structuredContent"].get(n) for n in ("count", "total_count"))
+    assert await everything(bob) == before
+
+
+async def test_resources_and_completions_stay_at_home(alice: Member, bob: Member) -> None:
+    await fill(bob)
+    reference = {"type": "ref/resource", "uri": "view://{slug}"}
+
+    for uri in (f"bookmark://{THEIRS}", f"view://{SECRET}"):
+        response = await post(alice.client, message("resources/read", {"uri": uri}))
+        assert response.status_code == 400
+        assert response.json()["error"]["code"] == -32602
+        assert response.json()["error"]["data"] == {"uri": uri}
+    assert (await ask(alice, "resources/list"))["resources"] == []
+    completed = await ask(
+        alice, "completion/complete", ref=reference, argument={"name": "slug", "value": ""}
+    )
+    assert completed["completion"]["values"] == []
+
+
+async def test_a_key_of_idempotency_belongs_to_its_account(alice: Member, bob: Member) -> None:
+    mine = await call(alice, "create_view", name="A", idempotency_key="same")
+    theirs = await call(bob, "create_view", name="B", idempotency_key="same")
+
+    assert (mine["name"], theirs["name"]) == ("A", "B")

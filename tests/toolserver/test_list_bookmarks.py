@@ -1,0 +1,199 @@
+"""`list_bookmarks`: short pages that continue without a gap, with the list's own filters."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.support import make
+from tests.support.service import Member
+from tests.support.toolcalls import call, ids, refusal, result_of
+
+pytestmark = pytest.mark.anyio
+
+
+async def crawled(member: Member, **arguments: Any) -> list[str]:
+    seen: list[str] = []
+    cursor: str | None = None
+    while True:
+        answer = await call(member, "list_bookmarks", **arguments, cursor=cursor)
+        seen += [post["post_id"] for post in answer["bookmarks"]]
+        cursor = answer["next_cursor"]
+        if cursor is None:
+            return seen
+
+
+async def test_it_shows_what_is_new_in_a_short_form(alice: Member) -> None:
+    saved = await alice.save(text="first light", author="ada", tags=["sky"])
+
+    answer = await call(alice, "list_bookmarks")
+
+    assert answer["bookmarks"] == [
+        {
+            "post_id": saved["post_id"],
+            "author": "ada",
+            "author_name": "Ada L.",
+            "text": "first light",
+            "link": saved["tweet_details"]["link"],
+            "posted_at": "2026-01-01T00:00:00+00:00",
+            "bookmarked_at": "2026-07-18T08:21:13.841838+00:00",
+            "labels": ["sky"],
+            "is_read": False,
+            "is_archived": False,
+        }
+    ]
+    assert answer["count"] == answer["total_count"] == 1
+    assert answer["next_cursor"] is None
+    assert answer["truncated"] is False
+    assert answer["filters"] == {"is_unread_only": True, "hide_archived": True}
+
+
+async def test_a_post_takes_few_bytes_however_long_it_is(alice: Member) -> None:
+    await alice.save(text="word " * 2_000, article={"title": "A title", "plain_text": "x" * 9_000})
+
+    (post,) = (await call(alice, "list_bookmarks"))["bookmarks"]
+
+    assert len(post["text"]) <= 280
+    assert post["text"].endswith("word…")
+    assert post["title"] == "A title"
+    assert len(json.dumps(post)) < 700
+
+
+async def test_detailed_gives_everything(alice: Member) -> None:
+    await alice.save(text="whole", article={"title": "T", "plain_text": "y" * 3_000})
+
+    answer = await call(alice, "list_bookmarks", response_format="detailed")
+
+    shown = answer["bookmarks"][0]
+    (whole,) = (await alice.listed())["data"]
+    article = shown["tweet_details"].pop("article")
+    assert len(article["plain_text"]) == 2_000
+    assert article["title"] == "T"
+    whole["tweet_details"].pop("article")
+    assert shown == whole
+
+
+async def test_read_and_archived_posts_are_hidden_unless_asked_for(alice: Member) -> None:
+    new = await alice.save()
+    read = await alice.save(is_read=True)
+    archived = await alice.save(is_archived=True)
+
+    assert await ids(alice, "list_bookmarks") == [new["post_id"]]
+    everything = await ids(alice, "list_bookmarks", is_unread_only=False, hide_archived="false")
+    assert everything == [archived["post_id"], read["post_id"], new["post_id"]]
+
+
+async def test_nothing_new_comes_with_the_hint_of_the_list(alice: Member) -> None:
+    await alice.save(is_read=True)
+
+    answer = await call(alice, "list_bookmarks")
+
+    assert answer["bookmarks"] == []
+    assert "1 read or archived bookmark matches" in answer["advice"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
+        ({"author": "@Bea"}, ["bea"]),
+        ({"tag": "BIRDS"}, ["bea"]),
+        ({"q": "owl"}, ["owl"]),
+        ({"media_type": "image"}, ["image"]),
+        ({"posted_from": "2026-02-01"}, ["late"]),
+        ({"posted_to": "2026-01-01T00:00:01+00:00", "author": "bea"}, ["bea"]),
+    ],
+)
+async def test_the_filters_are_those_of_the_list(
+    alice: Member, arguments: dict[str, Any], found: list[str]
+) -> None:
+    picture = {"type": "image", "url": "https://example.com/a.png"}
+    saved = {
+        "bea": make.post(author="bea", tags=["birds"]),
+        "owl": make.post(text="an owl"),
+        "image": make.post(attachments=[picture]),
+        "late": make.post(posted_at="2026-03-01T00:00:00+00:00"),
+    }
+    await alice.save_all(list(saved.values()))
+
+    answer = await call(alice, "list_bookmarks", **arguments)
+
+    assert [p["post_id"] for p in answer["bookmarks"]] == [saved[n]["post_id"] for n in found]
+    assert arguments.items() <= answer["filters"].items()
+
+
+async def test_pages_follow_each_other_without_a_gap(alice: Member) -> None:
+    saved = [make.post() for _ in range(7)]
+    await alice.save_all(saved)
+
+    assert await crawled(alice, limit=3) == [post["post_id"] for post in saved[::-1]]
+
+
+async def test_an_answer_stays_short_and_its_cursor_skips_nothing(alice: Member) -> None:
+    saved = [make.post(text="long " * 100, name="N" * 100) for _ in range(100)]
+    await alice.save_all(saved)
+
+    result = await result_of(alice, "list_bookmarks", limit=100)
+
+    answer = result["structuredContent"]
+    assert answer["truncated"] is True
+    assert 20 < answer["count"] < 60
+    assert f"Only {answer['count']} of 100 posts fit" in answer["advice"]
+    assert len(result["content"][0]["text"].encode()) <= 26_000
+    assert await crawled(alice, limit=100) == [post["post_id"] for post in saved[::-1]]
+
+
+async def test_one_post_that_is_larger_than_an_answer_is_cut_to_fit(alice: Member) -> None:
+    links = [{"type": "link", "url": f"https://example.com/{n}"} for n in range(2_000)]
+    quoted = {"post_id": "5", "text": "語" * 30_000}
+    await alice.save_all([make.post(attachments=links), make.post(quoted=quoted)])
+
+    result = await result_of(alice, "list_bookmarks", response_format="detailed", limit=2)
+
+    answer = result["structuredContent"]
+    assert len(result["content"][0]["text"].encode()) <= 26_000
+    assert answer["count"] >= 1
+    assert len(await crawled(alice, response_format="detailed")) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"limit": 0}, "limit: must be a whole number from 1 to 100, got '0'."),
+        ({"limit": "many"}, "limit: must be a whole number from 1 to 100, got 'many'."),
+        ({"limit": 2.5}, "limit: must be a whole number from 1 to 100, got '2.5'."),
+        ({"limit": True}, "limit: must be a whole number from 1 to 100, got 'True'."),
+        ({"is_unread_only": "maybe"}, "is_unread_only: must be true or false, got 'maybe'."),
+        ({"author": 5}, "author: must be a string, got '5'."),
+        ({"author": "x" * 1_001}, "author: must have at most 1,000 characters, got 1,001."),
+        ({"q": "a\x00b"}, "q: holds U+0000, which no database can keep."),
+        ({"media_type": "song"}, "media_type: must be one of image, video, gif, article"),
+        ({"sort_by": "luck"}, "sort_by: must be one of sort_index, created_at"),
+        ({"sort_by": "relevance"}, "sort_by: relevance needs words to search for."),
+        ({"posted_from": "soon"}, "posted_from: must be an ISO 8601 date"),
+        ({"cursor": "abc"}, "cursor: 'abc' was not given out for this list"),
+        ({"response_format": "long"}, "response_format: must be one of concise, detailed"),
+        ({"autor": "x"}, "'autor': is not an argument of list_bookmarks (did you mean author?)"),
+        ({"vector_search_term": "x"}, "'vector_search_term': is not an argument"),
+    ],
+)
+async def test_a_wrong_argument_is_named(
+    alice: Member, arguments: dict[str, Any], sentence: str
+) -> None:
+    said = await refusal(alice, "list_bookmarks", **arguments)
+
+    assert said.startswith(f"INVALID_REQUEST: {sentence}")
+    assert said.endswith("Correct the argument and call again.")
+
+
+async def test_more_than_the_most_is_applied_as_the_most(alice: Member) -> None:
+    await alice.save_all([make.post() for _ in range(101)])
+
+    assert len(await ids(alice, "list_bookmarks", limit="5000")) <= 100
+
+
+async def test_numbers_and_flags_written_as_text_are_understood(alice: Member) -> None:
+    await alice.save_all([make.post() for _ in range(3)])
+
+    assert len(await ids(alice, "list_bookmarks", limit="2", is_unread_only="true")) == 2
+    assert len(await ids(alice, "list_bookmarks", limit=1.0)) == 1
+    assert len(await ids(alice, "list_bookmarks", author=None, tag="")) == 3

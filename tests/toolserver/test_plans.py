@@ -1,0 +1,103 @@
+"""What a plan opens and a call costs: the same as over REST, said in sentences."""
+
+from typing import Any
+
+import pytest
+
+from tests.support import make
+from tests.support.service import Member, Service
+from tests.support.toolcalls import ask, call, message, post, refusal
+
+pytestmark = pytest.mark.anyio
+
+UPGRADE = "http://localhost:8080/upgrade"
+
+
+async def used(cast: Service) -> int:
+    """Calls of this month that were charged to the free account."""
+    await cast.app.calls.flush()
+    return (await cast.free.account()).calls_this_month
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "code"),
+    [
+        ("list_bookmarks", {"author": "ada"}, "FILTER_NOT_ALLOWED"),
+        ("list_bookmarks", {"cursor": "x"}, "PAGINATION_NOT_ALLOWED"),
+        ("search_bookmarks", {"query": "owl", "tag": "x"}, "FILTER_NOT_ALLOWED"),
+        ("count_bookmarks", {"posted_from": "2026-01-01"}, "FILTER_NOT_ALLOWED"),
+        ("add_label", {"post_ids": ["1"], "label_name": "x"}, "SUBSCRIPTION_REQUIRED"),
+        ("remove_label", {"post_ids": ["1"], "label_name": "x"}, "SUBSCRIPTION_REQUIRED"),
+        ("batch_label", {"operations": []}, "SUBSCRIPTION_REQUIRED"),
+        ("create_view", {"name": "x"}, "SUBSCRIPTION_REQUIRED"),
+        ("update_view", {"slug": "x"}, "SUBSCRIPTION_REQUIRED"),
+        ("delete_view", {"slug": 5}, "SUBSCRIPTION_REQUIRED"),
+        ("get_view_bookmarks", {"slug": "x", "cursor": "y"}, "PAGINATION_NOT_ALLOWED"),
+    ],
+)
+async def test_a_free_plan_is_told_where_it_ends(
+    cast: Service, tool: str, arguments: dict[str, Any], code: str
+) -> None:
+    said = await refusal(cast.free, tool, **arguments)
+
+    assert said.startswith(f"{code}: ")
+    assert UPGRADE in said
+    assert await used(cast) == 0
+
+
+async def test_the_plan_speaks_before_the_arguments(free: Member) -> None:
+    said = await refusal(free, "list_bookmarks", posted_from="nonsense", nonsense=1)
+
+    assert said.startswith("FILTER_NOT_ALLOWED")
+
+
+async def test_the_first_page_is_open_and_shows_that_more_follows(free: Member) -> None:
+    await free.save_all([make.post() for _ in range(3)])
+
+    assert (await call(free, "list_bookmarks", limit=2))["next_cursor"] is not None
+
+
+async def test_a_call_costs_what_it_costs_over_rest(cast: Service) -> None:
+    free = cast.free
+    saved = await free.save()
+
+    await ask(free, "tools/list")
+    await ask(free, "resources/list")
+    await ask(free, "prompts/list")
+    await call(free, "count_bookmarks")
+    await refusal(free, "list_bookmarks", limit=0)
+    assert await used(cast) == 0
+
+    await call(free, "list_bookmarks")
+    await call(free, "update_bookmarks", post_ids=[saved["post_id"]], is_read=True)
+    await call(free, "count_bookmarks", q="x")
+    await ask(free, "resources/read", uri=f"bookmark://{saved['post_id']}")
+    assert await used(cast) == 4
+
+
+async def test_a_used_up_month_is_told_with_its_end(cast: Service) -> None:
+    free = cast.free
+    saved = await free.save()
+    for _ in range(100):
+        await free.listed()
+    await cast.app.calls.flush()
+
+    read = await refusal(free, "list_bookmarks")
+    written = await refusal(free, "update_bookmarks", post_ids=[saved["post_id"]], is_read=True)
+    resource = await post(
+        free.client, message("resources/read", {"uri": f"bookmark://{saved['post_id']}"})
+    )
+
+    for said in (read, written, resource.json()["error"]["message"]):
+        assert said.startswith("SUBSCRIPTION_REQUIRED: The free plan's 100 calls")
+        assert "2026-08-01" in said
+    assert (await free.account()).unread == 1
+    assert (await call(free, "count_bookmarks"))["total"] == 1
+
+
+async def test_paid_accounts_are_not_counted(cast: Service) -> None:
+    for _ in range(3):
+        await call(cast.alice, "list_bookmarks")
+    await cast.app.calls.flush()
+
+    assert (await cast.alice.account()).calls_this_month == 0

@@ -1,0 +1,101 @@
+"""`search_bookmarks`: best matches first, read and archived ones too."""
+
+import pytest
+
+from tests.support.service import Member
+from tests.support.toolcalls import call, ids, refusal
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_it_finds_read_and_archived_posts(alice: Member) -> None:
+    read = await alice.save(text="an owl at noon", is_read=True)
+    archived = await alice.save(text="an owl at night", is_archived=True)
+    await alice.save(text="a crow")
+
+    answer = await call(alice, "search_bookmarks", query="owl")
+
+    assert {p["post_id"] for p in answer["bookmarks"]} == {read["post_id"], archived["post_id"]}
+    assert answer["filters"] == {
+        "query": "owl",
+        "mode": "keyword",
+        "is_unread_only": False,
+        "hide_archived": False,
+        "sort_by": "relevance",
+    }
+
+
+async def test_the_best_match_comes_first_unless_another_order_is_asked_for(alice: Member) -> None:
+    best = await alice.save(text="owl")
+    other = await alice.save(text="an owl among many many other words that are about other birds")
+
+    assert await ids(alice, "search_bookmarks", query="owl") == [best["post_id"], other["post_id"]]
+    newest = await ids(alice, "search_bookmarks", query="owl", sort_by="sort_index")
+    assert newest == [other["post_id"], best["post_id"]]
+
+
+async def test_a_search_goes_on_from_page_to_page(alice: Member) -> None:
+    saved = {(await alice.save(text="owl"))["post_id"] for _ in range(5)}
+
+    first = await call(alice, "search_bookmarks", query="owl", limit=3)
+    second = await call(
+        alice, "search_bookmarks", query="owl", limit=3, cursor=first["next_cursor"]
+    )
+
+    shown = [p["post_id"] for p in [*first["bookmarks"], *second["bookmarks"]]]
+    assert set(shown) == saved
+    assert len(shown) == 5
+    assert second["next_cursor"] is None
+
+
+async def test_filters_narrow_a_search(alice: Member) -> None:
+    await alice.save(text="owl", author="bea")
+    mine = await alice.save(text="owl", author="ada", tags=["night"])
+
+    assert await ids(alice, "search_bookmarks", query="owl", tag="Night") == [mine["post_id"]]
+    assert await ids(alice, "search_bookmarks", query="owl -owl") == []
+
+
+@pytest.mark.parametrize("query", ["", "   ", None])
+async def test_there_must_be_something_to_look_for(alice: Member, query: str | None) -> None:
+    said = await refusal(alice, "search_bookmarks", query=query)
+
+    assert said.startswith("INVALID_REQUEST: query: is ")
+
+
+async def test_a_mode_that_is_none_is_named(alice: Member) -> None:
+    said = await refusal(alice, "search_bookmarks", query="owl", mode="telepathic")
+
+    assert "mode: must be one of keyword, semantic, hybrid, got 'telepathic'." in said
+
+
+@pytest.mark.parametrize("mode", ["semantic", "hybrid"])
+async def test_a_free_plan_does_not_search_by_meaning(free: Member, mode: str) -> None:
+    said = await refusal(free, "search_bookmarks", query="owl", mode=mode)
+
+    assert said.startswith("VECTOR_SEARCH_NOT_ALLOWED: mode: ")
+    assert said.endswith("Call again with mode keyword.")
+    assert "vector_search_term" not in said
+
+
+async def test_meaning_is_found_without_a_common_word(alice: Member) -> None:
+    bread = await alice.save(text="My sourdough starter doubled overnight; the loaf has a crust.")
+    word = await alice.save(text="The word baking stands here, beside tax returns and invoices.")
+    await alice.embed()
+
+    semantic = await call(alice, "search_bookmarks", query="baking at home", mode="semantic")
+    hybrid = await ids(alice, "search_bookmarks", query="baking", mode="hybrid")
+
+    assert semantic["bookmarks"][0]["post_id"] == bread["post_id"]
+    assert semantic["filters"]["mode"] == "semantic"
+    assert "vector_search_term" not in semantic["filters"]
+    assert set(hybrid) == {bread["post_id"], word["post_id"]}
+
+
+async def test_a_store_that_is_not_built_is_told_with_how_far_it_is(alice: Member) -> None:
+    await alice.save(text="an owl")
+
+    said = await refusal(alice, "search_bookmarks", query="owl", mode="semantic")
+
+    assert said.startswith("VECTOR_SEARCH_NOT_ALLOWED: The vector store is being built: 0 of 1")
+    assert "mode keyword searches the same posts by word" in said
