@@ -5,15 +5,28 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from benchmarks import imports, lists, report, scales, searches, starts, tool_calls, writes
+from benchmarks import (
+    exports,
+    imports,
+    lists,
+    meaning,
+    report,
+    scales,
+    searches,
+    starts,
+    tool_calls,
+    writes,
+)
 from benchmarks.figures import Row
 from benchmarks.options import Options
 
 MEASURES: Final[dict[str, Callable[[Options], Iterator[Row]]]] = {
     "lists": lists.measure,
     "search": searches.measure,
+    "meaning": meaning.measure,
     "import": imports.measure,
     "writes": writes.measure,
+    "exports": exports.measure,
     "tools": tool_calls.measure,
     "start": starts.measure_start,
     "memory": starts.measure_memory,

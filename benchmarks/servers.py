@@ -45,7 +45,8 @@ def command() -> list[str]:
 def environment(data_dir: Path, **settings: str | int) -> dict[str, str]:
     """The service's own settings and nothing of the caller's."""
     env = {name: text for name, text in os.environ.items() if not name.startswith("BOWERBIRD_")}
-    given = {"data_dir": data_dir, "admin_port": 0, **settings}
+    # Without a model, unless a measurement names one: nothing is embedded beside the load.
+    given = {"data_dir": data_dir, "admin_port": 0, "model_dir": os.devnull, **settings}
     return env | {f"BOWERBIRD_{name.upper()}": str(value) for name, value in given.items()}
 
 

@@ -1,6 +1,6 @@
 """Puts the parts together: the only module that knows all of them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -24,6 +24,7 @@ from bowerbird.library.marking import Marking
 from bowerbird.library.meaning import Meaning
 from bowerbird.library.sweeping import Sweeping
 from bowerbird.library.trash import Trash
+from bowerbird.library.version_use import VersionUse
 from bowerbird.library.views import Views
 from bowerbird.rest import account as account_endpoints
 from bowerbird.rest import bookmarks as bookmark_endpoints
@@ -38,15 +39,19 @@ from bowerbird.settings import Settings
 from bowerbird.storage.accounts import AccountStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.files import Files
+from bowerbird.storage.version_use import VersionUseStore
 from bowerbird.toolserver.serving import ToolParts, tool_server
 from bowerbird.web.site import site
+from bowerbird.wire import deprecation
 from bowerbird.wire.answers import AnswerCache
 from bowerbird.wire.auth import Authenticator
 from bowerbird.wire.calls import Endpoint
+from bowerbird.wire.deprecation import DEPRECATIONS, Deprecation
 from bowerbird.wire.measures import Measures
 from bowerbird.wire.surface import Surface
 from bowerbird.wire.writes import Writes
 
+VERSION: Final = "v1"
 _HEALTH: Final = ("/healthz", "/livez", "/readyz")
 
 
@@ -58,6 +63,7 @@ class App:
     calls: CallCounter
     measures: Measures
     sweeping: Sweeping
+    uses: VersionUse
     worker: Worker
     watch: JobWatch
     models: Models
@@ -73,12 +79,18 @@ class Searching:
 
 
 def build(
-    settings: Settings, database: Database, clock: Clock, models: Models | None = None
+    settings: Settings,
+    database: Database,
+    clock: Clock,
+    models: Models | None = None,
+    *,
+    deprecations: Sequence[Deprecation] = DEPRECATIONS,
 ) -> App:
     """`models` are shared where several services run in one process."""
     accounts = AccountStore(database)
     calls = CallCounter(accounts, clock, settings.free_calls_per_month)
     measures = Measures()
+    uses = VersionUse(VersionUseStore(database), clock)
     files = Files(settings)
     searching = build_searching(settings, database, clock, models)
     _follow(measures, searching.jobs)
@@ -87,18 +99,22 @@ def build(
     state = AccountState(calls, searching.meaning, clock)
     parts = _Parts(settings, database, clock, files, worker, answers, searching)
     authenticate = Authenticator(accounts, clock, settings.site_origin)
+    endpoints = [*account_endpoints.endpoints(state, answers), *_endpoints(parts)]
+    routes = [(endpoint.method, endpoint.path) for endpoint in endpoints]
     api = Surface(
-        [*account_endpoints.endpoints(state, answers), *_endpoints(parts)],
+        endpoints,
         authenticate=authenticate,
         calls=calls,
         measures=measures,
         upgrade_url=settings.upgrade_url,
+        deprecations=deprecation.notices(deprecations, routes, settings.site_origin),
+        note_use=lambda account_id: uses.note(account_id, VERSION),
     )
     has_sandbox = settings.sandbox == "on"
     trial = sandbox.build(settings, clock, calls, measures) if has_sandbox else api
     pages = site(
         settings,
-        lambda: openapi.document(settings.api_origin),
+        lambda: openapi.document(settings.api_origin, site_origin=settings.site_origin),
         sandboxed.ROUTES if has_sandbox else (),
         clock,
         measures,
@@ -116,6 +132,7 @@ def build(
         calls=calls,
         measures=measures,
         sweeping=Sweeping(database, clock),
+        uses=uses,
         worker=worker,
         watch=JobWatch(database, clock, measures),
         models=searching.models,

@@ -17,6 +17,11 @@ def system_clock() -> int:
     return time.time_ns() // 1_000
 
 
+def day_of(now: int) -> int:
+    """The day in UTC as a number that orders: days since 1970."""
+    return now // _DAY
+
+
 def month_of(now: int) -> int:
     """The calendar month in UTC as a number that orders: 202611."""
     return _month_of_day(now // _DAY)

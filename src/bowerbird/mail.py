@@ -66,6 +66,11 @@ class Mailer:
         self._our_name = urlsplit(settings.site_origin).hostname or "localhost"
 
     @property
+    def domain(self) -> str:
+        """The sender's, for identifiers of letters."""
+        return self._from_address.rpartition("@")[2]
+
+    @property
     def is_ready(self) -> bool:
         """Whether a mail server is set at all."""
         return bool(self._url.hostname)
@@ -115,7 +120,7 @@ class Mailer:
             message["Subject"] = _CONTROLS.sub(" ", letter.subject).strip()
             message["Date"] = format_datetime(localtime())
             if "message-id" not in given:
-                message["Message-ID"] = make_msgid(domain=self._from_address.rpartition("@")[2])
+                message["Message-ID"] = make_msgid(domain=self.domain)
             for name, value in letter.headers.items():
                 _require_header(name, value)
                 message[name] = value

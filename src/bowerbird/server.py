@@ -127,6 +127,7 @@ async def _running(
     database = await open_database(settings)
     service = app.build(settings, database, system_clock)
     flushing = asyncio.create_task(service.calls.keep_flushing())
+    noting = asyncio.create_task(service.uses.keep_flushing())
     tasks = [asyncio.create_task(service.sweeping.keep_sweeping())]
     if settings.admin_port:
         tasks.append(asyncio.create_task(service.watch.keep_looking()))
@@ -140,7 +141,8 @@ async def _running(
         for task in tasks:
             task.cancel()
         service.calls.stop()
-        await asyncio.wait((*tasks, *working, flushing))
+        service.uses.stop()
+        await asyncio.wait((*tasks, *working, flushing, noting))
         await service.models.close()
         await database.close()
 

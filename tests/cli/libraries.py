@@ -127,6 +127,12 @@ class Library:
         )
         self.sql(f"INSERT INTO job VALUES {rows}")  # noqa: S608 - ours
 
+    def fill_versions(self, *, email: str = EMAIL, last_day: int = 20_000) -> None:
+        """A use of v1, and that its end was told."""
+        account_id = self.value(f"SELECT account_id FROM person WHERE email = '{email}'")  # noqa: S608 - ours
+        self.sql(f"INSERT INTO version_use VALUES ({account_id}, 'v1', {last_day})")  # noqa: S608 - ours
+        self.sql(f"INSERT INTO sunset_notice VALUES ({account_id}, 'v1', 'sent', 0)")  # noqa: S608 - ours
+
     def sql(self, statement: str) -> list[tuple[Any, ...]]:
         """Runs a raw statement behind the service's back."""
         if self.settings.is_sqlite:

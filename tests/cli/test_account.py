@@ -12,7 +12,7 @@ from tests.cli.libraries import EMAIL, Library, sqlite_library
 
 _OWNED = (
     *("person", "library", "api_key", "api_call", "bookmark", "label", "bookmark_label"),
-    *("idempotency", "trash", "smart_view", "job"),
+    *("idempotency", "trash", "smart_view", "job", "version_use", "sunset_notice"),
 )
 
 
@@ -130,10 +130,12 @@ def test_a_deletion_leaves_no_trace_and_touches_nobody_else(empty: Library) -> N
     empty.fill(450)
     empty.run("key", "create", EMAIL)
     empty.fill_beside(450)
+    empty.fill_versions()
     before = _rows(empty)
     empty.fill(450, email="bob@example.com")
     empty.run("key", "create", "bob@example.com")
     empty.fill_beside(450, email="bob@example.com")
+    empty.fill_versions(email="bob@example.com")
 
     ran = empty.run("account", "delete", EMAIL, "--yes")
 

@@ -139,6 +139,8 @@ def test_what_belongs_to_no_account_is_removed(library: Library) -> None:
         "INSERT INTO label VALUES (77, 1, 'x', 'x', '{}', 0, 0), (77, 2, 'y', 'y', '{}', 0, 0)"
     )
     library.sql("INSERT INTO smart_view VALUES (77, 'v', 'V', '', '{}', 'null', '[]', 0, 0)")
+    library.sql("INSERT INTO version_use VALUES (77, 'v1', 1)")
+    library.sql("INSERT INTO sunset_notice VALUES (77, 'v1', 'sent', 0)")
     blob = "x''" if library.settings.is_sqlite else "''"
     library.sql(f"INSERT INTO trash VALUES (77, '1', {blob}, 0)")  # noqa: S608 - ours
     library.sql(
@@ -147,7 +149,7 @@ def test_what_belongs_to_no_account_is_removed(library: Library) -> None:
     library.add_jobs(77, "j")
     found = library.run("check")
     assert found.code == 1
-    for table in ("smart_view", "trash", "idempotency", "job"):
+    for table in ("version_use", "sunset_notice", "smart_view", "trash", "idempotency", "job"):
         assert f"The library: {table} rows of no account: stored 1, must be 0." in found.text
     assert "The library: api_call rows of no account: stored 1, must be 0." in found.text
     assert "The library: label rows of no account: stored 2, must be 0." in found.text

@@ -132,3 +132,23 @@ def test_a_text_of_a_megabyte_flows_over_pages(tmp_path: Path) -> None:
     assert len(found.pages) > 80
     assert "end-of-text" in found.flat
     assert "unbreakable" * 3 in found.flat
+
+
+def test_no_part_of_a_post_is_cut_off_at_the_end_of_a_page(tmp_path: Path) -> None:
+    words = "many words " * 900
+    posts = [
+        bookmark(text="short", attachments=[{"type": "image", "alt_text": words + "last_alt"}]),
+        bookmark(text="short", tags=[f"label {number}" for number in range(800)] + ["last_tags"]),
+        bookmark(text="short", tags=["書" * 90 + "last_label"]),
+        bookmark(text="short", name=words + "last_name"),
+        bookmark(
+            text="short",
+            attachments=[{"type": "poll", "choices": [*map(str, range(300)), "last_choices"]}],
+        ),
+        bookmark(text="line\n" * 300 + "last_lines"),
+    ]
+
+    found = Document(export("pdf", tmp_path, posts).path).flat
+
+    for part in ("alt", "tags", "label", "name", "choices", "lines"):
+        assert f"last_{part}" in found

@@ -34,6 +34,8 @@ LIBRARY = {
     "smart_view",
     "vector",
     "vector_store",
+    "version_use",
+    "sunset_notice",
     "job",
 }
 # Where SQLite keys by place, PostgreSQL has the two parts of it.

@@ -21,6 +21,7 @@ ACROSS_ACCOUNTS = {
     "note_paid",
     "outlived",
     "renew_epochs",
+    "callers_of_version",
     "ownerless",
     "leftovers",
     "mend_leftovers",

@@ -18,6 +18,17 @@ def document() -> dict[str, Any]:
     return loaded
 
 
+def resolved(part: dict[str, Any]) -> dict[str, Any]:
+    """What a reference of the document points to; anything else is itself."""
+    found: dict[str, Any] = part
+    while "$ref" in found:
+        names = found["$ref"].removeprefix("#/").split("/")
+        found = document()
+        for name in names:
+            found = found[name]
+    return found
+
+
 def of_accounts() -> dict[str, Any]:
     """The paths that need a key: all but the sandbox's."""
     paths = document()["paths"]
@@ -37,10 +48,9 @@ def check(response: httpx.Response) -> None:
         # No such path or method: only the envelope is promised.
         _check_unknown(response, request, is_sandbox=is_sandbox)
         return
-    promised = operation["responses"].get(str(response.status_code))
+    promised = resolved(operation["responses"].get(str(response.status_code), {}))
     assert promised, f"{request.method} {request.url.path} answers {response.status_code}"
-    for name, header in promised.get("headers", {}).items():
-        assert not header.get("required") or name in response.headers, name
+    _check_headers(response, promised.get("headers", {}))
     if _is_file(promised):
         assert response.headers["content-type"].partition(";")[0] in promised["content"]
     elif "content" in promised:
@@ -48,6 +58,13 @@ def check(response: httpx.Response) -> None:
         _check_body(response, request, schema)
     else:
         assert response.content == b""
+
+
+def _check_headers(response: httpx.Response, promised: dict[str, Any]) -> None:
+    for name, header in promised.items():
+        assert not resolved(header).get("required") or name in response.headers, name
+    known = {name.lower() for name in promised} | {"content-type", "content-length"}
+    assert set(response.headers) <= known, "a header that the document does not tell of"
 
 
 def _check_unknown(response: httpx.Response, request: httpx.Request, *, is_sandbox: bool) -> None:

@@ -4,13 +4,14 @@ import asyncio
 import datetime as dt
 import ipaddress
 import ssl
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from email import message_from_bytes
 from email.message import EmailMessage
 from email.policy import default
 from pathlib import Path
+from threading import Thread
 from typing import Any, cast
 
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
@@ -95,6 +96,32 @@ async def mail_server(
     finally:
         listening.close()
         await listening.wait_closed()
+
+
+@contextmanager
+def mail_server_beside(**given: Any) -> Iterator[MailServer]:
+    """The same on a thread of its own, for tests that wait for a command."""
+    loop = asyncio.new_event_loop()
+    thread = Thread(target=loop.run_forever)
+    thread.start()
+    server = mail_server(**given)
+    try:
+        yield asyncio.run_coroutine_threadsafe(server.__aenter__(), loop).result()
+        closing = server.__aexit__(None, None, None)
+        asyncio.run_coroutine_threadsafe(_ended(closing), loop).result()
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+async def _ended(closing: Awaitable[Any]) -> None:
+    """Connections that a killed client left are cut, too."""
+    await closing
+    others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
 
 
 def _tls_context(folder: Path, host: str) -> ssl.SSLContext:

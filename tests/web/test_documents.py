@@ -183,5 +183,6 @@ async def test_a_fault_of_ours_tells_a_reference_and_nothing_else() -> None:
         response = await client.get("/")
 
     assert response.status_code == 500
-    assert response.text.startswith("Something went wrong on our side. Reference: ")
+    reference = response.headers["x-request-id"]
+    assert response.text == f"Something went wrong on our side. Reference: {reference}\n"
     assert "secret" not in response.text

@@ -1,6 +1,8 @@
 """The pages for people: what they say, and the policy they are sent under."""
 
 import re
+import tomllib
+from pathlib import Path
 
 import httpx
 import pytest
@@ -229,3 +231,16 @@ async def test_without_a_sandbox_nothing_speaks_of_it(opened: Opened) -> None:
         response = await site.get(path)
         assert response.status_code == 200
         assert "sandbox" not in response.text.lower(), path
+
+
+def test_every_template_and_static_file_is_in_the_package() -> None:
+    root = Path(__file__).parents[2]
+    declared = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    patterns = declared["tool"]["setuptools"]["package-data"]["bowerbird.web"]
+    folder = root / "src" / "bowerbird" / "web"
+    held = {path for pattern in patterns for path in folder.glob(pattern)}
+
+    needed = {path for name in ("templates", "static") for path in (folder / name).rglob("*.*")}
+
+    assert needed
+    assert needed <= held

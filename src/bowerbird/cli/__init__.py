@@ -14,6 +14,7 @@ from bowerbird.cli import (
     importing,
     jobs,
     keys,
+    notifying,
     serving,
     spec,
 )
@@ -53,6 +54,7 @@ for _command in (
     jobs.jobs,
     checking.check,
     doctor.doctor,
+    notifying.notify_sunset,
     spec.spec,
 ):
     commands.add_command(_with_lines_kept(_command))

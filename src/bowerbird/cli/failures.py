@@ -13,6 +13,7 @@ from bowerbird.storage.copies import CopyFailed
 from bowerbird.storage.migrations import SchemaProblem
 from bowerbird.storage.replacing import LibraryInUse
 from bowerbird.storage.sqlite_schema import FolderInUse
+from bowerbird.wire.deprecation import BadDeprecation
 
 _TOLD = (
     Refusal,
@@ -22,6 +23,7 @@ _TOLD = (
     BadArchive,
     CopyFailed,
     LibraryInUse,
+    BadDeprecation,
 )
 
 

@@ -2,22 +2,30 @@
 
 import dataclasses
 import json
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
 import click
 
 from bowerbird.errors import CATALOGUE
-from bowerbird.rest import openapi
+from bowerbird.rest import compatibility, openapi
 from bowerbird.settings import PREFIX, Settings
 from bowerbird.toolserver import catalogue
 
-_MADE = "<!-- Made by `make generate`; edit the code it is made from. -->\n\n"
+PROMISED: Final = "spec/published/v1.json"
+_MADE: Final = "<!-- Made by `make generate`; edit the code it is made from. -->\n\n"
 
 
 @click.command()
 @click.option("--write", is_flag=True, help="Write the files.")
 @click.option("--check", is_flag=True, help="Fail when a file differs from the code.")
-def spec(*, write: bool, check: bool) -> None:
+@click.option(
+    "--publish",
+    is_flag=True,
+    help=f"Promise the document: write {PROMISED}, unless that breaks what is promised.",
+)
+def spec(*, write: bool, check: bool, publish: bool) -> None:
     r"""Print the OpenAPI document, or keep the made files true (in a checkout).
 
     \b
@@ -25,12 +33,17 @@ def spec(*, write: bool, check: bool) -> None:
       bowerbird spec > openapi.json
     """
     files = made_files()
+    if publish:
+        _publish(files["spec/openapi.json"])
+        return
     if not write and not check:
         click.echo(files["spec/openapi.json"], nl=False)
         return
     differing = [path for path, text in files.items() if _held(path) != text]
     if check and differing:
         raise click.ClickException(f"{', '.join(differing)} differ from the code: make generate")
+    if check:
+        _refuse_breaks(files["spec/openapi.json"])
     for path in differing:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         Path(path).write_text(files[path], encoding="utf-8")
@@ -46,6 +59,24 @@ def made_files() -> dict[str, str]:
         "docs/errors.md": _errors_page(),
         **catalogue.published_files(),
     }
+
+
+def _publish(text: str) -> None:
+    _refuse_breaks(text)
+    Path(PROMISED).parent.mkdir(parents=True, exist_ok=True)
+    Path(PROMISED).write_text(text, encoding="utf-8")
+    click.echo(f"wrote {PROMISED}")
+
+
+def _refuse_breaks(text: str) -> None:
+    promised = _held(PROMISED)
+    if promised is None:
+        return
+    today = datetime.now(UTC).date()
+    found = compatibility.breaks(json.loads(promised), json.loads(text), today)
+    if found:
+        told = "\n".join(f"  {one}" for one in found)
+        raise click.ClickException(f"What {PROMISED} promises is broken:\n{told}")
 
 
 def _held(path: str) -> str | None:

@@ -4,13 +4,15 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any, Final
 
+import msgspec
+
 from bowerbird.exports import dates
 from bowerbird.exports.tasks import About
 from bowerbird.exports.texts import Data, address, breakable, cleaned, paragraphs, title
-from bowerbird.model.bookmarks import Bookmark, PostDetails
+from bowerbird.model.bookmarks import Bookmark
 
-_SHORT_LETTERS: Final = 1_500
-_SHORT_ATTACHMENTS: Final = 6
+_SHORT_BYTES: Final = 2_000
+_LINE_BYTES: Final = 80
 
 Thread = Sequence[Bookmark]
 
@@ -93,7 +95,7 @@ def _counts(posts: Sequence[Bookmark]) -> list[list[str]]:
 
 def _post(post: Bookmark) -> Data:
     details = post.tweet_details
-    return _filled(
+    shown = _filled(
         author=title(post.author_details.name),
         handle=title(_handle(post.author_username)),
         date=_date(details.posted_at),
@@ -103,20 +105,14 @@ def _post(post: Bookmark) -> Data:
         article=_article(details.article),
         quoted=_quoted(details.quoted_tweet),
         attached=_attached(details.attachments),
-        long=_is_long(details),
     )
+    return shown | _filled(long=_is_long(shown))
 
 
-def _is_long(details: PostDetails) -> bool:
+def _is_long(shown: Data) -> bool:
     """Whether a post may need more than a good part of a page."""
-    quoted = details.quoted_tweet or {}
-    texts = details.text + _text(quoted, "text")
-    return (
-        details.article is not None
-        or quoted.get("article") is not None
-        or len(texts) + 80 * texts.count("\n") > _SHORT_LETTERS
-        or len(details.attachments) + len(quoted.get("attachments") or ()) > _SHORT_ATTACHMENTS
-    )
+    size = msgspec.json.encode(shown)
+    return len(size) + _LINE_BYTES * size.count(b"\\n") > _SHORT_BYTES
 
 
 def _filled(**fields: Any) -> Data:

@@ -41,7 +41,7 @@ SCRATCH: Final = "scratch"
 _PAGE: Final = 200
 _PIECE_BYTES: Final = 1 << 20
 # When others wait for the loop, the export steps back for this many times what a page took it.
-_STEP_BACK: Final = 3
+_STEP_BACK: Final = 6
 _BUSY_S: Final = 0.0005
 _KEPT_DAYS: Final = 30
 _AT_ONCE: Final = 100

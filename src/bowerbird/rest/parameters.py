@@ -1,4 +1,4 @@
-"""What the OpenAPI document tells of a list's parameters, in the contract's order."""
+"""What the OpenAPI document tells of parameters, a list's in the contract's order."""
 
 from typing import Any, Final
 
@@ -16,6 +16,32 @@ def _flag(default: bool) -> Schema:  # noqa: FBT001 - it is the default's value
     return {"type": "boolean", "default": default}
 
 
+# By name, for parameters in the path too.
+EXAMPLES: Final[dict[str, Any]] = {
+    "post_id": "1945678901234567890",
+    "label_id": "1",
+    "slug": "weekend-reading",
+    "job_id": "x7Qk2mZt9LwP4sVb",
+    "token": "eyJ0b2tlbiI6MX0",
+    "highlight": True,
+    "limit": 50,
+    "cursor": "AoJ1c29ydF9pbmRleA",
+    "is_unread_only": False,
+    "hide_archived": True,
+    "media_type": "image",
+    "author": "bowerwatch",
+    "tag": "Birds",
+    "posted_from": "2026-01-01T00:00:00+00:00",
+    "posted_to": "2026-07-01T00:00:00+02:00",
+    "bookmarked_from": "2026-07-01T00:00:00Z",
+    "bookmarked_to": "2026-07-31T23:59:59Z",
+    "q": '"blue things" bower* -paint',
+    "vector_search_term": "birds that decorate",
+    "sort_by": "posted_at",
+    "sort_order": "asc",
+    "bucket": "long-reads",
+    "sort_cursor": "2026-07-01T08:00:00+00:00",
+}
 PARAMETERS: Final[dict[str, tuple[Schema, str]]] = {
     "limit": (
         {"type": "integer", "minimum": 1, "default": LIMIT_DEFAULT},

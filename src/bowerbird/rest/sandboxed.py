@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from bowerbird.errors import Code
+from bowerbird.rest.headers import IDEMPOTENCY_KEY, named
 from bowerbird.rest.operations import OPERATIONS, Operation
 from bowerbird.rest.schemas import REF, Json, required
 
@@ -40,9 +41,6 @@ SIMULATED: Final = {
     "server_error": Code.INTERNAL_ERROR,
 }
 MARK: Final = "SandboxMark"
-_ENVIRONMENT: Final[Json] = {
-    "X-Service-Environment": {"required": True, "schema": {"const": "sandbox"}}
-}
 
 
 def moved(path: str) -> str:
@@ -79,6 +77,7 @@ def _headers(*, is_write: bool) -> list[Json]:
         "required": False,
         "description": "Get this failure instead of an answer.",
         "schema": {"type": "string", "enum": list(SIMULATED)},
+        "example": "rate_limited",
     }
     key: Json = {
         "name": "Idempotency-Key",
@@ -86,6 +85,7 @@ def _headers(*, is_write: bool) -> list[Json]:
         "required": False,
         "description": "Taken and ignored: nothing is kept here that could be repeated.",
         "schema": {"type": "string"},
+        "example": IDEMPOTENCY_KEY["example"],
     }
     return [key, simulate] if is_write else [simulate]
 
@@ -101,10 +101,27 @@ def _twin(operation: Operation) -> Operation:
 
 
 def _marked_response(response: Json) -> Json:
-    made: Json = {**response, "headers": {**response["headers"], **_ENVIRONMENT}}
+    made: Json = {**response, "headers": {**response["headers"], **named("X-Service-Environment")}}
     media: dict[str, Any] = response.get("content", {}).get("application/json", {})
     # A file has no envelope to carry the mark.
     if "schema" in media:
         schema = {"allOf": [media["schema"], {"$ref": REF + MARK}]}
-        made["content"] = {"application/json": {**media, "schema": schema}}
+        made["content"] = {"application/json": {**media, "schema": schema, **_examples(media)}}
     return made
+
+
+def _examples(media: Json) -> Json:
+    """The twin's, each with the mark."""
+    made: Json = {}
+    if "example" in media:
+        made["example"] = _marked_body(media["example"])
+    if "examples" in media:
+        made["examples"] = {
+            name: {"value": _marked_body(shown["value"])}
+            for name, shown in media["examples"].items()
+        }
+    return made
+
+
+def _marked_body(body: Json) -> Json:
+    return {**body, "meta": {**body.get("meta", {}), "sandbox": True}}

@@ -14,6 +14,8 @@ from bowerbird.library.parameters import FILTER_PARAMETERS
 from bowerbird.library.trash import Deleted
 from bowerbird.library.views import ViewShown
 from bowerbird.model.bookmarks import Article, Attachment, Bookmark, QuotedPost
+from bowerbird.rest import fields
+from bowerbird.rest.parameters import PARAMETERS
 
 Json = dict[str, Any]
 
@@ -31,7 +33,19 @@ _NAME: Final[Json] = {"type": "string", "minLength": 1, "maxLength": 100}
 
 
 def schemas() -> Json:
-    return {**_records(), **_metas(), **_bodies(), **_refusals()}
+    made = {**_records(), **_metas(), **_bodies(), **_refusals()}
+    return {name: described(name, schema) for name, schema in made.items()}
+
+
+def described(name: str, schema: Json) -> Json:
+    """The schema with a sentence to each of its fields."""
+    properties = {
+        field: {"description": sentence, **shape}
+        if (sentence := fields.sentence(name, field))
+        else shape
+        for field, shape in schema.get("properties", {}).items()
+    }
+    return {**schema, "properties": properties} if properties else schema
 
 
 def success(data: Json, meta: Json) -> Json:
@@ -66,27 +80,18 @@ def _records() -> Json:
 
 def _highlight() -> Json:
     """Not required of a bookmark: it is there when it was asked for and there is a hit to show."""
-    where = {**_TEXT, "description": "The field that holds the hits, such as text."}
-    html = {**_TEXT, "description": "Escaped text around the hits, each of them in a mark element."}
-    return required(field=where, html=html)
+    return required(field=_TEXT, html=_TEXT)
 
 
 def _metas() -> Json:
     page = required(
-        next_cursor={"type": ["string", "null"], "description": "null on the last page."},
+        next_cursor={"type": ["string", "null"]},
         limit={"type": "integer", "minimum": 1, "maximum": 100},
         total_count=_COUNT,
         count={"type": "integer", "minimum": 0, "maximum": 100},
     )
-    page["properties"]["hint"] = {
-        "type": "string",
-        "description": "Says so when only read or archived bookmarks match.",
-    }
-    page["properties"]["vector_pending"] = {
-        "type": "integer",
-        "minimum": 1,
-        "description": "How many bookmarks a search by meaning cannot find yet.",
-    }
+    page["properties"]["hint"] = _TEXT
+    page["properties"]["vector_pending"] = {"type": "integer", "minimum": 1}
     return {
         "ListMeta": page,
         "MessageMeta": required(message=_TEXT),
@@ -97,8 +102,7 @@ def _metas() -> Json:
 
 
 def _bodies() -> Json:
-    filters: Json = {name: {} for name in FILTER_PARAMETERS}
-    query = {"type": "object", "properties": filters}
+    query = _query()
     view: Json = {
         "name": _NAME,
         "description": {"type": "string", "maxLength": 1000},
@@ -132,17 +136,25 @@ def _bodies() -> Json:
             "operations",
         ),
         "LabelChange": _body({"label_name": _NAME, "metadata": {"type": "object"}}),
-        "MergeRequest": _body(
-            {"into": {**_TEXT, "description": "Id of the label to keep."}}, "into"
-        ),
+        "MergeRequest": _body({"into": _TEXT}, "into"),
         "ExportRequest": {
-            **_body({**filters, "view": _TEXT, "tweet_ids": _IDS}),
+            **_body({**query["properties"], "view": _TEXT, "tweet_ids": _IDS}),
             "additionalProperties": False,
         },
         "NewBucket": _body({"name": _NAME, "slug": _TEXT, "query": query}, "name"),
         "NewView": _body(view, "name"),
         "ViewChange": _body(view),
     }
+
+
+def _query() -> Json:
+    """The list's filters as a kept query has them: a flag may be a text, a date relative."""
+    filters: Json = {}
+    for name in FILTER_PARAMETERS:
+        schema, sentence = PARAMETERS[name]
+        types = ["boolean", "string"] if schema["type"] == "boolean" else ["string"]
+        filters[name] = {"type": [*types, "null"], "description": sentence}
+    return {"type": "object", "properties": filters}
 
 
 def _body(properties: Json, *needed: str) -> Json:

@@ -9,11 +9,17 @@ from typing import Any, Final
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.places import LAST_NUMBER, place_of
 
-_HIDING: Final = ("delete_keys", "delete_calls", "delete_library")
+_HIDING: Final = (
+    "delete_keys",
+    "delete_calls",
+    "delete_version_uses",
+    "delete_sunset_notices",
+    "delete_library",
+)
 _PLACED: Final = ("delete_words", "delete_contents")
 _BOOKMARKS: Final = (*_PLACED, "delete_vectors", "delete_attachments", "delete_bookmarks")
 _BESIDE: Final = ("some_trash", "some_answers", "some_jobs")
-# Keys and calls once more: a server may have written the calls it had counted meanwhile.
+# Keys, calls and uses once more: a server may have written what it had counted meanwhile.
 _REST: Final = (
     *_BOOKMARKS,
     "delete_trash",

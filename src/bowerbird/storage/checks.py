@@ -31,6 +31,8 @@ _OWNED: Final = {
     "smart_view": "account_id, slug",
     "vector": "account_id, number, model",
     "vector_store": "account_id, model",
+    "version_use": "account_id, version",
+    "sunset_notice": "account_id, version",
     "job": "account_id, job_id",
 }
 _COLUMNS: Final = (

@@ -1,6 +1,7 @@
 """Serves the site: looks a path up, answers, and writes one line of log."""
 
 import asyncio
+import itertools
 import secrets
 import time
 from collections.abc import Callable, Collection
@@ -52,27 +53,39 @@ class _Site:
         self._measures = measures
         self._table: dict[str, Maker] | None = None
         self._made: dict[str, Resource] = {}
+        self._id_start = secrets.token_hex(6)
+        self._id_count = itertools.count(1)
         self._log = structlog.get_logger()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - no path reads a body
         started = time.perf_counter()
-        route, reply = await self._reply(scope)
-        headers = list(reply.headers)
+        request_id = f"{self._id_start}-{next(self._id_count)}"
+        route, reply = await self._reply(scope, request_id)
+        headers = [*reply.headers, (b"x-request-id", request_id.encode())]
         if reply.status not in (204, 304):
             headers.append((b"content-length", b"%d" % len(reply.body)))
         body = b"" if scope["method"] == "HEAD" else reply.body
         await send({"type": "http.response.start", "status": reply.status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
-        self._note(scope["method"], route, reply, time.perf_counter() - started)
+        seconds = time.perf_counter() - started
+        self._measures.observe(route, scope["method"], reply.status, seconds)
+        self._log.info(
+            "request",
+            id=request_id,
+            method=scope["method"],
+            route=route,
+            status=reply.status,
+            ms=round(seconds * 1000, 2),
+            bytes=len(reply.body),
+        )
 
-    async def _reply(self, scope: Scope) -> tuple[str, Reply]:
+    async def _reply(self, scope: Scope, request_id: str) -> tuple[str, Reply]:
         """The route that the log names, and the answer; a fault of ours tells a reference only."""
         try:
             return await self._answer(scope)
         except Exception:  # noqa: BLE001 - whatever it is, the caller gets an answer
-            reference = secrets.token_hex(8)
-            self._log.exception("fault", reference=reference, route="site")
-            sentence = f"Something went wrong on our side. Reference: {reference}\n"
+            self._log.exception("fault", reference=request_id, route="site")
+            sentence = f"Something went wrong on our side. Reference: {request_id}\n"
             return "site", Reply(500, list(_PLAIN), sentence.encode())
 
     async def _answer(self, scope: Scope) -> tuple[str, Reply]:
@@ -111,14 +124,3 @@ class _Site:
                 404, list(_PLAIN), b"There is nothing here. Start at /llms.txt or /docs.\n"
             )
         return (await self._resource("", self._resources.missing)).answer(asked)
-
-    def _note(self, method: str, route: str, reply: Reply, seconds: float) -> None:
-        self._measures.observe(route, method, reply.status, seconds)
-        self._log.info(
-            "request",
-            method=method,
-            route=route,
-            status=reply.status,
-            ms=round(seconds * 1000, 2),
-            bytes=len(reply.body),
-        )

@@ -5,7 +5,7 @@ The order of refusals is fixed: 401, then 404 and 405 for the path, then 413, th
 
 import re
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -21,8 +21,9 @@ from bowerbird.model.accounts import Account
 from bowerbird.wire import bodies, envelope, streaming
 from bowerbird.wire.answers import Asked
 from bowerbird.wire.calls import NOBODY, Call, Endpoint
+from bowerbird.wire.deprecation import Route
 from bowerbird.wire.measures import Measures
-from bowerbird.wire.replies import CORS, PREFLIGHT, REPLAYED, Reply
+from bowerbird.wire.replies import CORS, PREFLIGHT, REPLAYED, Header, Reply
 from bowerbird.wire.request_ids import RequestIds
 
 MOST_BODY_BYTES: Final = bodies.MOST_BYTES
@@ -39,6 +40,8 @@ class _Path(Struct, frozen=True):
     pattern: re.Pattern[str]
     template: str
     endpoints: dict[str, Endpoint]
+    # By method: what tells the callers of a deprecated route.
+    notices: dict[str, list[Header]]
 
     @property
     def allow(self) -> str:
@@ -59,6 +62,7 @@ class Request(Struct):
     request_id: bytes
     template: str = "unknown"
     account: Account | None = None
+    notices: Sequence[Header] = ()
 
 
 class Surface:
@@ -70,12 +74,15 @@ class Surface:
         calls: CallCounter,
         measures: Measures,
         upgrade_url: str,
+        deprecations: Mapping[Route, list[Header]] | None = None,
+        note_use: Callable[[int], None] = lambda _: None,
     ) -> None:
-        self._paths = _paths(endpoints)
+        self._paths = _paths(endpoints, deprecations or {})
         self._authenticate = authenticate
         self._calls = calls
         self._measures = measures
         self._upgrade_url = upgrade_url
+        self._note_use = note_use
         # Bound once: the lazy logger would look its configuration up for every line.
         self._log = structlog.get_logger().bind()
         self._ids = RequestIds()
@@ -84,7 +91,7 @@ class Surface:
         started = time.perf_counter()
         request = self._request(scope)
         reply = await self._reply(scope, receive, request)
-        headers = [*reply.headers, *CORS, (b"x-request-id", request.request_id)]
+        headers = [*reply.headers, *request.notices, *CORS, (b"x-request-id", request.request_id)]
         await send({"type": "http.response.start", "status": reply.status, "headers": headers})
         if reply.stream is not None:
             await self._stream(reply.stream, receive, send, request)
@@ -118,18 +125,17 @@ class Surface:
         return envelope.refusal(refused, self._upgrade_url)
 
     async def _answer(self, scope: Scope, receive: Receive, request: Request) -> Reply:
-        if request.header_bytes > MOST_HEADER_BYTES:
-            raise Refusal(
-                Code.INVALID_REQUEST,
-                f"The request's headers are larger than {MOST_HEADER_BYTES // 1024} KiB.",
-            )
         path, path_params = self._find(request.path)
+        if path is not None:
+            request.notices = path.notices.get(request.method, ())
+        _check_header_size(request.header_bytes)
         if request.method == "OPTIONS":
             return _preflight(path)
         account = NOBODY
         if path is None or not path.is_public:
             key = request.headers.get(b"authorization")
             account = request.account = await self._authenticate(key)
+            self._note_use(account.account_id)
         if path is None:
             raise Refusal(Code.NOT_FOUND, f"There is nothing at {errors.shown(request.path)}.")
         request.template = path.template
@@ -199,15 +205,19 @@ class Surface:
         )
 
 
-def _paths(endpoints: Sequence[Endpoint]) -> list[_Path]:
+def _paths(
+    endpoints: Sequence[Endpoint], deprecations: Mapping[Route, list[Header]]
+) -> list[_Path]:
     paths: dict[str, _Path] = {}
     for endpoint in endpoints:
         if endpoint.path not in paths:
             pattern, _, _ = compile_path(endpoint.path)
-            paths[endpoint.path] = _Path(pattern, endpoint.path, {})
-        paths[endpoint.path].endpoints[endpoint.method] = endpoint
-        if endpoint.method == "GET":
-            paths[endpoint.path].endpoints["HEAD"] = endpoint
+            paths[endpoint.path] = _Path(pattern, endpoint.path, {}, {})
+        path = paths[endpoint.path]
+        for method in ("GET", "HEAD") if endpoint.method == "GET" else (endpoint.method,):
+            path.endpoints[method] = endpoint
+            if notices := deprecations.get((endpoint.method, endpoint.path)):
+                path.notices[method] = notices
     # A fixed path comes before one with a part that fits anything.
     return sorted(paths.values(), key=lambda path: "{" in path.template)
 
@@ -221,6 +231,14 @@ def _endpoint(path: _Path, method: str) -> Endpoint:
             {"Allow": path.allow},
         )
     return endpoint
+
+
+def _check_header_size(size: int) -> None:
+    if size > MOST_HEADER_BYTES:
+        raise Refusal(
+            Code.INVALID_REQUEST,
+            f"The request's headers are larger than {MOST_HEADER_BYTES // 1024} KiB.",
+        )
 
 
 def _check_size(content_length: bytes | None) -> None:

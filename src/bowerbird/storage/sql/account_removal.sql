@@ -11,6 +11,14 @@ DELETE FROM api_key
 DELETE FROM api_call
  WHERE account_id = :account_id
 
+-- name: delete_version_uses
+DELETE FROM version_use
+ WHERE account_id = :account_id
+
+-- name: delete_sunset_notices
+DELETE FROM sunset_notice
+ WHERE account_id = :account_id
+
 -- name: delete_library
 DELETE FROM library
  WHERE account_id = :account_id

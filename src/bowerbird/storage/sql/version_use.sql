@@ -1,0 +1,9 @@
+-- name: keep
+-- An account that was deleted since gets no row any more.
+INSERT INTO version_use (account_id, version, last_day)
+SELECT CAST(:account_id AS bigint), CAST(:version AS text), CAST(:last_day AS bigint)
+  FROM library AS l
+ WHERE l.account_id = :account_id
+    ON CONFLICT (account_id, version) DO UPDATE
+   SET last_day = excluded.last_day
+ WHERE version_use.last_day < excluded.last_day

@@ -1,0 +1,23 @@
+"""Keeps the last day on which an account called a version."""
+
+from collections.abc import Mapping
+
+from bowerbird.storage.database import Database, Transaction
+
+
+class VersionUseStore:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._sql = database.queries("version_use")
+
+    async def keep(self, uses: Mapping[tuple[int, str], int]) -> None:
+        """Takes (account, version) -> day; an older day than the one kept changes nothing."""
+        rows = [
+            {"account_id": account_id, "version": version, "last_day": day}
+            for (account_id, version), day in sorted(uses.items())
+        ]
+
+        async def work(transaction: Transaction) -> None:
+            await transaction.run_many(self._sql["keep"], rows)
+
+        await self._database.write(work)

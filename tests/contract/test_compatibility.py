@@ -1,0 +1,334 @@
+"""Within /v1 nothing that clients rely on is taken away; each rule is shown to be kept watch on."""
+
+import copy
+import json
+import shutil
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from bowerbird import __version__
+from bowerbird.cli import commands
+from bowerbird.cli.spec import PROMISED
+from bowerbird.rest import openapi
+from bowerbird.rest.compatibility import Rule, breaks
+
+Json = dict[str, Any]
+Change = Callable[[Json], None]
+ROOT = Path(__file__).parents[2]
+TODAY = date(2026, 7, 18)
+
+
+def made() -> Json:
+    return json.loads(json.dumps(openapi.document("http://localhost:8080")))  # type: ignore[no-any-return] # it is one
+
+
+def operation(document: Json, name: str) -> Json:
+    found: Json = next(
+        operation
+        for item in document["paths"].values()
+        for operation in item.values()
+        if operation["operationId"] == name
+    )
+    return found
+
+
+def parameter(document: Json, name: str, of: str = "listBookmarks") -> Json:
+    listed = operation(document, of)["parameters"]
+    found: Json = next(given for given in listed if given["name"] == name)
+    return found
+
+
+def schema(document: Json, name: str) -> Json:
+    found: Json = document["components"]["schemas"][name]
+    return found
+
+
+def without(document: Json, name: str, field: str) -> None:
+    del schema(document, name)["properties"][field]
+    schema(document, name).get("required", []).remove(field)
+
+
+def renamed(document: Json, name: str, field: str) -> None:
+    shape = schema(document, name)["properties"][field]
+    without(document, name, field)
+    schema(document, name)["properties"][f"new_{field}"] = shape
+
+
+def one_less(document: Json, name: str) -> None:
+    listed = operation(document, "listBookmarks")["parameters"]
+    listed.remove(parameter(document, name))
+
+
+def needs(document: Json, name: str, field: str) -> None:
+    schema(document, name).setdefault("required", []).append(field)
+
+
+def test_the_promise_is_kept() -> None:
+    promised = json.loads((ROOT / PROMISED).read_text(encoding="utf-8"))
+
+    assert [str(found) for found in breaks(promised, made(), date.today())] == []  # noqa: DTZ011 - a day off is none
+
+
+def test_what_this_release_offers_is_promised() -> None:
+    promised = json.loads((ROOT / PROMISED).read_text(encoding="utf-8"))
+
+    assert promised["info"]["version"] == __version__, "run: bowerbird spec --publish"
+
+
+BREAKING: list[tuple[str, Rule, str, Change]] = [
+    (
+        "an endpoint removed",
+        Rule.ENDPOINT,
+        "GET /v1/labels",
+        lambda d: d["paths"].pop("/v1/labels"),
+    ),
+    (
+        "a method removed",
+        Rule.ENDPOINT,
+        "DELETE /v1/views/{slug}",
+        lambda d: d["paths"]["/v1/views/{slug}"].pop("delete"),
+    ),
+    (
+        "a status removed",
+        Rule.STATUS,
+        "POST /v1/labels/batch 207",
+        lambda d: operation(d, "batchLabels")["responses"].pop("207"),
+    ),
+    (
+        "a header removed",
+        Rule.HEADER,
+        "POST /v1/views 201 Location",
+        lambda d: operation(d, "createView")["responses"]["201"]["headers"].pop("Location"),
+    ),
+    (
+        "a field of an answer removed",
+        Rule.FIELD,
+        "GET /v1/bookmarks 200.data[].author_id",
+        lambda d: without(d, "Bookmark", "author_id"),
+    ),
+    (
+        "a field of an answer renamed",
+        Rule.FIELD,
+        "GET /v1/bookmarks 200.meta.total_count",
+        lambda d: renamed(d, "ListMeta", "total_count"),
+    ),
+    (
+        "a field deep in an answer removed",
+        Rule.FIELD,
+        "GET /v1/bookmarks 200.data[].tweet_details.quoted_tweet.article.plain_text",
+        lambda d: schema(d, "Article")["properties"].pop("plain_text"),
+    ),
+    (
+        "a field that may be missing now",
+        Rule.PRESENT,
+        "GET /v1/bookmarks 200.data[].is_read",
+        lambda d: schema(d, "Bookmark")["required"].remove("is_read"),
+    ),
+    (
+        "a field of an answer retyped",
+        Rule.TYPE,
+        "GET /v1/bookmarks 200.data[].sort_index",
+        lambda d: schema(d, "Bookmark")["properties"]["sort_index"].update(type="string"),
+    ),
+    (
+        "a field that may be null now",
+        Rule.TYPE,
+        "GET /v1/bookmarks 200.data[].author_username",
+        lambda d: schema(d, "Bookmark")["properties"]["author_username"].update(
+            type=["string", "null"]
+        ),
+    ),
+    (
+        "another format",
+        Rule.TYPE,
+        "GET /v1/bookmarks ?posted_from",
+        lambda d: parameter(d, "posted_from")["schema"].update(format="date"),
+    ),
+    (
+        "a parameter retyped",
+        Rule.TYPE,
+        "GET /v1/bookmarks ?limit",
+        lambda d: parameter(d, "limit")["schema"].update(type="string"),
+    ),
+    (
+        "a parameter removed",
+        Rule.PARAMETER,
+        "GET /v1/bookmarks ?tag",
+        lambda d: one_less(d, "tag"),
+    ),
+    (
+        "a field of a request removed",
+        Rule.PARAMETER,
+        "POST /v1/labels/add body.label_id",
+        lambda d: schema(d, "LabelRequest")["properties"].pop("label_id"),
+    ),
+    (
+        "a body no longer read",
+        Rule.PARAMETER,
+        "POST /v1/labels/{label_id}/merge body",
+        lambda d: operation(d, "mergeLabel").pop("requestBody"),
+    ),
+    (
+        "a parameter made required",
+        Rule.REQUIRED,
+        "GET /v1/bookmarks ?q",
+        lambda d: parameter(d, "q").update(required=True),
+    ),
+    (
+        "a required parameter added",
+        Rule.REQUIRED,
+        "GET /v1/labels ?page",
+        lambda d: operation(d, "listLabels")["parameters"].append(
+            {"name": "page", "in": "query", "required": True, "schema": {"type": "integer"}}
+        ),
+    ),
+    (
+        "a field of a request made required",
+        Rule.REQUIRED,
+        "POST /v1/labels/add body.label_name",
+        lambda d: needs(d, "LabelRequest", "label_name"),
+    ),
+    (
+        "a body asked for where there was none",
+        Rule.REQUIRED,
+        "POST /v1/bookmarks/{post_id}/restore body",
+        lambda d: operation(d, "restoreBookmark").update(
+            requestBody={"required": True, "content": {}}
+        ),
+    ),
+    (
+        "a value no longer accepted",
+        Rule.ACCEPTED,
+        "GET /v1/bookmarks ?sort_by",
+        lambda d: parameter(d, "sort_by")["schema"]["enum"].remove("title"),
+    ),
+    (
+        "a list of values where any text went",
+        Rule.ACCEPTED,
+        "GET /v1/bookmarks ?author",
+        lambda d: parameter(d, "author")["schema"].update(enum=["ada"]),
+    ),
+    (
+        "a limit tightened",
+        Rule.ACCEPTED,
+        "POST /v1/labels/batch body.operations",
+        lambda d: schema(d, "BatchRequest")["properties"]["operations"].update(maxItems=10),
+    ),
+    (
+        "another pattern",
+        Rule.ACCEPTED,
+        "POST /v1/labels/add ?Idempotency-Key",
+        lambda d: parameter(d, "Idempotency-Key", "addLabel")["schema"].update(pattern="^x$"),
+    ),
+    (
+        "another default",
+        Rule.DEFAULT,
+        "GET /v1/bookmarks ?is_unread_only",
+        lambda d: parameter(d, "is_unread_only")["schema"].update(default=False),
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("rule", "place", "change"), [pytest.param(*row[1:], id=row[0]) for row in BREAKING]
+)
+def test_a_breaking_change_is_found_and_says_which_rule_it_breaks(
+    rule: Rule, place: str, change: Change
+) -> None:
+    changed = copy.deepcopy(made())
+    change(changed)
+
+    told = [str(found) for found in breaks(made(), changed, TODAY)]
+
+    assert f"{place}: {rule.value}" in told
+
+
+def test_an_endpoint_that_comes_to_need_a_key_is_found() -> None:
+    promised, changed = made(), made()
+    operation(promised, "listLabels")["security"] = []
+
+    (found,) = breaks(promised, changed, TODAY)
+
+    assert (found.rule, found.place) == (Rule.KEY, "GET /v1/labels")
+
+
+def test_every_rule_has_its_breaking_change() -> None:
+    assert {rule for _, rule, _, _ in BREAKING} | {Rule.KEY} == set(Rule)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda d: d["paths"].update({"/v1/new": d["paths"]["/v1/labels"]}),
+        lambda d: schema(d, "Bookmark")["properties"].update(mood={"type": "string"}),
+        lambda d: operation(d, "listLabels")["parameters"].append(
+            {"name": "page", "in": "query", "required": False, "schema": {"type": "integer"}}
+        ),
+        lambda d: schema(d, "LabelRequest")["properties"].update(color={"type": "string"}),
+        lambda d: parameter(d, "sort_by")["schema"]["enum"].append("mood"),
+        lambda d: schema(d, "BatchRequest")["properties"]["operations"].update(maxItems=100),
+        lambda d: schema(d, "LabelRequest").update(required=[]),
+        lambda d: operation(d, "listLabels")["responses"].update(
+            {"418": {"$ref": "#/components/responses/RATE_LIMITED"}}
+        ),
+        lambda d: d["components"]["responses"]["RATE_LIMITED"].update(description="Slowly, please"),
+        lambda d: operation(d, "listLabels").update(summary="Other words."),
+        lambda d: operation(d, "listLabels").update(deprecated=True),
+    ],
+)
+def test_additions_and_other_words_break_nothing(change: Change) -> None:
+    changed = made()
+    change(changed)
+
+    assert breaks(made(), changed, TODAY) == []
+
+
+@pytest.mark.parametrize(("sunset", "is_allowed"), [("2026-07-18", True), ("2026-07-19", False)])
+def test_a_deprecated_endpoint_may_go_from_its_sunset_on(sunset: str, *, is_allowed: bool) -> None:
+    promised, changed = made(), made()
+    operation(promised, "listLabels").update({"deprecated": True, "x-sunset": sunset})
+    del changed["paths"]["/v1/labels"]["get"]
+
+    assert (breaks(promised, changed, TODAY) == []) is is_allowed
+
+
+def test_publishing_refuses_what_would_break_a_promise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(ROOT / "spec", tmp_path / "spec")
+    shutil.copytree(ROOT / "docs", tmp_path / "docs")
+    promised = made()
+    schema(promised, "Bookmark")["properties"]["mood"] = {"type": "string"}
+    file = tmp_path / PROMISED
+    file.write_text(json.dumps(promised), encoding="utf-8")
+
+    for option in ("--publish", "--check"):
+        ran = CliRunner().invoke(commands, ["spec", option])
+
+        assert ran.exit_code == 1
+        assert (
+            "GET /v1/bookmarks 200.data[].mood: A field of an answer is not removed" in ran.output
+        )
+    assert json.loads(file.read_text(encoding="utf-8")) == promised
+
+
+def test_publishing_takes_an_addition_into_the_promise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / PROMISED
+    promised = made()
+    del promised["paths"]["/v1/labels"]
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps(promised), encoding="utf-8")
+
+    ran = CliRunner().invoke(commands, ["spec", "--publish"])
+
+    assert (ran.exit_code, ran.output) == (0, f"wrote {PROMISED}\n")
+    assert json.loads(file.read_text(encoding="utf-8")) == made()

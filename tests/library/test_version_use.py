@@ -1,0 +1,99 @@
+"""Which account called which version last: right, and at no cost to a read."""
+
+import pytest
+
+from bowerbird import app
+from bowerbird.library.version_use import VersionUse
+from bowerbird.settings import Settings
+from bowerbird.storage.database import Database
+from bowerbird.storage.version_use import VersionUseStore
+from tests.support.service import NOW, Member, Service, SetClock
+
+pytestmark = pytest.mark.anyio
+
+DAY = 86_400 * 1_000_000
+TODAY = NOW // DAY
+
+
+async def _uses(database: Database) -> dict[int, tuple[str, int]]:
+    rows = await database.rows("SELECT account_id, version, last_day FROM version_use", {})
+    return {account_id: (version, day) for account_id, version, day in rows}
+
+
+async def test_every_account_that_called_is_noted_with_the_day(cast: Service) -> None:
+    await cast.alice.get("/v1/bookmarks")
+    await cast.bob.get("/v1/nowhere")
+    await cast.nobody.get("/v1/bookmarks")
+
+    await cast.app.uses.flush()
+
+    expected = ("v1", TODAY)
+    assert await _uses(cast.database) == {
+        cast.alice.account_id: expected,
+        cast.bob.account_id: expected,
+    }
+
+
+async def test_a_day_costs_an_account_one_write_however_often_it_calls(cast: Service) -> None:
+    await cast.alice.get("/v1/bookmarks")
+    await cast.app.uses.flush()
+    before = cast.database.generation()
+
+    for _ in range(3):
+        await cast.alice.get("/v1/bookmarks")
+        await cast.app.uses.flush()
+
+    assert cast.database.generation() == before
+
+
+async def test_a_read_writes_nothing_by_itself(cast: Service) -> None:
+    before = cast.database.generation()
+
+    await cast.alice.get("/v1/bookmarks")
+
+    assert cast.database.generation() == before
+    assert await _uses(cast.database) == {}
+
+
+async def test_the_next_day_is_noted_and_an_older_one_changes_nothing(cast: Service) -> None:
+    await cast.alice.get("/v1/bookmarks")
+    await cast.app.uses.flush()
+    cast.clock.now += DAY
+    await cast.alice.get("/v1/bookmarks")
+    await cast.app.uses.flush()
+    late = VersionUse(VersionUseStore(cast.database), SetClock())
+    late.note(cast.alice.account_id, "v1")
+    await late.flush()
+
+    assert await _uses(cast.database) == {cast.alice.account_id: ("v1", TODAY + 1)}
+
+
+async def test_noting_does_not_change_the_library(cast: Service, alice: Member) -> None:
+    before = await alice.get("/v1/bookmarks")
+    await cast.app.uses.flush()
+
+    after = await alice.get("/v1/bookmarks")
+
+    assert after.headers["etag"] == before.headers["etag"]
+
+
+async def test_a_deleted_account_leaves_no_use(cast: Service) -> None:
+    uses = VersionUse(VersionUseStore(cast.database), cast.clock)
+    uses.note(12345, "v1")
+
+    await uses.flush()
+
+    assert await _uses(cast.database) == {}
+
+
+async def test_what_the_database_does_not_take_waits_for_the_next_time(cast: Service) -> None:
+    service = app.build(Settings(), cast.database, cast.clock)
+    await cast.alice.on(service).get("/v1/bookmarks")
+    await cast.database.write(lambda t: t.run("ALTER TABLE version_use RENAME TO away", {}))
+    with pytest.raises(Exception, match=r"version_use|not been migrated"):
+        await service.uses.flush()
+    await cast.database.write(lambda t: t.run("ALTER TABLE away RENAME TO version_use", {}))
+
+    await service.uses.flush()
+
+    assert cast.alice.account_id in await _uses(cast.database)

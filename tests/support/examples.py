@@ -1,0 +1,164 @@
+"""Asks the service for every example that the OpenAPI document shows.
+
+`python -m tests.support.examples` records them in src/bowerbird/rest/examples.json.
+"""
+
+import asyncio
+import json
+import tempfile
+from pathlib import Path
+from typing import Any, Final
+
+from tests.support import databases, exporting
+from tests.support.published import document
+from tests.support.service import Service, build
+
+FILE: Final = Path(__file__).parents[2] / "src/bowerbird/rest/examples.json"
+ACCEPTED: Final = 202
+FIRST, SECOND = "1945678901234567890", "1945111222333444555"
+POSTS: Final[list[dict[str, Any]]] = [
+    {
+        "post_id": FIRST,
+        "tweet_details": {
+            "text": "He has 41 blue things now. Bottle caps in front, feathers behind.",
+            "link": f"https://x.com/bowerwatch/status/{FIRST}",
+            "posted_at": "2026-07-17T06:12:00+00:00",
+            "attachments": [
+                {
+                    "type": "image",
+                    "url": "https://images.example.com/bower.jpg",
+                    "width": 1600,
+                    "height": 1200,
+                    "alt_text": "A bower of twigs with blue bottle caps before it",
+                }
+            ],
+            "meta": {
+                "tweet_conversation_id": FIRST,
+                "non_real_time_engagement_metrics": {"reply_count": 3, "favorite_count": 128},
+            },
+        },
+        "author_id": "220033",
+        "author_username": "bowerwatch",
+        "author_details": {
+            "name": "Bower Watch",
+            "username": "bowerwatch",
+            "profile_image": "https://images.example.com/bowerwatch.png",
+        },
+        "bookmarked_at": "2026-07-18T07:00:00+00:00",
+        "sort_index": 1945900000000000002,
+    },
+    {
+        "post_id": SECOND,
+        "tweet_details": {
+            "text": "Why some birds build stages instead of nests",
+            "link": f"https://x.com/fieldnotes/status/{SECOND}",
+            "posted_at": "2026-07-15T18:30:00+00:00",
+            "article": {
+                "title": "Stages, not nests",
+                "plain_text": "A bower is no nest. Nobody sleeps there, nothing hatches there.",
+                "url": "https://example.com/stages-not-nests",
+            },
+            "meta": {"tweet_conversation_id": SECOND},
+        },
+        "author_id": "77120",
+        "author_username": "fieldnotes",
+        "author_details": {"name": "Field Notes", "username": "fieldnotes"},
+        "bookmarked_at": "2026-07-16T09:00:00+00:00",
+        "sort_index": 1945900000000000001,
+    },
+]
+BOTH: Final = [FIRST, SECOND]
+VIEW: Final = {
+    "name": "Weekend reading",
+    "description": "Long texts of the last month.",
+    "base_query": {"media_type": "article", "bookmarked_from": "last 30 days"},
+    "default_sort": {"sort_by": "posted_at", "sort_order": "desc"},
+    "triage_buckets": [{"name": "Long reads", "query": {"q": "bower"}}],
+}
+# Operation, path, body: asked in this order on one library.
+STEPS: Final[list[tuple[str, str, Any]]] = [
+    ("listBookmarks", "/v1/bookmarks?limit=1", None),
+    ("countBookmarks", "/v1/bookmarks/count?q=bower", None),
+    ("addLabel", "/v1/labels/add", {"tweet_ids": [*BOTH, "1"], "label_name": "Birds"}),
+    ("listLabels", "/v1/labels", None),
+    ("getBookmark", f"/v1/bookmarks/{FIRST}", None),
+    ("removeLabel", "/v1/labels/remove", {"tweet_ids": [SECOND], "label_name": "Birds"}),
+    (
+        "batchLabels",
+        "/v1/labels/batch",
+        {
+            "operations": [
+                {"op": "add", "tweet_ids": [SECOND], "label_name": "To read"},
+                {"op": "remove", "tweet_ids": [FIRST], "label_name": "Birds"},
+            ]
+        },
+    ),
+    (
+        "batchLabels",
+        "/v1/labels/batch",
+        {
+            "operations": [
+                {"op": "add", "tweet_ids": [FIRST], "label_name": "Blue"},
+                {"op": "remove", "tweet_ids": [FIRST], "label_name": "Green"},
+            ]
+        },
+    ),
+    ("updateLabel", "/v1/labels/1", {"label_name": "Birdlife", "metadata": {"color": "teal"}}),
+    ("mergeLabel", "/v1/labels/3/merge", {"into": "1"}),
+    ("deleteLabel", "/v1/labels/2", None),
+    ("updateBookmarks", "/v1/bookmarks/update", {"tweet_ids": BOTH, "is_read": True}),
+    ("updateBookmark", f"/v1/bookmarks/{FIRST}", {"is_read": False, "is_archived": False}),
+    ("deleteBookmark", f"/v1/bookmarks/{FIRST}", None),
+    ("restoreBookmark", f"/v1/bookmarks/{FIRST}/restore", None),
+    ("createView", "/v1/views", VIEW),
+    ("listViews", "/v1/views", None),
+    ("getView", "/v1/views/weekend-reading", None),
+    ("listViewBookmarks", "/v1/views/weekend-reading/bookmarks?bucket=long-reads", None),
+    ("updateView", "/v1/views/weekend-reading", {"name": "Sunday reading"}),
+    ("deleteView", "/v1/views/weekend-reading", None),
+    ("createExportPdf", "/v1/exports/pdf", {"tag": "Birdlife"}),
+    ("createExportCsv", "/v1/exports/csv", {"is_unread_only": False}),
+    ("createExportJson", "/v1/exports/json", {"tweet_ids": BOTH}),
+    # Of the last export, once it is done.
+    ("getExport", "/v1/exports/{job_id}", None),
+]
+# Answers with a file, of which there is no example.
+FILES: Final = ("downloadExport",)
+
+
+async def asked(service: Service) -> dict[str, Any]:
+    """Operation -> the request's body and the answers by status, as the service gives them."""
+    alice = service.alice
+    await alice.save_all(POSTS)
+    methods = {
+        operation["operationId"]: method.upper()
+        for item in document()["paths"].values()
+        for method, operation in item.items()
+    }
+    found: dict[str, Any] = {}
+    job: dict[str, Any] = {}
+    for name, path, body in STEPS:
+        if "{job_id}" in path:
+            await exporting.finished(service, alice, job)
+        response = await alice.client.request(methods[name], path.format(**job), json=body)
+        assert response.is_success, (name, response.text)
+        job = response.json()["data"] if response.status_code == ACCEPTED else job
+        kept = found.setdefault(name, {"answers": {}})
+        if body is not None:
+            kept.setdefault("request", body)
+        kept["answers"][str(response.status_code)] = response.json()
+    return found
+
+
+async def _record() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        template = databases.sqlite_template(Path(folder) / "template")
+        (Path(folder) / "data").mkdir()
+        async with databases.fresh_sqlite(template, Path(folder) / "data") as database:
+            cast = await build(database, data_dir=Path(folder) / "data")
+            found = await asked(cast)
+    FILE.write_text(json.dumps(found, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    asyncio.run(_record())

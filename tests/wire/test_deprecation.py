@@ -1,0 +1,215 @@
+"""A deprecated route tells every caller. Nothing is deprecated, so these routes are the test's."""
+
+from collections.abc import Sequence
+from datetime import date, timedelta
+
+import httpx
+import pytest
+
+from bowerbird import app
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.calls import CallCounter
+from bowerbird.rest import openapi
+from bowerbird.settings import Settings
+from bowerbird.storage.accounts import AccountStore
+from bowerbird.wire import deprecation, envelope
+from bowerbird.wire.auth import Authenticator
+from bowerbird.wire.calls import Call, Endpoint
+from bowerbird.wire.deprecation import BadDeprecation, Deprecation
+from bowerbird.wire.measures import Measures
+from bowerbird.wire.replies import JSON, Reply
+from bowerbird.wire.surface import Surface
+from tests.support.service import Member, Service
+
+pytestmark = pytest.mark.anyio
+
+SITE = "https://birds.example.com"
+SINCE, SUNSET = date(2026, 7, 1), date(2026, 12, 28)
+OLD = Deprecation(
+    method="GET", path="/v1/old/{name}", since=SINCE, sunset=SUNSET, note="/docs/moving"
+)
+TOLD = {
+    "deprecation": "Wed, 01 Jul 2026 00:00:00 GMT",
+    "sunset": "Mon, 28 Dec 2026 00:00:00 GMT",
+    "link": '<https://birds.example.com/docs/moving>; rel="deprecation"',
+}
+
+
+async def _answer(call: Call) -> Reply:
+    if call.path_params.get("name") == "missing":
+        raise Refusal(Code.NOT_FOUND, "Not here.")
+    if call.path_params.get("name") == "broken":
+        raise RuntimeError
+    return Reply(200, [JSON], envelope.success({}))
+
+
+ENDPOINTS = [
+    Endpoint("GET", "/v1/old/{name}", _answer),
+    Endpoint("POST", "/v1/old/{name}", _answer),
+    Endpoint("GET", "/v1/new", _answer),
+]
+ROUTES = [(endpoint.method, endpoint.path) for endpoint in ENDPOINTS]
+
+
+def _client(cast: Service, member: Member | None, *table: Deprecation) -> httpx.AsyncClient:
+    accounts = AccountStore(cast.database)
+    surface = Surface(
+        ENDPOINTS,
+        authenticate=Authenticator(accounts, cast.clock, SITE),
+        calls=CallCounter(accounts, cast.clock, 100),
+        measures=Measures(),
+        upgrade_url=SITE,
+        deprecations=deprecation.notices(table, ROUTES, SITE),
+    )
+    headers = {"Authorization": f"Bearer {member.key}"} if member else {}
+    transport = httpx.ASGITransport(app=surface)
+    return httpx.AsyncClient(transport=transport, base_url="http://test", headers=headers)
+
+
+def _told(response: httpx.Response) -> dict[str, str]:
+    return {name: response.headers[name] for name in TOLD if name in response.headers}
+
+
+@pytest.mark.parametrize(
+    ("method", "name", "status"),
+    [
+        ("GET", "kept", 200),
+        ("HEAD", "kept", 200),
+        ("GET", "missing", 404),
+        ("GET", "broken", 500),
+    ],
+)
+async def test_every_answer_of_a_deprecated_route_tells(
+    cast: Service, alice: Member, method: str, name: str, status: int
+) -> None:
+    async with _client(cast, alice, OLD) as client:
+        response = await client.request(method, f"/v1/old/{name}")
+
+    assert response.status_code == status
+    assert _told(response) == TOLD
+
+
+async def test_a_call_without_a_key_or_with_too_large_headers_is_told_too(
+    cast: Service, alice: Member
+) -> None:
+    async with _client(cast, None, OLD) as nobody, _client(cast, alice, OLD) as client:
+        refused = await nobody.get("/v1/old/kept")
+        large = await client.get("/v1/old/kept", headers={"X-Large": "x" * 40_000})
+
+    assert (refused.status_code, large.status_code) == (401, 400)
+    assert _told(refused) == _told(large) == TOLD
+
+
+async def test_other_methods_and_other_routes_tell_nothing(cast: Service, alice: Member) -> None:
+    async with _client(cast, alice, OLD) as client:
+        responses = [
+            await client.post("/v1/old/kept"),
+            await client.put("/v1/old/kept"),
+            await client.get("/v1/new"),
+            await client.get("/v1/nowhere"),
+        ]
+
+    assert [response.status_code for response in responses] == [200, 405, 200, 404]
+    assert not any(_told(response) for response in responses)
+
+
+async def test_the_route_works_on_after_its_sunset_until_it_is_taken_out(
+    cast: Service, alice: Member
+) -> None:
+    past = Deprecation(
+        method="GET",
+        path="/v1/old/{name}",
+        since=date(2020, 1, 1),
+        sunset=date(2021, 1, 1),
+        note=SITE,
+    )
+
+    async with _client(cast, alice, past) as client:
+        response = await client.get("/v1/old/kept")
+
+    assert response.status_code == 200
+    assert _told(response)["sunset"] == "Fri, 01 Jan 2021 00:00:00 GMT"
+
+
+async def test_a_version_that_ends_tells_on_each_of_its_routes(
+    cast: Service, alice: Member
+) -> None:
+    version = Deprecation(
+        method="*",
+        path="/v1",
+        since=SINCE,
+        sunset=SUNSET + timedelta(days=90),
+        note="https://elsewhere.example.com/v2",
+    )
+
+    async with _client(cast, alice, OLD, version) as client:
+        old = await client.get("/v1/old/kept")
+        new = await client.get("/v1/new")
+
+    assert _told(old) == TOLD, "the earlier end is the one that matters"
+    assert _told(new)["link"] == '<https://elsewhere.example.com/v2>; rel="deprecation"'
+    assert deprecation.of_version([OLD, version], "v1") == version
+    assert deprecation.of_version([OLD, version], "v2") is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        (
+            {"sunset": SINCE + timedelta(days=179)},
+            "GET /v1/bookmarks is deprecated on 2026-07-01 and ends on 2026-12-27: 179 days.",
+        ),
+        ({"sunset": SINCE - timedelta(days=1)}, "-1 days"),
+        ({"path": "/v1/gone"}, "GET /v1/gone is deprecated, but there is no such route."),
+        ({"note": "moving"}, "'moving' is not the address of a migration note"),
+        ({"note": "/a>; rel=x"}, "is not the address of a migration note"),
+        ({"note": "/a\r\nX: y"}, "is not the address of a migration note"),
+    ],
+)
+async def test_a_row_that_breaks_a_promise_keeps_the_service_from_starting(
+    cast: Service, changes: dict[str, object], sentence: str
+) -> None:
+    fields = {"method": "GET", "path": "/v1/bookmarks", "note": "/x"} | {
+        "since": SINCE,
+        "sunset": SUNSET,
+    }
+    row = Deprecation(**{**fields, **changes})  # type: ignore[arg-type] # of the right types
+
+    with pytest.raises(BadDeprecation) as caught:
+        app.build(Settings(), cast.database, cast.clock, deprecations=[row])
+
+    assert sentence in str(caught.value)
+
+
+async def test_180_days_are_enough(cast: Service, alice: Member) -> None:
+    row = Deprecation(method="GET", path="/v1/labels", since=SINCE, sunset=SUNSET, note="/x")
+
+    service = app.build(Settings(), cast.database, cast.clock, deprecations=[row])
+
+    headers = {"Authorization": f"Bearer {alice.key}"}
+    transport = httpx.ASGITransport(app=service.asgi)
+    async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+        response = await client.get("/v1/labels", headers=headers)
+    assert (SUNSET - SINCE).days == 180
+    assert _told(response)["deprecation"] == TOLD["deprecation"]
+
+
+def _operations(*table: Deprecation) -> Sequence[tuple[str, dict[str, object]]]:
+    document = openapi.document(SITE, deprecations=table)
+    return [
+        (f"{method.upper()} {path}", operation)
+        for path, item in document["paths"].items()
+        for method, operation in item.items()
+    ]
+
+
+def test_the_published_document_says_deprecated_where_the_table_does() -> None:
+    row = Deprecation(method="GET", path="/v1/labels", since=SINCE, sunset=SUNSET, note="/x")
+
+    marked = {name: operation for name, operation in _operations(row) if "deprecated" in operation}
+
+    assert list(marked) == ["GET /v1/labels"]
+    (operation,) = marked.values()
+    assert operation["deprecated"] is True
+    assert operation["x-sunset"] == "2026-12-28"
+    assert not [name for name, operation in _operations() if "deprecated" in operation]
