@@ -134,7 +134,11 @@ def build(
         measures=measures,
     )
     single: dict[str, ASGIApp] = {**dict.fromkeys(_HEALTH, _health(database)), tools.path: tools}
-    surfaces = {sandboxed.PREFIX: trial, "/v1": api, unsubscribing.PREFIX: letters}
+    surfaces: dict[str, ASGIApp] = {
+        sandboxed.PREFIX: trial,
+        "/v1": api,
+        unsubscribing.PREFIX: letters,
+    }
     return App(
         asgi=_dispatch(single, surfaces, pages),
         calls=calls,
