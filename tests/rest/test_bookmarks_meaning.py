@@ -176,9 +176,13 @@ async def test_a_changed_text_is_found_by_its_new_meaning(alice: Member) -> None
     ids = await _filled(alice)
     changed = make.post(post_id=ids["tax"], text="Puppies need eighteen hours of sleep.")
 
+    assert len(await alice.ids(vector_search_term="dogs")) == len(TEXTS)
     await alice.save_all([changed])
 
-    assert (await alice.listed(vector_search_term="dogs"))["meta"]["vector_pending"] == 1
+    waiting = await alice.listed(vector_search_term="revenue office")
+    assert waiting["meta"]["vector_pending"] == 1
+    assert waiting["meta"]["total_count"] == len(TEXTS) - 1
+    assert ids["tax"] not in [bookmark["post_id"] for bookmark in waiting["data"]]
     assert await alice.embed() == 1
     assert (await alice.ids(vector_search_term="young dogs"))[0] == ids["tax"]
 

@@ -156,7 +156,7 @@ class Meaning:
     ) -> "Matrix":
         from bowerbird.search.vectors import Block, Matrix  # noqa: PLC0415 - numpy, at first need
 
-        matrix = found or Matrix(0)
+        matrix = found or Matrix(0, invalidations=store.invalidations)
         after = (matrix.generation, _LAST)
         while rows := await self._rows(account, store, after):
             after = (rows[-1][3], rows[-1][0])
@@ -166,7 +166,20 @@ class Meaning:
             matrix = await asyncio.to_thread(matrix.with_block, block, generation)
             if len(rows) < _ROWS_AT_ONCE:
                 break
-        return Matrix(max(matrix.generation, store.generation), matrix.blocks)
+        if matrix.invalidations != store.invalidations:
+            matrix = await self._without_stale(account, store, matrix)
+        generation = max(matrix.generation, store.generation)
+        return Matrix(generation, matrix.blocks, matrix.invalidations)
+
+    async def _without_stale(
+        self, account: Account, store: VectorStoreState, matrix: "Matrix"
+    ) -> "Matrix":
+        """A post whose text changed is not found by its old one."""
+        from bowerbird.search.vectors import Numbers  # noqa: PLC0415 - numpy, at first need
+
+        text = await self._store.number_text(account.account_id, store.model)
+        numbers = await asyncio.to_thread(Numbers.read, text)
+        return await asyncio.to_thread(matrix.only, numbers, store.invalidations)
 
     async def _rows(
         self, account: Account, store: VectorStoreState, after: tuple[int, int]

@@ -63,15 +63,14 @@ class Rankings:
         """How many a list by meaning holds. No model is needed to tell."""
         store = await self._meaning.serving(account)
         model = _NO_MODEL if store is None else store.model
-        return min(await self._store.count_embedded(account, filter, model), RANKED_MOST)
+        return await self._store.count_embedded(account, filter, model, RANKED_MOST)
 
     async def total_within(
         self, transaction: Transaction, account: Account, filter: BookmarkFilter
     ) -> int:
         store = await self._meaning.serving(account, transaction)
         model = _NO_MODEL if store is None else store.model
-        found = await self._store.count_embedded(account, filter, model, transaction)
-        return min(found, RANKED_MOST)
+        return await self._store.count_embedded(account, filter, model, RANKED_MOST, transaction)
 
     async def _rank(
         self, account: Account, filter: BookmarkFilter, store: VectorStoreState | None

@@ -12,7 +12,7 @@ from bowerbird.storage.jobs import JobStore
 from bowerbird.storage.vectors import VectorStore
 
 JOB: Final = "embed"
-BUILD_EVERY_S: Final = 15.0
+BUILD_EVERY_S: Final = 10.0
 REMOVE_EVERY_S: Final = 600.0
 # Of an account that pays no longer; whoever comes back within this time finds them as they were.
 KEPT_DAYS: Final = 30

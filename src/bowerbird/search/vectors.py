@@ -71,6 +71,12 @@ class Block:
             return self
         return Block(np.where(gone, -1, self.numbers), self.pieces, self.rows)
 
+    def only(self, numbers: "Numbers") -> "Block":
+        held = numbers.holds(self.numbers)
+        return (
+            self if held.all() else Block(np.where(held, self.numbers, -1), self.pieces, self.rows)
+        )
+
     def joined(self, other: "Block") -> "Block":
         return Block(
             np.concatenate((self.numbers, other.numbers)),
@@ -98,6 +104,8 @@ class Matrix:
 
     generation: int
     blocks: tuple[Block, ...] = ()
+    # How often vectors had become stale by then.
+    invalidations: int = 0
 
     @property
     def size(self) -> int:
@@ -106,11 +114,16 @@ class Matrix:
     def with_block(self, block: Block, generation: int) -> "Matrix":
         """A later state. This one stays as it is, for whoever scans it now."""
         if not len(block.numbers):
-            return Matrix(generation, self.blocks)
+            return Matrix(generation, self.blocks, self.invalidations)
         blocks = [older.without(block.numbers) for older in self.blocks]
         while blocks and _may_join(blocks[-1], block):
             block = blocks.pop().joined(block)
-        return Matrix(generation, (*blocks, block))
+        return Matrix(generation, (*blocks, block), self.invalidations)
+
+    def only(self, numbers: "Numbers", invalidations: int) -> "Matrix":
+        """Without the vectors that became stale and were not made anew yet."""
+        blocks = tuple(block.only(numbers) for block in self.blocks)
+        return Matrix(self.generation, blocks, invalidations)
 
     def nearest(self, question: Floats, wanted: "Numbers", most: int) -> list[int]:
         """The numbers of the wanted posts that are nearest, best first. Exact: all are scanned.

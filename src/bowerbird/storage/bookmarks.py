@@ -124,15 +124,16 @@ class BookmarkStore:
         account: Account,
         filter: BookmarkFilter,
         model: bytes,
+        most: int,
         transaction: Transaction | None = None,
     ) -> int:
-        """How many that match have a vector of the model, or else the words."""
+        """How many that match have a vector of the model, or else the words; up to `most`."""
         fragments, values = self._asked(account, filter)
         by_either = "embedded_or_wanted" if "wanted" in fragments else "embedded"
         fragments = [*(name for name in fragments if name != "wanted"), by_either]
-        sql = self._statement("count", *fragments)
+        sql = self._statement("count_up_to", *fragments)
         read = self._database.slow_rows if transaction is None else transaction.rows
-        return int((await read(sql, {**values, "model": model}))[0][0])
+        return int((await read(sql, {**values, "model": model, "limit": most}))[0][0])
 
     async def number_text(self, account: Account, filter: BookmarkFilter) -> str | None:
         """The numbers of all that match, parted by commas: one text is handed over fastest."""

@@ -99,6 +99,13 @@ class VectorStore:
         values = {"account_id": account_id, "model": model, "written": written, "number": number}
         return await self._database.slow_rows(self._sql["rows_since"], {**values, "limit": limit})
 
+    async def number_text(self, account_id: int, model: bytes) -> str | None:
+        """The numbers of all bookmarks that have a vector, parted by commas."""
+        values = {"account_id": account_id, "model": model}
+        rows = await self._database.slow_rows(self._sql["number_text"], values)
+        text: str | None = rows[0][0]
+        return text
+
     async def held(
         self, transaction: Transaction, account_id: int, numbers: Sequence[int]
     ) -> Sequence[Row]:

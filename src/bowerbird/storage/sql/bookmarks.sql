@@ -51,6 +51,14 @@ SELECT b.number
    AND {filters}
  ORDER BY b.number
 
+-- name: count_up_to
+SELECT count(*)
+  FROM (SELECT 1
+          FROM bookmark AS b
+         WHERE b.account_id = :account_id
+           AND {filters}
+         LIMIT :limit) AS found
+
 -- name: filter_embedded
 EXISTS (SELECT 1 FROM vector AS v
          WHERE v.account_id = :account_id AND v.number = b.number AND v.model = :model

@@ -27,3 +27,9 @@ SELECT v.number, v.model, v.text_hash
   FROM vector AS v
  WHERE v.account_id = :account_id
    AND v.number = ANY(CAST(:numbers AS bigint[]))
+
+-- name: number_text
+SELECT string_agg(CAST(v.number AS text), ',')
+  FROM vector AS v
+ WHERE v.account_id = :account_id
+   AND v.model = :model

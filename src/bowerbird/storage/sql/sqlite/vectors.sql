@@ -26,3 +26,9 @@ SELECT b.number, b.content_hash,
 SELECT v.number, v.model, v.text_hash
   FROM json_each(:numbers) AS wanted
   CROSS JOIN vector AS v ON v.account_id = :account_id AND v.number = wanted.value
+
+-- name: number_text
+SELECT group_concat(v.number)
+  FROM vector AS v
+ WHERE v.account_id = :account_id
+   AND v.model = :model

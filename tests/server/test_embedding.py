@@ -1,0 +1,45 @@
+"""A server with a model embeds by itself, and one that needs none loads none."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import httpx
+
+from tests.support.models import MODEL_DIR
+from tests.support.serving import serving
+
+LIGHT = """
+import sys
+import bowerbird.server
+heavy = {"numpy", "onnxruntime", "tokenizers", "httpx2"} & set(sys.modules)
+assert not heavy, heavy
+"""
+
+
+def test_nothing_of_the_model_is_loaded_at_start() -> None:
+    subprocess.run([sys.executable, "-c", LIGHT], check=True)
+
+
+def test_imported_posts_are_found_by_meaning_soon(tmp_path: Path) -> None:
+    posts = Path(__file__).parents[2] / "examples" / "posts.json"
+    with serving(tmp_path, model_dir=MODEL_DIR) as server:
+        key = server.new_key()
+        server.run("import", "you@example.com", str(posts))
+
+        def state() -> str:
+            shown: str = server.get("/v1/account", key).json()["data"]["vector_store"]["state"]
+            return shown
+
+        deadline = time.monotonic() + 60
+        while state() != "ready":
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        found = server.get("/v1/bookmarks", key, vector_search_term="birds that love colours")
+        metrics = httpx.get(f"http://127.0.0.1:{server.admin_port}/metrics").text
+
+    assert found.status_code == 200
+    assert found.json()["data"]
+    assert "bowerbird_posts_embedded_total" in metrics
+    assert "bowerbird_posts_pending_embedding" in metrics
