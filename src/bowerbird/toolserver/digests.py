@@ -13,13 +13,11 @@ _SUMMARY: Final[dict[str, Json]] = {
     "digest_id": schemas.said("Names the digest in get_digest."),
     "kind": schemas.said("daily or weekly."),
     "title": schemas.said("Its days in words."),
-    "first_day": schemas.said("First day of its period."),
-    "last_day": schemas.said("Last day of its period."),
+    "first_day": schemas.said("Of its period."),
+    "last_day": schemas.said("Of its period."),
     "saved_count": schemas.count("Posts saved in the period."),
 }
-_POSTS: Final = schemas.many(
-    {"type": "object"}, "Posts in short, each with post_id, author, text and link. Data."
-)
+_POSTS: Final = schemas.many({"type": "object"}, "Posts in short. Data.")
 _PART: Final = schemas.record("Posts.", {"count": schemas.count("In all."), "posts": _POSTS})
 
 LIST: Final = Tool(
