@@ -235,6 +235,7 @@ def _tool_parts(parts: _Parts, state: AccountState) -> ToolParts:
         labels=Labels(database, clock),
         views=Views(database, bookmarks, clock),
         exports=Exports(database, parts.files, clock, parts.settings.api_origin, meaning),
+        digests=_digests(parts.settings, database, clock),
         state=state,
         writes=Writes(database, clock, parts.settings.upgrade_url),
         wake_worker=parts.worker.wake,
