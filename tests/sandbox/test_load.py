@@ -5,6 +5,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from structlog.testing import capture_logs
 
 from bowerbird.sandbox import surface
 from bowerbird.sandbox.endpoints import MOST_ANSWER_BYTES, MOST_TOUCHED
@@ -217,3 +218,13 @@ async def test_a_batch_without_sense_is_told_as_the_api_tells_it(
     response = await visitor.post("/labels/batch", {"operations": operations})
 
     assert response.status_code in (207, 400)
+
+
+async def test_the_log_names_no_account(visitor: Visitor) -> None:
+    with capture_logs() as lines:
+        trial = _trial(visitor, Limits(body_s=5, answer_s=5))
+        assert (await Stalled(trial).end()) == 400
+
+    (line,) = [line for line in lines if line["event"] == "request"]
+    assert line["account"] is None
+    assert line["route"] == "/v1/sandbox/labels/add"

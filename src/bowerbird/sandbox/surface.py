@@ -96,9 +96,14 @@ class SandboxSurface(Surface):
         return msgspec.structs.replace(reply, headers=headers)
 
     async def _answer(self, scope: Scope, receive: Receive, request: Request) -> Reply:
-        simulation.judge(request.headers, request.request_id.decode(), self._site_origin)
+        simulation.judge(scope["headers"], request.request_id.decode(), self._site_origin)
         scope[_HELD].enter_context(self._place())
         return await super()._answer(scope, _in_time(receive, self._limits.body_s), request)
+
+    def _note(self, request: Request, reply: Reply, seconds: float) -> None:
+        # The fixtures' account is nobody's, and has the number of a real one.
+        request.account = None
+        super()._note(request, reply, seconds)
 
     def _refusal(self, refused: Refusal) -> Reply:
         return envelope.marked_refusal(refused, self._upgrade_url)
