@@ -1,7 +1,7 @@
 """Serves /v1/sandbox: like the API, but for anybody, and therefore within bounds of its own."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ from bowerbird.sandbox.fixtures import Fixtures
 from bowerbird.settings import Settings
 from bowerbird.wire import envelope, streaming
 from bowerbird.wire.calls import Endpoint
+from bowerbird.wire.deprecation import Route
 from bowerbird.wire.measures import Measures
 from bowerbird.wire.replies import Header, Reply
 from bowerbird.wire.surface import Request, Surface
@@ -47,10 +48,20 @@ def build(
     calls: CallCounter,
     measures: Measures,
     limits: Limits = LIMITS,
+    *,
+    deprecations: Mapping[Route, list[Header]] | None = None,
 ) -> "SandboxSurface":
     fixtures = Fixtures()
     table = endpoints(fixtures, clock, settings)
-    return SandboxSurface(table, fixtures, settings, calls=calls, measures=measures, limits=limits)
+    return SandboxSurface(
+        table,
+        fixtures,
+        settings,
+        calls=calls,
+        measures=measures,
+        limits=limits,
+        deprecations=deprecations,
+    )
 
 
 class SandboxSurface(Surface):
@@ -63,6 +74,7 @@ class SandboxSurface(Surface):
         calls: CallCounter,
         measures: Measures,
         limits: Limits,
+        deprecations: Mapping[Route, list[Header]] | None = None,
     ) -> None:
         async def authenticate(_: bytes | None) -> Account:
             return await fixtures.account()
@@ -73,6 +85,7 @@ class SandboxSurface(Surface):
             calls=calls,
             measures=measures,
             upgrade_url=settings.upgrade_url,
+            deprecations=deprecations,
         )
         self._site_origin = settings.site_origin
         self._limits = limits
