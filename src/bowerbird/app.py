@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
+from bowerbird.jobs.digests import DigestJobs
 from bowerbird.jobs.embedding import EmbeddingJobs
 from bowerbird.jobs.exports import ExportJobs
 from bowerbird.jobs.watching import JobWatch
@@ -18,6 +19,8 @@ from bowerbird.jobs.worker import Worker
 from bowerbird.library.account_state import AccountState
 from bowerbird.library.bookmarks import Bookmarks
 from bowerbird.library.calls import CallCounter
+from bowerbird.library.digest_topics import DigestTopics
+from bowerbird.library.digests import Digests
 from bowerbird.library.exports import Exports
 from bowerbird.library.labels import Labels
 from bowerbird.library.marking import Marking
@@ -26,8 +29,10 @@ from bowerbird.library.sweeping import Sweeping
 from bowerbird.library.trash import Trash
 from bowerbird.library.version_use import VersionUse
 from bowerbird.library.views import Views
+from bowerbird.mail import Mailer
 from bowerbird.rest import account as account_endpoints
 from bowerbird.rest import bookmarks as bookmark_endpoints
+from bowerbird.rest import digests as digest_endpoints
 from bowerbird.rest import exports as export_endpoints
 from bowerbird.rest import labels as label_endpoints
 from bowerbird.rest import openapi, sandboxed
@@ -41,6 +46,7 @@ from bowerbird.storage.database import Database
 from bowerbird.storage.files import Files
 from bowerbird.storage.version_use import VersionUseStore
 from bowerbird.toolserver.serving import ToolParts, tool_server
+from bowerbird.web import unsubscribing
 from bowerbird.web.site import site
 from bowerbird.wire import deprecation
 from bowerbird.wire.answers import AnswerCache
@@ -110,6 +116,7 @@ def build(
         deprecations=deprecation.notices(deprecations, routes, settings.site_origin),
         note_use=lambda account_id: uses.note(account_id, VERSION),
     )
+    letters = unsubscribing.pages(_digests(settings, database, clock))
     has_sandbox = settings.sandbox == "on"
     trial = sandbox.build(settings, clock, calls, measures) if has_sandbox else api
     pages = site(
@@ -127,8 +134,13 @@ def build(
         measures=measures,
     )
     single: dict[str, ASGIApp] = {**dict.fromkeys(_HEALTH, _health(database)), tools.path: tools}
+    surfaces: dict[str, ASGIApp] = {
+        sandboxed.PREFIX: trial,
+        "/v1": api,
+        unsubscribing.PREFIX: letters,
+    }
     return App(
-        asgi=_dispatch(single, {sandboxed.PREFIX: trial, "/v1": api}, pages),
+        asgi=_dispatch(single, surfaces, pages),
         calls=calls,
         measures=measures,
         sweeping=Sweeping(database, clock),
@@ -152,9 +164,15 @@ def build_worker(
 ) -> Worker:
     """What does the jobs: within the server on SQLite, beside it on PostgreSQL."""
     exports = ExportJobs(database, files, clock, settings.data_dir, searching.meaning)
-    kinds = [exports.kind, searching.jobs.kind]
-    recurring = [*exports.recurring, *searching.jobs.recurring]
+    topics = DigestTopics(database, searching.meaning)
+    digests = DigestJobs(database, settings, clock, topics.of)
+    kinds = [exports.kind, digests.kind, searching.jobs.kind]
+    recurring = [*exports.recurring, *digests.recurring, *searching.jobs.recurring]
     return Worker(database, kinds, recurring, clock)
+
+
+def _digests(settings: Settings, database: Database, clock: Clock) -> Digests:
+    return Digests(database, clock, can_mail=Mailer(settings).is_ready)
 
 
 def _follow(measures: Measures, jobs: EmbeddingJobs) -> None:
@@ -189,6 +207,7 @@ def _endpoints(parts: _Parts) -> list[Endpoint]:
     labels = Labels(database, clock)
     views = Views(database, bookmarks, clock)
     exports = Exports(database, parts.files, clock, parts.settings.api_origin, meaning)
+    digests = _digests(parts.settings, database, clock)
     return [
         *bookmark_endpoints.endpoints(bookmarks, answers),
         *bookmark_endpoints.write_endpoints(
@@ -199,6 +218,8 @@ def _endpoints(parts: _Parts) -> list[Endpoint]:
         *label_endpoints.write_endpoints(labels, writes),
         *view_endpoints.endpoints(views, answers),
         *view_endpoints.write_endpoints(views, writes),
+        *digest_endpoints.endpoints(digests, answers),
+        *digest_endpoints.write_endpoints(digests, writes),
         *export_endpoints.endpoints(exports),
         *export_endpoints.write_endpoints(exports, writes, parts.worker.wake),
     ]

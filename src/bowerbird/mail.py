@@ -26,9 +26,11 @@ _FIRST_PERMANENT: Final = 500
 _PORTS: Final = {"smtp": 587, "smtps": 465}
 # Mail to this machine never leaves it: no certificate has to vouch for the way.
 _HERE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
-# Bodies in seven bits: not every server on the way takes more.
-_ASCII: Final = SMTP.clone(cte_type="7bit")
-_UTF8: Final = SMTPUTF8.clone(cte_type="7bit")
+# Bodies in seven bits: not every server on the way takes more. Long lines: an address that is
+# folded comes out encoded, and then no mail program finds it in List-Unsubscribe.
+_LINE: Final = 900
+_ASCII: Final = SMTP.clone(cte_type="7bit", max_line_length=_LINE)
+_UTF8: Final = SMTPUTF8.clone(cte_type="7bit", max_line_length=_LINE)
 _CONTROLS: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 # Letters beyond ASCII may stand in the part before the @; what has a meaning in mail may not.
 _LOCAL: Final = re.compile(r"(?!\.)(?!.*\.\.)[^\x00-\x20\x7f-\x9f@<>()\[\]\\,;:\"]+(?<!\.)")

@@ -115,6 +115,13 @@ class Settings:
         "text-embedding-3-small",
         "Model that the embedding service is asked for; another one embeds every library anew.",
     )
+    intro_url: str = setting(
+        "",
+        "Base address of an OpenAI-compatible service that writes a digest's introduction, such "
+        "as `https://api.example.com/v1`; it gets the texts of the posts. Empty means none.",
+    )
+    intro_key: str = setting("", "Key of that service.", secret=True)
+    intro_model: str = setting("", "Name of the model that writes introductions.")
     postgres_connections: int = setting(10, "Connections a server process keeps to PostgreSQL.")
     log_level: str = setting("info", "Least serious line that is logged: `debug` to `error`.")
     stop_timeout_s: int = setting(30, "Seconds that requests under way have to finish at a stop.")
@@ -142,8 +149,10 @@ class Settings:
             if value < least:
                 raise BadSetting(f"{PREFIX}{name.upper()}={value} is too small: at least {least}.")
         self._check_ports()
-        for name in ("base_url", "site_url", "mcp_url", "embedding_url"):
+        for name in ("base_url", "site_url", "mcp_url", "embedding_url", "intro_url"):
             _check_address(name, getattr(self, name))
+        if self.intro_url and not self.intro_model:
+            raise BadSetting(f"{PREFIX}INTRO_MODEL is empty: say which model writes introductions.")
         for name in ("operator_contact", "security_contact"):
             _check_contact(name, getattr(self, name))
         if self.database_url and not self.database_url.startswith(("postgresql://", "postgres://")):

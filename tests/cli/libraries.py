@@ -102,7 +102,7 @@ class Library:
             await intake.take(account, [own_json.read(raw).incoming for raw in posts])
 
     def fill_beside(self, count: int, *, email: str = EMAIL) -> None:
-        """Kept answers, deleted posts, jobs and one Smart View, as rows of their own."""
+        """Kept answers, deleted posts, jobs, digests and a Smart View, as rows of their own."""
         account_id = self.value(f"SELECT account_id FROM person WHERE email = '{email}'")  # noqa: S608 - ours
         blob = "x'7b7d'" if self.settings.is_sqlite else "'\\x7b7d'"
         numbers = range(count)
@@ -115,6 +115,17 @@ class Library:
         self.sql(f"INSERT INTO trash VALUES {trash}")  # noqa: S608 - ours
         self.sql(f"INSERT INTO smart_view VALUES {view}")  # noqa: S608 - ours
         self.add_jobs(account_id, *(f"j{number}" for number in numbers))
+        self.add_digests(account_id, count)
+
+    def add_digests(self, account_id: int, count: int) -> None:
+        """One a day from the first of January 2026 on."""
+        text = '{"saved_count": 1, "saved": ["1"], "introduction": "Hello."}'
+        blob = f"x'{text.encode().hex()}'" if self.settings.is_sqlite else f"'{text}'"
+        rows = ", ".join(
+            f"({account_id}, 'daily', {day}, {day + 1}, 'UTC', 0, {blob}, 'none', 0, 0, '')"
+            for day in range(20_454, 20_454 + count)
+        )
+        self.sql(f"INSERT INTO digest VALUES {rows}")  # noqa: S608 - ours
 
     def add_jobs(self, account_id: int, *job_ids: str, state: str = "failed") -> None:
         """Jobs that ended, or that wait for a worker that knows their kind."""

@@ -13,6 +13,7 @@ from tests.cli.libraries import EMAIL, Library, sqlite_library
 _OWNED = (
     *("person", "library", "api_key", "api_call", "bookmark", "label", "bookmark_label"),
     *("idempotency", "trash", "smart_view", "job", "version_use", "sunset_notice"),
+    *("digest", "digest_preference"),
 )
 
 

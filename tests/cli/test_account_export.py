@@ -69,6 +69,26 @@ def test_views_and_deleted_bookmarks_are_in_the_document(empty: Library, target:
     assert len(document["bookmarks"]) == 2
 
 
+def test_digests_and_preferences_are_in_the_document(empty: Library, target: Path) -> None:
+    empty.fill(1)
+    empty.fill_beside(201)
+    empty.sql("UPDATE digest_preference SET hour = 6, unsubscribe_token = 'geheim'")
+
+    empty.run("account", "export", EMAIL, target)
+
+    document = _read(target)
+    assert document["digest_preferences"] == {
+        "frequency": "weekly",
+        "time_zone": "UTC",
+        "hour": 6,
+        "mail": False,
+    }
+    assert len(document["digests"]) == 201
+    assert document["digests"][-1]["digest_id"] == "daily-2026-01-01"
+    assert document["digests"][-1]["saved"] == ["1"]
+    assert "geheim" not in target.read_text()
+
+
 def test_what_was_deleted_does_not_come_back_by_import(empty: Library, target: Path) -> None:
     empty.fill(3)
     empty.fill_beside(3)

@@ -147,9 +147,14 @@ def test_what_belongs_to_no_account_is_removed(library: Library) -> None:
         f"INSERT INTO idempotency VALUES (77, 'key', {blob}, 200, '[]', {blob}, 0)"  # noqa: S608 - ours
     )
     library.add_jobs(77, "j")
+    library.add_digests(77, 1)
+    library.sql("INSERT INTO digest_preference VALUES (77, 'off', 'UTC', 8, FALSE, 0, 0, NULL)")
     found = library.run("check")
     assert found.code == 1
-    for table in ("version_use", "sunset_notice", "smart_view", "trash", "idempotency", "job"):
+    for table in (
+        *("version_use", "sunset_notice", "smart_view", "trash", "idempotency", "job"),
+        *("digest", "digest_preference"),
+    ):
         assert f"The library: {table} rows of no account: stored 1, must be 0." in found.text
     assert "The library: api_call rows of no account: stored 1, must be 0." in found.text
     assert "The library: label rows of no account: stored 2, must be 0." in found.text

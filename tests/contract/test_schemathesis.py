@@ -55,7 +55,7 @@ polite: Final = _api("positive", **{"allow-x00": False})
 # Texts by their schema, though not every text was given out by a list.
 CONDITIONAL: Final = ("cursor", "sort_cursor", "bucket", "token")
 # Names of what the library of `target` holds, so that polite requests find something.
-REAL: Final = {"post_id": "7", "label_id": "1", "slug": "mine"}
+REAL: Final = {"post_id": "7", "label_id": "1", "slug": "mine", "digest_id": "latest"}
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +66,8 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]
         make.post(post_id=str(number), text=f"katze {number}", tags=["x"], is_read=number % 2 == 0)
         for number in range(1, 60)
     ]
+    # One that a digest can speak of; the others are of today.
+    records[0]["bookmarked_at"] = "2020-01-01"
     (folder / "posts.json").write_text(json.dumps(records), encoding="utf-8")
     with serving(folder, model_dir=MODEL_DIR) as server:
         yield _target(server)
@@ -75,6 +77,7 @@ def _target(server: Server) -> dict[str, Any]:
     server.run("account", "create", "you@example.com", "--plan", "pro")
     server.run("import", "you@example.com", str(server.folder / "posts.json"))
     server.run("embed", "you@example.com")
+    server.run("digest", "you@example.com")
     key = server.run("key", "create", "you@example.com").splitlines()[-1]
     base_url = f"http://127.0.0.1:{server.port}"
     headers = {"Authorization": f"Bearer {key}"}
@@ -100,8 +103,9 @@ def test_no_request_gets_an_answer_that_is_not_published(
 ) -> None:
     _simulate_nothing(case)
     # More is accepted than the document describes: bare dates, and empty values as absent ones.
-    excluded = [negative_data_rejection, positive_data_acceptance]
-    case.call_and_validate(**target, excluded_checks=excluded)
+    case.call_and_validate(
+        **target, excluded_checks=[negative_data_rejection, positive_data_acceptance]
+    )
 
 
 @polite.parametrize()

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from bowerbird.library.links import Links
-from tests.support import exporting, make, writing
+from tests.support import digesting, exporting, make, writing
 from tests.support.published import of_accounts
 from tests.support.service import Member, Service
 
@@ -78,6 +78,10 @@ ASKED: Final[dict[tuple[str, str], list[tuple[str, Any]]]] = {
     ("post", "/v1/exports/json"): [("", None), ("", {"q": "geheim"})],
     ("get", "/v1/exports/{job_id}"): [("", None)],
     ("get", "/v1/exports/{job_id}/file"): [("", None), ("?token={token}", None)],
+    ("get", "/v1/digests"): [("", None), ("?limit=1", None)],
+    ("get", "/v1/digests/preferences"): [("", None)],
+    ("patch", "/v1/digests/preferences"): [("", {"hour": 9}), ("", {})],
+    ("get", "/v1/digests/{digest_id}"): [("", None), ("?format=json", None)],
 }
 
 
@@ -112,7 +116,12 @@ async def _fill(bob: Member) -> dict[str, str]:
     view = await writing.view(bob, "Their View", base_query={"q": "geheim"})
     shown = (await bob.get(f"{view}/bookmarks", limit=1)).json()
     job_id = (await exporting.begin(bob))["job_id"]
+    await writing.send(bob, "PATCH", "/v1/digests/preferences", {"time_zone": "Asia/Kathmandu"})
+    now = bob.clock.now
+    await digesting.make(bob, "2026-07-20T08:00:00+00:00")
+    bob.clock.now = now
     return {
+        "digest_id": (await digesting.ids(bob))[0],
         "post_id": THEIRS[0],
         "label_id": await writing.label_id(bob, "theirs"),
         "slug": view.rpartition("/")[2],
@@ -129,6 +138,7 @@ UNKNOWN: Final = {
     "post_id": THEIRS[0],
     "label_id": "1",
     "slug": "their-view",
+    "digest_id": "weekly-2026-07-13",
     "cursor": "x",
     "view_cursor": "x",
     "job_id": "0" * 32,
@@ -156,7 +166,10 @@ async def _ask(
 
 async def _everything(member: Member) -> list[bytes]:
     """All that an account shows of itself."""
-    paths = ("/v1/bookmarks?is_unread_only=false", "/v1/labels", "/v1/views", "/v1/bookmarks/count")
+    paths = (
+        *("/v1/bookmarks?is_unread_only=false", "/v1/bookmarks/count", "/v1/labels", "/v1/views"),
+        *("/v1/digests", "/v1/digests/latest", "/v1/digests/preferences"),
+    )
     answers = [(await member.client.get(path)).content for path in paths]
     return [*answers, str(await writing.version(member)).encode()]
 

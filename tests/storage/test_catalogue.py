@@ -36,6 +36,8 @@ LIBRARY = {
     "vector_store",
     "version_use",
     "sunset_notice",
+    "digest",
+    "digest_preference",
     "job",
 }
 # Where SQLite keys by place, PostgreSQL has the two parts of it.

@@ -33,6 +33,8 @@ ACROSS_ACCOUNTS = {
     *("is_any_due", "next_due", "lock", "due_to_expire", "accounts_with_old"),
     # What an operator asks about jobs: which there are, how many, and whose one is.
     *("latest", "counts", "owner"),
+    # Whose digest is due; tells nothing of it.
+    "due_accounts",
     # Work on the index as a whole; they read and write no account's posts.
     "begin_merge_of_words",
     "merge_words",

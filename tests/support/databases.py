@@ -52,3 +52,25 @@ async def fresh_postgres(server: ThrowawayPostgres) -> AsyncIterator[Database]:
             yield database
         finally:
             await database.close()
+
+
+@asynccontextmanager
+async def two_of_sqlite(template: Path, folder: Path) -> AsyncIterator[tuple[Database, Database]]:
+    """One library, opened twice as by two processes."""
+    async with fresh_sqlite(template, folder) as first:
+        second = SqliteDatabase(folder)
+        try:
+            yield first, second
+        finally:
+            await second.close()
+
+
+@asynccontextmanager
+async def two_of_postgres(server: ThrowawayPostgres) -> AsyncIterator[tuple[Database, Database]]:
+    with server.fresh_database(TEMPLATE) as url:
+        opened = [PostgresDatabase(await open_pool(url, 4)) for _ in range(2)]
+        try:
+            yield opened[0], opened[1]
+        finally:
+            for database in opened:
+                await database.close()

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Final
 
-from tests.support import databases, exporting
+from tests.support import databases, digesting, exporting
 from tests.support.published import document
 from tests.support.service import Service, build
 
@@ -121,6 +121,15 @@ STEPS: Final[list[tuple[str, str, Any]]] = [
     ("createExportJson", "/v1/exports/json", {"tweet_ids": BOTH}),
     # Of the last export, once it is done.
     ("getExport", "/v1/exports/{job_id}", None),
+    ("getDigestPreferences", "/v1/digests/preferences", None),
+    (
+        "updateDigestPreferences",
+        "/v1/digests/preferences",
+        {"time_zone": "Europe/Berlin", "hour": 7},
+    ),
+    # Once a week is over.
+    ("listDigests", "/v1/digests", None),
+    ("getDigest", "/v1/digests/weekly-2026-07-13", None),
 ]
 # Answers with a file, of which there is no example.
 FILES: Final = ("downloadExport",)
@@ -140,6 +149,8 @@ async def asked(service: Service) -> dict[str, Any]:
     for name, path, body in STEPS:
         if "{job_id}" in path:
             await exporting.finished(service, alice, job)
+        if name == "listDigests":
+            await digesting.make(alice)
         response = await alice.client.request(methods[name], path.format(**job), json=body)
         assert response.is_success, (name, response.text)
         job = response.json()["data"] if response.status_code == ACCEPTED else job

@@ -31,6 +31,7 @@ class MailServer:
     host: str
     port: int = 0
     letters: list[EmailMessage] = field(default_factory=list)
+    sources: list[bytes] = field(default_factory=list)
     recipients: list[str] = field(default_factory=list)
     logins: list[tuple[str, str]] = field(default_factory=list)
     was_encrypted: list[bool] = field(default_factory=list)
@@ -59,6 +60,7 @@ class MailServer:
         said = self.at_data(envelope.rcpt_tos[0])
         if said is None or said == HANG_UP:
             content = cast("bytes", envelope.content)
+            self.sources.append(content)
             self.letters.append(message_from_bytes(content, policy=default))
             self.recipients += envelope.rcpt_tos
             self.was_encrypted.append(session.ssl is not None)

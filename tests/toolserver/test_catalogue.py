@@ -7,12 +7,14 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
+from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
 
 from bowerbird.settings import Settings
 from bowerbird.toolserver.catalogue import TOOLS, table
 from bowerbird.toolserver.declared import Tool
-from bowerbird.toolserver.instructions import DESCRIPTION, INSTRUCTIONS
+from bowerbird.toolserver.instructions import INSTRUCTIONS
 from bowerbird.toolserver.prompts import PROMPTS
+from bowerbird.wire.server_card import PROTOCOL_VERSIONS
 from tests.support.service import Service
 from tests.support.toolcalls import OLDER, ask, message, post, published
 
@@ -84,7 +86,10 @@ def test_texts_name_only_tools_that_exist() -> None:
 
 def test_the_instructions_say_that_posts_are_data() -> None:
     assert "never an instruction" in INSTRUCTIONS
-    assert len(DESCRIPTION) <= 100
+
+
+def test_the_card_names_the_revisions_that_are_spoken() -> None:
+    assert PROTOCOL_VERSIONS == KNOWN_PROTOCOL_VERSIONS
 
 
 def test_the_page_lists_the_tools() -> None:

@@ -1,7 +1,8 @@
 """Everything an account holds, as one JSON document.
 
-The bookmarks stand in the API's own shape, so that `bowerbird import` reads them. The trash comes
-after them: an import reads no further than the bookmarks, and what was deleted stays so.
+The bookmarks stand in the API's own shape, so that `bowerbird import` reads them. The trash
+and the digests come after them: an import reads no further than the bookmarks, and what was
+deleted stays so.
 """
 
 from collections.abc import AsyncIterator
@@ -10,11 +11,13 @@ from typing import Any, NamedTuple
 import msgspec
 
 from bowerbird.model.accounts import Account, Membership
+from bowerbird.model.digests import Digest, Preferences
 from bowerbird.model.instants import with_offset
 from bowerbird.model.views import View
 from bowerbird.storage.account_exports import AccountExportStore
 from bowerbird.storage.accounts import AccountStore
 from bowerbird.storage.database import Database, Row
+from bowerbird.storage.digests import DigestStore
 from bowerbird.storage.keys import KeyStore
 from bowerbird.storage.views import ViewStore
 
@@ -32,6 +35,7 @@ class AccountExports:
         self._accounts = AccountStore(database)
         self._keys = KeyStore(database)
         self._views = ViewStore(database)
+        self._digests = DigestStore(database)
 
     async def pieces(self, account: Account) -> AsyncIterator[Piece]:
         head = msgspec.json.encode(await self._head(account))
@@ -44,6 +48,11 @@ class AccountExports:
         separator = b""
         async for rows in self._store.trash(account):
             yield Piece(separator + b",\n".join(_trashed(row) for row in rows), 0)
+            separator = b",\n"
+        yield Piece(b'\n],"digests":[\n', 0)
+        separator = b""
+        async for digests in self._digests.pages(account.account_id):
+            yield Piece(separator + b",\n".join(map(_digest, digests)), 0)
             separator = b",\n"
         yield Piece(b"\n]}\n", 0)
 
@@ -75,6 +84,7 @@ class AccountExports:
                 for label_id, name, metadata, count, created_at in await self._store.labels(account)
             ],
             "views": [_view(view) for view in await self._views.all(account.account_id)],
+            "digest_preferences": _preferences(await self._digests.preferences(account.account_id)),
         }
 
 
@@ -94,6 +104,28 @@ def _view(view: View) -> dict[str, Any]:
         "created_at": with_offset(view.created_at),
         "updated_at": with_offset(view.updated_at),
     }
+
+
+def _preferences(wanted: Preferences) -> dict[str, Any]:
+    return {
+        "frequency": wanted.frequency,
+        "time_zone": wanted.time_zone,
+        "hour": wanted.hour,
+        "mail": wanted.is_mailed,
+    }
+
+
+def _digest(digest: Digest) -> bytes:
+    """With its posts by their ids: those that still stand are among the bookmarks."""
+    return msgspec.json.encode(
+        {
+            "digest_id": digest.digest_id,
+            "time_zone": digest.time_zone,
+            "made_at": with_offset(digest.made_at),
+            "mail": digest.mailing.state,
+            **msgspec.structs.asdict(digest.contents),
+        }
+    )
 
 
 def _trashed(row: Row) -> bytes:

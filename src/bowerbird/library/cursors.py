@@ -33,10 +33,17 @@ class Keyset(Struct, frozen=True, array_like=True, tag="k"):
     number: Integer
 
 
-_decoder: Final[msgspec.msgpack.Decoder[Ranked | Keyset]] = msgspec.msgpack.Decoder(Ranked | Keyset)
+class Named(Struct, frozen=True, array_like=True, tag="n"):
+    """An end in a list whose items are ordered by what their own names say."""
+
+    name: str
 
 
-def write(end: Ranked | Keyset, query: bytes) -> str:
+End = Ranked | Keyset | Named
+_decoder: Final[msgspec.msgpack.Decoder[End]] = msgspec.msgpack.Decoder(End)
+
+
+def write(end: End, query: bytes) -> str:
     body = _pack(end)
     return _encoded(_seal(body, query) + body)
 
@@ -46,10 +53,10 @@ def read_after(text: str, query: bytes, sort: Sort) -> After:
     end = read(text, query)
     is_text = SORT_FIELDS[sort.field].kind is Kind.TEXT
     if not isinstance(end, Keyset) or isinstance(end.value, str) is not is_text:
-        raise _refused(text)
+        raise refused(text)
     # We never give one out with it, but the seal is no secret and PostgreSQL refuses the text.
     if isinstance(end.value, str) and "\x00" in end.value:
-        raise _refused(text)
+        raise refused(text)
     return After(end.value, end.number)
 
 
@@ -57,8 +64,16 @@ def read_seen(text: str, query: bytes) -> set[int]:
     """Which bookmarks of a ranked list were shown."""
     end = read(text, query)
     if not isinstance(end, Ranked):
-        raise _refused(text)
+        raise refused(text)
     return seen(end)
+
+
+def read_name(text: str, query: bytes) -> str:
+    """The name at which a list of named things goes on."""
+    end = read(text, query)
+    if not isinstance(end, Named):
+        raise refused(text)
+    return end.name
 
 
 def seen(end: Ranked) -> set[int]:
@@ -75,7 +90,7 @@ def query_of(*parts: Any) -> bytes:
     return _pack(parts)
 
 
-def read(text: str, query: bytes) -> Ranked | Keyset:
+def read(text: str, query: bytes) -> End:
     """Raises a refusal that names `cursor` for a text that this query did not give out."""
     try:
         sealed = _decoded(text)
@@ -84,10 +99,10 @@ def read(text: str, query: bytes) -> Ranked | Keyset:
             return _decoder.decode(body)
     except (ValueError, msgspec.MsgspecError):
         pass
-    raise _refused(text)
+    raise refused(text)
 
 
-def _refused(text: str) -> errors.Refusal:
+def refused(text: str) -> errors.Refusal:
     return errors.invalid(
         "cursor",
         f"{errors.shown(text, 40)} was not given out for this list; pass next_cursor back "

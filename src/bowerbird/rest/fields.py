@@ -2,6 +2,23 @@
 
 from typing import Final
 
+_DIGEST: Final = {
+    "digest_id": "The digest's id: its period.",
+    "kind": "daily or weekly.",
+    "title": "The period in words.",
+    "first_day": "First day of the period.",
+    "last_day": "Last day of the period.",
+    "time_zone": "The time zone whose days are meant.",
+    "made_at": "When the digest was made.",
+    "saved_count": "Number of posts saved in the period.",
+    "mail": "How far its letter is.",
+}
+_PREFERENCES: Final = {
+    "frequency": "off, daily or weekly.",
+    "time_zone": "Name of the time zone database, such as Europe/Berlin.",
+    "hour": "Hour of the day after the period at which the digest is made, 0 to 23.",
+    "mail": "Whether each new digest is mailed to the account's address.",
+}
 # Schema -> field -> sentence. A field that means the same everywhere stands under "*".
 FIELDS: Final[dict[str, dict[str, str]]] = {
     "*": {
@@ -157,6 +174,56 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
     },
     "ExportProgress": {"done": "Posts that are done.", "total": "Posts to be exported."},
     "ExportRequest": {"view": "Slug of a Smart View, whose bookmarks are exported."},
+    "DigestListMeta": {
+        "next_cursor": "Send it as cursor to get the next page; null on the last page.",
+        "limit": "Page size that was applied.",
+        "total_count": "Number of digests of the account.",
+        "count": "Number of digests on this page.",
+    },
+    "DigestSummary": _DIGEST,
+    "DigestShown": {
+        **_DIGEST,
+        "introduction": "A few sentences by a language model, where the operator has set one.",
+        "saved": "What was saved in the period.",
+        "unread": "Unread posts that are worth reading.",
+        "a_year_ago": "What was saved on the same days a year before.",
+        "forgotten": "An unread post saved long ago; null when there is none.",
+        "markdown": "The digest as Markdown.",
+        "html": "The digest as a whole page that loads and runs nothing.",
+    },
+    "DigestPost": {
+        "author_name": "The author's display name.",
+        "title": "Title of an article; empty for other posts.",
+        "text": "The beginning of the text, on one line.",
+        "link": "Address of the original post; empty when it leads to no web page.",
+        "bookmarked_at": "When the post was bookmarked, as far as known.",
+    },
+    "SavedPart": {
+        "count": "Number of posts saved in the period.",
+        "by_label": "The labels with the most of them.",
+        "by_author": "The authors of the most of them.",
+        "posts": "The newest of them that are still in the library.",
+    },
+    "PostsPart": {
+        "count": "Number of posts there are.",
+        "posts": "Those that were chosen and are still in the library.",
+    },
+    "LabelCount": {"count": "Number of posts with the label."},
+    "AuthorCount": {
+        "author_name": "The author's display name.",
+        "count": "Number of posts by the author.",
+    },
+    "MailShown": {
+        "state": "none, waiting, sending, sent, failed, refused or unclear.",
+        "at": "Of the last try, or when the next one is due; null when none is.",
+        "reason": "Why it was not sent, in the mail server's words.",
+    },
+    "PreferencesShown": {
+        **_PREFERENCES,
+        "mail_available": "Whether the operator has set a mail server.",
+        "next_digest_at": "When the next digest is made; null when none is.",
+    },
+    "PreferencesRequest": _PREFERENCES,
     "LabelRequest": {"label_id": "The label's id, in place of its name."},
     "LabelOperation": {"op": "What to do with the label."},
     "BatchRequest": {"operations": "What to do, one after the other."},

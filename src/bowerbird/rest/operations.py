@@ -6,6 +6,8 @@ from msgspec import Struct
 
 from bowerbird.errors import Code
 from bowerbird.library.parameters import FILTER_PARAMETERS, LIST_PARAMETERS
+from bowerbird.rest.digests import ONE_PARAMETERS as DIGEST_PARAMETERS
+from bowerbird.rest.digests import PARAMETERS as DIGESTS_PARAMETERS
 from bowerbird.rest.exports import FORMATS, LINK_PARAMETERS
 from bowerbird.rest.similar import PARAMETERS as SIMILAR_PARAMETERS
 from bowerbird.rest.views import PARAMETERS as VIEW_PARAMETERS
@@ -257,6 +259,43 @@ OPERATIONS: Final = (
         query=VIEW_PARAMETERS,
         refusals=(*LIST_PLAN, Code.NOT_FOUND),
     ),
+    Operation(
+        method="GET",
+        path="/v1/digests",
+        name="listDigests",
+        summary="The account's digests, the latest first.",
+        data="DigestSummary",
+        is_many=True,
+        meta="DigestListMeta",
+        query=DIGESTS_PARAMETERS,
+        refusals=_PAID,
+    ),
+    Operation(
+        method="GET",
+        path="/v1/digests/preferences",
+        name="getDigestPreferences",
+        summary="How often digests are made, in which time zone and at what hour, and if mailed.",
+        data="PreferencesShown",
+        refusals=_PAID,
+    ),
+    Operation(
+        method="PATCH",
+        path="/v1/digests/preferences",
+        name="updateDigestPreferences",
+        summary="Change how digests are made; fields that are left out stay.",
+        data="PreferencesShown",
+        body="PreferencesRequest",
+        refusals=_PAID,
+    ),
+    Operation(
+        method="GET",
+        path="/v1/digests/{digest_id}",
+        name="getDigest",
+        summary="One digest, with its Markdown and HTML.",
+        data="DigestShown",
+        query=DIGEST_PARAMETERS,
+        refusals=_MISSING,
+    ),
     *(
         Operation(
             method="POST",
@@ -306,6 +345,7 @@ TAGS: Final[dict[str, str]] = {
     "bookmarks": "The posts an account has saved.",
     "labels": "Names that an account gives to its posts.",
     "views": "Queries that an account keeps under a name.",
+    "digests": "What was saved in a day or a week, and what waits to be read.",
     "exports": "An account's posts as a file to take along.",
     "sandbox": "The same on a library of fixtures: no key, and nothing is kept.",
 }
@@ -314,5 +354,6 @@ PATH_PARAMETERS: Final[dict[str, str]] = {
     "post_id": "The saved post's identifier.",
     "label_id": "The label's id.",
     "slug": "The view's slug.",
+    "digest_id": "The digest's id, such as weekly-2026-07-13, or latest.",
     "job_id": "The export's id.",
 }

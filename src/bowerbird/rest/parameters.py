@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from bowerbird.library.digests import FORMATS
 from bowerbird.library.parameters import LIMIT_DEFAULT, LIMIT_MAX
 from bowerbird.model.filters import RELEVANCE, SORT_FIELDS
 from bowerbird.model.media import BITS, SYNONYMS
@@ -41,6 +42,8 @@ EXAMPLES: Final[dict[str, Any]] = {
     "sort_order": "asc",
     "bucket": "long-reads",
     "sort_cursor": "2026-07-01T08:00:00+00:00",
+    "digest_id": "weekly-2026-07-13",
+    "format": "markdown",
 }
 PARAMETERS: Final[dict[str, tuple[Schema, str]]] = {
     "limit": (
@@ -75,6 +78,10 @@ PARAMETERS: Final[dict[str, tuple[Schema, str]]] = {
     "sort_order": ({"type": "string", "enum": ["asc", "desc"]}, "Turns the order of sort_by."),
     "token": (_TEXT, "Of the download link, unchanged."),
     "bucket": (_TEXT, "Slug of one of the view's triage buckets, which narrows it."),
+    "format": (
+        {"type": "string", "enum": list(FORMATS)},
+        "Leave out all forms but this one; json leaves out Markdown and HTML.",
+    ),
     "sort_cursor": (
         _TEXT,
         "Continue behind this value of the sort field. cursor is better: it also knows ties.",

@@ -7,6 +7,8 @@ import msgspec
 from bowerbird.library.account_state import AccountShown
 from bowerbird.library.bodies import MOST_IDS
 from bowerbird.library.bookmarks import BookmarkCounts
+from bowerbird.library.digest_shown import DigestShown, DigestSummary
+from bowerbird.library.digests import PreferencesShown
 from bowerbird.library.exports import ExportJob
 from bowerbird.library.labels import MOST_OPERATIONS, BatchResult, LabelShown, Tagged
 from bowerbird.library.marking import State
@@ -14,6 +16,7 @@ from bowerbird.library.parameters import FILTER_PARAMETERS
 from bowerbird.library.trash import Deleted
 from bowerbird.library.views import ViewShown
 from bowerbird.model.bookmarks import Article, Attachment, Bookmark, QuotedPost
+from bowerbird.model.digests import Frequency
 from bowerbird.rest import fields
 from bowerbird.rest.parameters import PARAMETERS
 
@@ -60,6 +63,7 @@ def _records() -> Json:
     records = [Bookmark, BookmarkCounts, Attachment, Article, QuotedPost]
     records += [LabelShown, Tagged, BatchResult, State, Deleted, ViewShown, ExportJob]
     records += [AccountShown]
+    records += [DigestSummary, DigestShown, PreferencesShown]
     _, components = msgspec.json.schema_components(records, ref_template=REF + "{name}")
     made: Json = dict(components)
     # JSON Schema's "$" is the very end, and not every reader of it knows what stands behind ours.
@@ -90,10 +94,12 @@ def _metas() -> Json:
         total_count=_COUNT,
         count={"type": "integer", "minimum": 0, "maximum": 100},
     )
+    digests = {**page, "properties": dict(page["properties"])}
     page["properties"]["hint"] = _TEXT
     page["properties"]["vector_pending"] = {"type": "integer", "minimum": 1}
     return {
         "ListMeta": page,
+        "DigestListMeta": digests,
         "MessageMeta": required(message=_TEXT),
         "ChangeMeta": required(
             message=_TEXT, affected=_COUNT, not_found={"type": "array", "items": _TEXT}
@@ -136,6 +142,14 @@ def _bodies() -> Json:
             "operations",
         ),
         "LabelChange": _body({"label_name": _NAME, "metadata": {"type": "object"}}),
+        "PreferencesRequest": _body(
+            {
+                "frequency": {"enum": list(Frequency)},
+                "time_zone": _TEXT,
+                "hour": {"type": "integer", "minimum": 0, "maximum": 23},
+                "mail": _FLAG,
+            }
+        ),
         "MergeRequest": _body({"into": _TEXT}, "into"),
         "ExportRequest": {
             **_body({**query["properties"], "view": _TEXT, "tweet_ids": _IDS}),

@@ -14,11 +14,12 @@ _HIDING: Final = (
     "delete_calls",
     "delete_version_uses",
     "delete_sunset_notices",
+    "delete_digest_preference",
     "delete_library",
 )
 _PLACED: Final = ("delete_words", "delete_contents")
 _BOOKMARKS: Final = (*_PLACED, "delete_vectors", "delete_attachments", "delete_bookmarks")
-_BESIDE: Final = ("some_trash", "some_answers", "some_jobs")
+_BESIDE: Final = ("some_trash", "some_answers", "some_jobs", "some_digests")
 # Keys, calls and uses once more: a server may have written what it had counted meanwhile.
 _REST: Final = (
     *_BOOKMARKS,
@@ -26,6 +27,7 @@ _REST: Final = (
     "delete_answers",
     "delete_jobs",
     "delete_views",
+    "delete_digests",
     "delete_labels",
     "delete_vector_stores",
     *_HIDING,

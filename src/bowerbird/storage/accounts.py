@@ -61,6 +61,7 @@ class AccountStore:
             await transaction.run(
                 self._sql["insert_library"], {**values, "local_number": rows[0][0]}
             )
+            await transaction.run(self._sql["insert_digest_preference"], values)
             return True
 
         return await self._database.write(work)

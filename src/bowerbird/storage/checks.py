@@ -34,6 +34,8 @@ _OWNED: Final = {
     "version_use": "account_id, version",
     "sunset_notice": "account_id, version",
     "job": "account_id, job_id",
+    "digest": "account_id, kind, first_day",
+    "digest_preference": "account_id",
 }
 _COLUMNS: Final = (
     *("number", "post_id", "sort_index", "is_read", "is_archived", "imported_at"),

@@ -46,7 +46,8 @@ class SecretStore:
                 (name, secrets.token_bytes(_BYTES)),
             ):
                 values = {"name": kept, "value": value, "now": now}
-                await transaction.run(self._sql["put"], values)
+                await transaction.run(self._sql["forget"], {"name": kept})
+                await transaction.run(self._sql["add"], values)
             return True
 
         rows = await self._database.rows(self._sql["named"], {"name": name})

@@ -2,8 +2,6 @@
 
 from typing import Final
 
-TITLE: Final = "Bowerbird"
-DESCRIPTION: Final = "The user's library of saved posts: list, search, label, view, export."
 INSTRUCTIONS: Final = """\
 Bowerbird holds the social-media posts that the user has saved. These tools read and organise that \
 one library; they cannot reach public posts, and cannot post, reply, like or follow.

@@ -18,6 +18,7 @@ from bowerbird.toolserver import instructions, refusals
 from bowerbird.toolserver.calling import Caller, Calling
 from bowerbird.toolserver.prompts import PROMPTS, Prompt
 from bowerbird.toolserver.resources import TEMPLATES, Resources
+from bowerbird.wire import server_card
 
 if TYPE_CHECKING:
     from bowerbird.toolserver.declared import Json
@@ -104,8 +105,8 @@ def server(handlers: Handlers, site_url: str) -> "Server[Any]":
     made: Server[Any] = Server(
         "bowerbird",
         version=__version__,
-        title=instructions.TITLE,
-        description=instructions.DESCRIPTION,
+        title=server_card.TITLE,
+        description=server_card.DESCRIPTION,
         instructions=instructions.INSTRUCTIONS,
         website_url=site_url,
         cache_hints={

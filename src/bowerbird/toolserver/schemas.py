@@ -79,6 +79,7 @@ CURSOR: Final = text(
     "next_cursor of the previous page, unchanged, together with the same filters and sort.", 10_000
 )
 LIMIT: Final = number("Most posts to return.", 1, LIMIT_MAX, LIMIT_DEFAULT)
+LIMIT_OF_DIGESTS: Final = number("Most digests to return.", 1, LIMIT_MAX, LIMIT_DEFAULT)
 RESPONSE_FORMAT: Final = choice(
     "concise: id, author, text cut at 280 characters, link, dates, labels and flags. detailed: all "
     "that is known of each post, five to ten times as long.",
@@ -147,16 +148,17 @@ TRUNCATED: Final[Json] = {
     "get it.",
 }
 ADVICE: Final = said("What to do next, where there is something to do.")
+NEXT_CURSOR: Final[Json] = {
+    "anyOf": [{"type": "string"}, {"type": "null"}],
+    "description": "Pass as cursor for the next page; null on the last one.",
+}
 PAGE: Final = record(
     "A page of saved posts.",
     {
         "bookmarks": many(POST, "The posts, in the order asked for."),
         "count": count("How many posts this page holds."),
         "total_count": count("How many posts match in all."),
-        "next_cursor": {
-            "anyOf": [{"type": "string"}, {"type": "null"}],
-            "description": "Pass as cursor for the next page; null on the last one.",
-        },
+        "next_cursor": NEXT_CURSOR,
         "filters": {
             "type": "object",
             "description": "The filters and the order that were applied, defaults included.",

@@ -60,6 +60,16 @@ DELETE FROM idempotency
                             LIMIT :limit)
 RETURNING idempotency_key
 
+-- name: some_digests
+DELETE FROM digest
+ WHERE account_id = :account_id
+   AND (kind, first_day) IN (SELECT d.kind, d.first_day
+                               FROM digest AS d
+                              WHERE d.account_id = :account_id
+                              ORDER BY d.kind, d.first_day
+                              LIMIT :limit)
+RETURNING first_day
+
 -- name: some_jobs
 DELETE FROM job
  WHERE account_id = :account_id
@@ -80,6 +90,14 @@ DELETE FROM trash
 
 -- name: delete_answers
 DELETE FROM idempotency
+ WHERE account_id = :account_id
+
+-- name: delete_digests
+DELETE FROM digest
+ WHERE account_id = :account_id
+
+-- name: delete_digest_preference
+DELETE FROM digest_preference
  WHERE account_id = :account_id
 
 -- name: delete_views

@@ -53,6 +53,11 @@ INSERT INTO library (account_id, local_number, plan, epoch, version, next_number
                      total, unread, archived, fresh, created_at)
 VALUES (:account_id, :local_number, :plan, :epoch, 1, 1, 1, 0, 0, 0, 0, :created_at)
 
+-- name: insert_digest_preference
+-- A digest a week, read by whoever asks for it, from now on.
+INSERT INTO digest_preference (account_id, frequency, time_zone, hour, is_mailed, since, due_at)
+VALUES (:account_id, 'weekly', 'UTC', 8, FALSE, :created_at, 0)
+
 -- name: set_plan
 UPDATE library
    SET plan = :plan, version = version + 1

@@ -8,13 +8,6 @@ INSERT INTO secret (name, value, created_at)
 VALUES (:name, :value, :now)
     ON CONFLICT (name) DO NOTHING
 
--- name: put
-INSERT INTO secret (name, value, created_at)
-VALUES (:name, :value, :now)
-    ON CONFLICT (name) DO UPDATE
-   SET value = excluded.value,
-       created_at = excluded.created_at
-
 -- name: forget
 DELETE FROM secret
  WHERE name = :name

@@ -1,0 +1,62 @@
+"""/v1/digests: what was saved in a day or a week, and how the account wants to hear of it."""
+
+import msgspec
+
+from bowerbird.library.digests import LATEST, Digests
+from bowerbird.storage.database import Transaction
+from bowerbird.wire import envelope, query
+from bowerbird.wire.answers import AnswerCache
+from bowerbird.wire.calls import Call, Endpoint
+from bowerbird.wire.replies import Reply
+from bowerbird.wire.writes import Writes, done
+
+PARAMETERS = ("limit", "cursor")
+ONE_PARAMETERS = ("format",)
+
+
+def endpoints(digests: Digests, answers: AnswerCache) -> list[Endpoint]:
+    async def list_digests(call: Call) -> Reply:
+        async def build() -> bytes:
+            given = query.given(call.asked.query_string, PARAMETERS)
+            page = await digests.list(call.account, given)
+            meta = {
+                "next_cursor": page.next_cursor,
+                "limit": page.limit,
+                "total_count": page.total_count,
+                "count": len(page.digests),
+            }
+            return envelope.success(page.digests, meta)
+
+        return await answers.answer(call.account, call.asked, build)
+
+    async def get_digest(call: Call) -> Reply:
+        async def build() -> bytes:
+            given = query.given(call.asked.query_string, ONE_PARAMETERS)
+            digest_id = call.path_params["digest_id"]
+            wanted = None if digest_id == LATEST else digest_id
+            return envelope.success(await digests.get(call.account, wanted, given.get("format")))
+
+        return await answers.answer(call.account, call.asked, build)
+
+    async def get_preferences(call: Call) -> Reply:
+        async def build() -> bytes:
+            return envelope.success(await digests.preferences(call.account))
+
+        # The next digest's moment changes as time goes by.
+        asked = msgspec.structs.replace(call.asked, minute=digests.minute())
+        return await answers.answer(call.account, asked, build)
+
+    return [
+        Endpoint("GET", "/v1/digests", list_digests),
+        Endpoint("GET", "/v1/digests/preferences", get_preferences),
+        Endpoint("GET", "/v1/digests/{digest_id}", get_digest),
+    ]
+
+
+def write_endpoints(digests: Digests, writes: Writes) -> list[Endpoint]:
+    async def update_preferences(transaction: Transaction, call: Call) -> Reply:
+        return done(await digests.update_preferences(transaction, call.account, call.json))
+
+    return [
+        Endpoint("PATCH", "/v1/digests/preferences", writes.handler(update_preferences)),
+    ]

@@ -1,0 +1,92 @@
+"""Reads the posts that a digest may speak of. Every read is bounded."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from bowerbird.model.accounts import Account
+from bowerbird.model.rendering import closed
+from bowerbird.storage.database import Database, Row
+from bowerbird.storage.places import place_values
+
+
+class Candidate(Struct, frozen=True):
+    """What is needed of a post to choose it."""
+
+    number: int
+    post_id: str
+    author_key: str
+    bookmarked_at: int
+    quote_count: int
+    reply_count: int
+    retweet_count: int
+    bookmark_count: int
+    favorite_count: int
+
+
+class Span(Struct, frozen=True):
+    """From an instant up to another, which is not in it."""
+
+    start: int
+    end: int
+
+
+class DigestPostStore:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        sql = database.queries("digest_posts")
+        self._sql = {name: text.format(candidate=sql["candidate"]) for name, text in sql.items()}
+
+    async def count(self, account: Account, span: Span) -> int:
+        rows = await self._rows("count_between", account, start=span.start, end=span.end)
+        return int(rows[0][0])
+
+    async def saved(self, account: Account, span: Span, limit: int) -> list[Candidate]:
+        """What was saved in a span, the newest first."""
+        values = {"start": span.start, "end": span.end, "limit": limit}
+        return [Candidate(*row) for row in await self._rows("between", account, **values)]
+
+    async def newest_unread(self, account: Account, end: int, limit: int) -> list[Candidate]:
+        rows = await self._rows("newest_unread", account, end=end, limit=limit)
+        return [Candidate(*row) for row in rows]
+
+    async def oldest_unread(self, account: Account, end: int, limit: int) -> list[Candidate]:
+        rows = await self._rows("oldest_unread", account, end=end, limit=limit)
+        return [Candidate(*row) for row in rows]
+
+    async def labels(self, account: Account, span: Span, limit: int) -> Sequence[Row]:
+        """(label, posts) of a span, the most used first."""
+        values = {"start": span.start, "end": span.end, "limit": limit}
+        return await self._rows("by_label", account, **values)
+
+    async def authors(self, account: Account, span: Span, limit: int) -> list[tuple[bytes, int]]:
+        """(a post of theirs, posts) of a span, the most saved first."""
+        values = {"start": span.start, "end": span.end, "limit": limit}
+        counted = await self._rows("by_author", account, **values)
+        numbers = self._database.number_list([row[0] for row in counted])
+        found = await self._contents("numbered", account, numbers=numbers)
+        return [(found[number], count) for number, count in counted if number in found]
+
+    async def posts(self, account: Account, post_ids: Sequence[str]) -> dict[str, bytes]:
+        """Those that still stand, as the API shows them, by their ids."""
+        if not post_ids:
+            return {}
+        wanted = self._database.text_list(post_ids)
+        return await self._contents("posts", account, post_ids=wanted)
+
+    async def vectors(
+        self, account: Account, model: bytes, numbers: Sequence[int]
+    ) -> Sequence[Row]:
+        """(number, scales, vectors) of those that have some, in the order of their numbers."""
+        wanted = self._database.number_list(numbers)
+        return await self._rows("vectors", account, numbers=wanted, model=model)
+
+    async def _contents(self, name: str, account: Account, **values: Any) -> dict[Any, bytes]:
+        rows = await self._rows(name, account, **values, **place_values(account))
+        return {row[0]: closed(row[1], row[2], row[3]) for row in rows}
+
+    async def _rows(self, name: str, account: Account, **values: Any) -> Sequence[Row]:
+        return await self._database.slow_rows(
+            self._sql[name], {"account_id": account.account_id, **values}
+        )

@@ -1,0 +1,172 @@
+"""Reads and writes digests, what accounts want of them, and how far their letters have come."""
+
+from collections.abc import AsyncIterator
+from datetime import date, timedelta
+from typing import Any, Final
+
+import msgspec
+
+from bowerbird.model.digests import Contents, Digest, Frequency, Mailing, MailState, Preferences
+from bowerbird.model.periods import Period, PeriodKind
+from bowerbird.storage.database import Database, Row, Transaction
+
+NEVER: Final = 2**62
+"""Stands as `due_at` of an account that wants no digests and has no letter in the post."""
+
+_FIRST: Final = date(1970, 1, 1)
+# Behind every day there is.
+_LAST_DAY: Final = 2**40
+# More are never in the post at once: letters are given up after about a day.
+_LETTERS: Final = 20
+_PAGE: Final = 200
+_contents: Final = msgspec.json.Decoder(Contents).decode
+
+
+class DigestStore:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        sql = database.queries("digests")
+        self._sql = {name: text.format(columns=sql["columns"]) for name, text in sql.items()}
+
+    async def preferences(
+        self, account_id: int, transaction: Transaction | None = None
+    ) -> Preferences:
+        values = {"account_id": account_id}
+        rows = await (transaction or self._database).rows(self._sql["preferences"], values)
+        if not rows:
+            return Preferences()
+        frequency, time_zone, hour, is_mailed, since = rows[0]
+        return Preferences(Frequency(frequency), time_zone, hour, bool(is_mailed), since)
+
+    async def put_preferences(
+        self, transaction: Transaction, account_id: int, wanted: Preferences, due_at: int
+    ) -> None:
+        values = {"account_id": account_id, "due_at": due_at, **msgspec.structs.asdict(wanted)}
+        await transaction.run(self._sql["put_preferences"], values)
+
+    async def set_due(self, transaction: Transaction, account_id: int, due_at: int) -> None:
+        values = {"account_id": account_id, "due_at": due_at}
+        await transaction.run(self._sql["set_due"], values)
+
+    async def settle(self, transaction: Transaction, account_id: int, since: int) -> None:
+        """Notes that nothing is left to do of what was due before."""
+        await transaction.run(self._sql["settle"], {"account_id": account_id, "since": since})
+
+    async def put_off(self, account_id: int, due_at: int) -> None:
+        async def work(transaction: Transaction) -> None:
+            await self.set_due(transaction, account_id, due_at)
+
+        await self._database.write(work)
+
+    async def due_accounts(self, after: int, now: int, limit: int, *, job_kind: str) -> list[int]:
+        """Accounts behind one that wait for a worker and have no job of that kind, in order."""
+        values = {"after": after, "now": now, "limit": limit, "job_kind": job_kind}
+        return [row[0] for row in await self._database.slow_rows(self._sql["due_accounts"], values)]
+
+    async def put(self, transaction: Transaction, account_id: int, digest: Digest) -> bool:
+        """False when the period has its digest already."""
+        values = {
+            **_period(account_id, digest.period),
+            "end_day": _number_of(digest.period.next_day),
+            "time_zone": digest.time_zone,
+            "made_at": digest.made_at,
+            "contents": msgspec.json.encode(digest.contents),
+            **_mailing(digest.mailing),
+        }
+        return bool(await transaction.rows(self._sql["put"], values))
+
+    async def by_period(
+        self, account_id: int, period: Period, transaction: Transaction | None = None
+    ) -> Digest | None:
+        values = _period(account_id, period)
+        rows = await (transaction or self._database).rows(self._sql["by_period"], values)
+        return _digest(rows[0]) if rows else None
+
+    async def page(self, account_id: int, before: Period | None, limit: int) -> list[Digest]:
+        """The latest first; `before` is the period of the last one seen."""
+        end_day, kind = (_LAST_DAY, "") if before is None else _place(before)
+        values = {"account_id": account_id, "end_day": end_day, "kind": kind, "limit": limit}
+        return [_digest(row) for row in await self._database.rows(self._sql["page"], values)]
+
+    async def pages(self, account_id: int) -> AsyncIterator[list[Digest]]:
+        """Every digest, the latest first."""
+        before = None
+        while found := await self.page(account_id, before, _PAGE):
+            yield found
+            before = found[-1].period
+
+    async def ended_before(self, account_id: int, day: date, limit: int) -> list[Digest]:
+        """The latest digests of periods that were over when a day began."""
+        values = {
+            "account_id": account_id,
+            "end_day": _number_of(day) + 1,
+            "kind": "",
+            "limit": limit,
+        }
+        return [_digest(row) for row in await self._database.rows(self._sql["page"], values)]
+
+    async def count(self, account_id: int) -> int:
+        rows = await self._database.rows(self._sql["count"], {"account_id": account_id})
+        return int(rows[0][0])
+
+    async def in_the_post(
+        self, account_id: int, transaction: Transaction | None = None
+    ) -> list[Digest]:
+        """Those whose letter waits or is under way, the most urgent first."""
+        values = {"account_id": account_id, "limit": _LETTERS}
+        rows = await (transaction or self._database).rows(self._sql["in_the_post"], values)
+        return [_digest(row) for row in rows]
+
+    async def set_mailing(
+        self, transaction: Transaction, account_id: int, found: Digest, mailing: Mailing
+    ) -> bool:
+        """False when the letter is not any more where it was found."""
+        values = {
+            **_period(account_id, found.period),
+            **_mailing(mailing),
+            "found_state": found.mailing.state,
+            "found_tries": found.mailing.tries,
+        }
+        return bool(await transaction.rows(self._sql["set_mailing"], values))
+
+    async def take_token(self, transaction: Transaction, account_id: int, new: str) -> str | None:
+        """The account's token to unsubscribe with: the one it has, else the new one."""
+        values = {"account_id": account_id, "token": new}
+        rows = await transaction.rows(self._sql["take_token"], values)
+        return rows[0][0] if rows else None
+
+    async def token(self, account_id: int) -> str | None:
+        rows = await self._database.rows(self._sql["token"], {"account_id": account_id})
+        return rows[0][0] if rows else None
+
+
+def _number_of(day: date) -> int:
+    return (day - _FIRST).days
+
+
+def _place(period: Period) -> tuple[int, str]:
+    return _number_of(period.next_day), period.kind
+
+
+def _period(account_id: int, period: Period) -> dict[str, Any]:
+    return {
+        "account_id": account_id,
+        "kind": period.kind,
+        "first_day": _number_of(period.first_day),
+    }
+
+
+def _mailing(mailing: Mailing) -> dict[str, Any]:
+    return {f"mail_{name}": value for name, value in msgspec.structs.asdict(mailing).items()}
+
+
+def _digest(row: Row) -> Digest:
+    kind, first_day, time_zone, made_at, contents, state, tries, at, reason = row
+    return Digest(
+        kind=PeriodKind(kind),
+        first_day=_FIRST + timedelta(days=first_day),
+        time_zone=time_zone,
+        made_at=made_at,
+        contents=_contents(contents),
+        mailing=Mailing(MailState(state), tries, at, reason),
+    )

@@ -1,0 +1,66 @@
+-- name: candidate
+b.number, b.post_id, b.author_key, b.bookmarked_at,
+b.quote_count, b.reply_count, b.retweet_count, b.bookmark_count, b.favorite_count
+
+-- name: count_between
+SELECT count(*)
+  FROM bookmark AS b
+ WHERE b.account_id = :account_id
+   AND b.bookmarked_at >= :start
+   AND b.bookmarked_at < :end
+
+-- name: between
+SELECT {candidate}
+  FROM bookmark AS b
+ WHERE b.account_id = :account_id
+   AND b.bookmarked_at >= :start
+   AND b.bookmarked_at < :end
+ ORDER BY b.bookmarked_at DESC, b.number DESC
+ LIMIT :limit
+
+-- name: newest_unread
+SELECT {candidate}
+  FROM bookmark AS b
+ WHERE b.account_id = :account_id
+   AND b.bookmarked_at < :end
+   AND NOT b.is_read
+   AND NOT b.is_archived
+ ORDER BY b.bookmarked_at DESC, b.number DESC
+ LIMIT :limit
+
+-- name: oldest_unread
+SELECT {candidate}
+  FROM bookmark AS b
+ WHERE b.account_id = :account_id
+   AND b.bookmarked_at < :end
+   AND NOT b.is_read
+   AND NOT b.is_archived
+ ORDER BY b.bookmarked_at, b.number
+ LIMIT :limit
+
+-- name: by_label
+-- From the posts of the span to their labels; a join would begin with every labelled post.
+SELECT l.name, count(*)
+  FROM bookmark_label AS bl
+  JOIN label AS l ON l.account_id = bl.account_id AND l.label_id = bl.label_id
+ WHERE bl.account_id = :account_id
+   AND bl.number IN (SELECT b.number
+                       FROM bookmark AS b
+                      WHERE b.account_id = :account_id
+                        AND b.bookmarked_at >= :start
+                        AND b.bookmarked_at < :end)
+ GROUP BY l.name, l.name_key
+ ORDER BY count(*) DESC, l.name_key
+ LIMIT :limit
+
+-- name: by_author
+-- An author's name is read from one post of theirs.
+SELECT max(b.number), count(*)
+  FROM bookmark AS b
+ WHERE b.account_id = :account_id
+   AND b.bookmarked_at >= :start
+   AND b.bookmarked_at < :end
+   AND b.author_key <> ''
+ GROUP BY b.author_key
+ ORDER BY count(*) DESC, b.author_key
+ LIMIT :limit

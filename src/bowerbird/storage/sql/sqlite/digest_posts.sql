@@ -1,0 +1,19 @@
+-- name: posts
+-- CROSS JOIN keeps the order: the list first, whatever the planner makes of it.
+SELECT b.post_id, c.rendering, c.tags, CAST(b.is_read AS integer) + 2 * CAST(b.is_archived AS integer)
+  FROM json_each(:post_ids) AS wanted
+  CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.post_id = wanted.value
+  CROSS JOIN content AS c ON c.place = :place + b.number
+
+-- name: numbered
+SELECT b.number, c.rendering, c.tags, CAST(b.is_read AS integer) + 2 * CAST(b.is_archived AS integer)
+  FROM json_each(:numbers) AS wanted
+  CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.number = wanted.value
+  CROSS JOIN content AS c ON c.place = :place + b.number
+
+-- name: vectors
+SELECT v.number, v.scales, v.vectors
+  FROM json_each(:numbers) AS wanted
+  CROSS JOIN vector AS v
+    ON v.account_id = :account_id AND v.number = wanted.value AND v.model = :model
+ ORDER BY v.number

@@ -1,0 +1,166 @@
+"""When digests are made: after the period, at the hour, in the account's zone, and once."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from bowerbird.library.digest_making import DigestMaking
+from bowerbird.storage.database import Database
+from bowerbird.storage.digests import NEVER, DigestStore
+from tests.support import digesting, service, writing
+from tests.support.digesting import MONDAY, instant
+from tests.support.service import Member
+
+pytestmark = pytest.mark.anyio
+
+
+async def is_due(member: Member, at: str) -> bool:
+    found = await DigestStore(member.database).due_accounts(0, instant(at), 100, job_kind="digest")
+    return member.account_id in found
+
+
+async def looked_at(member: Member, at: str) -> list[str]:
+    """The digests after a worker has looked, if the sweep sends it."""
+    if await is_due(member, at):
+        await digesting.make(member, at)
+    return await digesting.ids(member)
+
+
+async def save(member: Member, *days: str) -> None:
+    for day in days:
+        await member.save(bookmarked_at=f"{day}T12:00:00+00:00")
+
+
+async def test_a_week_s_digest_is_made_on_monday_at_eight(alice: Member) -> None:
+    await save(alice, "2026-07-14")
+    await looked_at(alice, "2026-07-18T12:00:00+00:00")
+
+    assert await looked_at(alice, "2026-07-20T07:59:59+00:00") == []
+    assert await looked_at(alice, MONDAY) == ["weekly-2026-07-13"]
+    assert not await is_due(alice, MONDAY)
+    assert not await is_due(alice, "2026-07-27T07:59:59+00:00")
+    assert await is_due(alice, "2026-07-27T08:00:00+00:00")
+
+
+@pytest.mark.parametrize(
+    ("zone", "before", "due"),
+    [
+        ("Europe/Berlin", "2026-03-30T05:59:59+00:00", "2026-03-30T06:00:00+00:00"),
+        ("Europe/Berlin", "2026-10-26T06:59:59+00:00", "2026-10-26T07:00:00+00:00"),
+        ("Asia/Kathmandu", "2026-03-30T02:14:59+00:00", "2026-03-30T02:15:00+00:00"),
+        ("America/St_Johns", "2026-03-09T10:29:59+00:00", "2026-03-09T10:30:00+00:00"),
+        ("Pacific/Apia", "2026-03-29T18:59:59+00:00", "2026-03-29T19:00:00+00:00"),
+    ],
+)
+async def test_eight_is_eight_where_the_account_lives(
+    alice: Member, zone: str, before: str, due: str
+) -> None:
+    await digesting.prefer(alice, "2026-01-01T00:00:00+00:00", time_zone=zone)
+    await save(alice, "2026-01-02")
+    # The worker has looked three days before, so only this week's is to come.
+    await digesting.make(alice, f"{due[:8]}{int(due[8:10]) - 3:02d}{due[10:]}")
+    earlier = await digesting.ids(alice)
+
+    assert await looked_at(alice, before) == earlier
+    assert len(await looked_at(alice, due)) == len(earlier) + 1
+
+
+async def test_after_downtime_only_the_latest_is_made(alice: Member) -> None:
+    await digesting.prefer(alice, "2026-07-01T00:00:00+00:00", frequency="daily")
+    await save(alice, "2026-07-02", "2026-07-03", "2026-07-04")
+
+    found = await looked_at(alice, "2026-07-10T12:00:00+00:00")
+
+    assert found == ["daily-2026-07-09"]
+    assert not await is_due(alice, "2026-07-11T07:59:00+00:00")
+
+
+async def test_nothing_is_made_of_a_period_before_the_account_was(alice: Member) -> None:
+    # The cast was made on Saturday 18 July.
+    await save(alice, "2026-07-08")
+
+    assert await is_due(alice, "2026-07-18T09:00:00+00:00")
+    assert await looked_at(alice, "2026-07-18T09:00:00+00:00") == []
+    assert not await is_due(alice, "2026-07-20T07:00:00+00:00")
+    assert await looked_at(alice, MONDAY) == ["weekly-2026-07-13"]
+
+
+async def test_a_change_of_mind_holds_from_then_on(alice: Member) -> None:
+    await save(alice, "2026-07-14")
+    await digesting.prefer(alice, "2026-07-18T12:00:00+00:00", frequency="daily", hour=6)
+
+    assert not await is_due(alice, "2026-07-19T05:59:00+00:00")
+    assert await looked_at(alice, "2026-07-19T06:00:00+00:00") == ["daily-2026-07-18"]
+
+    await digesting.prefer(alice, "2026-07-19T09:00:00+00:00", frequency="off")
+    assert not await is_due(alice, "2036-01-01T00:00:00+00:00")
+
+    await digesting.prefer(alice, "2026-07-22T09:00:00+00:00", frequency="weekly")
+    assert not await is_due(alice, "2026-07-27T05:59:00+00:00")
+    assert await is_due(alice, "2026-07-27T06:00:00+00:00")
+
+
+async def test_who_changes_only_the_mail_loses_no_digest(alice: Member) -> None:
+    await save(alice, "2026-07-14")
+    await digesting.make(alice, "2026-07-18T12:00:00+00:00")
+
+    await digesting.prefer(alice, "2026-07-20T08:00:30+00:00", mail=True)
+
+    assert await looked_at(alice, "2026-07-20T08:01:00+00:00") == ["weekly-2026-07-13"]
+
+
+async def test_who_turns_digests_off_meanwhile_gets_none(alice: Member) -> None:
+    await save(alice, "2026-07-14")
+
+    class Changing(DigestMaking):
+        async def _digest(self, *given: Any) -> Any:
+            made = await super()._digest(*given)
+            await digesting.prefer(alice, MONDAY, frequency="off")
+            return made
+
+    alice.clock.now = instant(MONDAY)
+    await Changing(alice.database, alice.clock).make_due(alice.account_id)
+
+    assert await digesting.ids(alice) == []
+    assert not await is_due(alice, "2036-01-01T00:00:00+00:00")
+
+
+async def test_an_empty_period_is_looked_at_once(alice: Member) -> None:
+    assert await looked_at(alice, MONDAY) == []
+    assert not await is_due(alice, "2026-07-27T07:59:00+00:00")
+
+
+async def test_two_workers_make_one_digest(opened_twice: tuple[Database, Database]) -> None:
+    cast = await service.build(opened_twice[0])
+    await save(cast.alice, "2026-07-14")
+    cast.clock.now = instant(MONDAY)
+    before = await writing.version(cast.alice)
+
+    workers = [DigestMaking(database, cast.clock) for database in opened_twice * 2]
+    await asyncio.gather(*(worker.make_due(cast.alice.account_id) for worker in workers))
+
+    assert await digesting.ids(cast.alice) == ["weekly-2026-07-13"]
+    # Only one of them has written a digest.
+    assert await writing.version(cast.alice) == before + 1
+
+
+async def test_an_account_that_is_gone_is_left_alone(alice: Member) -> None:
+    await digesting.making(alice).make_due(alice.account_id + 1)
+
+    due = await DigestStore(alice.database).due_accounts(0, NEVER, 9, job_kind="digest")
+    assert alice.account_id + 1 not in due
+
+
+async def test_due_accounts_come_page_by_page(cast: service.Service) -> None:
+    store = DigestStore(cast.database)
+    members = sorted(member.account_id for member in (cast.alice, cast.bob, cast.free))
+
+    first = await store.due_accounts(0, cast.clock(), 2, job_kind="digest")
+    rest = await store.due_accounts(first[-1], cast.clock(), 2, job_kind="digest")
+
+    assert first + rest == members
+
+
+def test_never_is_after_every_moment() -> None:
+    assert instant("9999-01-01T00:00:00+00:00") < NEVER

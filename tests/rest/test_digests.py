@@ -1,0 +1,307 @@
+"""GET /v1/digests and /v1/digests/:id; GET and PATCH /v1/digests/preferences."""
+
+from datetime import date, timedelta
+from typing import Any
+
+import pytest
+
+from tests.support import digesting, writing
+from tests.support.digesting import MONDAY, instant
+from tests.support.service import Member, Service
+
+pytestmark = pytest.mark.anyio
+
+PATH = "/v1/digests/preferences"
+NO_ZONE = "time_zone: must be a time zone such as Europe/Berlin, got"
+NOT_GIVEN_OUT = (
+    "cursor: 'x' was not given out for this list; pass next_cursor back unchanged, "
+    "with the same filters and sort, or leave it out."
+)
+DEFAULTS = {
+    "frequency": "weekly",
+    "time_zone": "UTC",
+    "hour": 8,
+    "mail": False,
+    "mail_available": False,
+    "next_digest_at": "2026-07-20T08:00:00.000000+00:00",
+}
+
+
+async def with_days(member: Member, count: int) -> list[str]:
+    """That many daily digests; returns their ids, the latest first."""
+    await digesting.prefer(member, "2026-07-01T00:00:00+00:00", frequency="daily")
+    await member.save(bookmarked_at="2026-06-30T00:00:00+00:00")
+    days = [date(2026, 7, 1) + timedelta(days=n) for n in range(count)]
+    for day in days:
+        await digesting.make(member, f"{day + timedelta(days=1)}T08:00:00+00:00")
+    return [f"daily-{day}" for day in reversed(days)]
+
+
+async def test_an_account_begins_with_a_digest_a_week(alice: Member) -> None:
+    assert (await alice.get(PATH)).json()["data"] == DEFAULTS
+    assert (await alice.get("/v1/digests")).json() == {
+        "status": True,
+        "data": [],
+        "meta": {"next_cursor": None, "limit": 20, "total_count": 0, "count": 0},
+    }
+
+
+async def test_a_list_is_walked_by_its_cursor_each_digest_once(alice: Member) -> None:
+    made = await with_days(alice, 7)
+    seen: list[str] = []
+    cursor: str | None = ""
+    while cursor is not None:
+        answer = (await alice.get("/v1/digests", limit=3, cursor=cursor)).json()
+        seen += [digest["digest_id"] for digest in answer["data"]]
+        assert answer["meta"]["total_count"] == 7
+        assert answer["meta"]["count"] == len(answer["data"])
+        cursor = answer["meta"]["next_cursor"]
+
+    assert seen == made
+
+
+async def test_days_and_weeks_stand_in_the_order_of_their_ends(alice: Member) -> None:
+    await alice.save(bookmarked_at="2026-07-14T00:00:00+00:00")
+    await digesting.make(alice)
+    await digesting.prefer(alice, "2026-07-20T09:00:00+00:00", frequency="daily")
+    await digesting.make(alice, "2026-07-21T08:00:00+00:00")
+    await digesting.prefer(alice, "2026-07-21T09:00:00+00:00", frequency="weekly")
+    await digesting.make(alice, "2026-07-27T08:00:00+00:00")
+
+    assert await digesting.ids(alice) == [
+        "weekly-2026-07-20",
+        "daily-2026-07-20",
+        "weekly-2026-07-13",
+    ]
+    assert (await digesting.shown(alice))["digest_id"] == "weekly-2026-07-20"
+
+
+async def test_a_digest_comes_with_its_fields_markdown_and_html(alice: Member) -> None:
+    await alice.save(bookmarked_at="2026-07-14T10:00:00+00:00", text="nests", name="Ada L.")
+    await digesting.make(alice)
+
+    whole = await digesting.shown(alice, "weekly-2026-07-13")
+
+    assert (whole["kind"], whole["first_day"], whole["last_day"]) == (
+        "weekly",
+        "2026-07-13",
+        "2026-07-19",
+    )
+    assert whole["title"] == "13 to 19 July 2026"
+    assert whole["mail"] == {"state": "none", "at": None, "reason": None}
+    assert whole["saved"]["posts"][0]["text"] == "nests"
+    assert whole["markdown"].startswith("# Your week in bookmarks\n")
+    assert whole["html"].startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize(
+    ("format", "held"),
+    [
+        ("json", (False, False)),
+        ("markdown", (True, False)),
+        ("html", (False, True)),
+        ("", (True, True)),
+    ],
+)
+async def test_a_format_leaves_the_others_out(
+    alice: Member, format: str, held: tuple[bool, bool]
+) -> None:
+    await alice.save(bookmarked_at="2026-07-14T10:00:00+00:00")
+    await digesting.make(alice)
+
+    digest = await digesting.shown(alice, format=format)
+
+    assert ("markdown" in digest, "html" in digest) == held
+
+
+async def test_an_answer_changes_only_with_the_library(alice: Member) -> None:
+    await alice.save(bookmarked_at="2026-07-14T10:00:00+00:00")
+    before = await alice.get("/v1/digests")
+    await digesting.make(alice)
+    first = await alice.get("/v1/digests/latest")
+
+    headers = {"If-None-Match": first.headers["etag"]}
+    again = await alice.client.get("/v1/digests/latest", headers=headers)
+    listed = await alice.client.get(
+        "/v1/digests", headers={"If-None-Match": before.headers["etag"]}
+    )
+
+    assert again.status_code == 304
+    assert listed.status_code == 200
+
+
+@pytest.mark.parametrize(
+    "digest_id",
+    [
+        *("latest", "weekly-2026-07-13", "weekly", "daily-9999-12-31", "7", "%00", "%F0%9F%90%A6"),
+        "x" * 2000,
+    ],
+)
+async def test_an_unknown_digest_is_not_found(alice: Member, digest_id: str) -> None:
+    response = await alice.get(f"/v1/digests/{digest_id}")
+
+    assert writing.refused(response) == (404, "NOT_FOUND")
+    assert writing.sentence(response).startswith("No digest ")
+
+
+@pytest.mark.parametrize(
+    ("path", "params", "sentence"),
+    [
+        (
+            "/v1/digests",
+            {"limit": "0"},
+            "limit: must be a whole number from 1 to 100, got '0'.",
+        ),
+        (
+            "/v1/digests",
+            {"cursor": "x"},
+            NOT_GIVEN_OUT,
+        ),
+        (
+            "/v1/digests/latest",
+            {"format": "pdf"},
+            "format: must be one of json, markdown, html, got 'pdf'.",
+        ),
+    ],
+)
+async def test_a_wrong_parameter_is_named(
+    alice: Member, path: str, params: dict[str, str], sentence: str
+) -> None:
+    response = await alice.get(path, **params)
+
+    assert writing.refused(response) == (400, "INVALID_REQUEST")
+    assert writing.sentence(response) == sentence
+
+
+async def test_a_cursor_of_another_account_or_list_is_refused(alice: Member, bob: Member) -> None:
+    await with_days(alice, 2)
+    await with_days(bob, 2)
+    theirs = (await bob.get("/v1/digests", limit=1)).json()["meta"]["next_cursor"]
+    await alice.save()
+    await alice.save()
+    of_posts = (await alice.listed(limit=1))["meta"]["next_cursor"]
+
+    for cursor in (theirs, of_posts):
+        response = await alice.get("/v1/digests", cursor=cursor)
+        assert writing.refused(response) == (400, "INVALID_REQUEST")
+
+
+async def test_preferences_are_changed_field_by_field(alice: Member) -> None:
+    first = await writing.send(alice, "PATCH", PATH, {"time_zone": "Asia/Kathmandu", "hour": 0})
+    second = await writing.send(alice, "PATCH", PATH, {"frequency": "daily", "mail": True})
+
+    assert first.json()["data"] == {
+        **DEFAULTS,
+        "time_zone": "Asia/Kathmandu",
+        "hour": 0,
+        "next_digest_at": "2026-07-19T18:15:00.000000+00:00",
+    }
+    assert second.json()["data"] == {
+        "frequency": "daily",
+        "time_zone": "Asia/Kathmandu",
+        "hour": 0,
+        "mail": True,
+        "mail_available": False,
+        "next_digest_at": "2026-07-18T18:15:00.000000+00:00",
+    }
+    assert (await alice.get(PATH)).json() == second.json()
+
+
+async def test_the_next_digest_s_moment_moves_on_by_itself(alice: Member) -> None:
+    before = await alice.get(PATH)
+    alice.clock.now = instant(MONDAY)
+
+    after = await alice.client.get(PATH, headers={"If-None-Match": before.headers["etag"]})
+
+    assert after.json()["data"]["next_digest_at"] == "2026-07-27T08:00:00.000000+00:00"
+
+
+async def test_without_digests_there_is_no_next_one(alice: Member) -> None:
+    response = await writing.send(alice, "PATCH", PATH, {"frequency": "off"})
+
+    assert response.json()["data"]["next_digest_at"] is None
+
+
+async def test_a_change_that_changes_nothing_writes_nothing(alice: Member) -> None:
+    before = await writing.version(alice)
+
+    response = await writing.send(alice, "PATCH", PATH, {"hour": 8, "mail": None})
+
+    assert response.json()["data"] == DEFAULTS
+    assert await writing.version(alice) == before
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        ({"frequency": "hourly"}, "frequency: must be one of off, daily, weekly, got 'hourly'."),
+        ({"frequency": 1}, "frequency: must be a string, got '1'."),
+        (
+            {"time_zone": "Europe/Berln"},
+            f"{NO_ZONE} 'Europe/Berln'; the nearest is Europe/Berlin.",
+        ),
+        (
+            {"time_zone": "../../etc/passwd"},
+            f"{NO_ZONE} '../../etc/passwd'.",
+        ),
+        ({"time_zone": "x" * 65}, "time_zone: must have at most 64 characters, got 65."),
+        ({"hour": 24}, "hour: must be a whole number from 0 to 23, got '24'."),
+        ({"hour": -1}, "hour: must be a whole number from 0 to 23, got '-1'."),
+        ({"hour": 7.5}, "hour: must be a whole number from 0 to 23, got '7.5'."),
+        ({"hour": "8"}, "hour: must be a whole number from 0 to 23, got '8'."),
+        ({"hour": True}, "hour: must be a whole number from 0 to 23, got 'True'."),
+        ({"mail": "yes"}, "mail: must be true or false, got 'yes'."),
+        ([], "body: must be a JSON object."),
+        (
+            {"time zone": "UTC"},
+            "'time zone': is not a field here; frequency, time_zone, hour, mail are.",
+        ),
+    ],
+)
+async def test_a_wrong_preference_is_named_and_nothing_changes(
+    alice: Member, body: Any, sentence: str
+) -> None:
+    response = await writing.send(alice, "PATCH", PATH, body)
+
+    assert writing.refused(response) == (400, "INVALID_REQUEST")
+    assert writing.sentence(response) == sentence
+    assert (await alice.get(PATH)).json()["data"] == DEFAULTS
+
+
+async def test_a_keyed_change_is_made_once(alice: Member) -> None:
+    first = await writing.send(alice, "PATCH", PATH, {"hour": 6}, key="k")
+    await writing.send(alice, "PATCH", PATH, {"hour": 7})
+
+    again = await writing.send(alice, "PATCH", PATH, {"hour": 6}, key="k")
+
+    assert again.content == first.content
+    assert again.headers["idempotency-replayed"] == "true"
+    assert (await alice.get(PATH)).json()["data"]["hour"] == 7
+
+
+async def test_the_free_plan_has_all_of_it_and_pays_in_calls(cast: Service) -> None:
+    free = cast.free
+    await with_days(free, 3)
+    first = (await free.get("/v1/digests", limit=1)).json()
+
+    second = await free.get("/v1/digests", limit=1, cursor=first["meta"]["next_cursor"])
+    await digesting.shown(free)
+    await cast.app.calls.flush()
+
+    assert second.status_code == 200
+    # The change of preferences, two pages and one digest.
+    sql = "SELECT calls FROM api_call WHERE account_id = :account_id"
+    rows = await free.database.rows(sql, {"account_id": free.account_id})
+    assert [row[0] for row in rows] == [4]
+
+
+async def test_no_digest_tells_of_another_account(alice: Member, bob: Member) -> None:
+    await bob.save(bookmarked_at="2026-07-14T10:00:00+00:00", text="geheim", post_id="7")
+    await alice.save(bookmarked_at="2026-07-14T10:00:00+00:00", text="meins", post_id="7")
+    await digesting.make(bob)
+    assert await digesting.ids(alice) == []
+
+    await digesting.make(alice)
+
+    assert "geheim" not in str(await digesting.shown(alice))
+    assert "meins" in str(await digesting.shown(alice))

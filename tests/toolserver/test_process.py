@@ -1,0 +1,102 @@
+"""The tool server within `bowerbird serve`: its log, its metrics, its SDK, a client that goes."""
+
+import json
+import socket
+import time
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.support import serving
+from tests.support.serving import Server, wait_until
+from tests.support.tool_server import Running
+
+SECRET = "private-words"
+
+
+def called(there: Running, tool: str, arguments: dict[str, Any], name: str) -> dict[str, Any]:
+    sent = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
+    response = httpx.post(
+        there.address,
+        json={**sent, "params": {"name": tool, "arguments": arguments}},
+        headers={"Authorization": f"Bearer {there.key}", "X-Request-Id": name},
+        timeout=60,
+    )
+    result: dict[str, Any] = response.json()["result"]
+    return result
+
+
+def line_of(there: Running, name: str) -> dict[str, Any]:
+    wait_until(lambda: f'"{name}"' in there.server.errors())
+    (line,) = (line for line in there.server.log() if line.get("id") == name)
+    return line
+
+
+def test_a_call_is_one_line_without_what_was_said(there: Running) -> None:
+    called(there, "search_bookmarks", {"query": SECRET}, "said-1")
+    called(there, "list_bookmarks", {"limit": 0, "q": SECRET}, "said-2")
+
+    good, refused = line_of(there, "said-1"), line_of(there, "said-2")
+
+    assert (good["called"], good["refused"], good["status"]) == ("search_bookmarks", "", 200)
+    assert (refused["called"], refused["refused"]) == ("list_bookmarks", "INVALID_REQUEST")
+    assert good["ms"] > 0
+    assert good["account"]
+    for secret in (SECRET, there.key, "owls"):
+        assert secret not in there.server.errors()
+
+
+def test_metrics_name_the_tools_and_nothing_that_a_caller_made_up(there: Running) -> None:
+    called(there, "list_labels", {}, "measured")
+    httpx.post(
+        there.address,
+        json={"jsonrpc": "2.0", "id": 1, "method": SECRET},
+        headers={"Authorization": f"Bearer {there.key}"},
+    )
+
+    metrics = httpx.get(f"http://127.0.0.1:{there.server.admin_port}/metrics").text
+
+    assert 'route="/mcp list_labels",status="200"' in metrics
+    assert SECRET not in metrics
+
+
+def test_a_client_that_goes_ends_its_call(there: Running) -> None:
+    job = called(there, "create_export", {"format": "pdf"}, "begun")["structuredContent"]
+    call = {"name": "get_export", "arguments": {"job_id": job["job_id"], "wait_s": 25}}
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call})
+    head = (
+        f"POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {there.key}\r\n"
+        f"Content-Type: application/json\r\nX-Request-Id: gone\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", there.server.port)) as client:
+        client.sendall(head.encode() + body.encode())
+        time.sleep(0.15)
+
+    line = line_of(there, "gone")
+
+    assert (line["status"], line["called"]) == (499, "get_export")
+    assert line["ms"] < 10_000
+
+
+@pytest.fixture
+def idle(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    with serving.serving(tmp_path_factory.mktemp("idle")) as server:
+        yield server
+
+
+def test_the_sdk_is_loaded_with_the_first_key_and_not_before(idle: Server) -> None:
+    def is_loaded() -> bool:
+        maps = f"/proc/{idle.process.pid}/maps"
+        with open(maps, encoding="utf-8") as file:  # noqa: PTH123 - a file of the kernel
+            return "pydantic_core" in file.read()
+
+    address = f"http://127.0.0.1:{idle.port}/mcp"
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    assert httpx.post(address, json=message).status_code == 401
+    assert not is_loaded()
+
+    headers = {"Authorization": f"Bearer {idle.new_key()}"}
+    assert httpx.post(address, json=message, headers=headers, timeout=60).status_code == 200
+    assert is_loaded()
