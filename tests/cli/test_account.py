@@ -222,4 +222,4 @@ def test_a_deletion_takes_the_texts_out_of_the_file_itself(tmp_path: Path) -> No
 
 
 def _bytes(library: Library) -> bytes:
-    return b"".join(file.read_bytes() for file in library.folder.iterdir())
+    return b"".join(file.read_bytes() for file in library.folder.rglob("*") if file.is_file())
