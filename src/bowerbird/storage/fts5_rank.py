@@ -20,6 +20,8 @@ _WORTH: Final = [0.0, *accumulate(1 / (n * n) / _LIMIT for n in range(1, _MOST +
 
 
 def register(connection: apsw.Connection) -> None:
+    # A file that is no database is to be told as that, not as a failure of FTS5.
+    connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
     connection.register_fts5_function(NAME, _rank)
 
 
