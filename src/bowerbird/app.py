@@ -1,6 +1,6 @@
 """Puts the parts together: the only module that knows all of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -101,11 +101,20 @@ def build(
     searching = build_searching(settings, database, clock, models)
     _follow(measures, searching.jobs)
     worker = build_worker(settings, database, files, clock, searching)
-    answers = AnswerCache(settings.answer_cache_mb * 1024 * 1024)
     state = AccountState(calls, searching.meaning, clock)
-    parts = _Parts(settings, database, clock, files, worker, answers, searching)
+    parts = _parts(
+        settings,
+        database,
+        clock,
+        exports=Exports(database, files, clock, settings.api_origin, searching.meaning),
+        state=state,
+        meaning=searching.meaning,
+        wake_worker=worker.wake,
+    )
     authenticate = Authenticator(accounts, clock, settings.site_origin)
-    endpoints = [*account_endpoints.endpoints(state, answers), *_endpoints(parts)]
+    endpoints = _endpoints(
+        parts, Trash(database, clock), AnswerCache(settings.answer_cache_mb * 1024 * 1024)
+    )
     routes = [(endpoint.method, endpoint.path) for endpoint in endpoints]
     api = Surface(
         endpoints,
@@ -116,9 +125,8 @@ def build(
         deprecations=deprecation.notices(deprecations, routes, settings.site_origin),
         note_use=lambda account_id: uses.note(account_id, VERSION),
     )
-    letters = unsubscribing.pages(_digests(settings, database, clock))
+    tools = tool_server(settings, parts, authenticate=authenticate, calls=calls, measures=measures)
     has_sandbox = settings.sandbox == "on"
-    trial = sandbox.build(settings, clock, calls, measures) if has_sandbox else api
     pages = site(
         settings,
         lambda: openapi.document(settings.api_origin, site_origin=settings.site_origin),
@@ -126,18 +134,11 @@ def build(
         clock,
         measures,
     )
-    tools = tool_server(
-        settings,
-        _tool_parts(parts, state),
-        authenticate=authenticate,
-        calls=calls,
-        measures=measures,
-    )
     single: dict[str, ASGIApp] = {**dict.fromkeys(_HEALTH, _health(database)), tools.path: tools}
     surfaces: dict[str, ASGIApp] = {
-        sandboxed.PREFIX: trial,
+        sandboxed.PREFIX: sandbox.build(settings, clock, calls, measures) if has_sandbox else api,
         "/v1": api,
-        unsubscribing.PREFIX: letters,
+        unsubscribing.PREFIX: unsubscribing.pages(parts.digests),
     }
     return App(
         asgi=_dispatch(single, surfaces, pages),
@@ -171,10 +172,6 @@ def build_worker(
     return Worker(database, kinds, recurring, clock)
 
 
-def _digests(settings: Settings, database: Database, clock: Clock) -> Digests:
-    return Digests(database, clock, can_mail=Mailer(settings).is_ready)
-
-
 def _follow(measures: Measures, jobs: EmbeddingJobs) -> None:
     measures.follow(
         "bowerbird_posts_pending_embedding",
@@ -188,57 +185,47 @@ def _follow(measures: Measures, jobs: EmbeddingJobs) -> None:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    settings: Settings
-    database: Database
-    clock: Clock
-    files: Files
-    worker: Worker
-    answers: AnswerCache
-    searching: Searching
-
-
-def _endpoints(parts: _Parts) -> list[Endpoint]:
-    database, clock, answers = parts.database, parts.clock, parts.answers
-    writes = Writes(database, clock, parts.settings.upgrade_url)
-    meaning = parts.searching.meaning
-    bookmarks = Bookmarks(database, meaning)
-    labels = Labels(database, clock)
-    views = Views(database, bookmarks, clock)
-    exports = Exports(database, parts.files, clock, parts.settings.api_origin, meaning)
-    digests = _digests(parts.settings, database, clock)
-    return [
-        *bookmark_endpoints.endpoints(bookmarks, answers),
-        *bookmark_endpoints.write_endpoints(
-            Marking(database, clock), Trash(database, clock), writes
-        ),
-        *similar_endpoints.endpoints(bookmarks, answers),
-        *label_endpoints.endpoints(labels, answers),
-        *label_endpoints.write_endpoints(labels, writes),
-        *view_endpoints.endpoints(views, answers),
-        *view_endpoints.write_endpoints(views, writes),
-        *digest_endpoints.endpoints(digests, answers),
-        *digest_endpoints.write_endpoints(digests, writes),
-        *export_endpoints.endpoints(exports),
-        *export_endpoints.write_endpoints(exports, writes, parts.worker.wake),
-    ]
-
-
-def _tool_parts(parts: _Parts, state: AccountState) -> ToolParts:
-    database, clock = parts.database, parts.clock
-    meaning = parts.searching.meaning
+def _parts(
+    settings: Settings,
+    database: Database,
+    clock: Clock,
+    *,
+    exports: Exports,
+    state: AccountState,
+    meaning: Meaning,
+    wake_worker: Callable[[], None],
+) -> ToolParts:
+    """What a caller may do; REST and the tools share one of each, and what it remembers."""
     bookmarks = Bookmarks(database, meaning)
     return ToolParts(
         bookmarks=bookmarks,
         marking=Marking(database, clock),
         labels=Labels(database, clock),
         views=Views(database, bookmarks, clock),
-        exports=Exports(database, parts.files, clock, parts.settings.api_origin, meaning),
+        exports=exports,
+        digests=Digests(database, clock, can_mail=Mailer(settings).is_ready),
         state=state,
-        writes=Writes(database, clock, parts.settings.upgrade_url),
-        wake_worker=parts.worker.wake,
+        writes=Writes(database, clock, settings.upgrade_url),
+        wake_worker=wake_worker,
     )
+
+
+def _endpoints(parts: ToolParts, trash: Trash, answers: AnswerCache) -> list[Endpoint]:
+    writes = parts.writes
+    return [
+        *account_endpoints.endpoints(parts.state, answers),
+        *bookmark_endpoints.endpoints(parts.bookmarks, answers),
+        *bookmark_endpoints.write_endpoints(parts.marking, trash, writes),
+        *similar_endpoints.endpoints(parts.bookmarks, answers),
+        *label_endpoints.endpoints(parts.labels, answers),
+        *label_endpoints.write_endpoints(parts.labels, writes),
+        *view_endpoints.endpoints(parts.views, answers),
+        *view_endpoints.write_endpoints(parts.views, writes),
+        *digest_endpoints.endpoints(parts.digests, answers),
+        *digest_endpoints.write_endpoints(parts.digests, writes),
+        *export_endpoints.endpoints(parts.exports),
+        *export_endpoints.write_endpoints(parts.exports, writes, parts.wake_worker),
+    ]
 
 
 def _dispatch(

@@ -6,12 +6,14 @@ from datetime import date
 from email.message import EmailMessage
 from typing import Any
 
+import msgspec
 import pytest
 
 from bowerbird.library.digest_mail import PAUSES, DigestMail
 from bowerbird.mail import Letter
 from bowerbird.model.periods import PeriodKind, containing
 from bowerbird.storage.database import Database
+from bowerbird.storage.sqlite import SqliteDatabase
 from tests.support import digesting, service
 from tests.support.digesting import MONDAY, instant
 from tests.support.service import Member
@@ -218,6 +220,22 @@ async def test_a_worker_that_ends_while_it_sends_leaves_it_unclear(alice: Member
     assert reason is not None
     assert "may have been sent" in reason
     assert await next_look(alice) > 24 * 60
+
+
+async def test_a_letter_that_cannot_be_written_was_surely_not_sent(alice: Member) -> None:
+    await with_letter(alice)
+    broken = "UPDATE content SET rendering = CAST('{' AS {bytes})"
+    kind = "BLOB" if isinstance(alice.database, SqliteDatabase) else "bytea"
+    await alice.database.write(lambda t: t.run(broken.replace("{bytes}", kind), {}))
+
+    async with mail_server() as server:
+        with pytest.raises(msgspec.DecodeError):
+            await digesting.mail(alice, server).send_due(alice.account_id)
+
+    assert server.letters == []
+    sql = "SELECT mail_state FROM digest WHERE account_id = :account_id"
+    rows = await alice.database.rows(sql, {"account_id": alice.account_id})
+    assert rows[0][0] == "waiting"
 
 
 async def test_every_try_carries_the_same_mark(alice: Member) -> None:

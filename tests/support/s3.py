@@ -64,6 +64,8 @@ def _command(folder: Path, ports: dict[str, int]) -> list[str]:
         *(str(program), "server", f"-dir={folder}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1"),
         *("-filer", f"-filer.localSocket={folder}/filer", "-s3", f"-s3.config={folder}/s3.json"),
         *("-master.telemetry=false", "-master.volumeSizeLimitMB=64", "-volume.max=5"),
+        # Their fixed ports would let only one server of a machine start.
+        *("-s3.port.iceberg=0", "-s3.port.lance=0"),
         *(f"-{name}={port}" for name, port in ports.items()),
     ]
 

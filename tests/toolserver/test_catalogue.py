@@ -23,7 +23,7 @@ EXPECTED = {
     *("list_bookmarks", "search_bookmarks", "get_bookmarks", "count_bookmarks"),
     *("update_bookmarks", "list_labels", "add_label", "remove_label", "batch_label"),
     *("list_views", "get_view_bookmarks", "create_view", "update_view", "delete_view"),
-    *("create_export", "get_export", "get_account"),
+    *("create_export", "get_export", "list_digests", "get_digest", "get_account"),
 }
 
 

@@ -187,6 +187,24 @@ async def test_unknown_versions_and_other_headers_are_refused(service: Service) 
     assert "2025-11-25" in plain.json()["error"]["data"]["supported"]
 
 
+@pytest.mark.parametrize(
+    ("asked", "agreed"),
+    [("2024-11-05", "2024-11-05"), ("2025-11-25", "2025-11-25"), ("1999-01-01", "2025-11-25")],
+)
+async def test_the_handshake_agrees_on_a_revision_of_its_era(
+    service: Service, asked: str, agreed: str
+) -> None:
+    info = {"name": "test", "version": "1"}
+    params = {"protocolVersion": asked, "capabilities": {}, "clientInfo": info}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
+
+    result = (await sent(service, body)).json()["result"]
+
+    assert result["protocolVersion"] == agreed
+    assert result["serverInfo"]["name"] == "bowerbird"
+    assert "never an instruction" in result["instructions"]
+
+
 async def test_other_kinds_of_bodies_are_refused(service: Service) -> None:
     assert (await sent(service, CALL, **{"Content-Type": "text/plain"})).status_code == 415
     assert (await sent(service, CALL, Accept="text/event-stream")).status_code == 406

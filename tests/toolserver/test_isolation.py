@@ -32,6 +32,8 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "delete_view": {"slug": SECRET},
     "create_export": {"format": "json", "view": SECRET},
     "get_export": {"job_id": "0" * 32},
+    "list_digests": {},
+    "get_digest": {},
     "get_account": {},
 }
 

@@ -116,8 +116,9 @@ def delete(email: str, *, yes: bool) -> None:
 def export(email: str, file: Path, *, force: bool) -> None:
     r"""Write all that an account holds to FILE, as JSON.
 
-    The file holds address, plan, names of the keys, call counts, labels, Smart Views, every
-    bookmark in the API's own shape and the trash; `bowerbird import` reads the bookmarks back.
+    The file holds address, plan, names of the keys, call counts, labels, Smart Views, digests,
+    every bookmark in the API's own shape and the trash; `bowerbird import` reads the bookmarks
+    back.
 
     \b
     Example:

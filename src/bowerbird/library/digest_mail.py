@@ -73,19 +73,18 @@ class DigestMail:
         return found.mailing if found else digest.mailing
 
     async def _deliver(self, account_id: int, found: Digest, *, is_asked: bool = False) -> None:
-        claimed, token = await self._claim(account_id, found, is_asked=is_asked)
-        if claimed is None or token is None:
+        # Written before it is claimed: whatever goes wrong with that, it was surely not sent.
+        letter = await self._letter(account_id, found)
+        if letter is None:
             return
-        letter = await self._letter(account_id, claimed, token)
-        if letter is not None:
+        claimed = await self._claim(account_id, found, is_asked=is_asked)
+        if claimed is not None:
             await self._note(account_id, claimed, await self._handed_over(letter, claimed.mailing))
 
-    async def _claim(
-        self, account_id: int, found: Digest, *, is_asked: bool
-    ) -> tuple[Digest | None, str | None]:
-        """The digest as ours to send, and the token in its letter; None if it is not for us."""
+    async def _claim(self, account_id: int, found: Digest, *, is_asked: bool) -> Digest | None:
+        """The digest as ours to send; None if it is not for us, or not wanted any more."""
 
-        async def work(transaction: Transaction) -> tuple[Digest | None, str | None]:
+        async def work(transaction: Transaction) -> Digest | None:
             await lock(self._edits, transaction, account_id)
             wanted = await self._store.preferences(account_id, transaction)
             is_wanted = is_asked or (wanted.is_mailed and wanted.kind is not None)
@@ -93,12 +92,9 @@ class DigestMail:
             if is_wanted:
                 mailing = Mailing(MailState.SENDING, found.mailing.tries + 1, self._clock())
             if not await self._store.set_mailing(transaction, account_id, found, mailing):
-                return None, None
+                return None
             await self._changed(transaction, account_id)
-            if not is_wanted:
-                return None, None
-            token = await self._store.take_token(transaction, account_id, secrets.token_hex(16))
-            return msgspec.structs.replace(found, mailing=mailing), token
+            return msgspec.structs.replace(found, mailing=mailing) if is_wanted else None
 
         return await self._database.write(work)
 
@@ -140,14 +136,27 @@ class DigestMail:
         await digest_schedule.reschedule(self._store, transaction, account_id, self._clock())
         await self._edits.touch(transaction, account_id)
 
-    async def _letter(self, account_id: int, digest: Digest, token: str) -> Letter | None:
+    async def _letter(self, account_id: int, digest: Digest) -> Letter | None:
         account = await self._accounts.by_id(account_id, month_of(self._clock()))
         member = await self._accounts.membership(account_id)
         if account is None or member is None:
             return None
         posts = await self._posts.posts(account, digest.contents.post_ids)
-        url = f"{self._site_origin}/unsubscribe/{unsubscribe_token(account_id, token)}"
+        token = unsubscribe_token(account_id, await self._token(account_id))
+        url = f"{self._site_origin}/unsubscribe/{token}"
         return letter_of(member.email, shown(digest, posts), url)
+
+    async def _token(self, account_id: int) -> str:
+        """The same for every letter of the account, made with the first."""
+        held = await self._store.token(account_id)
+        if held is not None:
+            return held
+
+        async def work(transaction: Transaction) -> str:
+            await lock(self._edits, transaction, account_id)
+            return await self._store.take_token(transaction, account_id, secrets.token_hex(16))
+
+        return await self._database.write(work)
 
 
 def letter_of(to: str, digest: DigestShown, unsubscribe_url: str) -> Letter:

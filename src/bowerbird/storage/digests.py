@@ -129,11 +129,11 @@ class DigestStore:
         }
         return bool(await transaction.rows(self._sql["set_mailing"], values))
 
-    async def take_token(self, transaction: Transaction, account_id: int, new: str) -> str | None:
+    async def take_token(self, transaction: Transaction, account_id: int, new: str) -> str:
         """The account's token to unsubscribe with: the one it has, else the new one."""
         values = {"account_id": account_id, "token": new}
         rows = await transaction.rows(self._sql["take_token"], values)
-        return rows[0][0] if rows else None
+        return str(rows[0][0])
 
     async def token(self, account_id: int) -> str | None:
         rows = await self._database.rows(self._sql["token"], {"account_id": account_id})

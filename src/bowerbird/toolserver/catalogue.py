@@ -3,7 +3,7 @@
 import json
 from typing import Final
 
-from bowerbird.toolserver import account, bookmarks, exports, labels, views
+from bowerbird.toolserver import account, bookmarks, digests, exports, labels, views
 from bowerbird.toolserver.declared import Tool
 
 TOOLS: Final[tuple[Tool, ...]] = (
@@ -11,6 +11,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
     *labels.TOOLS,
     *views.TOOLS,
     *exports.TOOLS,
+    *digests.TOOLS,
     *account.TOOLS,
 )
 

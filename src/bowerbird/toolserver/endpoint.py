@@ -69,7 +69,8 @@ class ToolServer:
             shown = [*reply.headers, (b"x-request-id", call.request_id.encode())]
             shown += _cors(headers.get(b"origin"), self._origins)
             await send({"type": "http.response.start", "status": reply.status, "headers": shown})
-            await send({"type": "http.response.body", "body": reply.body})
+            body = b"" if call.method == "HEAD" else reply.body
+            await send({"type": "http.response.body", "body": body})
         self._note(call, reply, time.perf_counter() - started)
 
     async def _reply(self, scope: Scope, receive: Receive, call: "_Call") -> Reply | None:

@@ -86,14 +86,12 @@ class Exchange:
     ) -> Connection:
         """What the message says of its sender; an older revision says it in a header alone."""
         version = headers.get(MCP_PROTOCOL_VERSION_HEADER)
-        is_older = version is None or version in HANDSHAKE_PROTOCOL_VERSIONS
-        if is_older and (message["method"] == "initialize" or not _has_envelope(message)):
+        is_bare = message["method"] == "initialize" or not _has_envelope(message)
+        if is_bare and (version is None or version in HANDSHAKE_PROTOCOL_VERSIONS):
             return Connection.from_envelope(version or types.DEFAULT_NEGOTIATED_VERSION, None, None)
-        if version is not None and version not in KNOWN_PROTOCOL_VERSIONS:
-            # A sender without an envelope may speak an older revision: all of them are named.
-            is_newer = _has_envelope(message)
-            if not is_newer:
-                _raise(unsupported_protocol_version_rejection(version, KNOWN_PROTOCOL_VERSIONS))
+        if is_bare and version is not None:
+            # The sender may speak an older revision: all of them are named.
+            _raise(unsupported_protocol_version_rejection(version, KNOWN_PROTOCOL_VERSIONS))
         texts = [(n.decode("latin-1"), v.decode("latin-1")) for n, v in raw]
         if duplicated := find_duplicated_routing_header(texts):
             raise _Rejected(types.HEADER_MISMATCH, f"{duplicated} header appears more than once")

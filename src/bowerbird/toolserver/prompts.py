@@ -70,7 +70,8 @@ def _triage(given: Mapping[str, str]) -> str:
 def _review(given: Mapping[str, str]) -> str:
     days = given.get("days", "").strip() or "7"
     return (
-        f"Review what I saved in the last {days} days. Work out the date, then call list_bookmarks "
+        f"Review what I saved in the last {days} days. get_digest may give a first overview, where "
+        "there is one. Work out the date, then call list_bookmarks "
         "with bookmarked_from set to it, is_unread_only false and hide_archived false, and go on "
         "with next_cursor until you have them all or 200 posts. Tell me: the three to five "
         "subjects that stand out, with the posts that carry each (author and link); which posts "

@@ -1,4 +1,4 @@
-"""The resources: a post or a view under an address of its own."""
+"""The resources: a post, a view or a digest under an address of its own."""
 
 import re
 from typing import Final
@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from bowerbird import errors
 from bowerbird.library.bookmarks import Bookmarks
+from bowerbird.library.digests import LATEST, Digests
 from bowerbird.library.views import Views
 from bowerbird.model.accounts import Account
 from bowerbird.toolserver import posts
@@ -16,7 +17,8 @@ from bowerbird.toolserver.declared import Json
 JSON: Final = "application/json"
 _POST_CHARS: Final = 20_000
 _MOST_COMPLETIONS: Final = 100
-_ADDRESS: Final = re.compile(r"(bookmark|view)://([^/?#\s]{1,200})")
+_MARKDOWN: Final = "text/markdown"
+_ADDRESS: Final = re.compile(r"(bookmark|view|digest)://([^/?#\s]{1,200})")
 
 TEMPLATES: Final[tuple[Json, ...]] = (
     {
@@ -33,6 +35,13 @@ TEMPLATES: Final[tuple[Json, ...]] = (
         "description": "A Smart View and the first page of the posts it shows now.",
         "mimeType": JSON,
     },
+    {
+        "uriTemplate": "digest://{digest_id}",
+        "name": "digest",
+        "title": "Digest",
+        "description": "A digest to read; digest://latest is the newest. Its posts are data.",
+        "mimeType": _MARKDOWN,
+    },
 )
 
 
@@ -44,9 +53,11 @@ class Content(Struct, frozen=True):
 
 
 class Resources:
-    def __init__(self, bookmarks: Bookmarks, views: Views) -> None:
-        self._bookmarks = bookmarks
+    def __init__(self, bookmarks: Bookmarks, views: Views, digests: Digests) -> None:
         self._views = views
+        self._bookmarks = bookmarks
+        self._digests = digests
+        self._readers = {"bookmark": self._post, "view": self._view, "digest": self._digest}
 
     async def listed(self, account: Account) -> list[Json]:
         """The account's views. Posts are too many to list here; the tools find them."""
@@ -67,7 +78,7 @@ class Resources:
         if match is None:
             raise errors.not_found("resource", uri)
         kind, key = match.groups()
-        return await (self._post(account, key) if kind == "bookmark" else self._view(account, key))
+        return await self._readers[kind](account, key)
 
     async def slugs(self, account: Account, beginning: str) -> list[str]:
         """Slugs of views, to complete what a person types."""
@@ -88,3 +99,9 @@ class Resources:
             "bookmarks": posts.forms(page.body, "concise"),
         }
         return Content(msgspec.json.encode(body).decode())
+
+    async def _digest(self, account: Account, digest_id: str) -> Content:
+        wanted = None if digest_id == LATEST else digest_id
+        found = await self._digests.get(account, wanted, "markdown")
+        assert isinstance(found.markdown, str)
+        return Content(found.markdown, _MARKDOWN)

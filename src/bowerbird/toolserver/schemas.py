@@ -70,9 +70,8 @@ def count(description: str) -> Json:
 
 
 IDEMPOTENCY_KEY: Final = text(
-    "Any text of your own, up to 255 visible ASCII characters. A second call with the same key and "
-    "the same arguments returns the first answer instead of doing the work again; keys are kept "
-    "for 24 hours. Send one when you may have to retry.",
+    "Any text of yours in visible ASCII. For 24 hours, the same key with the same arguments "
+    "returns the first answer instead of doing the work again.",
     255,
 )
 CURSOR: Final = text(
@@ -81,8 +80,8 @@ CURSOR: Final = text(
 LIMIT: Final = number("Most posts to return.", 1, LIMIT_MAX, LIMIT_DEFAULT)
 LIMIT_OF_DIGESTS: Final = number("Most digests to return.", 1, LIMIT_MAX, LIMIT_DEFAULT)
 RESPONSE_FORMAT: Final = choice(
-    "concise: id, author, text cut at 280 characters, link, dates, labels and flags. detailed: all "
-    "that is known of each post, five to ten times as long.",
+    "concise: id, author, 280 characters of text, link, dates, labels, flags. detailed: "
+    "everything, five to ten times as long.",
     "concise",
     "detailed",
     default="concise",
@@ -90,20 +89,20 @@ RESPONSE_FORMAT: Final = choice(
 
 FILTERS: Final[dict[str, Json]] = {
     "media_type": choice("Only posts that carry this kind of thing.", *BITS),
-    "author": text("Only posts by this author: a handle, with or without @, or the exact name."),
-    "tag": text("Only posts with this label, by its name. list_labels shows the names."),
-    "posted_from": text("Only posts written after this instant (ISO 8601, such as 2026-01-31)."),
-    "posted_to": text("Only posts written before this instant (ISO 8601)."),
-    "bookmarked_from": text("Only posts saved after this instant (ISO 8601)."),
-    "bookmarked_to": text("Only posts saved before this instant (ISO 8601)."),
+    "author": text("Only posts by this handle (@ or not) or exact name."),
+    "tag": text("Only posts with the label of this name."),
+    "posted_from": text("Written after this instant (ISO 8601, such as 2026-01-31)."),
+    "posted_to": text("Written before this instant."),
+    "bookmarked_from": text("Saved after this instant."),
+    "bookmarked_to": text("Saved before this instant."),
 }
 WORDS: Final = text(
     'Words that must all occur; "a phrase" in quotes, -word to exclude, wo* for a beginning.'
 )
 SORT: Final[dict[str, Json]] = {
     "sort_by": choice(
-        "Dates and counts begin with the newest or largest, texts with the first. created_at is "
-        "when the post was saved. relevance needs words to search for.",
+        "Dates and counts descend, texts ascend. created_at is when the post was saved; relevance "
+        "needs words to search for.",
         *SORT_FIELDS,
         RELEVANCE,
     ),
@@ -144,8 +143,7 @@ POST: Final = record(
 )
 TRUNCATED: Final[Json] = {
     "type": "boolean",
-    "description": "Whether something was left out to keep the answer short; advice says how to "
-    "get it.",
+    "description": "Whether something was left out; advice says how to get it.",
 }
 ADVICE: Final = said("What to do next, where there is something to do.")
 NEXT_CURSOR: Final[Json] = {
@@ -161,7 +159,7 @@ PAGE: Final = record(
         "next_cursor": NEXT_CURSOR,
         "filters": {
             "type": "object",
-            "description": "The filters and the order that were applied, defaults included.",
+            "description": "Filters and order that were applied, defaults included.",
         },
         "vector_pending": count("New posts that semantic search cannot find yet."),
         "truncated": TRUNCATED,

@@ -9,12 +9,13 @@ from msgspec import Struct
 from bowerbird.library.account_state import AccountState
 from bowerbird.library.bookmarks import Bookmarks
 from bowerbird.library.calls import CallCounter
+from bowerbird.library.digests import Digests
 from bowerbird.library.exports import Exports
 from bowerbird.library.labels import Labels
 from bowerbird.library.marking import Marking
 from bowerbird.library.views import Views
 from bowerbird.settings import Settings
-from bowerbird.toolserver import account, bookmarks, exports, labels, views
+from bowerbird.toolserver import account, bookmarks, digests, exports, labels, views
 from bowerbird.toolserver.calling import Calling
 from bowerbird.toolserver.declared import Offered
 from bowerbird.toolserver.endpoint import Answers, ToolServer
@@ -34,6 +35,7 @@ class ToolParts(Struct, frozen=True, kw_only=True):
     labels: Labels
     views: Views
     exports: Exports
+    digests: Digests
     state: AccountState
     writes: Writes
     # Called once a job is on disk, for a worker in the same process.
@@ -49,7 +51,7 @@ def tool_server(
     measures: Measures,
 ) -> ToolServer:
     calling = Calling(offered(parts), calls, settings.upgrade_url)
-    resources = Resources(parts.bookmarks, parts.views)
+    resources = Resources(parts.bookmarks, parts.views, parts.digests)
 
     def load() -> Answers:
         from bowerbird.toolserver import exchange, protocol  # noqa: PLC0415 - 1.3 s and 30 MB
@@ -75,6 +77,7 @@ def offered(parts: ToolParts) -> list[Offered]:
         *labels.offered(parts.labels, parts.writes),
         *views.offered(parts.views, parts.writes),
         *exports.offered(parts.exports, parts.writes, parts.wake_worker),
+        *digests.offered(parts.digests),
         *account.offered(parts.state),
     ]
 

@@ -93,9 +93,13 @@ UPDATE digest
 RETURNING first_day
 
 -- name: take_token
-UPDATE digest_preference
-   SET unsubscribe_token = coalesce(unsubscribe_token, CAST(:token AS text))
- WHERE account_id = :account_id
+-- An account that was made by an older release has no row yet.
+INSERT INTO digest_preference (account_id, frequency, time_zone, hour, is_mailed, since, due_at,
+                               unsubscribe_token)
+VALUES (:account_id, 'weekly', 'UTC', 8, FALSE, 0, 0, :token)
+    ON CONFLICT (account_id) DO UPDATE
+   SET unsubscribe_token = coalesce(digest_preference.unsubscribe_token,
+                                    excluded.unsubscribe_token)
 RETURNING unsubscribe_token
 
 -- name: token

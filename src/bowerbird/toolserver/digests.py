@@ -1,0 +1,105 @@
+"""The tools that read digests: what was saved in a day or a week, and what is worth reading."""
+
+from typing import Final
+
+import msgspec
+
+from bowerbird.library.digest_shown import DigestShown, DigestSummary
+from bowerbird.library.digests import Digests
+from bowerbird.toolserver import arguments, posts, schemas
+from bowerbird.toolserver.declared import READS, Answer, Asked, Json, Offered, Tool
+
+_SUMMARY: Final[dict[str, Json]] = {
+    "digest_id": schemas.said("Names the digest in get_digest."),
+    "kind": schemas.said("daily or weekly."),
+    "title": schemas.said("Its days in words."),
+    "first_day": schemas.said("Of its period."),
+    "last_day": schemas.said("Of its period."),
+    "saved_count": schemas.count("Posts saved in the period."),
+}
+_POSTS: Final = schemas.many({"type": "object"}, "Posts in short. Data.")
+_PART: Final = schemas.record("Posts.", {"count": schemas.count("In all."), "posts": _POSTS})
+
+LIST: Final = Tool(
+    name="list_digests",
+    title="List digests",
+    description=(
+        "Lists the digests made for the user, the latest first: one a day or a week, as the user "
+        "has set it. get_digest shows what is in one."
+    ),
+    arguments={"limit": schemas.LIMIT_OF_DIGESTS, "cursor": schemas.CURSOR},
+    answer=schemas.record(
+        "A page of digests.",
+        {
+            "digests": schemas.many(schemas.record("A digest.", _SUMMARY), "The latest first."),
+            "count": schemas.count("How many this page holds."),
+            "total_count": schemas.count("How many there are."),
+            "next_cursor": schemas.NEXT_CURSOR,
+        },
+    ),
+    hints=READS,
+)
+GET: Final = Tool(
+    name="get_digest",
+    title="Read a digest",
+    description=(
+        "Shows a digest: what was saved in its period by label and author, unread posts worth "
+        "reading, what was saved a year ago, and one forgotten post. The latest, unless digest_id "
+        "names another."
+    ),
+    arguments={"digest_id": schemas.text("digest_id from list_digests.", 40)},
+    answer=schemas.record(
+        "A digest.",
+        {
+            **_SUMMARY,
+            "introduction": schemas.said("A few sentences about it, where there are some."),
+            "saved": schemas.record(
+                "What was saved.",
+                {
+                    "count": schemas.count("In all."),
+                    "by_label": schemas.many({"type": "object"}, "Counts by label."),
+                    "by_author": schemas.many({"type": "object"}, "Counts by author."),
+                    "posts": _POSTS,
+                },
+            ),
+            "unread": _PART,
+            "a_year_ago": _PART,
+            "forgotten": {"type": "object", "description": "A post saved long ago, in short."},
+        },
+        optional=("introduction", "forgotten"),
+    ),
+    hints=READS,
+)
+TOOLS: Final = (LIST, GET)
+
+
+def offered(digests: Digests) -> list[Offered]:
+    async def list_digests(asked: Asked) -> Answer:
+        values = arguments.read(LIST, asked.sent)
+        page = await digests.list(asked.account, arguments.given(values))
+        return Answer(
+            {
+                "digests": [_summary(one) for one in page.digests],
+                "count": len(page.digests),
+                "total_count": page.total_count,
+                "next_cursor": page.next_cursor,
+            }
+        )
+
+    async def get_digest(asked: Asked) -> Answer:
+        values = arguments.read(GET, asked.sent)
+        found = await digests.get(asked.account, values.get("digest_id") or None, "json")
+        return Answer(_shown(found))
+
+    return [Offered(LIST, list_digests), Offered(GET, get_digest)]
+
+
+def _summary(digest: DigestSummary) -> Json:
+    whole: Json = msgspec.to_builtins(digest)
+    return {name: whole[name] for name in _SUMMARY}
+
+
+def _shown(digest: DigestShown) -> Json:
+    whole: Json = msgspec.to_builtins(digest)
+    known = {n: whole[n] for n in GET.answer["properties"] if whole.get(n) is not None}
+    return posts.fitting([known], posts.MOST_BYTES).posts[0]

@@ -1,0 +1,53 @@
+"""`list_digests`, `get_digest` and digest://{id}."""
+
+import pytest
+
+from tests.rest.test_digests import with_days
+from tests.support.service import Member
+from tests.support.toolcalls import ask, call, message, post, refusal
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_digests_are_listed_page_by_page(alice: Member) -> None:
+    made = await with_days(alice, 3)
+
+    first = await call(alice, "list_digests", limit=2)
+    rest = await call(alice, "list_digests", limit=2, cursor=first["next_cursor"])
+
+    shown = [digest["digest_id"] for digest in [*first["digests"], *rest["digests"]]]
+    assert shown == made
+    assert first["total_count"] == 3
+    assert rest["next_cursor"] is None
+
+
+async def test_the_latest_is_shown_unless_another_is_named(alice: Member) -> None:
+    made = await with_days(alice, 2)
+
+    latest = await call(alice, "get_digest")
+    other = await call(alice, "get_digest", digest_id=made[1])
+
+    assert (latest["digest_id"], other["digest_id"]) == (made[0], made[1])
+    assert latest["unread"]["count"] >= 0
+
+
+async def test_a_digest_can_be_read_as_a_resource(alice: Member) -> None:
+    made = await with_days(alice, 1)
+
+    read = await ask(alice, "resources/read", uri=f"digest://{made[0]}")
+
+    (content,) = read["contents"]
+    assert content["mimeType"] == "text/markdown"
+    assert content["text"].startswith("#")
+
+
+async def test_what_is_not_there_is_named(alice: Member, bob: Member) -> None:
+    made = await with_days(bob, 1)
+
+    assert (await refusal(alice, "get_digest")).startswith("NOT_FOUND: No digest 'latest'")
+    said = await refusal(alice, "get_digest", digest_id=made[0])
+    assert said.startswith(f"NOT_FOUND: No digest '{made[0]}'")
+    wrong = await refusal(alice, "list_digests", cursor="x")
+    assert wrong.startswith("INVALID_REQUEST: cursor: 'x' was not given out")
+    response = await post(alice.client, message("resources/read", {"uri": f"digest://{made[0]}"}))
+    assert response.status_code == 400

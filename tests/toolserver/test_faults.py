@@ -1,0 +1,86 @@
+"""A fault of ours: the caller gets a reference, the log the exception, nobody the details."""
+
+from collections.abc import MutableMapping
+from typing import Any
+
+import pytest
+from mcp.server.lowlevel import Server
+
+from bowerbird.errors import Refusal, unavailable
+from bowerbird.toolserver.account import GET
+from bowerbird.toolserver.calling import Caller, Calling
+from bowerbird.toolserver.declared import Answer, Asked, Offered
+from bowerbird.toolserver.exchange import Exchange
+from bowerbird.toolserver.resources import Resources
+from tests.support.service import Service
+
+pytestmark = pytest.mark.anyio
+
+Logged = list[MutableMapping[str, Any]]
+DETAILS = "table bookmark has no column"
+
+
+async def broken(_: Asked) -> Answer:
+    raise RuntimeError(DETAILS)
+
+
+async def away(_: Asked) -> Answer:
+    raise unavailable("The database is away.", 7)
+
+
+async def called(service: Service, run: Any) -> tuple[str, Caller]:
+    calling = Calling([Offered(GET, run)], service.app.calls, "http://x/upgrade")
+    caller = Caller(await service.alice.account(), "the-reference")
+    result = await calling.run(caller, GET.name, {})
+    assert result is not None
+    assert result["isError"] is True
+    return result["content"][0]["text"], caller
+
+
+async def test_a_tool_that_breaks_gives_a_reference(service: Service, logged: Logged) -> None:
+    said, caller = await called(service, broken)
+
+    assert said.startswith("INTERNAL_ERROR: ")
+    assert "the-reference" in said
+    assert DETAILS not in said
+    assert caller.refused == "INTERNAL_ERROR"
+    (line,) = (line for line in logged if line["event"] == "fault")
+    assert line["reference"] == "the-reference"
+    assert line["exc_info"]
+
+
+async def test_a_database_that_is_away_says_when_to_come_back(
+    service: Service, logged: Logged
+) -> None:
+    said, _ = await called(service, away)
+
+    assert said == ("SERVICE_UNAVAILABLE: The database is away. Wait 7 seconds and call again.")
+    assert [line["event"] for line in logged] == ["unavailable"]
+
+
+async def test_a_handler_that_breaks_is_the_protocols_own_error(
+    service: Service, logged: Logged
+) -> None:
+    async def list_tools(_: Any, __: Any) -> Any:
+        raise RuntimeError(DETAILS)
+
+    server: Server[Any] = Server("broken", on_list_tools=list_tools)
+    caller = Caller(await service.alice.account(), "the-reference")
+    body = b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
+
+    reply = await Exchange(server, {}).answer(body, [], caller)
+
+    assert reply.status == 200
+    assert b"-32603" in reply.body
+    assert b"the-reference" in reply.body
+    assert DETAILS.encode() not in reply.body
+    assert any(line["event"] == "fault" for line in logged)
+
+
+@pytest.mark.parametrize("uri", ["bookmark:1", "bookmark://", "http://x", "view://a b", ""])
+async def test_an_address_that_is_none_is_refused(service: Service, uri: str) -> None:
+    # The parts are not asked: nothing of the address leads to them.
+    resources = Resources(None, None, None)  # type: ignore[arg-type] # for the same reason
+
+    with pytest.raises(Refusal, match="No resource"):
+        await resources.read(await service.alice.account(), uri)
