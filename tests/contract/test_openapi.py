@@ -9,6 +9,7 @@ import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from bowerbird.errors import CATALOGUE, Code
+from bowerbird.rest import openapi
 from tests.support import examples, node
 from tests.support.published import SPEC, document, resolved
 from tests.support.service import Service
@@ -184,7 +185,9 @@ def test_a_label_is_named_by_its_name_or_its_id() -> None:
 
 
 def test_no_default_is_told_where_it_depends_on_another_parameter() -> None:
-    listed = openapi.document("http://localhost:8080")["paths"]["/v1/bookmarks"]["get"]["parameters"]
+    listed = openapi.document("http://localhost:8080")["paths"]["/v1/bookmarks"]["get"][
+        "parameters"
+    ]
 
     (sort_by,) = [given for given in listed if given["name"] == "sort_by"]
 
