@@ -11,7 +11,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Final
 
@@ -221,5 +221,7 @@ async def _let_others_go_first(page_s: float) -> None:
 
 def _remove_old(folder: Path, before: float) -> None:
     for path in folder.glob("*"):
-        if path.stat().st_mtime < before:
-            shutil.rmtree(path, ignore_errors=True)
+        # Its job may come to its end meanwhile.
+        with suppress(FileNotFoundError):
+            if path.stat().st_mtime < before:
+                shutil.rmtree(path, ignore_errors=True)
