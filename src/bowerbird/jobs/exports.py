@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import IO, Final
 
 import msgspec
+import structlog
 
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock, month_of
+from bowerbird.errors import Refusal
 from bowerbird.exports import posts_file, writing
 from bowerbird.exports.writing import About, ExportFailed, Made
 from bowerbird.jobs.leases import Progress
@@ -46,6 +48,9 @@ _BUSY_S: Final = 0.0005
 _KEPT_DAYS: Final = 30
 _AT_ONCE: Final = 100
 _EVERYTHING: Final = BookmarkFilter(unread_only=False, hide_archived=False)
+# How long a file that is being put may take to its end when its job is stopped.
+_LAST_MOMENT_S: Final = 5.0
+_file: Final = msgspec.json.Decoder(ExportFile).decode
 _asked: Final = msgspec.json.Decoder(Asked).decode
 
 
@@ -69,7 +74,7 @@ class ExportJobs:
 
     @property
     def kind(self) -> Kind:
-        return Kind(KIND, self._run, kept_s=KEPT_S)
+        return Kind(KIND, self._run, kept_s=KEPT_S, discard=self.discard)
 
     @property
     def recurring(self) -> list[Recurring]:
@@ -91,7 +96,7 @@ class ExportJobs:
             made = await self._make(asked, posts, folder, written, _half(progress, asked, 1))
             name = f"{job.job_id}-{secrets.token_hex(8)}{made.suffix}"
             name = f"{folder_of(job.account_id)}/{name}"
-            await self._files.put(name, made.path)
+            await self._put(name, made.path)
             file = ExportFile(
                 name=name,
                 size=made.path.stat().st_size,
@@ -100,6 +105,22 @@ class ExportJobs:
                 notes=made.notes,
             )
         return msgspec.json.encode(file)
+
+    async def _put(self, name: str, source: Path) -> None:
+        """Leaves nothing when it is stopped: what is being put may come to its end all the same."""
+        putting = asyncio.ensure_future(self._files.put(name, source))
+        try:
+            await asyncio.shield(putting)
+        except asyncio.CancelledError:
+            await asyncio.wait((putting,), timeout=_LAST_MOMENT_S)
+            putting.cancel()
+            await asyncio.gather(putting, return_exceptions=True)
+            with suppress(Refusal):
+                await self._files.delete(name)
+            raise
+
+    async def discard(self, result: bytes) -> None:
+        await self._files.delete(_file(result).name)
 
     async def _write_posts(
         self, account: Account, asked: Asked, target: Path, progress: Progress
@@ -171,8 +192,15 @@ class ExportJobs:
         while due := await self._jobs.due_to_expire(self._clock(), _AT_ONCE):
             for job in due:
                 if job.kind == KIND and job.result is not None:
-                    await self._files.delete(msgspec.json.decode(job.result, type=ExportFile).name)
+                    await self._expire(job.result)
                 await self._jobs.expire(job.account_id, job.job_id)
+
+    async def _expire(self, result: bytes) -> None:
+        try:
+            await self.discard(result)
+        except msgspec.MsgspecError:
+            # Of another release, perhaps. Its file goes with the next tidying.
+            structlog.get_logger().warning("result not read")
 
     async def forget(self) -> None:
         before = self._clock() - _KEPT_DAYS * 86_400 * MICROSECONDS

@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
-# Lower comes first. From EMBEDDING on, a job may take long and never takes a worker's last lane.
+# Lower comes first. Behind EXPORTS, no job takes a worker's last lane.
 EXPORTS: Final = 10
 DIGESTS: Final = 20
 EMBEDDING: Final = 50
