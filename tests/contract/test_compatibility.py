@@ -301,8 +301,8 @@ def test_publishing_refuses_what_would_break_a_promise(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    shutil.copytree(ROOT / "spec", tmp_path / "spec")
-    shutil.copytree(ROOT / "docs", tmp_path / "docs")
+    for folder in ("spec", "docs", "packages"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
     promised = made()
     schema(promised, "Bookmark")["properties"]["mood"] = {"type": "string"}
     file = tmp_path / PROMISED

@@ -24,7 +24,7 @@ async def _asked(cast: Service, authorization: bytes | None) -> httpx.Response:
 
 
 async def test_every_endpoint_needs_a_key(cast: Service) -> None:
-    names = {"post_id": "42", "label_id": "1", "slug": "x", "job_id": "x"}
+    names = {"post_id": "42", "label_id": "1", "slug": "x", "job_id": "x", "digest_id": "x"}
     # The link to a file is its own key.
     for path in of_accounts().keys() - {"/v1/exports/{job_id}/file"}:
         for method in ("GET", "HEAD", "POST", "DELETE"):

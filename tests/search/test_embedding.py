@@ -119,6 +119,19 @@ async def test_posts_yield_the_processor_to_everything_else() -> None:
     await patient.close()
 
 
+async def test_closing_ends_long_work(tmp_path: Path) -> None:
+    shutil.copytree(_folder(), tmp_path / "model")
+    model = local_model(tmp_path / "model", is_patient=False)
+    assert model is not None
+    long = asyncio.create_task(model.posts(["a long text of many words " * 200] * 200))
+    await asyncio.sleep(0.5)
+
+    await model.close()
+
+    with pytest.raises(Refusal, match="stopping"):
+        await long
+
+
 def test_without_a_model_there_is_none(tmp_path: Path) -> None:
     models = Models(Settings(model_dir=str(tmp_path)))
 

@@ -77,6 +77,8 @@ VIEW: Final = {
 }
 # Operation, path, body: asked in this order on one library.
 STEPS: Final[list[tuple[str, str, Any]]] = [
+    ("getAccount", "/v1/account", None),
+    ("listSimilarBookmarks", f"/v1/bookmarks/{FIRST}/similar?limit=1", None),
     ("listBookmarks", "/v1/bookmarks?limit=1", None),
     ("countBookmarks", "/v1/bookmarks/count?q=bower", None),
     ("addLabel", "/v1/labels/add", {"tweet_ids": [*BOTH, "1"], "label_name": "Birds"}),
@@ -139,6 +141,7 @@ async def asked(service: Service) -> dict[str, Any]:
     """Operation -> the request's body and the answers by status, as the service gives them."""
     alice = service.alice
     await alice.save_all(POSTS)
+    await alice.embed()
     methods = {
         operation["operationId"]: method.upper()
         for item in document()["paths"].values()

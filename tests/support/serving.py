@@ -122,7 +122,13 @@ def started(
 ) -> Iterator[Server]:
     """`bowerbird serve` in `folder`, with its data and output there; may not answer yet."""
     port, admin_port = free_port(), free_port()
-    known = {"data_dir": folder / "data", "port": port, "admin_port": admin_port}
+    # Without a model nothing is embedded, which would slow down tests that do not look for it.
+    known = {
+        "data_dir": folder / "data",
+        "port": port,
+        "admin_port": admin_port,
+        "model_dir": os.devnull,
+    }
     environment = environment_of(**{**known, **settings})
     with (folder / "stdout").open("wb") as stdout, (folder / "stderr").open("wb") as stderr:
         process = subprocess.Popen(

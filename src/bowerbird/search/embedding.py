@@ -83,6 +83,7 @@ class LocalModel:
             thread_name_prefix="embedding",
             initializer=_yield_to_others if is_patient else None,
         )
+        self._is_closed = False
         self.problem: str | None = None
 
     @property
@@ -112,9 +113,15 @@ class LocalModel:
         return await self._on(self._for_questions, lambda model: model.question(text))
 
     async def posts(self, texts: Sequence[str]) -> "list[Floats]":
-        return await self._on(self._for_posts, lambda model: model.posts(texts))
+        return await self._on(self._for_posts, lambda model: model.posts(texts, self._check))
+
+    def _check(self) -> None:
+        """Ends work under way when the service stops: long texts take seconds."""
+        if self._is_closed:
+            raise errors.unavailable("The service is stopping.")
 
     async def close(self) -> None:
+        self._is_closed = True
         for threads in (self._for_questions, self._for_posts):
             await asyncio.to_thread(partial(threads.shutdown, cancel_futures=True))
 
@@ -169,13 +176,15 @@ class _Loaded:
         vector: Floats = self._run([tokens])[0]
         return vector
 
-    def posts(self, texts: Sequence[str]) -> "list[Floats]":
+    def posts(self, texts: Sequence[str], check: Callable[[], None]) -> "list[Floats]":
+        """Calls `check` between batches; what it raises ends the work."""
         pieces = [list(windows(self._tokens(text[:_LONGEST_POST]))) for text in texts]
         flat = [piece for of_one in pieces for piece in of_one]
         vectors = self._np.zeros((len(flat), self._dimensions), self._np.float32)
         # Pieces of like length go together: a batch is as slow as its longest.
         order = sorted(range(len(flat)), key=lambda place: len(flat[place]))
         for start in range(0, len(order), _BATCH):
+            check()
             batch = order[start : start + _BATCH]
             vectors[batch] = self._run([flat[place] for place in batch])
         ends = list(self._np.cumsum([len(of_one) for of_one in pieces]))

@@ -146,6 +146,8 @@ def connect(file: Path, *, read_only: bool = False, is_mapped: bool = True) -> a
     )
     connection = apsw.Connection(str(file), flags=flags)
     connection.set_busy_timeout(_BUSY_MS)
+    # A file that is no database says so here, in its own words.
+    connection.execute("PRAGMA schema_version").fetchall()
     fts5_rank.register(connection)
     # A plan is made once a statement. Without this SQLite plans anew for each value it is given,
     # which cost a page of 100 as much as reading it.
