@@ -168,6 +168,7 @@ class Worker:
         except Failed as failed:
             await self._fail(job, str(failed))
         except Refusal as refused:
+            self._log.warning("job stopped", job=job.job_id, cause=repr(refused.__cause__))
             await self._put_off(job, refused.sentence)
         except Exception:  # noqa: BLE001 - the job's own fault, whatever it was
             self._log.exception("job failed", job=job.job_id, kind=job.kind)
@@ -242,6 +243,7 @@ class Worker:
             try:
                 await recurring.run()
             except Refusal as refused:
-                self._log.warning("put off", recurring=recurring.name, reason=refused.sentence)
+                told = {"reason": refused.sentence, "cause": repr(refused.__cause__)}
+                self._log.warning("put off", recurring=recurring.name, **told)
             except Exception:  # noqa: BLE001 - it is tried again at the next time
                 self._log.exception("failed", recurring=recurring.name)

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
-import structlog
 from msgspec import Struct
 
 from bowerbird import errors
@@ -181,8 +180,9 @@ def _explained(place: str) -> Iterator[None]:
             raise errors.unavailable("There is no room left for files on the server.", 30) from (
                 error
             )
-        structlog.get_logger().warning("files away", place=place, cause=repr(error))
-        raise errors.unavailable("The files cannot be reached at the moment.", 30) from error
+        cause = ConnectionError(f"{place}: {error}")
+        cause.__cause__ = error
+        raise errors.unavailable("The files cannot be reached at the moment.", 30) from cause
 
 
 def _remove_broken(folder: Path, before: float) -> None:
