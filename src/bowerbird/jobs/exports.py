@@ -34,17 +34,21 @@ from bowerbird.model.exports import FOLDER, KEPT_S, KIND, Asked, ExportFile, fol
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.jobs import Job
 from bowerbird.storage.accounts import AccountStore
-from bowerbird.storage.bookmarks import BookmarkStore
+from bowerbird.storage.bookmarks import LONGEST_LIST, BookmarkStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.files import Files
 from bowerbird.storage.jobs import JobStore
 
 SCRATCH: Final = "scratch"
-_PAGE: Final = 200
+# Above the longest list, so that the rows are read on a reader thread; small, for the loop's sake.
+_PAGE: Final = LONGEST_LIST + 28
 _PIECE_BYTES: Final = 1 << 20
-# When others wait for the loop, the export steps back for this many times what a page took it.
+# After a page the export rests: for this part of what the page took it, and for this many times
+# as long while requests come in, of which one that waited for the loop tells for a while.
+_REST: Final = 0.25
 _STEP_BACK: Final = 6
 _BUSY_S: Final = 0.0005
+_BUSY_FOR_S: Final = 0.5
 _KEPT_DAYS: Final = 30
 _AT_ONCE: Final = 100
 _EVERYTHING: Final = BookmarkFilter(unread_only=False, hide_archived=False)
@@ -148,12 +152,13 @@ class ExportJobs:
     async def _pages(
         self, account: Account, numbers: Sequence[int], progress: Progress
     ) -> AsyncIterator[bytes]:
+        courtesy = _Courtesy()
         for first in range(0, len(numbers), _PAGE):
             began = time.perf_counter()
             body, _ = await self._bookmarks.contents(account, list(numbers[first : first + _PAGE]))
             yield body
             await progress(min(first + _PAGE, len(numbers)), len(numbers))
-            await _let_others_go_first(time.perf_counter() - began)
+            await courtesy.rest(time.perf_counter() - began)
 
     async def _make(
         self, asked: Asked, posts: Path, folder: Path, total: int, progress: Progress
@@ -239,12 +244,19 @@ async def _write(output: IO[bytes], pieces: AsyncIterator[bytes]) -> None:
     await asyncio.to_thread(output.writelines, waiting)
 
 
-async def _let_others_go_first(page_s: float) -> None:
+class _Courtesy:
     """Gives way to requests: on a busy server an export takes longer, the lists do not."""
-    began = time.perf_counter()
-    await asyncio.sleep(0)
-    if time.perf_counter() - began > _BUSY_S:
-        await asyncio.sleep(_STEP_BACK * page_s)
+
+    def __init__(self) -> None:
+        self._busy_until = 0.0
+
+    async def rest(self, page_s: float) -> None:
+        began = time.perf_counter()
+        await asyncio.sleep(0)
+        now = time.perf_counter()
+        if now - began > _BUSY_S:
+            self._busy_until = now + _BUSY_FOR_S
+        await asyncio.sleep(page_s * (_STEP_BACK if now < self._busy_until else _REST))
 
 
 def _remove_old(folder: Path, before: float) -> None:

@@ -20,6 +20,9 @@ class State(StrEnum):
     EXPIRED = "expired"
 
 
+UNFINISHED: Final = frozenset({State.PENDING, State.PROCESSING})
+
+
 class Job(Struct, frozen=True):
     """A job as the worker has it that claimed it."""
 

@@ -209,6 +209,13 @@ SELECT j.kind, j.state, count(*), min(j.created_at)
  GROUP BY j.kind, j.state
  ORDER BY j.kind, j.state
 
+-- name: counts_unfinished
+SELECT j.kind, j.state, count(*), min(j.created_at)
+  FROM job AS j
+ WHERE j.completed_at IS NULL
+ GROUP BY j.kind, j.state
+ ORDER BY j.kind, j.state
+
 -- name: due_to_expire
 SELECT j.account_id, j.job_id, j.kind, j.state, j.tries, j.done, j.total, j.parameters, j.result,
        j.error, j.created_at, j.completed_at, j.expires_at
