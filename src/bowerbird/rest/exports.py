@@ -10,7 +10,8 @@ import msgspec
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.exports import Download, ExportJob, Exports, retry_after_s
 from bowerbird.storage.database import Transaction
-from bowerbird.wire import documents, query
+from bowerbird.wire import query
+from bowerbird.wire.answers import is_among
 from bowerbird.wire.calls import Call, Endpoint
 from bowerbird.wire.replies import Header, Reply
 from bowerbird.wire.streaming import NotSatisfiable, Span, asked_span
@@ -76,7 +77,7 @@ def _with_headers(reply: Reply, headers: list[Header]) -> Reply:
 async def _file_reply(exports: Exports, call: Call, found: Download) -> Reply:
     size, tag = found.file.size, _tag(found)
     headers = _headers(found, tag)
-    if documents.is_among(tag, call.asked.if_none_match):
+    if is_among(tag, call.asked.if_none_match):
         return Reply(304, _of_any_answer(tag))
     if call.method == "HEAD":
         # Ranges are for GET alone, and no file is opened for its headers.
