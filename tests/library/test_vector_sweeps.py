@@ -1,10 +1,12 @@
 """Looking after vectors: who needs a build, and what has outlived its use."""
 
+import asyncio
 from typing import Any
 
 import pytest
 
 from bowerbird.jobs.embedding import EmbeddingJobs
+from bowerbird.library.vector_builds import VectorBuilds
 from bowerbird.library.vector_sweeps import JOB, VectorSweeps
 from bowerbird.search.models import Models
 from bowerbird.settings import Settings
@@ -59,6 +61,28 @@ async def test_nothing_is_started_where_all_is_done(cast: Service) -> None:
 
     assert await _jobs(cast) == []
     assert sweeps.pending == 0
+
+
+async def test_vectors_that_are_all_there_but_were_never_called_complete_are(
+    cast: Service,
+) -> None:
+    posts = [make.post(text=f"note {n}") for n in range(40)]
+    await cast.alice.save_all(posts)
+
+    async def stop(_done: int, _total: int) -> None:
+        raise asyncio.CancelledError
+
+    # Interrupted behind its first batch; what it had still to do is then deleted.
+    with pytest.raises(asyncio.CancelledError):
+        await VectorBuilds(cast.database, MODELS, cast.clock).build(cast.alice.account_id, stop)
+    for post in posts[32:]:
+        await cast.alice.remove(post["post_id"])
+
+    await _sweeps(cast).start_builds()
+
+    assert await _jobs(cast) == [cast.alice.account_id]
+    assert await cast.alice.embed() == 0
+    assert len(await cast.alice.ids(vector_search_term="x", limit="100")) == 32
 
 
 async def test_a_plan_that_is_paid_starts_a_build(cast: Service) -> None:

@@ -36,14 +36,14 @@ class VectorSweeps:
         self.pending = 0
 
     async def start_builds(self) -> None:
-        """Sees to it that there is a job for each paid account whose posts lack vectors."""
+        """Sees to it that there is a job for each paid account whose vectors are incomplete."""
         current = self._models.current
         if current is None:
             return
+        if not await self._is_usable():
+            return
         after, pending = 0, 0
         while page := await self._store.waiting(current.identity, after, _ACCOUNTS):
-            if not pending and not await self._is_usable():
-                return
             for account_id, count in page:
                 pending += count
                 await self._start(account_id)

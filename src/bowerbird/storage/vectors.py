@@ -130,7 +130,7 @@ class VectorStore:
         return rows[0][0] if rows else None
 
     async def waiting(self, model: bytes, after: int, limit: int) -> Sequence[tuple[int, int]]:
-        """Paid accounts with posts to embed, and how many; in the order of their ids."""
+        """Paid accounts that need a build, and how many posts that embeds; by their ids."""
         values = {"model": model, "after": after, "limit": limit, "plan": Plan.PRO.value}
         rows = await self._database.slow_rows(self._sql["waiting"], values)
         return [(account_id, count) for account_id, count in rows]

@@ -73,13 +73,17 @@ SELECT b.number
    AND b.post_id = :post_id
 
 -- name: waiting
--- Of paid accounts after one: those with bookmarks that have no vector of this model.
-SELECT l.account_id, l.total - coalesce(s.embedded, 0)
+-- Of paid accounts after one: those with bookmarks that have no vector of this model, and those
+-- whose vectors nobody has called complete yet, though none may be missing any more.
+SELECT l.account_id,
+       CASE WHEN l.total > coalesce(s.embedded, 0) THEN l.total - coalesce(s.embedded, 0)
+            ELSE 0 END
   FROM library AS l
   LEFT JOIN vector_store AS s ON s.account_id = l.account_id AND s.model = :model
  WHERE l.account_id > :after
    AND l.plan = :plan
-   AND l.total > coalesce(s.embedded, 0)
+   AND l.total > 0
+   AND (l.total > coalesce(s.embedded, 0) OR NOT s.is_built)
  ORDER BY l.account_id
  LIMIT :limit
 
