@@ -88,6 +88,31 @@ def test_a_post_embedded_anew_counts_once() -> None:
     assert later.rows_of(99) is None
 
 
+def test_rows_that_were_replaced_are_let_go() -> None:
+    matrix = Matrix(0).with_block(
+        Block.of(_stored({n: _vectors(n, 2) for n in range(1, 101)}), DIMENSIONS), 1
+    )
+    for turn in range(200):
+        number = 1 + turn % 100
+        block = Block.of(_stored({number: _vectors(turn, 1)}), DIMENSIONS)
+        matrix = matrix.with_block(block, turn + 2)
+
+    assert sum(len(block.rows) for block in matrix.blocks) < 150
+    assert len(matrix.nearest(_vectors(1, 1)[0], _numbers(*range(101)), 500)) == 100
+
+
+def test_rows_of_deleted_posts_are_let_go() -> None:
+    stored = _stored({n: _vectors(n, 2) for n in range(1, 101)})
+    matrix = Matrix(0).with_block(Block.of(stored, DIMENSIONS), 1)
+
+    few = matrix.only(_numbers(*range(1, 90)), 1)
+    half = few.only(_numbers(*range(1, 51)), 2)
+    none = half.only(_numbers(), 3)
+
+    assert [len(each.blocks[0].rows) for each in (matrix, few, half)] == [200, 200, 100]
+    assert (none.blocks, none.posts, none.dimensions) == ((), 0, 0)
+
+
 def test_small_blocks_are_joined_and_large_ones_left() -> None:
     matrix = Matrix(0)
     for number in range(1, 200):

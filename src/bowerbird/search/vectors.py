@@ -5,7 +5,7 @@ several times faster than it widens the others.
 """
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -16,6 +16,10 @@ _LARGEST: Final = 127
 _BLOCK_ROWS: Final = 16_384
 # Below this share of a block, picking rows out is faster than scanning all of them.
 _FEW: Final = 0.2
+# Marks a row whose post has none any more: no post has this number.
+_NOBODY: Final = -1
+# Above this share of marked rows a block is written anew without them.
+_MUCH: Final = 0.25
 _LARGEST_TABLE: Final = 20_000_000
 
 
@@ -65,24 +69,35 @@ class Block:
         return self.rows.nbytes + self.numbers.nbytes + self.pieces.nbytes
 
     def without(self, numbers: Integers) -> "Block":
-        """What was embedded anew stands in a later block; nobody asks for the number -1."""
-        gone = np.isin(self.numbers, numbers)
-        if not gone.any():
-            return self
-        return Block(np.where(gone, -1, self.numbers), self.pieces, self.rows)
+        """What was embedded anew stands in a later block."""
+        return self._keeping(~np.isin(self.numbers, numbers))
 
     def only(self, numbers: "Numbers") -> "Block":
-        held = numbers.holds(self.numbers)
-        return (
-            self if held.all() else Block(np.where(held, self.numbers, -1), self.pieces, self.rows)
-        )
+        return self._keeping(numbers.holds(self.numbers))
+
+    def compact(self) -> "Block":
+        """Without the rows that nobody can ask for."""
+        held = self.numbers != _NOBODY
+        if held.all():
+            return self
+        rows = self.rows[np.repeat(held, self.pieces)]
+        return Block(self.numbers[held], self.pieces[held], rows)
 
     def joined(self, other: "Block") -> "Block":
+        older, newer = self.compact(), other.compact()
         return Block(
-            np.concatenate((self.numbers, other.numbers)),
-            np.concatenate((self.pieces, other.pieces)),
-            np.concatenate((self.rows, other.rows)),
+            np.concatenate((older.numbers, newer.numbers)),
+            np.concatenate((older.pieces, newer.pieces)),
+            np.concatenate((older.rows, newer.rows)),
         )
+
+    def _keeping(self, is_kept: "NDArray[np.bool_]") -> "Block":
+        """Rows that go are only marked, because letting them go copies the others."""
+        if is_kept.all():
+            return self
+        marked = Block(np.where(is_kept, self.numbers, _NOBODY), self.pieces, self.rows)
+        gone = np.count_nonzero(marked.numbers == _NOBODY)
+        return marked.compact() if gone > _MUCH * len(self.numbers) else marked
 
     def scores(self, question: Floats, wanted: "Numbers") -> tuple[Integers, Floats]:
         """The posts that are wanted, and how near each is: its best piece counts."""
@@ -111,19 +126,29 @@ class Matrix:
     def size(self) -> int:
         return sum(block.size for block in self.blocks)
 
+    @property
+    def posts(self) -> int:
+        """How many it holds rows of, those included that are gone since."""
+        return sum(len(block.numbers) for block in self.blocks)
+
+    @property
+    def dimensions(self) -> int:
+        """0 while it holds nothing."""
+        return self.blocks[0].rows.shape[1] if self.blocks else 0
+
     def with_block(self, block: Block, generation: int) -> "Matrix":
         """A later state. This one stays as it is, for whoever scans it now."""
         if not len(block.numbers):
             return Matrix(generation, self.blocks, self.invalidations)
-        blocks = [older.without(block.numbers) for older in self.blocks]
+        blocks = _filled(older.without(block.numbers) for older in self.blocks)
         while blocks and _may_join(blocks[-1], block):
             block = blocks.pop().joined(block)
         return Matrix(generation, (*blocks, block), self.invalidations)
 
     def only(self, numbers: "Numbers", invalidations: int) -> "Matrix":
         """Without the vectors that became stale and were not made anew yet."""
-        blocks = tuple(block.only(numbers) for block in self.blocks)
-        return Matrix(self.generation, blocks, invalidations)
+        blocks = _filled(block.only(numbers) for block in self.blocks)
+        return Matrix(self.generation, tuple(blocks), invalidations)
 
     def nearest(self, question: Floats, wanted: "Numbers", most: int) -> list[int]:
         """The numbers of the wanted posts that are nearest, best first. Exact: all are scanned.
@@ -209,6 +234,10 @@ def _best(near: Floats, pieces: Integers) -> Floats:
     starts = np.cumsum(pieces) - pieces
     best: Floats = np.maximum.reduceat(near, starts)
     return best
+
+
+def _filled(blocks: Iterable[Block]) -> list[Block]:
+    return [block for block in blocks if len(block.numbers)]
 
 
 def _may_join(older: Block, newer: Block) -> bool:
