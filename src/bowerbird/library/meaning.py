@@ -24,6 +24,7 @@ _ROWS_AT_ONCE: Final = 4_000
 _REMEMBERED_QUESTIONS: Final = 256
 # Each is a byte a bookmark of its account.
 _REMEMBERED_NUMBERS: Final = 32
+_OUTGROWN, _FEW_POSTS = 1.5, 1_000
 _LAST: Final = 2**63 - 1
 _CACHE_BYTES: Final = 256 * 1024 * 1024
 
@@ -140,12 +141,12 @@ class Meaning:
             self._matrices = MatrixCache(self._cache_bytes)
         key = (account.account_id, account.epoch, store.model)
         found = self._matrices.get(key)
-        if found is not None and found.generation >= store.generation:
+        if found is not None and _is_fresh(found, store):
             return found
         # One reads, the others wait for what it finds.
         async with self._reading.setdefault(key, asyncio.Lock()):
             found = self._matrices.get(key)
-            if found is None or found.generation < store.generation:
+            if found is None or not _is_fresh(found, store):
                 found = await self._refreshed(account, store, found)
                 self._matrices.put(key, found)
         self._reading.pop(key, None)
@@ -156,7 +157,9 @@ class Meaning:
     ) -> "Matrix":
         from bowerbird.search.vectors import Block, Matrix  # noqa: PLC0415 - numpy, at first need
 
-        matrix = found or Matrix(0, invalidations=store.invalidations)
+        if found is None or found.dimensions not in (0, store.dimensions):
+            found = Matrix(0, invalidations=store.invalidations)
+        matrix = found
         after = (matrix.generation, _LAST)
         while rows := await self._rows(account, store, after):
             after = (rows[-1][3], rows[-1][0])
@@ -166,7 +169,7 @@ class Meaning:
             matrix = await asyncio.to_thread(matrix.with_block, block, generation)
             if len(rows) < _ROWS_AT_ONCE:
                 break
-        if matrix.invalidations != store.invalidations:
+        if matrix.invalidations < store.invalidations or _has_outgrown(matrix, store):
             matrix = await self._without_stale(account, store, matrix)
         generation = max(matrix.generation, store.generation)
         return Matrix(generation, matrix.blocks, matrix.invalidations)
@@ -185,3 +188,20 @@ class Meaning:
         self, account: Account, store: VectorStoreState, after: tuple[int, int]
     ) -> Sequence[Sequence[Any]]:
         return await self._store.rows_since(account.account_id, store.model, after, _ROWS_AT_ONCE)
+
+
+def _is_fresh(matrix: "Matrix", store: VectorStoreState) -> bool:
+    """Whether it holds all that the store did, and nothing that had become stale.
+
+    Rows may be newer than the state for which they were read, so either counter may be ahead.
+    """
+    return (
+        matrix.generation >= store.generation
+        and matrix.invalidations >= store.invalidations
+        and not _has_outgrown(matrix, store)
+    )
+
+
+def _has_outgrown(matrix: "Matrix", store: VectorStoreState) -> bool:
+    """Whether much was deleted, which a matrix is not told of one by one."""
+    return matrix.posts > _OUTGROWN * store.embedded + _FEW_POSTS
