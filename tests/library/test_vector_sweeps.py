@@ -12,7 +12,7 @@ from bowerbird.search.models import Models
 from bowerbird.settings import Settings
 from bowerbird.storage.jobs import JobStore
 from bowerbird.storage.vectors import VectorStore
-from tests.support import make, working
+from tests.support import make, working, writing
 from tests.support.embedding_service import embedding_service
 from tests.support.models import MODEL_DIR, MODELS
 from tests.support.service import Member, Service
@@ -199,3 +199,95 @@ async def test_a_model_s_vectors_go_when_its_successor_is_built(cast: Service) -
     # The present model is the one that stays, whoever else is built.
     assert [store.model for store in await _stores(cast.alice)] == [old[0].model]
     assert await _vectors(cast.alice) == 3
+
+
+async def _lapsed(cast: Service, posts: list[dict[str, Any]]) -> VectorSweeps:
+    """Alice's vectors have outlived her plan."""
+    await cast.alice.save_all(posts)
+    await cast.alice.embed()
+    await cast.alice.set_plan("free")
+    sweeps = _sweeps(cast)
+    await sweeps.remove_outlived()
+    cast.clock.now += 31 * DAY
+    return sweeps
+
+
+async def _until_fewer(member: Member, count: int) -> None:
+    while await _vectors(member) == count:  # noqa: ASYNC110 - the database tells, and no event
+        await asyncio.sleep(0.01)
+
+
+async def test_who_pays_again_during_the_removal_keeps_what_is_left(cast: Service) -> None:
+    alice = cast.alice
+    await _lapsed(cast, [make.post(text=f"note {n}") for n in range(250)])
+    slow = VectorSweeps(cast.database, MODELS, cast.clock, breath_s=0.3)
+    removal = asyncio.create_task(slow.remove_outlived())
+    await _until_fewer(alice, 250)
+    await alice.set_plan("pro")
+
+    made = await alice.embed()
+    await removal
+
+    assert made == 100
+    assert await _vectors(alice) == 250
+    assert await writing.recount(alice) == []
+    assert len(await alice.ids(vector_search_term="x", limit="100")) == 100
+
+
+async def test_a_removal_that_was_interrupted_leaves_no_gap(cast: Service) -> None:
+    alice = cast.alice
+    await _lapsed(cast, [make.post(text=f"note {n}") for n in range(150)])
+    slow = VectorSweeps(cast.database, MODELS, cast.clock, breath_s=60)
+    removal = asyncio.create_task(slow.remove_outlived())
+    await _until_fewer(alice, 150)
+    removal.cancel()
+    await asyncio.gather(removal, return_exceptions=True)
+    await alice.set_plan("pro")
+
+    (store,) = await _stores(alice)
+    assert (store.embedded, store.is_built, store.complete_below) == (50, False, 0)
+    assert await alice.embed() == 100
+    assert await writing.recount(alice) == []
+
+
+async def test_a_build_whose_store_is_removed_begins_again(cast: Service) -> None:
+    alice = cast.alice
+    sweeps = await _lapsed(cast, [make.post(text=f"note {n}") for n in range(70)])
+    await alice.set_plan("pro")
+    await alice.save_all([make.post(text=f"new {n}") for n in range(70)])
+    told: list[int] = []
+
+    async def remove(done: int, _total: int) -> None:
+        told.append(done)
+        if len(told) == 1:
+            await alice.set_plan("free")
+            cast.clock.now += 31 * DAY
+            await sweeps.remove_outlived()
+            cast.clock.now += 31 * DAY
+            await sweeps.remove_outlived()
+            await alice.set_plan("pro")
+
+    await VectorBuilds(cast.database, MODELS, cast.clock).build(alice.account_id, remove)
+
+    (store,) = await _stores(alice)
+    assert (store.embedded, store.is_built) == (140, True)
+    assert await writing.recount(alice) == []
+
+
+async def test_a_store_made_again_is_not_answered_from_memory(cast: Service) -> None:
+    alice = cast.alice
+    posts = [make.post(text="Our kitten sleeps."), make.post(text="Interest rates rise.")]
+    await alice.save_all(posts)
+    await alice.embed()
+    await alice.ids(vector_search_term="pets")
+    sweeps = await _lapsed(cast, posts)
+    await sweeps.remove_outlived()
+    changed = {**posts[1], "tweet_details": {"text": "A puppy and a hamster are lovely pets."}}
+    await alice.save_all([changed, make.post(text="Dogs and cats as pets")])
+    await alice.set_plan("pro")
+    await alice.embed()
+
+    found = await alice.ids(vector_search_term="pets")
+
+    assert len(found) == 3
+    assert found[-1] == posts[0]["post_id"]

@@ -63,7 +63,9 @@ class VectorBuilds:
             for store in await self._store.stores(account.account_id):
                 if store.model == embedder.identity:
                     return store
-            await self._store.make(account.account_id, embedder.identity, embedder.name)
+            await self._store.make(
+                account.account_id, embedder.identity, embedder.name, self._clock()
+            )
         raise plans.account_gone()
 
     async def _pass(
@@ -78,7 +80,11 @@ class VectorBuilds:
             first = posts[-1].number + 1
             below = first if is_whole else below
             extent = Extent(below, store.invalidations)
-            is_whole = await self._write(account, store, vectors, extent) and is_whole
+            fits = await self._write(account, store, vectors, extent)
+            if fits is None:
+                # The store was removed meanwhile; another pass makes a new one.
+                break
+            is_whole = fits and is_whole
             made += len(posts)
             await progress(min(store.embedded + made, account.total), account.total)
         return made
@@ -103,8 +109,8 @@ class VectorBuilds:
 
     async def _write(
         self, account: Account, store: VectorStoreState, made: list[NewVector], extent: Extent
-    ) -> bool:
-        async def work(transaction: Transaction) -> bool:
+    ) -> bool | None:
+        async def work(transaction: Transaction) -> bool | None:
             await lock(self._edits, transaction, account.account_id)
             return await self._store.put(transaction, account.account_id, store, made, extent)
 

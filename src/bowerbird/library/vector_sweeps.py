@@ -1,15 +1,20 @@
 """Looks after every account's vectors: which need a build, and which have outlived their use."""
 
 import asyncio
-from typing import Final
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeVar
 
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
+from bowerbird.library.edits import lock
 from bowerbird.model.jobs import EMBEDDING
 from bowerbird.search.models import Models
 from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.edits import EditStore
 from bowerbird.storage.jobs import JobStore
 from bowerbird.storage.vectors import VectorStore
+
+T = TypeVar("T")
 
 JOB: Final = "embed"
 BUILD_EVERY_S: Final = 10.0
@@ -31,6 +36,7 @@ class VectorSweeps:
         self._clock = clock
         self._breath_s = breath_s
         self._store = VectorStore(database)
+        self._edits = EditStore(database)
         self._jobs = JobStore(database)
         # How many posts of paid accounts waited at the last look, for the metrics.
         self.pending = 0
@@ -56,16 +62,30 @@ class VectorSweeps:
         await self._store.note_paid(now)
         current = self._models.current
         model = b"" if current is None else current.identity
-        while outlived := await self._store.outlived(model, now - _KEPT, _ACCOUNTS):
-            for account_id, held in outlived:
-                await self._store.unbuild(account_id, held)
-                await self._remove(account_id, held)
+        before, has_removed = now - _KEPT, True
+        while has_removed:
+            has_removed = False
+            for account_id, held in await self._store.outlived(model, before, _ACCOUNTS):
+                has_removed |= await self._remove(account_id, held, model, before)
 
-    async def _remove(self, account_id: int, model: bytes) -> None:
-        removed = _REMOVED_AT_ONCE
+    async def _remove(self, account_id: int, held: bytes, model: bytes, before: int) -> bool:
+        """Removes a store bit by bit; False when there was nothing to remove any more."""
+        removed, has_removed = _REMOVED_AT_ONCE, False
         while removed == _REMOVED_AT_ONCE:
-            removed = await self._store.remove_some(account_id, model, _REMOVED_AT_ONCE)
+
+            async def work(transaction: Transaction) -> int | None:
+                # Who pays again meanwhile keeps what is left, and a build may be at work on it.
+                await lock(self._edits, transaction, account_id)
+                if not await self._store.is_outlived(transaction, account_id, held, model, before):
+                    return None
+                return await self._store.remove_some(
+                    transaction, account_id, held, _REMOVED_AT_ONCE
+                )
+
+            removed = await self._unless_deleted(work)
+            has_removed |= removed is not None
             await asyncio.sleep(self._breath_s)
+        return has_removed
 
     async def _is_usable(self) -> bool:
         """Tries what failed before with one question, rather than with a job an account."""
@@ -90,9 +110,13 @@ class VectorSweeps:
                 unique=JOB,
             )
 
+        await self._unless_deleted(work)
+
+    async def _unless_deleted(self, work: Callable[[Transaction], Awaitable[T]]) -> T | None:
+        """Accounts may be deleted after they were found; all others are served."""
         try:
-            await self._database.write(work)
+            return await self._database.write(work)
         except Refusal as refused:
-            # Deleted since it was found; all others are served.
             if refused.code is not Code.NOT_FOUND:
                 raise
+        return None

@@ -5,10 +5,12 @@ SELECT s.model, s.name, s.dimensions, s.embedded, s.complete_below, s.invalidati
  WHERE s.account_id = :account_id
 
 -- name: make_store
--- Only beside a library: an account that is being deleted gets no row any more.
+-- Only beside a library: an account that is being deleted gets no row any more. Both counters
+-- begin with the time, so that a store made again is never taken for the one it replaces.
 INSERT INTO vector_store (account_id, model, name, dimensions, embedded, complete_below,
                           invalidations, generation, is_built, unpaid_since)
-SELECT l.account_id, CAST(:model AS {bytes}), CAST(:name AS text), 0, 0, 0, 0, 1, FALSE, NULL
+SELECT l.account_id, CAST(:model AS {bytes}), CAST(:name AS text), 0, 0, 0,
+       CAST(:now AS bigint), CAST(:now AS bigint), FALSE, NULL
   FROM library AS l
  WHERE l.account_id = :account_id
     ON CONFLICT (account_id, model) DO NOTHING
@@ -99,25 +101,29 @@ UPDATE vector_store
                                             AND l.plan = :plan)
 
 -- name: outlived
--- Stores that nobody pays for any more, and those of a model whose successor is built.
 SELECT s.account_id, s.model
   FROM vector_store AS s
- WHERE s.unpaid_since < :unpaid_before
-    OR EXISTS (SELECT 1 FROM vector_store AS n
-                WHERE n.account_id = s.account_id
-                  AND n.model = :model
-                  AND n.model <> s.model
-                  AND n.is_built)
+ WHERE {condition}
  ORDER BY s.account_id, s.model
  LIMIT :limit
 
--- name: unbuild
--- From here on the store answers nobody, and a build begins from the start.
-UPDATE vector_store
-   SET is_built = FALSE, complete_below = 0, invalidations = invalidations + 1,
-       generation = generation + 1
- WHERE account_id = :account_id
-   AND model = :model
+-- name: is_outlived
+SELECT s.model
+  FROM vector_store AS s
+ WHERE s.account_id = :account_id
+   AND s.model = :held
+   AND {condition}
+
+-- name: outlived_condition
+-- Of stores that nobody pays for any more, and of those of a model whose successor is built.
+((s.unpaid_since < :unpaid_before
+  AND NOT EXISTS (SELECT 1 FROM library AS l
+                   WHERE l.account_id = s.account_id AND l.plan = :plan))
+ OR EXISTS (SELECT 1 FROM vector_store AS n
+             WHERE n.account_id = s.account_id
+               AND n.model = :model
+               AND n.model <> s.model
+               AND n.is_built))
 
 -- name: some_vectors
 DELETE FROM vector
@@ -132,8 +138,13 @@ DELETE FROM vector
 RETURNING number
 
 -- name: note_removed
+-- From here on the store answers nobody, and a build looks through everything.
 UPDATE vector_store
-   SET embedded = embedded - :count
+   SET embedded = embedded - :count,
+       is_built = FALSE,
+       complete_below = 0,
+       invalidations = invalidations + 1,
+       generation = generation + 1
  WHERE account_id = :account_id
    AND model = :model
 
