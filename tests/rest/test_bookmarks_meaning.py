@@ -336,6 +336,17 @@ async def test_hints_at_read_posts(alice: Member) -> None:
     assert "1 read or archived" in answer["meta"]["hint"]
 
 
+async def test_a_library_without_a_word_is_searched_in_vain(alice: Member) -> None:
+    post = await alice.save(text="", author="", name="")
+    await alice.embed()
+
+    answer = await alice.listed(vector_search_term="birds")
+    similar = await alice.get(f"/v1/bookmarks/{post['post_id']}/similar")
+
+    assert (answer["data"], answer["meta"]["total_count"]) == ([], 0)
+    assert (similar.status_code, similar.json()["data"]) == (200, [])
+
+
 async def test_an_export_holds_the_nearest_first(cast: Service) -> None:
     ids = await _filled(cast.alice)
 
