@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -20,6 +20,9 @@ from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.edits import EditStore
 from bowerbird.storage.vectors import Progress as Extent
 from bowerbird.storage.vectors import VectorStore
+
+if TYPE_CHECKING:
+    from bowerbird.search.arrays import Floats
 
 Progress = Callable[[int, int], Awaitable[None]]
 
@@ -92,8 +95,6 @@ class VectorBuilds:
     async def _embedded(
         self, embedder: Embedder, posts: Sequence[UnembeddedPost]
     ) -> tuple[list[NewVector], int]:
-        from bowerbird.search.vectors import pack  # noqa: PLC0415 - numpy, at first need
-
         started = time.perf_counter()
         texts = await asyncio.to_thread(
             lambda: [text_of_rendering(post.rendering) for post in posts]
@@ -101,10 +102,7 @@ class VectorBuilds:
         matrices = await embedder.posts(texts)
         self.embedded += len(posts)
         self.seconds += time.perf_counter() - started
-        made = [
-            NewVector(post.number, post.content_hash, text_hash(text), *pack(matrix))
-            for post, text, matrix in zip(posts, texts, matrices, strict=True)
-        ]
+        made = await asyncio.to_thread(_packed, posts, texts, matrices)
         return made, max((matrix.shape[1] for matrix in matrices if len(matrix)), default=0)
 
     async def _write(
@@ -115,6 +113,17 @@ class VectorBuilds:
             return await self._store.put(transaction, account.account_id, store, made, extent)
 
         return await self._database.write(work)
+
+
+def _packed(
+    posts: Sequence[UnembeddedPost], texts: Sequence[str], matrices: "Sequence[Floats]"
+) -> list[NewVector]:
+    from bowerbird.search.vectors import pack  # noqa: PLC0415 - numpy, at first need
+
+    return [
+        NewVector(post.number, post.content_hash, text_hash(text), *pack(matrix))
+        for post, text, matrix in zip(posts, texts, matrices, strict=True)
+    ]
 
 
 def _with_dimensions(store: VectorStoreState, dimensions: int) -> VectorStoreState:
