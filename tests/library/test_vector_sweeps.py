@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from bowerbird import app
 from bowerbird.jobs.embedding import EmbeddingJobs
 from bowerbird.library.vector_builds import VectorBuilds
 from bowerbird.library.vector_sweeps import JOB, VectorSweeps
@@ -14,7 +15,7 @@ from bowerbird.storage.jobs import JobStore
 from bowerbird.storage.vectors import VectorStore
 from tests.support import make, working, writing
 from tests.support.embedding_service import embedding_service
-from tests.support.models import MODEL_DIR, MODELS
+from tests.support.models import MODEL_DIR, MODELS, ignore
 from tests.support.service import Member, Service
 from tests.support.writing import DAY
 
@@ -123,6 +124,36 @@ async def test_a_service_that_is_down_is_tried_without_jobs(cast: Service) -> No
         await sweeps.start_builds()
         assert len(await _jobs(cast)) == 2
         await models.close()
+
+
+async def test_why_a_build_stands_still_is_known_to_every_process(cast: Service) -> None:
+    await cast.alice.save()
+    with embedding_service() as running:
+        settings = Settings(embedding_url=running.url, embedding_key="wrong", model_dir=MODEL_DIR)
+        working_models, serving_models = Models(settings), Models(settings)
+        jobs = EmbeddingJobs(cast.database, working_models, cast.clock)
+        await _sweeps(cast, working_models).start_builds()
+        (job,) = await JobStore(cast.database).latest(10)
+        worker = working.worker(cast.database, lambda *_: None, kinds=[jobs.kind])  # type: ignore[arg-type] # never run
+        async with working.at_work(worker):
+            await working.until(cast.database, cast.alice.account_id, job.job_id, "failed")
+        alice = cast.alice.on(app.build(settings, cast.database, cast.clock, serving_models))
+
+        shown = (await alice.get("/v1/account")).json()["data"]["vector_store"]
+        refused = await alice.get("/v1/bookmarks", vector_search_term="x")
+
+        assert serving_models.problem is None
+        assert shown["state"] == "unavailable"
+        assert shown["problem"].startswith("the embedding service is not usable: it answers 401")
+        assert "(the embedding service is not usable" in refused.json()["error"]
+        running.key = "wrong"
+        builds = VectorBuilds(cast.database, working_models, cast.clock)
+        await builds.build(alice.account_id, ignore)
+        shown = (await alice.get("/v1/account")).json()["data"]["vector_store"]
+        assert (shown["state"], shown["problem"]) == ("ready", None)
+        await alice.client.aclose()
+        await working_models.close()
+        await serving_models.close()
 
 
 async def test_the_worker_makes_new_posts_findable(cast: Service) -> None:

@@ -44,7 +44,7 @@ class Meaning:
 
     @property
     def problem(self) -> str | None:
-        """Why nothing can be embedded at present, as far as is known."""
+        """Why nothing can be embedded at present, as far as this process knows."""
         return None if self._models is None else self._models.problem
 
     @property
@@ -86,8 +86,18 @@ class Meaning:
         if store is None and account.total:
             building = await self.building(account, transaction)
             embedded = 0 if building is None else building.embedded
-            raise plans.not_built(embedded, account.total, self.problem)
+            problem = await self.build_problem(account, transaction)
+            raise plans.not_built(embedded, account.total, problem)
         return store
+
+    async def build_problem(
+        self, account: Account, transaction: Transaction | None = None
+    ) -> str | None:
+        """Why an account's build stands still, as far as any process knows."""
+        if self.problem is not None:
+            return self.problem
+        error = await self._store.build_error(account.account_id, transaction)
+        return None if error is None else plans.reason(error)
 
     async def nearest(
         self,

@@ -8,6 +8,7 @@ from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.edits import lock
 from bowerbird.model.jobs import EMBEDDING
+from bowerbird.model.vectors import BUILD
 from bowerbird.search.models import Models
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.edits import EditStore
@@ -16,7 +17,7 @@ from bowerbird.storage.vectors import VectorStore
 
 T = TypeVar("T")
 
-JOB: Final = "embed"
+JOB: Final = BUILD
 BUILD_EVERY_S: Final = 10.0
 REMOVE_EVERY_S: Final = 600.0
 # Of an account that pays no longer; whoever comes back within this time finds them as they were.

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird.model.accounts import Account, Plan
-from bowerbird.model.vectors import NewVector, UnembeddedPost, VectorStoreState
+from bowerbird.model.vectors import BUILD, NewVector, UnembeddedPost, VectorStoreState
 from bowerbird.storage.database import Database, Row, Transaction
 from bowerbird.storage.places import place_values
 
@@ -135,6 +135,15 @@ class VectorStore:
         values = {"model": model, "after": after, "limit": limit, "plan": Plan.PRO.value}
         rows = await self._database.slow_rows(self._sql["waiting"], values)
         return [(account_id, count) for account_id, count in rows]
+
+    async def build_error(
+        self, account_id: int, transaction: Transaction | None = None
+    ) -> str | None:
+        """Why the last build came to no end, whichever process had it."""
+        values = {"account_id": account_id, "kind": BUILD}
+        rows = await (transaction or self._database).rows(self._sql["build_error"], values)
+        error: str | None = rows[0][0] if rows else None
+        return error
 
     async def note_paid(self, now: int) -> None:
         """Notes which stores lost or got back their paid plan since the last look."""

@@ -89,6 +89,16 @@ SELECT l.account_id,
  ORDER BY l.account_id
  LIMIT :limit
 
+-- name: build_error
+-- Of the build that was begun last; none once one has ended well.
+SELECT j.error
+  FROM job AS j
+ WHERE j.account_id = :account_id
+   AND j.kind = :kind
+   AND j.started_at IS NOT NULL
+ ORDER BY j.started_at DESC
+ LIMIT 1
+
 -- name: note_paid
 -- Starts or ends the time that an account's vectors wait for its plan.
 UPDATE vector_store
