@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from bowerbird.library import ranking
 from tests.support import make, writing
 from tests.support.exporting import exported
 from tests.support.service import Member, Service
@@ -358,6 +359,26 @@ async def test_an_export_holds_the_nearest_first(cast: Service) -> None:
     assert posts[0]["post_id"] == ids["cat"]
     assert len(posts) == len(TEXTS)
     assert [post["post_id"] for post in chosen] == [ids["cat"], ids["tax"]]
+
+
+async def test_chosen_posts_are_exported_however_far_they_are(
+    cast: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As many are nearer as a ranked list holds; a thousand would take long.
+    monkeypatch.setattr(ranking, "RANKED_MOST", 3)
+    cats = [make.post(text=f"A kitten and a cat, number {n}") for n in range(5)]
+    far = make.post(text="Quarterly bond yields")
+    await cast.alice.save_all([*cats, far])
+    await cast.alice.embed()
+    chosen = [far["post_id"], cats[0]["post_id"]]
+
+    alone = await exported(cast, cast.alice, vector_search_term="pets", tweet_ids=chosen)
+    with_words = await exported(
+        cast, cast.alice, vector_search_term="pets", q="bond", tweet_ids=chosen
+    )
+
+    assert [post["post_id"] for post in alone] == chosen[::-1]
+    assert {post["post_id"] for post in with_words} == set(chosen)
 
 
 async def test_an_export_by_meaning_waits_for_the_vector_store(alice: Member) -> None:

@@ -29,7 +29,6 @@ from bowerbird.library.meaning import Meaning
 from bowerbird.library.ranking import Rankings
 from bowerbird.model.accounts import Account
 from bowerbird.model.exports import FOLDER, KEPT_S, KIND, Asked, ExportFile, folder_of
-from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.jobs import Job
 from bowerbird.storage.accounts import AccountStore
 from bowerbird.storage.bookmarks import BookmarkStore
@@ -45,7 +44,6 @@ _STEP_BACK: Final = 6
 _BUSY_S: Final = 0.0005
 _KEPT_DAYS: Final = 30
 _AT_ONCE: Final = 100
-_EVERYTHING: Final = BookmarkFilter(unread_only=False, hide_archived=False)
 _asked: Final = msgspec.json.Decoder(Asked).decode
 
 
@@ -115,11 +113,9 @@ class ExportJobs:
         """In the order they came in, or the nearest first where a meaning was asked for."""
         filter = export_bodies.filter_of(asked.given)
         if filter.meaning is not None:
-            ranked = await self._rankings.numbers(account, filter)
-            if asked.post_ids is None:
-                return ranked
-            chosen = set(await self._bookmarks.numbers(account, _EVERYTHING, asked.post_ids))
-            return [number for number in ranked if number in chosen]
+            chosen = None if asked.post_ids is None else tuple(asked.post_ids)
+            narrowed = msgspec.structs.replace(filter, post_ids=chosen)
+            return await self._rankings.numbers(account, narrowed)
         if filter.words is not None and filter.words.is_empty:
             return ()
         return await self._bookmarks.numbers(account, filter, asked.post_ids)
