@@ -337,6 +337,34 @@ async def test_hints_at_read_posts(alice: Member) -> None:
     assert "1 read or archived" in answer["meta"]["hint"]
 
 
+@pytest.mark.parametrize("given", [{"vector_search_term": "pets"}, {"q": "the"}])
+async def test_the_order_of_relevance_can_be_turned(alice: Member, given: dict[str, str]) -> None:
+    await alice.save_all([make.post(text="the cat " * n) for n in range(1, 6)])
+    await alice.embed()
+    best_first = await alice.ids(sort_by="relevance", **given)
+
+    turned, cursor = [], {}
+    for _ in range(3):
+        page = await alice.listed(
+            sort_by="relevance", sort_order="asc", limit="2", **given, **cursor
+        )
+        turned += [post["post_id"] for post in page["data"]]
+        cursor = {"cursor": page["meta"]["next_cursor"]}
+
+    assert turned == best_first[::-1]
+    assert len(turned) == 5
+
+
+async def test_a_view_by_meaning_is_402_before_its_bucket_is_looked_for(alice: Member) -> None:
+    await alice.save()
+    body = {"name": "Pets", "base_query": {"vector_search_term": "pets"}}
+    assert (await alice.client.post("/v1/views", json=body)).status_code == 201
+
+    response = await alice.get("/v1/views/pets/bookmarks", bucket="none")
+
+    assert writing.refused(response) == (402, "VECTOR_SEARCH_NOT_ALLOWED")
+
+
 async def test_a_library_without_a_word_is_searched_in_vain(alice: Member) -> None:
     post = await alice.save(text="", author="", name="")
     await alice.embed()
