@@ -7,8 +7,11 @@ import pytest
 
 from bowerbird import app
 from bowerbird.jobs.embedding import EmbeddingJobs
+from bowerbird.jobs.leases import Progress
+from bowerbird.jobs.worker import Kind
 from bowerbird.library.vector_builds import VectorBuilds
 from bowerbird.library.vector_sweeps import JOB, VectorSweeps
+from bowerbird.model.jobs import Job
 from bowerbird.search.models import Models
 from bowerbird.settings import Settings
 from bowerbird.storage.jobs import JobStore
@@ -172,6 +175,30 @@ async def test_the_worker_makes_new_posts_findable(cast: Service) -> None:
     assert done.result == b'{"embedded":1}'
     assert (jobs.embedded, jobs.seconds > 0) == (1, True)
     assert await cast.alice.ids(vector_search_term="pets") == [post["post_id"]]
+
+
+async def test_large_libraries_are_built_in_turns(cast: Service) -> None:
+    for member, count in ((cast.alice, 100), (cast.bob, 40)):
+        await member.save_all([make.post(text=f"note {n}") for n in range(count)])
+    jobs = EmbeddingJobs(cast.database, MODELS, cast.clock, turn_s=0)
+    turns: list[int] = []
+
+    async def run(job: Job, progress: Progress) -> bytes | None:
+        turns.append(job.account_id)
+        return await jobs.kind.run(job, progress)
+
+    await _sweeps(cast).start_builds()
+    kinds = [Kind(JOB, run)]
+    worker = working.worker(cast.database, lambda *_: None, kinds=kinds, lanes=2)  # type: ignore[arg-type] # never run
+    async with working.at_work(worker):
+        for job in await JobStore(cast.database).latest(10):
+            await working.until(cast.database, job.account_id, job.job_id, "completed", "failed")
+
+    assert [turns.count(member.account_id) for member in (cast.alice, cast.bob)] == [4, 2]
+    assert turns[0] != turns[1] != turns[2] != turns[3]
+    for member in (cast.alice, cast.bob):
+        (store,) = await _stores(member)
+        assert store.is_built
 
 
 async def test_vectors_outlast_a_paid_plan_by_30_days(cast: Service) -> None:
