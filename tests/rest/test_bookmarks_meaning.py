@@ -343,7 +343,8 @@ async def test_the_order_of_relevance_can_be_turned(alice: Member, given: dict[s
     await alice.embed()
     best_first = await alice.ids(sort_by="relevance", **given)
 
-    turned, cursor = [], {}
+    turned: list[str] = []
+    cursor: dict[str, str] = {}
     for _ in range(3):
         page = await alice.listed(
             sort_by="relevance", sort_order="asc", limit="2", **given, **cursor

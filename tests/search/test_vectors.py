@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bowerbird.search import vectors as search_vectors
 from bowerbird.search.arrays import Floats, np
 from bowerbird.search.fusion import fuse
 from bowerbird.search.vectors import Block, Matrix, MatrixCache, Numbers, pack, unpack
@@ -71,6 +72,21 @@ def test_a_scan_finds_what_a_plain_comparison_finds(data: Any) -> None:
 
     found = matrix.nearest(question, _numbers(*wanted), most)
     assert found == _plain(vectors, question, wanted)[:most]
+
+
+def test_a_scan_by_several_threads_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors = {number: _vectors(number, 2) for number in range(1, 101)}
+    blocks = tuple(
+        Block.of(_stored({n: vectors[n] for n in range(first, first + 10)}), DIMENSIONS)
+        for first in range(1, 101, 10)
+    )
+    wanted = _numbers(*range(1, 101, 3))
+    alone = Matrix(1, blocks).nearest(_vectors(9_999, 1)[0], wanted, 20)
+    monkeypatch.setattr(search_vectors, "_MANY", 0)
+    monkeypatch.setattr(search_vectors, "_THREADS", 2)
+
+    assert Matrix(1, blocks).nearest(_vectors(9_999, 1)[0], wanted, 20) == alone
+    assert len(alone) == 20
 
 
 def test_a_post_embedded_anew_counts_once() -> None:

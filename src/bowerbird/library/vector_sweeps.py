@@ -71,22 +71,20 @@ class VectorSweeps:
 
     async def _remove(self, account_id: int, held: bytes, model: bytes, before: int) -> bool:
         """Removes a store bit by bit; False when there was nothing to remove any more."""
-        removed, has_removed = _REMOVED_AT_ONCE, False
+
+        async def work(transaction: Transaction) -> int:
+            # Who pays again meanwhile keeps what is left, and a build may be at work on it.
+            await lock(self._edits, transaction, account_id)
+            if not await self._store.is_outlived(transaction, account_id, held, model, before):
+                return 0
+            return await self._store.remove_some(transaction, account_id, held, _REMOVED_AT_ONCE)
+
+        total, removed = 0, _REMOVED_AT_ONCE
         while removed == _REMOVED_AT_ONCE:
-
-            async def work(transaction: Transaction) -> int | None:
-                # Who pays again meanwhile keeps what is left, and a build may be at work on it.
-                await lock(self._edits, transaction, account_id)
-                if not await self._store.is_outlived(transaction, account_id, held, model, before):
-                    return None
-                return await self._store.remove_some(
-                    transaction, account_id, held, _REMOVED_AT_ONCE
-                )
-
-            removed = await self._unless_deleted(work)
-            has_removed |= removed is not None
+            removed = await self._unless_deleted(work) or 0
+            total += removed
             await asyncio.sleep(self._breath_s)
-        return has_removed
+        return total > 0
 
     async def _is_usable(self) -> bool:
         """Tries what failed before with one question, rather than with a job an account."""
