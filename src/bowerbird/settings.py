@@ -218,7 +218,7 @@ class Settings:
 
     @property
     def tool_server(self) -> str:
-        return self.mcp_url or f"{self.api_origin}/mcp"
+        return self.mcp_url.rstrip("/") or f"{self.api_origin}/mcp"
 
     @property
     def register_url(self) -> str:

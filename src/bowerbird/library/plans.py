@@ -54,6 +54,14 @@ def reason(sentence: str) -> str:
     return sentence.removeprefix("Search by meaning: ").removesuffix(".")
 
 
+def no_vectors() -> Refusal:
+    """The sandbox has no vectors and never gets any."""
+    return Refusal(
+        Code.VECTOR_SEARCH_NOT_ALLOWED,
+        "The sandbox does not search by meaning; q searches by word.",
+    )
+
+
 def account_gone() -> Refusal:
     return Refusal(Code.NOT_FOUND, "The account was deleted meanwhile.")
 
