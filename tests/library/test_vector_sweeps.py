@@ -1,18 +1,24 @@
 """Looking after vectors: who needs a build, and what has outlived its use."""
 
+import asyncio
 from typing import Any
 
 import pytest
 
+from bowerbird import app
 from bowerbird.jobs.embedding import EmbeddingJobs
+from bowerbird.jobs.leases import Progress
+from bowerbird.jobs.worker import Kind
+from bowerbird.library.vector_builds import VectorBuilds
 from bowerbird.library.vector_sweeps import JOB, VectorSweeps
+from bowerbird.model.jobs import Job
 from bowerbird.search.models import Models
 from bowerbird.settings import Settings
 from bowerbird.storage.jobs import JobStore
 from bowerbird.storage.vectors import VectorStore
-from tests.support import make, working
+from tests.support import make, working, writing
 from tests.support.embedding_service import embedding_service
-from tests.support.models import MODEL_DIR, MODELS
+from tests.support.models import MODEL_DIR, MODELS, ignore
 from tests.support.service import Member, Service
 from tests.support.writing import DAY
 
@@ -61,6 +67,28 @@ async def test_nothing_is_started_where_all_is_done(cast: Service) -> None:
     assert sweeps.pending == 0
 
 
+async def test_vectors_that_are_all_there_but_were_never_called_complete_are(
+    cast: Service,
+) -> None:
+    posts = [make.post(text=f"note {n}") for n in range(40)]
+    await cast.alice.save_all(posts)
+
+    async def stop(_done: int, _total: int) -> None:
+        raise asyncio.CancelledError
+
+    # Interrupted behind its first batch; what it had still to do is then deleted.
+    with pytest.raises(asyncio.CancelledError):
+        await VectorBuilds(cast.database, MODELS, cast.clock).build(cast.alice.account_id, stop)
+    for post in posts[32:]:
+        await cast.alice.remove(post["post_id"])
+
+    await _sweeps(cast).start_builds()
+
+    assert await _jobs(cast) == [cast.alice.account_id]
+    assert await cast.alice.embed() == 0
+    assert len(await cast.alice.ids(vector_search_term="x", limit="100")) == 32
+
+
 async def test_a_plan_that_is_paid_starts_a_build(cast: Service) -> None:
     await cast.free.save()
     await cast.free.set_plan("pro")
@@ -101,6 +129,36 @@ async def test_a_service_that_is_down_is_tried_without_jobs(cast: Service) -> No
         await models.close()
 
 
+async def test_why_a_build_stands_still_is_known_to_every_process(cast: Service) -> None:
+    await cast.alice.save()
+    with embedding_service() as running:
+        settings = Settings(embedding_url=running.url, embedding_key="wrong", model_dir=MODEL_DIR)
+        working_models, serving_models = Models(settings), Models(settings)
+        jobs = EmbeddingJobs(cast.database, working_models, cast.clock)
+        await _sweeps(cast, working_models).start_builds()
+        (job,) = await JobStore(cast.database).latest(10)
+        worker = working.worker(cast.database, lambda *_: None, kinds=[jobs.kind])  # type: ignore[arg-type] # never run
+        async with working.at_work(worker):
+            await working.until(cast.database, cast.alice.account_id, job.job_id, "failed")
+        alice = cast.alice.on(app.build(settings, cast.database, cast.clock, serving_models))
+
+        shown = (await alice.get("/v1/account")).json()["data"]["vector_store"]
+        refused = await alice.get("/v1/bookmarks", vector_search_term="x")
+
+        assert serving_models.problem is None
+        assert shown["state"] == "unavailable"
+        assert shown["problem"].startswith("the embedding service is not usable: it answers 401")
+        assert "(the embedding service is not usable" in refused.json()["error"]
+        running.key = "wrong"
+        builds = VectorBuilds(cast.database, working_models, cast.clock)
+        await builds.build(alice.account_id, ignore)
+        shown = (await alice.get("/v1/account")).json()["data"]["vector_store"]
+        assert (shown["state"], shown["problem"]) == ("ready", None)
+        await alice.client.aclose()
+        await working_models.close()
+        await serving_models.close()
+
+
 async def test_the_worker_makes_new_posts_findable(cast: Service) -> None:
     post = await cast.alice.save(text="Our kitten sleeps.")
     jobs = EmbeddingJobs(cast.database, MODELS, cast.clock)
@@ -117,6 +175,30 @@ async def test_the_worker_makes_new_posts_findable(cast: Service) -> None:
     assert done.result == b'{"embedded":1}'
     assert (jobs.embedded, jobs.seconds > 0) == (1, True)
     assert await cast.alice.ids(vector_search_term="pets") == [post["post_id"]]
+
+
+async def test_large_libraries_are_built_in_turns(cast: Service) -> None:
+    for member, count in ((cast.alice, 100), (cast.bob, 40)):
+        await member.save_all([make.post(text=f"note {n}") for n in range(count)])
+    jobs = EmbeddingJobs(cast.database, MODELS, cast.clock, turn_s=0)
+    turns: list[int] = []
+
+    async def run(job: Job, progress: Progress) -> bytes | None:
+        turns.append(job.account_id)
+        return await jobs.kind.run(job, progress)
+
+    await _sweeps(cast).start_builds()
+    kinds = [Kind(JOB, run)]
+    worker = working.worker(cast.database, lambda *_: None, kinds=kinds, lanes=2)  # type: ignore[arg-type] # never run
+    async with working.at_work(worker):
+        for job in await JobStore(cast.database).latest(10):
+            await working.until(cast.database, job.account_id, job.job_id, "completed", "failed")
+
+    assert [turns.count(member.account_id) for member in (cast.alice, cast.bob)] == [4, 2]
+    assert turns[0] != turns[1] != turns[2] != turns[3]
+    for member in (cast.alice, cast.bob):
+        (store,) = await _stores(member)
+        assert store.is_built
 
 
 async def test_vectors_outlast_a_paid_plan_by_30_days(cast: Service) -> None:
@@ -175,3 +257,95 @@ async def test_a_model_s_vectors_go_when_its_successor_is_built(cast: Service) -
     # The present model is the one that stays, whoever else is built.
     assert [store.model for store in await _stores(cast.alice)] == [old[0].model]
     assert await _vectors(cast.alice) == 3
+
+
+async def _lapsed(cast: Service, posts: list[dict[str, Any]]) -> VectorSweeps:
+    """Alice's vectors have outlived her plan."""
+    await cast.alice.save_all(posts)
+    await cast.alice.embed()
+    await cast.alice.set_plan("free")
+    sweeps = _sweeps(cast)
+    await sweeps.remove_outlived()
+    cast.clock.now += 31 * DAY
+    return sweeps
+
+
+async def _until_fewer(member: Member, count: int) -> None:
+    while await _vectors(member) == count:  # noqa: ASYNC110 - the database tells, and no event
+        await asyncio.sleep(0.01)
+
+
+async def test_who_pays_again_during_the_removal_keeps_what_is_left(cast: Service) -> None:
+    alice = cast.alice
+    await _lapsed(cast, [make.post(text=f"note {n}") for n in range(250)])
+    slow = VectorSweeps(cast.database, MODELS, cast.clock, breath_s=0.3)
+    removal = asyncio.create_task(slow.remove_outlived())
+    await _until_fewer(alice, 250)
+    await alice.set_plan("pro")
+
+    made = await alice.embed()
+    await removal
+
+    assert made == 100
+    assert await _vectors(alice) == 250
+    assert await writing.recount(alice) == []
+    assert len(await alice.ids(vector_search_term="x", limit="100")) == 100
+
+
+async def test_a_removal_that_was_interrupted_leaves_no_gap(cast: Service) -> None:
+    alice = cast.alice
+    await _lapsed(cast, [make.post(text=f"note {n}") for n in range(150)])
+    slow = VectorSweeps(cast.database, MODELS, cast.clock, breath_s=60)
+    removal = asyncio.create_task(slow.remove_outlived())
+    await _until_fewer(alice, 150)
+    removal.cancel()
+    await asyncio.gather(removal, return_exceptions=True)
+    await alice.set_plan("pro")
+
+    (store,) = await _stores(alice)
+    assert (store.embedded, store.is_built, store.complete_below) == (50, False, 0)
+    assert await alice.embed() == 100
+    assert await writing.recount(alice) == []
+
+
+async def test_a_build_whose_store_is_removed_begins_again(cast: Service) -> None:
+    alice = cast.alice
+    sweeps = await _lapsed(cast, [make.post(text=f"note {n}") for n in range(70)])
+    await alice.set_plan("pro")
+    await alice.save_all([make.post(text=f"new {n}") for n in range(70)])
+    told: list[int] = []
+
+    async def remove(done: int, _total: int) -> None:
+        told.append(done)
+        if len(told) == 1:
+            await alice.set_plan("free")
+            cast.clock.now += 31 * DAY
+            await sweeps.remove_outlived()
+            cast.clock.now += 31 * DAY
+            await sweeps.remove_outlived()
+            await alice.set_plan("pro")
+
+    await VectorBuilds(cast.database, MODELS, cast.clock).build(alice.account_id, remove)
+
+    (store,) = await _stores(alice)
+    assert (store.embedded, store.is_built) == (140, True)
+    assert await writing.recount(alice) == []
+
+
+async def test_a_store_made_again_is_not_answered_from_memory(cast: Service) -> None:
+    alice = cast.alice
+    posts = [make.post(text="Our kitten sleeps."), make.post(text="Interest rates rise.")]
+    await alice.save_all(posts)
+    await alice.embed()
+    await alice.ids(vector_search_term="pets")
+    sweeps = await _lapsed(cast, posts)
+    await sweeps.remove_outlived()
+    changed = {**posts[1], "tweet_details": {"text": "A puppy and a hamster are lovely pets."}}
+    await alice.save_all([changed, make.post(text="Dogs and cats as pets")])
+    await alice.set_plan("pro")
+    await alice.embed()
+
+    found = await alice.ids(vector_search_term="pets")
+
+    assert len(found) == 3
+    assert found[-1] == posts[0]["post_id"]

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from bowerbird.library import ranking
 from tests.support import make, writing
 from tests.support.exporting import exported
 from tests.support.service import Member, Service
@@ -336,6 +337,46 @@ async def test_hints_at_read_posts(alice: Member) -> None:
     assert "1 read or archived" in answer["meta"]["hint"]
 
 
+@pytest.mark.parametrize("given", [{"vector_search_term": "pets"}, {"q": "the"}])
+async def test_the_order_of_relevance_can_be_turned(alice: Member, given: dict[str, str]) -> None:
+    await alice.save_all([make.post(text="the cat " * n) for n in range(1, 6)])
+    await alice.embed()
+    best_first = await alice.ids(sort_by="relevance", **given)
+
+    turned: list[str] = []
+    cursor: dict[str, str] = {}
+    for _ in range(3):
+        page = await alice.listed(
+            sort_by="relevance", sort_order="asc", limit="2", **given, **cursor
+        )
+        turned += [post["post_id"] for post in page["data"]]
+        cursor = {"cursor": page["meta"]["next_cursor"]}
+
+    assert turned == best_first[::-1]
+    assert len(turned) == 5
+
+
+async def test_a_view_by_meaning_is_402_before_its_bucket_is_looked_for(alice: Member) -> None:
+    await alice.save()
+    body = {"name": "Pets", "base_query": {"vector_search_term": "pets"}}
+    assert (await alice.client.post("/v1/views", json=body)).status_code == 201
+
+    response = await alice.get("/v1/views/pets/bookmarks", bucket="none")
+
+    assert writing.refused(response) == (402, "VECTOR_SEARCH_NOT_ALLOWED")
+
+
+async def test_a_library_without_a_word_is_searched_in_vain(alice: Member) -> None:
+    post = await alice.save(text="", author="", name="")
+    await alice.embed()
+
+    answer = await alice.listed(vector_search_term="birds")
+    similar = await alice.get(f"/v1/bookmarks/{post['post_id']}/similar")
+
+    assert (answer["data"], answer["meta"]["total_count"]) == ([], 0)
+    assert (similar.status_code, similar.json()["data"]) == (200, [])
+
+
 async def test_an_export_holds_the_nearest_first(cast: Service) -> None:
     ids = await _filled(cast.alice)
 
@@ -347,6 +388,26 @@ async def test_an_export_holds_the_nearest_first(cast: Service) -> None:
     assert posts[0]["post_id"] == ids["cat"]
     assert len(posts) == len(TEXTS)
     assert [post["post_id"] for post in chosen] == [ids["cat"], ids["tax"]]
+
+
+async def test_chosen_posts_are_exported_however_far_they_are(
+    cast: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As many are nearer as a ranked list holds; a thousand would take long.
+    monkeypatch.setattr(ranking, "RANKED_MOST", 3)
+    cats = [make.post(text=f"A kitten and a cat, number {n}") for n in range(5)]
+    far = make.post(text="Quarterly bond yields")
+    await cast.alice.save_all([*cats, far])
+    await cast.alice.embed()
+    chosen = [far["post_id"], cats[0]["post_id"]]
+
+    alone = await exported(cast, cast.alice, vector_search_term="pets", tweet_ids=chosen)
+    with_words = await exported(
+        cast, cast.alice, vector_search_term="pets", q="bond", tweet_ids=chosen
+    )
+
+    assert [post["post_id"] for post in alone] == chosen[::-1]
+    assert {post["post_id"] for post in with_words} == set(chosen)
 
 
 async def test_an_export_by_meaning_waits_for_the_vector_store(alice: Member) -> None:

@@ -90,6 +90,21 @@ async def test_while_it_is_down_search_by_meaning_is_503_and_the_rest_goes_on(
     assert (await _vectors(alice))["state"] == "ready"
 
 
+async def test_a_question_that_the_service_refuses_is_503_and_no_trouble_of_others(
+    remote: tuple[App, Member], service: EmbeddingService
+) -> None:
+    built, alice = remote
+    await alice.save(text="red bird")
+    await _embed(built, alice)
+    service.refused = "poison"
+
+    response = await alice.get("/v1/bookmarks", vector_search_term="poison")
+
+    assert response.status_code == 503
+    assert "does not take this text" in response.json()["error"]
+    assert (await _vectors(alice))["state"] == "ready"
+
+
 async def test_a_service_whose_vectors_changed_length_is_told(
     remote: tuple[App, Member], service: EmbeddingService
 ) -> None:

@@ -1,6 +1,8 @@
 """Embeddings by a service that speaks OpenAI's protocol, on its good and its bad days."""
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
+from typing import Any
 
 import pytest
 
@@ -8,6 +10,7 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.search import endpoint
 from bowerbird.search.arrays import np
 from bowerbird.search.endpoint import Endpoint
+from bowerbird.search.problems import Problem
 from tests.support.embedding_service import WIDTH, EmbeddingService, embedding_service
 
 pytestmark = pytest.mark.anyio
@@ -21,7 +24,7 @@ def service() -> Iterator[EmbeddingService]:
 
 @pytest.fixture
 async def model(service: EmbeddingService) -> AsyncIterator[Endpoint]:
-    made = Endpoint(service.url, service.key, "tiny", pauses_s=(0.01, 0.01))
+    made = Endpoint(service.url, service.key, "tiny", pauses_s=(0.01, 0.01), fresh_s=0)
     yield made
     await made.close()
 
@@ -121,6 +124,81 @@ async def test_what_is_refused_however_short_is_told(
 
     with pytest.raises(Refusal, match="it answers 400"):
         await model.posts(["a text"])
+
+
+async def test_a_text_that_is_refused_holds_no_other_up(
+    model: Endpoint, service: EmbeddingService
+) -> None:
+    service.refused = "poison"
+
+    rows = await model.posts([*(f"fine {n}" for n in range(20)), "a poison " * 30, "last"])
+
+    assert [len(matrix) for matrix in rows] == [*[1] * 20, 0, 1]
+    assert model.problem is None
+
+
+@pytest.mark.parametrize("status", [400, 413, 422])
+async def test_a_question_that_is_refused_is_told(
+    model: Endpoint, service: EmbeddingService, status: int
+) -> None:
+    service.refused, service.status = "poison", status
+
+    with pytest.raises(Refusal, match="does not take this text") as refused:
+        await model.question("poison")
+
+    assert refused.value.code is Code.SERVICE_UNAVAILABLE
+    assert model.problem is None
+    service.longest = 0
+    with pytest.raises(Refusal, match=f"it answers {status}"):
+        await model.question("birds")
+    assert model.problem is not None
+
+
+async def test_a_question_that_is_too_long_is_shortened(
+    model: Endpoint, service: EmbeddingService
+) -> None:
+    service.longest = 300
+
+    assert len(await model.question("word " * 190)) == WIDTH
+
+
+async def test_who_asks_right_after_a_failure_does_not_wait(service: EmbeddingService) -> None:
+    model = Endpoint(service.url, service.key, "tiny", pauses_s=(0.01,), fresh_s=0.3)
+    service.behave = "down"
+    for _ in range(3):
+        with pytest.raises(Refusal, match="it answers 503"):
+            await model.question("birds")
+    assert len(service.asked) == 2
+
+    service.behave = "well"
+    await asyncio.sleep(0.3)
+    await model.question("birds")
+    await model.close()
+
+
+async def test_vectors_of_several_lengths_are_told(
+    model: Endpoint, service: EmbeddingService
+) -> None:
+    original = service.answer
+
+    def changing(body: dict[str, Any], authorization: str | None) -> tuple[int, bytes]:
+        status, raw = original(body, authorization)
+        return status, raw.replace(b"[0.01, ", b"[") if len(service.asked) > 1 else raw
+
+    service.answer = changing  # type: ignore[method-assign] # another model behind it
+
+    with pytest.raises(Refusal, match="not of one length"):
+        await model.posts([f"red {n}" for n in range(40)])
+
+
+async def test_a_problem_is_forgotten_after_a_while() -> None:
+    problem = Problem(kept_s=0.05)
+    problem.note("it is down")
+    assert problem.text == "it is down"
+
+    await asyncio.sleep(0.06)
+
+    assert problem.text is None
 
 
 def test_the_address_may_be_written_either_way() -> None:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bowerbird.search import vectors as search_vectors
 from bowerbird.search.arrays import Floats, np
 from bowerbird.search.fusion import fuse
 from bowerbird.search.vectors import Block, Matrix, MatrixCache, Numbers, pack, unpack
@@ -73,6 +74,21 @@ def test_a_scan_finds_what_a_plain_comparison_finds(data: Any) -> None:
     assert found == _plain(vectors, question, wanted)[:most]
 
 
+def test_a_scan_by_several_threads_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors = {number: _vectors(number, 2) for number in range(1, 101)}
+    blocks = tuple(
+        Block.of(_stored({n: vectors[n] for n in range(first, first + 10)}), DIMENSIONS)
+        for first in range(1, 101, 10)
+    )
+    wanted = _numbers(*range(1, 101, 3))
+    alone = Matrix(1, blocks).nearest(_vectors(9_999, 1)[0], wanted, 20)
+    monkeypatch.setattr(search_vectors, "_MANY", 0)
+    monkeypatch.setattr(search_vectors, "_THREADS", 2)
+
+    assert Matrix(1, blocks).nearest(_vectors(9_999, 1)[0], wanted, 20) == alone
+    assert len(alone) == 20
+
+
 def test_a_post_embedded_anew_counts_once() -> None:
     old, new = _vectors(1, 3), _vectors(2, 1)
     matrix = Matrix(0).with_block(Block.of(_stored({7: old, 8: _vectors(3, 1)}), DIMENSIONS), 1)
@@ -86,6 +102,31 @@ def test_a_post_embedded_anew_counts_once() -> None:
     assert before is not None
     assert len(before) == 3
     assert later.rows_of(99) is None
+
+
+def test_rows_that_were_replaced_are_let_go() -> None:
+    matrix = Matrix(0).with_block(
+        Block.of(_stored({n: _vectors(n, 2) for n in range(1, 101)}), DIMENSIONS), 1
+    )
+    for turn in range(200):
+        number = 1 + turn % 100
+        block = Block.of(_stored({number: _vectors(turn, 1)}), DIMENSIONS)
+        matrix = matrix.with_block(block, turn + 2)
+
+    assert sum(len(block.rows) for block in matrix.blocks) < 150
+    assert len(matrix.nearest(_vectors(1, 1)[0], _numbers(*range(101)), 500)) == 100
+
+
+def test_rows_of_deleted_posts_are_let_go() -> None:
+    stored = _stored({n: _vectors(n, 2) for n in range(1, 101)})
+    matrix = Matrix(0).with_block(Block.of(stored, DIMENSIONS), 1)
+
+    few = matrix.only(_numbers(*range(1, 90)), 1)
+    half = few.only(_numbers(*range(1, 51)), 2)
+    none = half.only(_numbers(), 3)
+
+    assert [len(each.blocks[0].rows) for each in (matrix, few, half)] == [200, 200, 100]
+    assert (none.blocks, none.posts, none.dimensions) == ((), 0, 0)
 
 
 def test_small_blocks_are_joined_and_large_ones_left() -> None:

@@ -20,6 +20,7 @@ ACROSS_ACCOUNTS = {
     "waiting",
     "note_paid",
     "outlived",
+    "outlived_condition",
     "renew_epochs",
     "callers_of_version",
     "ownerless",

@@ -21,6 +21,9 @@ class EmbeddingService:
     behave: str = "well"
     key: str = "sesame"
     longest: int = 100_000
+    # A word whose texts it does not take, and what it answers to those.
+    refused: str | None = None
+    status: int = 400
     asked: list[dict[str, Any]] = field(default_factory=list)
 
     def answer(self, body: dict[str, Any], authorization: str | None) -> tuple[int, bytes]:
@@ -29,8 +32,8 @@ class EmbeddingService:
             return 401, b'{"error": "no"}'
         if self.behave in _ODD:
             return _ODD[self.behave]
-        if any(len(text) > self.longest for text in body["input"]):
-            return 400, b'{"error": "too long"}'
+        if any(self._is_refused(text) for text in body["input"]):
+            return self.status, b'{"error": "no such text"}'
         data = [
             {"index": n, "object": "embedding", "embedding": vector_of(text)}
             for n, text in enumerate(body["input"])
@@ -39,6 +42,9 @@ class EmbeddingService:
             data.pop()
         # Their order is not promised.
         return 200, json.dumps({"object": "list", "data": data[::-1]}).encode()
+
+    def _is_refused(self, text: str) -> bool:
+        return len(text) > self.longest or (self.refused is not None and self.refused in text)
 
 
 _ODD = {

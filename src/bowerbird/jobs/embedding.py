@@ -1,5 +1,6 @@
 """The embedding job: gives the posts of paid accounts their vectors, behind everything else."""
 
+import time
 from typing import Final
 
 import msgspec
@@ -7,7 +8,7 @@ import msgspec
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.jobs.leases import Progress
-from bowerbird.jobs.worker import Failed, Kind, Recurring
+from bowerbird.jobs.worker import Failed, Kind, Paused, Recurring
 from bowerbird.library.vector_builds import VectorBuilds
 from bowerbird.library.vector_sweeps import BUILD_EVERY_S, JOB, REMOVE_EVERY_S, VectorSweeps
 from bowerbird.model.jobs import Job
@@ -15,10 +16,15 @@ from bowerbird.search.models import Models
 from bowerbird.storage.database import Database
 
 _EMBEDDED: Final = "embedded"
+# A library of 100,000 takes the better part of an hour, which others need not wait.
+_TURN_S: Final = 30.0
 
 
 class EmbeddingJobs:
-    def __init__(self, database: Database, models: Models, clock: Clock) -> None:
+    def __init__(
+        self, database: Database, models: Models, clock: Clock, turn_s: float = _TURN_S
+    ) -> None:
+        self._turn_s = turn_s
         self._builds = VectorBuilds(database, models, clock)
         self._sweeps = VectorSweeps(database, models, clock)
 
@@ -47,9 +53,20 @@ class EmbeddingJobs:
 
     async def _run(self, job: Job, progress: Progress) -> bytes:
         try:
-            made = await self._builds.build(job.account_id, progress)
+            made = await self._builds.build(job.account_id, self._in_turns(progress))
         except Refusal as refused:
             if refused.code is Code.NOT_FOUND:
                 raise Failed(refused.sentence) from refused
             raise
         return msgspec.json.encode({_EMBEDDED: made})
+
+    def _in_turns(self, progress: Progress) -> Progress:
+        """Ends a build between two batches once it has had its time."""
+        end = time.monotonic() + self._turn_s
+
+        async def report(done: int, total: int) -> None:
+            await progress(done, total)
+            if done < total and time.monotonic() >= end:
+                raise Paused
+
+        return report

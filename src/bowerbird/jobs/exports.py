@@ -31,7 +31,6 @@ from bowerbird.library.meaning import Meaning
 from bowerbird.library.ranking import Rankings
 from bowerbird.model.accounts import Account
 from bowerbird.model.exports import FOLDER, KEPT_S, KIND, Asked, ExportFile, folder_of
-from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.jobs import Job
 from bowerbird.storage.accounts import AccountStore
 from bowerbird.storage.bookmarks import LONGEST_LIST, BookmarkStore
@@ -51,7 +50,6 @@ _BUSY_S: Final = 0.0005
 _BUSY_FOR_S: Final = 0.5
 _KEPT_DAYS: Final = 30
 _AT_ONCE: Final = 100
-_EVERYTHING: Final = BookmarkFilter(unread_only=False, hide_archived=False)
 # How long a file that is being put may take to its end when its job is stopped.
 _LAST_MOMENT_S: Final = 5.0
 _file: Final = msgspec.json.Decoder(ExportFile).decode
@@ -140,11 +138,9 @@ class ExportJobs:
         """In the order they came in, or the nearest first where a meaning was asked for."""
         filter = export_bodies.filter_of(asked.given)
         if filter.meaning is not None:
-            ranked = await self._rankings.numbers(account, filter)
-            if asked.post_ids is None:
-                return ranked
-            chosen = set(await self._bookmarks.numbers(account, _EVERYTHING, asked.post_ids))
-            return [number for number in ranked if number in chosen]
+            chosen = None if asked.post_ids is None else tuple(asked.post_ids)
+            narrowed = msgspec.structs.replace(filter, post_ids=chosen)
+            return await self._rankings.numbers(account, narrowed)
         if filter.words is not None and filter.words.is_empty:
             return ()
         return await self._bookmarks.numbers(account, filter, asked.post_ids)

@@ -33,6 +33,10 @@ class Failed(Exception):  # noqa: N818 - named for what it is
     """The job cannot be done, however often it is tried. Says why in a sentence."""
 
 
+class Paused(Exception):  # noqa: N818 - named for what it is
+    """The job has had its turn. It goes on later, where it was, behind those of others."""
+
+
 class Kind(Struct, frozen=True):
     """A kind of job. `run` returns the result as JSON, or None."""
 
@@ -165,6 +169,8 @@ class Worker:
         except Lost:
             self._log.warning("job lost", job=job.job_id, kind=job.kind)
             await self._discard(work)
+        except Paused:
+            await self._end(job, "job paused", self._store.give_back(job))
         except Failed as failed:
             await self._fail(job, str(failed))
         except Refusal as refused:

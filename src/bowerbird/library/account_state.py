@@ -52,7 +52,7 @@ class Vectors(Struct, frozen=True):
     embedded: int
     total: int
     model: str | None
-    # Why it is unavailable, in a sentence.
+    # Why it is unavailable, or why new posts wait, in a sentence.
     problem: str | None
 
 
@@ -99,13 +99,13 @@ class AccountState:
             return Vectors(VectorState.OFF, 0, account.total, None, None)
         serving = await self._meaning.serving(account)
         building = await self._meaning.building(account)
-        problem = self._meaning.problem
-        state = VectorState.BUILDING
-        if problem is not None:
-            state = VectorState.UNAVAILABLE
-        elif serving is not None or not account.total:
-            state = VectorState.READY
         store = serving or building
         embedded = 0 if store is None else min(store.embedded, account.total)
+        problem = self._meaning.problem
+        state = VectorState.READY if problem is None else VectorState.UNAVAILABLE
+        if problem is None and embedded < account.total:
+            problem = await self._meaning.build_problem(account)
+        if serving is None and account.total:
+            state = VectorState.BUILDING if problem is None else VectorState.UNAVAILABLE
         name = store.name if store is not None else self._meaning.model_name
         return Vectors(state, embedded, account.total, name, problem)

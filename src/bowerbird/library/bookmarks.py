@@ -143,6 +143,8 @@ class Bookmarks:
             seen = cursors.read_seen(request.cursor, query)
         order = None if request.is_best_first else request.sort
         numbers = await self._rankings.numbers(account, request.filter, order)
+        if request.is_best_first and not request.sort.descending:
+            numbers = numbers[::-1]
         # A library that changed since is ranked anew, so a place in the old ranking says nothing.
         unseen = [number for number in numbers if number not in seen]
         unseen = unseen[: max(RANKED_MOST - len(seen), 0)]

@@ -18,7 +18,7 @@ class DigestTopics:
     async def of(self, account: Account, numbers: Sequence[int]) -> Mapping[int, int]:
         """Of those that have a vector; of none while the account's vectors are not built."""
         store = await self._meaning.serving(account)
-        if store is None or not numbers:
+        if store is None or not store.dimensions or not numbers:
             return {}
         from bowerbird.search.topics import topics  # noqa: PLC0415 - numpy, at first need
 

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
 _ROWS_AT_ONCE: Final = 4_000
 _REMEMBERED_QUESTIONS: Final = 256
-# Each is a byte a bookmark of its account.
+# Each is a byte a number that its account has used; 32 of 100,000 are 3 MB.
 _REMEMBERED_NUMBERS: Final = 32
+_OUTGROWN, _FEW_POSTS = 1.5, 1_000
 _LAST: Final = 2**63 - 1
 _CACHE_BYTES: Final = 256 * 1024 * 1024
 
@@ -43,7 +44,7 @@ class Meaning:
 
     @property
     def problem(self) -> str | None:
-        """Why nothing can be embedded at present, as far as is known."""
+        """Why nothing can be embedded at present, as far as this process knows."""
         return None if self._models is None else self._models.problem
 
     @property
@@ -87,8 +88,18 @@ class Meaning:
         if store is None and account.total:
             building = await self.building(account, transaction)
             embedded = 0 if building is None else building.embedded
-            raise plans.not_built(embedded, account.total, self.problem)
+            problem = await self.build_problem(account, transaction)
+            raise plans.not_built(embedded, account.total, problem)
         return store
+
+    async def build_problem(
+        self, account: Account, transaction: Transaction | None = None
+    ) -> str | None:
+        """Why an account's build stands still, as far as any process knows."""
+        if self.problem is not None:
+            return self.problem
+        error = await self._store.build_error(account.account_id, transaction)
+        return None if error is None else plans.reason(error)
 
     async def nearest(
         self,
@@ -142,12 +153,12 @@ class Meaning:
             self._matrices = MatrixCache(self._cache_bytes)
         key = (account.account_id, account.epoch, store.model)
         found = self._matrices.get(key)
-        if found is not None and found.generation >= store.generation:
+        if found is not None and _is_fresh(found, store):
             return found
         # One reads, the others wait for what it finds.
         async with self._reading.setdefault(key, asyncio.Lock()):
             found = self._matrices.get(key)
-            if found is None or found.generation < store.generation:
+            if found is None or not _is_fresh(found, store):
                 found = await self._refreshed(account, store, found)
                 self._matrices.put(key, found)
         self._reading.pop(key, None)
@@ -158,7 +169,9 @@ class Meaning:
     ) -> "Matrix":
         from bowerbird.search.vectors import Block, Matrix  # noqa: PLC0415 - numpy, at first need
 
-        matrix = found or Matrix(0, invalidations=store.invalidations)
+        if found is None or found.dimensions not in (0, store.dimensions):
+            found = Matrix(0, invalidations=store.invalidations)
+        matrix = found
         after = (matrix.generation, _LAST)
         while rows := await self._rows(account, store, after):
             after = (rows[-1][3], rows[-1][0])
@@ -168,7 +181,7 @@ class Meaning:
             matrix = await asyncio.to_thread(matrix.with_block, block, generation)
             if len(rows) < _ROWS_AT_ONCE:
                 break
-        if matrix.invalidations != store.invalidations:
+        if matrix.invalidations < store.invalidations or _has_outgrown(matrix, store):
             matrix = await self._without_stale(account, store, matrix)
         generation = max(matrix.generation, store.generation)
         return Matrix(generation, matrix.blocks, matrix.invalidations)
@@ -187,3 +200,20 @@ class Meaning:
         self, account: Account, store: VectorStoreState, after: tuple[int, int]
     ) -> Sequence[Sequence[Any]]:
         return await self._store.rows_since(account.account_id, store.model, after, _ROWS_AT_ONCE)
+
+
+def _is_fresh(matrix: "Matrix", store: VectorStoreState) -> bool:
+    """Whether it holds all that the store did, and nothing that had become stale.
+
+    Rows may be newer than the state for which they were read, so either counter may be ahead.
+    """
+    return (
+        matrix.generation >= store.generation
+        and matrix.invalidations >= store.invalidations
+        and not _has_outgrown(matrix, store)
+    )
+
+
+def _has_outgrown(matrix: "Matrix", store: VectorStoreState) -> bool:
+    """Whether much was deleted, which a matrix is not told of one by one."""
+    return matrix.posts > _OUTGROWN * store.embedded + _FEW_POSTS

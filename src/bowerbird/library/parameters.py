@@ -153,8 +153,7 @@ def _sort(given: Mapping[str, str], filter: BookmarkFilter) -> tuple[Sort, bool]
     if name == RELEVANCE:
         if filter.words is None and not by_meaning:
             raise errors.invalid("sort_by", "relevance needs q or vector_search_term")
-        _order(given, default=True)
-        return Sort(), True
+        return Sort(descending=_order(given, default=True)), True
     if name not in SORT_FIELDS:
         accepted = ", ".join([*SORT_FIELDS, RELEVANCE])
         raise errors.invalid("sort_by", f"must be one of {accepted}, got {errors.shown(name)}")

@@ -49,6 +49,11 @@ def not_built(embedded: int, total: int, problem: str | None) -> Refusal:
     )
 
 
+def reason(sentence: str) -> str:
+    """A refusal of search by meaning as part of another sentence."""
+    return sentence.removeprefix("Search by meaning: ").removesuffix(".")
+
+
 def no_vectors() -> Refusal:
     """The sandbox has no vectors and never gets any."""
     return Refusal(

@@ -50,7 +50,7 @@ class Rankings:
     ) -> Sequence[int]:
         """The numbers of the bookmarks nearest to one, without itself."""
         store = await self._meaning.require(account)
-        if store is None:
+        if store is None or not store.dimensions:
             return []
         rows = await self._meaning.rows_of(account, store, number)
         if rows is None:
@@ -96,7 +96,8 @@ class Rankings:
         self, account: Account, filter: BookmarkFilter, store: VectorStoreState | None
     ) -> Sequence[int]:
         assert filter.meaning is not None
-        if store is None:
+        # Without dimensions there are posts, but no word in any of them.
+        if store is None or not store.dimensions:
             return ()
         # Words that are wanted rank, but what is excluded stays out, whoever found it.
         narrowed = msgspec.structs.replace(filter, meaning=None, words=_excluded(filter.words))

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -20,6 +20,9 @@ from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.edits import EditStore
 from bowerbird.storage.vectors import Progress as Extent
 from bowerbird.storage.vectors import VectorStore
+
+if TYPE_CHECKING:
+    from bowerbird.search.arrays import Floats
 
 Progress = Callable[[int, int], Awaitable[None]]
 
@@ -63,7 +66,9 @@ class VectorBuilds:
             for store in await self._store.stores(account.account_id):
                 if store.model == embedder.identity:
                     return store
-            await self._store.make(account.account_id, embedder.identity, embedder.name)
+            await self._store.make(
+                account.account_id, embedder.identity, embedder.name, self._clock()
+            )
         raise plans.account_gone()
 
     async def _pass(
@@ -78,7 +83,11 @@ class VectorBuilds:
             first = posts[-1].number + 1
             below = first if is_whole else below
             extent = Extent(below, store.invalidations)
-            is_whole = await self._write(account, store, vectors, extent) and is_whole
+            fits = await self._write(account, store, vectors, extent)
+            if fits is None:
+                # The store was removed meanwhile; another pass makes a new one.
+                break
+            is_whole = fits and is_whole
             made += len(posts)
             await progress(min(store.embedded + made, account.total), account.total)
         return made
@@ -86,8 +95,6 @@ class VectorBuilds:
     async def _embedded(
         self, embedder: Embedder, posts: Sequence[UnembeddedPost]
     ) -> tuple[list[NewVector], int]:
-        from bowerbird.search.vectors import pack  # noqa: PLC0415 - numpy, at first need
-
         started = time.perf_counter()
         texts = await asyncio.to_thread(
             lambda: [text_of_rendering(post.rendering) for post in posts]
@@ -95,20 +102,28 @@ class VectorBuilds:
         matrices = await embedder.posts(texts)
         self.embedded += len(posts)
         self.seconds += time.perf_counter() - started
-        made = [
-            NewVector(post.number, post.content_hash, text_hash(text), *pack(matrix))
-            for post, text, matrix in zip(posts, texts, matrices, strict=True)
-        ]
+        made = await asyncio.to_thread(_packed, posts, texts, matrices)
         return made, max((matrix.shape[1] for matrix in matrices if len(matrix)), default=0)
 
     async def _write(
         self, account: Account, store: VectorStoreState, made: list[NewVector], extent: Extent
-    ) -> bool:
-        async def work(transaction: Transaction) -> bool:
+    ) -> bool | None:
+        async def work(transaction: Transaction) -> bool | None:
             await lock(self._edits, transaction, account.account_id)
             return await self._store.put(transaction, account.account_id, store, made, extent)
 
         return await self._database.write(work)
+
+
+def _packed(
+    posts: Sequence[UnembeddedPost], texts: Sequence[str], matrices: "Sequence[Floats]"
+) -> list[NewVector]:
+    from bowerbird.search.vectors import pack  # noqa: PLC0415 - numpy, at first need
+
+    return [
+        NewVector(post.number, post.content_hash, text_hash(text), *pack(matrix))
+        for post, text, matrix in zip(posts, texts, matrices, strict=True)
+    ]
 
 
 def _with_dimensions(store: VectorStoreState, dimensions: int) -> VectorStoreState:

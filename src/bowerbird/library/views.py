@@ -59,7 +59,7 @@ class Views:
 
     async def bookmarks(self, account: Account, view: View, asked: dict[str, str]) -> BookmarkList:
         """A page of the view; `asked` may hold limit, cursor and bucket."""
-        plans.check_list(account, view_bodies.given(view.base_query, self._clock()))
+        await self._bookmarks.check(account, view_bodies.given(view.base_query, self._clock()))
         bucket = _bucket(view, asked.pop("bucket", None))
         given = self._given(view, bucket)
         if view.default_sort is not None:

@@ -21,6 +21,8 @@ class BookmarkFilter(Struct, frozen=True, kw_only=True):
     bookmarked_from: int | None = None
     bookmarked_to: int | None = None
     words: WordQuery | None = None
+    # None but these posts.
+    post_ids: tuple[str, ...] | None = None
     # Does not narrow but rank: the text whose meaning the best bookmarks are near to.
     meaning: str | None = None
 
@@ -40,6 +42,7 @@ class BookmarkFilter(Struct, frozen=True, kw_only=True):
             and self.posted_to is None
             and self.bookmarked_from is None
             and self.bookmarked_to is None
+            and self.post_ids is None
         )
 
 

@@ -1,6 +1,11 @@
 """How far the vectors of an account are."""
 
+from typing import Final
+
 from msgspec import Struct
+
+# The kind of the jobs that make vectors.
+BUILD: Final = "embed"
 
 
 class VectorStoreState(Struct, frozen=True):

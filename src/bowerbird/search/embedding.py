@@ -19,6 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird import errors
+from bowerbird.search.problems import Problem
 
 if TYPE_CHECKING:
     from bowerbird.search.arrays import Floats
@@ -84,7 +85,7 @@ class LocalModel:
             initializer=_yield_to_others if is_patient else None,
         )
         self._is_closed = False
-        self.problem: str | None = None
+        self._problem = Problem()
 
     @property
     def name(self) -> str:
@@ -93,6 +94,10 @@ class LocalModel:
     @property
     def identity(self) -> bytes:
         return bytes.fromhex(self._manifest.identity)
+
+    @property
+    def problem(self) -> str | None:
+        return self._problem.text
 
     def broken_file(self) -> str | None:
         """The first of its files that is missing, or not as it was built."""
@@ -138,13 +143,13 @@ class LocalModel:
                     self._loaded = _Loaded(self._folder, self._manifest)
                 except Exception as error:
                     # Whatever is wrong with the files, the way out is the same.
-                    self.problem = "the embedding model cannot be loaded"
+                    self._problem.note("the embedding model cannot be loaded")
                     raise errors.unavailable(
                         "Search by meaning: the embedding model cannot be loaded. "
                         "The operator mends it with: make model",
                         _RETRY_S,
                     ) from error
-                self.problem = None
+                self._problem.clear()
             return self._loaded
 
 

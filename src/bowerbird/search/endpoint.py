@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import math
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird import errors
+from bowerbird.search.problems import Problem
 
 if TYPE_CHECKING:
     from bowerbird.search.arrays import Floats
@@ -29,6 +31,8 @@ _TOO_LONG: Final = frozenset({400, 413, 422})
 _SERVER_FAULT: Final = 500
 _SUCCESS: Final = 200
 _LEAST_TEXT: Final = 100
+_ANY_TEXT: Final = "bird"
+_FRESH_S: Final = 5.0
 
 
 class _Item(Struct):
@@ -55,29 +59,47 @@ class Endpoint:
     """One model of a service. Its vectors' dimension is learned from the answers."""
 
     def __init__(
-        self, url: str, key: str, model: str, pauses_s: Sequence[float] = _PAUSES_S
+        self,
+        url: str,
+        key: str,
+        model: str,
+        pauses_s: Sequence[float] = _PAUSES_S,
+        fresh_s: float = _FRESH_S,
     ) -> None:
+        """For `fresh_s` after it gave no answer, it is asked no question: people need not wait."""
         self._url = url.rstrip("/")
         if not self._url.endswith("/embeddings"):
             self._url += "/embeddings"
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
-        self._pauses_s = pauses_s
+        self._pauses_s, self._fresh_s = pauses_s, fresh_s
         self._client: Any = None
         self.name = model
         # Not of the address: the same model may move to another machine.
         self.identity = hashlib.sha256(f"openai\n{model}".encode()).digest()[:16]
-        self.problem: str | None = None
+        self._problem = Problem()
+        self._away: tuple[float, str] = (0.0, "")
+
+    @property
+    def problem(self) -> str | None:
+        return self._problem.text
 
     async def question(self, text: str) -> "Floats":
-        vectors = await self._vectors([text[:_PIECE]], _QUESTION_S)
-        return vectors[0]
+        until, reason = self._away
+        if time.monotonic() < until:
+            raise _unavailable(reason)
+        (vector,) = await self._taken([text[:_PIECE]], _QUESTION_S)
+        if vector is None:
+            raise _unavailable("it does not take this text")
+        return vector
 
     async def posts(self, texts: Sequence[str]) -> "list[Floats]":
         pieces = [_pieces(text) for text in texts]
         flat = [piece for of_one in pieces for piece in of_one]
-        vectors: list[Floats] = []
+        vectors: list[Floats | None] = []
         for start in range(0, len(flat), _BATCH):
-            vectors += await self._taken(flat[start : start + _BATCH])
+            vectors += await self._taken(flat[start : start + _BATCH], _POSTS_S)
+        if len({len(vector) for vector in vectors if vector is not None}) > 1:
+            raise self._troubled("its vectors are not of one length")
         made = iter(vectors)
         return [_stacked([next(made) for _ in of_one]) for of_one in pieces]
 
@@ -85,30 +107,46 @@ class Endpoint:
         if self._client is not None:
             await self._client.aclose()
 
-    async def _taken(self, texts: list[str]) -> "list[Floats]":
-        """Parts a batch that is refused, and shortens a text that is refused alone."""
+    async def _taken(self, texts: list[str], limit_s: float) -> "list[Floats | None]":
+        """Parts a batch that is refused, and shortens a text that is refused alone.
+
+        A text that the service takes in no length has no vector.
+        """
         try:
-            return await self._vectors(texts, _POSTS_S)
-        except _Refused as refused:
+            return [*await self._vectors(texts, limit_s)]
+        except _Refused:
             if len(texts) > 1:
                 half = len(texts) // 2
-                return await self._taken(texts[:half]) + await self._taken(texts[half:])
-            if len(texts[0]) <= _LEAST_TEXT:
-                raise self._unavailable(str(refused)) from refused
-            return await self._taken([texts[0][: len(texts[0]) // 2]])
+                first = await self._taken(texts[:half], limit_s)
+                return first + await self._taken(texts[half:], limit_s)
+            if len(texts[0]) > _LEAST_TEXT:
+                return await self._taken([texts[0][: len(texts[0]) // 2]], limit_s)
+        await self._require_answer(limit_s)
+        return [None]
+
+    async def _require_answer(self, limit_s: float) -> None:
+        """Tells a text that is refused from a service that refuses every text."""
+        try:
+            await self._vectors([_ANY_TEXT], limit_s)
+        except _Refused as refused:
+            raise self._troubled(str(refused)) from refused
 
     async def _vectors(self, texts: list[str], limit_s: float) -> "list[Floats]":
         for pause in (*self._pauses_s, None):
             try:
                 async with asyncio.timeout(limit_s):
-                    vectors = _read(await self._asked(texts), len(texts))
+                    raw = await self._asked(texts)
+                    # Megabytes of digits, which others need not wait for.
+                    vectors = await asyncio.to_thread(_read, raw, len(texts))
             except (_Away, TimeoutError) as error:
                 if pause is None:
                     reason = str(error) or f"no answer within {limit_s:g} s"
-                    raise self._unavailable(reason) from error
+                    self._away = (time.monotonic() + self._fresh_s, reason)
+                    raise self._troubled(reason) from error
                 await asyncio.sleep(pause)
             else:
-                self.problem = None
+                self._problem.clear()
+                self._away = (0.0, "")
                 return vectors
         raise AssertionError
 
@@ -136,13 +174,17 @@ class Endpoint:
         if status in _TOO_LONG:
             raise _Refused(f"it answers {status}")
         # A wrong key, address or model: no try mends it before the operator does.
-        raise self._unavailable(f"it answers {status}; check its address, key and model")
+        raise self._troubled(f"it answers {status}; check its address, key and model")
 
-    def _unavailable(self, reason: str) -> errors.Refusal:
-        self.problem = f"the embedding service is not usable: {reason}"
-        return errors.unavailable(
-            f"Search by meaning: the embedding service is not usable: {reason}.", _RETRY_S
-        )
+    def _troubled(self, reason: str) -> errors.Refusal:
+        self._problem.note(f"the embedding service is not usable: {reason}")
+        return _unavailable(reason)
+
+
+def _unavailable(reason: str) -> errors.Refusal:
+    return errors.unavailable(
+        f"Search by meaning: the embedding service is not usable: {reason}.", _RETRY_S
+    )
 
 
 async def _bounded(response: Any) -> bytes:
@@ -182,7 +224,8 @@ def _pieces(text: str) -> list[str]:
     return [text[start : start + _PIECE] for start in starts[:MOST_PIECES]]
 
 
-def _stacked(vectors: "list[Floats]") -> "Floats":
+def _stacked(vectors: "Sequence[Floats | None]") -> "Floats":
     from bowerbird.search.arrays import np  # noqa: PLC0415 - at first need
 
-    return np.stack(vectors) if vectors else np.zeros((0, 0), np.float32)
+    made = [vector for vector in vectors if vector is not None]
+    return np.stack(made) if made else np.zeros((0, 0), np.float32)

@@ -4,9 +4,12 @@ Kept as eight bits a number with a scale a row; scanned as 32-bit floats, which 
 several times faster than it widens the others.
 """
 
+import os
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
 from bowerbird.search.arrays import Floats, Integers, NDArray, np
@@ -16,7 +19,20 @@ _LARGEST: Final = 127
 _BLOCK_ROWS: Final = 16_384
 # Below this share of a block, picking rows out is faster than scanning all of them.
 _FEW: Final = 0.2
+# Marks a row whose post has none any more: no post has this number.
+_NOBODY: Final = -1
+# Above this share of marked rows a block is written anew without them.
+_MUCH: Final = 0.25
+# Above this many posts a scan waits for memory, which two threads read nearly twice as fast. They
+# are ours: BLAS's own wait for each other by spinning.
+_MANY: Final = 32_768
+_THREADS: Final = min(os.cpu_count() or 1, 4)
 _LARGEST_TABLE: Final = 20_000_000
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_THREADS, thread_name_prefix="scanning")
 
 
 def pack(vectors: Floats) -> tuple[bytes, bytes]:
@@ -65,24 +81,35 @@ class Block:
         return self.rows.nbytes + self.numbers.nbytes + self.pieces.nbytes
 
     def without(self, numbers: Integers) -> "Block":
-        """What was embedded anew stands in a later block; nobody asks for the number -1."""
-        gone = np.isin(self.numbers, numbers)
-        if not gone.any():
-            return self
-        return Block(np.where(gone, -1, self.numbers), self.pieces, self.rows)
+        """What was embedded anew stands in a later block."""
+        return self._keeping(~np.isin(self.numbers, numbers))
 
     def only(self, numbers: "Numbers") -> "Block":
-        held = numbers.holds(self.numbers)
-        return (
-            self if held.all() else Block(np.where(held, self.numbers, -1), self.pieces, self.rows)
-        )
+        return self._keeping(numbers.holds(self.numbers))
+
+    def compact(self) -> "Block":
+        """Without the rows that nobody can ask for."""
+        held = self.numbers != _NOBODY
+        if held.all():
+            return self
+        rows = self.rows[np.repeat(held, self.pieces)]
+        return Block(self.numbers[held], self.pieces[held], rows)
 
     def joined(self, other: "Block") -> "Block":
+        older, newer = self.compact(), other.compact()
         return Block(
-            np.concatenate((self.numbers, other.numbers)),
-            np.concatenate((self.pieces, other.pieces)),
-            np.concatenate((self.rows, other.rows)),
+            np.concatenate((older.numbers, newer.numbers)),
+            np.concatenate((older.pieces, newer.pieces)),
+            np.concatenate((older.rows, newer.rows)),
         )
+
+    def _keeping(self, is_kept: "NDArray[np.bool_]") -> "Block":
+        """Rows that go are only marked, because letting them go copies the others."""
+        if is_kept.all():
+            return self
+        marked = Block(np.where(is_kept, self.numbers, _NOBODY), self.pieces, self.rows)
+        gone = np.count_nonzero(marked.numbers == _NOBODY)
+        return marked.compact() if gone > _MUCH * len(self.numbers) else marked
 
     def scores(self, question: Floats, wanted: "Numbers") -> tuple[Integers, Floats]:
         """The posts that are wanted, and how near each is: its best piece counts."""
@@ -111,28 +138,39 @@ class Matrix:
     def size(self) -> int:
         return sum(block.size for block in self.blocks)
 
+    @property
+    def posts(self) -> int:
+        """How many it holds rows of, those included that are gone since."""
+        return sum(len(block.numbers) for block in self.blocks)
+
+    @property
+    def dimensions(self) -> int:
+        """0 while it holds nothing."""
+        return self.blocks[0].rows.shape[1] if self.blocks else 0
+
     def with_block(self, block: Block, generation: int) -> "Matrix":
         """A later state. This one stays as it is, for whoever scans it now."""
         if not len(block.numbers):
             return Matrix(generation, self.blocks, self.invalidations)
-        blocks = [older.without(block.numbers) for older in self.blocks]
+        blocks = _filled(older.without(block.numbers) for older in self.blocks)
         while blocks and _may_join(blocks[-1], block):
             block = blocks.pop().joined(block)
         return Matrix(generation, (*blocks, block), self.invalidations)
 
     def only(self, numbers: "Numbers", invalidations: int) -> "Matrix":
         """Without the vectors that became stale and were not made anew yet."""
-        blocks = tuple(block.only(numbers) for block in self.blocks)
-        return Matrix(self.generation, blocks, invalidations)
+        blocks = _filled(block.only(numbers) for block in self.blocks)
+        return Matrix(self.generation, tuple(blocks), invalidations)
 
     def nearest(self, question: Floats, wanted: "Numbers", most: int) -> list[int]:
         """The numbers of the wanted posts that are nearest, best first. Exact: all are scanned.
 
         The question may have several rows; the nearest of them counts.
         """
-        scored = [block.scores(question, wanted) for block in self.blocks]
-        if not scored:
+        if not self.blocks:
             return []
+        scan = _threads().map if self.posts > _MANY and _THREADS > 1 else map
+        scored = list(scan(lambda block: block.scores(question, wanted), self.blocks))
         numbers = np.concatenate([numbers for numbers, _ in scored])
         near = np.concatenate([near for _, near in scored])
         if len(near) > most:
@@ -175,16 +213,19 @@ class Numbers:
     """A set of posts, which says fast of many whether they are in it."""
 
     def __init__(self, numbers: Integers) -> None:
-        self._sorted = np.sort(numbers)
+        self._count = len(numbers)
+        self._sorted: Integers | None = None
         self._table: NDArray[np.bool_] | None = None
-        highest = int(self._sorted[-1]) if len(numbers) else 0
+        highest = int(numbers.max()) if len(numbers) else 0
         # An account's numbers are dense: a byte each, up to the highest, is little.
         if highest < _LARGEST_TABLE:
             self._table = np.zeros(highest + 2, np.bool_)
             self._table[numbers] = True
+        else:
+            self._sorted = np.sort(numbers)
 
     def __len__(self) -> int:
-        return len(self._sorted)
+        return self._count
 
     @classmethod
     def read(cls, text: str | None) -> "Numbers":
@@ -193,6 +234,7 @@ class Numbers:
 
     def holds(self, numbers: Integers) -> "NDArray[np.bool_]":
         if self._table is None:
+            assert self._sorted is not None
             return np.isin(numbers, self._sorted)
         # What is below or above everything finds the last place of the table, which is empty.
         table = self._table
@@ -209,6 +251,10 @@ def _best(near: Floats, pieces: Integers) -> Floats:
     starts = np.cumsum(pieces) - pieces
     best: Floats = np.maximum.reduceat(near, starts)
     return best
+
+
+def _filled(blocks: Iterable[Block]) -> list[Block]:
+    return [block for block in blocks if len(block.numbers)]
 
 
 def _may_join(older: Block, newer: Block) -> bool:

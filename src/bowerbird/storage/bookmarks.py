@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final
 
+import msgspec
 from msgspec import Struct
 
 from bowerbird.model.accounts import Account
@@ -186,10 +187,9 @@ class BookmarkStore:
         self, account: Account, filter: BookmarkFilter, post_ids: Sequence[str] | None
     ) -> Sequence[int]:
         """Every match at one moment, of these posts or of all, in the order they came in."""
-        fragments, values = self._asked(account, filter)
         if post_ids is not None:
-            fragments.append("these")
-            values["post_ids"] = self._database.text_list(post_ids)
+            filter = msgspec.structs.replace(filter, post_ids=tuple(post_ids))
+        fragments, values = self._asked(account, filter)
         rows = await self._database.slow_rows(self._statement("numbers", *fragments), values)
         return array("q", [row[0] for row in rows])
 
@@ -248,6 +248,9 @@ class BookmarkStore:
             # A lone "@" is a name like any other: posts of nobody have an empty handle.
             values["author_handle"] = filter.author.removeprefix("@") or filter.author
         values["unknown"] = UNKNOWN
+        if filter.post_ids is not None:
+            fragments.append("these")
+            values["post_ids"] = self._database.text_list(filter.post_ids)
         if filter.words is not None:
             match = self._database.match(filter.words)
             for name in ("wanted", "unwanted"):

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird.model.accounts import Account, Plan
-from bowerbird.model.vectors import NewVector, UnembeddedPost, VectorStoreState
+from bowerbird.model.vectors import BUILD, NewVector, UnembeddedPost, VectorStoreState
 from bowerbird.storage.database import Database, Row, Transaction
 from bowerbird.storage.places import place_values
 
@@ -33,9 +33,10 @@ class VectorStore:
         )
         return [_state(row) for row in rows]
 
-    async def make(self, account_id: int, model: bytes, name: str) -> None:
+    async def make(self, account_id: int, model: bytes, name: str, now: int) -> None:
         sql = self._sql["make_store"].format(bytes=self._sql["bytes"])
-        await self._run(sql, {"account_id": account_id, "model": model, "name": name})
+        values = {"account_id": account_id, "model": model, "name": name, "now": now}
+        await self._run(sql, values)
 
     async def missing(
         self, account: Account, model: bytes, first: int, limit: int
@@ -54,8 +55,8 @@ class VectorStore:
         store: VectorStoreState,
         made: Sequence[NewVector],
         progress: Progress,
-    ) -> bool:
-        """Writes what still fits its bookmark; False when some did not.
+    ) -> bool | None:
+        """Writes what still fits its bookmark; False when some did not, None without a store.
 
         The caller has locked the library.
         """
@@ -67,7 +68,7 @@ class VectorStore:
         fitting = [vector for vector in made if hashes.get(vector.number) == vector.content_hash]
         now = {held.model: held for held in await self.stores(account_id, transaction)}
         if store.model not in now:
-            return False
+            return None
         generation = now[store.model].generation + 1
         await transaction.run_many(
             self._sql["put_vector"],
@@ -130,10 +131,19 @@ class VectorStore:
         return rows[0][0] if rows else None
 
     async def waiting(self, model: bytes, after: int, limit: int) -> Sequence[tuple[int, int]]:
-        """Paid accounts with posts to embed, and how many; in the order of their ids."""
+        """Paid accounts that need a build, and how many posts that embeds; by their ids."""
         values = {"model": model, "after": after, "limit": limit, "plan": Plan.PRO.value}
         rows = await self._database.slow_rows(self._sql["waiting"], values)
         return [(account_id, count) for account_id, count in rows]
+
+    async def build_error(
+        self, account_id: int, transaction: Transaction | None = None
+    ) -> str | None:
+        """Why the last build came to no end, whichever process had it."""
+        values = {"account_id": account_id, "kind": BUILD}
+        rows = await (transaction or self._database).rows(self._sql["build_error"], values)
+        error: str | None = rows[0][0] if rows else None
+        return error
 
     async def note_paid(self, now: int) -> None:
         """Notes which stores lost or got back their paid plan since the last look."""
@@ -142,24 +152,36 @@ class VectorStore:
     async def outlived(
         self, model: bytes, unpaid_before: int, limit: int
     ) -> Sequence[tuple[int, bytes]]:
-        values = {"model": model, "unpaid_before": unpaid_before, "limit": limit}
-        rows = await self._database.slow_rows(self._sql["outlived"], values)
+        values: dict[str, Any] = {"model": model, "unpaid_before": unpaid_before}
+        values |= {"plan": Plan.PRO.value, "limit": limit}
+        rows = await self._database.slow_rows(self._outlived("outlived"), values)
         return [(account_id, held) for account_id, held in rows]
 
-    async def unbuild(self, account_id: int, model: bytes) -> None:
-        await self._run(self._sql["unbuild"], {"account_id": account_id, "model": model})
+    async def is_outlived(
+        self, transaction: Transaction, account_id: int, held: bytes, model: bytes, before: int
+    ) -> bool:
+        """Of one store, as a transaction sees it that has locked the library."""
+        values = {"model": model, "unpaid_before": before, "plan": Plan.PRO.value}
+        rows = await transaction.rows(
+            self._outlived("is_outlived"), {**values, "account_id": account_id, "held": held}
+        )
+        return bool(rows)
 
-    async def remove_some(self, account_id: int, model: bytes, most: int) -> int:
-        """Removes up to so many vectors of a store, and the store with the last of them."""
+    async def remove_some(
+        self, transaction: Transaction, account_id: int, model: bytes, most: int
+    ) -> int:
+        """Removes up to so many vectors of a store, and the store with the last of them.
+
+        The caller has locked the library.
+        """
         values = {"account_id": account_id, "model": model}
+        rows = await transaction.rows(self._sql["some_vectors"], {**values, "most": most})
+        await transaction.run(self._sql["note_removed"], {**values, "count": len(rows)})
+        await transaction.run(self._sql["drop_store"], values)
+        return len(rows)
 
-        async def work(transaction: Transaction) -> int:
-            rows = await transaction.rows(self._sql["some_vectors"], {**values, "most": most})
-            await transaction.run(self._sql["note_removed"], {**values, "count": len(rows)})
-            await transaction.run(self._sql["drop_store"], values)
-            return len(rows)
-
-        return await self._database.write(work)
+    def _outlived(self, name: str) -> str:
+        return self._sql[name].format(condition=self._sql["outlived_condition"])
 
     async def _run(self, sql: str, values: dict[str, Any]) -> None:
         async def work(transaction: Transaction) -> None:

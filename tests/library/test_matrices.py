@@ -1,0 +1,61 @@
+"""Matrices in memory: they follow what happens to the vectors they were read from."""
+
+import pytest
+
+from bowerbird.library.edits import lock
+from bowerbird.library.meaning import Meaning
+from bowerbird.model.vectors import NewVector, VectorStoreState
+from bowerbird.search.vectors import pack
+from bowerbird.storage.database import Transaction
+from bowerbird.storage.edits import EditStore
+from bowerbird.storage.vectors import Progress, VectorStore
+from tests.support import make
+from tests.support.models import MODELS
+from tests.support.service import Member
+
+pytestmark = pytest.mark.anyio
+
+
+async def _serving(meaning: Meaning, member: Member) -> VectorStoreState:
+    store = await meaning.serving(await member.account())
+    assert store is not None
+    return store
+
+
+async def _embed_last(member: Member, store: VectorStoreState) -> None:
+    """As a build that read the posts before others were changed."""
+    vectors = VectorStore(member.database)
+    account = await member.account()
+    last = (await vectors.missing(account, store.model, 0, 100))[-1]
+    assert MODELS.current is not None
+    (rows,) = await MODELS.current.posts(["anything"])
+    made = NewVector(last.number, last.content_hash, bytes(16), *pack(rows))
+
+    async def work(transaction: Transaction) -> None:
+        await lock(EditStore(member.database), transaction, account.account_id)
+        await vectors.put(transaction, account.account_id, store, [made], Progress(0, 0))
+
+    await member.database.write(work)
+
+
+async def test_what_became_stale_while_rows_were_read_is_not_found_again(alice: Member) -> None:
+    post = make.post(text="Our kitten sleeps.")
+    await alice.save_all([post, make.post(text="Interest rates")])
+    await alice.embed()
+    meaning = Meaning(alice.database, MODELS)
+    number = await VectorStore(alice.database).number_of(alice.account_id, post["post_id"])
+    assert number is not None
+    # A request has read how far the vectors are; before it reads them, a text changes and
+    # another post gets its vector.
+    before = await _serving(meaning, alice)
+    assert await meaning.rows_of(await alice.account(), before, number) is not None
+    await alice.save_all([make.post(text="later")])
+    await alice.embed()
+    between = await _serving(meaning, alice)
+    await alice.save_all([{**post, "tweet_details": {"text": "Tax law"}}, make.post(text="last")])
+    await _embed_last(alice, between)
+    await meaning.rows_of(await alice.account(), between, number)
+
+    after = await _serving(meaning, alice)
+
+    assert await meaning.rows_of(await alice.account(), after, number) is None
