@@ -8,10 +8,10 @@ from msgspec import Struct
 
 from bowerbird import errors
 from bowerbird.library.bookmarks import Bookmarks
-from bowerbird.library.digests import LATEST, Digests
+from bowerbird.library.digests import Digests
 from bowerbird.library.views import Views
 from bowerbird.model.accounts import Account
-from bowerbird.toolserver import posts
+from bowerbird.toolserver import digests, posts, room
 from bowerbird.toolserver.declared import Json
 
 JSON: Final = "application/json"
@@ -87,21 +87,28 @@ class Resources:
 
     async def _post(self, account: Account, post_id: str) -> Content:
         whole: Json = msgspec.json.decode(await self._bookmarks.get(account, post_id))
-        shown = posts.fitting([posts.cut(whole, _POST_CHARS)], posts.MOST_BYTES)
-        return Content(msgspec.json.encode(shown.posts[0]).decode())
+        made = room.shortened(room.cut(whole, _POST_CHARS), room.MOST_BYTES - room.AROUND)
+        if made != whole:
+            made = {**made, "truncated": True, "advice": room.SHORTENED}
+        return _content(made)
 
     async def _view(self, account: Account, slug: str) -> Content:
         view = await self._views.find(account, slug)
         page = await self._views.bookmarks(account, view, {})
-        shown = await self._views.shown(account, view)
-        body: Json = {
-            **msgspec.to_builtins(shown),
-            "bookmarks": posts.forms(page.body, "concise"),
-        }
-        return Content(msgspec.json.encode(body).decode())
+        whole: Json = msgspec.to_builtins(await self._views.shown(account, view))
+        shown = room.shortened(whole, room.MOST_BYTES // 3)
+        most = room.MOST_BYTES - room.AROUND - room.size(shown)
+        fitted = room.fitting(posts.forms(page.body, "concise"), most)
+        made: Json = {**shown, "bookmarks": fitted.records}
+        if shown is not whole or not fitted.is_whole:
+            advice = f"Not all fits here; get_view_bookmarks with slug {slug} shows page by page."
+            made |= {"truncated": True, "advice": advice}
+        return _content(made)
 
     async def _digest(self, account: Account, digest_id: str) -> Content:
-        wanted = None if digest_id == LATEST else digest_id
-        found = await self._digests.get(account, wanted, "markdown")
-        assert isinstance(found.markdown, str)
-        return Content(found.markdown, _MARKDOWN)
+        found = await self._digests.get(account, digest_id, "json")
+        return Content(digests.markdown(found), _MARKDOWN)
+
+
+def _content(shown: Json) -> Content:
+    return Content(msgspec.json.encode(shown).decode())
