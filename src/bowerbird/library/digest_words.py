@@ -45,7 +45,7 @@ def labels(digest: DigestShown) -> list[tuple[str, int]]:
 
 def authors(digest: DigestShown) -> list[tuple[str, int]]:
     return [
-        (author.author_name or f"@{author.author_username}", author.count)
+        (_named(author.author_name, author.author_username), author.count)
         for author in digest.saved.by_author
     ]
 
@@ -71,7 +71,11 @@ def sections(digest: DigestShown) -> Iterator[Section]:
 
 
 def author_of(post: DigestPost) -> str:
-    return post.author_name or (f"@{post.author_username}" if post.author_username else "Someone")
+    return _named(post.author_name, post.author_username)
+
+
+def _named(name: str, handle: str) -> str:
+    return name or (f"@{handle}" if handle else "Someone")
 
 
 def day_of(post: DigestPost, digest: DigestShown) -> str:
