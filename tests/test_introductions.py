@@ -141,6 +141,13 @@ async def test_without_an_address_nobody_is_asked() -> None:
     assert await Introductions(Settings()).of({"posts": []}) is None
 
 
+async def test_a_key_that_no_header_takes_is_no_fault() -> None:
+    async with endpoint(said("Hello.")) as chat:
+        assert await chat.introductions(intro_key="schl\u00fcssel").of({}) is None
+    with pytest.raises(BadSetting, match="BOWERBIRD_INTRO_KEY holds characters that no key has"):
+        Settings.from_env({"BOWERBIRD_INTRO_KEY": "schl\u00fcssel"})
+
+
 def test_an_address_without_a_model_stops_the_start() -> None:
     with pytest.raises(BadSetting, match="BOWERBIRD_INTRO_MODEL is empty"):
         Settings.from_env({"BOWERBIRD_INTRO_URL": "https://api.example.com/v1"})

@@ -16,6 +16,7 @@ _LAST_PORT: Final = 65_535
 _ATOM: Final = r"[A-Za-z0-9!#$%&'*+/=?^_{|}~-]+"
 _MAILBOX: Final = rf"{_ATOM}(?:\.{_ATOM})*@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*"
 _SENDER: Final = re.compile(rf'(?:[^<>@"\\,;:()\[\]\x00-\x1f\x7f]*<{_MAILBOX}>|{_MAILBOX})')
+_ORIGIN: Final = re.compile(r"[a-z]+://[^/?#@\s]+/?")
 _CONTACT: Final = re.compile(rf"{_MAILBOX}|https://[^\s<>\"]+")
 
 
@@ -151,6 +152,10 @@ class Settings:
         self._check_ports()
         for name in ("base_url", "site_url", "mcp_url", "embedding_url", "intro_url"):
             _check_address(name, getattr(self, name))
+        for origin in self.tool_origins.split(","):
+            _check_origin("tool_origins", origin.strip())
+        for name in ("embedding_key", "intro_key"):
+            _check_key(name, getattr(self, name))
         if self.intro_url and not self.intro_model:
             raise BadSetting(f"{PREFIX}INTRO_MODEL is empty: say which model writes introductions.")
         for name in ("operator_contact", "security_contact"):
@@ -279,9 +284,33 @@ def _is_mail_server(text: str) -> bool:
 def _check_address(name: str, value: str) -> None:
     if not value:
         return
-    parts = urlsplit(value)
-    if parts.scheme not in ("http", "https") or not parts.netloc:
+    if not _is_web_address(value):
         raise BadSetting(f"{PREFIX}{name.upper()}={value!r} is not an http:// or https:// address.")
+
+
+def _is_web_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        # Asked for, because only then it is looked at.
+        is_sound = parts.port != 0
+    except ValueError:
+        return False
+    return is_sound and parts.scheme in ("http", "https") and bool(parts.hostname)
+
+
+def _check_origin(name: str, value: str) -> None:
+    if value and not (_is_web_address(value) and _ORIGIN.fullmatch(value)):
+        raise BadSetting(
+            f"{PREFIX}{name.upper()}: {value!r} is not an origin like https://app.example.com."
+        )
+
+
+def _check_key(name: str, value: str) -> None:
+    # It goes into a header. It is a secret, so the sentence does not repeat it.
+    if not (value.isascii() and value.isprintable()):
+        raise BadSetting(
+            f"{PREFIX}{name.upper()} holds characters that no key has; copy the key anew."
+        )
 
 
 def _check_contact(name: str, value: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 from starlette.types import Message
 
 from bowerbird import app
-from bowerbird.settings import Settings
+from bowerbird.settings import BadSetting, Settings
 from tests.support.service import Service, SetClock
 from tests.support.toolcalls import NEWEST, headers_of, message, post
 
@@ -275,3 +275,17 @@ async def test_a_client_that_goes_leaves_nothing_running(service: Service) -> No
     assert started.is_set()
     assert ended.is_set()
     assert answered == []
+
+
+@pytest.mark.parametrize(
+    "origin", ["foo", "https://x:abc", "https://", "ftp://x", "https://x/path", "https://a@x", "*"]
+)
+def test_an_origin_that_is_none_stops_the_start(origin: str) -> None:
+    with pytest.raises(BadSetting, match="BOWERBIRD_TOOL_ORIGINS: .* is not an origin like"):
+        Settings.from_env({"BOWERBIRD_TOOL_ORIGINS": f"https://app.example.com, {origin}"})
+
+
+@pytest.mark.parametrize("name", ["BASE_URL", "SITE_URL", "MCP_URL"])
+def test_an_address_with_an_impossible_port_stops_the_start(name: str) -> None:
+    with pytest.raises(BadSetting, match=f"BOWERBIRD_{name}='https://x:abc' is not an http"):
+        Settings.from_env({f"BOWERBIRD_{name}": "https://x:abc"})
