@@ -150,12 +150,7 @@ class Settings:
             if value < least:
                 raise BadSetting(f"{PREFIX}{name.upper()}={value} is too small: at least {least}.")
         self._check_ports()
-        for name in ("base_url", "site_url", "mcp_url", "embedding_url", "intro_url"):
-            _check_address(name, getattr(self, name))
-        for origin in self.tool_origins.split(","):
-            _check_origin("tool_origins", origin.strip())
-        for name in ("embedding_key", "intro_key"):
-            _check_key(name, getattr(self, name))
+        self._check_addresses()
         if self.intro_url and not self.intro_model:
             raise BadSetting(f"{PREFIX}INTRO_MODEL is empty: say which model writes introductions.")
         for name in ("operator_contact", "security_contact"):
@@ -175,6 +170,14 @@ class Settings:
                 raise BadSetting(
                     f"{PREFIX}{name.upper()}={value} is too large: ports end at {_LAST_PORT}."
                 )
+
+    def _check_addresses(self) -> None:
+        for name in ("base_url", "site_url", "mcp_url", "embedding_url", "intro_url"):
+            _check_address(name, getattr(self, name))
+        for origin in self.tool_origins.split(","):
+            _check_origin("tool_origins", origin.strip())
+        for name in ("embedding_key", "intro_key"):
+            _check_key(name, getattr(self, name))
 
     def _check_files(self) -> None:
         parts = urlsplit(self.files_url)
