@@ -146,6 +146,21 @@ async def test_a_label_of_many_posts_names_those_that_fit(alice: Member) -> None
     assert (await writing.labels(alice))["x"] == len(ids)
 
 
+async def test_resources_are_listed_page_by_page(alice: Member) -> None:
+    for number in range(60):
+        await call(alice, "create_view", name=f"view {number:02d}", description=LONG)
+    seen: list[str] = []
+    page: dict[str, Any] = {"nextCursor": None}
+
+    while "nextCursor" in page:
+        cursor = {"cursor": page["nextCursor"]} if page["nextCursor"] else {}
+        page = await ask(alice, "resources/list", **cursor)
+        assert len(json.dumps(page, ensure_ascii=False).encode()) <= MOST
+        seen += [resource["title"] for resource in page["resources"]]
+
+    assert seen == [f"view {number:02d}" for number in range(60)]
+
+
 def test_a_record_of_thousands_of_named_things_is_cut_to_what_names_it() -> None:
     inner = {f"field{number}": "x" * 30 for number in range(3_000)}
 
