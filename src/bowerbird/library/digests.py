@@ -154,13 +154,13 @@ class Digests:
         return wanted
 
     async def _find(self, account: Account, given: str | None) -> Digest:
-        found = None
         if given is None or given == LATEST:
             found = next(iter(await self._store.page(account.account_id, None, 1)), None)
             if found is None:
                 raise Refusal(Code.NOT_FOUND, "No digest has been made yet.")
-        elif period := period_of(given):
-            found = await self._store.by_period(account.account_id, period)
+            return found
+        period = period_of(given)
+        found = await self._store.by_period(account.account_id, period) if period else None
         if found is None:
             raise errors.not_found("digest", given)
         return found
