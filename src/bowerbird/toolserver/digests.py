@@ -23,10 +23,8 @@ _PART: Final = schemas.record("Posts.", {"count": schemas.count("In all."), "pos
 _SECTIONS: Final = ("saved", "unread", "a_year_ago")
 # The longest text, and the most labels of a post: lists are never longer otherwise.
 _STEPS: Final = ((280, 20), (280, 10), (140, 10), (100, 8))
-_ADVICE: Final = (
-    "Not all of the digest fits in one answer: texts were cut, or posts left out. get_bookmarks "
-    "and list_bookmarks show them."
-)
+_LEFT_OUT: Final = "Not all of the digest fits in one answer: texts were cut, or posts left out."
+_ADVICE: Final = f"{_LEFT_OUT} get_bookmarks and list_bookmarks show them."
 
 LIST: Final = Tool(
     name="list_digests",
@@ -116,7 +114,7 @@ def markdown(digest: DigestShown) -> str:
         # The marks of Markdown come on top of what the record holds.
         most = most * 3 // 4
         cut = msgspec.convert(_fitted(msgspec.to_builtins(digest), most), DigestShown)
-        text = str(rendered(cut, "markdown").markdown)
+        text = f"{rendered(cut, 'markdown').markdown}\n{_LEFT_OUT}\n"
     return text
 
 
