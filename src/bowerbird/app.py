@@ -120,13 +120,14 @@ def build(
         uses.note(account_id, VERSION)
 
     routes = [(endpoint.method, endpoint.path) for endpoint in endpoints]
+    notices = deprecation.notices(deprecations, routes, settings.site_origin)
     api = Surface(
         endpoints,
         authenticate=authenticate,
         calls=calls,
         measures=measures,
         upgrade_url=settings.upgrade_url,
-        deprecations=deprecation.notices(deprecations, routes, settings.site_origin),
+        deprecations=notices,
         note_use=note_use,
     )
     tools = tool_server(
@@ -140,17 +141,25 @@ def build(
     has_sandbox = settings.sandbox == "on"
     pages = site(
         settings,
-        lambda: openapi.document(settings.api_origin, site_origin=settings.site_origin),
+        lambda: openapi.document(
+            settings.api_origin,
+            site_origin=settings.site_origin,
+            deprecations=deprecations,
+            has_sandbox=has_sandbox,
+        ),
         sandboxed.ROUTES if has_sandbox else (),
         clock,
         measures,
     )
     single: dict[str, ASGIApp] = {**dict.fromkeys(_HEALTH, _health(database)), tools.path: tools}
     surfaces: dict[str, ASGIApp] = {
-        sandboxed.PREFIX: sandbox.build(settings, clock, calls, measures) if has_sandbox else api,
         "/v1": api,
         unsubscribing.PREFIX: unsubscribing.pages(parts.digests),
     }
+    if has_sandbox:
+        told = sandboxed.notices(notices)
+        tried = sandbox.build(settings, clock, calls, measures, deprecations=told)
+        surfaces = {sandboxed.PREFIX: tried, **surfaces}
     return App(
         asgi=_dispatch(single, surfaces, pages),
         calls=calls,

@@ -27,7 +27,7 @@ from bowerbird.storage.opening import open_database
 
 # Far above our own bound of 32 KiB, so that the envelope answers up to here, not the server.
 _HEADER_BUFFER: Final = 512 * 1024
-_LOOK_AGAIN_S: Final = 10.0
+_LOOK_AGAIN_S: Final = 3.0
 
 
 def run(settings: Settings, worker: int = 0) -> None:
@@ -97,6 +97,7 @@ async def _work(settings: Settings) -> None:
     searching = app.build_searching(settings, database, system_clock)
     try:
         worker = app.build_worker(settings, database, Files(settings), system_clock, searching)
+        await _until_shared(settings, database, stopping)
         await worker.run(stopping)
     finally:
         await searching.models.close()
@@ -149,16 +150,33 @@ async def _running(
 
 async def _require_shared_files(settings: Settings, database: Database) -> None:
     """Ends a node that turns out, once the database answers, to keep files of its own."""
+    try:
+        await _look_until_shared(settings, database)
+    except BadSetting as error:
+        structlog.get_logger().error("stopped", reason=str(error))
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+async def _until_shared(settings: Settings, database: Database, stopping: asyncio.Event) -> None:
+    """Claims nothing before it is known that others find what is made here; or until the stop."""
+    looking = asyncio.create_task(_look_until_shared(settings, database))
+    waiting = asyncio.create_task(stopping.wait())
+    await asyncio.wait((looking, waiting), return_when=asyncio.FIRST_COMPLETED)
+    waiting.cancel()
+    if looking.done():
+        await looking
+    looking.cancel()
+
+
+async def _look_until_shared(settings: Settings, database: Database) -> None:
+    """Raises BadSetting in a place of one's own; waits while that cannot be told."""
     place = FilePlace(database, Files(settings), system_clock)
     while True:
         try:
             await place.require_shared()
-        except Refusal:
+        except Refusal as refused:
+            structlog.get_logger().warning("files not known as shared", reason=str(refused))
             await asyncio.sleep(_LOOK_AGAIN_S)
-        except BadSetting as error:
-            structlog.get_logger().error("stopped", reason=str(error))
-            os.kill(os.getpid(), signal.SIGTERM)
-            return
         else:
             return
 

@@ -119,8 +119,8 @@ class Settings:
     intro_url: str = setting(
         "",
         "Base address of an OpenAI-compatible service that writes a digest's introduction, such "
-        "as `https://api.example.com/v1`; it gets the posts' authors, titles and texts. Empty means "
-        "none.",
+        "as `https://api.example.com/v1`; it gets the posts' authors, titles and texts. Empty "
+        "means none.",
     )
     intro_key: str = setting("", "Key of that service.", secret=True)
     intro_model: str = setting("", "Name of the model that writes introductions.")
@@ -224,7 +224,7 @@ class Settings:
 
     @property
     def tool_server(self) -> str:
-        return self.mcp_url or f"{self.api_origin}/mcp"
+        return self.mcp_url.rstrip("/") or f"{self.api_origin}/mcp"
 
     @property
     def register_url(self) -> str:

@@ -2,9 +2,14 @@
 
 import signal
 import subprocess
+import time
+
+import pytest
 
 from tests.cli.libraries import EMAIL, Library, sqlite_library
-from tests.support.serving import wait_until
+from tests.support.serving import free_port, wait_until
+
+ON_POSTGRES = pytest.mark.parametrize("empty", ["postgres"], indirect=True)
 
 
 def account_of(library: Library) -> int:
@@ -57,16 +62,31 @@ def test_a_sqlite_library_needs_no_worker(tmp_path: object) -> None:
     assert "bowerbird serve does its jobs" in ran.text
 
 
-def test_a_worker_does_what_is_asked_for_and_stops_in_order(empty: Library) -> None:
-    if empty.settings.is_sqlite:
-        return
-    account_id = account_of(empty)
-    empty.sql(
+def add_export(library: Library) -> None:
+    library.sql(
         "INSERT INTO job (account_id, job_id, kind, parameters, priority, state, tries, fence,"  # noqa: S608 - ours
         " due_at, done, total, created_at)"
-        f" VALUES ({account_id}, 'ja', 'export', '{{\"format\":\"json\"}}', 10, 'pending', 0, 0,"
-        " 0, 0, 0, 0)"
+        f" VALUES ({account_of(library)}, 'ja', 'export', '{{\"format\":\"json\"}}', 10,"
+        " 'pending', 0, 0, 0, 0, 0, 0)"
     )
+
+
+def mark_its_files(library: Library) -> None:
+    """The first node says where files are kept."""
+    with library.start("worker", stdin=subprocess.DEVNULL) as first:
+        wait_until(lambda: bool(library.sql("SELECT 1 FROM secret")))
+        first.send_signal(signal.SIGTERM)
+
+
+def beside(library: Library) -> Library:
+    """Another node, with a folder of its own."""
+    folder = library.folder.parent / "elsewhere"
+    return Library({**library.environment, "BOWERBIRD_DATA_DIR": str(folder)})
+
+
+@ON_POSTGRES
+def test_a_worker_does_what_is_asked_for_and_stops_in_order(empty: Library) -> None:
+    add_export(empty)
     with empty.start("worker") as process:
         wait_until(lambda: empty.value("SELECT state FROM job") == "completed")
         process.send_signal(signal.SIGTERM)
@@ -76,27 +96,45 @@ def test_a_worker_does_what_is_asked_for_and_stops_in_order(empty: Library) -> N
     assert len(list((empty.folder / "files" / "exports").rglob("*.json"))) == 1
 
 
+@ON_POSTGRES
 def test_nodes_that_do_not_share_their_files_are_refused(empty: Library) -> None:
-    if empty.settings.is_sqlite:
-        return
-    elsewhere = Library(
-        {**empty.environment, "BOWERBIRD_DATA_DIR": str(empty.folder.parent / "elsewhere")}
-    )
-    with empty.start("worker", stdin=subprocess.DEVNULL) as first:
-        wait_until(lambda: bool(empty.sql("SELECT 1 FROM secret")))
-        first.send_signal(signal.SIGTERM)
+    elsewhere = beside(empty)
+    mark_its_files(empty)
 
     refused = elsewhere.run("worker")
 
     assert refused.code == 1
     assert "other nodes keep them elsewhere. Set BOWERBIRD_FILES_URL" in refused.text
-    with elsewhere.start("serve", "--port", "1") as serving:
+    with elsewhere.start("serve", "--port", free_port()) as serving:
         _, told = serving.communicate(timeout=20)
     assert serving.returncode == 1
-    assert "BOWERBIRD_FILES_URL" in told or "Cannot listen" in told
+    assert "other nodes keep them elsewhere. Set BOWERBIRD_FILES_URL" in told
     moved = elsewhere.run("migrate", "--files-moved")
     assert "The next start says where files are kept." in moved.text
     assert empty.sql("SELECT 1 FROM secret") == []
+
+
+@ON_POSTGRES
+def test_a_worker_does_nothing_before_it_knows_that_files_are_shared(empty: Library) -> None:
+    elsewhere = beside(empty)
+    mark_its_files(empty)
+    in_the_way = elsewhere.folder / "files"
+    elsewhere.folder.mkdir()
+    in_the_way.write_text("")
+    add_export(empty)
+
+    with elsewhere.start("worker") as process:
+        assert process.stdout is not None
+        assert "Not known yet" in process.stdout.readline()
+        # Long enough to claim what is due.
+        time.sleep(2.5)
+        assert empty.value("SELECT state FROM job") == "pending"
+        in_the_way.unlink()
+        _, told = process.communicate(timeout=20)
+
+    assert process.returncode == 1
+    assert "other nodes keep them elsewhere. Set BOWERBIRD_FILES_URL" in told
+    assert empty.sql("SELECT state, tries FROM job") == [("pending", 0)]
 
 
 def test_a_deleted_account_leaves_no_file(empty: Library) -> None:
@@ -138,5 +176,5 @@ def test_doctor_tells_of_files_that_cannot_be_reached(empty: Library) -> None:
     ran = away.run("doctor")
 
     assert ran.code == 1
-    assert "✗ files: The files in s3://shelf cannot be reached." in ran.text
+    assert "✗ files: The files cannot be reached in s3://shelf: " in ran.text
     assert "BOWERBIRD_FILES_S3_SECRET=(hidden)" in ran.text

@@ -10,7 +10,7 @@ from typing import Any
 import click
 import pytest
 
-from bowerbird.cli.notifying import ending_of
+from bowerbird.cli.notifying import ending_of, require_time
 from bowerbird.model.sunsets import Ending
 from bowerbird.wire.deprecation import Deprecation
 from tests.cli.libraries import Library, Ran
@@ -265,3 +265,28 @@ def test_the_table_of_deprecations_knows_the_day_and_the_note() -> None:
     assert found == Ending("v1", date(2027, 12, 31), NOTE)
     with pytest.raises(click.ClickException, match="v1 ends on 2027-12-31"):
         ending_of("v1", None, date(2028, 1, 1), [row], "https://example.com")
+    with pytest.raises(click.ClickException, match="clients are told to read https://example"):
+        ending_of("v1", "https://example.com/v3", None, [row], "https://example.com")
+    assert ending_of("v1", NOTE, None, [row], "https://example.com") == found
+    require_time(found, date(2027, 12, 1), [row])
+
+
+def test_without_a_row_the_day_is_180_days_off_when_the_first_is_told() -> None:
+    ending = Ending("v1", date(2027, 12, 31), NOTE)
+
+    require_time(ending, date(2027, 7, 4), [])
+    with pytest.raises(click.ClickException, match="is 179 days off; clients are promised at"):
+        require_time(ending, date(2027, 7, 5), [])
+    require_time(ending, date(2027, 7, 5), [], is_begun=True)
+
+
+def test_a_day_that_is_near_is_refused_before_anything_is_sent(
+    library: Library, server: MailServer
+) -> None:
+    near = date.fromordinal(date.today().toordinal() + 100).isoformat()  # noqa: DTZ011 - a day off is none
+
+    ran = library.run("notify-sunset", "v1", "--note", NOTE, "--sunset", near, "--send")
+
+    assert ran.code == 1
+    assert "clients are promised at least 180" in ran.text
+    assert told(server) == Counter()

@@ -226,6 +226,82 @@ BREAKING: list[tuple[str, Rule, str, Change]] = [
         lambda d: parameter(d, "Idempotency-Key", "addLabel")["schema"].update(pattern="^x$"),
     ),
     (
+        "fields beside the known ones refused",
+        Rule.ACCEPTED,
+        "POST /v1/labels/add body",
+        lambda d: schema(d, "LabelRequest").update(additionalProperties=False),
+    ),
+    (
+        "an excluding limit",
+        Rule.ACCEPTED,
+        "GET /v1/bookmarks ?limit",
+        lambda d: parameter(d, "limit")["schema"].update(exclusiveMinimum=1),
+    ),
+    (
+        "another excluding limit",
+        Rule.ACCEPTED,
+        "GET /v1/bookmarks ?limit",
+        lambda d: parameter(d, "limit")["schema"].update(exclusiveMaximum=50),
+    ),
+    (
+        "items told where any went",
+        Rule.ACCEPTED,
+        "POST /v1/labels/add body.label_id",
+        lambda d: schema(d, "LabelRequest")["properties"]["label_id"].update(items={}),
+    ),
+    (
+        "a code renamed",
+        Rule.VALUE,
+        "GET /v1/labels 429.code",
+        lambda d: d["components"]["responses"]["RATE_LIMITED"]["content"]["application/json"][
+            "schema"
+        ]["properties"]["code"].update(enum=["SLOWLY"]),
+    ),
+    (
+        "a code of several removed",
+        Rule.VALUE,
+        "GET /v1/bookmarks 402.code",
+        lambda d: operation(d, "listBookmarks")["responses"]["402"]["content"]["application/json"][
+            "schema"
+        ]["properties"]["code"]["enum"].remove("FILTER_NOT_ALLOWED"),
+    ),
+    (
+        "another status in the envelope",
+        Rule.VALUE,
+        "GET /v1/labels 200.status",
+        lambda d: schema(d, "ListLabelsAnswer")["properties"]["status"].update(const=False),
+    ),
+    (
+        "a state of an export removed",
+        Rule.VALUE,
+        "POST /v1/exports/pdf 202.data.status",
+        lambda d: schema(d, "ExportJob")["properties"]["status"]["enum"].remove("expired"),
+    ),
+    (
+        "the list of values no longer told",
+        Rule.VALUE,
+        "POST /v1/exports/pdf 202.data.status",
+        lambda d: schema(d, "ExportJob")["properties"].update(status={"type": "string"}),
+    ),
+    (
+        "an array of nobody knows what",
+        Rule.TYPE,
+        "GET /v1/labels 200.data[]",
+        lambda d: schema(d, "ListLabelsAnswer")["properties"]["data"].pop("items"),
+    ),
+    (
+        "a header that may be missing now",
+        Rule.PRESENT,
+        "GET /v1/labels 200 ETag",
+        lambda d: d["components"]["headers"]["ETag"].update(required=False),
+    ),
+    (
+        "a header retyped",
+        Rule.TYPE,
+        "GET /v1/labels 429 Retry-After",
+        lambda d: d["components"]["headers"]["Retry-After"]["schema"].update(type="string"),
+    ),
+    (
         "another default",
         Rule.DEFAULT,
         "GET /v1/bookmarks ?is_unread_only",
@@ -257,8 +333,28 @@ def test_an_endpoint_that_comes_to_need_a_key_is_found() -> None:
     assert (found.rule, found.place) == (Rule.KEY, "GET /v1/labels")
 
 
+@pytest.mark.parametrize(
+    ("sunset", "is_kept"), [("2027-01-31", False), ("2027-02-01", True), ("2027-03-01", True)]
+)
+def test_a_sunset_that_was_told_is_not_pulled_forward(sunset: str, *, is_kept: bool) -> None:
+    promised, changed = made(), made()
+    operation(promised, "listLabels").update({"deprecated": True, "x-sunset": "2027-02-01"})
+    operation(changed, "listLabels").update({"deprecated": True, "x-sunset": sunset})
+
+    found = [(one.rule, one.place) for one in breaks(promised, changed, TODAY)]
+
+    assert found == ([] if is_kept else [(Rule.SUNSET, "GET /v1/labels")])
+
+
+def test_a_deprecation_may_be_taken_back() -> None:
+    promised = made()
+    operation(promised, "listLabels").update({"deprecated": True, "x-sunset": "2027-02-01"})
+
+    assert breaks(promised, made(), TODAY) == []
+
+
 def test_every_rule_has_its_breaking_change() -> None:
-    assert {rule for _, rule, _, _ in BREAKING} | {Rule.KEY} == set(Rule)
+    assert {rule for _, rule, _, _ in BREAKING} | {Rule.KEY, Rule.SUNSET} == set(Rule)
 
 
 @pytest.mark.parametrize(
@@ -279,6 +375,7 @@ def test_every_rule_has_its_breaking_change() -> None:
         lambda d: d["components"]["responses"]["RATE_LIMITED"].update(description="Slowly, please"),
         lambda d: operation(d, "listLabels").update(summary="Other words."),
         lambda d: operation(d, "listLabels").update(deprecated=True),
+        lambda d: schema(d, "ExportJob")["properties"]["status"]["enum"].append("paused"),
     ],
 )
 def test_additions_and_other_words_break_nothing(change: Change) -> None:

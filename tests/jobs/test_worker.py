@@ -8,8 +8,8 @@ import pytest
 from bowerbird import errors
 from bowerbird.clock import system_clock
 from bowerbird.jobs.leases import Progress
-from bowerbird.jobs.worker import Failed, Kind, Recurring
-from bowerbird.model.jobs import EMBEDDING, EXPORTS, Job
+from bowerbird.jobs.worker import Failed, Kind, Recurring, Worker
+from bowerbird.model.jobs import DIGESTS, EMBEDDING, EXPORTS, Job
 from bowerbird.storage.database import Database
 from bowerbird.storage.jobs import JobStore
 from tests.support import working
@@ -24,10 +24,18 @@ class Errand:
     def __init__(self, *outcomes: Any, is_held: bool = False) -> None:
         self._outcomes = list(outcomes)
         self.begun: list[Job] = []
+        self.ended: list[Job] = []
         self.begin = asyncio.Event()
         self.go_on = asyncio.Event()
         if not is_held:
             self.go_on.set()
+
+    async def until_begun(self, count: int) -> None:
+        async with asyncio.timeout(5):
+            while True:
+                if len(self.begun) >= count:
+                    return
+                await asyncio.sleep(0.01)
 
     async def __call__(self, job: Job, progress: Progress) -> bytes | None:
         self.begun.append(job)
@@ -35,6 +43,7 @@ class Errand:
         self.begin.set()
         await self.go_on.wait()
         await progress(2, 2)
+        self.ended.append(job)
         outcome = self._outcomes.pop(0) if self._outcomes else b'{"done":true}'
         if isinstance(outcome, Exception):
             raise outcome
@@ -149,6 +158,7 @@ async def test_a_job_without_a_heartbeat_is_taken_up_and_its_first_worker_loses_
             done = await until(database, account_id, job_id, "completed")
 
     assert (done.result, done.tries) == (b'"second"', 2)
+    assert first.ended == []
 
 
 async def test_a_job_whose_workers_die_three_times_fails(database: Database) -> None:
@@ -163,7 +173,24 @@ async def test_a_job_whose_workers_die_three_times_fails(database: Database) -> 
 
     failed = await shown(database, account_id, job_id)
     assert failed.state == "failed"
-    assert failed.error == "It was begun 3 times, and each time its worker ended in mid-work."
+    assert failed.error == "At the last of 3 tries its worker ended in mid-work."
+
+
+async def test_an_earlier_reason_is_kept_when_the_last_try_dies(database: Database) -> None:
+    account_id = await new_account(database)
+    job_id = await add(database, account_id)
+    store = JobStore(database)
+    for _ in range(3):
+        claimed = await store.claim(["errand"], EXPORTS, lease_s=0, now=system_clock())
+        assert claimed is not None
+        if claimed.tries == 1:
+            await store.put_off(claimed, "The disk is full.", pause_s=0)
+
+    await store.claim(["errand"], EXPORTS, lease_s=0, now=system_clock())
+
+    assert (await shown(database, account_id, job_id)).error == (
+        "The disk is full. At the last of 3 tries its worker ended in mid-work."
+    )
 
 
 async def test_a_stopping_worker_gives_its_job_back_untried(database: Database) -> None:
@@ -179,6 +206,23 @@ async def test_a_stopping_worker_gives_its_job_back_untried(database: Database) 
     assert await JobStore(database).is_any_due(["errand"], EXPORTS)
 
 
+async def test_a_job_is_given_back_that_had_no_time_to_begin(database: Database) -> None:
+    account_id = await new_account(database)
+    job_id = await add(database, account_id)
+    errand, stopping = Errand(), asyncio.Event()
+
+    def stops_with_the_claim() -> int:
+        stopping.set()
+        return system_clock()
+
+    worker = Worker(database, [Kind("errand", errand)], [], stops_with_the_claim)
+    await worker.run(stopping)
+
+    assert errand.begun == []
+    pending = await shown(database, account_id, job_id)
+    assert (pending.state, pending.tries) == ("pending", 0)
+
+
 async def test_a_cancelled_job_ends_at_its_next_progress(database: Database) -> None:
     account_id = await new_account(database)
     errand = Errand(is_held=True)
@@ -189,8 +233,9 @@ async def test_a_cancelled_job_ends_at_its_next_progress(database: Database) -> 
         assert await JobStore(database).cancel(account_id, job_id, now=system_clock())
         await asyncio.sleep(1)
         errand.go_on.set()
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(0.3)
 
+    assert (len(errand.begun), errand.ended) == (1, [])
     cancelled = await shown(database, account_id, job_id)
     assert (cancelled.state, cancelled.error) == ("failed", "It was cancelled.")
 
@@ -235,6 +280,44 @@ async def test_long_jobs_leave_a_lane_for_urgent_ones(database: Database) -> Non
         job_id = await add(database, accounts[0])
         await until(database, accounts[0], job_id, "completed")
         assert len(slow.begun) == 2
+
+
+async def test_an_account_s_long_jobs_leave_a_lane_for_others(database: Database) -> None:
+    many, one = await new_account(database), await new_account(database)
+    held, quick = Errand(is_held=True), Errand()
+    for _ in range(5):
+        await add(database, many)
+    kinds = [Kind("errand", held), Kind("quick", quick)]
+
+    async with at_work(working.worker(database, held, kinds=kinds, lanes=3)):
+        await held.until_begun(2)
+        job_id = await add(database, one, "quick")
+        await until(database, one, job_id, "completed")
+        await asyncio.sleep(0.1)
+        assert [job.account_id for job in held.begun] == [many, many]
+
+
+async def test_digests_leave_a_lane_for_exports(database: Database) -> None:
+    accounts = [await new_account(database) for _ in range(5)]
+    held, quick = Errand(is_held=True), Errand()
+    for account_id in accounts[1:]:
+        await add(database, account_id, "digest", priority=DIGESTS)
+    kinds = [Kind("digest", held), Kind("errand", quick)]
+
+    async with at_work(working.worker(database, held, kinds=kinds, lanes=3)):
+        await held.until_begun(2)
+        job_id = await add(database, accounts[0])
+        await until(database, accounts[0], job_id, "completed")
+        await asyncio.sleep(0.1)
+        assert len(held.begun) == 2
+
+
+async def test_the_only_lane_is_for_everything(database: Database) -> None:
+    account_id = await new_account(database)
+    job_id = await add(database, account_id, priority=EMBEDDING)
+
+    async with at_work(working.worker(database, Errand(), lanes=1)):
+        await until(database, account_id, job_id, "completed")
 
 
 async def test_an_unknown_kind_is_left_to_a_worker_that_knows_it(database: Database) -> None:

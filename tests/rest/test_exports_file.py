@@ -66,6 +66,33 @@ async def test_a_head_has_the_headers_alone(cast: Service) -> None:
     assert response.headers["content-length"] == str(len(content))
 
 
+async def test_a_head_knows_no_ranges_and_opens_nothing(cast: Service, tmp_path: Path) -> None:
+    job, content = await of_one_post(cast)
+    parts = urlsplit(job["download_url"])
+    for file in (tmp_path / "files").rglob("*.json"):
+        # Opening a folder would fail.
+        file.unlink()
+        file.mkdir()
+
+    for asked in ("bytes=0-3", "bytes=99999999-"):
+        response = await cast.nobody.head(f"{parts.path}?{parts.query}", headers={"Range": asked})
+
+        assert (response.status_code, response.content) == (200, b"")
+        assert response.headers["content-length"] == str(len(content))
+        assert "content-range" not in response.headers
+
+
+async def test_whoever_has_the_file_gets_no_second_one(cast: Service) -> None:
+    job, content = await of_one_post(cast)
+    tag = (await fetch(cast, job)).headers["etag"]
+
+    for known in (tag, f'"other", W/{tag}', "*"):
+        same = await fetch(cast, job, **{"If-None-Match": known, "Range": "bytes=0-3"})
+        assert (same.status_code, same.content, same.headers["etag"]) == (304, b"", tag)
+    other = await fetch(cast, job, **{"If-None-Match": '"other"'})
+    assert (other.status_code, other.content) == (200, content)
+
+
 @pytest.mark.parametrize(
     ("asked", "first", "end"),
     [

@@ -87,7 +87,7 @@ async def test_s3_that_refuses_fails_the_job_with_a_sentence(
     (job,) = await finished(built, built.alice, await begin(built.alice))
 
     assert job["status"] == "failed"
-    assert job["error"] == "The files in s3://shelf/bower cannot be reached."
+    assert job["error"] == "The files cannot be reached at the moment."
     assert "download_url" not in job
 
 

@@ -4,9 +4,12 @@ import io
 import json
 from typing import Any
 
+import msgspec
 import pytest
 
+from bowerbird.library import export_bodies
 from bowerbird.library.imports import Import, Tally
+from bowerbird.model.exports import Asked
 from tests.support import make, writing
 from tests.support.exporting import begin, export, exported, fetch, finished, poll
 from tests.support.service import Member, Service
@@ -113,8 +116,61 @@ async def test_a_view_is_exported_as_it_shows_itself(cast: Service) -> None:
     slug = view.rpartition("/")[2]
 
     assert ids(await exported(cast, cast.alice, view=slug)) == ids(posts[:1])
-    assert ids(await exported(cast, cast.alice, view=slug, hide_archived=False)) == ids(posts[:2])
+    assert await exported(cast, cast.alice, view=slug, is_unread_only=True) == []
     assert await exported(cast, cast.alice, view=slug, q="stone") == []
+    assert ids(await exported(cast, cast.alice, view=slug, author="ben", q="-x")) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "named"),
+    [
+        ({"tag": "birds"}, "tag: is set by the view already"),
+        ({"author": "ada", "tag": "birds"}, "tag: is set by the view already"),
+        ({"hide_archived": False}, "hide_archived: would show more"),
+        ({"is_unread_only": "0"}, "is_unread_only: would show more"),
+    ],
+)
+async def test_a_view_is_narrowed_and_never_replaced(
+    alice: Member, body: dict[str, Any], named: str
+) -> None:
+    query = {"tag": "animals", "is_unread_only": True}
+    view = await writing.view(alice, "Animals", base_query=query)
+
+    response = await alice.client.post(
+        "/v1/exports/json", json={"view": view.rpartition("/")[2], **body}
+    )
+
+    assert (response.status_code, response.json()["code"]) == (400, "INVALID_REQUEST")
+    assert named in response.json()["error"]
+
+
+async def test_the_cover_tells_what_narrows_a_view(alice: Member) -> None:
+    view = await writing.view(alice, "Animals", base_query={"tag": "animals"})
+    await begin(alice, view=view.rpartition("/")[2], q="cat", tweet_ids=["1"])
+
+    (row,) = await alice.database.rows("SELECT parameters FROM job", {})
+    asked = msgspec.json.decode(row[0], type=Asked)
+
+    assert export_bodies.description_of(asked) == (
+        "The Smart View Animals, narrowed by q cat, 1 chosen post."
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ({"view": "nope", "media_type": "bogus"}, "INVALID_REQUEST"),
+        ({"view": "nope", "tweet_ids": [1]}, "INVALID_REQUEST"),
+        ({"vector_search_term": "x", "tweet_ids": [1]}, "VECTOR_SEARCH_NOT_ALLOWED"),
+        ({"vector_search_term": "x", "view": "nope", "tag": 5}, "VECTOR_SEARCH_NOT_ALLOWED"),
+    ],
+)
+async def test_refusals_come_in_their_order(alice: Member, body: dict[str, Any], code: str) -> None:
+    await alice.save()
+
+    response = await alice.client.post("/v1/exports/json", json=body)
+
+    assert response.json()["code"] == code
 
 
 async def test_an_unknown_view_is_not_found(alice: Member, bob: Member) -> None:

@@ -130,6 +130,7 @@ async def test_options_needs_no_key(cast: Service) -> None:
         assert response.headers["access-control-allow-methods"] == allowed
         assert "Authorization" in response.headers["access-control-allow-headers"]
         assert "Idempotency-Key" in response.headers["access-control-allow-headers"]
+        assert "If-Range, Range" in response.headers["access-control-allow-headers"]
 
 
 async def test_any_origin_may_read_without_credentials(cast: Service, alice: Member) -> None:

@@ -90,3 +90,12 @@ async def test_never_touches_another_account(alice: Member, bob: Member) -> None
     await alice.save(tags=["Theirs"])
     assert await writing.labels(alice) == {"Theirs": 1}
     assert await writing.labels(bob) == {"theirs": 1}
+
+
+async def test_any_answer_is_304_where_there_is_one(alice: Member) -> None:
+    anything = {"If-None-Match": "*"}
+
+    assert (await alice.client.get("/v1/labels", headers=anything)).status_code == 304
+    assert (await alice.client.get("/v1/bookmarks/1", headers=anything)).status_code == 404
+    refused = await alice.client.get("/v1/bookmarks?limit=0", headers=anything)
+    assert refused.status_code == 400

@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from bowerbird.sandbox.fixtures import Fixtures
-from bowerbird.sandbox.surface import SandboxSurface
+from bowerbird.sandbox.surface import LIMITS, SandboxSurface
 from bowerbird.settings import Settings
 from bowerbird.wire.calls import Call, Endpoint
 from bowerbird.wire.replies import Reply
@@ -127,7 +127,7 @@ async def test_a_fault_of_ours_is_marked_too(visitor: Visitor) -> None:
         Settings(),
         calls=visitor.app.calls,
         measures=visitor.app.measures,
-        body_limit_s=1,
+        limits=LIMITS,
     )
 
     async with httpx.AsyncClient(

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from bowerbird.rest.sandboxed import SIMULATED
-from bowerbird.sandbox.surface import MOST_AT_ONCE
+from bowerbird.sandbox.endpoints import MOST_ANSWER_BYTES, MOST_TOUCHED
+from bowerbird.sandbox.surface import LIMITS, MOST_AT_ONCE
 from tests.support import trying
 from tests.support.trying import Visitor
 
@@ -44,6 +45,9 @@ def test_it_begins_with_a_request() -> None:
 def test_its_numbers_are_right() -> None:
     assert f"a library of {len(trying.posts())} posts" in PAGE
     assert f"answers {MOST_AT_ONCE} requests at once" in PAGE
+    assert f"at most {MOST_TOUCHED:,} posts in all" in PAGE
+    assert f"at most {MOST_ANSWER_BYTES // 1024 // 1024} MiB" in PAGE
+    assert (LIMITS.body_s, LIMITS.answer_s) == (10, 30)
     assert len(trying.labels()) == 10
     for value, code in SIMULATED.items():
         assert re.search(rf"`{value}` \| \d+ `{code}`", PAGE)

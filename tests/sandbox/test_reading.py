@@ -151,3 +151,18 @@ async def test_head_answers_as_get_without_a_body(visitor: Visitor, path: str) -
     assert head.content == b""
     assert head.status_code == got.status_code
     assert head.headers.get("etag") == got.headers.get("etag")
+
+
+async def test_search_by_meaning_is_refused_in_words_that_are_true(visitor: Visitor) -> None:
+    sentence = "The sandbox does not search by meaning; q searches by word."
+
+    answers = [
+        await visitor.get("/bookmarks", vector_search_term="wings"),
+        await visitor.get("/bookmarks", vector_search_term="wings", q="bird"),
+        await visitor.post("/exports/json", {"vector_search_term": "wings"}),
+    ]
+
+    for response in answers:
+        assert response.status_code == 402
+        assert response.json()["code"] == "VECTOR_SEARCH_NOT_ALLOWED"
+        assert response.json()["error"] == sentence

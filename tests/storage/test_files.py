@@ -1,6 +1,8 @@
 """Files in a folder and on a real S3 server: whole or not at all, and a sentence when away."""
 
+import asyncio
 import os
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +91,7 @@ async def test_a_wrong_secret_is_told_as_a_store_that_cannot_be_reached(
 ) -> None:
     files = Files(Settings(**{**s3, "files_s3_secret": "wrong"}))
 
-    with pytest.raises(Refusal, match="s3://shelf/bower cannot be reached") as refused:
+    with pytest.raises(Refusal, match="The files cannot be reached at the moment") as refused:
         await files.put("exports/x", b"x")
 
     assert refused.value.status == 503
@@ -103,9 +105,40 @@ async def test_a_store_that_is_away_is_told(s3: dict[str, Any]) -> None:
         await files.size("exports/x")
 
 
+async def test_a_slow_reader_gets_the_whole_of_a_file(s3: dict[str, Any]) -> None:
+    await Files(Settings(**s3)).put("exports/slow", LARGE)
+    opened = await Files(Settings(**s3), silence_s=1.0).open("exports/slow", 0, len(LARGE))
+    assert opened is not None
+
+    read = 0
+    async for chunk in opened.chunks:
+        read += len(chunk)
+        # Longer in all than the store may be silent.
+        await asyncio.sleep(0.06)
+
+    assert read == len(LARGE)
+
+
+async def test_a_store_that_falls_silent_is_told() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        settings = Settings(
+            files_url="s3://shelf",
+            files_s3_endpoint=f"http://127.0.0.1:{mute.getsockname()[1]}",
+            files_s3_key_id="bower",
+            files_s3_secret="s",
+        )
+        async with asyncio.timeout(10):
+            with pytest.raises(Refusal, match="cannot be reached"):
+                await Files(settings, silence_s=0.2).size("exports/x")
+
+
 async def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "files").write_text("in the way")
     files = Files(Settings(data_dir=tmp_path))
 
-    with pytest.raises(Refusal, match="cannot be reached"):
+    with pytest.raises(Refusal, match="The files cannot be reached at the moment") as refused:
         await files.put("exports/x", b"x")
+
+    assert str(tmp_path) not in str(refused.value)
+    # For the log and for operators.
+    assert str(tmp_path / "files") in str(refused.value.__cause__)

@@ -30,9 +30,9 @@ ACROSS_ACCOUNTS = {
     "leftover_words",
     "mend_leftover_words",
     # The queue is one for all accounts; a worker reads no more of a job than whose turn it is.
-    *("is_any_due", "next_due", "lock", "due_to_expire", "accounts_with_old"),
+    *("next_priority", "turns", "unfinished_of_kind", "due_to_expire", "accounts_with_old"),
     # What an operator asks about jobs: which there are, how many, and whose one is.
-    *("latest", "counts", "owner"),
+    *("latest", "counts", "counts_unfinished", "owner"),
     # Whose digest is due; tells nothing of it.
     "due_accounts",
     # Work on the index as a whole; they read and write no account's posts.

@@ -77,6 +77,30 @@ async def test_a_tool_server_without_a_path_leaves_the_origin_to_the_api(opened:
     assert found["resource"] == "https://api.example.org"
 
 
+async def test_an_address_with_a_path_has_its_path_inserted_forms(opened: Opened) -> None:
+    site = await opened(base_url="https://a.example/birds", site_url="https://b.example/nest/")
+    issuer = "/.well-known/oauth-authorization-server"
+
+    api = await read(site, f"{PROTECTED}/birds", "application/json")
+    server = await read(site, f"{issuer}/nest", "application/json")
+
+    assert api["resource"] == "https://a.example/birds"
+    assert api == await read(site, PROTECTED, "application/json")
+    assert server["issuer"] == "https://b.example/nest"
+    assert server == await read(site, issuer, "application/json")
+
+
+async def test_a_slash_behind_the_tool_servers_address_does_not_matter(opened: Opened) -> None:
+    site = await opened(mcp_url="https://tools.example.org/mcp/")
+
+    [remote] = (await site.get("/mcp/server-card")).json()["remotes"]
+
+    assert remote["url"] == "https://tools.example.org/mcp"
+    found = await read(site, f"{PROTECTED}/mcp", "application/json")
+    assert found["resource"] == "https://tools.example.org/mcp"
+    assert "https://tools.example.org/mcp/" not in (await site.get("/auth.md")).text
+
+
 async def test_the_authorization_server_offers_a_key_and_no_flow(site: httpx.AsyncClient) -> None:
     keys = "https://posts.example.org/keys"
 

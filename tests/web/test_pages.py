@@ -227,7 +227,7 @@ async def test_only_routes_of_the_sandbox_can_be_tried(site: httpx.AsyncClient) 
 async def test_without_a_sandbox_nothing_speaks_of_it(opened: Opened) -> None:
     site = await opened(**PROXIED, sandbox="off")
 
-    for path in (*PAGES, "/auth.md", "/llms.txt", "/robots.txt"):
+    for path in (*PAGES, "/auth.md", "/llms.txt", "/robots.txt", "/openapi.json"):
         response = await site.get(path)
         assert response.status_code == 200
         assert "sandbox" not in response.text.lower(), path

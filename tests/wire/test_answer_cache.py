@@ -107,6 +107,24 @@ async def test_a_known_tag_needs_no_answer_at_all() -> None:
     assert _headers(reply)[b"etag"] == tag
 
 
+@pytest.mark.parametrize("sent", [b"*", b'"other", W/%b', b'W/"other" ,%b'])
+async def test_any_answer_and_a_list_of_tags_are_understood(sent: bytes) -> None:
+    cache, kitchen = AnswerCache(1_000_000), Kitchen()
+    tag = _headers(await _answers(cache, kitchen))[b"etag"]
+
+    reply = await _answers(cache, kitchen, if_none_match=sent.replace(b"%b", tag))
+
+    assert (reply.status, reply.body, kitchen.built) == (304, b"", 1)
+    assert _headers(reply)[b"etag"] == tag
+
+
+async def test_a_part_of_a_tag_is_no_tag() -> None:
+    cache, kitchen = AnswerCache(1_000_000), Kitchen()
+    tag = _headers(await _answers(cache, kitchen))[b"etag"]
+
+    assert (await _answers(cache, kitchen, if_none_match=b"x" + tag)).status == 200
+
+
 async def test_a_cache_of_no_bytes_keeps_nothing() -> None:
     cache, kitchen = AnswerCache(0), Kitchen()
 

@@ -10,6 +10,7 @@ from bowerbird import app
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.calls import CallCounter
 from bowerbird.rest import openapi
+from bowerbird.rest.compatibility import breaks
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts import AccountStore
 from bowerbird.wire import deprecation, envelope
@@ -208,8 +209,46 @@ def test_the_published_document_says_deprecated_where_the_table_does() -> None:
 
     marked = {name: operation for name, operation in _operations(row) if "deprecated" in operation}
 
-    assert list(marked) == ["GET /v1/labels"]
-    (operation,) = marked.values()
-    assert operation["deprecated"] is True
-    assert operation["x-sunset"] == "2026-12-28"
+    assert list(marked) == ["GET /v1/labels", "GET /v1/sandbox/labels"]
+    for operation in marked.values():
+        assert operation["deprecated"] is True
+        assert operation["x-sunset"] == "2026-12-28"
     assert not [name for name, operation in _operations() if "deprecated" in operation]
+
+
+VERSION = Deprecation(method="*", path="/v1", since=SINCE, sunset=SUNSET, note="/x")
+LABELS = Deprecation(method="GET", path="/v1/labels", since=SINCE, sunset=SUNSET, note="/x")
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        (LABELS, {"/labels": True, "/bookmarks": False}),
+        (VERSION, {"/labels": True, "/bookmarks": True, "/views": True}),
+    ],
+)
+async def test_the_sandbox_tells_what_its_twins_tell(
+    cast: Service, row: Deprecation, told: dict[str, bool]
+) -> None:
+    service = app.build(Settings(), cast.database, cast.clock, deprecations=[row])
+
+    transport = httpx.ASGITransport(app=service.asgi)
+    async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+        found = {path: await client.get(f"/v1/sandbox{path}") for path in told}
+        document = (await client.get("/openapi.json")).json()
+
+    assert {path: "sunset" in response.headers for path, response in found.items()} == told
+    for path, is_told in told.items():
+        for prefix in ("/v1", "/v1/sandbox"):
+            operation = document["paths"][prefix + path]["get"]
+            assert operation.get("deprecated", False) is is_told
+            assert ("Sunset" in operation["responses"]["200"]["headers"]) is is_told
+
+
+def test_after_its_sunset_a_route_goes_together_with_its_twin() -> None:
+    promised, made = openapi.document(SITE, deprecations=[LABELS]), openapi.document(SITE)
+    for path in ("/v1/labels", "/v1/sandbox/labels"):
+        del made["paths"][path]
+
+    assert breaks(promised, made, SUNSET) == []
+    assert len(breaks(promised, made, SUNSET - timedelta(days=1))) == 2

@@ -132,7 +132,7 @@ def _files(settings: Settings) -> Line:
         asyncio.run(files.size("mark"))
     except Refusal as refused:
         mend = f"see that {PREFIX}FILES_URL and its kind's settings are right, and the server up"
-        return Line("✗", "files", f"{refused} {_cause(refused)}", mend)
+        return Line("✗", "files", f"The files cannot be reached in {_cause(refused)}", mend)
     return Line("✓", "files", f"{files.place} can be read")
 
 

@@ -17,7 +17,7 @@ from bowerbird.mail import Mailer
 from bowerbird.model.instants import without_offset
 from bowerbird.model.sunsets import Caller, Ending
 from bowerbird.wire import deprecation
-from bowerbird.wire.deprecation import DEPRECATIONS, Deprecation
+from bowerbird.wire.deprecation import DEPRECATIONS, LEAST_DAYS, Deprecation
 
 _VERSION: Final = re.compile(r"v[0-9]{1,4}")
 _NOTE: Final = re.compile(r"https?://[!-~]+")
@@ -67,11 +67,13 @@ def notify_sunset(
     async def work(opened: Opened) -> Plan:
         site = opened.settings.site_origin
         ending = ending_of(version, note, sunset and sunset.date(), DEPRECATIONS, site)
-        _require_future(ending, datetime.fromtimestamp(opened.clock() // 1_000_000, UTC).date())
         if send and not Mailer(opened.settings).is_ready:
             raise click.ClickException("BOWERBIRD_SMTP_URL is empty: there is no way to send mail.")
         notices = SunsetNotices(opened.database, opened.clock, opened.settings)
         plan = await notices.plan(version, again_to)
+        today = datetime.fromtimestamp(opened.clock() // 1_000_000, UTC).date()
+        is_begun = bool(plan.told or plan.unsure or plan.refused)
+        require_time(ending, today, DEPRECATIONS, is_begun=is_begun)
         if send:
             with shown_steps() as advance:
                 async for one in notices.send(ending, plan.due):
@@ -106,9 +108,12 @@ def ending_of(
         raise click.ClickException(f"{version!r} is not a version such as v1.")
     row = deprecation.of_version(table, version)
     if row is not None:
-        note, sunset = note or row.note_address(site_origin), sunset or row.sunset
+        told = row.note_address(site_origin)
+        note, sunset = note or told, sunset or row.sunset
         if sunset != row.sunset:
             raise click.ClickException(f"{version} ends on {row.sunset}, clients are told.")
+        if note != told:
+            raise click.ClickException(f"--note: clients are told to read {told}.")
     if note is None or not _NOTE.fullmatch(note):
         raise click.ClickException("--note must be the http(s) address of the migration note.")
     if sunset is None:
@@ -116,9 +121,22 @@ def ending_of(
     return Ending(version, sunset, note)
 
 
-def _require_future(ending: Ending, today: date) -> None:
+def require_time(
+    ending: Ending, today: date, table: Sequence[Deprecation], *, is_begun: bool = False
+) -> None:
+    """The table's days are checked at the server's start; a day without a row is checked here.
+
+    Once it has begun, the rest is told too, though days have passed meanwhile.
+    """
     if ending.sunset <= today:
         raise click.ClickException(f"--sunset {ending.sunset} is not in the future.")
+    days = (ending.sunset - today).days
+    is_checked = is_begun or deprecation.of_version(table, ending.version) is not None
+    if not is_checked and days < LEAST_DAYS:
+        raise click.ClickException(
+            f"--sunset {ending.sunset} is {days} days off; clients are promised "
+            f"at least {LEAST_DAYS}."
+        )
 
 
 def _show(plan: Plan) -> None:

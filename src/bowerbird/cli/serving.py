@@ -146,7 +146,8 @@ async def _check_files(opened: Opened) -> None:
     try:
         await _place(opened).require_shared()
     except Refusal as refused:
-        click.echo(f"Not known yet whether all nodes share their files: {refused}")
+        place = Files(opened.settings).place
+        click.echo(f"Not known yet whether all nodes share their files in {place}: {refused}")
 
 
 def _place(opened: Opened) -> FilePlace:

@@ -1,7 +1,8 @@
 """The CSV file: a row a post, as spreadsheets open it without harm or loss.
 
 A cell that begins with an apostrophe is text for certain; without that first character it is the
-exact value. Everything a spreadsheet would compute or round is marked so.
+exact value. Everything a spreadsheet would compute or round is marked so, and texts that it would
+take for a number, a date, a time, a share or a price. Counts and the service's own dates are not.
 """
 
 import re
@@ -25,6 +26,14 @@ COLUMNS: Final = (
     *("favorite_count", "retweet_count", "reply_count", "quote_count", "bookmark_count"),
     "sort_index",
 )
+# Those that people write.
+_TEXTS: Final = frozenset(
+    (
+        *("author_username", "author_name", "tags", "text", "article_title", "article_text"),
+        *("quoted_author", "quoted_text"),
+    )
+)
+_IS_TEXT: Final = tuple(name in _TEXTS for name in COLUMNS)
 
 # Signs begin a formula, in some spreadsheets also wide or small ones, and after blanks that a
 # reader trims. Numbers of 16 digits and more would be rounded. Apostrophes keep the mark unique.
@@ -33,6 +42,15 @@ _BLANK: Final = r"[\s\x00-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u
 _is_risky: Final = re.compile(
     rf"'|[\t\r\n]|{_BLANK}*[{re.escape(_SIGNS)}]|{_BLANK}*\d{{16,}}{_BLANK}*\Z"
 ).match
+# What spreadsheets take for a number, a date, a time, a share or a price: "007", "1e10", "1/2",
+# "3-4", "50%", "12:30", "$5", "May 1". A few more are marked than need be, which does no harm.
+_is_like_a_value: Final = re.compile(
+    r"(?=\D*\d)(?:[\d\s.,:/%()$€£¥₹₩₽¢+-]|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*+"
+    r"|e(?=[+-]?\d)|[ap]\.?m\.?|t(?=\d)|z)++|true|false",
+    re.IGNORECASE,
+).fullmatch
+_LONGEST_VALUE: Final = 40
+_has_leading_zeros: Final = re.compile(r"0+[0-9]+").fullmatch
 # Most cells begin so, and asking for one letter is six times as fast.
 _LETTERS: Final = frozenset(string.ascii_letters) | {""}
 _DIGITS: Final = frozenset(string.digits)
@@ -89,22 +107,34 @@ def carry_out(task: Task, say: Callable[[Report], None]) -> Report:
     with Path(task.target).open("w", encoding="utf-8-sig", newline="") as file:
         file.write(line(COLUMNS))
         for page in posts_file.pages(Path(task.source), Row):
-            file.write("".join([line(cells(row)) for row in page]))
+            file.write("".join([line(cells(row), _IS_TEXT) for row in page]))
             done += len(page)
             say(Report(done=done))
     return Report(done=done, is_made=True)
 
 
-def line(cells: Sequence[str]) -> str:
+def line(cells: Sequence[str], are_texts: Sequence[bool] | None = None) -> str:
     """A row as RFC 4180 has it, every cell in quotes: ten times as fast as the csv module."""
-    row = _END.join([cell if cell[:1] in _LETTERS else marked(cell) for cell in cells])
+    safe = [cell if cell[:1] in _LETTERS else marked(cell) for cell in cells]
+    if are_texts is not None:
+        for place, is_text in enumerate(are_texts):
+            if is_text and len(cells[place]) <= _LONGEST_VALUE and is_like_a_value(cells[place]):
+                safe[place] = "'" + cells[place]
+    row = _END.join(safe)
     if row.count(_END) != len(cells) - 1:
-        return line([cell.replace(_END, "") for cell in cells])
+        return line([cell.replace(_END, "") for cell in cells], are_texts)
     row = row.replace('"', '""').replace(_END, '","')
     return f'"{row}"\r\n'
 
 
+def is_like_a_value(cell: str) -> bool:
+    """Whether a spreadsheet would show something else than the text."""
+    return _is_like_a_value(cell) is not None
+
+
 def marked(cell: str) -> str:
+    if _has_leading_zeros(cell):
+        return "'" + cell
     if cell[:1] in _DIGITS and (len(cell) <= _MOST_EXACT_DIGITS or not cell.strip().isdecimal()):
         return cell
     return "'" + cell if _is_risky(cell) else cell

@@ -26,6 +26,8 @@ NAME: Final = "digest"
 EVERY_S: Final = 60.0
 # Keeps a transaction below 20 ms, so that other writers do not wait for it.
 _AT_ONCE: Final = 50
+# The queue stays short: whom this leaves out, a later sweep finds.
+MOST_UNFINISHED: Final = 500
 # A fault that stays does not come round every minute.
 _AFTER_A_FAULT: Final = 3_600 * MICROSECONDS
 
@@ -61,11 +63,17 @@ class DigestJobs:
         return [Recurring("digests", EVERY_S, self.sweep)]
 
     async def sweep(self) -> None:
-        """Adds a job for each account whose time has come."""
+        """Adds a job for each account whose time has come, as far as there is room."""
         now, after = self._clock(), 0
-        while found := await self._store.due_accounts(after, now, _AT_ONCE, job_kind=NAME):
+        while await self._is_room() and (
+            found := await self._store.due_accounts(after, now, _AT_ONCE, job_kind=NAME)
+        ):
             await self._add(found, now)
             after = found[-1]
+
+    async def _is_room(self) -> bool:
+        unfinished = await self._jobs.unfinished_of_kind(NAME, DIGESTS, MOST_UNFINISHED)
+        return unfinished < MOST_UNFINISHED
 
     async def _run(self, job: Job, _: Progress) -> None:
         try:

@@ -11,14 +11,16 @@ import shutil
 import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Final
 
 import msgspec
+import structlog
 
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock, month_of
+from bowerbird.errors import Refusal
 from bowerbird.exports import posts_file, writing
 from bowerbird.exports.writing import About, ExportFailed, Made
 from bowerbird.jobs.leases import Progress
@@ -32,20 +34,27 @@ from bowerbird.model.exports import FOLDER, KEPT_S, KIND, Asked, ExportFile, fol
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.jobs import Job
 from bowerbird.storage.accounts import AccountStore
-from bowerbird.storage.bookmarks import BookmarkStore
+from bowerbird.storage.bookmarks import LONGEST_LIST, BookmarkStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.files import Files
 from bowerbird.storage.jobs import JobStore
 
 SCRATCH: Final = "scratch"
-_PAGE: Final = 200
+# Above the longest list, so that the rows are read on a reader thread; small, for the loop's sake.
+_PAGE: Final = LONGEST_LIST + 28
 _PIECE_BYTES: Final = 1 << 20
-# When others wait for the loop, the export steps back for this many times what a page took it.
+# After a page the export rests: for this part of what the page took it, and for this many times
+# as long while requests come in, of which one that waited for the loop tells for a while.
+_REST: Final = 0.25
 _STEP_BACK: Final = 6
 _BUSY_S: Final = 0.0005
+_BUSY_FOR_S: Final = 0.5
 _KEPT_DAYS: Final = 30
 _AT_ONCE: Final = 100
 _EVERYTHING: Final = BookmarkFilter(unread_only=False, hide_archived=False)
+# How long a file that is being put may take to its end when its job is stopped.
+_LAST_MOMENT_S: Final = 5.0
+_file: Final = msgspec.json.Decoder(ExportFile).decode
 _asked: Final = msgspec.json.Decoder(Asked).decode
 
 
@@ -69,7 +78,7 @@ class ExportJobs:
 
     @property
     def kind(self) -> Kind:
-        return Kind(KIND, self._run, kept_s=KEPT_S)
+        return Kind(KIND, self._run, kept_s=KEPT_S, discard=self.discard)
 
     @property
     def recurring(self) -> list[Recurring]:
@@ -91,7 +100,7 @@ class ExportJobs:
             made = await self._make(asked, posts, folder, written, _half(progress, asked, 1))
             name = f"{job.job_id}-{secrets.token_hex(8)}{made.suffix}"
             name = f"{folder_of(job.account_id)}/{name}"
-            await self._files.put(name, made.path)
+            await self._put(name, made.path)
             file = ExportFile(
                 name=name,
                 size=made.path.stat().st_size,
@@ -100,6 +109,22 @@ class ExportJobs:
                 notes=made.notes,
             )
         return msgspec.json.encode(file)
+
+    async def _put(self, name: str, source: Path) -> None:
+        """Leaves nothing when it is stopped: what is being put may come to its end all the same."""
+        putting = asyncio.ensure_future(self._files.put(name, source))
+        try:
+            await asyncio.shield(putting)
+        except asyncio.CancelledError:
+            await asyncio.wait((putting,), timeout=_LAST_MOMENT_S)
+            putting.cancel()
+            await asyncio.gather(putting, return_exceptions=True)
+            with suppress(Refusal):
+                await self._files.delete(name)
+            raise
+
+    async def discard(self, result: bytes) -> None:
+        await self._files.delete(_file(result).name)
 
     async def _write_posts(
         self, account: Account, asked: Asked, target: Path, progress: Progress
@@ -127,12 +152,13 @@ class ExportJobs:
     async def _pages(
         self, account: Account, numbers: Sequence[int], progress: Progress
     ) -> AsyncIterator[bytes]:
+        courtesy = _Courtesy()
         for first in range(0, len(numbers), _PAGE):
             began = time.perf_counter()
             body, _ = await self._bookmarks.contents(account, list(numbers[first : first + _PAGE]))
             yield body
             await progress(min(first + _PAGE, len(numbers)), len(numbers))
-            await _let_others_go_first(time.perf_counter() - began)
+            await courtesy.rest(time.perf_counter() - began)
 
     async def _make(
         self, asked: Asked, posts: Path, folder: Path, total: int, progress: Progress
@@ -171,8 +197,15 @@ class ExportJobs:
         while due := await self._jobs.due_to_expire(self._clock(), _AT_ONCE):
             for job in due:
                 if job.kind == KIND and job.result is not None:
-                    await self._files.delete(msgspec.json.decode(job.result, type=ExportFile).name)
+                    await self._expire(job.result)
                 await self._jobs.expire(job.account_id, job.job_id)
+
+    async def _expire(self, result: bytes) -> None:
+        try:
+            await self.discard(result)
+        except msgspec.MsgspecError:
+            # Of another release, perhaps. Its file goes with the next tidying.
+            structlog.get_logger().warning("result not read")
 
     async def forget(self) -> None:
         before = self._clock() - _KEPT_DAYS * 86_400 * MICROSECONDS
@@ -211,15 +244,24 @@ async def _write(output: IO[bytes], pieces: AsyncIterator[bytes]) -> None:
     await asyncio.to_thread(output.writelines, waiting)
 
 
-async def _let_others_go_first(page_s: float) -> None:
+class _Courtesy:
     """Gives way to requests: on a busy server an export takes longer, the lists do not."""
-    began = time.perf_counter()
-    await asyncio.sleep(0)
-    if time.perf_counter() - began > _BUSY_S:
-        await asyncio.sleep(_STEP_BACK * page_s)
+
+    def __init__(self) -> None:
+        self._busy_until = 0.0
+
+    async def rest(self, page_s: float) -> None:
+        began = time.perf_counter()
+        await asyncio.sleep(0)
+        now = time.perf_counter()
+        if now - began > _BUSY_S:
+            self._busy_until = now + _BUSY_FOR_S
+        await asyncio.sleep(page_s * (_STEP_BACK if now < self._busy_until else _REST))
 
 
 def _remove_old(folder: Path, before: float) -> None:
     for path in folder.glob("*"):
-        if path.stat().st_mtime < before:
-            shutil.rmtree(path, ignore_errors=True)
+        # Its job may come to its end meanwhile.
+        with suppress(FileNotFoundError):
+            if path.stat().st_mtime < before:
+                shutil.rmtree(path, ignore_errors=True)

@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Final, TypeVar
 
+import structlog
+
 from bowerbird.errors import Refusal
 from bowerbird.model.jobs import Job
 from bowerbird.storage.jobs import JobStore
@@ -68,9 +70,11 @@ class Lease:
             is_held = await self._store.hold(
                 self._job, self._done, self.total, lease_s=self._lease_s
             )
-        except Refusal:
+        except Exception as error:  # noqa: BLE001 - whatever it was, the lease tells how long
             # The database is away. Past the lease, another worker may have begun.
             is_held = began < self._ends
+            if not isinstance(error, Refusal):
+                structlog.get_logger().exception("lease not prolonged", job=self._job.job_id)
         else:
             self._written = began
             self._ends = began + self._lease_s

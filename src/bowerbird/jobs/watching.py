@@ -7,11 +7,14 @@ import structlog
 
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Refusal
+from bowerbird.model.jobs import UNFINISHED, JobCount
 from bowerbird.storage.database import Database
 from bowerbird.storage.jobs import JobStore
 from bowerbird.wire.measures import Measures
 
 _EVERY_S: Final = 15.0
+# All jobs of a month are counted less often than those that wait.
+_LOOKS_AT_ALL: Final = 20
 
 
 class JobWatch:
@@ -20,13 +23,25 @@ class JobWatch:
         self._clock = clock
         self._measures = measures
         self._log = structlog.get_logger()
+        self._looks = 0
+        self._ended: list[JobCount] = []
 
     async def look(self) -> None:
+        counts = await self._counts()
         now = self._clock()
         self._measures.jobs = [
             (each.kind, each.state, each.count, (now - each.oldest_at) / MICROSECONDS)
-            for each in await self._store.counts()
+            for each in counts
         ]
+
+    async def _counts(self) -> list[JobCount]:
+        is_of_all = self._looks % _LOOKS_AT_ALL == 0
+        counts = await self._store.counts(only_unfinished=not is_of_all)
+        self._looks += 1
+        if is_of_all:
+            self._ended = [each for each in counts if each.state not in UNFINISHED]
+            return counts
+        return [*counts, *self._ended]
 
     async def keep_looking(self) -> None:
         """Runs beside the server until it is cancelled."""

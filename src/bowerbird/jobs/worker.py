@@ -14,7 +14,7 @@ from msgspec import Struct
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Refusal
 from bowerbird.jobs.leases import Lease, Lost, Progress
-from bowerbird.model.jobs import EMBEDDING, MOST_TRIES, Job
+from bowerbird.model.jobs import EXPORTS, MOST_TRIES, Job
 from bowerbird.storage.database import Database
 from bowerbird.storage.jobs import JobStore
 
@@ -40,6 +40,15 @@ class Kind(Struct, frozen=True):
     run: Callable[[Job, Progress], Awaitable[bytes | None]]
     # How long the file of its result is kept; None for kinds that leave none.
     kept_s: int | None = None
+    # Removes what a result names; called for results that nobody is ever offered.
+    discard: Callable[[bytes], Awaitable[None]] | None = None
+
+
+class _AtWork(Struct, eq=False):
+    """A job of this worker, and its result from the moment on that there is one."""
+
+    job: Job
+    result: bytes | None = None
 
 
 class Recurring(Struct, frozen=True):
@@ -64,7 +73,7 @@ class Worker:
         poll_s: float = POLL_S,
         pauses_s: Sequence[float] = PAUSES_S,
     ) -> None:
-        """`lanes` is how many jobs are done at once; those that may take long leave one free."""
+        """`lanes` is how many jobs are done at once; the last is for an export."""
         self._store = JobStore(database)
         self._kinds = {kind.name: kind for kind in kinds}
         self._recurring = recurring
@@ -74,7 +83,7 @@ class Worker:
         self._heartbeat_s = heartbeat_s
         self._poll_s = poll_s
         self._pauses_s = pauses_s
-        self._running: dict[asyncio.Task[None], Job] = {}
+        self._running: dict[asyncio.Task[None], _AtWork] = {}
         self._wake = asyncio.Event()
         self._log = structlog.get_logger()
 
@@ -92,10 +101,14 @@ class Worker:
                     await self._pause(stop)
         finally:
             stop.cancel()
+            left = list(self._running.values())
             tasks = [*recurring, *self._running]
             for task in tasks:
                 task.cancel()
             await asyncio.gather(stop, *tasks, return_exceptions=True)
+            # Here, because a task that was cancelled before its first step does nothing at all.
+            for work in left:
+                await self._give_back(work)
 
     async def _pause(self, stop: asyncio.Task[bool]) -> None:
         """Until somebody calls, a job ends, or it is time to look again."""
@@ -113,21 +126,24 @@ class Worker:
         job = await self._next()
         if job is None:
             return False
-        task = asyncio.create_task(self._do(job))
-        self._running[task] = job
+        work = _AtWork(job)
+        task = asyncio.create_task(self._do(work))
+        self._running[task] = work
         task.add_done_callback(self._running.pop)
         return True
 
     async def _next(self) -> Job | None:
         if len(self._running) >= self._lanes:
             return None
-        most_priority = EMBEDDING - 1 if self._is_last_lane_left() else _LEAST_URGENT
-        kinds = list(self._kinds)
+        is_last = 0 < len(self._running) == self._lanes - 1
         try:
-            if not await self._store.is_any_due(kinds, most_priority):
-                return None
             return await self._store.claim(
-                kinds, most_priority, lease_s=self._lease_s, now=self._clock()
+                list(self._kinds),
+                EXPORTS if is_last else _LEAST_URGENT,
+                lease_s=self._lease_s,
+                now=self._clock(),
+                # Whoever has an export at work here leaves the last lane to others.
+                except_of=self._exporting() if is_last else (),
             )
         except Refusal as refused:
             self._log.warning("jobs wait", reason=refused.sentence)
@@ -135,34 +151,60 @@ class Worker:
             self._log.exception("jobs wait")
         return None
 
-    def _is_last_lane_left(self) -> bool:
-        patient = sum(job.priority >= EMBEDDING for job in self._running.values())
-        return 0 < self._lanes - 1 <= patient
+    def _exporting(self) -> set[int]:
+        jobs = [work.job for work in self._running.values()]
+        return {job.account_id for job in jobs if job.priority <= EXPORTS}
 
-    async def _do(self, job: Job) -> None:
+    async def _do(self, work: _AtWork) -> None:
+        job = work.job
         self._log.info("job begun", job=job.job_id, kind=job.kind, tries=job.tries)
         lease = Lease(self._store, job, lease_s=self._lease_s, heartbeat_s=self._heartbeat_s)
         try:
-            result = await lease.kept_while(self._kinds[job.kind].run(job, lease.progress))
-            await self._complete(job, lease, result)
+            await lease.kept_while(self._run(work, lease))
+            await self._complete(work, lease)
         except Lost:
             self._log.warning("job lost", job=job.job_id, kind=job.kind)
-        except asyncio.CancelledError:
-            await self._end(job, "job given back", self._store.give_back(job))
-            raise
+            await self._discard(work)
         except Failed as failed:
             await self._fail(job, str(failed))
         except Refusal as refused:
+            self._log.warning("job stopped", job=job.job_id, cause=repr(refused.__cause__))
             await self._put_off(job, refused.sentence)
         except Exception:  # noqa: BLE001 - the job's own fault, whatever it was
             self._log.exception("job failed", job=job.job_id, kind=job.kind)
             await self._put_off(job, f"Something went wrong; the log tells of it ({job.job_id}).")
 
-    async def _complete(self, job: Job, lease: Lease, result: bytes | None) -> None:
-        now, kept_s = self._clock(), self._kinds[job.kind].kept_s
-        expires_at = None if kept_s is None else now + kept_s * MICROSECONDS
-        ended = self._store.complete(job, result, total=lease.total, now=now, expires_at=expires_at)
-        await self._end(job, "job completed", ended)
+    async def _run(self, work: _AtWork, lease: Lease) -> None:
+        work.result = await self._kinds[work.job.kind].run(work.job, lease.progress)
+
+    async def _complete(self, work: _AtWork, lease: Lease) -> None:
+        job, now, kept_s = work.job, self._clock(), self._kinds[work.job.kind].kept_s
+        ended = self._store.complete(
+            job,
+            work.result,
+            total=lease.total,
+            now=now,
+            expires_at=None if kept_s is None else now + kept_s * MICROSECONDS,
+        )
+        if await self._end(job, "job completed", ended) is False:
+            await self._discard(work)
+
+    async def _give_back(self, work: _AtWork) -> None:
+        """For the next worker, unless it has ended: the fence tells."""
+        if await self._end(work.job, "job given back", self._store.give_back(work.job)) is not None:
+            await self._discard(work)
+
+    async def _discard(self, work: _AtWork) -> None:
+        """Removes what a result names, unless its job offers it: then it stands in the job."""
+        job, discard = work.job, self._kinds[work.job.kind].discard
+        if work.result is None or discard is None:
+            return
+        try:
+            shown = await self._store.one(job.account_id, job.job_id)
+            if shown is None or shown.result != work.result:
+                await discard(work.result)
+        except Exception:  # noqa: BLE001 - tidying finds it later
+            self._log.exception("result left", job=job.job_id, kind=job.kind)
 
     async def _put_off(self, job: Job, sentence: str) -> None:
         if job.tries >= MOST_TRIES:
@@ -179,15 +221,19 @@ class Worker:
 
     async def _end(
         self, job: Job, event: str, ended: Awaitable[bool], reason: str | None = None
-    ) -> None:
-        """Where the database is away, the lease runs out and the job is begun anew."""
+    ) -> bool | None:
+        """Whether the job was still this worker's; None where the database is away.
+
+        Then the lease runs out and the job is begun anew.
+        """
         try:
             is_ours = await ended
         except Exception:  # noqa: BLE001 - the worker goes on whatever happened
             self._log.exception("job left", job=job.job_id, kind=job.kind)
-            return
+            return None
         told = {"job": job.job_id, "kind": job.kind, "reason": reason}
         self._log.info(event if is_ours else "job lost", **told)
+        return is_ours
 
     async def _keep_running(self, recurring: Recurring) -> None:
         pause_s = random.uniform(0, min(recurring.every_s, _SPREAD_S))  # noqa: S311 - no secret
@@ -197,6 +243,7 @@ class Worker:
             try:
                 await recurring.run()
             except Refusal as refused:
-                self._log.warning("put off", recurring=recurring.name, reason=refused.sentence)
+                told = {"reason": refused.sentence, "cause": repr(refused.__cause__)}
+                self._log.warning("put off", recurring=recurring.name, **told)
             except Exception:  # noqa: BLE001 - it is tried again at the next time
                 self._log.exception("failed", recurring=recurring.name)

@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from msgspec import Struct
+
+from bowerbird import errors
 from bowerbird.library import bodies, parameters, plans, view_bodies
 from bowerbird.library.parameters import FILTER_PARAMETERS
 from bowerbird.library.views import DEFAULTS
@@ -26,30 +29,53 @@ def check_plan(account: Account, fields: Mapping[str, Any]) -> None:
     )
 
 
-def view_slug(fields: Mapping[str, Any]) -> str | None:
-    return bodies.text(fields, "view", most=_LONGEST_SLUG)
+class Wanted(Struct, frozen=True):
+    """The fields of a body, once each is known to be right by itself."""
+
+    given: dict[str, str]
+    post_ids: list[str] | None
+    view_slug: str | None
 
 
-def asked_of(
-    account: Account, format: str, fields: Mapping[str, Any], view: View | None, now: int
-) -> Asked:
+def wanted_of(fields: Mapping[str, Any], now: int) -> Wanted:
     bodies.only(fields, FIELDS)
     given = view_bodies.given(
         {name: fields[name] for name in FILTER_PARAMETERS if name in fields}, now
     )
     filter_of(given)
-    if view is not None:
-        kept = view_bodies.given({**_AS_SHOWN, **view.base_query}, now)
-        plans.check_list(account, kept)
-        words = [text for text in (kept.get("q"), given.get("q")) if text]
-        given = kept | given | ({"q": " ".join(words)} if words else {})
+    slug = bodies.text(fields, "view", most=_LONGEST_SLUG)
+    return Wanted(given, _post_ids(fields), slug or None)
+
+
+def asked_of(account: Account, format: str, wanted: Wanted, view: View | None, now: int) -> Asked:
+    if view is None:
+        return Asked(format=format, given=wanted.given, post_ids=wanted.post_ids)
+    kept = view_bodies.given({**_AS_SHOWN, **view.base_query}, now)
+    plans.check_list(account, kept)
     return Asked(
         format=format,
-        given=given,
-        post_ids=_post_ids(fields),
-        view_slug=view.slug if view else "",
-        view_name=view.name if view else "",
+        given=_narrowed(kept, wanted.given),
+        post_ids=wanted.post_ids,
+        view_slug=view.slug,
+        view_name=view.name,
+        further=wanted.given,
     )
+
+
+def _narrowed(kept: dict[str, str], given: dict[str, str]) -> dict[str, str]:
+    """What a view shows, less what the body leaves out. Never more than the view shows."""
+    for name in sorted((given.keys() & kept.keys()) - {"q", *_EVERYTHING}):
+        raise errors.invalid(name, "is set by the view already")
+    for name in _EVERYTHING:
+        if _is_on(kept, name) and name in given and not _is_on(given, name):
+            raise errors.invalid(name, "would show more than the view does")
+    words = [text for text in (kept.get("q"), given.get("q")) if text]
+    return kept | given | ({"q": " ".join(words)} if words else {})
+
+
+def _is_on(given: Mapping[str, str], name: str) -> bool:
+    filter = filter_of({name: given.get(name, "false")})
+    return filter.unread_only or filter.hide_archived
 
 
 def _post_ids(fields: Mapping[str, Any]) -> list[str] | None:
@@ -65,9 +91,12 @@ def filter_of(given: Mapping[str, str]) -> BookmarkFilter:
 
 def description_of(asked: Asked) -> str:
     """What the export holds, in a sentence for its cover."""
-    told = [f"{name} {value}" for name, value in sorted(asked.given.items())]
-    if asked.view_name:
-        return f"The Smart View {asked.view_name}."
+    narrowing = asked.further if asked.view_name else asked.given
+    told = [f"{name} {value}" for name, value in sorted(narrowing.items())]
     if asked.post_ids is not None:
-        told.append(f"{len(asked.post_ids)} chosen posts")
+        count = len(asked.post_ids)
+        told.append(f"{count:,} chosen {'post' if count == 1 else 'posts'}")
+    if asked.view_name:
+        further = f", narrowed by {', '.join(told)}" if told else ""
+        return f"The Smart View {asked.view_name}{further}."
     return f"Narrowed by {', '.join(told)}." if told else "The whole library."

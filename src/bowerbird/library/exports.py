@@ -94,13 +94,16 @@ class Exports:
     ) -> ExportJob:
         fields = bodies.as_object(body())
         export_bodies.check_plan(account, fields)
-        bodies.only(fields, export_bodies.FIELDS)
+        is_by_meaning = fields.get(plans.MEANING) not in (None, "")
+        if is_by_meaning:
+            await self._meaning.require(account, transaction)
+        now = self._clock()
+        wanted = export_bodies.wanted_of(fields, now)
         # Locked, so that two requests at once do not both find room for the last one.
         await lock(self._edits, transaction, account.account_id)
-        view = await self._view(transaction, account, export_bodies.view_slug(fields))
-        now = self._clock()
-        asked = export_bodies.asked_of(account, format, fields, view, now)
-        if plans.MEANING in asked.given:
+        view = await self._view(transaction, account, wanted.view_slug)
+        asked = export_bodies.asked_of(account, format, wanted, view, now)
+        if plans.MEANING in asked.given and not is_by_meaning:
             await self._meaning.require(account, transaction)
         await self._require_room(transaction, account)
         job_id = await self._store.add(

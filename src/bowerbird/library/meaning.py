@@ -32,7 +32,7 @@ class Meaning:
     def __init__(
         self, database: Database, models: Models | None = None, cache_bytes: int = _CACHE_BYTES
     ) -> None:
-        """Without models no vector answers; all else is as with them."""
+        """Without models, as in the sandbox, no vector answers; all else is as with them."""
         self._store = VectorStore(database)
         self._models = models
         self._cache_bytes = cache_bytes
@@ -81,6 +81,8 @@ class Meaning:
         self, account: Account, transaction: Transaction | None = None
     ) -> VectorStoreState | None:
         """The vectors that answer; None for an empty library, which needs none."""
+        if self._models is None:
+            raise plans.no_vectors()
         store = await self.serving(account, transaction)
         if store is None and account.total:
             building = await self.building(account, transaction)

@@ -49,6 +49,14 @@ def not_built(embedded: int, total: int, problem: str | None) -> Refusal:
     )
 
 
+def no_vectors() -> Refusal:
+    """The sandbox has no vectors and never gets any."""
+    return Refusal(
+        Code.VECTOR_SEARCH_NOT_ALLOWED,
+        "The sandbox does not search by meaning; q searches by word.",
+    )
+
+
 def account_gone() -> Refusal:
     return Refusal(Code.NOT_FOUND, "The account was deleted meanwhile.")
 

@@ -23,6 +23,8 @@ class Asked(Struct, frozen=True, kw_only=True):
     # Of the Smart View, where one was named.
     view_slug: str = ""
     view_name: str = ""
+    # Of the parameters, those that narrow the view further.
+    further: dict[str, str] = {}
 
 
 class ExportFile(Struct, frozen=True, kw_only=True):

@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
-# Lower comes first. From EMBEDDING on, a job may take long and never takes a worker's last lane.
+# Lower comes first. Behind EXPORTS, no job takes a worker's last lane.
 EXPORTS: Final = 10
 DIGESTS: Final = 20
 EMBEDDING: Final = 50
@@ -18,6 +18,9 @@ class State(StrEnum):
     COMPLETED = "completed"
     FAILED = "failed"
     EXPIRED = "expired"
+
+
+UNFINISHED: Final = frozenset({State.PENDING, State.PROCESSING})
 
 
 class Job(Struct, frozen=True):

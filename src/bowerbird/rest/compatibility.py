@@ -16,10 +16,12 @@ class Rule(StrEnum):
     """What is promised within a version, each in a sentence."""
 
     ENDPOINT = "An endpoint is not removed before its Sunset date has passed."
+    SUNSET = "A Sunset date that was told is not pulled forward."
     STATUS = "A status that an endpoint answers with is not removed."
     HEADER = "A header that an answer carries is not removed."
     FIELD = "A field of an answer is not removed or renamed."
-    PRESENT = "A field that is always in an answer stays always in it."
+    PRESENT = "A field or header that is always in an answer stays always in it."
+    VALUE = "A value that an answer may hold, such as a code, is not removed or renamed."
     TYPE = "A field or parameter does not change its type."
     PARAMETER = "A request parameter or field is not removed or renamed."
     REQUIRED = (
@@ -66,6 +68,9 @@ class _Comparison:
             return
         if _is_public(old, self._promised) and not _is_public(new, self._made):
             yield Break(Rule.KEY, place)
+        # Dates of ISO 8601 stand in the order of their texts.
+        if "x-sunset" in old and new.get("x-sunset", old["x-sunset"]) < old["x-sunset"]:
+            yield Break(Rule.SUNSET, place)
         yield from self._parameters(place, old, new)
         yield from self._body(f"{place} body", old.get("requestBody"), new.get("requestBody"))
         for status, answer in old["responses"].items():
@@ -109,15 +114,24 @@ class _Comparison:
 
     def _answer(self, place: str, old: Json, new: Json) -> Iterator[Break]:
         old, new = self._old.resolved(old), self._new.resolved(new)
-        for name in old.get("headers", {}):
-            if name not in new.get("headers", {}):
-                yield Break(Rule.HEADER, f"{place} {name}")
+        yield from self._headers(place, old.get("headers", {}), new.get("headers", {}))
         for media, content in old.get("content", {}).items():
             found = new.get("content", {}).get(media)
             if found is None:
                 yield Break(Rule.TYPE, f"{place} {media}")
             else:
                 yield from self._given(place, content.get("schema", {}), found.get("schema", {}))
+
+    def _headers(self, place: str, old: Json, new: Json) -> Iterator[Break]:
+        for name, header in old.items():
+            if name not in new:
+                yield Break(Rule.HEADER, f"{place} {name}")
+                continue
+            before, after = self._old.resolved(header), self._new.resolved(new[name])
+            if before.get("required", False) and not after.get("required", False):
+                yield Break(Rule.PRESENT, f"{place} {name}")
+            schemas = before.get("schema", {}), after.get("schema", {})
+            yield from self._given(f"{place} {name}", *schemas)
 
     def _given(self, place: str, old: Json, new: Json) -> Iterator[Break]:
         """What the service answers with: may gain fields, may not lose or change any."""
@@ -126,6 +140,15 @@ class _Comparison:
         before, after = self._old.of(old), self._new.of(new)
         if _is_retyped(given=after, known=before):
             yield Break(Rule.TYPE, place)
+        elif _has_lost_values(before, after):
+            yield Break(Rule.VALUE, place)
+        yield from self._given_fields(place, before, after)
+        if before.items is not None and after.items is None:
+            yield Break(Rule.TYPE, f"{place}[]")
+        elif before.items is not None and after.items is not None:
+            yield from self._given(f"{place}[]", before.items, after.items)
+
+    def _given_fields(self, place: str, before: Shape, after: Shape) -> Iterator[Break]:
         for name in before.required - after.required:
             if name in after.properties:
                 yield Break(Rule.PRESENT, f"{place}.{name}")
@@ -134,8 +157,6 @@ class _Comparison:
                 yield Break(Rule.FIELD, f"{place}.{name}")
             else:
                 yield from self._given(f"{place}.{name}", schema, after.properties[name])
-        if before.items is not None and after.items is not None:
-            yield from self._given(f"{place}[]", before.items, after.items)
 
     def _taken(self, place: str, old: Json, new: Json) -> Iterator[Break]:
         """What a request may hold: may be widened, may not be narrowed."""
@@ -183,7 +204,18 @@ def _is_retyped(*, given: Shape, known: Shape) -> bool:
     return given.format != known.format
 
 
+def _has_lost_values(before: Shape, after: Shape) -> bool:
+    """A list of values may grow; without one, nobody knows which are still given."""
+    return before.values is not None and not (
+        after.values is not None and before.values <= after.values
+    )
+
+
 def _is_narrowed(before: Shape, after: Shape) -> bool:
+    if after.is_closed and not before.is_closed:
+        return True
+    if after.items is not None and before.items is None:
+        return True
     if after.values is not None and (before.values is None or not before.values <= after.values):
         return True
     return any(_is_tighter(name, before, after) for name in after.limits)
@@ -195,4 +227,4 @@ def _is_tighter(name: str, before: Shape, after: Shape) -> bool:
     was, now = before.limits[name], after.limits[name]
     if name == "pattern":
         return bool(was != now)
-    return bool(now > was if name.startswith("min") else now < was)
+    return bool(now > was if "min" in name.lower() else now < was)

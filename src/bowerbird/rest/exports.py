@@ -10,7 +10,7 @@ import msgspec
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.exports import Download, ExportJob, Exports, retry_after_s
 from bowerbird.storage.database import Transaction
-from bowerbird.wire import query
+from bowerbird.wire import documents, query
 from bowerbird.wire.calls import Call, Endpoint
 from bowerbird.wire.replies import Header, Reply
 from bowerbird.wire.streaming import NotSatisfiable, Span, asked_span
@@ -75,23 +75,34 @@ def _with_headers(reply: Reply, headers: list[Header]) -> Reply:
 
 async def _file_reply(exports: Exports, call: Call, found: Download) -> Reply:
     size, tag = found.file.size, _tag(found)
+    headers = _headers(found, tag)
+    if documents.is_among(tag, call.asked.if_none_match):
+        return Reply(304, _of_any_answer(tag))
+    if call.method == "HEAD":
+        # Ranges are for GET alone, and no file is opened for its headers.
+        return Reply(200, [*headers, (b"content-length", b"%d" % size)])
+    span = _span(call, size, tag)
+    part = span or Span(0, size)
+    opened = await exports.open(found.file, part.first, part.end)
+    headers.append((b"content-length", b"%d" % (part.end - part.first)))
+    if span is None:
+        return Reply(200, headers, stream=opened.chunks)
+    told = b"bytes %d-%d/%d" % (span.first, span.end - 1, size)
+    return Reply(_PARTIAL, [*headers, (b"content-range", told)], stream=opened.chunks)
+
+
+def _span(call: Call, size: int, tag: bytes) -> Span | None:
     # A file that was made anew meanwhile is sent from its beginning.
-    is_same = call.if_range is None or call.if_range == tag
+    if call.if_range is not None and call.if_range != tag:
+        return None
     try:
-        span = asked_span(call.range, size) if is_same else None
+        return asked_span(call.range, size)
     except NotSatisfiable:
         raise Refusal(
             Code.RANGE_NOT_SATISFIABLE,
             f"Range: the file has {size} bytes, and none of those.",
             {"Content-Range": f"bytes */{size}"},
         ) from None
-    part = span or Span(0, size)
-    opened = await exports.open(found.file, part.first, part.end)
-    headers = [*_headers(found, tag), (b"content-length", b"%d" % (part.end - part.first))]
-    if span is None:
-        return Reply(200, headers, stream=opened.chunks)
-    told = b"bytes %d-%d/%d" % (span.first, span.end - 1, size)
-    return Reply(_PARTIAL, [*headers, (b"content-range", told)], stream=opened.chunks)
 
 
 def _tag(found: Download) -> bytes:
@@ -108,6 +119,12 @@ def _headers(found: Download, tag: bytes) -> list[Header]:
         (b"content-type", found.file.media_type.encode()),
         (b"content-disposition", disposition.encode()),
         (b"accept-ranges", b"bytes"),
+        *_of_any_answer(tag),
+    ]
+
+
+def _of_any_answer(tag: bytes) -> list[Header]:
+    return [
         (b"etag", tag),
         (b"cache-control", b"private, no-store"),
         (b"x-content-type-options", b"nosniff"),

@@ -10,6 +10,7 @@ from bowerbird.rest import examples, headers, sandboxed
 from bowerbird.rest.headers import HEADERS, named
 from bowerbird.rest.operations import OPERATIONS, PATH_PARAMETERS, TAGS, Operation
 from bowerbird.rest.parameters import EXAMPLES, PARAMETERS
+from bowerbird.rest.sandboxed import MARK, ROUTES
 from bowerbird.rest.schemas import REF, Json, described, schemas, success
 from bowerbird.wire import deprecation
 from bowerbird.wire.deprecation import DEPRECATIONS, Deprecation
@@ -66,11 +67,21 @@ def document(
     *,
     site_origin: str = "",
     deprecations: Sequence[Deprecation] = DEPRECATIONS,
+    has_sandbox: bool = True,
 ) -> Json:
     site_origin = site_origin or api_origin
     shown = [(operation, _ending(operation, deprecations)) for operation in OPERATIONS]
     is_ending = any(row is not None for _, row in shown)
     unused = () if is_ending else headers.OF_DEPRECATED
+    marks: Json = {}
+    if has_sandbox:
+        shown += [
+            (sandboxed.twin(one), row) for one, row in shown if (one.method, one.path) in ROUTES
+        ]
+        marks = {MARK: described(MARK, sandboxed.mark_schema())}
+    else:
+        unused = (*unused, sandboxed.ENVIRONMENT)
+    tags = {name: text for name, text in TAGS.items() if has_sandbox or name != sandboxed.TAG}
     return {
         "openapi": "3.1.0",
         "info": {
@@ -84,12 +95,12 @@ def document(
         "servers": [{"url": api_origin, "description": "This installation."}],
         "externalDocs": {"description": "Reference for people.", "url": f"{site_origin}/docs"},
         "security": [{"key": []}],
-        "tags": [{"name": name, "description": text} for name, text in TAGS.items()],
+        "tags": [{"name": name, "description": text} for name, text in tags.items()],
         "paths": _paths(shown, site_origin),
         "components": {
             "schemas": {
                 **schemas(),
-                sandboxed.MARK: described(sandboxed.MARK, sandboxed.mark_schema()),
+                **marks,
                 **{_answer(o): _answer_schema(o) for o in OPERATIONS if not o.is_file},
             },
             "responses": _shared_refusals(),
@@ -113,12 +124,11 @@ def _paths(shown: Sequence[tuple[Operation, Deprecation | None]], site_origin: s
     paths: dict[str, Json] = {}
     for operation, row in shown:
         made = _operation(operation, headers.OF_DEPRECATED if row else ())
+        if operation.is_sandbox:
+            made = sandboxed.marked(made)
         if row is not None:
             made |= _deprecated(row, site_origin)
         paths.setdefault(operation.path, {})[operation.method.lower()] = made
-    for twin in sandboxed.operations():
-        served = sandboxed.marked(_operation(twin, ()))
-        paths.setdefault(twin.path, {})[twin.method.lower()] = served
     return paths
 
 

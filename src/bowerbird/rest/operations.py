@@ -334,7 +334,6 @@ OPERATIONS: Final = (
         query=LINK_PARAMETERS,
         statuses=(200, 206),
         headers={"Content-Disposition": True, "Accept-Ranges": True, "Content-Length": True},
-        is_tagged=False,
         is_file=True,
         refusals=(Code.LINK_EXPIRED, Code.NOT_FOUND, Code.RANGE_NOT_SATISFIABLE),
     ),

@@ -12,6 +12,11 @@ Schema = dict[str, Any]
 _TEXT: Final[Schema] = {"type": "string"}
 _INSTANT: Final[Schema] = {"type": "string", "format": "date-time"}
 
+_SORTED: Final = (
+    "sort_index when left out, relevance with vector_search_term. Dates and counts descend, text "
+    "ascends. relevance needs q or vector_search_term."
+)
+
 
 def _flag(default: bool) -> Schema:  # noqa: FBT001 - it is the default's value
     return {"type": "boolean", "default": default}
@@ -72,8 +77,8 @@ PARAMETERS: Final[dict[str, tuple[Schema, str]]] = {
         "Nearest by meaning, best first; with q, the union of both. Needs a paid plan.",
     ),
     "sort_by": (
-        {"type": "string", "enum": [*SORT_FIELDS, RELEVANCE], "default": "sort_index"},
-        "Dates and counts descend, text ascends. relevance needs q or vector_search_term.",
+        {"type": "string", "enum": [*SORT_FIELDS, RELEVANCE]},
+        _SORTED,
     ),
     "sort_order": ({"type": "string", "enum": ["asc", "desc"]}, "Turns the order of sort_by."),
     "token": (_TEXT, "Of the download link, unchanged."),

@@ -3,14 +3,17 @@
 They are rows of the same table, so that a change of an operation is a change of its twin.
 """
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
 
 from bowerbird.errors import Code
 from bowerbird.rest.headers import IDEMPOTENCY_KEY, named
-from bowerbird.rest.operations import OPERATIONS, Operation
+from bowerbird.rest.operations import Operation
 from bowerbird.rest.schemas import REF, Json, required
+from bowerbird.wire.deprecation import Route
+from bowerbird.wire.replies import Header
 
 PREFIX: Final = "/v1/sandbox"
 ROUTES: Final = (
@@ -41,6 +44,8 @@ SIMULATED: Final = {
     "server_error": Code.INTERNAL_ERROR,
 }
 MARK: Final = "SandboxMark"
+TAG: Final = "sandbox"
+ENVIRONMENT: Final = "X-Service-Environment"
 
 
 def moved(path: str) -> str:
@@ -48,8 +53,23 @@ def moved(path: str) -> str:
     return PREFIX + path.removeprefix("/v1")
 
 
-def operations() -> list[Operation]:
-    return [_twin(one) for one in OPERATIONS if (one.method, one.path) in ROUTES]
+def notices(of_api: Mapping[Route, list[Header]]) -> Mapping[Route, list[Header]]:
+    """An operation and its twin end together, so both tell of it."""
+    return {
+        (method, moved(path)): headers
+        for (method, path), headers in of_api.items()
+        if (method, path) in ROUTES
+    }
+
+
+def twin(operation: Operation) -> Operation:
+    return msgspec.structs.replace(
+        operation,
+        path=moved(operation.path),
+        name=f"sandbox{operation.name[0].upper()}{operation.name[1:]}",
+        refusals=(*operation.refusals, *SIMULATED.values()),
+        is_sandbox=True,
+    )
 
 
 def mark_schema() -> Json:
@@ -90,18 +110,8 @@ def _headers(*, is_write: bool) -> list[Json]:
     return [key, simulate] if is_write else [simulate]
 
 
-def _twin(operation: Operation) -> Operation:
-    return msgspec.structs.replace(
-        operation,
-        path=moved(operation.path),
-        name=f"sandbox{operation.name[0].upper()}{operation.name[1:]}",
-        refusals=(*operation.refusals, *SIMULATED.values()),
-        is_sandbox=True,
-    )
-
-
 def _marked_response(response: Json) -> Json:
-    made: Json = {**response, "headers": {**response["headers"], **named("X-Service-Environment")}}
+    made: Json = {**response, "headers": {**response["headers"], **named(ENVIRONMENT)}}
     media: dict[str, Any] = response.get("content", {}).get("application/json", {})
     # A file has no envelope to carry the mark.
     if "schema" in media:

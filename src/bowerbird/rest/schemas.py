@@ -17,6 +17,8 @@ from bowerbird.library.trash import Deleted
 from bowerbird.library.views import ViewShown
 from bowerbird.model.bookmarks import Article, Attachment, Bookmark, QuotedPost
 from bowerbird.model.digests import Frequency
+from bowerbird.model.jobs import State as JobState
+from bowerbird.model.periods import PeriodKind
 from bowerbird.rest import fields
 from bowerbird.rest.parameters import PARAMETERS
 
@@ -77,6 +79,9 @@ def _records() -> Json:
         made[name]["required"] = list(made[name]["properties"])
         for field in made[name]["properties"].values():
             field.pop("default", None)
+    made["ExportJob"]["properties"]["status"] = {"enum": list(JobState)}
+    for name in ("DigestSummary", "DigestShown"):
+        made[name]["properties"]["kind"] = {"enum": list(PeriodKind)}
     made["Highlight"] = _highlight()
     made["Bookmark"]["properties"]["highlight"] = {"$ref": REF + "Highlight"}
     return made
@@ -121,9 +126,10 @@ def _bodies() -> Json:
             {"tweet_ids": _IDS, "is_read": _FLAG, "is_archived": _FLAG}, "tweet_ids"
         ),
         "FlagsRequest": _body({"is_read": _FLAG, "is_archived": _FLAG}),
-        "LabelRequest": _body(
-            {"tweet_ids": _IDS, "label_name": _NAME, "label_id": _TEXT}, "tweet_ids"
-        ),
+        "LabelRequest": {
+            **_body({"tweet_ids": _IDS, "label_name": _NAME, "label_id": _TEXT}, "tweet_ids"),
+            "anyOf": [{"required": ["label_name"]}, {"required": ["label_id"]}],
+        },
         "LabelOperation": _body(
             {"op": {"enum": ["add", "remove"]}, "tweet_ids": _IDS, "label_name": _NAME},
             "op",

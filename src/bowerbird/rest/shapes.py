@@ -5,7 +5,10 @@ from typing import Any, Final
 from msgspec import Struct
 
 Json = dict[str, Any]
-LIMITS: Final = ("minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "pattern")
+LIMITS: Final = (
+    *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
+    *("minLength", "maxLength", "minItems", "maxItems", "pattern"),
+)
 _TYPES: Final = {
     bool: "boolean",
     str: "string",
@@ -13,6 +16,8 @@ _TYPES: Final = {
     float: "number",
     type(None): "null",
 }
+
+_NULL: Final = frozenset({"null"})
 
 
 class Shape(Struct, frozen=True, kw_only=True):
@@ -24,6 +29,8 @@ class Shape(Struct, frozen=True, kw_only=True):
     limits: dict[str, Any]
     properties: dict[str, Json]
     required: frozenset[str]
+    # Whether properties beside these are refused.
+    is_closed: bool
     items: Json | None
     default: Any
 
@@ -64,6 +71,8 @@ def _own(schema: Json) -> Shape:
     given = schema.get("type", ())
     types = frozenset([given] if isinstance(given, str) else given)
     values = [schema["const"]] if "const" in schema else schema.get("enum")
+    if given == "null":
+        values = [None]
     if values is not None and not types:
         types = frozenset(_TYPES.get(type(value), "object") for value in values)
     return Shape(
@@ -73,6 +82,7 @@ def _own(schema: Json) -> Shape:
         limits={name: schema[name] for name in LIMITS if name in schema},
         properties=schema.get("properties", {}),
         required=frozenset(schema.get("required", ())),
+        is_closed=schema.get("additionalProperties") is False,
         items=schema.get("items"),
         default=schema.get("default"),
     )
@@ -86,6 +96,7 @@ def _both(one: Shape, other: Shape) -> Shape:
         limits=one.limits | other.limits,
         properties=other.properties | one.properties,
         required=one.required | other.required,
+        is_closed=one.is_closed or other.is_closed,
         items=one.items or other.items,
         default=other.default if one.default is None else one.default,
     )
@@ -99,9 +110,11 @@ def _either(one: Shape, other: Shape) -> Shape:
         values=None if is_open else (one.values or frozenset()) | (other.values or frozenset()),
         limits=one.limits | other.limits,
         properties=other.properties | one.properties,
-        required=one.required & other.required
-        if one.properties and other.properties
-        else one.required | other.required,
+        # Null has no fields, and so no say in which of them are required.
+        required=one.required | other.required
+        if _NULL in (one.types, other.types)
+        else one.required & other.required,
+        is_closed=one.is_closed and other.is_closed,
         items=one.items or other.items,
         default=other.default if one.default is None else one.default,
     )

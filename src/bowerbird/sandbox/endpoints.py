@@ -1,9 +1,10 @@
 """The sandbox's table of routes: rows of the API's own, bound to the fixtures."""
 
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
+from bowerbird import errors
 from bowerbird.clock import Clock
 from bowerbird.library.bookmarks import Bookmarks
 from bowerbird.library.labels import Labels
@@ -22,12 +23,14 @@ from bowerbird.wire.calls import Call, Endpoint
 from bowerbird.wire.replies import Reply
 from bowerbird.wire.writes import Writes
 
-_ANSWER_BYTES: Final = 4 * 1024 * 1024
+_KEPT_BYTES: Final = 4 * 1024 * 1024
+MOST_TOUCHED: Final = 1_000
+MOST_ANSWER_BYTES: Final = 2 * 1024 * 1024
 
 
 def endpoints(fixtures: Fixtures, clock: Clock, settings: Settings) -> list[Endpoint]:
     database = fixtures.database
-    answers = AnswerCache(_ANSWER_BYTES, finish=envelope.marked)
+    answers = AnswerCache(_KEPT_BYTES, finish=envelope.marked)
     writes = Writes(database, clock, settings.upgrade_url)
     bookmarks = Bookmarks(database)
     labels = Labels(database, clock)
@@ -54,9 +57,31 @@ def endpoints(fixtures: Fixtures, clock: Clock, settings: Settings) -> list[Endp
 def _marking(endpoint: Endpoint) -> Endpoint:
     async def handle(call: Call) -> Reply:
         # Nothing is kept here, so there is nothing to replay and no key to be wrong.
+        _check_cost(call)
         reply = await endpoint.handle(msgspec.structs.replace(call, idempotency_key=None))
         if reply.stream is not None:
             return reply
+        if len(reply.body) > MOST_ANSWER_BYTES:
+            raise errors.invalid(
+                "operations", "their answer would be larger than 2 MiB; the sandbox sends no more"
+            )
         return msgspec.structs.replace(reply, body=envelope.marked(reply.body))
 
     return msgspec.structs.replace(endpoint, handle=handle)
+
+
+def _check_cost(call: Call) -> None:
+    """Anybody may ask, so a batch may touch less here than an account's own may."""
+    body = call.json() if call.body else None
+    operations = body.get("operations") if isinstance(body, dict) else None
+    touched = sum(map(_touched, operations)) if isinstance(operations, list) else 0
+    if touched > MOST_TOUCHED:
+        raise errors.invalid(
+            "operations",
+            f"touch {touched:,} posts in all; in the sandbox {MOST_TOUCHED:,} is the most",
+        )
+
+
+def _touched(operation: Any) -> int:
+    ids = operation.get("tweet_ids") if isinstance(operation, dict) else None
+    return len(ids) if isinstance(ids, list) else 0

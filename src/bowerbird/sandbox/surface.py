@@ -1,32 +1,45 @@
 """Serves /v1/sandbox: like the API, but for anybody, and therefore within bounds of its own."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Any, Final
 
 import msgspec
-from starlette.types import Receive, Scope
+from msgspec import Struct
+from starlette.types import Receive, Scope, Send
 
 from bowerbird import errors
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.calls import CallCounter
 from bowerbird.model.accounts import Account
+from bowerbird.rest.sandboxed import PREFIX
 from bowerbird.sandbox import simulation
 from bowerbird.sandbox.endpoints import endpoints
 from bowerbird.sandbox.fixtures import Fixtures
 from bowerbird.settings import Settings
-from bowerbird.wire import envelope
+from bowerbird.wire import envelope, streaming
 from bowerbird.wire.calls import Endpoint
+from bowerbird.wire.deprecation import Route
 from bowerbird.wire.measures import Measures
 from bowerbird.wire.replies import Header, Reply
 from bowerbird.wire.surface import Request, Surface
 
 MOST_AT_ONCE: Final = 32
-BODY_LIMIT_S: Final = 10.0
+_HELD: Final = "bowerbird.held"
 _RETRY_AFTER_S: Final = 1
 _ENVIRONMENT: Final[Header] = (b"x-service-environment", b"sandbox")
+
+
+class Limits(Struct, frozen=True):
+    """How long a caller may take, in seconds: to send its body, and to take its answer."""
+
+    body_s: float
+    answer_s: float
+
+
+LIMITS: Final = Limits(body_s=10, answer_s=30)
 
 
 def build(
@@ -34,12 +47,20 @@ def build(
     clock: Clock,
     calls: CallCounter,
     measures: Measures,
-    body_limit_s: float = BODY_LIMIT_S,
+    limits: Limits = LIMITS,
+    *,
+    deprecations: Mapping[Route, list[Header]] | None = None,
 ) -> "SandboxSurface":
     fixtures = Fixtures()
     table = endpoints(fixtures, clock, settings)
     return SandboxSurface(
-        table, fixtures, settings, calls=calls, measures=measures, body_limit_s=body_limit_s
+        table,
+        fixtures,
+        settings,
+        calls=calls,
+        measures=measures,
+        limits=limits,
+        deprecations=deprecations,
     )
 
 
@@ -52,7 +73,8 @@ class SandboxSurface(Surface):
         *,
         calls: CallCounter,
         measures: Measures,
-        body_limit_s: float,
+        limits: Limits,
+        deprecations: Mapping[Route, list[Header]] | None = None,
     ) -> None:
         async def authenticate(_: bytes | None) -> Account:
             return await fixtures.account()
@@ -63,26 +85,45 @@ class SandboxSurface(Surface):
             calls=calls,
             measures=measures,
             upgrade_url=settings.upgrade_url,
+            deprecations=deprecations,
         )
         self._site_origin = settings.site_origin
-        self._body_limit_s = body_limit_s
+        self._limits = limits
         self._under_way = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Whoever takes its answer slowly holds a place, and loses it when it is too slow."""
+        sending = streaming.in_time(send, self._limits.answer_s)
+        with ExitStack() as held:
+            try:
+                await super().__call__({**scope, _HELD: held}, receive, sending)
+            except streaming.NotTaken:
+                self._log.info("not taken", route=PREFIX, limit_s=self._limits.answer_s)
 
     async def _reply(self, scope: Scope, receive: Receive, request: Request) -> Reply:
         reply = await super()._reply(scope, receive, request)
-        return msgspec.structs.replace(reply, headers=[*reply.headers, _ENVIRONMENT])
+        headers = [*reply.headers, _ENVIRONMENT]
+        if reply.body and not any(name == b"content-length" for name, _ in headers):
+            # An answer that is broken off must not look like a whole one.
+            headers.append((b"content-length", b"%d" % len(reply.body)))
+        return msgspec.structs.replace(reply, headers=headers)
 
     async def _answer(self, scope: Scope, receive: Receive, request: Request) -> Reply:
-        simulation.judge(request.headers, request.request_id.decode(), self._site_origin)
-        with self._place():
-            return await super()._answer(scope, _in_time(receive, self._body_limit_s), request)
+        simulation.judge(scope["headers"], request.request_id.decode(), self._site_origin)
+        scope[_HELD].enter_context(self._place())
+        return await super()._answer(scope, _in_time(receive, self._limits.body_s), request)
+
+    def _note(self, request: Request, reply: Reply, seconds: float) -> None:
+        # The fixtures' account is nobody's, and has the number of a real one.
+        request.account = None
+        super()._note(request, reply, seconds)
 
     def _refusal(self, refused: Refusal) -> Reply:
         return envelope.marked_refusal(refused, self._upgrade_url)
 
     @contextmanager
     def _place(self) -> Iterator[None]:
-        """One of the places there are; held until the answer is made."""
+        """One of the places there are; held until the answer is sent."""
         if self._under_way >= MOST_AT_ONCE:
             raise Refusal(
                 Code.RATE_LIMITED,

@@ -6,7 +6,7 @@ A name stands for a whole file or for none: what is being written has no name ye
 import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
@@ -22,7 +22,9 @@ FOLDER: Final = "files"
 _CHUNK: Final = 1 << 18
 _PART_BYTES: Final = 8 << 20
 _PARTS_AT_ONCE: Final = 2
-_LIMIT_S: Final = 20
+# How long a store may be silent. A whole download has no such limit: its reader sets the pace.
+SILENCE_S: Final = 20.0
+_LONGEST: Final = timedelta(hours=12)
 _NO_ROOM: Final = "os error 28"
 
 
@@ -36,8 +38,9 @@ class Opened(Struct, frozen=True):
 class Files:
     """Nothing is connected or loaded before it is first used."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, *, silence_s: float = SILENCE_S) -> None:
         self._settings = settings
+        self._silence = timedelta(seconds=silence_s)
 
     @property
     def folder(self) -> Path | None:
@@ -143,9 +146,10 @@ class Files:
             client_options={
                 "allow_http": self._settings.files_s3_endpoint.startswith("http:"),
                 "connect_timeout": timedelta(seconds=5),
-                "timeout": timedelta(seconds=_LIMIT_S),
+                "read_timeout": self._silence,
+                "timeout": _LONGEST,
             },
-            retry_config={"max_retries": 3, "retry_timeout": timedelta(seconds=_LIMIT_S)},
+            retry_config={"max_retries": 3, "retry_timeout": self._silence},
         )
 
     def _s3_options(self) -> Any:
@@ -166,7 +170,7 @@ async def _chunks(found: Any, place: str) -> AsyncIterator[bytes]:
 
 @contextmanager
 def _explained(place: str) -> Iterator[None]:
-    """Says in a sentence that files cannot be reached; the cause is for the log."""
+    """Says in a sentence that files cannot be reached; where they are and why, in the log."""
     from obstore.exceptions import BaseError  # noqa: PLC0415 - as above
 
     try:
@@ -176,11 +180,15 @@ def _explained(place: str) -> Iterator[None]:
             raise errors.unavailable("There is no room left for files on the server.", 30) from (
                 error
             )
-        raise errors.unavailable(f"The files in {place} cannot be reached.", 30) from error
+        cause = ConnectionError(f"{place}: {error}")
+        cause.__cause__ = error
+        raise errors.unavailable("The files cannot be reached at the moment.", 30) from cause
 
 
 def _remove_broken(folder: Path, before: float) -> None:
     """What a process left that was killed while it wrote: such files end in # and a number."""
     for path in folder.rglob("*#*"):
-        if path.is_file() and path.stat().st_mtime < before:
-            path.unlink(missing_ok=True)
+        # Its writer may come to its end meanwhile.
+        with suppress(FileNotFoundError):
+            if path.is_file() and path.stat().st_mtime < before:
+                path.unlink()

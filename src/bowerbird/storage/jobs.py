@@ -5,8 +5,10 @@ writes under an older one writes nothing: a worker that was thought dead can do 
 """
 
 import secrets
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from msgspec import Struct
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.errors import Code, Refusal
@@ -14,8 +16,21 @@ from bowerbird.model.jobs import MOST_TRIES, Job, JobCount, JobShown
 from bowerbird.storage.database import Database, Transaction, Values
 
 _ID_BYTES: Final = 16
-_DIED: Final = f"It was begun {MOST_TRIES} times, and each time its worker ended in mid-work."
+_DIED: Final = f"At the last of {MOST_TRIES} tries its worker ended in mid-work."
+# So many accounts are looked at to find whose turn it is: bounded work, however many wait.
+_WINDOW: Final = 100
+_FEW: Final = 5
+_LAST_ACCOUNT: Final = 2**63 - 1
 _CANCELLED: Final = "It was cancelled."
+
+
+class _Turn(Struct, frozen=True):
+    """An account that waits, and its job that is due longest, if any is."""
+
+    account_id: int
+    job_id: str | None
+    at_work: int
+    served_at: int
 
 
 class JobStore:
@@ -55,29 +70,92 @@ class JobStore:
         values = {"account_id": account_id, "kind": kind}
         return int((await transaction.rows(self._text("count_unfinished"), values))[0][0])
 
+    async def unfinished_of_kind(self, kind: str, priority: int, most: int) -> int:
+        """Of all accounts, counted up to `most`."""
+        values = {"kind": kind, "priority": priority, "limit": most}
+        return int((await self._database.rows(self._text("unfinished_of_kind"), values))[0][0])
+
     async def is_any_due(self, kinds: Sequence[str], most_priority: int) -> bool:
-        """Only reads: a worker without work leaves the database alone."""
-        return bool(
-            await self._database.rows(self._text("is_any_due"), self._wanted(kinds, most_priority))
-        )
+        return bool(await self._turns(kinds, most_priority, frozenset()))
 
     async def claim(
-        self, kinds: Sequence[str], most_priority: int, *, lease_s: float, now: int
+        self,
+        kinds: Sequence[str],
+        most_priority: int,
+        *,
+        lease_s: float,
+        now: int,
+        except_of: Collection[int] = (),
     ) -> Job | None:
-        """The job whose turn it is; None when there is none, or another worker was quicker."""
+        """The job whose turn it is; None when there is none, or other workers were quicker.
 
-        async def work(transaction: Transaction) -> Job | None:
-            wanted = self._wanted(kinds, most_priority)
-            while rows := await transaction.rows(self._text("next_due"), wanted):
-                account_id, job_id, tries = rows[0]
-                values = {"account_id": account_id, "job_id": job_id, "lease": _micro(lease_s)}
-                if tries < MOST_TRIES:
-                    claimed = await transaction.rows(self._text("claim"), values)
-                    return Job(*claimed[0])
-                await self._end(transaction, account_id, job_id, _DIED, now)
-            return None
+        Whose turn it is, is only read: a worker without work leaves the database alone.
+        """
+        while turns := await self._turns(kinds, most_priority, frozenset(except_of)):
+            job, is_to_go_on = await self._claim_one(turns, _micro(lease_s), now)
+            if not is_to_go_on:
+                return job
+        return None
+
+    async def _claim_one(
+        self, turns: Sequence[_Turn], lease: int, now: int
+    ) -> tuple[Job | None, bool]:
+        """A claimed job; and whether to look again, as a job was ended that died too often."""
+
+        async def work(transaction: Transaction) -> tuple[Job | None, bool]:
+            for turn in turns:
+                values = {
+                    "account_id": turn.account_id,
+                    "job_id": turn.job_id,
+                    "most_tries": MOST_TRIES,
+                }
+                claim = {**values, "lease": lease}
+                if claimed := await transaction.rows(self._text("claim"), claim):
+                    return Job(*claimed[0]), False
+                dead = {**values, "error": _DIED, "now": now}
+                if await transaction.rows(self._text("fail_of_dead"), dead):
+                    return None, True
+            return None, False
 
         return await self._database.write(work)
+
+    async def _turns(
+        self, kinds: Sequence[str], most_priority: int, except_of: frozenset[int]
+    ) -> list[_Turn]:
+        """The most urgent jobs that are due, a few; an account that is served little comes first.
+
+        Where more accounts wait than are looked at, those looked at change from time to time.
+        """
+        above = -1
+        while True:
+            wanted = {"above": above, "most_priority": most_priority}
+            rows = await self._database.rows(self._text("next_priority"), wanted)
+            if rows[0][0] is None:
+                return []
+            above = rows[0][0]
+            turns = [
+                turn
+                for turn in await self._waiting(kinds, above)
+                if turn.job_id is not None and turn.account_id not in except_of
+            ]
+            if turns:
+                return sorted(turns, key=lambda turn: (turn.at_work, turn.served_at))[:_FEW]
+
+    async def _waiting(self, kinds: Sequence[str], priority: int) -> list[_Turn]:
+        found = await self._window(kinds, priority, 0)
+        if len(found) < _WINDOW:
+            return found
+        others = await self._window(kinds, priority, secrets.randbelow(_LAST_ACCOUNT))
+        return list({turn.account_id: turn for turn in (*found, *others)}.values())
+
+    async def _window(self, kinds: Sequence[str], priority: int, after: int) -> list[_Turn]:
+        values = {
+            "kinds": self._database.text_list(kinds),
+            "priority": priority,
+            "after": after,
+            "limit": _WINDOW,
+        }
+        return [_Turn(*row) for row in await self._database.rows(self._text("turns"), values)]
 
     async def hold(self, job: Job, done: int, total: int, *, lease_s: float) -> bool:
         """Prolongs the lease and notes the progress; False when the job is somebody else's."""
@@ -148,8 +226,10 @@ class JobStore:
         rows = await self._database.slow_rows(self._text("latest"), {"limit": limit})
         return [JobShown(*row) for row in rows]
 
-    async def counts(self) -> list[JobCount]:
-        return [JobCount(*row) for row in await self._database.slow_rows(self._text("counts"), {})]
+    async def counts(self, *, only_unfinished: bool = False) -> list[JobCount]:
+        """All that are kept are many more than the unfinished, which an index holds alone."""
+        sql = self._text("counts_unfinished" if only_unfinished else "counts")
+        return [JobCount(*row) for row in await self._database.slow_rows(sql, {})]
 
     async def due_to_expire(self, now: int, limit: int) -> list[JobShown]:
         """Finished jobs whose file's time is over."""
@@ -191,11 +271,8 @@ class JobStore:
         values = {"account_id": account_id, "job_id": job_id, "error": error, "now": now}
         return bool(await transaction.rows(self._text("fail", "TRUE"), values))
 
-    def _wanted(self, kinds: Sequence[str], most_priority: int) -> dict[str, Any]:
-        return {"kinds": self._database.text_list(kinds), "most_priority": most_priority}
-
     def _text(self, name: str, held: str = "") -> str:
-        fragments = {part: self._sql[part] for part in ("now", "bytes", "one_of_kinds", "lock")}
+        fragments = {part: self._sql[part] for part in ("now", "bytes", "one_of_kinds")}
         return self._sql[name].format(**fragments, held=held)
 
 

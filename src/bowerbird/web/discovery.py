@@ -22,11 +22,12 @@ def protected_resources(settings: Settings) -> dict[str, Json]:
     """Path -> metadata (RFC 9728): for the origin, and for each address behind it."""
     api = f"{settings.api_origin}/v1"
     tools = settings.tool_server
+    origin = protected_resource(settings, settings.api_origin, "Bowerbird API")
     return {
         # The tool server first: at an address without a path, the origin's own form is the API's.
         _inserted(tools): protected_resource(settings, tools, "Bowerbird tool server"),
         _inserted(api): protected_resource(settings, api, "Bowerbird API"),
-        PROTECTED_RESOURCE: protected_resource(settings, settings.api_origin, "Bowerbird API"),
+        **dict.fromkeys((_inserted(settings.api_origin), PROTECTED_RESOURCE), origin),
     }
 
 
@@ -39,6 +40,12 @@ def protected_resource(settings: Settings, resource: str, name: str) -> Json:
         "scopes_supported": [],
         "resource_documentation": f"{settings.site_origin}/docs",
     }
+
+
+def authorization_servers(settings: Settings) -> dict[str, Json]:
+    """Path -> metadata: where everybody looks, and where RFC 8414 wants an issuer with a path."""
+    paths = (_inserted(settings.site_origin, AUTHORIZATION_SERVER), AUTHORIZATION_SERVER)
+    return dict.fromkeys(paths, authorization_server(settings))
 
 
 def authorization_server(settings: Settings) -> Json:
@@ -74,12 +81,12 @@ def ai_catalog(settings: Settings) -> Json:
                 "identifier": f"urn:air:{server_card.publisher(settings)}:mcp:bowerbird",
                 "displayName": f"{server_card.TITLE} tool server",
                 "type": server_card.MEDIA_TYPE,
-                "url": f"{settings.tool_server.rstrip('/')}/server-card",
+                "url": f"{settings.tool_server}/server-card",
             }
         ],
     }
 
 
-def _inserted(address: str) -> str:
+def _inserted(address: str, well_known: str = PROTECTED_RESOURCE) -> str:
     """Where the metadata of an address stands: the well-known part goes before its path."""
-    return PROTECTED_RESOURCE + urlsplit(address).path.rstrip("/")
+    return well_known + urlsplit(address).path.rstrip("/")

@@ -59,9 +59,11 @@ class Resources:
 
     def _documents(self) -> dict[str, Maker]:
         settings = self._settings
-        protected = discovery.protected_resources(settings)
-        made: dict[str, Maker] = {path: _json(fields) for path, fields in protected.items()}
-        made[discovery.AUTHORIZATION_SERVER] = _json(discovery.authorization_server(settings))
+        metadata = {
+            **discovery.protected_resources(settings),
+            **discovery.authorization_servers(settings),
+        }
+        made: dict[str, Maker] = {path: _json(fields) for path, fields in metadata.items()}
         made[discovery.AI_CATALOG] = _json(
             discovery.ai_catalog(settings), discovery.AI_CATALOG_TYPE
         )

@@ -19,6 +19,7 @@ from bowerbird.wire.replies import JSON, PRIVATE, Header, Reply
 Build = Callable[[], Awaitable[bytes]]
 _Key = tuple[int, int, int, str, str, bytes, str, int, str]
 _ENTRY_BYTES: Final = 1_000
+_ANY: Final = b"*"
 
 
 class Asked(Struct, frozen=True):
@@ -57,14 +58,23 @@ class AnswerCache:
             asked.minute,
             asked.vectors,
         )
-        if asked.if_none_match is not None and (tag := _tag(key)) in asked.if_none_match:
+        if asked.if_none_match is None:
+            return await self._found(key, build)
+        tag = _tag(key)
+        # "*" means any answer that there is, so it has to be made before it is known to be one.
+        if _ANY in asked.if_none_match:
+            await self._found(key, build)
+        if is_among(tag, asked.if_none_match):
             return Reply(304, [(b"etag", tag), *PRIVATE])
+        return await self._found(key, build)
+
+    async def _found(self, key: _Key, build: Build) -> Reply:
         kept = self._kept.get(key)
         if kept is not None:
             self._kept.move_to_end(key)
             return kept
         built = await build()
-        reply = _reply(self._finish(built) if self._finish else built, _tag(key), encoding)
+        reply = _reply(self._finish(built) if self._finish else built, _tag(key), key[6])
         self._keep(key, reply)
         return reply
 
@@ -74,7 +84,7 @@ class AnswerCache:
         tag = (
             b'"%b"' % hashlib.blake2b(encoding.encode() + body, digest_size=16).hexdigest().encode()
         )
-        if asked.if_none_match is not None and tag in asked.if_none_match:
+        if is_among(tag, asked.if_none_match):
             return Reply(304, [(b"etag", tag), *PRIVATE])
         return _reply(body, tag, encoding)
 
@@ -87,6 +97,14 @@ class AnswerCache:
         self._bytes += size
         while self._bytes > self._most_bytes:
             self._bytes -= _size(*self._kept.popitem(last=False))
+
+
+def is_among(tag: bytes, if_none_match: bytes | None) -> bool:
+    """Whether a client says that it has the answer with this tag."""
+    if if_none_match is None:
+        return False
+    sent = {part.strip().removeprefix(b"W/") for part in if_none_match.split(b",")}
+    return tag in sent or _ANY in sent
 
 
 def _size(key: _Key, reply: Reply) -> int:

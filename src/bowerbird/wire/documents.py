@@ -7,7 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from bowerbird.wire import compression
-from bowerbird.wire.answers import Asked
+from bowerbird.wire.answers import Asked, is_among
 from bowerbird.wire.replies import Header, Reply
 
 METHODS: Final = b"GET, HEAD, OPTIONS"
@@ -55,14 +55,6 @@ class Document(Struct, frozen=True):
 
 def preflight() -> Reply:
     return Reply(204, list(_PREFLIGHT))
-
-
-def is_among(tag: bytes, if_none_match: bytes | None) -> bool:
-    """Whether a client says that it has the answer with this tag."""
-    if if_none_match is None:
-        return False
-    sent = {part.strip().removeprefix(b"W/") for part in if_none_match.split(b",")}
-    return tag in sent or b"*" in sent
 
 
 @lru_cache(maxsize=128)

@@ -5,13 +5,20 @@ Only single ranges are served: whoever asks for several gets the whole file, as 
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
-from typing import Final
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, Final
 
 from msgspec import Struct
 from starlette.types import Receive, Send
 
 _RANGE: Final = re.compile(rb"bytes=(\d{0,18})-(\d{0,18})", re.IGNORECASE)
+
+# What a server may hold of an answer before somebody takes it.
+_PIECE_BYTES: Final = 64 * 1024
+
+
+class NotTaken(Exception):  # noqa: N818 - named for what it is
+    """The client did not take its answer in time."""
 
 
 class Span(Struct, frozen=True):
@@ -68,3 +75,28 @@ async def _send(pieces: AsyncIterator[bytes], send: Send, *, is_head: bool) -> N
 async def _until_left(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
+
+
+def in_time(send: Send, limit_s: float) -> Send:
+    """Sends piece by piece, as they are taken; raises when that lasts longer than the limit."""
+    deadline: float | None = None
+
+    async def sent(message: Any) -> None:
+        nonlocal deadline
+        deadline = deadline or asyncio.get_running_loop().time() + limit_s
+        try:
+            async with asyncio.timeout_at(deadline):
+                for piece in _pieces(message):
+                    await send(piece)
+        except TimeoutError:
+            raise NotTaken from None
+
+    return sent
+
+
+def _pieces(message: Any) -> Iterator[Any]:
+    body: bytes = message.get("body", b"")
+    for start in range(0, len(body) - _PIECE_BYTES, _PIECE_BYTES):
+        yield {**message, "body": body[start : start + _PIECE_BYTES], "more_body": True}
+    last = max(len(body) - 1, 0) // _PIECE_BYTES * _PIECE_BYTES
+    yield {**message, "body": body[last:]} if last else message

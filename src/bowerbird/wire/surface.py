@@ -105,6 +105,8 @@ class Surface:
     ) -> None:
         try:
             await streaming.send_all(pieces, receive, send, is_head=request.method == "HEAD")
+        except streaming.NotTaken:
+            raise
         except Exception:  # noqa: BLE001 - the answer has begun; its missing end tells the caller
             self._log.exception("broken off", reference=request.request_id.decode())
 

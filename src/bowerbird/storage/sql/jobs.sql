@@ -24,44 +24,64 @@ SELECT count(*)
    AND j.kind = :kind
    AND j.completed_at IS NULL
 
--- name: is_any_due
-SELECT o.job_id
+-- name: unfinished_of_kind
+-- Up to a limit, over all accounts.
+SELECT count(*)
+  FROM (SELECT 1 AS one
+          FROM job AS j
+         WHERE j.completed_at IS NULL
+           AND j.priority = :priority
+           AND j.kind = :kind
+         LIMIT :limit) AS found
+
+-- name: next_priority
+SELECT min(o.priority)
   FROM job AS o
  WHERE o.completed_at IS NULL
-   AND o.due_at <= {now}
+   AND o.priority > :above
    AND o.priority <= :most_priority
-   AND {one_of_kinds}
- LIMIT 1
 
--- name: next_due
--- Of each account its first job that is due; of these the most urgent, then that of the account
--- that has the fewest at work, then of the one that was served longest ago.
-SELECT j.account_id, j.job_id, j.tries
-  FROM (SELECT o.account_id, o.job_id,
-               row_number() OVER (PARTITION BY o.account_id
-                                  ORDER BY o.priority, o.created_at, o.job_id) AS place
+-- name: turns
+-- Walks from account to account along the index, a few of them; of each the job that is due
+-- longest, if any is, how many it has at work, and when it was last served.
+WITH RECURSIVE visited (account_id, steps) AS (
+    SELECT (SELECT min(o.account_id)
+              FROM job AS o
+             WHERE o.completed_at IS NULL
+               AND o.priority = :priority
+               AND o.account_id > :after), 1
+     UNION ALL
+    SELECT (SELECT min(o.account_id)
+              FROM job AS o
+             WHERE o.completed_at IS NULL
+               AND o.priority = :priority
+               AND o.account_id > v.account_id), v.steps + 1
+      FROM visited AS v
+     WHERE v.account_id IS NOT NULL
+       AND v.steps < :limit
+)
+SELECT v.account_id,
+       (SELECT o.job_id
           FROM job AS o
          WHERE o.completed_at IS NULL
+           AND o.priority = :priority
+           AND o.account_id = v.account_id
            AND o.due_at <= {now}
-           AND o.priority <= :most_priority
-           AND {one_of_kinds}) AS first_due
-  JOIN job AS j ON j.account_id = first_due.account_id AND j.job_id = first_due.job_id
- WHERE first_due.place = 1
-   AND j.completed_at IS NULL
-   AND j.due_at <= {now}
- ORDER BY j.priority,
-          (SELECT count(*)
-             FROM job AS r
-            WHERE r.account_id = j.account_id
-              AND r.completed_at IS NULL
-              AND r.state = 'processing'
-              AND r.due_at > {now}),
-          coalesce((SELECT max(s.started_at) FROM job AS s WHERE s.account_id = j.account_id), 0),
-          j.created_at, j.job_id
- LIMIT 1
-{lock}
+           AND {one_of_kinds}
+         ORDER BY o.due_at, o.created_at, o.job_id
+         LIMIT 1) AS job_id,
+       (SELECT count(*)
+          FROM job AS r
+         WHERE r.account_id = v.account_id
+           AND r.state = 'processing'
+           AND r.due_at > {now}) AS at_work,
+       coalesce((SELECT max(s.started_at) FROM job AS s WHERE s.account_id = v.account_id), 0)
+           AS served_at
+  FROM visited AS v
+ WHERE v.account_id IS NOT NULL
 
 -- name: claim
+-- Gives no row when another worker was quicker, or when it was tried often enough.
 UPDATE job
    SET state = 'processing',
        tries = tries + 1,
@@ -71,6 +91,9 @@ UPDATE job
        done = 0
  WHERE account_id = :account_id
    AND job_id = :job_id
+   AND completed_at IS NULL
+   AND due_at <= {now}
+   AND tries < :most_tries
 RETURNING account_id, job_id, kind, parameters, tries, priority, fence
 
 -- name: hold
@@ -108,12 +131,26 @@ UPDATE job
        fence = fence + 1,
        tries = :tries,
        due_at = {now} + :pause,
-       error = :error
+       error = coalesce(CAST(:error AS text), error)
  WHERE account_id = :account_id
    AND job_id = :job_id
    AND fence = :fence
    AND completed_at IS NULL
 RETURNING fence
+
+-- name: fail_of_dead
+-- After the last try of which nobody told the end. Keeps what was told of an earlier one.
+UPDATE job
+   SET state = 'failed',
+       fence = fence + 1,
+       error = coalesce(error || ' ', '') || :error,
+       completed_at = :now
+ WHERE account_id = :account_id
+   AND job_id = :job_id
+   AND completed_at IS NULL
+   AND due_at <= {now}
+   AND tries >= :most_tries
+RETURNING job_id
 
 -- name: fail
 UPDATE job
@@ -169,6 +206,13 @@ SELECT j.account_id, j.job_id, j.kind, j.state, j.tries, j.done, j.total, j.para
 -- name: counts
 SELECT j.kind, j.state, count(*), min(j.created_at)
   FROM job AS j
+ GROUP BY j.kind, j.state
+ ORDER BY j.kind, j.state
+
+-- name: counts_unfinished
+SELECT j.kind, j.state, count(*), min(j.created_at)
+  FROM job AS j
+ WHERE j.completed_at IS NULL
  GROUP BY j.kind, j.state
  ORDER BY j.kind, j.state
 

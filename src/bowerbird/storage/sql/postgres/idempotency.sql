@@ -13,14 +13,14 @@ SELECT l.account_id, CAST(:idempotency_key AS text), CAST(:fingerprint AS bytea)
 RETURNING status
 
 -- name: forget_old
--- Passes over what another node is removing.
+-- Passes over what another node is removing. As an array, because it is then chosen only once.
 DELETE FROM idempotency
  WHERE account_id = :account_id
-   AND idempotency_key IN (SELECT i.idempotency_key
-                             FROM idempotency AS i
-                            WHERE i.account_id = :account_id
-                              AND i.created_at < :before
-                            ORDER BY i.created_at
-                            LIMIT :most
-                              FOR UPDATE SKIP LOCKED)
+   AND idempotency_key = ANY(ARRAY(SELECT i.idempotency_key
+                                     FROM idempotency AS i
+                                    WHERE i.account_id = :account_id
+                                      AND i.created_at < :before
+                                    ORDER BY i.created_at
+                                    LIMIT :most
+                                      FOR UPDATE SKIP LOCKED))
 RETURNING idempotency_key

@@ -9,10 +9,6 @@ CAST(:parameters AS bytea)
 -- name: one_of_kinds
 o.kind = ANY(CAST(:kinds AS text[]))
 
--- name: lock
--- Passes over what another worker is claiming.
-FOR UPDATE OF j SKIP LOCKED
-
 -- name: forget_old
 -- Passes over what another node is removing. As an array, because it is then chosen only once.
 DELETE FROM job

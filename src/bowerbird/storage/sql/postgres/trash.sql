@@ -1,12 +1,12 @@
 -- name: empty
--- Passes over what another node is removing.
+-- Passes over what another node is removing. As an array, because it is then chosen only once.
 DELETE FROM trash
  WHERE account_id = :account_id
-   AND post_id IN (SELECT t.post_id
-                     FROM trash AS t
-                    WHERE t.account_id = :account_id
-                      AND t.trashed_at < :before
-                    ORDER BY t.trashed_at
-                    LIMIT :most
-                      FOR UPDATE SKIP LOCKED)
+   AND post_id = ANY(ARRAY(SELECT t.post_id
+                             FROM trash AS t
+                            WHERE t.account_id = :account_id
+                              AND t.trashed_at < :before
+                            ORDER BY t.trashed_at
+                            LIMIT :most
+                              FOR UPDATE SKIP LOCKED))
 RETURNING post_id

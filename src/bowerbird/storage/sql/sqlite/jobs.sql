@@ -9,9 +9,6 @@ CAST(unixepoch('subsec') * 1000000 AS INTEGER)
 -- name: one_of_kinds
 o.kind IN (SELECT known.value FROM json_each(:kinds) AS known)
 
--- name: lock
--- The writer's transaction holds the whole file already.
-
 -- name: forget_old
 DELETE FROM job
  WHERE account_id = :account_id

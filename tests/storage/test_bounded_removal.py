@@ -1,0 +1,46 @@
+"""A sweep removes no more at once than it says, whatever plan PostgreSQL makes of it."""
+
+import pytest
+
+from bowerbird.storage.database import Database, Transaction
+from tests.support import databases
+from tests.support.postgres import ThrowawayPostgres
+from tests.support.working import new_account
+
+pytestmark = pytest.mark.anyio
+
+# Then only plans are left that ask for the rows to be removed again and again.
+PLANNED_BADLY = ("hashjoin", "mergejoin", "hashagg", "sort", "material", "memoize")
+FILL = {
+    "idempotency": (
+        "INSERT INTO idempotency (account_id, idempotency_key, fingerprint, status, headers, body,"
+        " created_at) VALUES (:account_id, :name, 'x', 200, '', 'x', :at)"
+    ),
+    "trash": (
+        "INSERT INTO trash (account_id, post_id, bookmark, trashed_at)"
+        " VALUES (:account_id, :name, 'x', :at)"
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("table", "statement"), [("idempotency", "forget_old"), ("trash", "empty")]
+)
+async def test_a_limit_holds(postgres: ThrowawayPostgres, table: str, statement: str) -> None:
+    async with databases.fresh_postgres(postgres) as database:
+        account_id = await new_account(database)
+        assert await removed(database, account_id, table, statement) == ["00", "01"]
+
+
+async def removed(database: Database, account_id: int, table: str, statement: str) -> list[str]:
+    async def work(transaction: Transaction) -> list[str]:
+        for at in range(40):
+            values = {"account_id": account_id, "name": f"{at:02}", "at": at}
+            await transaction.run(FILL[table], values)
+        for part in PLANNED_BADLY:
+            await transaction.run(f"SET LOCAL enable_{part} = off", {})
+        values = {"account_id": account_id, "before": 1_000, "most": 2}
+        rows = await transaction.rows(database.queries(table)[statement], values)
+        return sorted(row[0] for row in rows)
+
+    return await database.write(work)
