@@ -115,6 +115,10 @@ def build(
     endpoints = _endpoints(
         parts, Trash(database, clock), AnswerCache(settings.answer_cache_mb * 1024 * 1024)
     )
+
+    def note_use(account_id: int) -> None:
+        uses.note(account_id, VERSION)
+
     routes = [(endpoint.method, endpoint.path) for endpoint in endpoints]
     notices = deprecation.notices(deprecations, routes, settings.site_origin)
     api = Surface(
@@ -124,9 +128,16 @@ def build(
         measures=measures,
         upgrade_url=settings.upgrade_url,
         deprecations=notices,
-        note_use=lambda account_id: uses.note(account_id, VERSION),
+        note_use=note_use,
     )
-    tools = tool_server(settings, parts, authenticate=authenticate, calls=calls, measures=measures)
+    tools = tool_server(
+        settings,
+        parts,
+        authenticate=authenticate,
+        calls=calls,
+        measures=measures,
+        note_use=note_use,
+    )
     has_sandbox = settings.sandbox == "on"
     pages = site(
         settings,

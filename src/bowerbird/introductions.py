@@ -61,10 +61,10 @@ class Introductions:
         try:
             answer = await self._asked(data)
             said = msgspec.json.decode(answer, type=_Completion).choices[0].message.content
-        except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError, OSError) as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL, OSError, UnicodeError) as error:
             self._log.warning("no introduction", reason=type(error).__name__)
             return None
-        except (msgspec.MsgspecError, IndexError, _Unusable) as error:
+        except (msgspec.MsgspecError, IndexError, ValueError, _Unusable) as error:
             self._log.warning("no introduction", reason=str(error)[:200])
             return None
         return _bounded(said)

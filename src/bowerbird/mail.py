@@ -4,6 +4,7 @@ Whoever sends must know what became of a letter, so every failure says whether i
 taken (`MailAway`, `MailRefused`) or may have been (`MailUnsure`).
 """
 
+import asyncio
 import re
 from contextlib import suppress
 from email.errors import MessageError
@@ -61,6 +62,10 @@ class MailRefused(Exception):  # noqa: N818 - named for what is the case
     """The letter was not taken, and will not be."""
 
 
+class MailInterrupted(asyncio.CancelledError):
+    """Whoever sends was stopped before the letter was handed over: it was surely not taken."""
+
+
 class Mailer:
     def __init__(self, settings: Settings) -> None:
         self._url = urlsplit(settings.smtp_url)
@@ -84,12 +89,20 @@ class Mailer:
         message = self._message(letter, recipient)
         client = _client(self._url, self._our_name)
         try:
-            await _connect(client)
-            await self._hand_over(client, recipient.addr_spec, message)
+            await self._announce(client, recipient.addr_spec)
+            await _hand_over(client, message)
         finally:
             client.close()
 
-    async def _hand_over(self, client: "SmtpClient", to: str, message: EmailMessage) -> None:
+    async def _announce(self, client: "SmtpClient", to: str) -> None:
+        """All that comes before the letter itself."""
+        try:
+            await _connect(client)
+            await self._address(client, to)
+        except asyncio.CancelledError:
+            raise MailInterrupted from None
+
+    async def _address(self, client: "SmtpClient", to: str) -> None:
         import aiosmtplib as smtp  # noqa: PLC0415 - a start without mail shall not load it
 
         is_ascii = to.isascii()
@@ -104,14 +117,6 @@ class Mailer:
         except (smtp.SMTPException, OSError) as error:
             # A refused sender is the settings' fault, not the letter's.
             raise MailAway(_shown(error)) from None
-        try:
-            await client.data(message.as_bytes())
-        except smtp.SMTPDataError as refused:
-            raise _judged(refused.code, refused.message) from None
-        except (smtp.SMTPException, OSError) as error:
-            raise MailUnsure(_shown(error)) from None
-        with suppress(smtp.SMTPException, OSError):
-            await client.quit()
 
     def _message(self, letter: Letter, recipient: Address) -> EmailMessage:
         message = EmailMessage(policy=_ASCII if recipient.addr_spec.isascii() else _UTF8)
@@ -182,6 +187,19 @@ async def _connect(client: "SmtpClient") -> None:
         await client.ehlo()
     except (smtp.SMTPException, OSError) as error:
         raise MailAway(_shown(error)) from None
+
+
+async def _hand_over(client: "SmtpClient", message: EmailMessage) -> None:
+    import aiosmtplib as smtp  # noqa: PLC0415 - a start without mail shall not load it
+
+    try:
+        await client.data(message.as_bytes())
+    except smtp.SMTPDataError as refused:
+        raise _judged(refused.code, refused.message) from None
+    except (smtp.SMTPException, OSError) as error:
+        raise MailUnsure(_shown(error)) from None
+    with suppress(smtp.SMTPException, OSError):
+        await client.quit()
 
 
 def _judged(code: int, message: str) -> MailAway | MailRefused:

@@ -16,7 +16,8 @@ _LAST_PORT: Final = 65_535
 _ATOM: Final = r"[A-Za-z0-9!#$%&'*+/=?^_{|}~-]+"
 _MAILBOX: Final = rf"{_ATOM}(?:\.{_ATOM})*@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*"
 _SENDER: Final = re.compile(rf'(?:[^<>@"\\,;:()\[\]\x00-\x1f\x7f]*<{_MAILBOX}>|{_MAILBOX})')
-_VISIBLE: Final = re.compile(r"[\x21-\x7e]+")
+_VISIBLE: Final = re.compile(r"[\x21-\x7e]*")
+_ORIGIN: Final = re.compile(r"[a-z]+://[^/?#@\s]+/?")
 _CONTACT: Final = re.compile(rf"{_MAILBOX}|https://[^\s<>\"]+")
 
 
@@ -119,7 +120,8 @@ class Settings:
     intro_url: str = setting(
         "",
         "Base address of an OpenAI-compatible service that writes a digest's introduction, such "
-        "as `https://api.example.com/v1`; it gets the texts of the posts. Empty means none.",
+        "as `https://api.example.com/v1`; it gets the posts' authors, titles and texts. Empty "
+        "means none.",
     )
     intro_key: str = setting("", "Key of that service.", secret=True)
     intro_model: str = setting("", "Name of the model that writes introductions.")
@@ -150,10 +152,7 @@ class Settings:
             if value < least:
                 raise BadSetting(f"{PREFIX}{name.upper()}={value} is too small: at least {least}.")
         self._check_ports()
-        for name in ("base_url", "site_url", "mcp_url", "embedding_url", "intro_url"):
-            _check_address(name, getattr(self, name))
-        for name in ("embedding_key", "intro_key", "files_s3_key_id", "files_s3_secret"):
-            _check_key(name, getattr(self, name))
+        self._check_addresses()
         if self.intro_url and not self.intro_model:
             raise BadSetting(f"{PREFIX}INTRO_MODEL is empty: say which model writes introductions.")
         for name in ("operator_contact", "security_contact"):
@@ -173,6 +172,14 @@ class Settings:
                 raise BadSetting(
                     f"{PREFIX}{name.upper()}={value} is too large: ports end at {_LAST_PORT}."
                 )
+
+    def _check_addresses(self) -> None:
+        for name in ("base_url", "site_url", "mcp_url", "embedding_url", "intro_url"):
+            _check_address(name, getattr(self, name))
+        for origin in self.tool_origins.split(","):
+            _check_origin("tool_origins", origin.strip())
+        for name in ("embedding_key", "intro_key", "files_s3_key_id", "files_s3_secret"):
+            _check_key(name, getattr(self, name))
 
     def _check_files(self) -> None:
         parts = urlsplit(self.files_url)
@@ -282,26 +289,35 @@ def _is_mail_server(text: str) -> bool:
 def _check_address(name: str, value: str) -> None:
     if not value:
         return
-    try:
-        parts = urlsplit(value)
-        is_address = parts.scheme in ("http", "https") and bool(parts.hostname)
-        # Only asking for the port tells whether it is a number that ports can have.
-        is_address = is_address and parts.port != 0 and _VISIBLE.fullmatch(value) is not None
-    except ValueError:
-        is_address = False
-    if not is_address:
+    if not _is_web_address(value):
         raise BadSetting(
             f"{PREFIX}{name.upper()}={value!r} is not an http:// or https:// address "
             "(a port behind the host must be a number)."
         )
 
 
-def _check_key(name: str, value: str) -> None:
-    # Keys are sent in headers, which take no other characters. No sentence repeats a secret.
-    if value and not _VISIBLE.fullmatch(value):
+def _is_web_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        # Asked for, because only then it is looked at.
+        is_sound = parts.port != 0 and _VISIBLE.fullmatch(text) is not None
+    except ValueError:
+        return False
+    return is_sound and parts.scheme in ("http", "https") and bool(parts.hostname)
+
+
+def _check_origin(name: str, value: str) -> None:
+    if value and not (_is_web_address(value) and _ORIGIN.fullmatch(value)):
         raise BadSetting(
-            f"{PREFIX}{name.upper()} must be letters, digits and signs of ASCII, without spaces; "
-            "it holds another character."
+            f"{PREFIX}{name.upper()}: {value!r} is not an origin like https://app.example.com."
+        )
+
+
+def _check_key(name: str, value: str) -> None:
+    # It goes into a header. It is a secret, so the sentence does not repeat it.
+    if not _VISIBLE.fullmatch(value):
+        raise BadSetting(
+            f"{PREFIX}{name.upper()} holds characters that no key has; copy the key anew."
         )
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from tests.cli.libraries import EMAIL, Library, Ran
 from tests.support import make
+from tests.support.models import MODEL_DIR
 from tests.support.smtp import MailServer, mail_server
 
 WEEK = ("--period", "weekly", "--date", "2020-01-08")
@@ -106,6 +107,14 @@ def test_a_day_may_be_asked_for(library: Library) -> None:
             ("--period", "daily", "--date", "9990-01-01"),
             "1 January 9990 is not over yet in UTC.",
         ),
+        (
+            ("--date", "0001-01-01"),
+            "--date 0001-01-01 is out of range: it must be of the years 1971 to 9990.",
+        ),
+        (
+            ("--date", "9999-12-31"),
+            "--date 9999-12-31 is out of range: it must be of the years 1971 to 9990.",
+        ),
         (("--send",), "No mail server is set. Set BOWERBIRD_SMTP_URL to send mail."),
     ],
 )
@@ -116,6 +125,25 @@ def test_what_cannot_be_is_told_in_one_sentence(
 
     assert (ran.code, ran.text) == (1, f"Error: {sentence}")
     assert digests(library) == []
+
+
+def test_it_chooses_by_topic_as_the_worker_does(empty: Library, tmp_path: Path) -> None:
+    """Five posts about bread outdo one about telescopes, unless topics are known."""
+    library = Library({**empty.environment, "BOWERBIRD_MODEL_DIR": MODEL_DIR})
+    library.run("account", "create", EMAIL, "--plan", "pro")
+    texts = [f"baking sourdough bread at home, loaf {number}" for number in range(6)]
+    likes = {"favorite_count": 1_000}
+    posts = [make.post(text=t, author=f"baker{n}", metrics=likes) for n, t in enumerate(texts)]
+    posts.append(make.post(text="a telescope shows the rings of Saturn", author="stars"))
+    file = tmp_path / "posts.json"
+    file.write_text(json.dumps([{**post, "bookmarked_at": "2020-01-08"} for post in posts]))
+    library.run("import", EMAIL, file)
+    library.run("embed", EMAIL)
+
+    ran = library.run("digest", EMAIL, "--period", "daily", "--date", "2020-01-20")
+
+    worth_reading = ran.out.partition("## Worth reading")[2].partition("##")[0]
+    assert "telescope" in worth_reading, ran.text
 
 
 def test_an_unknown_address_is_told(library: Library) -> None:
@@ -132,6 +160,7 @@ def test_it_is_mailed_once(library: Library) -> None:
 
     assert first.code == 0
     assert first.text.endswith(f"Mailed to {EMAIL}.\n")
+    assert "This account takes no letters; this one goes because you ask for it." in first.text
     assert second.code == 1
     assert "it is not sent again" in second.text
     assert server.recipients == [EMAIL]

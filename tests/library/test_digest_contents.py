@@ -258,3 +258,17 @@ async def test_a_quiet_week_tells_of_what_waits(alice: Member) -> None:
 
     assert digest["saved"]["count"] == 0
     assert "Nothing new this week." in digest["markdown"]
+
+
+async def test_deleted_posts_are_not_told_as_more(alice: Member) -> None:
+    saved = [await save(alice, f"2026-07-14T12:00:{n:02d}+00:00") for n in range(9)]
+    await made(alice)
+    assert "And 2 more." in (await digesting.shown(alice))["markdown"]
+
+    # The newest are shown.
+    for post_id in saved[-3:]:
+        await alice.remove(post_id)
+
+    shown = await digesting.shown(alice)
+    assert len(shown["saved"]["posts"]) == 4
+    assert "And 2 more." in shown["markdown"]

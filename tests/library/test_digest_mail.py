@@ -289,3 +289,34 @@ async def test_an_hour_is_enough_for_a_server_that_takes_its_time(alice: Member)
 
     assert taken.is_set()
     assert (await state(alice))[0] == "sent"
+
+
+async def test_a_stop_before_the_letter_is_handed_over_leaves_it_to_the_next_worker(
+    alice: Member,
+) -> None:
+    await with_letter(alice)
+    reached = asyncio.Event()
+
+    async def says_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        reached.set()
+        await reader.read()
+        writer.close()
+
+    silent = await asyncio.start_server(says_nothing, "127.0.0.1", 0)
+    async with silent, mail_server() as server:
+        url = f"smtp://127.0.0.1:{silent.sockets[0].getsockname()[1]}"
+        sending = asyncio.create_task(
+            digesting.mail(alice, server, smtp_url=url).send_due(alice.account_id)
+        )
+        await reached.wait()
+        # Until the client waits for the greeting that does not come.
+        await asyncio.sleep(0.2)
+        sending.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await sending
+
+        assert await state(alice) == ("waiting", None)
+        await digesting.mail(alice, server).send_due(alice.account_id)
+
+    assert len(server.to("alice@example.com")) == 1
+    assert await state(alice) == ("sent", None)

@@ -1,11 +1,14 @@
 """When digests are made: after the period, at the hour, in the account's zone, and once."""
 
 import asyncio
+from datetime import date
 from typing import Any
 
 import pytest
 
 from bowerbird.library.digest_making import DigestMaking
+from bowerbird.model.accounts import Account
+from bowerbird.model.periods import PeriodKind, containing
 from bowerbird.storage.database import Database
 from bowerbird.storage.digests import NEVER, DigestStore
 from tests.support import digesting, service, writing
@@ -143,6 +146,23 @@ async def test_two_workers_make_one_digest(opened_twice: tuple[Database, Databas
     assert await digesting.ids(cast.alice) == ["weekly-2026-07-13"]
     # Only one of them has written a digest.
     assert await writing.version(cast.alice) == before + 1
+
+
+async def test_a_letter_goes_though_somebody_makes_the_digest_at_the_same_moment(
+    alice: Member,
+) -> None:
+    await digesting.prefer(alice, "2026-07-18T12:00:00+00:00", mail=True)
+    # Older posts are unread: their topics are asked for while the digest is being made.
+    await save(alice, "2026-07-14", "2026-01-14")
+    by_hand = digesting.making(alice)
+
+    async def topics(account: Account, _: Any) -> dict[int, int]:
+        assert await by_hand.make(account, containing(PeriodKind.WEEKLY, date(2026, 7, 14)))
+        return {}
+
+    await digesting.make(alice, can_mail=True, topics=topics)
+
+    assert (await digesting.shown(alice, format="json"))["mail"]["state"] == "waiting"
 
 
 async def test_an_account_that_is_gone_is_left_alone(alice: Member) -> None:

@@ -19,10 +19,11 @@ from bowerbird.library.digest_shown import (
     PostsPart,
     SavedPart,
     one_line,
+    shown,
     title_of,
     web_address,
 )
-from bowerbird.model.digests import AuthorCount, LabelCount, MailState, period_of
+from bowerbird.model.digests import AuthorCount, Contents, Digest, LabelCount, MailState, period_of
 
 EMPTY = PostsPart(0, [])
 # What means something to Markdown or HTML, and everything else now and then.
@@ -57,6 +58,15 @@ links = st.sampled_from(
 )
 
 
+def author_counts(name: str, handle: str) -> list[AuthorCount]:
+    """As a digest shows those that its record holds."""
+    contents = Contents(by_author=[AuthorCount(handle, name, 1)])
+    period = period_of("weekly-2026-07-13")
+    assert period
+    record = Digest(period.kind, period.first_day, "UTC", 0, contents)
+    return shown(record, {}).saved.by_author
+
+
 def post(text: str = "", author: str = "Ada", title: str = "", link: str = "") -> DigestPost:
     return DigestPost(
         post_id="1",
@@ -72,7 +82,11 @@ def post(text: str = "", author: str = "Ada", title: str = "", link: str = "") -
 
 
 def digest(
-    *posts: DigestPost, label: str = "birds", introduction: str | None = None
+    *posts: DigestPost,
+    label: str = "birds",
+    introduction: str | None = None,
+    author: str = "Ada",
+    handle: str = "ada",
 ) -> DigestShown:
     return DigestShown(
         digest_id="weekly-2026-07-13",
@@ -86,7 +100,7 @@ def digest(
         mail=MailShown(MailState.NONE, None, None),
         introduction=introduction,
         saved=SavedPart(
-            len(posts), [LabelCount(label, 1)], [AuthorCount("ada", "Ada", 1)], list(posts)
+            len(posts), [LabelCount(label, 1)], author_counts(author, handle), list(posts)
         ),
         unread=EMPTY,
         a_year_ago=EMPTY,
@@ -124,7 +138,12 @@ KNOWN_TAGS = {
 def test_html_shows_the_text_and_nothing_comes_of_it(
     text: str, author: str, title: str, link: str
 ) -> None:
-    shown = digest(post(text, author, title, link), label=one_line(text, 80) or "x")
+    shown = digest(
+        post(text, author, title, link),
+        label=one_line(text, 80) or "x",
+        author=author,
+        handle=title,
+    )
 
     read = Read(html(shown))
 
@@ -139,7 +158,12 @@ def test_html_shows_the_text_and_nothing_comes_of_it(
 def test_markdown_shows_the_text_and_nothing_comes_of_it(
     text: str, author: str, title: str, link: str
 ) -> None:
-    shown = digest(post(text, author, title, link), label=one_line(text, 80) or "x")
+    shown = digest(
+        post(text, author, title, link),
+        label=one_line(text, 80) or "x",
+        author=author,
+        handle=title,
+    )
     reader = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
     tokens = reader.parse(markdown(shown))

@@ -7,6 +7,7 @@ from bowerbird.library.version_use import VersionUse
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
 from bowerbird.storage.version_use import VersionUseStore
+from tests.support import toolcalls
 from tests.support.service import NOW, Member, Service, SetClock
 
 pytestmark = pytest.mark.anyio
@@ -97,3 +98,10 @@ async def test_what_the_database_does_not_take_waits_for_the_next_time(cast: Ser
     await service.uses.flush()
 
     assert cast.alice.account_id in await _uses(cast.database)
+
+
+async def test_a_call_of_a_tool_is_a_use_too(cast: Service) -> None:
+    await toolcalls.call(cast.bob, "list_labels")
+    await cast.app.uses.flush()
+
+    assert await _uses(cast.database) == {cast.bob.account_id: ("v1", TODAY)}

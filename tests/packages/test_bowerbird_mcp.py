@@ -155,6 +155,9 @@ def test_one_slow_call_does_not_hold_up_the_others_and_can_be_cancelled(tmp_path
         (502, "text/html", b"<h1>Bad gateway</h1>", "The server answered HTTP 502."),
         (302, "text/html", b"", "The server answered HTTP 302."),
         (200, "text/html", b"<h1>Sign in</h1>", "The server answered HTTP 200."),
+        (200, "application/json", b"{not\njson", "The server's answer is none to this request."),
+        (200, "application/json", b"null", "The server's answer is none to this request."),
+        (200, "application/json", b'{"id":"other","result":{}}', "The server's answer is none to"),
         (503, "application/json", b'{"status":false,"code":"X","error":"Y."}', "X: Y."),
         (
             400,
@@ -174,7 +177,7 @@ def test_a_failure_of_http_is_an_error_with_the_right_id(
             answer = pump.ask("tools/list", "mine")
 
     assert answer["id"] == "mine"
-    assert answer["error"]["message"] == said
+    assert answer["error"]["message"].startswith(said)
 
 
 def test_a_server_that_is_away_is_named_and_may_come_back(tmp_path: Path) -> None:
@@ -225,6 +228,25 @@ def test_check_says_whether_it_works(there: Running) -> None:
     assert wrong.returncode == missing.returncode == 1
     assert "UNAUTHORIZED" in wrong.stderr
     assert "SERVICE_TOKEN is not set" in missing.stderr
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<h1>Sign in</h1>",
+        b"{}",
+        b"null",
+        b'{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"No"}}',
+        b'{"jsonrpc":"2.0","id":1,"result":{"content":[], "isError": true}}',
+    ],
+)
+def test_check_takes_no_other_page_for_the_server(body: bytes) -> None:
+    with odd_server() as (address, odd):
+        odd.body = body
+        checked = ran("--check", SERVICE_URL=address, SERVICE_TOKEN="key")
+
+    assert (checked.returncode, checked.stdout) == (1, "")
+    assert f"{address} answered 200" in checked.stderr
 
 
 def test_the_path_may_be_left_out_of_the_address(there: Running) -> None:

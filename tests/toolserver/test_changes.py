@@ -53,6 +53,7 @@ async def test_labels_come_and_go(alice: Member) -> None:
         "affected": 1,
         "posts": [{"post_id": post_id, "labels": ["Birds"]} for post_id in both],
         "not_found": ["404"],
+        "truncated": False,
     }
     listed = await call(alice, "list_labels")
     assert listed == {
@@ -82,18 +83,26 @@ async def test_a_batch_reports_each_change_by_itself(alice: Member) -> None:
         {"op": "add", "post_ids": [5], "label_name": "new"},
         {"op": "paint", "post_ids": ids, "label_name": "new"},
         "nonsense",
+        {"op": "add", "post_ids": ids * 101, "label_name": "new"},
+        {"op": "add", "tweet_ids": ids, "label_name": "new"},
+        {"op": "add", "post_ids": ["x" * 41], "label_name": "new"},
     ]
 
     done = await call(alice, "batch_label", operations=operations)
 
-    assert (done["succeeded"], done["failed"]) == (2, 3)
+    assert (done["succeeded"], done["failed"]) == (2, 6)
     assert done["results"][0] == {"index": 0, "ok": True, "affected": 1, "not_found": ["404"]}
     wrong = [result["error"] for result in done["results"][2:]]
     number = "must be a string: a JSON number would lose digits."
+    fields = "is not a field here; op, post_ids, label_name are."
+    digits = f"must be a post id, which is 1 to 40 digits, got '{'x' * 41}'."
     assert wrong == [
         f"INVALID_REQUEST: operations[2].post_ids[0]: {number}",
         "INVALID_REQUEST: operations[3].op: must be add or remove.",
         "INVALID_REQUEST: operations[4]: must be an object with op, post_ids and label_name.",
+        "INVALID_REQUEST: operations[5].post_ids: must be an array of 1 to 100, got 101.",
+        f"INVALID_REQUEST: operations[6].'tweet_ids': {fields}",
+        f"INVALID_REQUEST: operations[7].post_ids[0]: {digits}",
     ]
     assert (await alice.listed())["data"][0]["tags"] == ["new"]
 

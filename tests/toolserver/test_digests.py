@@ -25,6 +25,7 @@ async def test_the_latest_is_shown_unless_another_is_named(alice: Member) -> Non
     made = await with_days(alice, 2)
 
     latest = await call(alice, "get_digest")
+    assert await call(alice, "get_digest", digest_id="latest") == latest
     other = await call(alice, "get_digest", digest_id=made[1])
 
     assert (latest["digest_id"], other["digest_id"]) == (made[0], made[1])
@@ -44,7 +45,9 @@ async def test_a_digest_can_be_read_as_a_resource(alice: Member) -> None:
 async def test_what_is_not_there_is_named(alice: Member, bob: Member) -> None:
     made = await with_days(bob, 1)
 
-    assert (await refusal(alice, "get_digest")).startswith("NOT_FOUND: No digest 'latest'")
+    for asked in ({}, {"digest_id": "latest"}):
+        said = await refusal(alice, "get_digest", **asked)
+        assert said.startswith("NOT_FOUND: No digest has been made yet.")
     said = await refusal(alice, "get_digest", digest_id=made[0])
     assert said.startswith(f"NOT_FOUND: No digest '{made[0]}'")
     wrong = await refusal(alice, "list_digests", cursor="x")

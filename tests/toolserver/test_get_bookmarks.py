@@ -60,7 +60,12 @@ async def test_what_does_not_fit_is_named_so_that_it_can_be_asked_for(alice: Mem
         ({"post_ids": [12]}, "INVALID_REQUEST: post_ids[0]: must be a string: a JSON number"),
         ({"post_ids": ["1", None]}, "INVALID_REQUEST: post_ids[1]: must be a post id"),
         ({"post_ids": ["1"], "max_chars": 5}, "INVALID_REQUEST: max_chars: must be from 280 to"),
-        ({"post_ids": ["404", "a\x00b"]}, "NOT_FOUND: No bookmark '404, a\\x00b' on this account."),
+        ({"post_ids": ["404", "a\x00b"]}, "INVALID_REQUEST: post_ids[1]: must be a post id, which"),
+        (
+            {"post_ids": ["1" * 41]},
+            "INVALID_REQUEST: post_ids[0]: must be a post id, which is 1 to",
+        ),
+        ({"post_ids": ["404"]}, "NOT_FOUND: No bookmark '404' on this account."),
     ],
 )
 async def test_what_is_wrong_is_named(

@@ -8,7 +8,7 @@ import pytest
 from starlette.types import Message
 
 from bowerbird import app
-from bowerbird.settings import Settings
+from bowerbird.settings import BadSetting, Settings
 from tests.support.service import Service, SetClock
 from tests.support.toolcalls import NEWEST, headers_of, message, post
 
@@ -137,8 +137,10 @@ async def test_a_broken_message_gets_the_protocols_own_answer(
         ("tools/call", {"name": 5}, -32602),
         ("tools/call", {"name": "list_bookmarks", "arguments": []}, -32602),
         ("tools/call", {"name": "sing"}, -32602),
-        ("resources/read", {"uri": "file:///etc/passwd"}, -32602),
-        ("resources/read", {"uri": "bookmark://1/../2"}, -32602),
+        ("tools/list", {"cursor": "invented"}, -32602),
+        ("prompts/list", {"cursor": "invented"}, -32602),
+        ("resources/list", {"cursor": "invented"}, -32602),
+        ("resources/templates/list", {"cursor": "invented"}, -32602),
         ("completion/complete", {}, -32602),
         ("initialize", {}, -32602),
     ],
@@ -156,6 +158,30 @@ async def test_a_request_that_cannot_be_served_is_told_so_in_both_eras(
     newer = await post(service.alice.client, message(method, params), **_plain_name(params))
     assert newer.status_code == (404 if code == -32601 else 400)
     assert newer.json()["error"]["code"] in (code, -32020)
+
+
+@pytest.mark.parametrize("uri", ["file:///etc/passwd", "bookmark://1/../2", "view://none"])
+async def test_a_resource_that_is_not_there_is_told_as_each_era_does(
+    service: Service, uri: str
+) -> None:
+    body = {"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": {"uri": uri}}
+
+    for version in ({}, {"MCP-Protocol-Version": "2025-11-25"}):
+        older = (await sent(service, body, **version)).json()["error"]
+        assert (older["code"], older["data"]) == (-32002, {"uri": uri})
+    newer = (await post(service.alice.client, message("resources/read", {"uri": uri}))).json()
+    assert newer["error"]["code"] == -32602
+
+
+async def test_a_wrong_parameter_is_named(service: Service) -> None:
+    params = {"name": "list_bookmarks", "arguments": []}
+
+    answer = await sent(service, {**CALL, "params": params})
+
+    said = answer.json()["error"]["message"]
+    assert (
+        said == "Invalid request parameters: params.arguments: Input should be a valid dictionary."
+    )
 
 
 def _plain_name(params: dict[str, Any]) -> dict[str, str]:
@@ -275,3 +301,17 @@ async def test_a_client_that_goes_leaves_nothing_running(service: Service) -> No
     assert started.is_set()
     assert ended.is_set()
     assert answered == []
+
+
+@pytest.mark.parametrize(
+    "origin", ["foo", "https://x:abc", "https://", "ftp://x", "https://x/path", "https://a@x", "*"]
+)
+def test_an_origin_that_is_none_stops_the_start(origin: str) -> None:
+    with pytest.raises(BadSetting, match=r"BOWERBIRD_TOOL_ORIGINS: .* is not an origin like"):
+        Settings.from_env({"BOWERBIRD_TOOL_ORIGINS": f"https://app.example.com, {origin}"})
+
+
+@pytest.mark.parametrize("name", ["BASE_URL", "SITE_URL", "MCP_URL"])
+def test_an_address_with_an_impossible_port_stops_the_start(name: str) -> None:
+    with pytest.raises(BadSetting, match=f"BOWERBIRD_{name}='https://x:abc' is not an http"):
+        Settings.from_env({f"BOWERBIRD_{name}": "https://x:abc"})

@@ -62,7 +62,6 @@ async def test_a_call_costs_what_it_costs_over_rest(cast: Service) -> None:
     saved = await free.save()
 
     await ask(free, "tools/list")
-    await ask(free, "resources/list")
     await ask(free, "prompts/list")
     await call(free, "count_bookmarks")
     await refusal(free, "list_bookmarks", limit=0)
@@ -73,6 +72,10 @@ async def test_a_call_costs_what_it_costs_over_rest(cast: Service) -> None:
     await call(free, "count_bookmarks", q="x")
     await ask(free, "resources/read", uri=f"bookmark://{saved['post_id']}")
     assert await used(cast) == 4
+    await free.get("/v1/views")
+    assert await used(cast) == 5
+    await ask(free, "resources/list")
+    assert await used(cast) == 6
 
 
 async def test_a_used_up_month_is_told_with_its_end(cast: Service) -> None:
@@ -88,7 +91,10 @@ async def test_a_used_up_month_is_told_with_its_end(cast: Service) -> None:
         free.client, message("resources/read", {"uri": f"bookmark://{saved['post_id']}"})
     )
 
-    for said in (read, written, resource.json()["error"]["message"]):
+    listed = await post(free.client, message("resources/list", {}))
+
+    refused = (answer.json()["error"]["message"] for answer in (resource, listed))
+    for said in (read, written, *refused):
         assert said.startswith("SUBSCRIPTION_REQUIRED: The free plan's 100 calls")
         assert "2026-08-01" in said
     assert (await free.account()).unread == 1

@@ -2,6 +2,7 @@
 
 import sys
 from datetime import date, datetime
+from typing import Final
 
 import click
 
@@ -12,14 +13,21 @@ from bowerbird.library.accounts import Accounts
 from bowerbird.library.digest_mail import DigestMail
 from bowerbird.library.digest_making import DigestMaking
 from bowerbird.library.digest_shown import title_of
+from bowerbird.library.digest_topics import DigestTopics
 from bowerbird.library.digests import Digests
+from bowerbird.library.meaning import Meaning
 from bowerbird.mail import Mailer
 from bowerbird.model.accounts import Account
 from bowerbird.model.digests import Digest, Mailing, MailState
 from bowerbird.model.instants import without_offset
 from bowerbird.model.periods import Period, PeriodKind, containing, latest_due, zone_of
+from bowerbird.search.models import Models
 from bowerbird.settings import PREFIX
 from bowerbird.storage.digests import DigestStore
+
+# Within them a calendar has a week before and a year after every day.
+_FIRST_YEAR: Final = 1971
+_LAST_YEAR: Final = 9990
 
 
 @click.command()
@@ -71,10 +79,19 @@ async def _made(
     opened: Opened, account: Account, kind: PeriodKind | None, day: date | None
 ) -> Digest:
     period = await _period(opened, account, kind, day)
+    models = Models(opened.settings)
+    topics = DigestTopics(opened.database, Meaning(opened.database, models))
     making = DigestMaking(
-        opened.database, opened.clock, introductions=Introductions(opened.settings)
+        opened.database,
+        opened.clock,
+        introductions=Introductions(opened.settings),
+        # As the worker chooses: whoever makes it, it is the same digest.
+        topics=topics.of,
     )
-    made = await making.make(account, period)
+    try:
+        made = await making.make(account, period)
+    finally:
+        await models.close()
     if made is None:
         raise Refusal(Code.NOT_FOUND, f"There is nothing to tell of {title_of(period)}.")
     return made
@@ -88,6 +105,11 @@ async def _period(
     kind = kind or wanted.kind or PeriodKind.WEEKLY
     if day is None:
         return latest_due(kind, zone, wanted.hour, now)
+    if not _FIRST_YEAR <= day.year <= _LAST_YEAR:
+        raise Refusal(
+            Code.INVALID_REQUEST,
+            f"--date {day} is out of range: it must be of the years {_FIRST_YEAR} to {_LAST_YEAR}.",
+        )
     period = containing(kind, day)
     if period.end(zone) > now:
         raise Refusal(
@@ -102,6 +124,9 @@ async def _sent(opened: Opened, account: Account, found: Digest) -> Mailing:
         raise Refusal(
             Code.INVALID_REQUEST, f"That digest was mailed at {when} UTC; it is not sent again."
         )
+    wanted = await DigestStore(opened.database).preferences(account.account_id)
+    if not wanted.is_mailed:
+        click.echo("This account takes no letters; this one goes because you ask for it.", err=True)
     mailer = Mailer(opened.settings)
     mail = DigestMail(opened.database, opened.clock, mailer.send, opened.settings.site_origin)
     return await mail.send_by_hand(account.account_id, found)

@@ -20,7 +20,7 @@ from bowerbird.library import digest_html, digest_markdown, digest_schedule, dig
 from bowerbird.library.digest_shown import DigestShown, shown
 from bowerbird.library.digests import unsubscribe_token
 from bowerbird.library.edits import lock
-from bowerbird.mail import Letter, MailAway, MailRefused, MailUnsure
+from bowerbird.mail import Letter, MailAway, MailInterrupted, MailRefused, MailUnsure
 from bowerbird.model.digests import Digest, Mailing, MailState
 from bowerbird.storage.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
@@ -78,8 +78,15 @@ class DigestMail:
         if letter is None:
             return
         claimed = await self._claim(account_id, found, is_asked=is_asked)
-        if claimed is not None:
-            await self._note(account_id, claimed, await self._handed_over(letter, claimed.mailing))
+        if claimed is None:
+            return
+        try:
+            mailing = await self._handed_over(letter, claimed.mailing)
+        except MailInterrupted:
+            # As before it was claimed: the next worker sends it.
+            await self._note(account_id, claimed, found.mailing)
+            raise
+        await self._note(account_id, claimed, mailing)
 
     async def _claim(self, account_id: int, found: Digest, *, is_asked: bool) -> Digest | None:
         """The digest as ours to send; None if it is not for us, or not wanted any more."""

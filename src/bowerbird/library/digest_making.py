@@ -64,7 +64,7 @@ class DigestMaking:
                 if found is not None:
                     await self._mail(transaction, account_id, found, wanted)
                 elif made is not None:
-                    await self._put(transaction, account_id, made)
+                    await self._put_due(transaction, account_id, made, wanted)
                 await self._store.settle(transaction, account_id, now + 1)
             await digest_schedule.reschedule(self._store, transaction, account_id, now)
 
@@ -123,14 +123,27 @@ class DigestMaking:
             await self._store.set_mailing(transaction, account_id, found, self._mailing(wanted))
             await self._edits.touch(transaction, account_id)
 
-    async def _put(self, transaction: Transaction, account_id: int, digest: Digest) -> None:
-        if await self._store.put(transaction, account_id, digest):
-            # The list of digests has changed, and answers are kept by the library's version.
-            await self._edits.touch(transaction, account_id)
+    async def _put_due(
+        self, transaction: Transaction, account_id: int, made: Digest, wanted: Preferences
+    ) -> None:
+        if await self._put(transaction, account_id, made):
+            return
+        # Somebody has made it meanwhile, perhaps by hand: then its letter is still to go.
+        other = await self._store.by_period(account_id, made.period, transaction)
+        if other is not None:
+            await self._mail(transaction, account_id, other, wanted)
+
+    async def _put(self, transaction: Transaction, account_id: int, digest: Digest) -> bool:
+        """Whether it was written; not if somebody else was first."""
+        if not await self._store.put(transaction, account_id, digest):
+            return False
+        # The list of digests has changed, and answers are kept by the library's version.
+        await self._edits.touch(transaction, account_id)
+        return True
 
 
 def _told(digest: Digest, posts: dict[str, bytes]) -> dict[str, Any]:
-    """What an introduction may speak of: nothing about the account, only the posts in short."""
+    """What an introduction may speak of: authors, titles and texts of posts, nothing else."""
     told = shown(digest, posts)
 
     def short(part: Any) -> list[dict[str, Any]]:
@@ -139,9 +152,4 @@ def _told(digest: Digest, posts: dict[str, bytes]) -> dict[str, Any]:
             for post in part.posts
         ]
 
-    return {
-        "saved_count": told.saved_count,
-        "labels": [label.label_name for label in told.saved.by_label],
-        "saved_posts": short(told.saved),
-        "unread_posts": short(told.unread),
-    }
+    return {"saved_posts": short(told.saved), "unread_posts": short(told.unread)}

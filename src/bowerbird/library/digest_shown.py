@@ -20,6 +20,7 @@ MONTHS: Final = (
 )
 LONGEST_TEXT: Final = 280
 _LONGEST_TITLE: Final = 120
+_LONGEST_HANDLE: Final = 60
 # What may stand in an address beside letters and digits; all else is percent-encoded.
 _IN_ADDRESSES: Final = "!#$%&'()*+,-./:;=?@_~"
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
@@ -98,7 +99,10 @@ def shown(digest: Digest, posts: Mapping[str, bytes]) -> DigestShown:
         **_summary(digest),
         introduction=contents.introduction,
         saved=SavedPart(
-            contents.saved_count, contents.by_label, contents.by_author, standing(contents.saved)
+            contents.saved_count,
+            contents.by_label,
+            [_author(author) for author in contents.by_author],
+            standing(contents.saved),
         ),
         unread=PostsPart(contents.unread_count, standing(contents.unread)),
         a_year_ago=PostsPart(contents.year_ago_count, standing(contents.year_ago)),
@@ -159,6 +163,15 @@ def _summary(digest: Digest) -> dict[str, Any]:
     }
 
 
+def _author(author: AuthorCount) -> AuthorCount:
+    """A name is others' text too: it is bounded and stands on one line."""
+    return AuthorCount(
+        one_line(author.author_username, _LONGEST_HANDLE),
+        one_line(author.author_name, _LONGEST_TITLE),
+        author.count,
+    )
+
+
 def _post(ready: bytes) -> DigestPost:
     bookmark = _bookmark(ready)
     details = bookmark.tweet_details
@@ -166,7 +179,7 @@ def _post(ready: bytes) -> DigestPost:
     text = details.text or str(article.get("preview_text") or article.get("plain_text") or "")
     return DigestPost(
         post_id=bookmark.post_id,
-        author_username=bookmark.author_username,
+        author_username=one_line(bookmark.author_username, _LONGEST_HANDLE),
         author_name=one_line(bookmark.author_details.name, _LONGEST_TITLE),
         title=one_line(str(article.get("title") or ""), _LONGEST_TITLE),
         text=one_line(text, LONGEST_TEXT),

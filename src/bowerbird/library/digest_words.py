@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from bowerbird.library.digest_contents import SAVED, YEAR_AGO
 from bowerbird.library.digest_shown import MONTHS, DigestPost, DigestShown
 from bowerbird.model import instants
 from bowerbird.model.periods import PeriodKind, local_day, zone_of
@@ -19,7 +20,7 @@ class Section(NamedTuple):
     # Said below the heading, above the posts; may be empty.
     note: str
     posts: list[DigestPost]
-    # How many more there are than are shown.
+    # How many more there were than were shown, also when some of those are deleted by now.
     more: int
 
 
@@ -45,7 +46,7 @@ def labels(digest: DigestShown) -> list[tuple[str, int]]:
 
 def authors(digest: DigestShown) -> list[tuple[str, int]]:
     return [
-        (author.author_name or f"@{author.author_username}", author.count)
+        (_named(author.author_name, author.author_username), author.count)
         for author in digest.saved.by_author
     ]
 
@@ -55,7 +56,7 @@ def sections(digest: DigestShown) -> Iterator[Section]:
     forgotten = [digest.forgotten] if digest.forgotten else []
     saved, unread, year_ago = digest.saved, digest.unread, digest.a_year_ago
     found = (
-        Section("Saved", "", saved.posts, saved.count - len(saved.posts)),
+        Section("Saved", "", saved.posts, saved.count - SAVED),
         Section(
             "Worth reading", f"Out of {counted(unread.count, 'unread post')}.", unread.posts, 0
         ),
@@ -63,7 +64,7 @@ def sections(digest: DigestShown) -> Iterator[Section]:
             _YEAR_AGO[PeriodKind(digest.kind)],
             "",
             year_ago.posts,
-            year_ago.count - len(year_ago.posts),
+            year_ago.count - YEAR_AGO,
         ),
         Section("Forgotten?", "Saved long ago and never opened.", forgotten, 0),
     )
@@ -71,7 +72,11 @@ def sections(digest: DigestShown) -> Iterator[Section]:
 
 
 def author_of(post: DigestPost) -> str:
-    return post.author_name or (f"@{post.author_username}" if post.author_username else "Someone")
+    return _named(post.author_name, post.author_username)
+
+
+def _named(name: str, handle: str) -> str:
+    return name or (f"@{handle}" if handle else "Someone")
 
 
 def day_of(post: DigestPost, digest: DigestShown) -> str:

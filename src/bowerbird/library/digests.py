@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
+from bowerbird.errors import Code, Refusal
 from bowerbird.library import (
     bodies,
     cursors,
@@ -153,13 +154,15 @@ class Digests:
         return wanted
 
     async def _find(self, account: Account, given: str | None) -> Digest:
-        found = None
-        if given is None:
+        if given is None or given == LATEST:
             found = next(iter(await self._store.page(account.account_id, None, 1)), None)
-        elif period := period_of(given):
-            found = await self._store.by_period(account.account_id, period)
+            if found is None:
+                raise Refusal(Code.NOT_FOUND, "No digest has been made yet.")
+            return found
+        period = period_of(given)
+        found = await self._store.by_period(account.account_id, period) if period else None
         if found is None:
-            raise errors.not_found("digest", given or LATEST)
+            raise errors.not_found("digest", given)
         return found
 
     def _shown(self, wanted: Preferences) -> PreferencesShown:

@@ -267,6 +267,9 @@ def _op(operation: Any) -> str | None:
 
 def _parsed(index: int, operation: Any) -> _Request | Refusal:
     place = f"operations[{index}]"
+    if isinstance(operation, Refusal):
+        # Whoever calls takes less than the library does, and has said so.
+        return operation
     if not isinstance(operation, dict):
         return errors.invalid(place, "must be an object with op, tweet_ids and label_name")
     if _op(operation) not in _APPLY:

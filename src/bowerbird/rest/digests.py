@@ -2,7 +2,7 @@
 
 import msgspec
 
-from bowerbird.library.digests import LATEST, Digests
+from bowerbird.library.digests import Digests
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import envelope, query
 from bowerbird.wire.answers import AnswerCache
@@ -33,8 +33,8 @@ def endpoints(digests: Digests, answers: AnswerCache) -> list[Endpoint]:
         async def build() -> bytes:
             given = query.given(call.asked.query_string, ONE_PARAMETERS)
             digest_id = call.path_params["digest_id"]
-            wanted = None if digest_id == LATEST else digest_id
-            return envelope.success(await digests.get(call.account, wanted, given.get("format")))
+            found = await digests.get(call.account, digest_id, given.get("format"))
+            return envelope.success(found)
 
         return await answers.answer(call.account, call.asked, build)
 

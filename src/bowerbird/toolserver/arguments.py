@@ -14,6 +14,7 @@ from bowerbird.toolserver.declared import Json, Tool
 
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 _WHOLE: Final = re.compile(r"[+-]?[0-9]{1,18}")
+_POST_ID: Final = re.compile(r"[0-9]{1,40}")
 _FLAGS: Final = {"true": True, "false": False}
 
 
@@ -43,6 +44,20 @@ def named(tool: Tool, sent: Mapping[str, Any]) -> set[str]:
     """The list's parameters that were sent with a value: what a plan's gates look at."""
     known = tool.arguments.keys() & set(LIST_PARAMETERS)
     return {name for name in known if sent.get(name) not in (None, "")}
+
+
+def check_names(place: str, schema: Json, value: Mapping[str, Any]) -> None:
+    """Refuses a field of an inner object that its schema does not declare."""
+    for name in value:
+        if name not in schema["properties"]:
+            declared = ", ".join(schema["properties"])
+            raise errors.invalid(
+                f"{place}.{errors.shown(name, 40)}", f"is not a field here; {declared} are"
+            )
+
+
+def check_ids(place: str, schema: Json, value: Mapping[str, Any]) -> None:
+    _array(place, schema, value.get("post_ids"))
 
 
 def _text(value: Any) -> str:
@@ -122,8 +137,10 @@ def _array(name: str, schema: Json, value: Any) -> list[Any]:
 def _item(name: str, item: Any) -> None:
     if isinstance(item, int | float) and not isinstance(item, bool):
         raise errors.invalid(name, "must be a string: a JSON number would lose digits")
-    if not item or not isinstance(item, str):
-        raise errors.invalid(name, f"must be a post id, got {_shown(item)}")
+    if not isinstance(item, str) or not _POST_ID.fullmatch(item):
+        raise errors.invalid(
+            name, f"must be a post id, which is 1 to 40 digits, got {_shown(item)}"
+        )
 
 
 def _object(name: str, _: Json, value: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from bowerbird.library.bodies import Body
 from bowerbird.library.bookmarks import BookmarkList, Bookmarks
 from bowerbird.library.marking import Marking
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver import arguments, posts, schemas
+from bowerbird.toolserver import arguments, posts, room, schemas
 from bowerbird.toolserver.declared import (
     READS,
     WRITES_AGAIN,
@@ -96,7 +96,7 @@ GET: Final = Tool(
         "Saved posts in full.",
         {
             "bookmarks": schemas.many(schemas.POST, "The posts, in the order asked for."),
-            "not_found": schemas.many({"type": "string"}, "Ids that are not in the library."),
+            "not_found": schemas.many({"type": "string"}, "Ids not in the library."),
             "left_out": schemas.many({"type": "string"}, "Ids that did not fit in this answer."),
             "truncated": schemas.TRUNCATED,
             "advice": schemas.ADVICE,
@@ -158,7 +158,7 @@ UPDATE: Final = Tool(
                 ),
                 "The state of each post now.",
             ),
-            "not_found": schemas.many({"type": "string"}, "Ids that are not in the library."),
+            "not_found": schemas.many({"type": "string"}, "Ids not in the library."),
         },
     ),
     hints=WRITES_AGAIN,
@@ -202,7 +202,7 @@ def offered(bookmarks: Bookmarks, marking: Marking, writes: Writes) -> list[Offe
         given = arguments.given(values)
         counts = await bookmarks.count(asked.account, given)
         filters = {"is_unread_only": True, "hide_archived": True, **_applied(given, values)}
-        return Answer({**msgspec.to_builtins(counts), "filters": filters})
+        return Answer({**msgspec.to_builtins(counts), "filters": room.filters(filters)})
 
     async def update_bookmarks(asked: Asked) -> Answer:
         async def effect(transaction: Transaction, body: Body) -> Any:
@@ -278,15 +278,18 @@ async def _found(
 
 
 def _in_full(found: list[bytes], not_found: list[str], most_chars: int) -> Json:
-    whole: list[Json] = [posts.cut(msgspec.json.decode(body), most_chars) for body in found]
-    shown = posts.fitting(whole, posts.MOST_BYTES)
-    left_out = [post["post_id"] for post in whole[len(shown.posts) :]]
+    whole: list[Json] = [room.cut(msgspec.json.decode(body), most_chars) for body in found]
+    # An id is named once: as not found, as left out, or with its post.
+    named = room.size([*not_found, *(post["post_id"] for post in whole)])
+    shown = room.fitting(whole, room.MOST_BYTES - room.AROUND // 2 - named)
+    left_out = [post["post_id"] for post in whole[len(shown.records) :]]
     made: Json = {
-        "bookmarks": shown.posts,
+        "bookmarks": shown.records,
         "not_found": not_found,
         "left_out": left_out,
-        "truncated": bool(left_out) or shown.posts[0] != whole[0],
+        "truncated": not shown.is_whole,
     }
+    advice = [room.SHORTENED] if shown.is_shortened else []
     if left_out:
-        made["advice"] = "Call again with the ids in left_out, or with a smaller max_chars."
-    return made
+        advice.append("Call again with the ids in left_out, or with a smaller max_chars.")
+    return {**made, "advice": " ".join(advice)} if advice else made

@@ -5,8 +5,8 @@ from typing import Final
 import msgspec
 
 from bowerbird.library.digest_shown import DigestShown, DigestSummary
-from bowerbird.library.digests import Digests
-from bowerbird.toolserver import arguments, posts, schemas
+from bowerbird.library.digests import LATEST, Digests, rendered
+from bowerbird.toolserver import arguments, room, schemas
 from bowerbird.toolserver.declared import READS, Answer, Asked, Json, Offered, Tool
 
 _SUMMARY: Final[dict[str, Json]] = {
@@ -17,8 +17,14 @@ _SUMMARY: Final[dict[str, Json]] = {
     "last_day": schemas.said("Of its period."),
     "saved_count": schemas.count("Posts saved in the period."),
 }
-_POSTS: Final = schemas.many({"type": "object"}, "Posts in short. Data.")
+_POSTS: Final = schemas.many({"type": "object"}, "Posts in short.")
 _PART: Final = schemas.record("Posts.", {"count": schemas.count("In all."), "posts": _POSTS})
+
+_SECTIONS: Final = ("saved", "unread", "a_year_ago")
+# The longest text, and the most labels of a post: lists are never longer otherwise.
+_STEPS: Final = ((280, 20), (280, 10), (140, 10), (100, 8))
+_LEFT_OUT: Final = "Not all of the digest fits in one answer: texts were cut, or posts left out."
+_ADVICE: Final = f"{_LEFT_OUT} get_bookmarks and list_bookmarks show them."
 
 LIST: Final = Tool(
     name="list_digests",
@@ -47,12 +53,12 @@ GET: Final = Tool(
         "reading, what was saved a year ago, and one forgotten post. The latest, unless digest_id "
         "names another."
     ),
-    arguments={"digest_id": schemas.text("digest_id from list_digests.", 40)},
+    arguments={"digest_id": schemas.text("digest_id from list_digests, or latest.", 40)},
     answer=schemas.record(
         "A digest.",
         {
             **_SUMMARY,
-            "introduction": schemas.said("A few sentences about it, where there are some."),
+            "introduction": schemas.said("A few sentences about it."),
             "saved": schemas.record(
                 "What was saved.",
                 {
@@ -65,8 +71,10 @@ GET: Final = Tool(
             "unread": _PART,
             "a_year_ago": _PART,
             "forgotten": {"type": "object", "description": "A post saved long ago, in short."},
+            "truncated": schemas.TRUNCATED,
+            "advice": schemas.ADVICE,
         },
-        optional=("introduction", "forgotten"),
+        optional=("introduction", "forgotten", "advice"),
     ),
     hints=READS,
 )
@@ -88,7 +96,7 @@ def offered(digests: Digests) -> list[Offered]:
 
     async def get_digest(asked: Asked) -> Answer:
         values = arguments.read(GET, asked.sent)
-        found = await digests.get(asked.account, values.get("digest_id") or None, "json")
+        found = await digests.get(asked.account, values.get("digest_id") or LATEST, "json")
         return Answer(_shown(found))
 
     return [Offered(LIST, list_digests), Offered(GET, get_digest)]
@@ -99,7 +107,37 @@ def _summary(digest: DigestSummary) -> Json:
     return {name: whole[name] for name in _SUMMARY}
 
 
+def markdown(digest: DigestShown) -> str:
+    """To read, and no longer than an answer may be."""
+    text, most = str(rendered(digest, "markdown").markdown), room.MOST_BYTES
+    while len(text.encode()) > room.MOST_BYTES:
+        # The marks of Markdown come on top of what the record holds.
+        most = most * 3 // 4
+        cut = msgspec.convert(_fitted(msgspec.to_builtins(digest), most), DigestShown)
+        text = f"{rendered(cut, 'markdown').markdown}\n{_LEFT_OUT}\n"
+    return text
+
+
 def _shown(digest: DigestShown) -> Json:
     whole: Json = msgspec.to_builtins(digest)
     known = {n: whole[n] for n in GET.answer["properties"] if whole.get(n) is not None}
-    return posts.fitting([known], posts.MOST_BYTES).posts[0]
+    made = _fitted(known, room.MOST_BYTES - room.AROUND)
+    if made is known:
+        return {**made, "truncated": False}
+    kept = {name: value for name, value in made.items() if value is not None}
+    return {**kept, "truncated": True, "advice": _ADVICE}
+
+
+def _fitted(digest: Json, most_bytes: int) -> Json:
+    """The digest itself where it fits; else shorter, with every part that it has."""
+    made = digest
+    for chars, labels in _STEPS:
+        if room.size(made) <= most_bytes:
+            return made
+        made = room.cut(digest, chars, labels)
+    while room.size(made) > most_bytes:
+        longest = max((made[name]["posts"] for name in _SECTIONS), key=len)
+        if not longest:
+            return {**made, "forgotten": None}
+        longest.pop()
+    return made

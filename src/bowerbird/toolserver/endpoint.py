@@ -48,6 +48,7 @@ class ToolServer:
         origins: Collection[str],
         measures: Measures,
         upgrade_url: str,
+        note_use: Callable[[int], None] = lambda _: None,
     ) -> None:
         self.path = path
         self._load = load
@@ -57,6 +58,8 @@ class ToolServer:
         self._origins = {origin.encode() for origin in origins}
         self._measures = measures
         self._upgrade_url = upgrade_url
+        # The tools call the version that they are built on.
+        self._note_use = note_use
         self._ids = RequestIds()
         self._log = structlog.get_logger().bind()
 
@@ -94,6 +97,7 @@ class ToolServer:
             return failure(400, None, INVALID_REQUEST, "The request's headers are too large.")
         account = await self._authenticate(call.headers.get(b"authorization"))
         call.caller = Caller(account, call.request_id)
+        self._note_use(account.account_id)
         if call.method != "POST":
             raise Refusal(
                 Code.METHOD_NOT_ALLOWED,

@@ -30,6 +30,7 @@ from mcp.shared.message import ServerMessageMetadata
 from mcp.shared.transport_context import TransportContext
 from mcp_types import methods
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, KNOWN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
 
 from bowerbird.errors import Refusal
 from bowerbird.toolserver.calling import Caller
@@ -125,7 +126,7 @@ class Exchange:
                 lifespan_state=None,
             )
         except Exception as error:  # noqa: BLE001 - mapped below, and logged where it is ours
-            found = handler_exception_to_error_data(error)
+            found = _wrong_params(error) or handler_exception_to_error_data(error)
             if found is None:
                 found = self._fault(caller)
             # Older revisions carry every answer to a well-formed request as a success of HTTP.
@@ -157,6 +158,16 @@ class _Context:
 
     async def progress(self, *_: Any, **__: Any) -> None:
         """Nothing, for the same reason."""
+
+
+def _wrong_params(error: Exception) -> types.ErrorData | None:
+    """Names the first parameter that is wrong; the SDK says only that one is."""
+    if not isinstance(error, ValidationError):
+        return None
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    place = ".".join(map(str, first["loc"])) or "params"
+    sentence = f"Invalid request parameters: {place[:80]}: {first['msg']}."
+    return types.ErrorData(code=types.INVALID_PARAMS, message=sentence)
 
 
 def _message(body: bytes) -> Json:

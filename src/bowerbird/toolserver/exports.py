@@ -29,7 +29,7 @@ _JOB: Final = schemas.record(
         "format": schemas.said("Form of the file."),
         "status": schemas.choice(
             "pending or processing: not ready yet. completed: download_url leads to the file. "
-            "failed: error says why. expired: the file was deleted; ask for a new export.",
+            "failed: error says why. expired: ask for a new export.",
             *State,
         ),
         "done": schemas.count("Posts written so far."),

@@ -4,10 +4,11 @@ from typing import Any, Final
 
 import msgspec
 
+from bowerbird.errors import Refusal
 from bowerbird.library.bodies import Body
 from bowerbird.library.labels import MOST_OPERATIONS, BatchResult, Labelled, Labels, Tagged
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver import arguments, posts, schemas
+from bowerbird.toolserver import arguments, room, schemas
 from bowerbird.toolserver.bookmarks import renamed
 from bowerbird.toolserver.declared import (
     DESTROYS,
@@ -24,6 +25,7 @@ from bowerbird.toolserver.writing import written
 from bowerbird.wire.writes import Writes
 
 _MOST_LABELLED: Final = 100
+_ERROR_CHARS: Final = 280
 _NAME: Final = schemas.text(
     "Name of the label, 1 to 100 characters. Names that differ only in case are the same label.",
     100,
@@ -35,15 +37,27 @@ _TAGGED: Final = schemas.record(
         "labels": schemas.many({"type": "string"}, "Names of its labels."),
     },
 )
-_NOT_FOUND: Final = schemas.many({"type": "string"}, "Ids that are not in the library.")
+_NOT_FOUND: Final = schemas.many({"type": "string"}, "Ids not in the library.")
 _CHANGED: Final = schemas.record(
     "What changed.",
     {
         "affected": schemas.count("Posts whose labels changed."),
         "posts": schemas.many(_TAGGED, "The labels of each post now."),
         "not_found": _NOT_FOUND,
+        **schemas.CUT,
     },
+    optional=("advice",),
 )
+_OPERATION: Final[Json] = {
+    "type": "object",
+    "properties": {
+        "op": schemas.choice("What to do with the label.", "add", "remove"),
+        "post_ids": schemas.ids("Ids of the posts.", _MOST_LABELLED),
+        "label_name": _NAME,
+    },
+    "required": ["op", "post_ids", "label_name"],
+    "additionalProperties": False,
+}
 
 LIST: Final = Tool(
     name="list_labels",
@@ -60,7 +74,7 @@ LIST: Final = Tool(
                 schemas.record(
                     "A label.",
                     {
-                        "label_name": schemas.said("Name of the label."),
+                        "label_name": schemas.said("Its name."),
                         "count": schemas.count("Posts that have it."),
                     },
                 ),
@@ -118,15 +132,7 @@ BATCH: Final = Tool(
             "minItems": 1,
             "maxItems": MOST_OPERATIONS,
             "description": "The changes, in the order in which they are carried out.",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "op": schemas.choice("What to do with the label.", "add", "remove"),
-                    "post_ids": schemas.ids("Ids of the posts.", _MOST_LABELLED),
-                    "label_name": _NAME,
-                },
-                "required": ["op", "post_ids", "label_name"],
-            },
+            "items": _OPERATION,
         },
         "idempotency_key": schemas.IDEMPOTENCY_KEY,
     },
@@ -150,7 +156,10 @@ BATCH: Final = Tool(
             ),
             "succeeded": schemas.count("Changes that were done."),
             "failed": schemas.count("Changes that were not."),
+            "truncated": schemas.TRUNCATED,
+            "advice": schemas.ADVICE,
         },
+        optional=("advice",),
     ),
     hints=DESTROYS,
 )
@@ -190,7 +199,8 @@ def _changing(labels: Labels, writes: Writes) -> list[Offered]:
     async def batch_label(asked: Asked) -> Answer:
         async def effect(transaction: Transaction, body: Body) -> Json:
             def operations() -> Json:
-                return {"operations": [_operation(one) for one in body()["operations"]]}
+                sent = enumerate(body()["operations"])
+                return {"operations": [_operation(index, one) for index, one in sent]}
 
             return _outcome(await labels.batch(transaction, asked.account, operations))
 
@@ -204,15 +214,16 @@ def _changing(labels: Labels, writes: Writes) -> list[Offered]:
 
 
 def _listed(held: list[Json]) -> Json:
-    shown = posts.fitting(held, posts.MOST_BYTES)
+    most = room.MOST_BYTES - room.AROUND
+    shown = room.fitting(held, most)
     made: Json = {
-        "labels": shown.posts,
+        "labels": shown.records,
         "total_count": len(held),
         "truncated": not shown.is_all,
     }
     if not shown.is_all:
         most_used = sorted(held, key=lambda one: one["count"], reverse=True)
-        made["labels"] = posts.fitting(most_used, posts.MOST_BYTES).posts
+        made["labels"] = room.fitting(most_used, most).records
         made["advice"] = (
             f"Only the {len(made['labels'])} most used of {len(held)} labels fit; the others can "
             "be used by their names all the same."
@@ -220,16 +231,35 @@ def _listed(held: list[Json]) -> Json:
     return made
 
 
-def _operation(one: Any) -> Any:
-    return renamed(one) if isinstance(one, dict) else one
+def _operation(index: int, one: Any) -> Any:
+    """Under the library's names; a refusal where it is not what this tool declares."""
+    if not isinstance(one, dict):
+        return one
+    place = f"operations[{index}]"
+    try:
+        arguments.check_names(place, _OPERATION, one)
+        arguments.check_ids(f"{place}.post_ids", _OPERATION["properties"]["post_ids"], one)
+    except Refusal as refused:
+        return refused
+    return renamed(one)
 
 
 def _changed(done: Labelled) -> Json:
-    return {
+    named = room.size(done.not_found)
+    posts = [_tagged(post) for post in done.posts]
+    shown = room.fitting(posts, room.MOST_BYTES - room.AROUND // 2 - named)
+    made: Json = {
         "affected": done.affected,
-        "posts": [_tagged(post) for post in done.posts],
+        "posts": shown.records,
         "not_found": done.not_found,
+        "truncated": not shown.is_whole,
     }
+    if not shown.is_whole:
+        made["advice"] = (
+            f"All {done.affected} changes were made; only the labels of {len(shown.records)} of "
+            f"{len(posts)} posts fit here. get_bookmarks shows those of the others."
+        )
+    return made
 
 
 def _tagged(post: Tagged) -> Json:
@@ -246,4 +276,16 @@ def _outcome(done: BatchResult) -> Json:
         if result.error is not None:
             shown["error"] = f"{result.error.code}: {in_our_words(result.error.message)}"
         results.append(shown)
-    return {"results": results, "succeeded": done.succeeded, "failed": done.failed}
+    return {**_fitted(results), "succeeded": done.succeeded, "failed": done.failed}
+
+
+def _fitted(results: list[Json]) -> Json:
+    """Every outcome stays; of the ids that were not found, only the first of each where it must."""
+    shown, most = results, _MOST_LABELLED
+    while most and room.size(shown) > room.MOST_BYTES - room.AROUND:
+        most //= 2
+        shown = [room.cut(result, _ERROR_CHARS, most) for result in results]
+    if shown is results:
+        return {"results": results, "truncated": False}
+    advice = f"Of the ids that were not found, only the first {most} of each change are named."
+    return {"results": shown, "truncated": True, "advice": advice}

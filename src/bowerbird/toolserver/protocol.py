@@ -11,6 +11,7 @@ from mcp.server.caching import CacheHint
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from bowerbird import __version__, errors
 from bowerbird.errors import Code, Refusal
@@ -28,6 +29,9 @@ _HOUR_MS: Final = 3_600_000
 _PUBLIC: Final = CacheHint(_HOUR_MS, "public")
 _NOBODY_ELSES: Final = CacheHint(0, "private")
 _FAULT: Final = 500
+# Of the revisions up to 2025-11-25; the newest calls it a wrong parameter.
+_RESOURCE_NOT_FOUND: Final = -32002
+_Page = types.PaginatedRequestParams | None
 _Context = ServerRequestContext[Any, Caller]
 
 
@@ -43,7 +47,8 @@ class Handlers:
         self._tools = [one.tool.published() for one in calling.offered]
         self._prompts: dict[str, Prompt] = {prompt.name: prompt for prompt in prompts}
 
-    async def list_tools(self, _: _Context, __: Any) -> Any:
+    async def list_tools(self, _: _Context, params: _Page) -> Any:
+        _only_one_page(params)
         return {"resultType": "complete", "tools": self._tools}
 
     async def call_tool(self, context: _Context, params: types.CallToolRequestParams) -> Any:
@@ -52,7 +57,8 @@ class Handlers:
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {errors.shown(params.name)}")
         return result
 
-    async def list_prompts(self, _: _Context, __: Any) -> Any:
+    async def list_prompts(self, _: _Context, params: _Page) -> Any:
+        _only_one_page(params)
         published = [prompt.published() for prompt in self._prompts.values()]
         return {"resultType": "complete", "prompts": published}
 
@@ -65,11 +71,15 @@ class Handlers:
         except Refusal as refused:
             raise MCPError(types.INVALID_PARAMS, refused.sentence) from None
 
-    async def list_resources(self, context: _Context, _: Any) -> Any:
-        listed = await self._resources.listed(_caller(context).account)
-        return {"resultType": "complete", "resources": listed}
+    async def list_resources(self, context: _Context, params: _Page) -> Any:
+        account = _caller(context).account
+        listed = self._resources.listed(account, params.cursor if params else None)
+        shown = await self._unless_refused(context, self._calling.charged(account, listed))
+        made: Json = {"resultType": "complete", "resources": shown.resources}
+        return {**made, "nextCursor": shown.next_cursor} if shown.next_cursor else made
 
-    async def list_templates(self, _: _Context, __: Any) -> Any:
+    async def list_templates(self, _: _Context, params: _Page) -> Any:
+        _only_one_page(params)
         return {"resultType": "complete", "resourceTemplates": list(TEMPLATES)}
 
     async def read_resource(
@@ -78,7 +88,7 @@ class Handlers:
         uri = str(params.uri)
         account = _caller(context).account
         content = await self._unless_refused(
-            self._calling.charged(account, self._resources.read(account, uri)), uri
+            context, self._calling.charged(account, self._resources.read(account, uri)), uri
         )
         shown: Json = {"uri": uri, "mimeType": content.media_type, "text": content.text}
         return {"resultType": "complete", "contents": [shown]}
@@ -91,14 +101,18 @@ class Handlers:
         completion = {"values": values, "total": len(values), "hasMore": False}
         return {"resultType": "complete", "completion": completion}
 
-    async def _unless_refused(self, answer: Awaitable[Any], uri: str) -> Any:
+    async def _unless_refused(
+        self, context: _Context, answer: Awaitable[Any], uri: str | None = None
+    ) -> Any:
         try:
             return await answer
         except Refusal as refused:
+            is_missing = refused.code is Code.NOT_FOUND and uri is not None
             code = types.INTERNAL_ERROR if refused.status >= _FAULT else types.INVALID_PARAMS
+            if is_missing and context.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
+                code = _RESOURCE_NOT_FOUND
             sentence = refusals.sentence(refused, self._upgrade_url)
-            data = {"uri": uri} if refused.code is Code.NOT_FOUND else None
-            raise MCPError(code, sentence, data) from None
+            raise MCPError(code, sentence, {"uri": uri} if is_missing else None) from None
 
 
 def server(handlers: Handlers, site_url: str) -> "Server[Any]":
@@ -129,6 +143,13 @@ def server(handlers: Handlers, site_url: str) -> "Server[Any]":
     # Spans are for those who export them; a call pays for them either way.
     made.middleware.clear()
     return made
+
+
+def _only_one_page(params: _Page) -> None:
+    """Of a list that is one page: nobody was given a cursor for another."""
+    if params is not None and params.cursor is not None:
+        cursor = errors.shown(params.cursor)
+        raise MCPError(types.INVALID_PARAMS, f"cursor: {cursor} was not given out for this list.")
 
 
 def _caller(context: _Context) -> Caller:

@@ -8,14 +8,16 @@ from msgspec import Struct
 
 from bowerbird import errors
 from bowerbird.library.bookmarks import Bookmarks
-from bowerbird.library.digests import LATEST, Digests
+from bowerbird.library.digests import Digests
 from bowerbird.library.views import Views
 from bowerbird.model.accounts import Account
-from bowerbird.toolserver import posts
+from bowerbird.model.views import View
+from bowerbird.toolserver import digests, posts, room
 from bowerbird.toolserver.declared import Json
 
 JSON: Final = "application/json"
 _POST_CHARS: Final = 20_000
+_DESCRIBED_CHARS: Final = 280
 _MOST_COMPLETIONS: Final = 100
 _MARKDOWN: Final = "text/markdown"
 _ADDRESS: Final = re.compile(r"(bookmark|view|digest)://([^/?#\s]{1,200})")
@@ -52,6 +54,13 @@ class Content(Struct, frozen=True):
     media_type: str = JSON
 
 
+class Listed(Struct, frozen=True):
+    """A page of resources; its cursor is the name of its last."""
+
+    resources: list[Json]
+    next_cursor: str | None
+
+
 class Resources:
     def __init__(self, bookmarks: Bookmarks, views: Views, digests: Digests) -> None:
         self._views = views
@@ -59,18 +68,19 @@ class Resources:
         self._digests = digests
         self._readers = {"bookmark": self._post, "view": self._view, "digest": self._digest}
 
-    async def listed(self, account: Account) -> list[Json]:
-        """The account's views. Posts are too many to list here; the tools find them."""
-        return [
-            {
-                "uri": f"view://{view.slug}",
-                "name": view.slug,
-                "title": view.name,
-                "description": view.description or f"Smart View {view.name}",
-                "mimeType": JSON,
-            }
-            for view in await self._views.held(account)
-        ]
+    async def listed(self, account: Account, cursor: str | None = None) -> Listed:
+        """The account's views, page by page. Posts are too many to list; the tools find them."""
+        views = await self._views.held(account)
+        first = 0
+        if cursor is not None:
+            slugs = [view.slug for view in views]
+            if cursor not in slugs:
+                sentence = f"{errors.shown(cursor)} was not given out for this list"
+                raise errors.invalid("cursor", sentence)
+            first = slugs.index(cursor) + 1
+        left = [_listing(view) for view in views[first:]]
+        shown = room.fitting(left, room.MOST_BYTES - room.AROUND)
+        return Listed(shown.records, None if shown.is_all else shown.records[-1]["name"])
 
     async def read(self, account: Account, uri: str) -> Content:
         """Raises a refusal when there is nothing under the address."""
@@ -87,21 +97,38 @@ class Resources:
 
     async def _post(self, account: Account, post_id: str) -> Content:
         whole: Json = msgspec.json.decode(await self._bookmarks.get(account, post_id))
-        shown = posts.fitting([posts.cut(whole, _POST_CHARS)], posts.MOST_BYTES)
-        return Content(msgspec.json.encode(shown.posts[0]).decode())
+        made = room.shortened(room.cut(whole, _POST_CHARS), room.MOST_BYTES - room.AROUND)
+        if made != whole:
+            made = {**made, "truncated": True, "advice": room.SHORTENED}
+        return _content(made)
 
     async def _view(self, account: Account, slug: str) -> Content:
         view = await self._views.find(account, slug)
         page = await self._views.bookmarks(account, view, {})
-        shown = await self._views.shown(account, view)
-        body: Json = {
-            **msgspec.to_builtins(shown),
-            "bookmarks": posts.forms(page.body, "concise"),
-        }
-        return Content(msgspec.json.encode(body).decode())
+        whole: Json = msgspec.to_builtins(await self._views.shown(account, view))
+        shown = room.shortened(whole, room.MOST_BYTES // 3)
+        most = room.MOST_BYTES - room.AROUND - room.size(shown)
+        fitted = room.fitting(posts.forms(page.body, "concise"), most)
+        made: Json = {**shown, "bookmarks": fitted.records}
+        if shown is not whole or not fitted.is_whole:
+            advice = f"Not all fits here; get_view_bookmarks with slug {slug} shows page by page."
+            made |= {"truncated": True, "advice": advice}
+        return _content(made)
 
     async def _digest(self, account: Account, digest_id: str) -> Content:
-        wanted = None if digest_id == LATEST else digest_id
-        found = await self._digests.get(account, wanted, "markdown")
-        assert isinstance(found.markdown, str)
-        return Content(found.markdown, _MARKDOWN)
+        found = await self._digests.get(account, digest_id, "json")
+        return Content(digests.markdown(found), _MARKDOWN)
+
+
+def _listing(view: View) -> Json:
+    return {
+        "uri": f"view://{view.slug}",
+        "name": view.slug,
+        "title": view.name,
+        "description": room.short(view.description or f"Smart View {view.name}", _DESCRIBED_CHARS),
+        "mimeType": JSON,
+    }
+
+
+def _content(shown: Json) -> Content:
+    return Content(msgspec.json.encode(shown).decode())

@@ -143,23 +143,25 @@ POST: Final = record(
 )
 TRUNCATED: Final[Json] = {
     "type": "boolean",
-    "description": "Whether something was left out; advice says how to get it.",
+    "description": "Something was left out; see advice.",
 }
-ADVICE: Final = said("What to do next, where there is something to do.")
+ADVICE: Final = said("What to do next.")
+# Of a record that is the answer of several tools, and need not be described with each.
+CUT: Final[dict[str, Json]] = {"truncated": {"type": "boolean"}, "advice": _TEXT}
 NEXT_CURSOR: Final[Json] = {
     "anyOf": [{"type": "string"}, {"type": "null"}],
-    "description": "Pass as cursor for the next page; null on the last one.",
+    "description": "cursor of the next page; null on the last one.",
 }
 PAGE: Final = record(
     "A page of saved posts.",
     {
         "bookmarks": many(POST, "The posts, in the order asked for."),
-        "count": count("How many posts this page holds."),
-        "total_count": count("How many posts match in all."),
+        "count": count("Posts on this page."),
+        "total_count": count("Posts that match."),
         "next_cursor": NEXT_CURSOR,
         "filters": {
             "type": "object",
-            "description": "Filters and order that were applied, defaults included.",
+            "description": "Filters and order that were applied.",
         },
         "vector_pending": count("New posts that semantic search cannot find yet."),
         "truncated": TRUNCATED,

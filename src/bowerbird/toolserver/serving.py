@@ -49,6 +49,7 @@ def tool_server(
     authenticate: Authenticator,
     calls: CallCounter,
     measures: Measures,
+    note_use: Callable[[int], None] = lambda _: None,
 ) -> ToolServer:
     calling = Calling(offered(parts), calls, settings.upgrade_url)
     resources = Resources(parts.bookmarks, parts.views, parts.digests)
@@ -67,6 +68,7 @@ def tool_server(
         origins=origins_of(settings),
         measures=measures,
         upgrade_url=settings.upgrade_url,
+        note_use=note_use,
     )
 
 

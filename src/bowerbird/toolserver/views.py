@@ -9,7 +9,7 @@ from bowerbird.library.bodies import Body
 from bowerbird.library.bookmarks import BookmarkList
 from bowerbird.library.views import Views, ViewShown
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver import arguments, posts, schemas
+from bowerbird.toolserver import arguments, posts, room, schemas
 from bowerbird.toolserver.declared import (
     DESTROYS,
     READS,
@@ -79,7 +79,9 @@ _VIEW: Final = schemas.record(
             {"type": "object"}, "Its parts, each with slug, name and query."
         ),
         "count": schemas.count("Posts it shows now."),
+        **schemas.CUT,
     },
+    optional=("truncated", "advice"),
 )
 
 LIST: Final = Tool(
@@ -230,21 +232,29 @@ def _fields(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _shown(view: ViewShown) -> Json:
+    """A view that fits; one that had to be cut says so."""
+    whole = short(view)
+    made = room.shortened(whole, room.MOST_BYTES - room.AROUND)
+    return made if made is whole else {**made, "truncated": True, "advice": room.SHORTENED}
+
+
+def short(view: ViewShown) -> Json:
     made: Json = msgspec.to_builtins(view)
-    short = {name: made[name] for name in _VIEW["properties"]}
-    return posts.fitting([short], posts.MOST_BYTES).posts[0]
+    return {name: made[name] for name in _VIEW["properties"] if name in made}
 
 
 def _listed(held: list[Json]) -> Json:
-    shown = posts.fitting(held, posts.MOST_BYTES)
+    shown = room.fitting(held, room.MOST_BYTES - room.AROUND)
     made: Json = {
-        "views": shown.posts,
+        "views": shown.records,
         "total_count": len(held),
-        "truncated": not shown.is_all,
+        "truncated": not shown.is_whole or any(view.get("truncated") for view in shown.records),
     }
     if not shown.is_all:
         made["advice"] = (
-            f"Only the first {len(shown.posts)} of {len(held)} views fit; the others can be read "
+            f"Only the first {len(shown.records)} of {len(held)} views fit; the others can be read "
             "by their slugs all the same."
         )
+    elif made["truncated"]:
+        made["advice"] = room.SHORTENED
     return made

@@ -1,5 +1,6 @@
 """The command `bowerbird-mcp`: a tool server on stdin and stdout, or a check of its settings."""
 
+import json
 import os
 import sys
 from typing import Final
@@ -54,6 +55,16 @@ def _serve(known: Configuration) -> int:
     return 0
 
 
+def _is_result(body: bytes) -> bool:
+    """Whether the call was answered; a page that asks to sign in is a success of HTTP too."""
+    try:
+        said = json.loads(body)
+    except (ValueError, RecursionError):
+        return False
+    result = said.get("result") if isinstance(said, dict) else None
+    return isinstance(result, dict) and "content" in result and not result.get("isError")
+
+
 def _check(known: Configuration) -> int:
     """A call that costs nothing, as a client would make it."""
     if not known.token:
@@ -61,12 +72,15 @@ def _check(known: Configuration) -> int:
         return 1
     call = {"name": "count_bookmarks", "arguments": {}}
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+    connections = Connections(known)
     try:
-        status, _, body = Connections(known).post(encoded(message), {}, Exchange())
+        status, _, body = connections.post(encoded(message), {}, Exchange())
     except Gone as gone:
         note(str(gone))
         return 1
-    if status != _OK or b'"isError":true' in body:
+    finally:
+        connections.close()
+    if status != _OK or not _is_result(body):
         note(f"{known.address} answered {status}: {body.decode('utf-8', 'replace')[:300]}")
         return 1
     sys.stdout.write(f"{known.address} answers, and the key works.\n")

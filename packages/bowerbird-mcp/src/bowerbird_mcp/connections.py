@@ -13,6 +13,8 @@ from bowerbird_mcp.configuration import Configuration
 _CONNECT_S: Final = 10.0
 # Longer than any tool waits before it answers.
 _ANSWER_S: Final = 90.0
+# A host or a path that cannot be written as the protocol wants it is a ValueError.
+_FAILURES: Final = (OSError, ValueError, http.client.HTTPException)
 
 
 class Gone(Exception):  # noqa: N818 - named for what it is
@@ -32,6 +34,12 @@ class Exchange:
             self._socket = connection.sock
             if self.is_given_up:
                 self._close()
+
+    def release(self) -> bool:
+        """Lets go of the connection; whether it can carry another call."""
+        with self._lock:
+            self._socket = None
+            return not self.is_given_up
 
     def give_up(self) -> None:
         """Closes the connection: the server sees it and stops working on the answer."""
@@ -61,15 +69,23 @@ class Connections:
             connection.request("POST", self._configuration.path, body, self._headers(headers))
             response = connection.getresponse()
             answer = response.read()
-        except (OSError, http.client.HTTPException) as error:
+        except _FAILURES as error:
+            exchange.release()
             connection.close()
             raise Gone(self._why(error)) from None
-        if response.will_close:
-            connection.close()
-        else:
+        # Before another call can have it: who gives this one up must not close that one's.
+        if exchange.release() and not response.will_close:
             with self._lock:
                 self._idle.append(connection)
+        else:
+            connection.close()
         return response.status, response.headers.get_content_type(), answer
+
+    def close(self) -> None:
+        """Those that stand open; one under way is its call's own."""
+        with self._lock:
+            while self._idle:
+                self._idle.pop().close()
 
     def _open(self) -> http.client.HTTPConnection:
         """One that stands open, unless the server has closed it meanwhile; else a new one."""
@@ -79,6 +95,12 @@ class Connections:
                 if not _is_closed(connection):
                     return connection
                 connection.close()
+        try:
+            return self._connected()
+        except _FAILURES as error:
+            raise Gone(self._why(error)) from None
+
+    def _connected(self) -> http.client.HTTPConnection:
         configuration = self._configuration
         kind: Any = http.client.HTTPConnection
         if configuration.scheme == "https":
@@ -86,10 +108,7 @@ class Connections:
         made: http.client.HTTPConnection = kind(
             configuration.host, configuration.port, timeout=_CONNECT_S
         )
-        try:
-            made.connect()
-        except OSError as error:
-            raise Gone(self._why(error)) from None
+        made.connect()
         # Answers are small and wanted at once.
         made.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         made.sock.settimeout(_ANSWER_S)

@@ -40,8 +40,9 @@ def answer(message: Json, configuration: Configuration) -> Json:
 def advice(configuration: Configuration) -> str:
     return (
         f"UNAUTHORIZED: {TOKEN} is not set, so the library cannot be reached. Make an API key at "
-        f"{configuration.key_page} (or with `bowerbird key create`), put it into {TOKEN} in the "
-        "settings with which your client starts bowerbird-mcp, and start it anew."
+        f"{configuration.key_page}, or at /keys of the service's web site where that has another "
+        f"address (or with `bowerbird key create`), put it into {TOKEN} in the settings with which "
+        "your client starts bowerbird-mcp, and start it anew."
     )
 
 

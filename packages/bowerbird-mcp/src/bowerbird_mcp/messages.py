@@ -10,6 +10,7 @@ Json = dict[str, Any]
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
 METHOD_NOT_FOUND: Final = -32601
+INTERNAL_ERROR: Final = -32603
 # Of those that are free for an implementation's own use.
 UNREACHABLE: Final = -32000
 VERSION_KEY: Final = "io.modelcontextprotocol/protocolVersion"
@@ -17,8 +18,12 @@ _NAMED: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": 
 _PLAIN: Final = re.compile(r"[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?")
 
 
-def encoded(message: Json) -> bytes:
-    return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode()
+def encoded(message: Any) -> bytes:
+    try:
+        return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode()
+    except UnicodeEncodeError:
+        # Half of a pair of surrogates, which JSON can write and UTF-8 cannot.
+        return json.dumps(message, separators=(",", ":")).encode()
 
 
 def failure(request_id: Any, code: int, text: str, data: Any = None) -> Json:
@@ -36,6 +41,12 @@ def is_request(message: Json) -> bool:
     return "method" in message and "id" in message
 
 
+def is_answer_to(request_id: Any, message: Any) -> bool:
+    if not isinstance(message, dict) or message.get("id") != request_id:
+        return False
+    return ("result" in message) != ("error" in message)
+
+
 def version_in(message: Json) -> str | None:
     """The revision that a message of the newest kind carries in itself."""
     params = message.get("params")
@@ -49,7 +60,7 @@ def headers_of(message: Json, negotiated: str | None) -> dict[str, str]:
     own = version_in(message)
     if own is None:
         is_first = message.get("method") == "initialize"
-        return {} if negotiated is None or is_first else {"MCP-Protocol-Version": negotiated}
+        return {} if negotiated is None or is_first else {"MCP-Protocol-Version": _safe(negotiated)}
     method = message.get("method")
     if not isinstance(method, str):
         return {"MCP-Protocol-Version": _safe(own)}

@@ -13,6 +13,7 @@ from bowerbird_mcp import keyless
 from bowerbird_mcp.configuration import Configuration
 from bowerbird_mcp.connections import Connections, Exchange, Gone
 from bowerbird_mcp.messages import (
+    INTERNAL_ERROR,
     INVALID_REQUEST,
     PARSE_ERROR,
     UNREACHABLE,
@@ -20,12 +21,16 @@ from bowerbird_mcp.messages import (
     encoded,
     failure,
     headers_of,
+    is_answer_to,
     is_request,
 )
 
 _MOST_AT_ONCE: Final = 16
 # What is under way when stdin ends still gets its answer, if it comes soon.
 _LAST_S: Final = 10.0
+# What the server takes at most.
+_MOST_BYTES: Final = 1024 * 1024
+_TOO_LARGE: Final = f"The message is larger than {_MOST_BYTES // 1024} KiB."
 _OK: Final = 200
 _ACCEPTED: Final = 202
 
@@ -63,10 +68,28 @@ class Pump:
         if not isinstance(message, dict):
             text = "Send one JSON-RPC message a line."
             self._write(encoded(failure(None, INVALID_REQUEST, text)))
+        elif len(line.strip()) > _MOST_BYTES:
+            # The server would close the connection while it is still being told.
+            if is_request(message):
+                self._refuse(message, INVALID_REQUEST, _TOO_LARGE)
         elif self._configuration.token:
             self._hand_over(line, message)
         elif is_request(message):
-            self._write(encoded(keyless.answer(message, self._configuration)))
+            self._answer_without_key(message)
+
+    def _answer_without_key(self, message: Json) -> None:
+        try:
+            answer = encoded(keyless.answer(message, self._configuration))
+        except Exception as error:  # noqa: BLE001 - one message must not stop the others
+            self._refuse(message, INTERNAL_ERROR, _failed_here(error))
+        else:
+            self._write(answer)
+
+    def _refuse(self, message: Json, code: int, text: str) -> None:
+        request_id = message["id"]
+        # An id that is none may be anything, such as a nest too deep to be written again.
+        known_id = request_id if _is_id(request_id) else None
+        self._write(encoded(failure(known_id, code, text)))
 
     def _hand_over(self, line: bytes, message: Json) -> None:
         if message.get("method") == "notifications/cancelled":
@@ -93,7 +116,7 @@ class Pump:
             try:
                 self._carry(line, message)
             except Exception as error:  # noqa: BLE001 - one message must not stop the others
-                note(f"a message failed: {type(error).__name__}: {error}")
+                note(_failed_here(error))
             finally:
                 with self._counting:
                     self._unfinished -= 1
@@ -109,6 +132,9 @@ class Pump:
         except Gone as gone:
             note(str(gone))
             answer = encoded(failure(request_id, UNREACHABLE, str(gone)))
+        except Exception as error:  # noqa: BLE001 - whatever it is, no request waits for ever
+            note(_failed_here(error))
+            answer = encoded(failure(request_id, INTERNAL_ERROR, _failed_here(error)))
         finally:
             self._under_way.pop(_key(request_id), None)
         if is_request(message) and not exchange.is_given_up:
@@ -121,7 +147,7 @@ class Pump:
         if status == _OK and kind == "application/json":
             if message.get("method") == "initialize":
                 self._remember(body)
-            return body if b"\n" not in body else encoded(json.loads(body))
+            return _one_line(message.get("id"), body)
         return encoded(_failed(message.get("id"), status, body))
 
     def _remember(self, body: bytes) -> None:
@@ -132,6 +158,24 @@ class Pump:
         with self._writing:
             self._output.write(line + b"\n")
             self._output.flush()
+
+
+def _one_line(request_id: Any, body: bytes) -> bytes:
+    """The body, if it is an answer to this request; nobody would wait for another."""
+    usual = b'{"jsonrpc":"2.0","id":%b,' % encoded(request_id)
+    if body.startswith(usual) and body.endswith(b"}") and b"\n" not in body:
+        return body
+    try:
+        said = json.loads(body)
+    except (ValueError, RecursionError):
+        said = None
+    if is_answer_to(request_id, said):
+        return encoded(said)
+    return encoded(failure(request_id, UNREACHABLE, "The server's answer is none to this request."))
+
+
+def _failed_here(error: Exception) -> str:
+    return f"A message failed: {type(error).__name__}: {error}"
 
 
 def _failed(request_id: Any, status: int, body: bytes) -> Json:
