@@ -141,13 +141,15 @@ def test_a_deleted_account_leaves_no_file(empty: Library) -> None:
     account_id = account_of(empty)
     folder = empty.folder / "files" / "exports" / str(account_id)
     other = empty.folder / "files" / "exports" / "77"
-    for each in (folder, other):
+    under_way = empty.folder / "scratch" / f"{account_id}-job-x1"
+    for each in (folder, other, under_way):
         each.mkdir(parents=True)
         (each / "job.json").write_text("[]")
 
     assert empty.run("account", "delete", EMAIL, "--yes").code == 0
 
     assert not list(folder.glob("*"))
+    assert not under_way.exists()
     assert list(other.glob("*"))
 
 

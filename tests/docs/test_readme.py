@@ -5,10 +5,12 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from tests.support import serving
@@ -111,3 +113,19 @@ def test_every_request_of_the_readme_succeeds(server: Server, key: str) -> None:
         script = f"export KEY={key} API=http://localhost:{server.port}/v1\n{command}"
         answer = json.loads(shell(server, script))
         assert answer["status"] is True, command
+
+
+@pytest.mark.parametrize("format", ["json", "csv", "pdf"])
+def test_an_export_completes_in_the_folder_that_make_serve_has(
+    server: Server, key: str, format: str
+) -> None:
+    headers = {"Authorization": f"Bearer {key}"}
+    address = f"http://127.0.0.1:{server.port}/v1/exports/{format}"
+    job = httpx.post(address, headers=headers).json()["data"]
+
+    deadline = time.monotonic() + serving.PATIENCE_SECONDS
+    while job["status"] in ("pending", "processing") and time.monotonic() < deadline:
+        time.sleep(0.2)
+        job = server.get(f"/v1/exports/{job['job_id']}", key).json()["data"]
+
+    assert job["status"] == "completed", job["error"]

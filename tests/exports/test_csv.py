@@ -202,3 +202,13 @@ def test_nothing_is_a_header_alone(tmp_path: Path) -> None:
     content = export("csv", tmp_path, []).path.read_bytes().decode("utf-8-sig")
 
     assert content == line(COLUMNS)
+
+
+def test_relative_paths_are_as_good_as_whole_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    made = export("csv", Path(), [bookmark()])
+
+    assert made.path.read_bytes()

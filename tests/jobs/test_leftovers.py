@@ -39,10 +39,12 @@ class WatchedFiles(Files):
 
     async def put(self, name: str, source: Path | bytes) -> None:
         self.begin.set()
-        await self._before()
-        await super().put(name, source)
-        await self._after()
-        self.is_over.set()
+        try:
+            await self._before()
+            await super().put(name, source)
+            await self._after()
+        finally:
+            self.is_over.set()
 
 
 def left(folder: Path) -> list[Path]:

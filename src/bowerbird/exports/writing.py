@@ -59,8 +59,9 @@ class _Making:
     def __init__(
         self, posts: Path, scratch: Path, about: About, progress: Progress, limits: Limits
     ) -> None:
-        self._posts = posts
-        self._scratch = scratch
+        # Whole paths: the processes that write run in a folder of their own.
+        self._posts = posts.absolute()
+        self._scratch = scratch.absolute()
         self._about = about
         self._progress = progress
         self._limits = limits

@@ -8,7 +8,6 @@ import asyncio
 import errno
 import secrets
 import shutil
-import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -37,8 +36,8 @@ from bowerbird.storage.bookmarks import LONGEST_LIST, BookmarkStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.files import Files
 from bowerbird.storage.jobs import JobStore
+from bowerbird.storage.scratch import Scratch
 
-SCRATCH: Final = "scratch"
 # Above the longest list, so that the rows are read on a reader thread; small, for the loop's sake.
 _PAGE: Final = LONGEST_LIST + 28
 _PIECE_BYTES: Final = 1 << 20
@@ -72,7 +71,8 @@ class ExportJobs:
         self._links = Links(database, clock)
         self._files = files
         self._clock = clock
-        self._scratch = data_dir / SCRATCH
+        self._scratch = Scratch(data_dir)
+        self._log = structlog.get_logger()
 
     @property
     def kind(self) -> Kind:
@@ -92,7 +92,7 @@ class ExportJobs:
         account = await self._accounts.by_id(job.account_id, month_of(self._clock()))
         if account is None:
             raise Failed("The account was deleted meanwhile.")
-        with self._folder() as folder:
+        with self._folder(job) as folder:
             posts = folder / "posts.json"
             written = await self._write_posts(account, asked, posts, _half(progress, asked, 0))
             made = await self._make(asked, posts, folder, written, _half(progress, asked, 1))
@@ -168,16 +168,17 @@ class ExportJobs:
         try:
             return await writing.make(asked.format, posts, folder, about, progress)
         except ExportFailed as failed:
+            told = "".join(getattr(failed, "__notes__", ()))
+            self._log.error("export not made", reason=str(failed), told=told)
             if failed.is_final:
                 raise Failed(str(failed)) from failed
             raise errors.unavailable(str(failed)) from failed
 
     @contextmanager
-    def _folder(self) -> Iterator[Path]:
+    def _folder(self, job: Job) -> Iterator[Path]:
         """A fresh folder a job, gone with it."""
         try:
-            self._scratch.mkdir(mode=0o700, parents=True, exist_ok=True)
-            folder = Path(tempfile.mkdtemp(dir=self._scratch))
+            folder = self._scratch.fresh(job.account_id, job.job_id)
             try:
                 yield folder
             finally:
@@ -201,7 +202,7 @@ class ExportJobs:
             await self.discard(result)
         except msgspec.MsgspecError:
             # Of another release, perhaps. Its file goes with the next tidying.
-            structlog.get_logger().warning("result not read")
+            self._log.warning("result not read")
 
     async def forget(self) -> None:
         before = self._clock() - _KEPT_DAYS * 86_400 * MICROSECONDS
@@ -212,7 +213,7 @@ class ExportJobs:
     async def tidy(self) -> None:
         """Removes what nobody offers: files and folders of workers that were killed."""
         await self._files.delete_under(FOLDER, older_than_s=2 * KEPT_S)
-        await asyncio.to_thread(_remove_old, self._scratch, time.time() - KEPT_S)
+        await asyncio.to_thread(self._scratch.remove_old, time.time() - KEPT_S)
 
 
 def _half(progress: Progress, asked: Asked, half: int) -> Progress:
@@ -253,11 +254,3 @@ class _Courtesy:
         if now - began > _BUSY_S:
             self._busy_until = now + _BUSY_FOR_S
         await asyncio.sleep(page_s * (_STEP_BACK if now < self._busy_until else _REST))
-
-
-def _remove_old(folder: Path, before: float) -> None:
-    for path in folder.glob("*"):
-        # Its job may come to its end meanwhile.
-        with suppress(FileNotFoundError):
-            if path.stat().st_mtime < before:
-                shutil.rmtree(path, ignore_errors=True)

@@ -78,6 +78,7 @@ class Accounts:
         while await removal.step_beside(_REMOVED_AT_ONCE):
             pass
         await files.delete_under(folder_of(account_id))
+        files.scratch.forget(account_id)
         await removal.finish()
         await removal.begin_to_forget_words()
         while await removal.forget_words():

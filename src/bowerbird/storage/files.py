@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from bowerbird import errors
 from bowerbird.settings import Settings
+from bowerbird.storage.scratch import Scratch
 
 FOLDER: Final = "files"
 _CHUNK: Final = 1 << 18
@@ -40,6 +41,7 @@ class Files:
 
     def __init__(self, settings: Settings, *, silence_s: float = SILENCE_S) -> None:
         self._settings = settings
+        self.scratch = Scratch(settings.data_dir)
         self._silence = timedelta(seconds=silence_s)
 
     @property
