@@ -25,8 +25,10 @@ LANES: Final = 3
 # Between the first try and the second, and between the second and the third.
 PAUSES_S: Final = (5.0, 30.0)
 _LEAST_URGENT: Final = 1_000_000
-# Workers that start together sweep apart.
+# Workers that start together sweep apart, and what is seldom done waits until the start is over.
 _SPREAD_S: Final = 5.0
+_SELDOM_S: Final = 300.0
+_AFTER_START_S: Final = 30.0
 
 
 class Failed(Exception):  # noqa: N818 - named for what it is
@@ -243,6 +245,8 @@ class Worker:
 
     async def _keep_running(self, recurring: Recurring) -> None:
         pause_s = random.uniform(0, min(recurring.every_s, _SPREAD_S))  # noqa: S311 - no secret
+        if recurring.every_s >= _SELDOM_S:
+            pause_s += _AFTER_START_S
         while True:
             await asyncio.sleep(pause_s)
             pause_s = recurring.every_s
