@@ -13,7 +13,6 @@ from bowerbird.search.folding import fold, without_parting_apostrophes
 
 _WRITTEN: Final = re.compile(r"\S+")
 _WORD: Final = re.compile("[^ #@]+")
-_SIGIL_WORD: Final = re.compile("[#@](?<![^ ].)[^ #@]+")
 # Longer ones are whole sentences of a script without spaces, which seldom come again.
 _LONGEST_KEPT: Final = 40
 
@@ -56,7 +55,7 @@ def _read(word: str) -> tuple[_Tokens, _Tokens]:
     ]
     sigils = [
         (part[0][: tokens.MAX_TOKEN_CHARACTERS], places[part.start()][0], places[part.end() - 1][1])
-        for part in _SIGIL_WORD.finditer(folded)
+        for part in tokens.SIGIL_WORD.finditer(folded)
     ]
     return plain, sigils
 

@@ -20,7 +20,7 @@ MAX_CHARACTERS: Final = 200_000
 _LONGEST_NAME: Final = 64
 
 # The sigil first and what stands before it second: so the scan skips from sigil to sigil.
-_SIGIL_WORD: Final = re.compile("[#@](?<![^ ].)[^ #@]+")
+SIGIL_WORD: Final = re.compile("[#@](?<![^ ].)[^ #@]+")
 _UNSPACED: Final = re.compile(f"[{UNSPACED}]")
 _RUN: Final = re.compile(f"[{UNSPACED}]+|[^ {UNSPACED}]+")
 
@@ -49,7 +49,7 @@ def words(text: str) -> list[str]:
 def lone_sigil_word(text: str) -> str | None:
     """The handle or hashtag, sigil included, if the text is nothing else."""
     pieces = fold(text).split()
-    if len(pieces) != 1 or not _SIGIL_WORD.fullmatch(pieces[0]):
+    if len(pieces) != 1 or not SIGIL_WORD.fullmatch(pieces[0]):
         return None
     return pieces[0][:MAX_TOKEN_CHARACTERS]
 
@@ -84,7 +84,7 @@ def _field_tokens(field: str) -> list[str]:
     folded = fold(field)
     tokens = _words(folded)
     if "#" in folded or "@" in folded:
-        sigil_words = _shortened(_SIGIL_WORD.findall(folded))
+        sigil_words = _shortened(SIGIL_WORD.findall(folded))
         tokens += [GAP, *sigil_words] if sigil_words else []
     return tokens
 

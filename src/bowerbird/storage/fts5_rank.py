@@ -11,7 +11,6 @@ from typing import Any, Final
 import apsw
 
 NAME: Final = "rank_of"
-DIGITS: Final = 5
 # A tsvector keeps no more places of one word.
 _MOST: Final = 255
 _LIMIT: Final = 1.64493406685

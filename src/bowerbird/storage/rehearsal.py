@@ -12,48 +12,30 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 import apsw
-import msgspec
 
-from bowerbird.model.words import Match, WordQuery
-from bowerbird.storage import migrations, queries
+from bowerbird.storage import migrations
 from bowerbird.storage.database import Database, Row, Transaction, Values, WordOrder
 from bowerbird.storage.sqlite import connect
+from bowerbird.storage.sqlite_dialect import SqliteDialect
 from bowerbird.storage.sqlite_schema import SqliteSchema
 from bowerbird.storage.sqlite_writer import SqliteTransaction, run_to_end, translated
-from bowerbird.storage.words import for_fts5
 
 T = TypeVar("T")
 
 _MEMORY: Final = Path(":memory:")
 
 
-class MemoryDatabase:
+class MemoryDatabase(SqliteDialect):
     """A library that keeps what is written as long as it lives. Nothing in it ever waits."""
 
-    dialect: Final = "sqlite"
     # It pays from thousands of posts on.
     word_order: WordOrder | None = None
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
 
-    def queries(self, resource: str) -> queries.Queries:
-        return queries.load(resource, self.dialect)
-
     def generation(self) -> int | None:
         return None
-
-    def match(self, query: WordQuery) -> Match:
-        return for_fts5(query)
-
-    def stored_words(self, index_text: str) -> str:
-        return index_text
-
-    def number_list(self, numbers: Sequence[int]) -> str:
-        return msgspec.json.encode(numbers).decode()
-
-    def text_list(self, texts: Sequence[str]) -> str:
-        return msgspec.json.encode(texts).decode()
 
     async def rows(self, sql: str, values: Values) -> Sequence[Row]:
         try:

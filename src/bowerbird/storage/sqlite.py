@@ -8,15 +8,13 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 import apsw
-import msgspec
 
 from bowerbird import errors
-from bowerbird.model.words import Match, WordQuery
-from bowerbird.storage import fts5_rank, migrations, queries
+from bowerbird.storage import fts5_rank, migrations
 from bowerbird.storage.database import Row, Transaction, Values
+from bowerbird.storage.sqlite_dialect import SqliteDialect
 from bowerbird.storage.sqlite_writer import Writer, translated
 from bowerbird.storage.word_order import WordOrder
-from bowerbird.storage.words import for_fts5
 
 T = TypeVar("T")
 
@@ -29,10 +27,8 @@ _MAPPED_BYTES: Final = 2**31 - 2**16
 _BUSY_MS: Final = 10_000
 
 
-class SqliteDatabase:
+class SqliteDatabase(SqliteDialect):
     """One open library file. Made and used on one event loop."""
-
-    dialect: Final = "sqlite"
 
     def __init__(
         self,
@@ -56,23 +52,8 @@ class SqliteDatabase:
 
         self.word_order = WordOrder(self._on_reader, self.queries("word_order"))
 
-    def queries(self, resource: str) -> queries.Queries:
-        return queries.load(resource, self.dialect)
-
     def generation(self) -> int | None:
         return self._writer.generation.settled()
-
-    def match(self, query: WordQuery) -> Match:
-        return for_fts5(query)
-
-    def stored_words(self, index_text: str) -> str:
-        return index_text
-
-    def number_list(self, numbers: Sequence[int]) -> str:
-        return msgspec.json.encode(numbers).decode()
-
-    def text_list(self, texts: Sequence[str]) -> str:
-        return msgspec.json.encode(texts).decode()
 
     async def rows(self, sql: str, values: Values) -> Sequence[Row]:
         # On the loop itself: a page costs 0.2 ms, handing it to a thread would double that.
