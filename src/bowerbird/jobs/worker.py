@@ -19,7 +19,8 @@ from bowerbird.storage.database import Database
 from bowerbird.storage.jobs import JobStore
 
 LEASE_S: Final = 15.0
-HEARTBEAT_S: Final = 5.0
+# A second, so that whoever looks sees progress no older, also while a file is set in silence.
+HEARTBEAT_S: Final = 1.0
 POLL_S: Final = 1.0
 LANES: Final = 3
 # Between the first try and the second, and between the second and the third.
