@@ -14,14 +14,14 @@ import msgspec
 from bowerbird.clock import month_of, system_clock
 from bowerbird.jobs.exports import ExportJobs
 from bowerbird.model.accounts import Account
-from bowerbird.model.exports import Asked
+from bowerbird.model.exports import ExportQuery
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.jobs import Job
 from bowerbird.settings import Settings
-from bowerbird.storage.accounts import AccountStore
-from bowerbird.storage.bookmarks import BookmarkStore
+from bowerbird.storage.accounts.accounts import AccountStore
+from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database
-from bowerbird.storage.files import Files
+from bowerbird.storage.files.files import Files
 from bowerbird.storage.opening import open_database
 from bowerbird.storage.places import place_values
 
@@ -86,7 +86,7 @@ async def _export(
             {"account_id": account.account_id, "last": numbers[:most][-1]},
         )
         post_ids = [row[0] for row in rows]
-    asked = msgspec.json.encode(Asked(format=format, post_ids=post_ids))
+    asked = msgspec.json.encode(ExportQuery(format=format, post_ids=post_ids))
     job = Job(account.account_id, "benchmark", "export", asked, 1)
 
     async def progress(_done: int, _total: int) -> None:

@@ -15,16 +15,16 @@ import msgspec
 from benchmarks import posts, scales
 from benchmarks.scales import Scale
 from bowerbird.clock import system_clock
-from bowerbird.library.intake import Intake
+from bowerbird.library.bookmarks.upsert import Upsert
 from bowerbird.model.accounts import Account, Key, Membership
 from bowerbird.model.keys import key_hash, new_account_id, new_key
 from bowerbird.model.rendering import RENDER_VERSION
 from bowerbird.search.tokens import index_text
 from bowerbird.settings import Settings
 from bowerbird.sources.own_json import read
-from bowerbird.storage.accounts import AccountStore
+from bowerbird.storage.accounts.accounts import AccountStore
+from bowerbird.storage.accounts.keys import KeyStore
 from bowerbird.storage.database import Database
-from bowerbird.storage.keys import KeyStore
 from bowerbird.storage.opening import open_database
 
 _MIGRATIONS: Final = Path(__file__).parents[1] / "src/bowerbird/storage/migrations/sqlite"
@@ -79,7 +79,7 @@ async def _filled(folder: Path, scale: Scale) -> list[str]:
     database = await open_database(Settings(data_dir=folder))
     try:
         opened = [await new_account(database, number) for number in range(scale.accounts)]
-        intake = Intake(database, system_clock)
+        intake = Upsert(database, system_clock)
         taking: Awaitable[object] = asyncio.sleep(0)
         for batch in scales.batches(scale, f"Filling the library ({scale.total:,} posts)"):
             arrivals = [read(post).incoming for post in batch.posts]

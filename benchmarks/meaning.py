@@ -22,10 +22,10 @@ from benchmarks.figures import Row, Times, least_row, most_row
 from benchmarks.load import Ask
 from benchmarks.options import Options
 from bowerbird.clock import system_clock
-from bowerbird.library.bookmarks import Bookmarks
-from bowerbird.library.edits import lock
-from bowerbird.library.intake import Intake
-from bowerbird.library.meaning import Meaning
+from bowerbird.library.access.library_lock import lock_library
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.bookmarks.upsert import Upsert
+from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
 from bowerbird.model.vectors import NewVector, UnembeddedPost
 from bowerbird.search.arrays import np
@@ -34,9 +34,9 @@ from bowerbird.search.models import Models
 from bowerbird.search.vectors import pack
 from bowerbird.settings import Settings
 from bowerbird.sources.own_json import read
-from bowerbird.storage.accounts import AccountStore
+from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.edits import EditStore
+from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.opening import open_database
 from bowerbird.storage.vectors import Progress, VectorStore
 
@@ -96,7 +96,7 @@ async def _model_speed(model: Embedder) -> list[Row]:
 async def _searches(filled: _Filled, models: Models) -> list[Row]:
     database = await open_database(Settings(data_dir=filled.folder))
     try:
-        meaning = Meaning(database, models)
+        meaning = SemanticSearch(database, models)
         bookmarks = Bookmarks(database, meaning)
         accounts = AccountStore(database)
         members = await accounts.all()
@@ -111,7 +111,7 @@ async def _searches(filled: _Filled, models: Models) -> list[Row]:
 
 
 async def _searched(
-    bookmarks: Bookmarks, meaning: Meaning, account: Account, bar_ms: float
+    bookmarks: Bookmarks, meaning: SemanticSearch, account: Account, bar_ms: float
 ) -> list[Row]:
     store = await meaning.require(account)
     assert store
@@ -204,7 +204,7 @@ async def _waiting(folder: Path) -> list[str]:
 
 
 async def _import(database: Database, account: Account, number: int, count: int) -> None:
-    intake = Intake(database, system_clock)
+    intake = Upsert(database, system_clock)
     for first in track(range(0, count, _BATCH), description=f"Importing {count:,} posts"):
         batch = posts.batch(number, first, min(_BATCH, count - first))
         await intake.take(account, [read(post).incoming for post in batch])
@@ -223,12 +223,12 @@ async def _embed_at_random(
 
 
 async def _put(database: Database, account: Account, made: list[NewVector]) -> None:
-    store, edits = VectorStore(database), EditStore(database)
+    store, libraries = VectorStore(database), LibraryStore(database)
     (state,) = await store.stores(account.account_id)
     state = msgspec.structs.replace(state, dimensions=_DIMENSIONS)
 
     async def work(transaction: Transaction) -> None:
-        await lock(edits, transaction, account.account_id)
+        await lock_library(libraries, transaction, account.account_id)
         end = Progress(made[-1].number + 1, state.invalidations)
         await store.put(transaction, account.account_id, state, made, end)
 

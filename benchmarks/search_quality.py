@@ -21,15 +21,15 @@ from rich.progress import track
 from benchmarks import library, report
 from benchmarks.figures import Row
 from bowerbird.clock import system_clock
-from bowerbird.library.bookmarks import Bookmarks
-from bowerbird.library.intake import Intake
-from bowerbird.library.meaning import Meaning
-from bowerbird.library.vector_builds import VectorBuilds
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.bookmarks.upsert import Upsert
+from bowerbird.library.vectors.builds import VectorBuilds
+from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
 from bowerbird.search.models import Models
 from bowerbird.settings import Settings
 from bowerbird.sources.own_json import read
-from bowerbird.storage.accounts import AccountStore
+from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.opening import open_database
 
 _CHUNK: Final = 1_000
@@ -88,12 +88,12 @@ async def _qualities(collection: _Collection) -> dict[str, _Quality]:
         try:
             account, _ = await library.new_account(database, 0)
             ids = [str(number) for number in range(1, len(collection.documents) + 1)]
-            await _import(Intake(database, system_clock), account, collection, ids)
+            await _import(Upsert(database, system_clock), account, collection, ids)
             builds = VectorBuilds(database, models, system_clock)
             await builds.build(account.account_id, _told)
             current = await AccountStore(database).by_id(account.account_id, 0)
             assert current
-            bookmarks = Bookmarks(database, Meaning(database, models))
+            bookmarks = Bookmarks(database, SemanticSearch(database, models))
             names = dict(zip(ids, collection.documents, strict=True))
             return {way: await _quality(bookmarks, current, collection, names, way) for way in WAYS}
         finally:
@@ -130,7 +130,7 @@ def _gain(ranked: Sequence[str], grades: Mapping[str, float]) -> float:
 
 
 async def _import(
-    intake: Intake, account: Account, collection: _Collection, ids: Sequence[str]
+    intake: Upsert, account: Account, collection: _Collection, ids: Sequence[str]
 ) -> None:
     texts = list(collection.documents.values())
     for first in track(range(0, len(texts), _CHUNK), description="Importing"):

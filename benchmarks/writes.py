@@ -20,7 +20,7 @@ from benchmarks.load import Ask
 from benchmarks.options import Options
 from benchmarks.servers import Server
 from bowerbird.clock import system_clock
-from bowerbird.library.intake import Intake
+from bowerbird.library.bookmarks.upsert import Upsert
 from bowerbird.settings import Settings
 from bowerbird.sources.own_json import read
 from bowerbird.storage.opening import open_database
@@ -181,7 +181,7 @@ async def _filled(folder: Path) -> _Filled:
             keys.append(key)
             for first in range(0, _POSTS, _CHUNK):
                 arrivals = [read(post).incoming for post in posts.batch(number, first, _CHUNK)]
-                await Intake(database, system_clock).take(account, arrivals)
+                await Upsert(database, system_clock).take(account, arrivals)
                 ids += [arrival.post_id for arrival in arrivals] if number == 0 else []
     finally:
         await database.close()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bowerbird.mail import Letter, MailAway, Mailer, MailRefused, MailUnsure
+from bowerbird.mail import Email, MailAway, Mailer, MailRefused, MailUnsure
 from bowerbird.settings import BadSetting, Settings
 from tests.support import smtp
 from tests.support.smtp import MailServer, mail_server
@@ -20,8 +20,8 @@ def mailer(server: MailServer, login: str = "", **settings: Any) -> Mailer:
     return Mailer(Settings(**{"smtp_url": url, "mail_from": FROM, **settings}))
 
 
-def letter(to: str = "alice@example.com", **fields: Any) -> Letter:
-    return Letter(**{"to": to, "subject": "Hello", "text": "Good day.\n", **fields})
+def letter(to: str = "alice@example.com", **fields: Any) -> Email:
+    return Email(**{"to": to, "subject": "Hello", "text": "Good day.\n", **fields})
 
 
 def content(part: Any) -> str:

@@ -12,7 +12,7 @@ MOST_TEST_LINES = 500
 # Names that say nothing, so that anything ends up behind them.
 DRAWERS = {
     *("util", "utils", "helper", "helpers", "common", "misc", "base"),
-    *("manager", "managers", "service", "services", "tools", "lib", "shared"),
+    *("manager", "managers", "service", "services", "lib", "shared"),
 }
 WRITTEN_BY_HAND = {".py", ".sql", ".html", ".css", ".js", ".lua", ".sh"}
 

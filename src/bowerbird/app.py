@@ -16,46 +16,46 @@ from bowerbird.jobs.embedding import EmbeddingJobs
 from bowerbird.jobs.exports import ExportJobs
 from bowerbird.jobs.watching import JobWatch
 from bowerbird.jobs.worker import Worker
-from bowerbird.library.account_state import AccountState
-from bowerbird.library.bookmarks import Bookmarks
-from bowerbird.library.calls import CallCounter
-from bowerbird.library.digest_topics import DigestTopics
-from bowerbird.library.digests import Digests
-from bowerbird.library.exports import Exports
-from bowerbird.library.labels import Labels
-from bowerbird.library.marking import Marking
-from bowerbird.library.meaning import Meaning
-from bowerbird.library.sweeping import Sweeping
-from bowerbird.library.trash import Trash
-from bowerbird.library.version_use import VersionUse
-from bowerbird.library.views import Views
+from bowerbird.library.access.call_allowance import CallCounter
+from bowerbird.library.accounts.account_state import AccountState
+from bowerbird.library.accounts.version_use import VersionUse
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.bookmarks.flags import Flags
+from bowerbird.library.bookmarks.trash import Trash
+from bowerbird.library.digests.digest_topics import DigestTopics
+from bowerbird.library.digests.digests import Digests
+from bowerbird.library.exports.exports import Exports
+from bowerbird.library.labels.labels import Labels
+from bowerbird.library.upkeep.sweeping import Sweeping
+from bowerbird.library.vectors.semantic_search import SemanticSearch
+from bowerbird.library.views.views import Views
 from bowerbird.mail import Mailer
+from bowerbird.openapi import sandbox_routes, specification
 from bowerbird.rest import account as account_endpoints
 from bowerbird.rest import bookmarks as bookmark_endpoints
 from bowerbird.rest import digests as digest_endpoints
 from bowerbird.rest import exports as export_endpoints
 from bowerbird.rest import labels as label_endpoints
-from bowerbird.rest import openapi, sandboxed
 from bowerbird.rest import similar as similar_endpoints
 from bowerbird.rest import views as view_endpoints
-from bowerbird.sandbox import surface as sandbox
+from bowerbird.sandbox import router as sandbox
 from bowerbird.search.models import Models
 from bowerbird.settings import Settings
-from bowerbird.storage.accounts import AccountStore
+from bowerbird.storage.accounts.accounts import AccountStore
+from bowerbird.storage.accounts.version_use import VersionUseStore
 from bowerbird.storage.database import Database
-from bowerbird.storage.files import Files
-from bowerbird.storage.version_use import VersionUseStore
-from bowerbird.toolserver.serving import ToolParts, tool_server
+from bowerbird.storage.files.files import Files
+from bowerbird.toolserver.assembly import ToolParts, tool_server
 from bowerbird.web import unsubscribing
 from bowerbird.web.site import site
 from bowerbird.wire import deprecation
-from bowerbird.wire.answers import AnswerCache
+from bowerbird.wire.answer_cache import AnswerCache
 from bowerbird.wire.auth import Authenticator
-from bowerbird.wire.calls import Endpoint
 from bowerbird.wire.deprecation import DEPRECATIONS, Deprecation
-from bowerbird.wire.measures import Measures
-from bowerbird.wire.surface import Surface
-from bowerbird.wire.writes import Writes
+from bowerbird.wire.idempotency import IdempotentWrites
+from bowerbird.wire.metrics import RequestMetrics
+from bowerbird.wire.router import ApiRouter
+from bowerbird.wire.routes import ApiRoute
 
 VERSION: Final = "v1"
 _HEALTH: Final = ("/healthz", "/livez", "/readyz")
@@ -67,7 +67,7 @@ class App:
 
     asgi: ASGIApp
     calls: CallCounter
-    measures: Measures
+    measures: RequestMetrics
     sweeping: Sweeping
     uses: VersionUse
     worker: Worker
@@ -80,7 +80,7 @@ class Searching:
     """What embeds, and what searches by it; one of each in a process."""
 
     models: Models
-    meaning: Meaning
+    meaning: SemanticSearch
     jobs: EmbeddingJobs
 
 
@@ -95,7 +95,7 @@ def build(
     """`models` are shared where several services run in one process."""
     accounts = AccountStore(database)
     calls = CallCounter(accounts, clock, settings.free_calls_per_month)
-    measures = Measures()
+    measures = RequestMetrics()
     uses = VersionUse(VersionUseStore(database), clock)
     files = Files(settings)
     searching = build_searching(settings, database, clock, models)
@@ -121,7 +121,7 @@ def build(
 
     routes = [(endpoint.method, endpoint.path) for endpoint in endpoints]
     notices = deprecation.notices(deprecations, routes, settings.site_origin)
-    api = Surface(
+    api = ApiRouter(
         endpoints,
         authenticate=authenticate,
         calls=calls,
@@ -141,13 +141,13 @@ def build(
     has_sandbox = settings.sandbox == "on"
     pages = site(
         settings,
-        lambda: openapi.document(
+        lambda: specification.document(
             settings.api_origin,
             site_origin=settings.site_origin,
             deprecations=deprecations,
             has_sandbox=has_sandbox,
         ),
-        sandboxed.ROUTES if has_sandbox else (),
+        sandbox_routes.ROUTES if has_sandbox else (),
         clock,
         measures,
     )
@@ -157,9 +157,9 @@ def build(
         unsubscribing.PREFIX: unsubscribing.pages(parts.digests),
     }
     if has_sandbox:
-        told = sandboxed.notices(notices)
+        told = sandbox_routes.notices(notices)
         tried = sandbox.build(settings, clock, calls, measures, deprecations=told)
-        surfaces = {sandboxed.PREFIX: tried, **surfaces}
+        surfaces = {sandbox_routes.PREFIX: tried, **surfaces}
     return App(
         asgi=_dispatch(single, surfaces, pages),
         calls=calls,
@@ -176,7 +176,7 @@ def build_searching(
     settings: Settings, database: Database, clock: Clock, models: Models | None = None
 ) -> Searching:
     models = models or Models(settings)
-    meaning = Meaning(database, models, settings.vector_cache_mb * 1024 * 1024)
+    meaning = SemanticSearch(database, models, settings.vector_cache_mb * 1024 * 1024)
     return Searching(models, meaning, EmbeddingJobs(database, models, clock))
 
 
@@ -192,7 +192,7 @@ def build_worker(
     return Worker(database, kinds, recurring, clock)
 
 
-def _follow(measures: Measures, jobs: EmbeddingJobs) -> None:
+def _follow(measures: RequestMetrics, jobs: EmbeddingJobs) -> None:
     measures.follow(
         "bowerbird_posts_pending_embedding",
         "Posts of paid accounts without a vector, at the last look.",
@@ -212,25 +212,25 @@ def _parts(
     *,
     exports: Exports,
     state: AccountState,
-    meaning: Meaning,
+    meaning: SemanticSearch,
     wake_worker: Callable[[], None],
 ) -> ToolParts:
     """What a caller may do; REST and the tools share one of each, and what it remembers."""
     bookmarks = Bookmarks(database, meaning)
     return ToolParts(
         bookmarks=bookmarks,
-        marking=Marking(database, clock),
+        marking=Flags(database, clock),
         labels=Labels(database, clock),
         views=Views(database, bookmarks, clock),
         exports=exports,
         digests=Digests(database, clock, can_mail=Mailer(settings).is_ready),
         state=state,
-        writes=Writes(database, clock, settings.upgrade_url),
+        writes=IdempotentWrites(database, clock, settings.upgrade_url),
         wake_worker=wake_worker,
     )
 
 
-def _endpoints(parts: ToolParts, trash: Trash, answers: AnswerCache) -> list[Endpoint]:
+def _endpoints(parts: ToolParts, trash: Trash, answers: AnswerCache) -> list[ApiRoute]:
     writes = parts.writes
     return [
         *account_endpoints.endpoints(parts.state, answers),

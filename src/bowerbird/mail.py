@@ -40,7 +40,7 @@ _HEADER_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,62}")
 _OURS: Final = frozenset({"from", "to", "cc", "bcc", "sender", "subject", "date", "mime-version"})
 
 
-class Letter(Struct, frozen=True, kw_only=True):
+class Email(Struct, frozen=True, kw_only=True):
     """One letter to one person. `headers` may hold List-Unsubscribe, Message-ID and the like."""
 
     to: str
@@ -82,7 +82,7 @@ class Mailer:
         """Whether a mail server is set at all."""
         return bool(self._url.hostname)
 
-    async def send(self, letter: Letter) -> None:
+    async def send(self, letter: Email) -> None:
         if not self.is_ready:
             raise MailAway(f"No mail server is set: {PREFIX}SMTP_URL is empty.")
         recipient = _recipient(letter.to)
@@ -118,7 +118,7 @@ class Mailer:
             # A refused sender is the settings' fault, not the letter's.
             raise MailAway(_shown(error)) from None
 
-    def _message(self, letter: Letter, recipient: Address) -> EmailMessage:
+    def _message(self, letter: Email, recipient: Address) -> EmailMessage:
         message = EmailMessage(policy=_ASCII if recipient.addr_spec.isascii() else _UTF8)
         given = {name.lower() for name in letter.headers}
         try:

@@ -19,10 +19,10 @@ from bowerbird import app, logs
 from bowerbird.app import App
 from bowerbird.clock import system_clock
 from bowerbird.errors import Refusal
-from bowerbird.library.file_place import FilePlace
+from bowerbird.library.exports.file_place import FilePlace
 from bowerbird.settings import BadSetting, Settings
 from bowerbird.storage.database import Database
-from bowerbird.storage.files import Files
+from bowerbird.storage.files.files import Files
 from bowerbird.storage.opening import open_database
 
 # Far above our own bound of 32 KiB, so that the envelope answers up to here, not the server.

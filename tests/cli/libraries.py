@@ -15,13 +15,13 @@ import asyncpg
 from click.testing import CliRunner
 
 from bowerbird.cli import commands
-from bowerbird.cli.opened import opened_library
-from bowerbird.library.intake import Intake
+from bowerbird.cli.context import opened_library
+from bowerbird.library.bookmarks.upsert import Upsert
 from bowerbird.model.accounts import Membership
 from bowerbird.model.keys import new_account_id
 from bowerbird.settings import Settings
 from bowerbird.sources import own_json
-from bowerbird.storage.accounts import AccountStore
+from bowerbird.storage.accounts.accounts import AccountStore
 
 ROOT = Path(__file__).parents[2]
 EMAIL = "alice@example.com"
@@ -98,7 +98,7 @@ class Library:
             assert account_id is not None
             account = await accounts.by_id(account_id, 202601)
             assert account is not None
-            intake = Intake(opened.database, opened.clock)
+            intake = Upsert(opened.database, opened.clock)
             await intake.take(account, [own_json.read(raw).incoming for raw in posts])
 
     def fill_beside(self, count: int, *, email: str = EMAIL) -> None:

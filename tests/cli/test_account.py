@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from bowerbird.cli.opened import opened_library
-from bowerbird.storage.account_removal import AccountRemoval
-from bowerbird.storage.accounts import AccountStore
+from bowerbird.cli.context import opened_library
+from bowerbird.storage.accounts.account_removal import AccountRemoval
+from bowerbird.storage.accounts.accounts import AccountStore
 from tests.cli.libraries import EMAIL, Library, sqlite_library
 
 _OWNED = (

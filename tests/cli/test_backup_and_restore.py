@@ -12,7 +12,9 @@ from pathlib import Path
 import apsw
 import pytest
 
-from bowerbird.storage import copies, migrations, replacing
+from bowerbird.storage import migrations
+from bowerbird.storage.backup import copies
+from bowerbird.storage.sqlite import replacing
 from tests.cli.libraries import WRITER, Library, sqlite_library
 from tests.support.postgres import ThrowawayPostgres
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bowerbird.cli.steps import shown_steps
+from bowerbird.cli.progress import shown_steps
 from tests.cli.libraries import EMAIL, Library
 from tests.support import make
 

@@ -14,8 +14,8 @@ from click.testing import CliRunner
 from bowerbird import __version__
 from bowerbird.cli import commands
 from bowerbird.cli.spec import PROMISED
-from bowerbird.rest import openapi
-from bowerbird.rest.compatibility import Rule, breaks
+from bowerbird.openapi import specification
+from bowerbird.openapi.compatibility import Rule, breaks
 
 Json = dict[str, Any]
 Change = Callable[[Json], None]
@@ -24,7 +24,7 @@ TODAY = date(2026, 7, 18)
 
 
 def made() -> Json:
-    return json.loads(json.dumps(openapi.document("http://localhost:8080")))  # type: ignore[no-any-return] # it is one
+    return json.loads(json.dumps(specification.document("http://localhost:8080")))  # type: ignore[no-any-return] # it is one
 
 
 def operation(document: Json, name: str) -> Json:

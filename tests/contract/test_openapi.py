@@ -9,7 +9,7 @@ import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from bowerbird.errors import CATALOGUE, Code
-from bowerbird.rest import openapi
+from bowerbird.openapi import specification
 from tests.support import examples, node
 from tests.support.published import SPEC, document, resolved
 from tests.support.service import Service
@@ -179,13 +179,13 @@ def shape(value: Any) -> Any:
 
 
 def test_a_label_is_named_by_its_name_or_its_id() -> None:
-    body = openapi.document("http://localhost:8080")["components"]["schemas"]["LabelRequest"]
+    body = specification.document("http://localhost:8080")["components"]["schemas"]["LabelRequest"]
 
     assert body["anyOf"] == [{"required": ["label_name"]}, {"required": ["label_id"]}]
 
 
 def test_no_default_is_told_where_it_depends_on_another_parameter() -> None:
-    listed = openapi.document("http://localhost:8080")["paths"]["/v1/bookmarks"]["get"][
+    listed = specification.document("http://localhost:8080")["paths"]["/v1/bookmarks"]["get"][
         "parameters"
     ]
 

@@ -11,7 +11,7 @@ import schemathesis
 from schemathesis import BaseSchema, Case, Config
 from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
 
-from bowerbird.rest.headers import IDEMPOTENCY_KEY
+from bowerbird.openapi.headers import IDEMPOTENCY_KEY
 from tests.support import make
 from tests.support.models import MODEL_DIR
 from tests.support.published import document

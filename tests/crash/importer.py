@@ -12,10 +12,10 @@ import sys
 import time
 from typing import Any
 
-from bowerbird.cli.opened import opened_library, settings_from_environment
+from bowerbird.cli.context import opened_library, settings_from_environment
 from bowerbird.clock import system_clock
-from bowerbird.library.accounts import Accounts
-from bowerbird.library.intake import Intake
+from bowerbird.library.accounts.accounts import Accounts
+from bowerbird.library.bookmarks.upsert import Upsert
 from bowerbird.sources import own_json
 from tests.support import make
 
@@ -45,7 +45,7 @@ async def write_for_ever(email: str, first: int, acknowledged: int, seed: int) -
     chance = random.Random(seed)  # noqa: S311 - a repeatable choice, not a secret
     async with opened_library(settings_from_environment()) as opened:
         account = await Accounts(opened.database, system_clock).find(email)
-        intake = Intake(opened.database, system_clock)
+        intake = Upsert(opened.database, system_clock)
         for name in range(first, first + 10_000):
             records = [make.raw(record) for record in chunk_of(name, chance)]
             await intake.take(account, [own_json.read(record).incoming for record in records])

@@ -11,7 +11,7 @@ import sys
 import time
 
 from bowerbird import server
-from bowerbird.cli.opened import settings_from_environment
+from bowerbird.cli.context import settings_from_environment
 from bowerbird.settings import Settings
 
 # From before the first answer to hundreds of writes.

@@ -14,11 +14,11 @@ from typing import IO, Any, NamedTuple, Self
 
 import pytest
 
-from bowerbird.cli.opened import opened_library
+from bowerbird.cli.context import opened_library
 from bowerbird.clock import system_clock
-from bowerbird.library.accounts import Accounts
-from bowerbird.library.checks import Checks
-from bowerbird.library.intake import Intake
+from bowerbird.library.accounts.accounts import Accounts
+from bowerbird.library.bookmarks.upsert import Upsert
+from bowerbird.library.upkeep.checks import Checks
 from bowerbird.model.accounts import Account
 from bowerbird.settings import Settings
 from bowerbird.sources import own_json
@@ -148,7 +148,7 @@ async def prepared(settings: Settings) -> Account:
         account = await Accounts(opened.database, system_clock).find(EMAIL)
         records = [make.post(post_id=str(number + 1)) for number in range(POSTS)]
         arrivals = [own_json.read(make.raw(record)).incoming for record in records]
-        await Intake(opened.database, system_clock).take(account, arrivals)
+        await Upsert(opened.database, system_clock).take(account, arrivals)
         return await Accounts(opened.database, system_clock).find(EMAIL)
 
 

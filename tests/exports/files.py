@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bowerbird.exports.posts_file import framed
-from bowerbird.exports.writing import About, Limits, Made, make
+from bowerbird.exports.writing import About, Made, ProcessLimits, make
 from tests.support.make import post
 
 MADE_AT = 1_794_700_800_000_000  # 15 November 2026
@@ -48,11 +48,11 @@ class Progress:
 
 
 async def exported(
-    format: str, folder: Path, posts: Sequence[dict[str, Any]], limits: Limits | None = None
+    format: str, folder: Path, posts: Sequence[dict[str, Any]], limits: ProcessLimits | None = None
 ) -> Made:
     file = await posts_file(folder, posts)
     return await make(
-        format, file, folder, about(len(posts)), Progress(), limits=limits or Limits()
+        format, file, folder, about(len(posts)), Progress(), limits=limits or ProcessLimits()
     )
 
 

@@ -7,7 +7,7 @@ import pytest
 from bowerbird.exports.arranging import MOST_POSTS
 from bowerbird.exports.csv_file import COLUMNS
 from bowerbird.exports.formats import FORMATS, VOLUMES
-from bowerbird.exports.tasks import Limits
+from bowerbird.exports.tasks import ProcessLimits
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "export-formats.md").read_text(encoding="utf-8")
@@ -24,8 +24,8 @@ def test_every_kind_of_file_is_documented(format: tuple[str, str]) -> None:
 
 
 def test_the_limits_are_documented() -> None:
-    assert f"{Limits().memory_mib:,} MiB of memory" in PAGE
-    assert f"{Limits().cpu_s} seconds of CPU" in PAGE
+    assert f"{ProcessLimits().memory_mib:,} MiB of memory" in PAGE
+    assert f"{ProcessLimits().cpu_s} seconds of CPU" in PAGE
     assert f"More than {MOST_POSTS:,} posts" in PAGE
 
 

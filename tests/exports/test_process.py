@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from bowerbird.exports.process import ExportFailed, run
-from bowerbird.exports.tasks import Limits, Task
+from bowerbird.exports.tasks import ProcessLimits, Task
 from bowerbird.exports.writing import make
 from tests.exports.files import Progress, about, bookmark, exported, posts_file
 
@@ -89,7 +89,7 @@ async def test_too_little_memory_is_told(tmp_path: Path, format: str) -> None:
     posts = [bookmark(text="long words " * (60_000 if format == "pdf" else 3_000_000))]
 
     with pytest.raises(ExportFailed) as failed:
-        await exported(format, tmp_path, posts, Limits(memory_mib=64))
+        await exported(format, tmp_path, posts, ProcessLimits(memory_mib=64))
 
     assert str(failed.value) == f"The export needed more than 64 MiB of memory. {FEWER}"
     assert failed.value.is_final
@@ -100,7 +100,7 @@ async def test_too_much_work_is_told(tmp_path: Path) -> None:
     posts = [bookmark(text="long words\n" * 60_000)]
 
     with pytest.raises(ExportFailed) as failed:
-        await exported("pdf", tmp_path, posts, Limits(cpu_s=1))
+        await exported("pdf", tmp_path, posts, ProcessLimits(cpu_s=1))
 
     sentence = f"The export took more than the 1 seconds of work it may take. {FEWER}"
     assert str(failed.value) == sentence
@@ -109,7 +109,7 @@ async def test_too_much_work_is_told(tmp_path: Path) -> None:
 
 async def test_too_long_a_wait_is_told(tmp_path: Path, endless: Path) -> None:
     with pytest.raises(ExportFailed, match="took more than"):
-        await make("csv", endless, tmp_path, about(1), Progress(), limits=Limits(wall_s=1))
+        await make("csv", endless, tmp_path, about(1), Progress(), limits=ProcessLimits(wall_s=1))
 
     assert not is_read(endless)
     assert names(tmp_path) == ["endless.json"]
@@ -122,7 +122,9 @@ async def test_a_full_disk_is_told(tmp_path: Path, step: str) -> None:
         source.write_bytes(b"")
     full = tmp_path / "full.pdf"
     full.symlink_to("/dev/full")
-    task = Task(step=step, source=str(source), target=str(full), about=about(0), limits=Limits())
+    task = Task(
+        step=step, source=str(source), target=str(full), about=about(0), limits=ProcessLimits()
+    )
 
     with pytest.raises(ExportFailed, match="no room left on the server's disk") as failed:
         await run(task, tmp_path, lambda _done: asyncio.sleep(0))
@@ -178,7 +180,11 @@ async def test_a_progress_that_refuses_ends_the_process(tmp_path: Path) -> None:
 
 async def test_a_process_goes_with_its_service(tmp_path: Path, endless: Path) -> None:
     task = Task(
-        step="csv", source=str(endless), target=str(tmp_path / "x"), about=about(1), limits=Limits()
+        step="csv",
+        source=str(endless),
+        target=str(tmp_path / "x"),
+        about=about(1),
+        limits=ProcessLimits(),
     )
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "bowerbird.exports"), stdin=asyncio.subprocess.PIPE

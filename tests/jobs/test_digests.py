@@ -6,7 +6,7 @@ import pytest
 
 from bowerbird.jobs.digests import DigestJobs
 from bowerbird.jobs.worker import Worker
-from bowerbird.model.jobs import Job, State
+from bowerbird.model.jobs import Job, JobState
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
 from bowerbird.storage.jobs import JobStore
@@ -64,7 +64,7 @@ async def test_every_account_s_digest_is_made_and_mailed(cast: Service) -> None:
     for member in members:
         assert await digesting.ids(member) == ["weekly-2026-07-13"]
     assert server.recipients == ["bob@example.com"]
-    assert {state for _, state in await jobs(cast)} == {State.COMPLETED}
+    assert {state for _, state in await jobs(cast)} == {JobState.COMPLETED}
 
 
 async def test_two_workers_and_many_sweeps_do_it_once(cast: Service) -> None:
@@ -174,4 +174,4 @@ async def test_a_sweep_leaves_the_queue_short(
         await JobStore(cast.database).cancel(job.account_id, job.job_id, now=1)
     await sweep(cast)
 
-    assert len([state for _, state in await jobs(cast) if state == State.PENDING]) == 2
+    assert len([state for _, state in await jobs(cast) if state == JobState.PENDING]) == 2

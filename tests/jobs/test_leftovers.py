@@ -9,11 +9,11 @@ import pytest
 from bowerbird.clock import MICROSECONDS
 from bowerbird.jobs.exports import ExportJobs
 from bowerbird.jobs.worker import Worker
-from bowerbird.library.accounts import Accounts
+from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.model.exports import KEPT_S
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Transaction
-from bowerbird.storage.files import Files
+from bowerbird.storage.files.files import Files
 from bowerbird.storage.jobs import JobStore
 from tests.support import working
 from tests.support.exporting import begin, export

@@ -8,7 +8,7 @@ import pytest
 from bowerbird import errors
 from bowerbird.clock import system_clock
 from bowerbird.jobs.leases import Progress
-from bowerbird.jobs.worker import Failed, Kind, Recurring, Worker
+from bowerbird.jobs.worker import Failed, JobKind, Recurring, Worker
 from bowerbird.model.jobs import DIGESTS, EMBEDDING, EXPORTS, Job
 from bowerbird.storage.database import Database
 from bowerbird.storage.jobs import JobStore
@@ -215,7 +215,7 @@ async def test_a_job_is_given_back_that_had_no_time_to_begin(database: Database)
         stopping.set()
         return system_clock()
 
-    worker = Worker(database, [Kind("errand", errand)], [], stops_with_the_claim)
+    worker = Worker(database, [JobKind("errand", errand)], [], stops_with_the_claim)
     await worker.run(stopping)
 
     assert errand.begun == []
@@ -273,7 +273,7 @@ async def test_long_jobs_leave_a_lane_for_urgent_ones(database: Database) -> Non
     slow, quick = Errand(is_held=True), Errand()
     for account_id in accounts:
         await add(database, account_id, "embed", priority=EMBEDDING)
-    kinds = [Kind("embed", slow), Kind("errand", quick)]
+    kinds = [JobKind("embed", slow), JobKind("errand", quick)]
 
     async with at_work(working.worker(database, slow, kinds=kinds, lanes=3)):
         await slow.begin.wait()
@@ -287,7 +287,7 @@ async def test_an_account_s_long_jobs_leave_a_lane_for_others(database: Database
     held, quick = Errand(is_held=True), Errand()
     for _ in range(5):
         await add(database, many)
-    kinds = [Kind("errand", held), Kind("quick", quick)]
+    kinds = [JobKind("errand", held), JobKind("quick", quick)]
 
     async with at_work(working.worker(database, held, kinds=kinds, lanes=3)):
         await held.until_begun(2)
@@ -302,7 +302,7 @@ async def test_digests_leave_a_lane_for_exports(database: Database) -> None:
     held, quick = Errand(is_held=True), Errand()
     for account_id in accounts[1:]:
         await add(database, account_id, "digest", priority=DIGESTS)
-    kinds = [Kind("digest", held), Kind("errand", quick)]
+    kinds = [JobKind("digest", held), JobKind("errand", quick)]
 
     async with at_work(working.worker(database, held, kinds=kinds, lanes=3)):
         await held.until_begun(2)

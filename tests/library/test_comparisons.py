@@ -6,10 +6,10 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bowerbird.library.comparisons import Reading
-from bowerbird.library.rows import row_of, words_of
-from bowerbird.model.intake import Standing
+from bowerbird.library.bookmarks.bookmark_row import row_of, words_of
+from bowerbird.library.upkeep.comparisons import Reading
 from bowerbird.model.rendering import tags_json
+from bowerbird.model.upsert import Standing
 from bowerbird.sources import own_json
 from bowerbird.storage.checks import StoredBookmark
 from tests.support import make

@@ -14,15 +14,15 @@ import pytest
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.checks import Checks
+from bowerbird.library.upkeep.checks import Checks
 from bowerbird.model.accounts import Account
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Transaction
 from bowerbird.storage.opening import open_database
-from bowerbird.wire.answers import Asked
-from bowerbird.wire.calls import Call
+from bowerbird.wire.answer_cache import RequestTarget
+from bowerbird.wire.idempotency import IdempotentWrites, done
 from bowerbird.wire.replies import REPLAYED, Reply
-from bowerbird.wire.writes import Writes, done
+from bowerbird.wire.routes import Call
 from tests.library import writers
 from tests.support import make, service, serving
 from tests.support.service import Member
@@ -149,7 +149,7 @@ async def test_twins_of_one_key_do_the_work_once(alice: Member) -> None:
 async def test_twins_of_a_key_whose_day_is_over_do_the_work_once_more(alice: Member) -> None:
     await fill(alice)
     call = a_call(await alice.account(), "again")
-    writes = Writes(alice.database, alice.clock, "https://example.com")
+    writes = IdempotentWrites(alice.database, alice.clock, "https://example.com")
     for _ in range(2):
         effects = Effects()
         replies = await asyncio.gather(*(writes.run(call, effects) for _ in range(4)))
@@ -164,7 +164,9 @@ async def test_a_twin_does_not_wait_for_ever(
 ) -> None:
     async with library_of(kind, request, tmp_path) as (alice, _):
         call = a_call(await alice.account(), "slow")
-        writes = Writes(alice.database, alice.clock, "https://example.com", wait_limit_s=0.1)
+        writes = IdempotentWrites(
+            alice.database, alice.clock, "https://example.com", wait_limit_s=0.1
+        )
         effects = Effects(is_held=True)
         first = asyncio.create_task(writes.run(call, effects))
         await effects.has_begun.wait()
@@ -186,7 +188,7 @@ async def test_a_twin_whose_first_fails_does_the_work_itself(
 ) -> None:
     async with library_of(kind, request, tmp_path) as (alice, _):
         call = a_call(await alice.account(), "failing")
-        writes = Writes(alice.database, alice.clock, "https://example.com")
+        writes = IdempotentWrites(alice.database, alice.clock, "https://example.com")
         failing = Effects(is_held=True, failure=RuntimeError("a fault"))
         first = asyncio.create_task(writes.run(call, failing))
         await failing.has_begun.wait()
@@ -223,7 +225,9 @@ def assert_one_did_the_work(answers: list[httpx.Response]) -> None:
 
 
 def a_call(account: Account, key: str) -> Call:
-    asked = Asked(path="/v1/labels/add", query_string=b"", accept_encoding=b"", if_none_match=None)
+    asked = RequestTarget(
+        path="/v1/labels/add", query_string=b"", accept_encoding=b"", if_none_match=None
+    )
     return Call(account, "POST", asked, {}, b"{}", key.encode())
 
 

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bowerbird.errors import Refusal
-from bowerbird.library import cursors
-from bowerbird.library.cursors import Keyset, Ranked
+from bowerbird.library.bookmarks import cursors
+from bowerbird.library.bookmarks.cursors import Keyset, Ranked
 from bowerbird.model.filters import Sort
 
 numbers = st.integers(0, 2**40 - 1)

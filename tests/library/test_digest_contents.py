@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from bowerbird.library.digest_topics import DigestTopics
-from bowerbird.library.meaning import Meaning
+from bowerbird.library.digests.digest_topics import DigestTopics
+from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
 from tests.support import digesting, make, writing
 from tests.support.digesting import MONDAY, post_ids
@@ -138,7 +138,7 @@ async def test_topics_come_from_the_vectors_of_the_library(alice: Member) -> Non
         await save(alice, "2026-07-01", author=text, text=text)
         for text in ("Gravitational waves from black holes", "The football match ended in a draw")
     ]
-    topics = DigestTopics(alice.database, Meaning(alice.database, MODELS))
+    topics = DigestTopics(alice.database, SemanticSearch(alice.database, MODELS))
     assert await topics.of(await alice.account(), [1, 2]) == {}
 
     await alice.embed()

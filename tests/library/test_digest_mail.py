@@ -9,11 +9,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from bowerbird.library.digest_mail import PAUSES, DigestMail
-from bowerbird.mail import Letter
+from bowerbird.library.digests.emails import PAUSES, DigestEmails
+from bowerbird.mail import Email
 from bowerbird.model.periods import PeriodKind, containing
 from bowerbird.storage.database import Database
-from bowerbird.storage.sqlite import SqliteDatabase
+from bowerbird.storage.sqlite.database import SqliteDatabase
 from tests.support import digesting, service
 from tests.support.digesting import MONDAY, instant
 from tests.support.service import Member
@@ -196,13 +196,13 @@ async def test_a_letter_that_may_have_been_taken_is_not_sent_again(alice: Member
 
 async def test_a_worker_that_ends_while_it_sends_leaves_it_unclear(alice: Member) -> None:
     await with_letter(alice)
-    letters: list[Letter] = []
+    letters: list[Email] = []
 
-    async def ended(letter: Letter) -> None:
+    async def ended(letter: Email) -> None:
         letters.append(letter)
         raise asyncio.CancelledError
 
-    dying = DigestMail(alice.database, alice.clock, ended, "https://birds.example.org")
+    dying = DigestEmails(alice.database, alice.clock, ended, "https://birds.example.org")
     with pytest.raises(asyncio.CancelledError):
         await dying.send_due(alice.account_id)
     assert (await state(alice))[0] == "sending"
@@ -242,12 +242,12 @@ async def test_every_try_carries_the_same_mark(alice: Member) -> None:
     await with_letter(alice)
     marks: list[Any] = []
 
-    async def away(letter: Letter) -> None:
+    async def away(letter: Email) -> None:
         marks.append((letter.headers["Message-ID"], letter.headers["List-Unsubscribe"]))
         raise OSError("gone")
 
     for _ in range(2):
-        mail = DigestMail(alice.database, alice.clock, away, "https://birds.example.org")
+        mail = DigestEmails(alice.database, alice.clock, away, "https://birds.example.org")
         with pytest.raises(OSError, match="gone"):
             await mail.send_due(alice.account_id)
         await _send_again(alice)
@@ -280,11 +280,11 @@ async def test_an_hour_is_enough_for_a_server_that_takes_its_time(alice: Member)
     await with_letter(alice)
     taken = asyncio.Event()
 
-    async def slow(_: Letter) -> None:
+    async def slow(_: Email) -> None:
         alice.clock.now += 59 * MINUTE
         taken.set()
 
-    mail = DigestMail(alice.database, alice.clock, slow, "https://birds.example.org")
+    mail = DigestEmails(alice.database, alice.clock, slow, "https://birds.example.org")
     await mail.send_due(alice.account_id)
 
     assert taken.is_set()

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from bowerbird.library.digest_making import DigestMaking
+from bowerbird.library.digests.creation import DigestCreation
 from bowerbird.model.accounts import Account
 from bowerbird.model.periods import PeriodKind, containing
 from bowerbird.storage.database import Database
-from bowerbird.storage.digests import NEVER, DigestStore
+from bowerbird.storage.digests.digests import NEVER, DigestStore
 from tests.support import digesting, service, writing
 from tests.support.digesting import MONDAY, instant
 from tests.support.service import Member
@@ -116,7 +116,7 @@ async def test_who_changes_only_the_mail_loses_no_digest(alice: Member) -> None:
 async def test_who_turns_digests_off_meanwhile_gets_none(alice: Member) -> None:
     await save(alice, "2026-07-14")
 
-    class Changing(DigestMaking):
+    class Changing(DigestCreation):
         async def _digest(self, *given: Any) -> Any:
             made = await super()._digest(*given)
             await digesting.prefer(alice, MONDAY, frequency="off")
@@ -140,7 +140,7 @@ async def test_two_workers_make_one_digest(opened_twice: tuple[Database, Databas
     cast.clock.now = instant(MONDAY)
     before = await writing.version(cast.alice)
 
-    workers = [DigestMaking(database, cast.clock) for database in opened_twice * 2]
+    workers = [DigestCreation(database, cast.clock) for database in opened_twice * 2]
     await asyncio.gather(*(worker.make_due(cast.alice.account_id) for worker in workers))
 
     assert await digesting.ids(cast.alice) == ["weekly-2026-07-13"]

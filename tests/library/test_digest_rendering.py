@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from bowerbird.library.digest_html import html
-from bowerbird.library.digest_markdown import markdown, plain
-from bowerbird.library.digest_shown import (
+from bowerbird.library.digests.html import html
+from bowerbird.library.digests.markdown import markdown, plain
+from bowerbird.library.digests.responses import (
     DigestPost,
-    DigestShown,
-    MailShown,
+    DigestResponse,
+    MailResponse,
     PostsPart,
     SavedPart,
     one_line,
@@ -87,8 +87,8 @@ def digest(
     introduction: str | None = None,
     author: str = "Ada",
     handle: str = "ada",
-) -> DigestShown:
-    return DigestShown(
+) -> DigestResponse:
+    return DigestResponse(
         digest_id="weekly-2026-07-13",
         kind="weekly",
         title="13 to 19 July 2026",
@@ -97,7 +97,7 @@ def digest(
         time_zone="UTC",
         made_at="2026-07-20T08:00:00.000000+00:00",
         saved_count=len(posts),
-        mail=MailShown(MailState.NONE, None, None),
+        mail=MailResponse(MailState.NONE, None, None),
         introduction=introduction,
         saved=SavedPart(
             len(posts), [LabelCount(label, 1)], author_counts(author, handle), list(posts)

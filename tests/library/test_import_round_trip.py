@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bowerbird.library.accounts import Accounts
-from bowerbird.library.bookmarks import Bookmarks
-from bowerbird.library.imports import Import, RefusedRecord, Tally
-from bowerbird.model.intake import Outcome
+from bowerbird.library.accounts.accounts import Accounts
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.imports.imports import Import, RefusedRecord, Tally
+from bowerbird.model.upsert import UpsertOutcome
 from bowerbird.storage.database import Database
-from bowerbird.storage.postgres import PostgresDatabase, open_pool
-from bowerbird.storage.sqlite import SqliteDatabase
+from bowerbird.storage.postgres.database import PostgresDatabase, open_pool
+from bowerbird.storage.sqlite.database import SqliteDatabase
 from tests.support.databases import TEMPLATE
 from tests.support.service import NOW
 
@@ -97,7 +97,7 @@ class Opened:
 
     async def import_into_fresh(
         self, data: bytes
-    ) -> tuple[Outcome, list[RefusedRecord], dict[str, Any]]:
+    ) -> tuple[UpsertOutcome, list[RefusedRecord], dict[str, Any]]:
         accounts = Accounts(self.database, lambda: NOW)
         email = f"{next(self._numbers)}@example.com"
         await accounts.create(email, "pro")
@@ -147,7 +147,7 @@ def test_every_field_comes_back_to_the_letter(
     outcome, refused, held = opened.runner.run(opened.import_into_fresh(data))
 
     assert refused == []
-    assert outcome == Outcome(new=len(records))
+    assert outcome == UpsertOutcome(new=len(records))
     for record in records:
         tags = record["tags"]
         expected = {**record, "tags": sorted(tags, key=str.casefold) if tags else None}

@@ -2,12 +2,12 @@
 
 import pytest
 
-from bowerbird.library.edits import lock
-from bowerbird.library.meaning import Meaning
+from bowerbird.library.access.library_lock import lock_library
+from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.vectors import NewVector, VectorStoreState
 from bowerbird.search.vectors import pack
 from bowerbird.storage.database import Transaction
-from bowerbird.storage.edits import EditStore
+from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.vectors import Progress, VectorStore
 from tests.support import make
 from tests.support.models import MODELS
@@ -16,7 +16,7 @@ from tests.support.service import Member
 pytestmark = pytest.mark.anyio
 
 
-async def _serving(meaning: Meaning, member: Member) -> VectorStoreState:
+async def _serving(meaning: SemanticSearch, member: Member) -> VectorStoreState:
     store = await meaning.serving(await member.account())
     assert store is not None
     return store
@@ -32,7 +32,7 @@ async def _embed_last(member: Member, store: VectorStoreState) -> None:
     made = NewVector(last.number, last.content_hash, bytes(16), *pack(rows))
 
     async def work(transaction: Transaction) -> None:
-        await lock(EditStore(member.database), transaction, account.account_id)
+        await lock_library(LibraryStore(member.database), transaction, account.account_id)
         await vectors.put(transaction, account.account_id, store, [made], Progress(0, 0))
 
     await member.database.write(work)
@@ -42,7 +42,7 @@ async def test_what_became_stale_while_rows_were_read_is_not_found_again(alice: 
     post = make.post(text="Our kitten sleeps.")
     await alice.save_all([post, make.post(text="Interest rates")])
     await alice.embed()
-    meaning = Meaning(alice.database, MODELS)
+    meaning = SemanticSearch(alice.database, MODELS)
     number = await VectorStore(alice.database).number_of(alice.account_id, post["post_id"])
     assert number is not None
     # A request has read how far the vectors are; before it reads them, a text changes and

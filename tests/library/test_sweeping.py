@@ -8,10 +8,10 @@ import pytest
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.errors import unavailable
-from bowerbird.library.sweeping import Sweeping
+from bowerbird.library.upkeep.sweeping import Sweeping
+from bowerbird.storage.bookmarks.trash import TrashStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.idempotency import IdempotencyStore
-from bowerbird.storage.trash import TrashStore
 from tests.support.service import Member, Service
 
 pytestmark = pytest.mark.anyio

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from bowerbird.errors import Refusal
-from bowerbird.library.meaning import Meaning
-from bowerbird.library.vector_builds import VectorBuilds
+from bowerbird.library.vectors.builds import VectorBuilds
+from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.search.models import Models
 from bowerbird.settings import Settings
 from bowerbird.storage.vectors import VectorStore
@@ -239,7 +239,7 @@ async def test_the_old_model_answers_until_the_new_one_is_built(
     alice = cast.alice
     await alice.save_all([make.post(text="A kitten."), make.post(text="Interest rates.")])
     await alice.embed()
-    meaning = Meaning(cast.database, models)
+    meaning = SemanticSearch(cast.database, models)
 
     before = await meaning.serving(await alice.account())
     assert before is not None

@@ -8,9 +8,9 @@ import pytest
 from bowerbird import app
 from bowerbird.jobs.embedding import EmbeddingJobs
 from bowerbird.jobs.leases import Progress
-from bowerbird.jobs.worker import Kind
-from bowerbird.library.vector_builds import VectorBuilds
-from bowerbird.library.vector_sweeps import JOB, VectorSweeps
+from bowerbird.jobs.worker import JobKind
+from bowerbird.library.vectors.builds import VectorBuilds
+from bowerbird.library.vectors.sweeps import JOB, VectorSweeps
 from bowerbird.model.jobs import Job
 from bowerbird.search.models import Models
 from bowerbird.settings import Settings
@@ -188,7 +188,7 @@ async def test_large_libraries_are_built_in_turns(cast: Service) -> None:
         return await jobs.kind.run(job, progress)
 
     await _sweeps(cast).start_builds()
-    kinds = [Kind(JOB, run)]
+    kinds = [JobKind(JOB, run)]
     worker = working.worker(cast.database, lambda *_: None, kinds=kinds, lanes=2)  # type: ignore[arg-type] # never run
     async with working.at_work(worker):
         for job in await JobStore(cast.database).latest(10):

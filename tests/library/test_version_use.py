@@ -3,10 +3,10 @@
 import pytest
 
 from bowerbird import app
-from bowerbird.library.version_use import VersionUse
+from bowerbird.library.accounts.version_use import VersionUse
 from bowerbird.settings import Settings
+from bowerbird.storage.accounts.version_use import VersionUseStore
 from bowerbird.storage.database import Database
-from bowerbird.storage.version_use import VersionUseStore
 from tests.support import toolcalls
 from tests.support.service import NOW, Member, Service, SetClock
 

@@ -14,12 +14,12 @@ from typing import Any
 import httpx
 
 from bowerbird import app, logs
-from bowerbird.cli.opened import settings_from_environment
+from bowerbird.cli.context import settings_from_environment
 from bowerbird.clock import system_clock
-from bowerbird.library.intake import Intake
+from bowerbird.library.bookmarks.upsert import Upsert
 from bowerbird.settings import Settings
 from bowerbird.sources import own_json
-from bowerbird.storage.accounts import AccountStore
+from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.opening import open_database
 from tests.support import make
@@ -88,7 +88,7 @@ class Writer:
         assert account
         records = [self._record(post_id) for post_id in self._ids()]
         arrivals = [own_json.read(make.raw(record)).incoming for record in records]
-        await Intake(self._database, system_clock).take(account, arrivals)
+        await Upsert(self._database, system_clock).take(account, arrivals)
 
     async def rename(self) -> None:
         if label := await self._label():

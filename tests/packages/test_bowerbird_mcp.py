@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bowerbird import __version__
-from bowerbird.toolserver.catalogue import TOOLS
+from bowerbird.toolserver.tools.catalogue import TOOLS
 from tests.packages.pumping import Pumped, odd_server, pumped
 from tests.support.serving import free_port, wait_until
 from tests.support.tool_server import PACKAGE, PUMP, Running, pump_environment

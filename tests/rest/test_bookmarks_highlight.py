@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bowerbird.search.highlights import SNIPPET_CHARACTERS, highlight
-from bowerbird.search.query import parse
+from bowerbird.search.query_language import parse
 from tests.support import make
 from tests.support.service import Member
 

@@ -6,7 +6,7 @@ from urllib.parse import quote
 import pytest
 
 from bowerbird import app
-from bowerbird.library.parameters import LIST_PARAMETERS
+from bowerbird.library.bookmarks.parameters import LIST_PARAMETERS
 from bowerbird.settings import Settings
 from tests.support.service import Member, Service
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from bowerbird import app
-from bowerbird.library import cursors
+from bowerbird.library.bookmarks import cursors
 from bowerbird.model.filters import SORT_FIELDS, BookmarkFilter, Sort
 from bowerbird.settings import Settings
 from tests.support import make

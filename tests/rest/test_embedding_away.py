@@ -8,7 +8,7 @@ import pytest
 
 from bowerbird import app
 from bowerbird.app import App
-from bowerbird.library.vector_builds import VectorBuilds
+from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.settings import Settings
 from tests.support.embedding_service import EmbeddingService, embedding_service
 from tests.support.models import ignore

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from bowerbird.clock import MICROSECONDS
-from bowerbird.library.links import SECRET, Links
+from bowerbird.library.exports.links import SECRET, Links
 from bowerbird.storage.secrets import SecretStore
 from tests.support import writing
 from tests.support.exporting import begin, export, fetch

@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from bowerbird.library import export_bodies
-from bowerbird.library.imports import Import, Tally
-from bowerbird.model.exports import Asked
+from bowerbird.library.exports import export_bodies
+from bowerbird.library.imports.imports import Import, Tally
+from bowerbird.model.exports import ExportQuery
 from tests.support import make, writing
 from tests.support.exporting import begin, export, exported, fetch, finished, poll
 from tests.support.service import Member, Service
@@ -149,7 +149,7 @@ async def test_the_cover_tells_what_narrows_a_view(alice: Member) -> None:
     await begin(alice, view=view.rpartition("/")[2], q="cat", tweet_ids=["1"])
 
     (row,) = await alice.database.rows("SELECT parameters FROM job", {})
-    asked = msgspec.json.decode(row[0], type=Asked)
+    asked = msgspec.json.decode(row[0], type=ExportQuery)
 
     assert export_bodies.description_of(asked) == (
         "The Smart View Animals, narrowed by q cat, 1 chosen post."

@@ -8,7 +8,7 @@ from bowerbird.clock import MICROSECONDS, system_clock
 from bowerbird.jobs.exports import ExportJobs
 from bowerbird.model.jobs import EXPORTS
 from bowerbird.settings import Settings
-from bowerbird.storage.files import Files
+from bowerbird.storage.files.files import Files
 from bowerbird.storage.jobs import JobStore
 from tests.support.exporting import begin, export, fetch, poll
 from tests.support.service import Member, Service

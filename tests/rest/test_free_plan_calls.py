@@ -5,7 +5,7 @@ import pytest
 
 from bowerbird import app
 from bowerbird.settings import Settings
-from bowerbird.storage.accounts import AccountStore
+from bowerbird.storage.accounts.accounts import AccountStore
 from tests.support.service import Member, Service
 
 pytestmark = pytest.mark.anyio

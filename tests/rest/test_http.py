@@ -8,8 +8,8 @@ import httpx
 import pytest
 import structlog
 
+from bowerbird.storage.accounts.keys import KeyStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.keys import KeyStore
 from tests.support import make
 from tests.support.service import Member, Service
 

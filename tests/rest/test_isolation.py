@@ -6,7 +6,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from bowerbird.library.links import Links
+from bowerbird.library.exports.links import Links
 from tests.support import digesting, exporting, make, writing
 from tests.support.published import of_accounts
 from tests.support.service import Member, Service

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bowerbird.storage.database import Database
-from bowerbird.storage.sqlite import FILE_NAME, SqliteDatabase
+from bowerbird.storage.sqlite.database import FILE_NAME, SqliteDatabase
 from tests.support import service, trying
 from tests.support.service import Service
 from tests.support.trying import Visitor

@@ -11,10 +11,10 @@ import pypdfium2  # type: ignore[import-untyped] # it has none
 import pytest
 
 from bowerbird.sandbox import tickets
+from bowerbird.sandbox.file_creation import MOST_WAITING
 from bowerbird.sandbox.fixtures import Fixtures
-from bowerbird.sandbox.making import MOST_WAITING
 from bowerbird.sandbox.tickets import Ticket
-from bowerbird.storage.sqlite import SqliteDatabase
+from bowerbird.storage.sqlite.database import SqliteDatabase
 from tests.support import trying
 from tests.support.service import NOW
 from tests.support.trying import Visitor

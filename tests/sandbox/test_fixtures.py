@@ -14,7 +14,7 @@ from bowerbird.model.media import BITS
 from bowerbird.sandbox.fixtures import Fixtures
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
-from bowerbird.storage.sqlite import SqliteDatabase
+from bowerbird.storage.sqlite.database import SqliteDatabase
 from tests.support import trying
 from tests.support.service import SetClock
 from tests.support.trying import EVERYTHING, Visitor

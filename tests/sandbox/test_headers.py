@@ -4,10 +4,10 @@ import httpx
 import pytest
 
 from bowerbird.sandbox.fixtures import Fixtures
-from bowerbird.sandbox.surface import LIMITS, SandboxSurface
+from bowerbird.sandbox.router import LIMITS, SandboxRouter
 from bowerbird.settings import Settings
-from bowerbird.wire.calls import Call, Endpoint
 from bowerbird.wire.replies import Reply
+from bowerbird.wire.routes import ApiRoute, Call
 from tests.support.service import CheckedTransport, Service
 from tests.support.trying import Visitor
 
@@ -121,8 +121,8 @@ async def test_a_fault_of_ours_is_marked_too(visitor: Visitor) -> None:
         raise ZeroDivisionError
 
     fixtures = Fixtures()
-    trial = SandboxSurface(
-        [Endpoint("GET", "/v1/sandbox/labels", broken)],
+    trial = SandboxRouter(
+        [ApiRoute("GET", "/v1/sandbox/labels", broken)],
         fixtures,
         Settings(),
         calls=visitor.app.calls,

@@ -7,9 +7,9 @@ from urllib.parse import urlsplit
 import pytest
 from structlog.testing import capture_logs
 
-from bowerbird.sandbox import surface
-from bowerbird.sandbox.endpoints import MOST_ANSWER_BYTES, MOST_TOUCHED
-from bowerbird.sandbox.surface import MOST_AT_ONCE, Limits, SandboxSurface
+from bowerbird.sandbox import router
+from bowerbird.sandbox.router import MOST_AT_ONCE, SandboxLimits, SandboxRouter
+from bowerbird.sandbox.routes import MOST_ANSWER_BYTES, MOST_TOUCHED
 from bowerbird.settings import Settings
 from tests.support import trying
 from tests.support.service import Service
@@ -105,7 +105,7 @@ async def test_a_full_sandbox_takes_nothing_from_the_api(cast: Service) -> None:
 
 
 async def test_a_body_that_never_comes_gives_its_place_back(visitor: Visitor) -> None:
-    trial = _trial(visitor, Limits(body_s=0.05, answer_s=5))
+    trial = _trial(visitor, SandboxLimits(body_s=0.05, answer_s=5))
 
     request = Stalled(trial)
     await request.task
@@ -114,8 +114,8 @@ async def test_a_body_that_never_comes_gives_its_place_back(visitor: Visitor) ->
     assert (await Stalled(trial, "/v1/sandbox/labels").end()) == 405
 
 
-def _trial(visitor: Visitor, limits: Limits) -> SandboxSurface:
-    return surface.build(
+def _trial(visitor: Visitor, limits: SandboxLimits) -> SandboxRouter:
+    return router.build(
         Settings(), visitor.clock, visitor.app.calls, visitor.app.measures, limits=limits
     )
 
@@ -155,7 +155,7 @@ async def _file(visitor: Visitor) -> tuple[str, bytes]:
 async def test_an_answer_that_nobody_takes_holds_its_place_and_gives_it_back(
     visitor: Visitor, *, from_body: bool, is_file: bool
 ) -> None:
-    trial = _trial(visitor, Limits(body_s=5, answer_s=0.5))
+    trial = _trial(visitor, SandboxLimits(body_s=5, answer_s=0.5))
     path, query = await _file(visitor) if is_file else ("/v1/sandbox/bookmarks", b"")
 
     held = [Unread(trial, path, query, from_body=from_body) for _ in range(MOST_AT_ONCE)]
@@ -171,7 +171,7 @@ async def test_an_answer_that_nobody_takes_holds_its_place_and_gives_it_back(
 
 
 async def test_a_server_never_holds_more_than_a_piece_of_an_answer(visitor: Visitor) -> None:
-    trial = _trial(visitor, Limits(body_s=5, answer_s=0.2))
+    trial = _trial(visitor, SandboxLimits(body_s=5, answer_s=0.2))
 
     request = Unread(trial, *await _file(visitor), from_body=True)
     await request.task
@@ -222,7 +222,7 @@ async def test_a_batch_without_sense_is_told_as_the_api_tells_it(
 
 async def test_the_log_names_no_account(visitor: Visitor) -> None:
     with capture_logs() as lines:
-        trial = _trial(visitor, Limits(body_s=5, answer_s=5))
+        trial = _trial(visitor, SandboxLimits(body_s=5, answer_s=5))
         assert (await Stalled(trial).end()) == 400
 
     (line,) = [line for line in lines if line["event"] == "request"]

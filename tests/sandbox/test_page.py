@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from bowerbird.rest.sandboxed import SIMULATED
-from bowerbird.sandbox.endpoints import MOST_ANSWER_BYTES, MOST_TOUCHED
-from bowerbird.sandbox.surface import LIMITS, MOST_AT_ONCE
+from bowerbird.openapi.sandbox_routes import SIMULATED
+from bowerbird.sandbox.router import LIMITS, MOST_AT_ONCE
+from bowerbird.sandbox.routes import MOST_ANSWER_BYTES, MOST_TOUCHED
 from tests.support import trying
 from tests.support.trying import Visitor
 

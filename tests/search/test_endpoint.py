@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from bowerbird.errors import Code, Refusal
-from bowerbird.search import endpoint
+from bowerbird.search import remote_embedding
 from bowerbird.search.arrays import np
-from bowerbird.search.endpoint import Endpoint
 from bowerbird.search.problems import Problem
+from bowerbird.search.remote_embedding import RemoteEmbedder
 from tests.support.embedding_service import WIDTH, EmbeddingService, embedding_service
 
 pytestmark = pytest.mark.anyio
@@ -23,13 +23,15 @@ def service() -> Iterator[EmbeddingService]:
 
 
 @pytest.fixture
-async def model(service: EmbeddingService) -> AsyncIterator[Endpoint]:
-    made = Endpoint(service.url, service.key, "tiny", pauses_s=(0.01, 0.01), fresh_s=0)
+async def model(service: EmbeddingService) -> AsyncIterator[RemoteEmbedder]:
+    made = RemoteEmbedder(service.url, service.key, "tiny", pauses_s=(0.01, 0.01), fresh_s=0)
     yield made
     await made.close()
 
 
-async def test_embeds_posts_in_their_order(model: Endpoint, service: EmbeddingService) -> None:
+async def test_embeds_posts_in_their_order(
+    model: RemoteEmbedder, service: EmbeddingService
+) -> None:
     rows = await model.posts(["red bird", "", "blue bird " * 300, "engine"])
 
     assert [len(matrix) for matrix in rows] == [1, 0, 4, 1]
@@ -40,7 +42,7 @@ async def test_embeds_posts_in_their_order(model: Endpoint, service: EmbeddingSe
     assert question @ rows[0][0] > 0.999 > question @ rows[3][0]
 
 
-async def test_many_texts_go_in_batches(model: Endpoint, service: EmbeddingService) -> None:
+async def test_many_texts_go_in_batches(model: RemoteEmbedder, service: EmbeddingService) -> None:
     await model.posts([f"text {n}" for n in range(70)])
 
     assert [len(asked["input"]) for asked in service.asked] == [32, 32, 6]
@@ -50,7 +52,7 @@ async def test_many_texts_go_in_batches(model: Endpoint, service: EmbeddingServi
     "behaviour", ["down", "limited", "garbage", "empty", "zeroes", "words", "short"]
 )
 async def test_a_bad_day_is_told_and_tried_again(
-    model: Endpoint, service: EmbeddingService, behaviour: str
+    model: RemoteEmbedder, service: EmbeddingService, behaviour: str
 ) -> None:
     service.behave = behaviour
 
@@ -66,7 +68,9 @@ async def test_a_bad_day_is_told_and_tried_again(
     assert model.problem is None
 
 
-async def test_a_short_absence_is_not_noticed(model: Endpoint, service: EmbeddingService) -> None:
+async def test_a_short_absence_is_not_noticed(
+    model: RemoteEmbedder, service: EmbeddingService
+) -> None:
     service.behave = "down"
     original = service.answer
 
@@ -81,9 +85,9 @@ async def test_a_short_absence_is_not_noticed(model: Endpoint, service: Embeddin
 
 
 async def test_slowness_ends(
-    model: Endpoint, service: EmbeddingService, monkeypatch: pytest.MonkeyPatch
+    model: RemoteEmbedder, service: EmbeddingService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(endpoint, "_QUESTION_S", 0.1)
+    monkeypatch.setattr(remote_embedding, "_QUESTION_S", 0.1)
     service.behave = "slow"
 
     with pytest.raises(Refusal, match="no answer within"):
@@ -91,7 +95,7 @@ async def test_slowness_ends(
 
 
 async def test_nobody_there_is_told(service: EmbeddingService) -> None:
-    model = Endpoint("http://127.0.0.1:9/v1", "", "tiny", pauses_s=(0.01,))
+    model = RemoteEmbedder("http://127.0.0.1:9/v1", "", "tiny", pauses_s=(0.01,))
 
     with pytest.raises(Refusal, match="cannot be reached"):
         await model.posts(["birds"])
@@ -100,7 +104,7 @@ async def test_nobody_there_is_told(service: EmbeddingService) -> None:
 
 
 async def test_a_wrong_key_is_tried_once(service: EmbeddingService) -> None:
-    model = Endpoint(service.url, "wrong", "tiny", pauses_s=(0.01, 0.01))
+    model = RemoteEmbedder(service.url, "wrong", "tiny", pauses_s=(0.01, 0.01))
 
     with pytest.raises(Refusal, match="401; check its address, key and model"):
         await model.question("birds")
@@ -109,7 +113,7 @@ async def test_a_wrong_key_is_tried_once(service: EmbeddingService) -> None:
 
 
 async def test_a_text_that_is_too_long_is_shortened_alone(
-    model: Endpoint, service: EmbeddingService
+    model: RemoteEmbedder, service: EmbeddingService
 ) -> None:
     service.longest = 300
     rows = await model.posts(["short one", "word " * 190, "short two"])
@@ -118,7 +122,7 @@ async def test_a_text_that_is_too_long_is_shortened_alone(
 
 
 async def test_what_is_refused_however_short_is_told(
-    model: Endpoint, service: EmbeddingService
+    model: RemoteEmbedder, service: EmbeddingService
 ) -> None:
     service.longest = 0
 
@@ -127,7 +131,7 @@ async def test_what_is_refused_however_short_is_told(
 
 
 async def test_a_text_that_is_refused_holds_no_other_up(
-    model: Endpoint, service: EmbeddingService
+    model: RemoteEmbedder, service: EmbeddingService
 ) -> None:
     service.refused = "poison"
 
@@ -139,7 +143,7 @@ async def test_a_text_that_is_refused_holds_no_other_up(
 
 @pytest.mark.parametrize("status", [400, 413, 422])
 async def test_a_question_that_is_refused_is_told(
-    model: Endpoint, service: EmbeddingService, status: int
+    model: RemoteEmbedder, service: EmbeddingService, status: int
 ) -> None:
     service.refused, service.status = "poison", status
 
@@ -155,7 +159,7 @@ async def test_a_question_that_is_refused_is_told(
 
 
 async def test_a_question_that_is_too_long_is_shortened(
-    model: Endpoint, service: EmbeddingService
+    model: RemoteEmbedder, service: EmbeddingService
 ) -> None:
     service.longest = 300
 
@@ -163,7 +167,7 @@ async def test_a_question_that_is_too_long_is_shortened(
 
 
 async def test_who_asks_right_after_a_failure_does_not_wait(service: EmbeddingService) -> None:
-    model = Endpoint(service.url, service.key, "tiny", pauses_s=(0.01,), fresh_s=0.3)
+    model = RemoteEmbedder(service.url, service.key, "tiny", pauses_s=(0.01,), fresh_s=0.3)
     service.behave = "down"
     for _ in range(3):
         with pytest.raises(Refusal, match="it answers 503"):
@@ -177,7 +181,7 @@ async def test_who_asks_right_after_a_failure_does_not_wait(service: EmbeddingSe
 
 
 async def test_vectors_of_several_lengths_are_told(
-    model: Endpoint, service: EmbeddingService
+    model: RemoteEmbedder, service: EmbeddingService
 ) -> None:
     original = service.answer
 
@@ -202,8 +206,12 @@ async def test_a_problem_is_forgotten_after_a_while() -> None:
 
 
 def test_the_address_may_be_written_either_way() -> None:
-    one = Endpoint("http://localhost/v1/", "", "tiny")
-    other = Endpoint("http://localhost/v1/embeddings", "", "tiny")
+    one = RemoteEmbedder("http://localhost/v1/", "", "tiny")
+    other = RemoteEmbedder("http://localhost/v1/embeddings", "", "tiny")
 
     assert one._url == other._url  # noqa: SLF001 - what they would ask
-    assert one.identity == other.identity != Endpoint("http://localhost/v1", "", "large").identity
+    assert (
+        one.identity
+        == other.identity
+        != RemoteEmbedder("http://localhost/v1", "", "large").identity
+    )

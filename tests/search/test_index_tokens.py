@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bowerbird.model.words import GAP
 from bowerbird.search.tokens import MAX_CHARACTERS, MAX_TOKENS, index_text, words
-from bowerbird.storage.words import vector_text
+from bowerbird.storage.keyword_queries import vector_text
 
 # st.text alone rarely joins what matters; these are the characters with rules of their own.
 _TRICKY = "aZ09_#@'\u2019\"\\-!* \t\n\x00\x1c\u00a0\u0301\u0130\u00df\u0345\u200b\u200d\ufe0f\u20e3"

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import apsw
 import pytest
 
-from bowerbird.search.query import parse
+from bowerbird.search.query_language import parse
 from bowerbird.search.tokens import index_text
-from bowerbird.storage.words import for_fts5
+from bowerbird.storage.keyword_queries import for_fts5
 
 # Each post as its fields: author handle, author name, text, quoted text.
 LIBRARY: dict[str, list[str]] = {

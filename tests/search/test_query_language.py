@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bowerbird.model.words import Match, Term, WordQuery
-from bowerbird.search.query import parse
-from bowerbird.storage.words import for_fts5, for_tsquery
+from bowerbird.search.query_language import parse
+from bowerbird.storage.keyword_queries import for_fts5, for_tsquery
 
 
 @pytest.mark.parametrize(

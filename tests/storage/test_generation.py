@@ -5,10 +5,10 @@ from pathlib import Path
 import apsw
 import pytest
 
+from bowerbird.storage.accounts.keys import KeyStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.generation import Generation
-from bowerbird.storage.keys import KeyStore
-from bowerbird.storage.sqlite import SqliteDatabase
+from bowerbird.storage.sqlite.database import SqliteDatabase
+from bowerbird.storage.sqlite.generation import Generation
 from tests.support import service
 
 pytestmark = pytest.mark.anyio

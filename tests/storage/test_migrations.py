@@ -14,11 +14,13 @@ import asyncpg
 import pytest
 
 from bowerbird.settings import Settings
-from bowerbird.storage import migrations, postgres_schema, sqlite_schema
+from bowerbird.storage import migrations
 from bowerbird.storage.migrations import Applied, Migration, SchemaProblem
 from bowerbird.storage.opening import explained, open_database
-from bowerbird.storage.sqlite import FILE_NAME
-from bowerbird.storage.sqlite_schema import FolderInUse, FolderLock
+from bowerbird.storage.postgres import schema as postgres_schema
+from bowerbird.storage.sqlite import schema as sqlite_schema
+from bowerbird.storage.sqlite.database import FILE_NAME
+from bowerbird.storage.sqlite.schema import FolderInUse, FolderLock
 from tests.support.postgres import ThrowawayPostgres
 
 pytestmark = pytest.mark.anyio

@@ -8,9 +8,9 @@ import httpx
 import pytest
 
 from bowerbird.errors import Refusal
-from bowerbird.storage import postgres_schema
 from bowerbird.storage.database import Transaction
-from bowerbird.storage.postgres import PostgresDatabase, open_pool
+from bowerbird.storage.postgres import schema as postgres_schema
+from bowerbird.storage.postgres.database import PostgresDatabase, open_pool
 from tests.support import databases, service
 from tests.support.postgres import ThrowawayPostgres
 from tests.support.service import Service

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bowerbird.storage.scratch import Scratch
+from bowerbird.storage.files.scratch import Scratch
 
 
 def names(folder: Path) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bowerbird.cli.opened import opened_library
+from bowerbird.cli.context import opened_library
 from bowerbird.errors import Refusal
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database, Transaction

@@ -13,7 +13,7 @@ import pytest
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.sqlite import FILE_NAME, SqliteDatabase
+from bowerbird.storage.sqlite.database import FILE_NAME, SqliteDatabase
 
 pytestmark = pytest.mark.anyio
 

@@ -10,8 +10,8 @@ from bowerbird.clock import system_clock
 from bowerbird.model.jobs import DIGESTS, EMBEDDING, EXPORTS
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.jobs import JobStore
-from bowerbird.storage.postgres import PostgresDatabase
-from bowerbird.storage.sqlite import SqliteDatabase
+from bowerbird.storage.postgres.database import PostgresDatabase
+from bowerbird.storage.sqlite.database import SqliteDatabase
 from tests.support import databases
 from tests.support.postgres import ThrowawayPostgres
 from tests.support.working import add, new_account

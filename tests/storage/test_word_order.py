@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import After, BookmarkFilter, Sort
-from bowerbird.search import query
-from bowerbird.storage.bookmarks import BookmarkStore
+from bowerbird.search import query_language
+from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database, Transaction
 from tests.support import databases, make, service
 from tests.support.service import Member
@@ -105,7 +105,7 @@ async def test_the_short_way_answers_like_the_general_one(
     asked = BookmarkFilter(
         unread_only=filter.unread_only,
         hide_archived=filter.hide_archived,
-        words=query.parse(text),
+        words=query_language.parse(text),
     )
 
     short = await fruits.short.page(fruits.account, asked, Sort(), after, limit)
@@ -118,7 +118,7 @@ async def test_the_short_way_answers_like_the_general_one(
 
 
 async def test_a_walk_page_by_page_meets_every_hit_once(fruits: Fruits) -> None:
-    asked = BookmarkFilter(words=query.parse("apple -damson"))
+    asked = BookmarkFilter(words=query_language.parse("apple -damson"))
 
     seen, after = 0, None
     for _ in range(POSTS):

@@ -7,10 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
-from bowerbird.storage import postgres_schema, sqlite_schema
 from bowerbird.storage.database import Database
-from bowerbird.storage.postgres import PostgresDatabase, open_pool
-from bowerbird.storage.sqlite import FILE_NAME, SqliteDatabase
+from bowerbird.storage.postgres import schema as postgres_schema
+from bowerbird.storage.postgres.database import PostgresDatabase, open_pool
+from bowerbird.storage.sqlite import schema as sqlite_schema
+from bowerbird.storage.sqlite.database import FILE_NAME, SqliteDatabase
 from tests.support.postgres import ThrowawayPostgres
 
 TEMPLATE = "migrated"

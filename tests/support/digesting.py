@@ -3,8 +3,8 @@
 from datetime import datetime
 from typing import Any
 
-from bowerbird.library.digest_mail import DigestMail
-from bowerbird.library.digest_making import DigestMaking
+from bowerbird.library.digests.creation import DigestCreation
+from bowerbird.library.digests.emails import DigestEmails
 from bowerbird.mail import Mailer
 from bowerbird.settings import Settings
 from tests.support import writing
@@ -27,8 +27,8 @@ async def prefer(member: Member, at: str, **fields: Any) -> None:
     assert response.status_code == 200, response.text
 
 
-def making(member: Member, **given: Any) -> DigestMaking:
-    return DigestMaking(member.database, member.clock, **given)
+def making(member: Member, **given: Any) -> DigestCreation:
+    return DigestCreation(member.database, member.clock, **given)
 
 
 async def make(member: Member, at: str = MONDAY, **given: Any) -> None:
@@ -37,10 +37,10 @@ async def make(member: Member, at: str = MONDAY, **given: Any) -> None:
     await making(member, **given).make_due(member.account_id)
 
 
-def mail(member: Member, server: MailServer, **settings: Any) -> DigestMail:
+def mail(member: Member, server: MailServer, **settings: Any) -> DigestEmails:
     known = {"smtp_url": server.url, "mail_from": "Bowerbird <birds@example.org>"}
     mailer = Mailer(Settings(**{**known, **settings}))
-    return DigestMail(member.database, member.clock, mailer.send, "https://birds.example.org")
+    return DigestEmails(member.database, member.clock, mailer.send, "https://birds.example.org")
 
 
 async def ids(member: Member) -> list[str]:

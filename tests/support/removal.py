@@ -5,7 +5,7 @@ from typing import Final
 from bowerbird.model.accounts import Account
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.places import place_values
-from bowerbird.storage.sqlite import SqliteDatabase
+from bowerbird.storage.sqlite.database import SqliteDatabase
 
 _FOUND: Final = """
 SELECT number, is_read, is_archived FROM bookmark

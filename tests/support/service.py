@@ -10,16 +10,16 @@ import httpx
 
 from bowerbird import app
 from bowerbird.app import App
-from bowerbird.library.intake import Intake
-from bowerbird.library.vector_builds import VectorBuilds
+from bowerbird.library.bookmarks.upsert import Upsert
+from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.model.accounts import Account, Key, Membership
-from bowerbird.model.intake import Outcome
 from bowerbird.model.keys import key_hash, new_account_id, new_key
+from bowerbird.model.upsert import UpsertOutcome
 from bowerbird.settings import Settings
 from bowerbird.sources import own_json
-from bowerbird.storage.accounts import AccountStore
+from bowerbird.storage.accounts.accounts import AccountStore
+from bowerbird.storage.accounts.keys import KeyStore
 from bowerbird.storage.database import Database
-from bowerbird.storage.keys import KeyStore
 from tests.support import make, published, removal
 from tests.support.models import MODELS, ignore
 
@@ -117,9 +117,9 @@ class Member:
         headers = {"Authorization": f"Bearer {self.key}"}
         return replace(self, client=_client(other, headers))
 
-    async def save_all(self, records: list[dict[str, Any]]) -> Outcome:
+    async def save_all(self, records: list[dict[str, Any]]) -> UpsertOutcome:
         arrivals = [own_json.read(make.raw(record)).incoming for record in records]
-        return await Intake(self.database, self.clock).take(await self.account(), arrivals)
+        return await Upsert(self.database, self.clock).take(await self.account(), arrivals)
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from typing import Any
 
 from bowerbird.clock import system_clock
 from bowerbird.jobs.leases import Progress
-from bowerbird.jobs.worker import Kind, Recurring, Worker
+from bowerbird.jobs.worker import JobKind, Recurring, Worker
 from bowerbird.model.accounts import Membership
-from bowerbird.model.jobs import EXPORTS, Job, JobShown
+from bowerbird.model.jobs import EXPORTS, Job, JobResponse
 from bowerbird.model.keys import new_account_id
-from bowerbird.storage.accounts import AccountStore
+from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.jobs import JobStore
 
@@ -49,7 +49,7 @@ async def add(
     return await database.write(work)
 
 
-async def shown(database: Database, account_id: int, job_id: str) -> JobShown:
+async def shown(database: Database, account_id: int, job_id: str) -> JobResponse:
     found = await JobStore(database).one(account_id, job_id)
     assert found is not None
     return found
@@ -57,7 +57,7 @@ async def shown(database: Database, account_id: int, job_id: str) -> JobShown:
 
 async def until(
     database: Database, account_id: int, job_id: str, *states: str, patience_s: float = PATIENCE_S
-) -> JobShown:
+) -> JobResponse:
     """The job as soon as it is in one of these states."""
     async with asyncio.timeout(patience_s):
         while True:
@@ -72,14 +72,14 @@ def worker(
     run: Run,
     *,
     recurring: Sequence[Recurring] = (),
-    kinds: Sequence[Kind] | None = None,
+    kinds: Sequence[JobKind] | None = None,
     **options: Any,
 ) -> Worker:
     """Quick in everything: it looks for work all the time and waits for nobody long."""
     quick = {"lease_s": 1.0, "heartbeat_s": 0.2, "poll_s": 0.02, "pauses_s": (0.05, 0.05)}
     return Worker(
         database,
-        [Kind("errand", run)] if kinds is None else kinds,
+        [JobKind("errand", run)] if kinds is None else kinds,
         recurring,
         system_clock,
         **{**quick, **options},

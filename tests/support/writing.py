@@ -4,7 +4,7 @@ from typing import Any
 
 import httpx
 
-from bowerbird.library.checks import Checks
+from bowerbird.library.upkeep.checks import Checks
 from tests.support.service import Member
 
 SECOND = 1_000_000

@@ -10,10 +10,10 @@ import pytest
 from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
 
 from bowerbird.settings import Settings
-from bowerbird.toolserver.catalogue import TOOLS, table
-from bowerbird.toolserver.declared import Tool
-from bowerbird.toolserver.instructions import INSTRUCTIONS
-from bowerbird.toolserver.prompts import PROMPTS
+from bowerbird.toolserver.protocol.instructions import INSTRUCTIONS
+from bowerbird.toolserver.protocol.prompts import PROMPTS
+from bowerbird.toolserver.tools.catalogue import TOOLS, table
+from bowerbird.toolserver.tools.tool import Tool
 from bowerbird.wire.server_card import PROTOCOL_VERSIONS
 from tests.support.service import Service
 from tests.support.toolcalls import OLDER, ask, message, post, published

@@ -8,15 +8,15 @@ import pytest
 from starlette.types import ASGIApp
 
 from bowerbird.clock import system_clock
-from bowerbird.library.accounts import Accounts
-from bowerbird.library.keys import Keys
+from bowerbird.library.accounts.accounts import Accounts
+from bowerbird.library.accounts.keys import Keys
 from bowerbird.settings import Settings
-from bowerbird.storage.accounts import AccountStore
+from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.opening import open_database
-from bowerbird.toolserver.endpoint import ToolServer
-from bowerbird.toolserver.exchange import Exchange
+from bowerbird.toolserver.protocol.exchange import Exchange
+from bowerbird.toolserver.protocol.http_endpoint import ToolServer
 from bowerbird.wire.auth import Authenticator
-from bowerbird.wire.measures import Measures
+from bowerbird.wire.metrics import RequestMetrics
 from tests.support import node
 from tests.toolserver import suite_tools
 from tests.toolserver.loopback import served, with_key
@@ -59,7 +59,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             lambda: Exchange(suite_tools.server(), suite_tools.SCHEMAS),
             authenticate=Authenticator(AccountStore(database), system_clock, site),
             origins={site},
-            measures=Measures(),
+            measures=RequestMetrics(),
             upgrade_url=f"{site}/upgrade",
         )
         return with_key(app, key)

@@ -7,11 +7,11 @@ import pytest
 from mcp.server.lowlevel import Server
 
 from bowerbird.errors import Refusal, unavailable
-from bowerbird.toolserver.account import GET
-from bowerbird.toolserver.calling import Caller, Calling
-from bowerbird.toolserver.declared import Answer, Asked, Offered
-from bowerbird.toolserver.exchange import Exchange
-from bowerbird.toolserver.resources import Resources
+from bowerbird.toolserver.protocol.exchange import Exchange
+from bowerbird.toolserver.protocol.resources import Resources
+from bowerbird.toolserver.protocol.tool_calls import ToolCaller, ToolCalls
+from bowerbird.toolserver.tools.account import GET
+from bowerbird.toolserver.tools.tool import BoundTool, ToolCall, ToolResult
 from tests.support.service import Service
 
 pytestmark = pytest.mark.anyio
@@ -20,17 +20,17 @@ Logged = list[MutableMapping[str, Any]]
 DETAILS = "table bookmark has no column"
 
 
-async def broken(_: Asked) -> Answer:
+async def broken(_: ToolCall) -> ToolResult:
     raise RuntimeError(DETAILS)
 
 
-async def away(_: Asked) -> Answer:
+async def away(_: ToolCall) -> ToolResult:
     raise unavailable("The database is away.", 7)
 
 
-async def called(service: Service, run: Any) -> tuple[str, Caller]:
-    calling = Calling([Offered(GET, run)], service.app.calls, "http://x/upgrade")
-    caller = Caller(await service.alice.account(), "the-reference")
+async def called(service: Service, run: Any) -> tuple[str, ToolCaller]:
+    calling = ToolCalls([BoundTool(GET, run)], service.app.calls, "http://x/upgrade")
+    caller = ToolCaller(await service.alice.account(), "the-reference")
     result = await calling.run(caller, GET.name, {})
     assert result is not None
     assert result["isError"] is True
@@ -65,7 +65,7 @@ async def test_a_handler_that_breaks_is_the_protocols_own_error(
         raise RuntimeError(DETAILS)
 
     server: Server[Any] = Server("broken", on_list_tools=list_tools)
-    caller = Caller(await service.alice.account(), "the-reference")
+    caller = ToolCaller(await service.alice.account(), "the-reference")
     body = b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
 
     reply = await Exchange(server, {}).answer(body, [], caller)

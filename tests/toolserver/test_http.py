@@ -40,7 +40,7 @@ async def test_no_key_and_a_wrong_key_are_refused_as_over_rest(service: Service)
 async def test_a_revoked_key_ends_at_once(service: Service) -> None:
     assert (await sent(service, CALL)).status_code == 200
 
-    from bowerbird.library.keys import Keys  # noqa: PLC0415 - this test alone revokes
+    from bowerbird.library.accounts.keys import Keys  # noqa: PLC0415 - this test alone revokes
 
     await Keys(service.database, service.clock).revoke(service.alice.account_id, service.alice.key)
     assert (await sent(service, CALL)).status_code == 401
@@ -269,17 +269,17 @@ async def test_a_client_that_goes_leaves_nothing_running(service: Service) -> No
             finally:
                 ended.set()
 
-    from bowerbird.storage.accounts import AccountStore  # noqa: PLC0415 - here only
-    from bowerbird.toolserver.endpoint import ToolServer  # noqa: PLC0415
+    from bowerbird.storage.accounts.accounts import AccountStore  # noqa: PLC0415 - here only
+    from bowerbird.toolserver.protocol.http_endpoint import ToolServer  # noqa: PLC0415
     from bowerbird.wire.auth import Authenticator  # noqa: PLC0415
-    from bowerbird.wire.measures import Measures  # noqa: PLC0415
+    from bowerbird.wire.metrics import RequestMetrics  # noqa: PLC0415
 
     tools = ToolServer(
         "/mcp",
         Slow,
         authenticate=Authenticator(AccountStore(service.database), service.clock, "http://x"),
         origins=(),
-        measures=Measures(),
+        measures=RequestMetrics(),
         upgrade_url="",
     )
     messages: list[Message] = [{"type": "http.request", "body": b"{}"}, {"type": "http.disconnect"}]

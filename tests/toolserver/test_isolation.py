@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bowerbird.toolserver.catalogue import TOOLS
+from bowerbird.toolserver.tools.catalogue import TOOLS
 from tests.support import make
 from tests.support.service import Member
 from tests.support.toolcalls import ask, call, message, post, result_of

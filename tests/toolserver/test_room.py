@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import pytest
 
-from bowerbird.toolserver import room
-from bowerbird.toolserver.catalogue import TOOLS
+from bowerbird.toolserver.tools import response_size
+from bowerbird.toolserver.tools.catalogue import TOOLS
 from tests.support import digesting, make, writing
 from tests.support.service import Member, Service
 from tests.support.toolcalls import ask, call, result_of
@@ -119,7 +119,7 @@ async def test_a_post_that_is_too_large_keeps_what_fits_of_it(alice: Member) -> 
         assert details["text"].startswith("owls owls")
         assert len(details["attachments"]) > 20
         assert shown["truncated"] is True
-        assert shown["advice"].startswith(room.SHORTENED)
+        assert shown["advice"].startswith(response_size.SHORTENED)
 
 
 async def test_a_digest_that_is_too_large_keeps_every_part(alice: Member) -> None:
@@ -164,7 +164,7 @@ async def test_resources_are_listed_page_by_page(alice: Member) -> None:
 def test_a_record_of_thousands_of_named_things_is_cut_to_what_names_it() -> None:
     inner = {f"field{number}": "x" * 30 for number in range(3_000)}
 
-    made = room.shortened({"post_id": "1", "tweet_details": inner}, 5_000)
+    made = response_size.shortened({"post_id": "1", "tweet_details": inner}, 5_000)
 
     assert made["post_id"] == "1"
-    assert 3_000 < room.size(made) <= 5_000
+    assert 3_000 < response_size.size(made) <= 5_000

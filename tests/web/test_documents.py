@@ -7,7 +7,7 @@ import pytest
 
 from bowerbird.settings import Settings
 from bowerbird.web.site import site as site_of
-from bowerbird.wire.measures import Measures
+from bowerbird.wire.metrics import RequestMetrics
 from tests.support.service import SetClock
 from tests.support.serving import Server
 
@@ -176,7 +176,7 @@ async def test_a_fault_of_ours_tells_a_reference_and_nothing_else() -> None:
     def broken() -> dict[str, object]:
         raise RuntimeError("the secret of the fault")
 
-    faulty = site_of(Settings(), broken, (), SetClock(), Measures())
+    faulty = site_of(Settings(), broken, (), SetClock(), RequestMetrics())
     async with httpx.AsyncClient(
         transport=httpx.ASGITransport(faulty), base_url="http://test"
     ) as client:

@@ -7,9 +7,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from bowerbird.library import plans
-from bowerbird.rest import openapi
-from bowerbird.web.examples import FIRST_ANSWER
+from bowerbird.library.access import plans
+from bowerbird.openapi import specification
+from bowerbird.web.page_examples import FIRST_ANSWER
 from tests.support.published import document
 from tests.support.service import Service
 from tests.web.conftest import PROXIED, Opened
@@ -202,7 +202,7 @@ async def test_every_operation_of_the_document_is_in_the_reference(
     site: httpx.AsyncClient,
 ) -> None:
     overview = (await site.get("/docs")).text
-    for path, item in openapi.document("")["paths"].items():
+    for path, item in specification.document("")["paths"].items():
         if path.startswith("/v1/sandbox/"):
             # Shown once, with its twin.
             continue

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from bowerbird.web.highlighting import json as json_colours
-from bowerbird.web.highlighting import shell
+from bowerbird.web.code_highlighting import json as json_colours
+from bowerbird.web.code_highlighting import shell
 from bowerbird.web.reference import Reference
-from bowerbird.web.shapes import Shapes
+from bowerbird.web.schema_rows import SchemaRows
 
 NODE: dict[str, Any] = {
     "type": "object",
@@ -103,7 +103,7 @@ def test_references_are_followed_everywhere() -> None:
 
 
 def test_a_shape_that_holds_itself_ends() -> None:
-    fields = Shapes(DOCUMENT).fields(NODE)
+    fields = SchemaRows(DOCUMENT).fields(NODE)
 
     depth = 0
     while fields:
@@ -113,7 +113,7 @@ def test_a_shape_that_holds_itself_ends() -> None:
 
 
 def test_a_row_says_kind_bounds_and_values() -> None:
-    name, kind, following = Shapes(DOCUMENT).fields(NODE)
+    name, kind, following = SchemaRows(DOCUMENT).fields(NODE)
 
     assert (name.type, name.limits, name.text) == (
         "string",

@@ -7,9 +7,9 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from bowerbird.rest.sandboxed import SIMULATED
-from bowerbird.web.examples import FIRST_ANSWER
-from bowerbird.web.rendering import SANDBOX_ERRORS
+from bowerbird.openapi.sandbox_routes import SIMULATED
+from bowerbird.web.page_examples import FIRST_ANSWER
+from bowerbird.web.templating import SANDBOX_ERRORS
 from tests.support.serving import Server
 from tests.web.chromium import Chromium
 from tests.web.conftest import Opened

@@ -7,13 +7,13 @@ import msgspec
 import pytest
 
 from bowerbird.model.accounts import Account
-from bowerbird.wire.answers import AnswerCache, Asked
+from bowerbird.wire.answer_cache import AnswerCache, RequestTarget
 from bowerbird.wire.replies import Reply
 
 pytestmark = pytest.mark.anyio
 
 ACCOUNT = Account(1, 1, "pro", 5, 1, 0, 0, 0, 0, 0)
-ASKED = Asked("/v1/bookmarks", b"", b"", None)
+ASKED = RequestTarget("/v1/bookmarks", b"", b"", None)
 
 
 class Kitchen:

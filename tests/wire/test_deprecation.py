@@ -8,18 +8,18 @@ import pytest
 
 from bowerbird import app
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.calls import CallCounter
-from bowerbird.rest import openapi
-from bowerbird.rest.compatibility import breaks
+from bowerbird.library.access.call_allowance import CallCounter
+from bowerbird.openapi import specification
+from bowerbird.openapi.compatibility import breaks
 from bowerbird.settings import Settings
-from bowerbird.storage.accounts import AccountStore
+from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.wire import deprecation, envelope
 from bowerbird.wire.auth import Authenticator
-from bowerbird.wire.calls import Call, Endpoint
 from bowerbird.wire.deprecation import BadDeprecation, Deprecation
-from bowerbird.wire.measures import Measures
+from bowerbird.wire.metrics import RequestMetrics
 from bowerbird.wire.replies import JSON, Reply
-from bowerbird.wire.surface import Surface
+from bowerbird.wire.router import ApiRouter
+from bowerbird.wire.routes import ApiRoute, Call
 from tests.support.service import Member, Service
 
 pytestmark = pytest.mark.anyio
@@ -45,20 +45,20 @@ async def _answer(call: Call) -> Reply:
 
 
 ENDPOINTS = [
-    Endpoint("GET", "/v1/old/{name}", _answer),
-    Endpoint("POST", "/v1/old/{name}", _answer),
-    Endpoint("GET", "/v1/new", _answer),
+    ApiRoute("GET", "/v1/old/{name}", _answer),
+    ApiRoute("POST", "/v1/old/{name}", _answer),
+    ApiRoute("GET", "/v1/new", _answer),
 ]
 ROUTES = [(endpoint.method, endpoint.path) for endpoint in ENDPOINTS]
 
 
 def _client(cast: Service, member: Member | None, *table: Deprecation) -> httpx.AsyncClient:
     accounts = AccountStore(cast.database)
-    surface = Surface(
+    surface = ApiRouter(
         ENDPOINTS,
         authenticate=Authenticator(accounts, cast.clock, SITE),
         calls=CallCounter(accounts, cast.clock, 100),
-        measures=Measures(),
+        measures=RequestMetrics(),
         upgrade_url=SITE,
         deprecations=deprecation.notices(table, ROUTES, SITE),
     )
@@ -196,7 +196,7 @@ async def test_180_days_are_enough(cast: Service, alice: Member) -> None:
 
 
 def _operations(*table: Deprecation) -> Sequence[tuple[str, dict[str, object]]]:
-    document = openapi.document(SITE, deprecations=table)
+    document = specification.document(SITE, deprecations=table)
     return [
         (f"{method.upper()} {path}", operation)
         for path, item in document["paths"].items()
@@ -246,7 +246,10 @@ async def test_the_sandbox_tells_what_its_twins_tell(
 
 
 def test_after_its_sunset_a_route_goes_together_with_its_twin() -> None:
-    promised, made = openapi.document(SITE, deprecations=[LABELS]), openapi.document(SITE)
+    promised, made = (
+        specification.document(SITE, deprecations=[LABELS]),
+        specification.document(SITE),
+    )
     for path in ("/v1/labels", "/v1/sandbox/labels"):
         del made["paths"][path]
 

@@ -7,8 +7,8 @@ import click
 from bowerbird import __version__
 from bowerbird.cli import (
     accounts,
+    backups,
     checking,
-    copies,
     digests,
     doctor,
     embedding,
@@ -51,8 +51,8 @@ for _command in (
     importing.import_files,
     digests.digest,
     embedding.embed,
-    copies.backup,
-    copies.restore,
+    backups.backup,
+    backups.restore,
     jobs.jobs,
     checking.check,
     doctor.doctor,

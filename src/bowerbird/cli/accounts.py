@@ -8,13 +8,13 @@ from typing import IO, Final
 import click
 
 from bowerbird.cli import new_files, tables
-from bowerbird.cli.opened import Opened, with_library
-from bowerbird.cli.steps import Advance, shown_steps
-from bowerbird.library.account_exports import AccountExports, Piece
-from bowerbird.library.accounts import Accounts
+from bowerbird.cli.context import LibraryContext, with_library
+from bowerbird.cli.progress import Advance, shown_steps
+from bowerbird.library.accounts.account_export import AccountExports, Piece
+from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.model.accounts import Account, Membership, Plan
 from bowerbird.model.instants import without_offset
-from bowerbird.storage.files import Files
+from bowerbird.storage.files.files import Files
 
 _PLAN = click.Choice([plan.value for plan in Plan])
 
@@ -41,7 +41,7 @@ def create(email: str, plan: str | None) -> None:
       bowerbird account create friend@example.com --plan pro
     """
 
-    async def work(opened: Opened) -> int:
+    async def work(opened: LibraryContext) -> int:
         accounts = Accounts(opened.database, opened.clock)
         wanted = plan or await accounts.default_plan(opened.settings.signup_plan)
         return await accounts.create(email, wanted)
@@ -126,7 +126,7 @@ def export(email: str, file: Path, *, force: bool) -> None:
     """
     new_files.refuse_to_overwrite(file, force=force)
 
-    async def work(opened: Opened, output: IO[bytes], advance: Advance) -> int:
+    async def work(opened: LibraryContext, output: IO[bytes], advance: Advance) -> int:
         found = await Accounts(opened.database, opened.clock).find(email)
         return await _write(AccountExports(opened.database).pieces(found), found, output, advance)
 

@@ -6,15 +6,15 @@ from typing import Final
 
 import click
 
-from bowerbird.cli.opened import Opened, settings_from_environment, with_library
-from bowerbird.cli.steps import Advance, shown_steps
+from bowerbird.cli.context import LibraryContext, settings_from_environment, with_library
+from bowerbird.cli.progress import Advance, shown_steps
 from bowerbird.clock import month_of
-from bowerbird.library.checks import Checks
-from bowerbird.library.comparisons import Finding
-from bowerbird.storage.accounts import AccountStore
+from bowerbird.library.upkeep.checks import Checks
+from bowerbird.library.upkeep.comparisons import Finding
+from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.checks import file_problems
 from bowerbird.storage.opening import explained
-from bowerbird.storage.sqlite import FILE_NAME
+from bowerbird.storage.sqlite.database import FILE_NAME
 
 # Damage of one kind comes in thousands; the first few tell of what kind it is.
 _SHOWN: Final = 20
@@ -48,7 +48,7 @@ def check(*, mend: bool, deep: bool) -> None:
 
 
 async def _report(
-    opened: Opened, advance: Advance, *, mend: bool, deep: bool
+    opened: LibraryContext, advance: Advance, *, mend: bool, deep: bool
 ) -> dict[str, list[Finding]]:
     checks = Checks(opened.database, mends=mend, is_deep=deep)
     store = AccountStore(opened.database)

@@ -6,16 +6,16 @@ from typing import Final
 
 import click
 
-from bowerbird.cli.opened import Opened, with_library
+from bowerbird.cli.context import LibraryContext, with_library
 from bowerbird.errors import Code, Refusal
 from bowerbird.introductions import Introductions
-from bowerbird.library.accounts import Accounts
-from bowerbird.library.digest_mail import DigestMail
-from bowerbird.library.digest_making import DigestMaking
-from bowerbird.library.digest_shown import title_of
-from bowerbird.library.digest_topics import DigestTopics
-from bowerbird.library.digests import Digests
-from bowerbird.library.meaning import Meaning
+from bowerbird.library.accounts.accounts import Accounts
+from bowerbird.library.digests.creation import DigestCreation
+from bowerbird.library.digests.digest_topics import DigestTopics
+from bowerbird.library.digests.digests import Digests
+from bowerbird.library.digests.emails import DigestEmails
+from bowerbird.library.digests.responses import title_of
+from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.mail import Mailer
 from bowerbird.model.accounts import Account
 from bowerbird.model.digests import Digest, Mailing, MailState
@@ -23,7 +23,7 @@ from bowerbird.model.instants import without_offset
 from bowerbird.model.periods import Period, PeriodKind, containing, latest_due, zone_of
 from bowerbird.search.models import Models
 from bowerbird.settings import PREFIX
-from bowerbird.storage.digests import DigestStore
+from bowerbird.storage.digests.digests import DigestStore
 
 # Within them a calendar has a week before and a year after every day.
 _FIRST_YEAR: Final = 1971
@@ -57,7 +57,7 @@ def digest(email: str, period: str | None, day: datetime | None, *, send: bool) 
     """
     kind = None if period is None else PeriodKind(period)
 
-    async def work(opened: Opened) -> tuple[str, Mailing | None]:
+    async def work(opened: LibraryContext) -> tuple[str, Mailing | None]:
         if send and not Mailer(opened.settings).is_ready:
             raise Refusal(
                 Code.INVALID_REQUEST, f"No mail server is set. Set {PREFIX}SMTP_URL to send mail."
@@ -76,12 +76,12 @@ def digest(email: str, period: str | None, day: datetime | None, *, send: bool) 
 
 
 async def _made(
-    opened: Opened, account: Account, kind: PeriodKind | None, day: date | None
+    opened: LibraryContext, account: Account, kind: PeriodKind | None, day: date | None
 ) -> Digest:
     period = await _period(opened, account, kind, day)
     models = Models(opened.settings)
-    topics = DigestTopics(opened.database, Meaning(opened.database, models))
-    making = DigestMaking(
+    topics = DigestTopics(opened.database, SemanticSearch(opened.database, models))
+    making = DigestCreation(
         opened.database,
         opened.clock,
         introductions=Introductions(opened.settings),
@@ -98,7 +98,7 @@ async def _made(
 
 
 async def _period(
-    opened: Opened, account: Account, kind: PeriodKind | None, day: date | None
+    opened: LibraryContext, account: Account, kind: PeriodKind | None, day: date | None
 ) -> Period:
     wanted = await DigestStore(opened.database).preferences(account.account_id)
     zone, now = zone_of(wanted.time_zone), opened.clock()
@@ -118,7 +118,7 @@ async def _period(
     return period
 
 
-async def _sent(opened: Opened, account: Account, found: Digest) -> Mailing:
+async def _sent(opened: LibraryContext, account: Account, found: Digest) -> Mailing:
     if found.mailing.state in (MailState.SENT, MailState.SENDING):
         when = without_offset(found.mailing.at)[:16].replace("T", " ")
         raise Refusal(
@@ -128,7 +128,7 @@ async def _sent(opened: Opened, account: Account, found: Digest) -> Mailing:
     if not wanted.is_mailed:
         click.echo("This account takes no letters; this one goes because you ask for it.", err=True)
     mailer = Mailer(opened.settings)
-    mail = DigestMail(opened.database, opened.clock, mailer.send, opened.settings.site_origin)
+    mail = DigestEmails(opened.database, opened.clock, mailer.send, opened.settings.site_origin)
     return await mail.send_by_hand(account.account_id, found)
 
 

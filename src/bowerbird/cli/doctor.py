@@ -11,20 +11,20 @@ from typing import Final
 import click
 from msgspec import Struct
 
-from bowerbird.cli.opened import opened_library, settings_from_environment
+from bowerbird.cli.context import opened_library, settings_from_environment
 from bowerbird.cli.ports import Port, state_of
 from bowerbird.clock import MICROSECONDS, system_clock
 from bowerbird.errors import Refusal
 from bowerbird.exports import fonts
-from bowerbird.model.jobs import JobCount, State
+from bowerbird.model.jobs import JobCount, JobState
 from bowerbird.search.embedding import local_model
 from bowerbird.search.models import model_folder
 from bowerbird.settings import PREFIX, BadSetting, Settings
 from bowerbird.storage import diagnosis
-from bowerbird.storage.files import Files
+from bowerbird.storage.files.files import Files
 from bowerbird.storage.jobs import JobStore
 from bowerbird.storage.migrations import SchemaProblem
-from bowerbird.storage.sqlite import FILE_NAME
+from bowerbird.storage.sqlite.database import FILE_NAME
 
 _LEAST_FREE_BYTES: Final = 1 << 30
 _LONG_WAIT: Final = 300 * MICROSECONDS
@@ -145,12 +145,12 @@ def _jobs(settings: Settings) -> Iterator[Line]:
     counts = asyncio.run(_counted(settings))
     told = ", ".join(f"{each.count} {each.kind} {each.state}" for each in counts)
     now = system_clock()
-    waiting = [each.oldest_at for each in counts if each.state == State.PENDING]
+    waiting = [each.oldest_at for each in counts if each.state == JobState.PENDING]
     if waiting and now - min(waiting) > _LONG_WAIT:
         mend = "start bowerbird serve" if settings.is_sqlite else "start a bowerbird worker"
         yield Line("!", "jobs", f"{told}; nobody works on them", mend)
         return
-    failed = any(each.state == State.FAILED for each in counts)
+    failed = any(each.state == JobState.FAILED for each in counts)
     mend = "bowerbird jobs list tells why; bowerbird jobs retry JOB-ID" if failed else ""
     yield Line("!" if failed else "✓", "jobs", told or "there are none", mend)
 

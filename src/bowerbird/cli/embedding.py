@@ -5,10 +5,10 @@ from typing import Final
 
 import click
 
-from bowerbird.cli.opened import Opened, with_library
-from bowerbird.cli.steps import Advance, shown_steps
-from bowerbird.library.accounts import Accounts
-from bowerbird.library.vector_builds import VectorBuilds
+from bowerbird.cli.context import LibraryContext, with_library
+from bowerbird.cli.progress import Advance, shown_steps
+from bowerbird.library.accounts.accounts import Accounts
+from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.search.models import Models
 
 _INTERRUPTED: Final = 130
@@ -35,7 +35,7 @@ def embed(email: str) -> None:
     click.echo(f"Embedded {made:,} posts; {email.strip()} has {total:,}.")
 
 
-async def _embedded(opened: Opened, email: str, advance: Advance) -> tuple[int, int]:
+async def _embedded(opened: LibraryContext, email: str, advance: Advance) -> tuple[int, int]:
     account = await Accounts(opened.database, opened.clock).find(email)
     if account.is_free:
         raise click.ClickException(

@@ -8,11 +8,11 @@ import click
 
 from bowerbird.errors import Refusal
 from bowerbird.settings import BadSetting
-from bowerbird.storage.archives import BadArchive
-from bowerbird.storage.copies import CopyFailed
+from bowerbird.storage.backup.archives import BadArchive
+from bowerbird.storage.backup.copies import CopyFailed
 from bowerbird.storage.migrations import SchemaProblem
-from bowerbird.storage.replacing import LibraryInUse
-from bowerbird.storage.sqlite_schema import FolderInUse
+from bowerbird.storage.sqlite.replacing import LibraryInUse
+from bowerbird.storage.sqlite.schema import FolderInUse
 from bowerbird.wire.deprecation import BadDeprecation
 
 _TOLD = (

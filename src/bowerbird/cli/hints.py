@@ -3,8 +3,8 @@
 from typing import Final
 
 from bowerbird.errors import Refusal
-from bowerbird.library.accounts import HalfDeleted, NoAccount
-from bowerbird.library.keys import NoLiveKey
+from bowerbird.library.accounts.accounts import HalfDeleted, NoAccount
+from bowerbird.library.accounts.keys import NoLiveKey
 
 _HINTS: Final[dict[type[Refusal], str]] = {
     NoAccount: "See them with: bowerbird account list",

@@ -10,11 +10,11 @@ from typing import IO, Final
 
 import click
 
-from bowerbird.cli.opened import Opened, with_library
-from bowerbird.cli.steps import Advance, shown_steps
+from bowerbird.cli.context import LibraryContext, with_library
+from bowerbird.cli.progress import Advance, shown_steps
 from bowerbird.errors import Refusal
-from bowerbird.library.accounts import Accounts
-from bowerbird.library.imports import Import, RefusedRecord, Tally
+from bowerbird.library.accounts.accounts import Accounts
+from bowerbird.library.imports.imports import Import, RefusedRecord, Tally
 from bowerbird.sources.json_records import Readable
 
 _STDIN: Final = "-"
@@ -91,7 +91,7 @@ class _Work:
         self._email, self._files = email, files
         self._refusals, self._advance, self._tally = refusals, advance, tally
 
-    async def run(self, opened: Opened) -> None:
+    async def run(self, opened: LibraryContext) -> None:
         account = await Accounts(opened.database, opened.clock).find(self._email)
         imported = Import(opened.database, opened.clock, account, self._refusals.add, self._tally)
         for file in self._files:

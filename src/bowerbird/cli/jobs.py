@@ -5,10 +5,10 @@ from typing import Final
 import click
 
 from bowerbird.cli import tables
-from bowerbird.cli.opened import Opened, with_library
+from bowerbird.cli.context import LibraryContext, with_library
 from bowerbird.model.instants import without_offset
-from bowerbird.model.jobs import JobShown
-from bowerbird.storage.accounts import AccountStore
+from bowerbird.model.jobs import JobResponse
+from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.jobs import JobStore
 
 _COLUMNS: Final = ("Id", "Account", "Kind", "State", "Tries", "Done", "Made (UTC)", "Error")
@@ -32,7 +32,7 @@ def list_jobs(limit: int) -> None:
       bowerbird jobs list --limit 500 | grep failed
     """
 
-    async def work(opened: Opened) -> list[list[str]]:
+    async def work(opened: LibraryContext) -> list[list[str]]:
         found = await JobStore(opened.database).latest(limit)
         emails = await _emails(opened, {job.account_id for job in found})
         return [_row(job, emails[job.account_id]) for job in found]
@@ -50,7 +50,7 @@ def retry(job_id: str) -> None:
       bowerbird jobs retry 3f9c01ab5d2e4a7c8b1f0e6d9a3c5b7e
     """
 
-    async def work(opened: Opened) -> bool:
+    async def work(opened: LibraryContext) -> bool:
         store = JobStore(opened.database)
         return await store.retry(await _owner(store, job_id), job_id)
 
@@ -69,7 +69,7 @@ def cancel(job_id: str) -> None:
       bowerbird jobs cancel 3f9c01ab5d2e4a7c8b1f0e6d9a3c5b7e
     """
 
-    async def work(opened: Opened) -> bool:
+    async def work(opened: LibraryContext) -> bool:
         store = JobStore(opened.database)
         return await store.cancel(await _owner(store, job_id), job_id, now=opened.clock())
 
@@ -86,14 +86,14 @@ async def _owner(store: JobStore, job_id: str) -> int:
     return account_id
 
 
-async def _emails(opened: Opened, account_ids: set[int]) -> dict[int, str]:
+async def _emails(opened: LibraryContext, account_ids: set[int]) -> dict[int, str]:
     accounts = AccountStore(opened.database)
     found = {each: await accounts.membership(each) for each in account_ids}
     # An account may be half deleted; then its number is all there is.
     return {each: member.email if member else str(each) for each, member in found.items()}
 
 
-def _row(job: JobShown, email: str) -> list[str]:
+def _row(job: JobResponse, email: str) -> list[str]:
     made = without_offset(job.created_at)[:19]
     done = f"{job.done}/{job.total}"
     return [job.job_id, email, job.kind, job.state, str(job.tries), done, made, job.error or ""]

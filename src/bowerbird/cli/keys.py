@@ -6,9 +6,9 @@ from typing import TypeVar
 import click
 
 from bowerbird.cli import tables
-from bowerbird.cli.opened import Opened, with_library
-from bowerbird.library.accounts import Accounts
-from bowerbird.library.keys import Keys
+from bowerbird.cli.context import LibraryContext, with_library
+from bowerbird.library.accounts.accounts import Accounts
+from bowerbird.library.accounts.keys import Keys
 from bowerbird.model.accounts import Key
 from bowerbird.model.instants import without_offset
 
@@ -66,7 +66,7 @@ def revoke(email: str, key_or_id: str) -> None:
 
 
 def _with_keys(email: str, use: Callable[[Keys, int], Awaitable[T]]) -> T:
-    async def work(opened: Opened) -> T:
+    async def work(opened: LibraryContext) -> T:
         account = await Accounts(opened.database, opened.clock).find(email)
         return await use(Keys(opened.database, opened.clock), account.account_id)
 

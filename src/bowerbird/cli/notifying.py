@@ -10,12 +10,12 @@ from typing import Final
 import click
 
 from bowerbird.cli import tables
-from bowerbird.cli.opened import Opened, with_library
-from bowerbird.cli.steps import shown_steps
-from bowerbird.library.sunset_notices import Outcome, Plan, SunsetNotices, Told
+from bowerbird.cli.context import LibraryContext, with_library
+from bowerbird.cli.progress import shown_steps
+from bowerbird.library.accounts.sunset_notices import NoticeOutcome, NoticePlan, SunsetNotices, Told
 from bowerbird.mail import Mailer
 from bowerbird.model.instants import without_offset
-from bowerbird.model.sunsets import Caller, Ending
+from bowerbird.model.sunsets import Ending, SunsetRecipient
 from bowerbird.wire import deprecation
 from bowerbird.wire.deprecation import DEPRECATIONS, LEAST_DAYS, Deprecation
 
@@ -23,10 +23,10 @@ _VERSION: Final = re.compile(r"v[0-9]{1,4}")
 _NOTE: Final = re.compile(r"https?://[!-~]+")
 _INTERRUPTED: Final = 130
 _NOT_SENT: Final = {
-    Outcome.REFUSED: "refused by the mail server",
-    Outcome.AWAY: "not taken for now; the next run tries again",
-    Outcome.UNSURE: "perhaps delivered; not sent again by itself",
-    Outcome.TAKEN: "told by another run",
+    NoticeOutcome.REFUSED: "refused by the mail server",
+    NoticeOutcome.AWAY: "not taken for now; the next run tries again",
+    NoticeOutcome.UNSURE: "perhaps delivered; not sent again by itself",
+    NoticeOutcome.TAKEN: "told by another run",
 }
 
 
@@ -64,7 +64,7 @@ def notify_sunset(
     """
     told: list[Told] = []
 
-    async def work(opened: Opened) -> Plan:
+    async def work(opened: LibraryContext) -> NoticePlan:
         site = opened.settings.site_origin
         ending = ending_of(version, note, sunset and sunset.date(), DEPRECATIONS, site)
         if send and not Mailer(opened.settings).is_ready:
@@ -92,7 +92,7 @@ def notify_sunset(
     else:
         _show(plan)
     _report_others(plan)
-    is_done = all(one.outcome in (Outcome.SENT, Outcome.TAKEN) for one in told)
+    is_done = all(one.outcome in (NoticeOutcome.SENT, NoticeOutcome.TAKEN) for one in told)
     sys.exit(0 if not send or (is_done and not plan.unsure) else 1)
 
 
@@ -139,14 +139,14 @@ def require_time(
         )
 
 
-def _show(plan: Plan) -> None:
+def _show(plan: NoticePlan) -> None:
     tables.show(("Account", "E-mail"), [[str(c.account_id), c.email or ""] for c in plan.due])
     click.echo(f"{_accounts(len(plan.due))} would be told. Nothing was sent: add --send.", err=True)
 
 
 def _report_sent(told: Sequence[Told], left: int) -> None:
     counts = Counter(one.outcome for one in told)
-    click.echo(f"told {counts[Outcome.SENT]}")
+    click.echo(f"told {counts[NoticeOutcome.SENT]}")
     for outcome, words in _NOT_SENT.items():
         for one in told:
             if one.outcome is outcome:
@@ -156,7 +156,7 @@ def _report_sent(told: Sequence[Told], left: int) -> None:
         click.echo(f"The mail server seems to be down; {_accounts(left)} left untried.", err=True)
 
 
-def _report_others(plan: Plan) -> None:
+def _report_others(plan: NoticePlan) -> None:
     if plan.told:
         click.echo(f"{_accounts(len(plan.told))} had been told before.", err=True)
     for caller in plan.unsure:
@@ -168,7 +168,7 @@ def _report_others(plan: Plan) -> None:
         click.echo(f"{caller.account_id}\thas no address; tell its owner in another way")
 
 
-def _again(caller: Caller) -> str:
+def _again(caller: SunsetRecipient) -> str:
     return f"to send once more: --again-to {caller.email}"
 
 

@@ -13,15 +13,21 @@ from contextlib import contextmanager
 import click
 
 from bowerbird import __version__
-from bowerbird.cli.opened import Opened, opened_library, settings_from_environment, with_library
+from bowerbird.cli.context import (
+    LibraryContext,
+    opened_library,
+    settings_from_environment,
+    with_library,
+)
 from bowerbird.errors import Refusal
-from bowerbird.library.file_place import FilePlace
+from bowerbird.library.exports.file_place import FilePlace
 from bowerbird.settings import Settings
-from bowerbird.storage import postgres_schema, sqlite_schema
-from bowerbird.storage.accounts import AccountStore
-from bowerbird.storage.files import Files
+from bowerbird.storage.accounts.accounts import AccountStore
+from bowerbird.storage.files.files import Files
 from bowerbird.storage.migrations import SchemaProblem
 from bowerbird.storage.opening import explained
+from bowerbird.storage.postgres import schema as postgres_schema
+from bowerbird.storage.sqlite import schema as sqlite_schema
 
 
 @click.command()
@@ -139,7 +145,7 @@ async def _require_shared_files(settings: Settings) -> None:
         await _check_files(opened)
 
 
-async def _check_files(opened: Opened) -> None:
+async def _check_files(opened: LibraryContext) -> None:
     """Refuses a node that keeps files where no other looks; the server looks again later."""
     if opened.settings.is_sqlite:
         return
@@ -150,7 +156,7 @@ async def _check_files(opened: Opened) -> None:
         click.echo(f"Not known yet whether all nodes share their files in {place}: {refused}")
 
 
-def _place(opened: Opened) -> FilePlace:
+def _place(opened: LibraryContext) -> FilePlace:
     return FilePlace(opened.database, Files(opened.settings), opened.clock)
 
 

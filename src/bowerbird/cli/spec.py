@@ -9,9 +9,9 @@ from typing import Final
 import click
 
 from bowerbird.errors import CATALOGUE
-from bowerbird.rest import compatibility, openapi
+from bowerbird.openapi import compatibility, specification
 from bowerbird.settings import PREFIX, Settings
-from bowerbird.toolserver import catalogue
+from bowerbird.toolserver.tools import catalogue
 
 PROMISED: Final = "spec/published/v1.json"
 _MADE: Final = "<!-- Made by `make generate`; edit the code it is made from. -->\n\n"
@@ -52,7 +52,7 @@ def spec(*, write: bool, check: bool, publish: bool) -> None:
 
 def made_files() -> dict[str, str]:
     """Path in the checkout -> text."""
-    document = openapi.document("http://localhost:8080")
+    document = specification.document("http://localhost:8080")
     return {
         "spec/openapi.json": json.dumps(document, indent=2, ensure_ascii=False) + "\n",
         "docs/settings.md": _settings_page(),

@@ -14,7 +14,7 @@ from typing import Final
 
 import msgspec
 
-from bowerbird.exports.tasks import DISK_FULL, MEBIBYTE, OUT_OF_MEMORY, Limits, Report, Task
+from bowerbird.exports.tasks import DISK_FULL, MEBIBYTE, OUT_OF_MEMORY, ProcessLimits, Report, Task
 
 _NICE: Final = 10
 _LIFELINE: Final = 0
@@ -57,7 +57,7 @@ def _leave_with_the_service() -> None:
     os._exit(1)
 
 
-def _limit(limits: Limits) -> None:
+def _limit(limits: ProcessLimits) -> None:
     os.nice(_NICE)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_s, limits.cpu_s + 5))

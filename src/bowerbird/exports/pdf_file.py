@@ -11,7 +11,7 @@ import typst
 from bowerbird.clock import MICROSECONDS
 from bowerbird.exports import fonts
 from bowerbird.exports.arranging import arranged
-from bowerbird.exports.document import document
+from bowerbird.exports.pdf_document import document
 from bowerbird.exports.tasks import Report, Task
 from bowerbird.model.bookmarks import Bookmark
 

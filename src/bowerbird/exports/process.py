@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from bowerbird.exports.tasks import DISK_FULL, OUT_OF_MEMORY, Limits, Report, Task
+from bowerbird.exports.tasks import DISK_FULL, OUT_OF_MEMORY, ProcessLimits, Report, Task
 from bowerbird.settings import PREFIX
 
 _MODULE: Final = "bowerbird.exports"
@@ -95,12 +95,12 @@ async def _ended(process: asyncio.subprocess.Process) -> None:
     await process.wait()
 
 
-def _too_slow(limits: Limits) -> ExportFailed:
+def _too_slow(limits: ProcessLimits) -> ExportFailed:
     sentence = f"The export took more than the {limits.cpu_s} seconds of work it may take. {_FEWER}"
     return ExportFailed(sentence, is_final=True)
 
 
-def _failure(status: int, limits: Limits) -> ExportFailed:
+def _failure(status: int, limits: ProcessLimits) -> ExportFailed:
     # A library that is refused memory aborts; Python raises and leaves in order.
     if status in (OUT_OF_MEMORY, -signal.SIGABRT, -signal.SIGSEGV):
         memory = f"{limits.memory_mib:,} MiB of memory"

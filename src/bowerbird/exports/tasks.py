@@ -20,7 +20,7 @@ class About(Struct, frozen=True, kw_only=True):
     description: str
 
 
-class Limits(Struct, frozen=True, kw_only=True):
+class ProcessLimits(Struct, frozen=True, kw_only=True):
     """What one writing process may use."""
 
     memory_mib: int = 1_536
@@ -36,7 +36,7 @@ class Task(Struct, frozen=True, kw_only=True):
     source: str
     target: str
     about: About
-    limits: Limits
+    limits: ProcessLimits
     volume: int = 1
     volumes: int = 1
 

@@ -10,13 +10,13 @@ from msgspec import Struct
 
 from bowerbird.exports.formats import FORMATS, VOLUMES, Format
 from bowerbird.exports.process import ExportFailed, run
-from bowerbird.exports.tasks import About, Limits, Report, Task
+from bowerbird.exports.tasks import About, ProcessLimits, Report, Task
 
-__all__ = ["About", "ExportFailed", "Limits", "Made", "make"]
+__all__ = ["About", "ExportFailed", "Made", "ProcessLimits", "make"]
 
 Progress: TypeAlias = Callable[[int, int], Awaitable[None]]
 
-_DEFAULT: Final = Limits()
+_DEFAULT: Final = ProcessLimits()
 
 
 class Made(Struct, frozen=True):
@@ -35,7 +35,7 @@ async def make(
     about: About,
     progress: Progress,
     *,
-    limits: Limits = _DEFAULT,
+    limits: ProcessLimits = _DEFAULT,
 ) -> Made:
     """Writes the export into the folder and leaves nothing else there, whatever happens."""
     if format == "json":
@@ -57,7 +57,7 @@ def _made(path: Path, format: Format | Made, notes: list[str]) -> Made:
 
 class _Making:
     def __init__(
-        self, posts: Path, scratch: Path, about: About, progress: Progress, limits: Limits
+        self, posts: Path, scratch: Path, about: About, progress: Progress, limits: ProcessLimits
     ) -> None:
         # Whole paths: the processes that write run in a folder of their own.
         self._posts = posts.absolute()

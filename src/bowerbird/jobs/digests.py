@@ -11,15 +11,15 @@ from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.introductions import Introductions
 from bowerbird.jobs.leases import Progress
-from bowerbird.jobs.worker import Kind, Recurring
-from bowerbird.library.digest_contents import Topics
-from bowerbird.library.digest_mail import DigestMail
-from bowerbird.library.digest_making import DigestMaking
+from bowerbird.jobs.worker import JobKind, Recurring
+from bowerbird.library.digests.contents import Topics
+from bowerbird.library.digests.creation import DigestCreation
+from bowerbird.library.digests.emails import DigestEmails
 from bowerbird.mail import Mailer
 from bowerbird.model.jobs import DIGESTS, Job
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.digests import DigestStore
+from bowerbird.storage.digests.digests import DigestStore
 from bowerbird.storage.jobs import JobStore
 
 NAME: Final = "digest"
@@ -41,22 +41,22 @@ class DigestJobs:
         topics: Topics | None = None,
     ) -> None:
         mailer = Mailer(settings)
-        self._making = DigestMaking(
+        self._making = DigestCreation(
             database,
             clock,
             can_mail=mailer.is_ready,
             introductions=Introductions(settings),
             topics=topics,
         )
-        self._mail = DigestMail(database, clock, mailer.send, settings.site_origin)
+        self._mail = DigestEmails(database, clock, mailer.send, settings.site_origin)
         self._database = database
         self._store = DigestStore(database)
         self._jobs = JobStore(database)
         self._clock = clock
 
     @property
-    def kind(self) -> Kind:
-        return Kind(NAME, self._run)
+    def kind(self) -> JobKind:
+        return JobKind(NAME, self._run)
 
     @property
     def recurring(self) -> list[Recurring]:

@@ -8,9 +8,9 @@ import msgspec
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.jobs.leases import Progress
-from bowerbird.jobs.worker import Failed, Kind, Paused, Recurring
-from bowerbird.library.vector_builds import VectorBuilds
-from bowerbird.library.vector_sweeps import BUILD_EVERY_S, JOB, REMOVE_EVERY_S, VectorSweeps
+from bowerbird.jobs.worker import Failed, JobKind, Paused, Recurring
+from bowerbird.library.vectors.builds import VectorBuilds
+from bowerbird.library.vectors.sweeps import BUILD_EVERY_S, JOB, REMOVE_EVERY_S, VectorSweeps
 from bowerbird.model.jobs import Job
 from bowerbird.search.models import Models
 from bowerbird.storage.database import Database
@@ -29,8 +29,8 @@ class EmbeddingJobs:
         self._sweeps = VectorSweeps(database, models, clock)
 
     @property
-    def kind(self) -> Kind:
-        return Kind(JOB, self._run)
+    def kind(self) -> JobKind:
+        return JobKind(JOB, self._run)
 
     @property
     def recurring(self) -> list[Recurring]:

@@ -23,20 +23,20 @@ from bowerbird.errors import Refusal
 from bowerbird.exports import posts_file, writing
 from bowerbird.exports.writing import About, ExportFailed, Made
 from bowerbird.jobs.leases import Progress
-from bowerbird.jobs.worker import Failed, Kind, Recurring
-from bowerbird.library import export_bodies
-from bowerbird.library.links import Links
-from bowerbird.library.meaning import Meaning
-from bowerbird.library.ranking import Rankings
+from bowerbird.jobs.worker import Failed, JobKind, Recurring
+from bowerbird.library.bookmarks.ranking import Rankings
+from bowerbird.library.exports import export_bodies
+from bowerbird.library.exports.links import Links
+from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
-from bowerbird.model.exports import FOLDER, KEPT_S, KIND, Asked, ExportFile, folder_of
+from bowerbird.model.exports import FOLDER, KEPT_S, KIND, ExportFile, ExportQuery, folder_of
 from bowerbird.model.jobs import Job
-from bowerbird.storage.accounts import AccountStore
-from bowerbird.storage.bookmarks import LONGEST_LIST, BookmarkStore
+from bowerbird.storage.accounts.accounts import AccountStore
+from bowerbird.storage.bookmarks.bookmarks import LONGEST_LIST, BookmarkStore
 from bowerbird.storage.database import Database
-from bowerbird.storage.files import Files
+from bowerbird.storage.files.files import Files
+from bowerbird.storage.files.scratch import Scratch
 from bowerbird.storage.jobs import JobStore
-from bowerbird.storage.scratch import Scratch
 
 # Above the longest list, so that the rows are read on a reader thread; small, for the loop's sake.
 _PAGE: Final = LONGEST_LIST + 28
@@ -52,7 +52,7 @@ _AT_ONCE: Final = 100
 # How long a file that is being put may take to its end when its job is stopped.
 _LAST_MOMENT_S: Final = 5.0
 _file: Final = msgspec.json.Decoder(ExportFile).decode
-_asked: Final = msgspec.json.Decoder(Asked).decode
+_asked: Final = msgspec.json.Decoder(ExportQuery).decode
 
 
 class ExportJobs:
@@ -62,9 +62,9 @@ class ExportJobs:
         files: Files,
         clock: Clock,
         data_dir: Path,
-        meaning: Meaning | None = None,
+        meaning: SemanticSearch | None = None,
     ) -> None:
-        self._rankings = Rankings(database, meaning or Meaning(database))
+        self._rankings = Rankings(database, meaning or SemanticSearch(database))
         self._bookmarks = BookmarkStore(database)
         self._accounts = AccountStore(database)
         self._jobs = JobStore(database)
@@ -75,8 +75,8 @@ class ExportJobs:
         self._log = structlog.get_logger()
 
     @property
-    def kind(self) -> Kind:
-        return Kind(KIND, self._run, kept_s=KEPT_S, discard=self.discard)
+    def kind(self) -> JobKind:
+        return JobKind(KIND, self._run, kept_s=KEPT_S, discard=self.discard)
 
     @property
     def recurring(self) -> list[Recurring]:
@@ -125,7 +125,7 @@ class ExportJobs:
         await self._files.delete(_file(result).name)
 
     async def _write_posts(
-        self, account: Account, asked: Asked, target: Path, progress: Progress
+        self, account: Account, asked: ExportQuery, target: Path, progress: Progress
     ) -> int:
         """The JSON file. Which posts are in it is settled at one moment, before the first."""
         numbers = await self._numbers(account, asked)
@@ -134,7 +134,7 @@ class ExportJobs:
             await _write(output, posts_file.framed(self._pages(account, numbers, progress)))
         return len(numbers)
 
-    async def _numbers(self, account: Account, asked: Asked) -> Sequence[int]:
+    async def _numbers(self, account: Account, asked: ExportQuery) -> Sequence[int]:
         """In the order they came in, or the nearest first where a meaning was asked for."""
         filter = export_bodies.filter_of(asked.given)
         if filter.meaning is not None:
@@ -157,7 +157,7 @@ class ExportJobs:
             await courtesy.rest(time.perf_counter() - began)
 
     async def _make(
-        self, asked: Asked, posts: Path, folder: Path, total: int, progress: Progress
+        self, asked: ExportQuery, posts: Path, folder: Path, total: int, progress: Progress
     ) -> Made:
         about = About(
             title=asked.view_name or "Bookmarks",
@@ -216,7 +216,7 @@ class ExportJobs:
         await asyncio.to_thread(self._scratch.remove_old, time.time() - KEPT_S)
 
 
-def _half(progress: Progress, asked: Asked, half: int) -> Progress:
+def _half(progress: Progress, asked: ExportQuery, half: int) -> Progress:
     """Reading and making are half of the work each, where more is made than what was read."""
 
     async def report(done: int, total: int) -> None:

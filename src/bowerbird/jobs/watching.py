@@ -10,7 +10,7 @@ from bowerbird.errors import Refusal
 from bowerbird.model.jobs import UNFINISHED, JobCount
 from bowerbird.storage.database import Database
 from bowerbird.storage.jobs import JobStore
-from bowerbird.wire.measures import Measures
+from bowerbird.wire.metrics import RequestMetrics
 
 _EVERY_S: Final = 15.0
 # All jobs of a month are counted less often than those that wait.
@@ -18,7 +18,7 @@ _LOOKS_AT_ALL: Final = 20
 
 
 class JobWatch:
-    def __init__(self, database: Database, clock: Clock, measures: Measures) -> None:
+    def __init__(self, database: Database, clock: Clock, measures: RequestMetrics) -> None:
         self._store = JobStore(database)
         self._clock = clock
         self._measures = measures

@@ -40,7 +40,7 @@ class Paused(Exception):  # noqa: N818 - named for what it is
     """The job has had its turn. It goes on later, where it was, behind those of others."""
 
 
-class Kind(Struct, frozen=True):
+class JobKind(Struct, frozen=True):
     """A kind of job. `run` returns the result as JSON, or None."""
 
     name: str
@@ -70,7 +70,7 @@ class Worker:
     def __init__(
         self,
         database: Database,
-        kinds: Sequence[Kind],
+        kinds: Sequence[JobKind],
         recurring: Sequence[Recurring],
         clock: Clock,
         *,

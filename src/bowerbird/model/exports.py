@@ -13,7 +13,7 @@ def folder_of(account_id: int) -> str:
     return f"{FOLDER}/{account_id}"
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class ExportQuery(Struct, frozen=True, kw_only=True):
     """The parameters of an export's job."""
 
     format: str

@@ -46,7 +46,7 @@ class BookmarkFilter(Struct, frozen=True, kw_only=True):
         )
 
 
-class Kind(StrEnum):
+class SortKind(StrEnum):
     """What a sort field's values are."""
 
     NUMBER = "number"
@@ -55,29 +55,29 @@ class Kind(StrEnum):
 
 
 class SortField(Struct, frozen=True):
-    kind: Kind
+    kind: SortKind
     # Whether an index serves the order of the whole library.
     is_indexed: bool = False
 
     @property
     def descends(self) -> bool:
         """Dates and counts begin with the newest or largest, text with the first."""
-        return self.kind is not Kind.TEXT
+        return self.kind is not SortKind.TEXT
 
 
 RELEVANCE: Final = "relevance"
 SORT_FIELDS: Final[dict[str, SortField]] = {
-    "sort_index": SortField(Kind.NUMBER, is_indexed=True),
-    "created_at": SortField(Kind.INSTANT, is_indexed=True),
-    "posted_at": SortField(Kind.INSTANT, is_indexed=True),
-    "imported_at": SortField(Kind.INSTANT),
-    "title": SortField(Kind.TEXT),
-    "author": SortField(Kind.TEXT),
-    "favorite_count": SortField(Kind.NUMBER),
-    "retweet_count": SortField(Kind.NUMBER),
-    "reply_count": SortField(Kind.NUMBER),
-    "quote_count": SortField(Kind.NUMBER),
-    "bookmark_count": SortField(Kind.NUMBER),
+    "sort_index": SortField(SortKind.NUMBER, is_indexed=True),
+    "created_at": SortField(SortKind.INSTANT, is_indexed=True),
+    "posted_at": SortField(SortKind.INSTANT, is_indexed=True),
+    "imported_at": SortField(SortKind.INSTANT),
+    "title": SortField(SortKind.TEXT),
+    "author": SortField(SortKind.TEXT),
+    "favorite_count": SortField(SortKind.NUMBER),
+    "retweet_count": SortField(SortKind.NUMBER),
+    "reply_count": SortField(SortKind.NUMBER),
+    "quote_count": SortField(SortKind.NUMBER),
+    "bookmark_count": SortField(SortKind.NUMBER),
 }
 
 

@@ -12,7 +12,7 @@ EMBEDDING: Final = 50
 MOST_TRIES: Final = 3
 
 
-class State(StrEnum):
+class JobState(StrEnum):
     PENDING = "pending"
     PROCESSING = "processing"
     COMPLETED = "completed"
@@ -20,7 +20,7 @@ class State(StrEnum):
     EXPIRED = "expired"
 
 
-UNFINISHED: Final = frozenset({State.PENDING, State.PROCESSING})
+UNFINISHED: Final = frozenset({JobState.PENDING, JobState.PROCESSING})
 
 
 class Job(Struct, frozen=True):
@@ -37,7 +37,7 @@ class Job(Struct, frozen=True):
     fence: int = 0
 
 
-class JobShown(Struct, frozen=True):
+class JobResponse(Struct, frozen=True):
     """How a job stands."""
 
     account_id: int

@@ -20,7 +20,7 @@ class Ending(Struct, frozen=True):
     note: str
 
 
-class Caller(Struct, frozen=True):
+class SunsetRecipient(Struct, frozen=True):
     """An account whose key called the version of late."""
 
     account_id: int

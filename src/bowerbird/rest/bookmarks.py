@@ -4,20 +4,20 @@ from collections.abc import Collection
 
 import msgspec
 
-from bowerbird.library import plans
-from bowerbird.library.bookmarks import Bookmarks
-from bowerbird.library.marking import Marking
-from bowerbird.library.parameters import FILTER_PARAMETERS, LIST_PARAMETERS
-from bowerbird.library.trash import Trash
+from bowerbird.library.access import plans
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.bookmarks.flags import Flags
+from bowerbird.library.bookmarks.parameters import FILTER_PARAMETERS, LIST_PARAMETERS
+from bowerbird.library.bookmarks.trash import Trash
 from bowerbird.storage.database import Transaction
-from bowerbird.wire import envelope, query
-from bowerbird.wire.answers import AnswerCache, Asked
-from bowerbird.wire.calls import Call, Endpoint
+from bowerbird.wire import envelope, query_strings
+from bowerbird.wire.answer_cache import AnswerCache, RequestTarget
+from bowerbird.wire.idempotency import IdempotentWrites, done, done_with
 from bowerbird.wire.replies import Reply
-from bowerbird.wire.writes import Writes, done, done_with
+from bowerbird.wire.routes import ApiRoute, Call
 
 
-def endpoints(bookmarks: Bookmarks, answers: AnswerCache) -> list[Endpoint]:
+def endpoints(bookmarks: Bookmarks, answers: AnswerCache) -> list[ApiRoute]:
     async def list_bookmarks(call: Call) -> Reply:
         async def build() -> bytes:
             given = await _given(call, LIST_PARAMETERS, bookmarks)
@@ -41,14 +41,14 @@ def endpoints(bookmarks: Bookmarks, answers: AnswerCache) -> list[Endpoint]:
         return await answers.answer(call.account, call.asked, build)
 
     return [
-        Endpoint("GET", "/v1/bookmarks", list_bookmarks),
+        ApiRoute("GET", "/v1/bookmarks", list_bookmarks),
         # The plain call is how a client tries its key; that is not charged.
-        Endpoint("GET", "/v1/bookmarks/count", count_bookmarks, counts=bool),
-        Endpoint("GET", "/v1/bookmarks/{post_id}", get_bookmark),
+        ApiRoute("GET", "/v1/bookmarks/count", count_bookmarks, counts=bool),
+        ApiRoute("GET", "/v1/bookmarks/{post_id}", get_bookmark),
     ]
 
 
-def write_endpoints(marking: Marking, trash: Trash, writes: Writes) -> list[Endpoint]:
+def write_endpoints(marking: Flags, trash: Trash, writes: IdempotentWrites) -> list[ApiRoute]:
     async def update_bookmarks(transaction: Transaction, call: Call) -> Reply:
         marked = await marking.update(transaction, call.account, call.json)
         posts = "bookmark" if marked.affected == 1 else "bookmarks"
@@ -71,25 +71,27 @@ def write_endpoints(marking: Marking, trash: Trash, writes: Writes) -> list[Endp
         return done_with(await trash.restore(transaction, call.account, post_id))
 
     return [
-        Endpoint("POST", "/v1/bookmarks/update", writes.handler(update_bookmarks)),
-        Endpoint("PATCH", "/v1/bookmarks/{post_id}", writes.handler(update_bookmark)),
-        Endpoint("DELETE", "/v1/bookmarks/{post_id}", writes.handler(delete_bookmark)),
-        Endpoint("POST", "/v1/bookmarks/{post_id}/restore", writes.handler(restore_bookmark)),
+        ApiRoute("POST", "/v1/bookmarks/update", writes.handler(update_bookmarks)),
+        ApiRoute("PATCH", "/v1/bookmarks/{post_id}", writes.handler(update_bookmark)),
+        ApiRoute("DELETE", "/v1/bookmarks/{post_id}", writes.handler(delete_bookmark)),
+        ApiRoute("POST", "/v1/bookmarks/{post_id}/restore", writes.handler(restore_bookmark)),
     ]
 
 
 async def _given(call: Call, known: Collection[str], bookmarks: Bookmarks) -> dict[str, str]:
     # The plan speaks before the parameters' shape: who cannot filter need not mend a filter.
-    await bookmarks.check(call.account, query.names(call.asked.query_string).intersection(known))
-    return query.given(call.asked.query_string, known)
+    await bookmarks.check(
+        call.account, query_strings.names(call.asked.query_string).intersection(known)
+    )
+    return query_strings.given(call.asked.query_string, known)
 
 
-async def _asked(call: Call, bookmarks: Bookmarks) -> Asked:
+async def _asked(call: Call, bookmarks: Bookmarks) -> RequestTarget:
     """An answer by meaning also depends on vectors, which come without a new version."""
     query_string = call.asked.query_string
     # A name may be written with %; all others are told apart without reading them.
     if b"%" not in query_string and plans.MEANING.encode() not in query_string:
         return call.asked
-    if plans.MEANING not in query.names(query_string):
+    if plans.MEANING not in query_strings.names(query_string):
         return call.asked
     return msgspec.structs.replace(call.asked, vectors=await bookmarks.vectors(call.account))

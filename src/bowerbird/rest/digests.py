@@ -2,22 +2,22 @@
 
 import msgspec
 
-from bowerbird.library.digests import Digests
+from bowerbird.library.digests.digests import Digests
 from bowerbird.storage.database import Transaction
-from bowerbird.wire import envelope, query
-from bowerbird.wire.answers import AnswerCache
-from bowerbird.wire.calls import Call, Endpoint
+from bowerbird.wire import envelope, query_strings
+from bowerbird.wire.answer_cache import AnswerCache
+from bowerbird.wire.idempotency import IdempotentWrites, done
 from bowerbird.wire.replies import Reply
-from bowerbird.wire.writes import Writes, done
+from bowerbird.wire.routes import ApiRoute, Call
 
 PARAMETERS = ("limit", "cursor")
 ONE_PARAMETERS = ("format",)
 
 
-def endpoints(digests: Digests, answers: AnswerCache) -> list[Endpoint]:
+def endpoints(digests: Digests, answers: AnswerCache) -> list[ApiRoute]:
     async def list_digests(call: Call) -> Reply:
         async def build() -> bytes:
-            given = query.given(call.asked.query_string, PARAMETERS)
+            given = query_strings.given(call.asked.query_string, PARAMETERS)
             page = await digests.list(call.account, given)
             meta = {
                 "next_cursor": page.next_cursor,
@@ -31,7 +31,7 @@ def endpoints(digests: Digests, answers: AnswerCache) -> list[Endpoint]:
 
     async def get_digest(call: Call) -> Reply:
         async def build() -> bytes:
-            given = query.given(call.asked.query_string, ONE_PARAMETERS)
+            given = query_strings.given(call.asked.query_string, ONE_PARAMETERS)
             digest_id = call.path_params["digest_id"]
             found = await digests.get(call.account, digest_id, given.get("format"))
             return envelope.success(found)
@@ -47,16 +47,16 @@ def endpoints(digests: Digests, answers: AnswerCache) -> list[Endpoint]:
         return await answers.answer(call.account, asked, build)
 
     return [
-        Endpoint("GET", "/v1/digests", list_digests),
-        Endpoint("GET", "/v1/digests/preferences", get_preferences),
-        Endpoint("GET", "/v1/digests/{digest_id}", get_digest),
+        ApiRoute("GET", "/v1/digests", list_digests),
+        ApiRoute("GET", "/v1/digests/preferences", get_preferences),
+        ApiRoute("GET", "/v1/digests/{digest_id}", get_digest),
     ]
 
 
-def write_endpoints(digests: Digests, writes: Writes) -> list[Endpoint]:
+def write_endpoints(digests: Digests, writes: IdempotentWrites) -> list[ApiRoute]:
     async def update_preferences(transaction: Transaction, call: Call) -> Reply:
         return done(await digests.update_preferences(transaction, call.account, call.json))
 
     return [
-        Endpoint("PATCH", "/v1/digests/preferences", writes.handler(update_preferences)),
+        ApiRoute("PATCH", "/v1/digests/preferences", writes.handler(update_preferences)),
     ]

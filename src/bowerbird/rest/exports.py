@@ -8,14 +8,14 @@ from urllib.parse import quote
 import msgspec
 
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.exports import Download, ExportJob, Exports, retry_after_s
+from bowerbird.library.exports.exports import Download, ExportJob, Exports, retry_after_s
 from bowerbird.storage.database import Transaction
-from bowerbird.wire import query
-from bowerbird.wire.answers import is_among
-from bowerbird.wire.calls import Call, Endpoint
+from bowerbird.wire import query_strings
+from bowerbird.wire.answer_cache import is_among
+from bowerbird.wire.idempotency import CallEffect, IdempotentWrites, done
 from bowerbird.wire.replies import Header, Reply
-from bowerbird.wire.streaming import NotSatisfiable, Span, asked_span
-from bowerbird.wire.writes import CallEffect, Writes, done
+from bowerbird.wire.routes import ApiRoute, Call
+from bowerbird.wire.streaming import ByteRange, NotSatisfiable, asked_span
 
 FORMATS: Final = ("pdf", "csv", "json")
 LINK_PARAMETERS: Final = ("token",)
@@ -23,26 +23,26 @@ _ACCEPTED: Final = 202
 _PARTIAL: Final = 206
 
 
-def endpoints(exports: Exports) -> list[Endpoint]:
+def endpoints(exports: Exports) -> list[ApiRoute]:
     async def get_export(call: Call) -> Reply:
         # Not kept like other answers: progress changes without a new version of the library.
         job = await exports.get(call.account, call.path_params["job_id"])
         return _with_headers(done(job), _waiting(job))
 
     async def download(call: Call) -> Reply:
-        token = query.given(call.asked.query_string, LINK_PARAMETERS).get("token", "")
+        token = query_strings.given(call.asked.query_string, LINK_PARAMETERS).get("token", "")
         found = await exports.download(call.path_params["job_id"], token)
         return await _file_reply(exports, call, found)
 
     return [
-        Endpoint("GET", "/v1/exports/{job_id}", get_export),
-        Endpoint("GET", "/v1/exports/{job_id}/file", download, is_public=True),
+        ApiRoute("GET", "/v1/exports/{job_id}", get_export),
+        ApiRoute("GET", "/v1/exports/{job_id}/file", download, is_public=True),
     ]
 
 
 def write_endpoints(
-    exports: Exports, writes: Writes, wake: Callable[[], None] = lambda: None
-) -> list[Endpoint]:
+    exports: Exports, writes: IdempotentWrites, wake: Callable[[], None] = lambda: None
+) -> list[ApiRoute]:
     """`wake` is called once an export is on disk, for a worker in the same process."""
 
     def creator(format: str) -> CallEffect:
@@ -53,7 +53,7 @@ def write_endpoints(
 
         return create
 
-    def endpoint(format: str) -> Endpoint:
+    def endpoint(format: str) -> ApiRoute:
         write = writes.handler(creator(format))
 
         async def handle(call: Call) -> Reply:
@@ -61,7 +61,7 @@ def write_endpoints(
             wake()
             return reply
 
-        return Endpoint("POST", f"/v1/exports/{format}", handle)
+        return ApiRoute("POST", f"/v1/exports/{format}", handle)
 
     return [endpoint(format) for format in FORMATS]
 
@@ -83,7 +83,7 @@ async def _file_reply(exports: Exports, call: Call, found: Download) -> Reply:
         # Ranges are for GET alone, and no file is opened for its headers.
         return Reply(200, [*headers, (b"content-length", b"%d" % size)])
     span = _span(call, size, tag)
-    part = span or Span(0, size)
+    part = span or ByteRange(0, size)
     opened = await exports.open(found.file, part.first, part.end)
     headers.append((b"content-length", b"%d" % (part.end - part.first)))
     if span is None:
@@ -92,7 +92,7 @@ async def _file_reply(exports: Exports, call: Call, found: Download) -> Reply:
     return Reply(_PARTIAL, [*headers, (b"content-range", told)], stream=opened.chunks)
 
 
-def _span(call: Call, size: int, tag: bytes) -> Span | None:
+def _span(call: Call, size: int, tag: bytes) -> ByteRange | None:
     # A file that was made anew meanwhile is sent from its beginning.
     if call.if_range is not None and call.if_range != tag:
         return None

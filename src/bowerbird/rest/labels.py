@@ -1,27 +1,27 @@
 """/v1/labels: reading, adding, removing, batches, and the labels themselves."""
 
-from bowerbird.library.labels import Labelled, Labels
+from bowerbird.library.labels.labels import Labelled, Labels
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import envelope
-from bowerbird.wire.answers import AnswerCache
-from bowerbird.wire.calls import Call, Endpoint
+from bowerbird.wire.answer_cache import AnswerCache
+from bowerbird.wire.idempotency import IdempotentWrites, done
 from bowerbird.wire.replies import Reply
-from bowerbird.wire.writes import Writes, done
+from bowerbird.wire.routes import ApiRoute, Call
 
 _MULTI_STATUS = 207
 
 
-def endpoints(labels: Labels, answers: AnswerCache) -> list[Endpoint]:
+def endpoints(labels: Labels, answers: AnswerCache) -> list[ApiRoute]:
     async def list_labels(call: Call) -> Reply:
         async def build() -> bytes:
             return envelope.success(await labels.all(call.account))
 
         return await answers.answer(call.account, call.asked, build)
 
-    return [Endpoint("GET", "/v1/labels", list_labels)]
+    return [ApiRoute("GET", "/v1/labels", list_labels)]
 
 
-def write_endpoints(labels: Labels, writes: Writes) -> list[Endpoint]:
+def write_endpoints(labels: Labels, writes: IdempotentWrites) -> list[ApiRoute]:
     async def add(transaction: Transaction, call: Call) -> Reply:
         changed = await labels.change(transaction, call.account, call.json, "add")
         return done(changed.posts, _meta("Labelled", changed))
@@ -50,12 +50,12 @@ def write_endpoints(labels: Labels, writes: Writes) -> list[Endpoint]:
         return done(await labels.merge(transaction, call.account, label_id, call.json))
 
     return [
-        Endpoint("POST", "/v1/labels/add", writes.handler(add)),
-        Endpoint("POST", "/v1/labels/remove", writes.handler(remove)),
-        Endpoint("POST", "/v1/labels/batch", writes.handler(batch)),
-        Endpoint("PATCH", "/v1/labels/{label_id}", writes.handler(update)),
-        Endpoint("DELETE", "/v1/labels/{label_id}", writes.handler(delete)),
-        Endpoint("POST", "/v1/labels/{label_id}/merge", writes.handler(merge)),
+        ApiRoute("POST", "/v1/labels/add", writes.handler(add)),
+        ApiRoute("POST", "/v1/labels/remove", writes.handler(remove)),
+        ApiRoute("POST", "/v1/labels/batch", writes.handler(batch)),
+        ApiRoute("PATCH", "/v1/labels/{label_id}", writes.handler(update)),
+        ApiRoute("DELETE", "/v1/labels/{label_id}", writes.handler(delete)),
+        ApiRoute("POST", "/v1/labels/{label_id}/merge", writes.handler(merge)),
     ]
 
 

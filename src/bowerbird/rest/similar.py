@@ -4,22 +4,22 @@ from typing import Final
 
 import msgspec
 
-from bowerbird.library import plans
-from bowerbird.library.bookmarks import Bookmarks
-from bowerbird.wire import envelope, query
-from bowerbird.wire.answers import AnswerCache
-from bowerbird.wire.calls import Call, Endpoint
+from bowerbird.library.access import plans
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.wire import envelope, query_strings
+from bowerbird.wire.answer_cache import AnswerCache
 from bowerbird.wire.replies import Reply
+from bowerbird.wire.routes import ApiRoute, Call
 
 PARAMETERS: Final = ("limit", "is_unread_only", "hide_archived")
 
 
-def endpoints(bookmarks: Bookmarks, answers: AnswerCache) -> list[Endpoint]:
+def endpoints(bookmarks: Bookmarks, answers: AnswerCache) -> list[ApiRoute]:
     async def similar_bookmarks(call: Call) -> Reply:
         plans.check_similar(call.account)
 
         async def build() -> bytes:
-            given = query.given(call.asked.query_string, PARAMETERS)
+            given = query_strings.given(call.asked.query_string, PARAMETERS)
             post_id = call.path_params["post_id"]
             return envelope.page(await bookmarks.similar(call.account, post_id, given))
 
@@ -27,4 +27,4 @@ def endpoints(bookmarks: Bookmarks, answers: AnswerCache) -> list[Endpoint]:
         asked = msgspec.structs.replace(call.asked, vectors=vectors)
         return await answers.answer(call.account, asked, build)
 
-    return [Endpoint("GET", "/v1/bookmarks/{post_id}/similar", similar_bookmarks)]
+    return [ApiRoute("GET", "/v1/bookmarks/{post_id}/similar", similar_bookmarks)]

@@ -2,22 +2,22 @@
 
 import msgspec
 
-from bowerbird.library import plans
-from bowerbird.library.views import Views
+from bowerbird.library.access import plans
+from bowerbird.library.views.views import Views
 from bowerbird.model.views import View
 from bowerbird.storage.database import Transaction
-from bowerbird.wire import envelope, query
-from bowerbird.wire.answers import AnswerCache, Asked
-from bowerbird.wire.calls import Call, Endpoint
+from bowerbird.wire import envelope, query_strings
+from bowerbird.wire.answer_cache import AnswerCache, RequestTarget
+from bowerbird.wire.idempotency import IdempotentWrites, done
 from bowerbird.wire.replies import Reply
-from bowerbird.wire.writes import Writes, done
+from bowerbird.wire.routes import ApiRoute, Call
 
 PARAMETERS = ("limit", "cursor", "bucket")
 _CREATED = 201
 
 
-def endpoints(views: Views, answers: AnswerCache) -> list[Endpoint]:
-    async def asked_of(call: Call, shown: list[View]) -> Asked:
+def endpoints(views: Views, answers: AnswerCache) -> list[ApiRoute]:
+    async def asked_of(call: Call, shown: list[View]) -> RequestTarget:
         vectors = await views.vectors(call.account, shown)
         return msgspec.structs.replace(call.asked, minute=views.minute(shown), vectors=vectors)
 
@@ -39,24 +39,24 @@ def endpoints(views: Views, answers: AnswerCache) -> list[Endpoint]:
 
     async def view_bookmarks(call: Call) -> Reply:
         # The plan speaks first, as it does for the list.
-        sent = query.names(call.asked.query_string).intersection(PARAMETERS)
+        sent = query_strings.names(call.asked.query_string).intersection(PARAMETERS)
         plans.check_list(call.account, sent)
         view = await views.find(call.account, call.path_params["slug"])
 
         async def build() -> bytes:
-            given = query.given(call.asked.query_string, PARAMETERS)
+            given = query_strings.given(call.asked.query_string, PARAMETERS)
             return envelope.page(await views.bookmarks(call.account, view, given))
 
         return await answers.answer(call.account, await asked_of(call, [view]), build)
 
     return [
-        Endpoint("GET", "/v1/views", list_views),
-        Endpoint("GET", "/v1/views/{slug}", get_view),
-        Endpoint("GET", "/v1/views/{slug}/bookmarks", view_bookmarks),
+        ApiRoute("GET", "/v1/views", list_views),
+        ApiRoute("GET", "/v1/views/{slug}", get_view),
+        ApiRoute("GET", "/v1/views/{slug}/bookmarks", view_bookmarks),
     ]
 
 
-def write_endpoints(views: Views, writes: Writes) -> list[Endpoint]:
+def write_endpoints(views: Views, writes: IdempotentWrites) -> list[ApiRoute]:
     async def create(transaction: Transaction, call: Call) -> Reply:
         made = await views.create(transaction, call.account, call.json)
         reply = done(made, status=_CREATED)
@@ -71,7 +71,7 @@ def write_endpoints(views: Views, writes: Writes) -> list[Endpoint]:
         return done(await views.delete(transaction, call.account, call.path_params["slug"]))
 
     return [
-        Endpoint("POST", "/v1/views", writes.handler(create)),
-        Endpoint("PATCH", "/v1/views/{slug}", writes.handler(update)),
-        Endpoint("DELETE", "/v1/views/{slug}", writes.handler(delete)),
+        ApiRoute("POST", "/v1/views", writes.handler(create)),
+        ApiRoute("PATCH", "/v1/views/{slug}", writes.handler(update)),
+        ApiRoute("DELETE", "/v1/views/{slug}", writes.handler(delete)),
     ]

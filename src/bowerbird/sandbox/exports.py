@@ -8,29 +8,29 @@ import msgspec
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
-from bowerbird.library import export_bodies
-from bowerbird.library.bodies import Body
-from bowerbird.library.exports import Download, ExportJob, ExportProgress, Exports
-from bowerbird.library.links import LIVES_S
+from bowerbird.library.access.bodies import Body
+from bowerbird.library.exports import export_bodies
+from bowerbird.library.exports.exports import Download, ExportJob, ExportProgress, Exports
+from bowerbird.library.exports.links import LIVES_S
 from bowerbird.model.accounts import Account
-from bowerbird.model.exports import KEPT_S, Asked, ExportFile
+from bowerbird.model.exports import KEPT_S, ExportFile, ExportQuery
 from bowerbird.model.instants import with_offset, without_offset
-from bowerbird.model.jobs import State
-from bowerbird.rest.sandboxed import moved
+from bowerbird.model.jobs import JobState
+from bowerbird.openapi.sandbox_routes import moved
 from bowerbird.sandbox import tickets
+from bowerbird.sandbox.file_creation import MadeFile, Making
 from bowerbird.sandbox.fixtures import Fixtures
-from bowerbird.sandbox.making import MadeFile, Making
 from bowerbird.sandbox.tickets import Ticket
 from bowerbird.settings import Settings
-from bowerbird.storage.bookmarks import BookmarkStore
+from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Transaction
-from bowerbird.storage.files import Files, Opened
+from bowerbird.storage.files.files import Files, OpenFile
 
 TAKES_US: Final = 2 * MICROSECONDS
 _WAITS_US: Final = MICROSECONDS // 2
 _SKEW_US: Final = 60 * MICROSECONDS
 _KEPT_US: Final = KEPT_S * MICROSECONDS
-_asked: Final = msgspec.json.Decoder(Asked).decode
+_asked: Final = msgspec.json.Decoder(ExportQuery).decode
 
 
 class SandboxJob(ExportJob, frozen=True, kw_only=True):
@@ -63,7 +63,7 @@ class SandboxExports(Exports):
     async def get(self, account: Account, job_id: str) -> ExportJob:
         ticket = self._ticket(account, job_id)
         now = self._clock()
-        if self._status(ticket) != State.COMPLETED:
+        if self._status(ticket) != JobState.COMPLETED:
             return self._job(account, ticket, None)
         job = self._job(account, ticket, await self._making.file(account, ticket))
         expires_at = min(now + LIVES_S * MICROSECONDS, ticket.started_at + TAKES_US + _KEPT_US)
@@ -78,7 +78,7 @@ class SandboxExports(Exports):
         account = await self._fixtures.account()
         await self._links.account_of(token, job_id)
         ticket = self._ticket(account, job_id)
-        if self._status(ticket) != State.COMPLETED:
+        if self._status(ticket) != JobState.COMPLETED:
             raise Refusal(Code.NOT_FOUND, "This export's file is gone; ask for a new export.")
         made = await self._making.file(account, ticket)
         title = f"bowerbird-sandbox-{without_offset(ticket.started_at)[:10]}{made.suffix}"
@@ -87,10 +87,10 @@ class SandboxExports(Exports):
         )
         return Download(file, title, title)
 
-    async def open(self, file: ExportFile, first: int, end: int) -> Opened:
+    async def open(self, file: ExportFile, first: int, end: int) -> OpenFile:
         account = await self._fixtures.account()
         made = await self._making.file(account, self._ticket(account, file.name))
-        return Opened(file.size, _piece(made.content[first:end]))
+        return OpenFile(file.size, _piece(made.content[first:end]))
 
     def _ticket(self, account: Account, job_id: str) -> Ticket:
         ticket = tickets.read(job_id, account.epoch)
@@ -99,13 +99,13 @@ class SandboxExports(Exports):
             raise errors.not_found("export", job_id)
         return ticket
 
-    def _status(self, ticket: Ticket) -> State:
+    def _status(self, ticket: Ticket) -> JobState:
         passed = self._clock() - ticket.started_at
         if passed < _WAITS_US:
-            return State.PENDING
+            return JobState.PENDING
         if passed < TAKES_US:
-            return State.PROCESSING
-        return State.COMPLETED if passed < TAKES_US + _KEPT_US else State.EXPIRED
+            return JobState.PROCESSING
+        return JobState.COMPLETED if passed < TAKES_US + _KEPT_US else JobState.EXPIRED
 
     def _job(self, account: Account, ticket: Ticket, made: MadeFile | None) -> ExportJob:
         job_id = tickets.write(ticket, account.epoch)

@@ -11,20 +11,19 @@ from typing import Any, Final
 
 import msgspec
 
-from bowerbird.library.bodies import Body
-from bowerbird.library.bookmarks import Bookmarks
-from bowerbird.library.edits import begin
-from bowerbird.library.intake import Intake
-from bowerbird.library.labels import Labels
-from bowerbird.library.links import SECRET
-from bowerbird.library.views import Views
+from bowerbird.library.access.bodies import Body
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.bookmarks.changeset import Changesets
+from bowerbird.library.bookmarks.upsert import Upsert
+from bowerbird.library.exports.links import SECRET
+from bowerbird.library.labels.labels import Labels
+from bowerbird.library.views.views import Views
 from bowerbird.model.accounts import Account, Membership, Plan
 from bowerbird.sources import own_json
-from bowerbird.storage.accounts import AccountStore
+from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.edits import EditStore
-from bowerbird.storage.rehearsal import RehearsalDatabase
 from bowerbird.storage.secrets import SecretStore
+from bowerbird.storage.sqlite.rehearsal import RehearsalDatabase
 
 _ACCOUNT_ID: Final = 1
 _EMAIL: Final = "sandbox@example.com"
@@ -53,7 +52,7 @@ async def _fill(database: Database) -> Account:
     await store.create(Membership(_ACCOUNT_ID, _EMAIL, Plan.PRO, 0, _MADE_AT), _EMAIL)
     account = await _account(store)
     arrivals = [own_json.read(record).incoming for record in _read("posts", list[msgspec.Raw])]
-    await Intake(database, _clock).take(account, arrivals)
+    await Upsert(database, _clock).take(account, arrivals)
     await database.write(lambda transaction: _label_and_view(database, transaction, account))
     epoch = _epoch()
     # As little of a secret as everything here: who forges a link gets a file of these fixtures.
@@ -64,9 +63,9 @@ async def _fill(database: Database) -> Account:
 
 async def _label_and_view(database: Database, transaction: Transaction, account: Account) -> None:
     labels = Labels(database, _clock)
-    edit = await begin(EditStore(database), transaction, account.account_id)
+    changeset = await Changesets(database).open(transaction, account.account_id)
     for name, metadata in _read("labels", dict[str, Any]).items():
-        label = edit.label(name)
+        label = changeset.label(name)
         assert label is not None, name
         body = _body({"metadata": metadata})
         await labels.update(transaction, account, str(label.label_id), body)

@@ -5,7 +5,7 @@ from typing import Final
 
 from bowerbird import errors
 from bowerbird.errors import CATALOGUE, Code, Refusal
-from bowerbird.rest.sandboxed import SIMULATED
+from bowerbird.openapi.sandbox_routes import SIMULATED
 from bowerbird.wire.auth import unauthorized
 from bowerbird.wire.replies import Header
 

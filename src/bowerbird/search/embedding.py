@@ -61,7 +61,7 @@ class Embedder(Protocol):
     async def close(self) -> None: ...
 
 
-class Manifest(Struct, frozen=True):
+class ModelManifest(Struct, frozen=True):
     """What stands beside a built model."""
 
     name: str
@@ -73,7 +73,7 @@ class Manifest(Struct, frozen=True):
 class LocalModel:
     """A model in a folder: model.onnx, tokenizer.json, and the manifest with their hashes."""
 
-    def __init__(self, folder: Path, manifest: Manifest, *, is_patient: bool) -> None:
+    def __init__(self, folder: Path, manifest: ModelManifest, *, is_patient: bool) -> None:
         """A patient one lets everything else on the machine go before its posts."""
         self._folder, self._manifest = folder, manifest
         self._loaded: _Loaded | None = None
@@ -156,7 +156,7 @@ class LocalModel:
 class _Loaded:
     """The model itself. Its methods may run on several threads at once."""
 
-    def __init__(self, folder: Path, manifest: Manifest) -> None:
+    def __init__(self, folder: Path, manifest: ModelManifest) -> None:
         # At first need: the three take 60 MB and a third of a second.
         import onnxruntime  # noqa: PLC0415 - see above
         from tokenizers import Tokenizer  # noqa: PLC0415 - see above
@@ -224,7 +224,7 @@ def local_model(
     try:
         name = identity or (folder / "current").read_text(encoding="ascii").strip()
         raw = (folder / name / "manifest.json").read_bytes()
-        manifest = msgspec.json.decode(raw, type=Manifest)
+        manifest = msgspec.json.decode(raw, type=ModelManifest)
         return LocalModel(folder / name, manifest, is_patient=is_patient)
     except (OSError, ValueError, msgspec.MsgspecError):
         return None

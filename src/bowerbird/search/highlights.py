@@ -13,8 +13,8 @@ from typing import Final
 from msgspec import Struct
 
 from bowerbird.model.words import Term, WordQuery
-from bowerbird.search.folding import fold
 from bowerbird.search.positions import Placed, placed_tokens
+from bowerbird.search.token_folding import fold
 from bowerbird.search.tokens import is_unspaced
 
 SNIPPET_CHARACTERS: Final = 240

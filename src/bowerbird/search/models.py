@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from bowerbird.search.embedding import Embedder, local_model
-from bowerbird.search.endpoint import Endpoint
+from bowerbird.search.remote_embedding import RemoteEmbedder
 from bowerbird.settings import Settings
 
 MISSING: Final = "the embedding model is not installed; the operator mends it with: make model"
@@ -49,10 +49,10 @@ class Models:
         for embedder in self._known.values():
             await embedder.close()
 
-    def _endpoint(self, model: str) -> Endpoint | None:
+    def _endpoint(self, model: str) -> RemoteEmbedder | None:
         if not self._settings.embedding_url:
             return None
-        return Endpoint(self._settings.embedding_url, self._settings.embedding_key, model)
+        return RemoteEmbedder(self._settings.embedding_url, self._settings.embedding_key, model)
 
 
 def model_folder(settings: Settings) -> Path:

@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct
 
 from bowerbird.search import tokens
-from bowerbird.search.folding import fold, without_parting_apostrophes
+from bowerbird.search.token_folding import fold, without_parting_apostrophes
 
 _WRITTEN: Final = re.compile(r"\S+")
 _WORD: Final = re.compile("[^ #@]+")

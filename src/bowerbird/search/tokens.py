@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Final
 
 from bowerbird.model.words import GAP
-from bowerbird.search.folding import UNSPACED, fold
+from bowerbird.search.token_folding import UNSPACED, fold
 
 MAX_TOKEN_CHARACTERS: Final = 64
 # A tsvector counts positions to 16,383, keeps 255 of one lexeme and ends at 1 MB.

@@ -9,9 +9,9 @@ from msgspec import UNSET, Struct, UnsetType
 
 from bowerbird.model import instants
 from bowerbird.model.bookmarks import Arrival, Post, check_open_fields
-from bowerbird.model.intake import Incoming
 from bowerbird.model.labels import LONGEST, clean_name, name_key
 from bowerbird.model.rendering import content_hash, post_json
+from bowerbird.model.upsert import Incoming
 
 # Escapes that may stand for what no database can hold: U+0000 and half a surrogate pair.
 _SUSPECT: Final = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")

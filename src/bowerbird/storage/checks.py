@@ -14,7 +14,7 @@ from msgspec import Struct
 from bowerbird.model.accounts import Account
 from bowerbird.storage.database import Database, Row, Transaction, Values
 from bowerbird.storage.places import place_of, place_values
-from bowerbird.storage.sqlite import FILE_NAME, connect
+from bowerbird.storage.sqlite.database import FILE_NAME, connect
 
 Rows = Callable[[str, Values], Awaitable[Sequence[Row]]]
 """Reads: a database's own reading, or a transaction's."""

@@ -9,9 +9,9 @@ from msgspec import Struct
 
 from bowerbird.storage import migrations
 from bowerbird.storage.migrations import SchemaProblem
-from bowerbird.storage.postgres_schema import PostgresSchema
-from bowerbird.storage.sqlite import FILE_NAME, connect
-from bowerbird.storage.sqlite_schema import SqliteSchema
+from bowerbird.storage.postgres.schema import PostgresSchema
+from bowerbird.storage.sqlite.database import FILE_NAME, connect
+from bowerbird.storage.sqlite.schema import SqliteSchema
 
 _LIMIT_S: Final = 5
 

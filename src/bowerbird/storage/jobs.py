@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.errors import Code, Refusal
-from bowerbird.model.jobs import MOST_TRIES, Job, JobCount, JobShown
+from bowerbird.model.jobs import MOST_TRIES, Job, JobCount, JobResponse
 from bowerbird.storage.database import Database, Transaction, Values
 
 _ID_BYTES: Final = 16
@@ -205,37 +205,37 @@ class JobStore:
 
         return await self._database.write(work)
 
-    async def one(self, account_id: int, job_id: str) -> JobShown | None:
+    async def one(self, account_id: int, job_id: str) -> JobResponse | None:
         values = {"account_id": account_id, "job_id": job_id}
         rows = await self._database.rows(self._text("one"), values)
-        return JobShown(*rows[0]) if rows else None
+        return JobResponse(*rows[0]) if rows else None
 
     async def one_within(
         self, transaction: Transaction, account_id: int, job_id: str
-    ) -> JobShown | None:
+    ) -> JobResponse | None:
         values = {"account_id": account_id, "job_id": job_id}
         rows = await transaction.rows(self._text("one"), values)
-        return JobShown(*rows[0]) if rows else None
+        return JobResponse(*rows[0]) if rows else None
 
     async def owner(self, job_id: str) -> int | None:
         """For an operator, who knows a job by its id alone."""
         rows = await self._database.slow_rows(self._text("owner"), {"job_id": job_id})
         return int(rows[0][0]) if rows else None
 
-    async def latest(self, limit: int) -> list[JobShown]:
+    async def latest(self, limit: int) -> list[JobResponse]:
         rows = await self._database.slow_rows(self._text("latest"), {"limit": limit})
-        return [JobShown(*row) for row in rows]
+        return [JobResponse(*row) for row in rows]
 
     async def counts(self, *, only_unfinished: bool = False) -> list[JobCount]:
         """All that are kept are many more than the unfinished, which an index holds alone."""
         sql = self._text("counts_unfinished" if only_unfinished else "counts")
         return [JobCount(*row) for row in await self._database.slow_rows(sql, {})]
 
-    async def due_to_expire(self, now: int, limit: int) -> list[JobShown]:
+    async def due_to_expire(self, now: int, limit: int) -> list[JobResponse]:
         """Finished jobs whose file's time is over."""
         values = {"now": now, "limit": limit}
         rows = await self._database.slow_rows(self._text("due_to_expire"), values)
-        return [JobShown(*row) for row in rows]
+        return [JobResponse(*row) for row in rows]
 
     async def expire(self, account_id: int, job_id: str) -> None:
         async def work(transaction: Transaction) -> None:

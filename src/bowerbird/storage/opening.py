@@ -8,12 +8,12 @@ from typing import Final
 import apsw
 
 from bowerbird.settings import Settings
-from bowerbird.storage import sqlite_schema
 from bowerbird.storage.database import Database
 from bowerbird.storage.migrations import SchemaProblem
-from bowerbird.storage.postgres import PostgresDatabase, open_pool
-from bowerbird.storage.sqlite import SLOW_READ_LIMIT_S, SqliteDatabase
-from bowerbird.storage.sqlite_schema import FolderLock
+from bowerbird.storage.postgres.database import PostgresDatabase, open_pool
+from bowerbird.storage.sqlite import schema as sqlite_schema
+from bowerbird.storage.sqlite.database import SLOW_READ_LIMIT_S, SqliteDatabase
+from bowerbird.storage.sqlite.schema import FolderLock
 
 _NO_RIGHTS: Final = "See that this user may read and write the folder and its files."
 _ADVICE: Final[dict[type[apsw.Error], str]] = {

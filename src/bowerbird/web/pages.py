@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from bowerbird.settings import Settings
 from bowerbird.wire import compression
-from bowerbird.wire.answers import Asked
+from bowerbird.wire.answer_cache import RequestTarget
 from bowerbird.wire.replies import Header, Reply
 
 # Stands in the made page where each answer puts its own nonce.
@@ -34,14 +34,14 @@ _FIXED: Final[list[Header]] = [
 _HSTS: Final[Header] = (b"strict-transport-security", b"max-age=31536000")
 
 
-class Page(Struct, frozen=True):
+class HtmlPage(Struct, frozen=True):
     body: bytes
     # Origins that the page's scripts may call, besides its own.
     calls: tuple[str, ...] = ()
     is_secure: bool = False
     status: int = 200
 
-    def answer(self, asked: Asked) -> Reply:
+    def answer(self, asked: RequestTarget) -> Reply:
         nonce = secrets.token_urlsafe(16)
         body = self.body.replace(NONCE.encode(), nonce.encode())
         headers = [*_FIXED, (b"content-security-policy", self._policy(nonce).encode())]
@@ -62,9 +62,9 @@ class Page(Struct, frozen=True):
         )
 
 
-def page(settings: Settings, html: str, *, is_live: bool = False, status: int = 200) -> Page:
+def page(settings: Settings, html: str, *, is_live: bool = False, status: int = 200) -> HtmlPage:
     """`is_live` lets the page's scripts call the API."""
-    return Page(
+    return HtmlPage(
         body=html.encode(),
         calls=(origin(settings.api_origin),) if is_live else (),
         is_secure=settings.site_origin.startswith("https://"),

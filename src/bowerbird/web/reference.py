@@ -8,8 +8,8 @@ from typing import Any, Final
 from msgspec import Struct
 
 from bowerbird.errors import CATALOGUE, Code
-from bowerbird.web import examples
-from bowerbird.web.shapes import Field, Json, Shapes
+from bowerbird.web import page_examples
+from bowerbird.web.schema_rows import Field, Json, SchemaRows
 
 SANDBOX: Final = "/v1/sandbox"
 _METHODS: Final = ("get", "put", "post", "patch", "delete")
@@ -20,7 +20,7 @@ Route = tuple[str, str]
 """A method and a path template."""
 
 
-class Answer(Struct, frozen=True):
+class AnswerReference(Struct, frozen=True):
     status: str
     text: str
     headers: tuple[Field, ...]
@@ -53,7 +53,7 @@ class Given(Struct, frozen=True):
     value: str
 
 
-class Operation(Struct, frozen=True):
+class OperationReference(Struct, frozen=True):
     anchor: str
     method: str
     path: str
@@ -63,7 +63,7 @@ class Operation(Struct, frozen=True):
     is_public: bool
     parameters: tuple[Given, ...]
     body: Body | None
-    answers: tuple[Answer, ...]
+    answers: tuple[AnswerReference, ...]
     refusals: tuple[Refused, ...]
     curl: str
     can_try: bool
@@ -71,12 +71,12 @@ class Operation(Struct, frozen=True):
     tried_body: str
 
 
-class Section(Struct, frozen=True):
+class ReferenceSection(Struct, frozen=True):
     """One page: the operations of a tag."""
 
     name: str
     text: str
-    operations: tuple[Operation, ...]
+    operations: tuple[OperationReference, ...]
 
 
 class Reference:
@@ -85,7 +85,7 @@ class Reference:
     def __init__(self, document: Json, sandbox: Collection[Route]) -> None:
         self._document = document
         self._sandbox = frozenset(sandbox)
-        self._shapes = Shapes(document)
+        self._shapes = SchemaRows(document)
 
     def names(self) -> list[str]:
         """The tags that have operations, in the document's order; each is a page."""
@@ -98,13 +98,16 @@ class Reference:
             if name in used and re.fullmatch(r"[A-Za-z0-9_-]+", name)
         ]
 
-    def sections(self) -> list[Section]:
-        by_tag: dict[str, list[Operation]] = {name: [] for name in self.names()}
+    def sections(self) -> list[ReferenceSection]:
+        by_tag: dict[str, list[OperationReference]] = {name: [] for name in self.names()}
         for path, method, operation, shared in self._operations():
             if (tag := _tag(operation)) in by_tag:
                 by_tag[tag].append(self._operation(path, method, operation, shared))
         texts = {tag["name"]: tag.get("description", "") for tag in self._document.get("tags", ())}
-        return [Section(name, texts.get(name, ""), tuple(found)) for name, found in by_tag.items()]
+        return [
+            ReferenceSection(name, texts.get(name, ""), tuple(found))
+            for name, found in by_tag.items()
+        ]
 
     def _operations(self) -> Iterator[tuple[str, str, Json, list[Json]]]:
         for path, item in self._document["paths"].items():
@@ -115,12 +118,14 @@ class Reference:
                 if method in item:
                     yield path, method, item[method], item.get("parameters", [])
 
-    def _operation(self, path: str, method: str, operation: Json, shared: list[Json]) -> Operation:
+    def _operation(
+        self, path: str, method: str, operation: Json, shared: list[Json]
+    ) -> OperationReference:
         answers = {s: self._shapes.resolved(r) for s, r in operation["responses"].items()}
         security = operation.get("security", self._document.get("security", []))
         is_public = not security or {} in security
         body = self._body(operation.get("requestBody"))
-        return Operation(
+        return OperationReference(
             anchor=operation["operationId"],
             method=method.upper(),
             path=path,
@@ -165,7 +170,7 @@ class Reference:
             is_required=parameter.get("required", False),
             text=parameter.get("description", ""),
         )
-        value = examples.VALUES.get(field.name, "") if field.is_required else ""
+        value = page_examples.VALUES.get(field.name, "") if field.is_required else ""
         return Given(parameter["in"], field, value)
 
     def _body(self, body: Json | None) -> Body | None:
@@ -181,10 +186,10 @@ class Reference:
             compact=json.dumps(example, ensure_ascii=False),
         )
 
-    def _answer(self, status: str, response: Json) -> Answer:
+    def _answer(self, status: str, response: Json) -> AnswerReference:
         media = _json_of(response)
         headers = response.get("headers", {})
-        return Answer(
+        return AnswerReference(
             status=status,
             text=response.get("description", ""),
             headers=tuple(self._header(name, headers[name]) for name in headers),
@@ -219,8 +224,8 @@ class Reference:
 
 
 def _tried_body(path: str, body: Body | None) -> str:
-    if path in examples.BODIES:
-        return _indented(examples.BODIES[path])
+    if path in page_examples.BODIES:
+        return _indented(page_examples.BODIES[path])
     return body.example if body else ""
 
 

@@ -13,11 +13,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from bowerbird.clock import Clock
 from bowerbird.settings import Settings
 from bowerbird.web.reference import Route
-from bowerbird.web.resources import Maker, Resource, Resources
-from bowerbird.web.shapes import Json
+from bowerbird.web.schema_rows import Json
+from bowerbird.web.site_paths import Maker, Resource, SitePaths
 from bowerbird.wire import documents
-from bowerbird.wire.answers import Asked
-from bowerbird.wire.measures import Measures
+from bowerbird.wire.answer_cache import RequestTarget
+from bowerbird.wire.metrics import RequestMetrics
 from bowerbird.wire.replies import Header, Reply
 
 _READS: Final = frozenset({"GET", "HEAD"})
@@ -37,18 +37,18 @@ def site(
     openapi: Callable[[], Json],
     sandbox: Collection[Route],
     clock: Clock,
-    measures: Measures,
+    measures: RequestMetrics,
 ) -> ASGIApp:
     """Everything outside /v1 and the tool server.
 
     `openapi` makes the API's document; `sandbox` names the routes that can be tried there, by
     method and path of the real ones; none when there is no sandbox.
     """
-    return _Site(Resources(settings, openapi, sandbox, clock), measures)
+    return _Site(SitePaths(settings, openapi, sandbox, clock), measures)
 
 
 class _Site:
-    def __init__(self, resources: Resources, measures: Measures) -> None:
+    def __init__(self, resources: SitePaths, measures: RequestMetrics) -> None:
         self._resources = resources
         self._measures = measures
         self._table: dict[str, Maker] | None = None
@@ -91,7 +91,7 @@ class _Site:
     async def _answer(self, scope: Scope) -> tuple[str, Reply]:
         headers: dict[bytes, bytes] = dict(scope["headers"])
         path, method = scope["path"], scope["method"]
-        asked = Asked(
+        asked = RequestTarget(
             path=path,
             query_string=b"",
             accept_encoding=headers.get(b"accept-encoding", b""),
@@ -118,7 +118,7 @@ class _Site:
             self._made[path] = await asyncio.to_thread(maker)
         return self._made[path]
 
-    async def _missing(self, asked: Asked, accept: bytes) -> Reply:
+    async def _missing(self, asked: RequestTarget, accept: bytes) -> Reply:
         if b"text/html" not in accept.lower():
             return Reply(
                 404, list(_PLAIN), b"There is nothing here. Start at /llms.txt or /docs.\n"

@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route, Router
 
 from bowerbird.errors import Refusal
-from bowerbird.library.digests import Digests
+from bowerbird.library.digests.digests import Digests
 
 PREFIX: Final = "/unsubscribe"
 _NOT_FOUND: Final = 404

@@ -10,7 +10,7 @@ from bowerbird.clock import MICROSECONDS, Clock, month_of
 from bowerbird.errors import Code, Refusal
 from bowerbird.model.accounts import Account
 from bowerbird.model.keys import parse_key
-from bowerbird.storage.accounts import AccountStore
+from bowerbird.storage.accounts.accounts import AccountStore
 
 _KEPT_MOST: Final = 10_000
 _LONGEST_HEADER: Final = 100

@@ -7,7 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from bowerbird.wire import compression
-from bowerbird.wire.answers import Asked, is_among
+from bowerbird.wire.answer_cache import RequestTarget, is_among
 from bowerbird.wire.replies import Header, Reply
 
 METHODS: Final = b"GET, HEAD, OPTIONS"
@@ -34,7 +34,7 @@ class Document(Struct, frozen=True):
     media_type: str
     cache_control: bytes = b"public, max-age=%d" % HOUR_S
 
-    def answer(self, asked: Asked) -> Reply:
+    def answer(self, asked: RequestTarget) -> Reply:
         encoding = compression.chosen(asked.accept_encoding)
         if len(self.body) < compression.LEAST_BYTES:
             encoding = ""

@@ -5,7 +5,7 @@ from typing import Any, Final
 import msgspec
 
 from bowerbird.errors import CATALOGUE, Code, Refusal
-from bowerbird.library.bookmarks import BookmarkList
+from bowerbird.library.bookmarks.bookmarks import BookmarkList
 from bowerbird.wire.replies import JSON, PRIVATE, Header, Reply
 
 _encode: Final = msgspec.json.Encoder().encode

@@ -21,7 +21,7 @@ class NotTaken(Exception):  # noqa: N818 - named for what it is
     """The client did not take its answer in time."""
 
 
-class Span(Struct, frozen=True):
+class ByteRange(Struct, frozen=True):
     """Bytes from `first` up to, not including, `end`."""
 
     first: int
@@ -32,18 +32,18 @@ class NotSatisfiable(Exception):  # noqa: N818 - named for what it is
     """No byte of the file is in the range that was asked for."""
 
 
-def asked_span(header: bytes | None, size: int) -> Span | None:
+def asked_span(header: bytes | None, size: int) -> ByteRange | None:
     """What a Range header asks of a file of this size; None when the whole of it is meant."""
     match = _RANGE.fullmatch((header or b"").replace(b" ", b""))
     if match is None or not (match[1] or match[2]):
         return None
     if not match[1]:
-        span = Span(max(size - int(match[2]), 0), size)
+        span = ByteRange(max(size - int(match[2]), 0), size)
     else:
         end = int(match[2]) + 1 if match[2] else size
         if match[2] and end <= int(match[1]):
             return None
-        span = Span(int(match[1]), min(end, size))
+        span = ByteRange(int(match[1]), min(end, size))
     if span.first >= span.end:
         raise NotSatisfiable
     return span

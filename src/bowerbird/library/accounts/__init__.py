@@ -1,0 +1,1 @@
+"""Accounts and keys, what an account can read about itself, and notices about ending versions."""

@@ -1,0 +1,111 @@
+"""What an account is told of itself: plan, limits, calls, counts, and how far its vectors are."""
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+from bowerbird.clock import Clock, first_of_next_month
+from bowerbird.library.access.call_allowance import CallCounter
+from bowerbird.library.bookmarks.parameters import LIMIT_MAX
+from bowerbird.library.bookmarks.ranking import RANKED_MOST
+from bowerbird.library.vectors.semantic_search import SemanticSearch
+from bowerbird.model.accounts import Account
+
+
+class VectorState(StrEnum):
+    OFF = "off"
+    BUILDING = "building"
+    READY = "ready"
+    UNAVAILABLE = "unavailable"
+
+
+class Limits(Struct, frozen=True):
+    """What the plan opens. `calls_per_month` is null where calls are not counted."""
+
+    calls_per_month: int | None
+    page_size: int
+    ranked_results: int
+    filtering: bool
+    paging: bool
+    writing: bool
+    vector_search: bool
+
+
+class Calls(Struct, frozen=True):
+    """Of this calendar month, UTC. `left` is null where calls are not counted."""
+
+    used: int
+    left: int | None
+    next_month_begins: str
+
+
+class LibraryCounts(Struct, frozen=True):
+    total: int
+    unread: int
+    archived: int
+
+
+class Vectors(Struct, frozen=True):
+    """Search by meaning: `embedded` of `total` posts have a vector of `model`."""
+
+    state: VectorState
+    embedded: int
+    total: int
+    model: str | None
+    # Why it is unavailable, or why new posts wait, in a sentence.
+    problem: str | None
+
+
+class AccountResponse(Struct, frozen=True):
+    plan: str
+    limits: Limits
+    calls: Calls
+    library: LibraryCounts
+    vector_store: Vectors
+
+
+class AccountState:
+    def __init__(self, calls: CallCounter, meaning: SemanticSearch, clock: Clock) -> None:
+        self._calls = calls
+        self._meaning = meaning
+        self._clock = clock
+
+    async def shown(self, account: Account) -> AccountResponse:
+        is_paid = not account.is_free
+        used = self._calls.used(account)
+        limit = None if is_paid else self._calls.calls_per_month
+        return AccountResponse(
+            plan=account.plan,
+            limits=Limits(
+                calls_per_month=limit,
+                page_size=LIMIT_MAX,
+                ranked_results=RANKED_MOST,
+                filtering=is_paid,
+                paging=is_paid,
+                writing=is_paid,
+                vector_search=is_paid,
+            ),
+            calls=Calls(
+                used=used,
+                left=None if limit is None else max(limit - used, 0),
+                next_month_begins=first_of_next_month(self._clock()),
+            ),
+            library=LibraryCounts(account.total, account.unread, account.archived),
+            vector_store=await self._vectors(account),
+        )
+
+    async def _vectors(self, account: Account) -> Vectors:
+        if account.is_free:
+            return Vectors(VectorState.OFF, 0, account.total, None, None)
+        serving = await self._meaning.serving(account)
+        building = await self._meaning.building(account)
+        store = serving or building
+        embedded = 0 if store is None else min(store.embedded, account.total)
+        problem = self._meaning.problem
+        state = VectorState.READY if problem is None else VectorState.UNAVAILABLE
+        if problem is None and embedded < account.total:
+            problem = await self._meaning.build_problem(account)
+        if serving is None and account.total:
+            state = VectorState.BUILDING if problem is None else VectorState.UNAVAILABLE
+        name = store.name if store is not None else self._meaning.model_name
+        return Vectors(state, embedded, account.total, name, problem)

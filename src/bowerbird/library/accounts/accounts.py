@@ -1,0 +1,109 @@
+"""What the operator may do with accounts: make, list, change and remove them."""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from bowerbird.clock import Clock, month_of
+from bowerbird.errors import Code, Refusal, shown
+from bowerbird.model.accounts import Account, Membership, Plan
+from bowerbird.model.exports import folder_of
+from bowerbird.model.folding import fold
+from bowerbird.model.keys import new_account_id
+from bowerbird.storage.accounts.account_removal import AccountRemoval
+from bowerbird.storage.accounts.accounts import AccountStore
+from bowerbird.storage.database import Database
+from bowerbird.storage.files.files import Files
+
+# Only what is surely no address is refused: the operator knows theirs better than a pattern.
+_EMAIL: Final = re.compile(r"[^@\s]+@[^@\s.][^@\s]*")
+_LONGEST_EMAIL: Final = 254
+# Keeps a step below 20 ms, so that a running server's writes do not wait for it.
+_REMOVED_AT_ONCE: Final = 200
+
+Progress = Callable[[int, int], None]
+
+
+class NoAccount(Refusal):
+    """Nobody has that address."""
+
+
+class HalfDeleted(Refusal):
+    """The account is being deleted, or that was interrupted."""
+
+
+class Accounts:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._store = AccountStore(database)
+        self._clock = clock
+
+    async def create(self, email: str, plan: str) -> int:
+        """The id of the new account."""
+        email = _checked(email)
+        membership = Membership(new_account_id(), email, _plan(plan), 0, self._clock())
+        if not await self._store.create(membership, fold(email)):
+            raise Refusal(Code.INVALID_REQUEST, f"{email} has an account already.")
+        return membership.account_id
+
+    async def default_plan(self, signup_plan: str) -> str:
+        """The operator's own account comes first, and lacks nothing."""
+        return signup_plan if await self._store.count() else Plan.PRO
+
+    async def all(self) -> Sequence[Membership]:
+        return await self._store.all()
+
+    async def find(self, email: str) -> Account:
+        account_id = await self._id_of(email)
+        account = await self._store.by_id(account_id, month_of(self._clock()))
+        if account is None:
+            raise HalfDeleted(Code.NOT_FOUND, f"The account of {email.strip()} is half deleted.")
+        return account
+
+    async def set_plan(self, email: str, plan: str) -> None:
+        account = await self.find(email)
+        await self._store.set_plan(account.account_id, _plan(plan))
+
+    async def delete(
+        self, email: str, files: Files, progress: Progress = lambda _done, _total: None
+    ) -> int:
+        """Removes every trace; returns how many bookmarks went. Interrupted, it can be repeated."""
+        account_id = await self._id_of(email)
+        removal = AccountRemoval(self._database, account_id)
+        await removal.hide()
+        done, total = 0, await removal.count()
+        while removed := await removal.step(_REMOVED_AT_ONCE):
+            done += removed
+            progress(done, total)
+        while await removal.step_beside(_REMOVED_AT_ONCE):
+            pass
+        await files.delete_under(folder_of(account_id))
+        files.scratch.forget(account_id)
+        await removal.finish()
+        await removal.begin_to_forget_words()
+        while await removal.forget_words():
+            pass
+        return done
+
+    async def _id_of(self, email: str) -> int:
+        account_id = await self._store.id_of_email(fold(_checked(email)))
+        if account_id is None:
+            raise NoAccount(Code.NOT_FOUND, f"No account has the address {shown(email.strip())}.")
+        return account_id
+
+
+def _checked(email: str) -> str:
+    email = email.strip()
+    if len(email) > _LONGEST_EMAIL or not email.isprintable() or not _EMAIL.fullmatch(email):
+        raise Refusal(
+            Code.INVALID_REQUEST, f"{shown(email)} is not an e-mail address like you@example.com."
+        )
+    return email
+
+
+def _plan(name: str) -> Plan:
+    try:
+        return Plan(name)
+    except ValueError:
+        plans = " or ".join(Plan)
+        raise Refusal(Code.INVALID_REQUEST, f"{shown(name)} is not a plan: {plans}.") from None

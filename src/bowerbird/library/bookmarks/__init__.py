@@ -1,0 +1,1 @@
+"""Reading bookmarks and changing them: lists, flags, trash, upserts."""

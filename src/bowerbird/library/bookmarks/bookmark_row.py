@@ -1,0 +1,82 @@
+"""All that is stored of a bookmark, made from its post and its place in the library."""
+
+from typing import Any
+
+from bowerbird.model.bookmarks import Arrival
+from bowerbird.model.folding import first_line, order_key
+from bowerbird.model.media import bits_of
+from bowerbird.model.rendering import RENDER_VERSION, rendering
+from bowerbird.model.upsert import Incoming, Standing
+from bowerbird.search.tokens import index_text
+
+Row = dict[str, Any]
+
+
+def row_of(
+    incoming: Incoming, standing: Standing, number: int, words: str, tags: bytes | None
+) -> Row:
+    row = draft_of(incoming, words)
+    complete(row, incoming.post_json, standing, number, tags)
+    return row
+
+
+def draft_of(incoming: Incoming, words: str) -> Row:
+    """What follows from the post alone."""
+    arrival = incoming.arrival
+    metrics = arrival.tweet_details.meta.non_real_time_engagement_metrics
+    return {
+        "post_id": arrival.post_id,
+        "posted_at": incoming.posted_at,
+        "media": bits_of(arrival.tweet_details),
+        "author_key": order_key(arrival.author_username),
+        "author_name_key": order_key(arrival.author_details.name),
+        "title_key": order_key(_title(arrival)),
+        "quote_count": metrics.quote_count,
+        "reply_count": metrics.reply_count,
+        "retweet_count": metrics.retweet_count,
+        "bookmark_count": metrics.bookmark_count,
+        "favorite_count": metrics.favorite_count,
+        "content_hash": incoming.content_hash,
+        "render_version": RENDER_VERSION,
+        "words": words,
+    }
+
+
+def complete(
+    draft: Row, post_json: bytes, standing: Standing, number: int, tags: bytes | None
+) -> None:
+    """Adds what follows from the library."""
+    draft["number"] = number
+    draft["tags"] = tags
+    draft["sort_index"] = standing.sort_index
+    draft["is_read"] = standing.is_read
+    draft["is_archived"] = standing.is_archived
+    draft["imported_at"] = standing.imported_at
+    draft["bookmarked_at"] = standing.bookmarked_at
+    draft["rendering"] = rendering(
+        post_json, standing.imported_at, standing.sort_index, standing.bookmarked_at
+    )
+
+
+def words_of(arrival: Arrival) -> str:
+    """Everything of a post that a word can be found in, as tokens. Long texts come last."""
+    details = arrival.tweet_details
+    # With its sign, so that @ada finds what ada wrote as well as what speaks of her.
+    handle = arrival.author_username and f"@{arrival.author_username}"
+    fields = [handle, arrival.author_details.name, details.text]
+    if details.quoted_tweet is not None or details.article is not None:
+        fields += _texts_within(details.article or {}, details.quoted_tweet or {})
+    return index_text([field for field in fields if field])
+
+
+def _title(arrival: Arrival) -> str:
+    article = arrival.tweet_details.article or {}
+    return article.get("title") or first_line(arrival.tweet_details.text)
+
+
+def _texts_within(article: dict[str, Any], quoted: dict[str, Any]) -> list[str]:
+    quoted_author = quoted.get("author_details") or {}
+    fields = [quoted.get("author_username"), quoted_author.get("name"), quoted.get("text")]
+    articles = (article, quoted.get("article") or {})
+    fields += [one.get(name) for name in ("title", "plain_text") for one in articles]
+    return [field for field in fields if field]

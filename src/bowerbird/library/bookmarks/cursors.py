@@ -1,0 +1,129 @@
+"""Cursors: opaque texts that say where a page ended, bound to the query that made them."""
+
+import base64
+import hashlib
+from collections.abc import Collection
+from itertools import accumulate, pairwise
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from bowerbird import errors
+from bowerbird.model.bookmarks import Integer
+from bowerbird.model.filters import SORT_FIELDS, After, Sort, SortKind
+
+_SEAL_BYTES: Final = 8
+# A whole ranked list: a thousand gaps of five bytes at most.
+_LONGEST: Final = 7_000
+_pack: Final = msgspec.msgpack.Encoder().encode
+
+
+class Ranked(Struct, frozen=True, array_like=True, tag="r"):
+    """An end in a ranked list. Ranks have no key and move with the library: what was seen counts.
+
+    Kept as the gaps between the numbers in their order, which are short.
+    """
+
+    gaps: list[int]
+
+
+class Keyset(Struct, frozen=True, array_like=True, tag="k"):
+    value: Integer | str
+    number: Integer
+
+
+class Named(Struct, frozen=True, array_like=True, tag="n"):
+    """An end in a list whose items are ordered by what their own names say."""
+
+    name: str
+
+
+End = Ranked | Keyset | Named
+_decoder: Final[msgspec.msgpack.Decoder[End]] = msgspec.msgpack.Decoder(End)
+
+
+def write(end: End, query: bytes) -> str:
+    body = _pack(end)
+    return _encoded(_seal(body, query) + body)
+
+
+def read_after(text: str, query: bytes, sort: Sort) -> After:
+    """Where an ordered list goes on."""
+    end = read(text, query)
+    is_text = SORT_FIELDS[sort.field].kind is SortKind.TEXT
+    if not isinstance(end, Keyset) or isinstance(end.value, str) is not is_text:
+        raise refused(text)
+    # We never give one out with it, but the seal is no secret and PostgreSQL refuses the text.
+    if isinstance(end.value, str) and "\x00" in end.value:
+        raise refused(text)
+    return After(end.value, end.number)
+
+
+def read_seen(text: str, query: bytes) -> set[int]:
+    """Which bookmarks of a ranked list were shown."""
+    end = read(text, query)
+    if not isinstance(end, Ranked):
+        raise refused(text)
+    return seen(end)
+
+
+def read_name(text: str, query: bytes) -> str:
+    """The name at which a list of named things goes on."""
+    end = read(text, query)
+    if not isinstance(end, Named):
+        raise refused(text)
+    return end.name
+
+
+def seen(end: Ranked) -> set[int]:
+    return set(accumulate(end.gaps))
+
+
+def ranked(seen: Collection[int]) -> Ranked:
+    numbers = sorted(seen)
+    return Ranked([after - before for before, after in pairwise([0, *numbers])])
+
+
+def query_of(*parts: Any) -> bytes:
+    """What a cursor is bound to: account, filter and sort, as bytes."""
+    return _pack(parts)
+
+
+def read(text: str, query: bytes) -> End:
+    """Raises a refusal that names `cursor` for a text that this query did not give out."""
+    try:
+        sealed = _decoded(text)
+        body = sealed[_SEAL_BYTES:]
+        if sealed[:_SEAL_BYTES] == _seal(body, query):
+            return _decoder.decode(body)
+    except (ValueError, msgspec.MsgspecError):
+        pass
+    raise refused(text)
+
+
+def refused(text: str) -> errors.Refusal:
+    return errors.invalid(
+        "cursor",
+        f"{errors.shown(text, 40)} was not given out for this list; pass next_cursor back "
+        "unchanged, with the same filters and sort, or leave it out",
+    )
+
+
+def _decoded(text: str) -> bytes:
+    if len(text) > _LONGEST or not text.isascii():
+        raise ValueError(text[:1])
+    sealed = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    # One text an end: base64 also reads other writings of the same bytes.
+    if _encoded(sealed) != text:
+        raise ValueError(text[:1])
+    return sealed
+
+
+def _encoded(sealed: bytes) -> str:
+    return base64.urlsafe_b64encode(sealed).rstrip(b"=").decode()
+
+
+def _seal(body: bytes, query: bytes) -> bytes:
+    # Not a secret: a forged cursor reaches nothing but the caller's own library.
+    return hashlib.blake2b(body + query, digest_size=_SEAL_BYTES).digest()

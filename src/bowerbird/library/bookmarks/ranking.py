@@ -1,0 +1,127 @@
+"""Ranked lists: the best thousand by words, by meaning, or by both."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from bowerbird.library.vectors.semantic_search import SemanticSearch
+from bowerbird.lru import LruCache
+from bowerbird.model.accounts import Account
+from bowerbird.model.filters import BookmarkFilter, Sort
+from bowerbird.model.vectors import VectorStoreState
+from bowerbird.model.words import WordQuery
+from bowerbird.search.fusion import fuse
+from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
+from bowerbird.storage.database import Database, Transaction
+
+if TYPE_CHECKING:
+    from bowerbird.search.vectors import Numbers
+
+RANKED_MOST: Final = 1_000
+_REMEMBERED: Final = 256
+_NO_MODEL: Final = b""
+
+
+class Rankings:
+    def __init__(self, database: Database, meaning: SemanticSearch) -> None:
+        self._store = BookmarkStore(database)
+        self._meaning = meaning
+        # (account, epoch, version, filter, vectors) -> numbers, so that a crawl ranks once.
+        self._remembered = LruCache(_REMEMBERED)
+
+    async def numbers(
+        self, account: Account, filter: BookmarkFilter, sort: Sort | None = None
+    ) -> Sequence[int]:
+        """The numbers of the best bookmarks, best first, or in another order."""
+        store = None if filter.meaning is None else await self._meaning.require(account)
+        vectors = store and (store.model, store.generation)
+        key = (account.account_id, account.epoch, account.version, filter, sort, vectors)
+        found: Sequence[int] | None = self._remembered.get(key)
+        if found is None:
+            found = await self._rank(account, filter, store)
+            if sort is not None and found:
+                found = await self._store.in_order(account, found, sort)
+            self._remembered.put(key, found)
+        return found
+
+    async def similar(
+        self, account: Account, filter: BookmarkFilter, number: int, limit: int
+    ) -> Sequence[int]:
+        """The numbers of the bookmarks nearest to one, without itself."""
+        store = await self._meaning.require(account)
+        if store is None or not store.dimensions:
+            return []
+        rows = await self._meaning.rows_of(account, store, number)
+        if rows is None:
+            return []
+        wanted = await self._wanted(account, filter)
+        near = await self._meaning.nearest(account, store, rows, wanted, limit + 1)
+        return [other for other in near if other != number][:limit]
+
+    async def total(self, account: Account, filter: BookmarkFilter) -> int:
+        """How many a list by meaning holds. No model is needed to tell."""
+        store = await self._meaning.serving(account)
+        model = _NO_MODEL if store is None else store.model
+        return await self._store.count_embedded(account, filter, model, RANKED_MOST)
+
+    async def total_within(
+        self, transaction: Transaction, account: Account, filter: BookmarkFilter
+    ) -> int:
+        store = await self._meaning.serving(account, transaction)
+        model = _NO_MODEL if store is None else store.model
+        return await self._store.count_embedded(account, filter, model, RANKED_MOST, transaction)
+
+    async def _rank(
+        self, account: Account, filter: BookmarkFilter, store: VectorStoreState | None
+    ) -> Sequence[int]:
+        if filter.meaning is None:
+            return await self._by_words(account, filter)
+        by_meaning = await self._by_meaning(account, filter, store)
+        if not _wants(filter.words):
+            return by_meaning
+        by_words = await self._by_words(account, msgspec.structs.replace(filter, meaning=None))
+        return fuse(by_meaning, by_words, RANKED_MOST)
+
+    async def _by_words(self, account: Account, filter: BookmarkFilter) -> Sequence[int]:
+        words = filter.words
+        if words is None or words.is_empty:
+            return ()
+        # Exclusions and prefixes say what may stand in a list, not what is best in it.
+        if not words.ranking_tokens:
+            return await self._store.newest(account, filter, RANKED_MOST)
+        return await self._store.ranked(account, filter, RANKED_MOST)
+
+    async def _by_meaning(
+        self, account: Account, filter: BookmarkFilter, store: VectorStoreState | None
+    ) -> Sequence[int]:
+        assert filter.meaning is not None
+        # Without dimensions there are posts, but no word in any of them.
+        if store is None or not store.dimensions:
+            return ()
+        # Words that are wanted rank, but what is excluded stays out, whoever found it.
+        narrowed = msgspec.structs.replace(filter, meaning=None, words=_excluded(filter.words))
+        wanted = await self._wanted(account, narrowed)
+        if not len(wanted):
+            return ()
+        question = await self._meaning.question(store, filter.meaning)
+        return await self._meaning.nearest(account, store, question, wanted, RANKED_MOST)
+
+    async def _wanted(self, account: Account, filter: BookmarkFilter) -> "Numbers":
+        """The numbers that the filter leaves."""
+        key = (account.account_id, account.epoch, account.version, filter)
+        numbers = self._meaning.remembered(key)
+        if numbers is None:
+            numbers = await self._meaning.wanted(
+                key, await self._store.number_text(account, filter)
+            )
+        return numbers
+
+
+def _wants(words: WordQuery | None) -> bool:
+    return words is not None and any(not term.is_excluded for term in words.terms)
+
+
+def _excluded(words: WordQuery | None) -> WordQuery | None:
+    terms = tuple(term for term in words.terms if term.is_excluded) if words else ()
+    return WordQuery(terms) if terms else None

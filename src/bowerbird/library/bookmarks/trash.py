@@ -1,0 +1,72 @@
+"""Deleting bookmarks, and bringing them back for 30 days."""
+
+from typing import Final
+
+from msgspec import Struct
+
+from bowerbird import errors
+from bowerbird.clock import MICROSECONDS, Clock
+from bowerbird.library.access.library_lock import lock_library
+from bowerbird.library.bookmarks.changeset import Changesets
+from bowerbird.library.bookmarks.upsert import Upsert, prepare_all
+from bowerbird.model.accounts import Account
+from bowerbird.model.instants import with_offset
+from bowerbird.sources import own_json
+from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
+from bowerbird.storage.bookmarks.trash import TrashStore
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.libraries import LibraryStore
+
+KEPT_DAYS: Final = 30
+_KEPT: Final = KEPT_DAYS * 86_400 * MICROSECONDS
+
+
+class Deleted(Struct, frozen=True):
+    post_id: str
+    restorable_until: str
+
+
+class Trash:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._changesets = Changesets(database)
+        self._libraries = LibraryStore(database)
+        self._bookmarks = BookmarkStore(database)
+        self._store = TrashStore(database)
+        self._intake = Upsert(database, clock)
+        self._clock = clock
+
+    async def delete(self, transaction: Transaction, account: Account, post_id: str) -> Deleted:
+        changeset = await self._changesets.open(transaction, account.account_id)
+        await changeset.load([post_id])
+        post = changeset.post(post_id)
+        if post is None:
+            raise errors.not_found("bookmark", post_id)
+        bookmark = await self._bookmarks.by_post_id(account, post_id, transaction)
+        assert bookmark is not None
+        now = self._clock()
+        await self._store.put(transaction, account.account_id, post_id, bookmark, now)
+        await changeset.remove(post)
+        await changeset.finish(now)
+        return Deleted(post_id, with_offset(now + _KEPT))
+
+    async def restore(self, transaction: Transaction, account: Account, post_id: str) -> bytes:
+        """The bookmark, back where it was, as ready JSON."""
+        # Before the trash is touched, as in a deletion: writers meet at one place.
+        await lock_library(self._libraries, transaction, account.account_id)
+        kept = await self._take(transaction, account, post_id)
+        if kept is None:
+            raise errors.not_found("deleted bookmark", post_id)
+        prepared = prepare_all(account.account_id, [own_json.read(kept).incoming])
+        await self._intake.put(transaction, prepared)
+        found = await self._bookmarks.by_post_id(account, post_id, transaction)
+        assert found is not None
+        return found
+
+    async def _take(self, transaction: Transaction, account: Account, post_id: str) -> bytes | None:
+        if not (post_id.isascii() and post_id.isdigit()):
+            return None
+        # One that came back by another way has gone on living; the old state must not undo that.
+        if await self._bookmarks.by_post_id(account, post_id, transaction):
+            return None
+        oldest = self._clock() - _KEPT
+        return await self._store.take(transaction, account.account_id, post_id, oldest)

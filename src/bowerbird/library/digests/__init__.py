@@ -1,0 +1,1 @@
+"""Digests: contents, wording, formats, schedule and email delivery."""

@@ -1,0 +1,234 @@
+"""What a caller may do with digests: read them, and say how they want them. Open to every plan."""
+
+import difflib
+import hmac
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from bowerbird import errors
+from bowerbird.clock import MICROSECONDS, Clock
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.access import bodies
+from bowerbird.library.access.bodies import Body
+from bowerbird.library.access.library_lock import lock_library
+from bowerbird.library.bookmarks import cursors, parameters
+from bowerbird.library.digests import html, markdown, schedule
+from bowerbird.library.digests.responses import DigestResponse, DigestSummary, shown, summary
+from bowerbird.model.accounts import Account
+from bowerbird.model.digests import Digest, Frequency, Preferences, digest_id, period_of
+from bowerbird.model.instants import with_offset
+from bowerbird.model.periods import zone_names
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.digests.digest_posts import DigestPostStore
+from bowerbird.storage.digests.digests import NEVER, DigestStore
+from bowerbird.storage.libraries import LibraryStore
+
+LATEST: Final = "latest"
+FORMATS: Final = ("json", "markdown", "html")
+FIELDS: Final = ("frequency", "time_zone", "hour", "mail")
+_LONGEST_ZONE: Final = 64
+_LAST_HOUR: Final = 23
+_TOKEN: Final = re.compile(r"([0-9a-f]{1,16})-([0-9a-f]{32})")
+
+
+class DigestList(Struct, frozen=True):
+    digests: list[DigestSummary]
+    next_cursor: str | None
+    limit: int
+    total_count: int
+
+
+class PreferencesResponse(Struct, frozen=True):
+    frequency: Frequency
+    time_zone: str
+    hour: int
+    mail: bool
+    # Whether the operator has set a mail server; without one nothing is mailed.
+    mail_available: bool
+    next_digest_at: str | None
+
+
+class Digests:
+    def __init__(self, database: Database, clock: Clock, *, can_mail: bool) -> None:
+        self._database = database
+        self._clock = clock
+        self._can_mail = can_mail
+        self._store = DigestStore(database)
+        self._posts = DigestPostStore(database)
+        self._libraries = LibraryStore(database)
+
+    async def list(self, account: Account, given: Mapping[str, str]) -> DigestList:
+        """The latest first; `given` may hold limit and cursor."""
+        limit = parameters.read_limit(given)
+        query = cursors.query_of(account.account_id, "digests")
+        before = None
+        if "cursor" in given:
+            before = period_of(cursors.read_name(given["cursor"], query))
+            if before is None:
+                raise cursors.refused(given["cursor"])
+        found = await self._store.page(account.account_id, before, limit + 1)
+        end = found[limit - 1] if len(found) > limit else None
+        return DigestList(
+            digests=[summary(digest) for digest in found[:limit]],
+            next_cursor=None if end is None else cursors.write(_end(end), query),
+            limit=limit,
+            total_count=await self._store.count(account.account_id),
+        )
+
+    async def get(
+        self, account: Account, digest_id: str | None = None, format: str | None = None
+    ) -> DigestResponse:
+        """One digest, the latest without an id; with Markdown and HTML, or one of the formats."""
+        if format is not None and format not in FORMATS:
+            accepted = ", ".join(FORMATS)
+            raise errors.invalid("format", f"must be one of {accepted}, got {errors.shown(format)}")
+        digest = await self._find(account, digest_id)
+        posts = await self._posts.posts(account, digest.contents.post_ids)
+        return rendered(shown(digest, posts), format)
+
+    async def preferences(self, account: Account) -> PreferencesResponse:
+        return self._shown(await self._store.preferences(account.account_id))
+
+    def minute(self) -> int:
+        """The present minute, for answers that change with it."""
+        return self._clock() // (60 * MICROSECONDS)
+
+    async def update_preferences(
+        self, transaction: Transaction, account: Account, body: Body
+    ) -> PreferencesResponse:
+        """Changes the fields that are given. Digests that were due before are not made up for."""
+        fields = bodies.as_object(body())
+        bodies.only(fields, FIELDS)
+        _changed(Preferences(), fields)
+        await lock_library(self._libraries, transaction, account.account_id)
+        held = await self._store.preferences(account.account_id, transaction)
+        wanted = _changed(held, fields)
+        if wanted != held:
+            wanted = await self._keep(transaction, account.account_id, held, wanted)
+        return self._shown(wanted)
+
+    async def holder(self, token: str) -> int | None:
+        """The account of a token to unsubscribe with; None when there is none."""
+        match = _TOKEN.fullmatch(token)
+        account_id = int(match[1], 16) if match else 0
+        if match is None or account_id >= 2**63:
+            return None
+        kept = await self._store.token(account_id)
+        return account_id if kept and hmac.compare_digest(kept, match[2]) else None
+
+    async def unsubscribe(self, account_id: int) -> None:
+        """No more letters; digests are still made. Doing it twice changes nothing."""
+
+        async def work(transaction: Transaction) -> None:
+            await lock_library(self._libraries, transaction, account_id)
+            held = await self._store.preferences(account_id, transaction)
+            if held.is_mailed:
+                wanted = msgspec.structs.replace(held, is_mailed=False)
+                await self._keep(transaction, account_id, held, wanted)
+
+        await self._database.write(work)
+
+    async def _keep(
+        self, transaction: Transaction, account_id: int, held: Preferences, wanted: Preferences
+    ) -> Preferences:
+        now = self._clock()
+        if (held.frequency, held.time_zone, held.hour) != (
+            wanted.frequency,
+            wanted.time_zone,
+            wanted.hour,
+        ):
+            # What was due by the old times is not made up for by the new ones.
+            wanted = msgspec.structs.replace(wanted, since=now)
+        await self._store.put_preferences(transaction, account_id, wanted, now)
+        await schedule.reschedule(self._store, transaction, account_id, now)
+        await self._libraries.touch(transaction, account_id)
+        return wanted
+
+    async def _find(self, account: Account, given: str | None) -> Digest:
+        if given is None or given == LATEST:
+            found = next(iter(await self._store.page(account.account_id, None, 1)), None)
+            if found is None:
+                raise Refusal(Code.NOT_FOUND, "No digest has been made yet.")
+            return found
+        period = period_of(given)
+        found = await self._store.by_period(account.account_id, period) if period else None
+        if found is None:
+            raise errors.not_found("digest", given)
+        return found
+
+    def _shown(self, wanted: Preferences) -> PreferencesResponse:
+        due = schedule.next_due(wanted, self._clock())
+        return PreferencesResponse(
+            frequency=wanted.frequency,
+            time_zone=wanted.time_zone,
+            hour=wanted.hour,
+            mail=wanted.is_mailed,
+            mail_available=self._can_mail,
+            next_digest_at=None if due == NEVER else with_offset(due),
+        )
+
+
+def rendered(digest: DigestResponse, format: str | None = None) -> DigestResponse:
+    """With its Markdown and HTML, or with one of them, or (`json`) without."""
+    made: dict[str, str] = {}
+    if format in (None, "markdown"):
+        made["markdown"] = markdown.markdown(digest)
+    if format in (None, "html"):
+        made["html"] = html.html(digest)
+    whole: DigestResponse = msgspec.structs.replace(digest, **made)
+    return whole
+
+
+def unsubscribe_token(account_id: int, secret: str) -> str:
+    """Leads to the account and proves that it was in a letter of theirs."""
+    return f"{account_id:x}-{secret}"
+
+
+def _end(digest: Digest) -> cursors.Named:
+    return cursors.Named(digest_id(digest.period))
+
+
+def _changed(held: Preferences, fields: Mapping[str, Any]) -> Preferences:
+    changes: dict[str, Any] = {}
+    if (frequency := bodies.text(fields, "frequency", most=20)) is not None:
+        changes["frequency"] = _frequency(frequency)
+    if (zone := bodies.text(fields, "time_zone", most=_LONGEST_ZONE)) is not None:
+        changes["time_zone"] = _zone(zone)
+    if fields.get("hour") is not None:
+        changes["hour"] = _hour(fields["hour"])
+    if (mail := bodies.flag(fields, "mail")) is not None:
+        changes["is_mailed"] = mail
+    return msgspec.structs.replace(held, **changes)
+
+
+def _frequency(text: str) -> Frequency:
+    try:
+        return Frequency(text)
+    except ValueError:
+        accepted = ", ".join(Frequency)
+        raise errors.invalid(
+            "frequency", f"must be one of {accepted}, got {errors.shown(text)}"
+        ) from None
+
+
+def _zone(text: str) -> str:
+    if text in zone_names():
+        return text
+    near = difflib.get_close_matches(text, zone_names(), n=1)
+    hint = f"; the nearest is {near[0]}" if near else ""
+    raise errors.invalid(
+        "time_zone", f"must be a time zone such as Europe/Berlin, got {errors.shown(text)}{hint}"
+    )
+
+
+def _hour(value: Any) -> int:
+    # In Python, true is a whole number.
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _LAST_HOUR:
+        raise errors.invalid(
+            "hour", f"must be a whole number from 0 to 23, got {errors.shown(str(value))}"
+        )
+    return value

@@ -1,0 +1,87 @@
+"""The sentences of a digest, the same in Markdown, plain text and HTML."""
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from bowerbird.library.digests.contents import SAVED, YEAR_AGO
+from bowerbird.library.digests.responses import MONTHS, DigestPost, DigestResponse
+from bowerbird.model import instants
+from bowerbird.model.periods import PeriodKind, local_day, zone_of
+
+_SPANS: Final = {PeriodKind.DAILY: "day", PeriodKind.WEEKLY: "week"}
+_YEAR_AGO: Final = {
+    PeriodKind.DAILY: "A year ago that day",
+    PeriodKind.WEEKLY: "A year ago that week",
+}
+
+
+class Section(NamedTuple):
+    heading: str
+    # Said below the heading, above the posts; may be empty.
+    note: str
+    posts: list[DigestPost]
+    # How many more there were than were shown, also when some of those are deleted by now.
+    more: int
+
+
+def heading(digest: DigestResponse) -> str:
+    return f"Your {_SPANS[PeriodKind(digest.kind)]} in bookmarks"
+
+
+def opening(digest: DigestResponse) -> str:
+    count = digest.saved.count
+    span = _SPANS[PeriodKind(digest.kind)]
+    if not count:
+        return f"Nothing new this {span}. Here is what is still waiting for you."
+    return f"You saved {counted(count, 'post')} this {span}."
+
+
+def counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun if count == 1 else noun + 's'}"
+
+
+def labels(digest: DigestResponse) -> list[tuple[str, int]]:
+    return [(label.label_name, label.count) for label in digest.saved.by_label]
+
+
+def authors(digest: DigestResponse) -> list[tuple[str, int]]:
+    return [
+        (_named(author.author_name, author.author_username), author.count)
+        for author in digest.saved.by_author
+    ]
+
+
+def sections(digest: DigestResponse) -> Iterator[Section]:
+    """Those that have a post to show."""
+    forgotten = [digest.forgotten] if digest.forgotten else []
+    saved, unread, year_ago = digest.saved, digest.unread, digest.a_year_ago
+    found = (
+        Section("Saved", "", saved.posts, saved.count - SAVED),
+        Section(
+            "Worth reading", f"Out of {counted(unread.count, 'unread post')}.", unread.posts, 0
+        ),
+        Section(
+            _YEAR_AGO[PeriodKind(digest.kind)],
+            "",
+            year_ago.posts,
+            year_ago.count - YEAR_AGO,
+        ),
+        Section("Forgotten?", "Saved long ago and never opened.", forgotten, 0),
+    )
+    return (section for section in found if section.posts)
+
+
+def author_of(post: DigestPost) -> str:
+    return _named(post.author_name, post.author_username)
+
+
+def _named(name: str, handle: str) -> str:
+    return name or (f"@{handle}" if handle else "Someone")
+
+
+def day_of(post: DigestPost, digest: DigestResponse) -> str:
+    """The day it was saved; the year only where it is another one."""
+    instant = instants.parse(post.bookmarked_at) or 0
+    day = local_day(instant, zone_of(digest.time_zone))
+    year = "" if str(day.year) == digest.last_day[:4] else f" {day.year}"
+    return f"{day.day} {MONTHS[day.month - 1]}{year}"

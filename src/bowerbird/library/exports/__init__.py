@@ -1,0 +1,1 @@
+"""Export jobs, their files and download links."""

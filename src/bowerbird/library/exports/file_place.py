@@ -1,0 +1,38 @@
+"""Whether every node of the service keeps its files in the same place.
+
+The first node leaves a mark there and notes it in the database. A node that finds another mark
+looks into a folder of its own, where nobody would find what it exports.
+"""
+
+import secrets
+from typing import Final
+
+from bowerbird.clock import Clock
+from bowerbird.settings import PREFIX, BadSetting
+from bowerbird.storage.database import Database
+from bowerbird.storage.files.files import Files
+from bowerbird.storage.secrets import SecretStore
+
+MARK: Final = "mark"
+SECRET: Final = "place of files"  # noqa: S105 - its name
+
+
+class FilePlace:
+    def __init__(self, database: Database, files: Files, clock: Clock) -> None:
+        self._secrets = SecretStore(database)
+        self._files = files
+        self._clock = clock
+
+    async def require_shared(self) -> None:
+        """Raises BadSetting in a place of one's own, and a refusal while that cannot be told."""
+        mark = await self._files.put_new(MARK, secrets.token_hex(16).encode())
+        if await self._secrets.agreed(SECRET, mark, self._clock()) != mark:
+            raise BadSetting(
+                f"The files of this library are not in {self._files.place}: other nodes keep them "
+                f"elsewhere. Set {PREFIX}FILES_URL to the same bucket or shared path on every "
+                "node; if they moved for good, run: bowerbird migrate --files-moved"
+            )
+
+    async def forget(self) -> None:
+        """The next node that starts says where files are."""
+        await self._secrets.forget(SECRET)

@@ -1,0 +1,1 @@
+"""Imports: files of bookmarks read into a library in chunks."""

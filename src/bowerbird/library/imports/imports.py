@@ -1,0 +1,127 @@
+"""Takes files of bookmarks into a library, chunk by chunk.
+
+A chunk is one transaction: it is in as a whole or not at all, and before the next is compared
+with the library.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from bowerbird.clock import Clock
+from bowerbird.library.bookmarks.upsert import Upsert
+from bowerbird.model.accounts import Account
+from bowerbird.model.upsert import Incoming, UpsertOutcome
+from bowerbird.sources import json_records, own_json
+from bowerbird.sources.json_records import BrokenFile, Readable
+from bowerbird.sources.own_json import BadRecord
+from bowerbird.storage.database import Database
+
+# Written in less than 20 ms, so that a running server's writes do not wait for it.
+_CHUNK: Final = 200
+# Long articles make a chunk of fewer posts.
+_CHUNK_BYTES: Final = 1 << 20
+
+
+class RefusedRecord(NamedTuple):
+    file: str
+    line: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.reason}"
+
+
+@dataclass(slots=True)
+class Tally:
+    """How far an import got. Counts only what is on disk."""
+
+    outcome: UpsertOutcome = field(default_factory=UpsertOutcome)
+    refused: int = 0
+    removed_characters: int = 0
+
+    @property
+    def taken(self) -> int:
+        return self.outcome.new + self.outcome.changed + self.outcome.unchanged
+
+
+class Import:
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        account: Account,
+        on_refusal: Callable[[RefusedRecord], None],
+        tally: Tally,
+    ) -> None:
+        self._intake = Upsert(database, clock)
+        self._account = account
+        self._on_refusal = on_refusal
+        self._tally = tally
+
+    async def read(self, file: Readable, name: str) -> None:
+        """Takes one file in. The chunk under way when this is stopped is finished."""
+        for chunk in self._chunks(file, name):
+            await _finished(asyncio.create_task(self._take(chunk)))
+
+    async def _take(self, chunk: "_Chunk") -> None:
+        outcome = await self._intake.take(self._account, list(chunk.posts.values()))
+        self._tally.outcome += outcome
+        self._tally.removed_characters += chunk.removed_characters
+
+    def _chunks(self, file: Readable, name: str) -> Iterator["_Chunk"]:
+        chunk = _Chunk()
+        for record in self._records(file, name):
+            if record.problem:
+                self._refuse(name, record.line, record.problem)
+                continue
+            try:
+                read = own_json.read(record.raw)
+            except BadRecord as error:
+                self._refuse(name, record.line, str(error))
+                continue
+            # Of two records of one post the later one wins, so the earlier is written first.
+            if chunk.is_full or read.incoming.post_id in chunk.posts:
+                yield chunk
+                chunk = _Chunk()
+            chunk.add(read.incoming, read.removed, len(record.raw))
+        if chunk.posts:
+            yield chunk
+
+    def _records(self, file: Readable, name: str) -> Iterator[json_records.Record]:
+        try:
+            yield from json_records.records(file)
+        except BrokenFile as error:
+            self._refuse(name, error.line, str(error))
+
+    def _refuse(self, name: str, line: int, reason: str) -> None:
+        self._tally.refused += 1
+        self._on_refusal(RefusedRecord(name, line, reason))
+
+
+async def _finished(taking: asyncio.Task[None]) -> None:
+    """Waits for the chunk under way, even if the import is being stopped."""
+    try:
+        await asyncio.shield(taking)
+    except asyncio.CancelledError:
+        await asyncio.wait([taking])
+        # Asked for, so that nobody complains that nobody asked.
+        taking.exception()
+        raise
+
+
+@dataclass(slots=True)
+class _Chunk:
+    posts: dict[str, Incoming] = field(default_factory=dict)
+    size: int = 0
+    removed_characters: int = 0
+
+    @property
+    def is_full(self) -> bool:
+        return len(self.posts) >= _CHUNK or self.size >= _CHUNK_BYTES
+
+    def add(self, incoming: Incoming, removed_characters: int, size: int) -> None:
+        self.posts[incoming.post_id] = incoming
+        self.size += size
+        self.removed_characters += removed_characters

@@ -1,0 +1,1 @@
+"""Labels and the bookmarks that have them."""

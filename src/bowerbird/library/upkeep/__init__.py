@@ -1,0 +1,1 @@
+"""Consistency checks and the removal of expired records."""

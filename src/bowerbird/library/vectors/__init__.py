@@ -1,0 +1,1 @@
+"""Search by meaning: building vectors and searching them."""

@@ -1,0 +1,1 @@
+"""Smart Views: saved queries."""

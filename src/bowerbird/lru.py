@@ -1,0 +1,20 @@
+"""The latest answers to questions about libraries that have not changed since."""
+
+from collections import OrderedDict
+from typing import Any
+
+
+class LruCache:
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._kept: OrderedDict[Any, Any] = OrderedDict()
+
+    def get(self, key: Any) -> Any:
+        if key in self._kept:
+            self._kept.move_to_end(key)
+        return self._kept.get(key)
+
+    def put(self, key: Any, value: Any) -> None:
+        self._kept[key] = value
+        if len(self._kept) > self._most:
+            self._kept.popitem(last=False)

@@ -1,0 +1,230 @@
+"""Compares two OpenAPI documents: what of the newer one breaks what the older one promised."""
+
+from collections.abc import Iterator
+from datetime import date
+from enum import StrEnum
+from typing import Final
+
+from msgspec import Struct
+
+from bowerbird.openapi.shapes import Json, Shape, Shapes
+
+_METHODS: Final = ("get", "put", "post", "patch", "delete")
+
+
+class Rule(StrEnum):
+    """What is promised within a version, each in a sentence."""
+
+    ENDPOINT = "An endpoint is not removed before its Sunset date has passed."
+    SUNSET = "A Sunset date that was told is not pulled forward."
+    STATUS = "A status that an endpoint answers with is not removed."
+    HEADER = "A header that an answer carries is not removed."
+    FIELD = "A field of an answer is not removed or renamed."
+    PRESENT = "A field or header that is always in an answer stays always in it."
+    VALUE = "A value that an answer may hold, such as a code, is not removed or renamed."
+    TYPE = "A field or parameter does not change its type."
+    PARAMETER = "A request parameter or field is not removed or renamed."
+    REQUIRED = (
+        "A request parameter or field does not become required, and no required one is added."
+    )
+    ACCEPTED = "A value that a request may hold stays accepted."
+    DEFAULT = "A parameter's default stays: who leaves it out gets the same."
+    KEY = "An endpoint that needs no key does not come to need one."
+
+
+class Break(Struct, frozen=True):
+    rule: Rule
+    # Method, path and status, then the way to the field.
+    place: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.rule.value}"
+
+
+def breaks(promised: Json, made: Json, today: date) -> list[Break]:
+    """All breaks, each once. Additions and changed sentences are none."""
+    return list(dict.fromkeys(_Comparison(promised, made, today).run()))
+
+
+class _Comparison:
+    def __init__(self, promised: Json, made: Json, today: date) -> None:
+        self._promised, self._made, self._today = promised, made, today
+        self._old, self._new = Shapes(promised), Shapes(made)
+        # Named schemas, each pair once: many operations share them, and some hold themselves.
+        self._compared: set[tuple[str, str, bool]] = set()
+
+    def run(self) -> Iterator[Break]:
+        for path, item in self._promised["paths"].items():
+            for method in _METHODS:
+                if method in item:
+                    found = self._made["paths"].get(path, {}).get(method)
+                    yield from self._operation(f"{method.upper()} {path}", item[method], found)
+
+    def _operation(self, place: str, old: Json, new: Json | None) -> Iterator[Break]:
+        if new is None:
+            sunset = old.get("x-sunset")
+            if sunset is None or date.fromisoformat(sunset) > self._today:
+                yield Break(Rule.ENDPOINT, place)
+            return
+        if _is_public(old, self._promised) and not _is_public(new, self._made):
+            yield Break(Rule.KEY, place)
+        # Dates of ISO 8601 stand in the order of their texts.
+        if "x-sunset" in old and new.get("x-sunset", old["x-sunset"]) < old["x-sunset"]:
+            yield Break(Rule.SUNSET, place)
+        yield from self._parameters(place, old, new)
+        yield from self._body(f"{place} body", old.get("requestBody"), new.get("requestBody"))
+        for status, answer in old["responses"].items():
+            found = new["responses"].get(status)
+            if found is None:
+                yield Break(Rule.STATUS, f"{place} {status}")
+            else:
+                yield from self._answer(f"{place} {status}", answer, found)
+
+    def _parameters(self, place: str, old: Json, new: Json) -> Iterator[Break]:
+        before = {(p["in"], p["name"]): p for p in map(self._old.resolved, old["parameters"])}
+        after = {(p["in"], p["name"]): p for p in map(self._new.resolved, new["parameters"])}
+        for key, parameter in after.items():
+            was_required = before.get(key, {}).get("required", False)
+            if parameter.get("required", False) and not was_required:
+                yield Break(Rule.REQUIRED, f"{place} ?{key[1]}")
+        for key, parameter in before.items():
+            if key not in after:
+                yield Break(Rule.PARAMETER, f"{place} ?{key[1]}")
+            else:
+                schemas = parameter["schema"], after[key]["schema"]
+                yield from self._taken(f"{place} ?{key[1]}", *schemas)
+
+    def _body(self, place: str, old: Json | None, new: Json | None) -> Iterator[Break]:
+        if old is None:
+            if new is not None and new.get("required", False):
+                yield Break(Rule.REQUIRED, place)
+            return
+        if new is None:
+            yield Break(Rule.PARAMETER, place)
+            return
+        if new.get("required", False) and not old.get("required", False):
+            yield Break(Rule.REQUIRED, place)
+        for media, content in old["content"].items():
+            if media not in new["content"]:
+                yield Break(Rule.ACCEPTED, f"{place} {media}")
+            else:
+                yield from self._taken(
+                    place, content.get("schema", {}), new["content"][media].get("schema", {})
+                )
+
+    def _answer(self, place: str, old: Json, new: Json) -> Iterator[Break]:
+        old, new = self._old.resolved(old), self._new.resolved(new)
+        yield from self._headers(place, old.get("headers", {}), new.get("headers", {}))
+        for media, content in old.get("content", {}).items():
+            found = new.get("content", {}).get(media)
+            if found is None:
+                yield Break(Rule.TYPE, f"{place} {media}")
+            else:
+                yield from self._given(place, content.get("schema", {}), found.get("schema", {}))
+
+    def _headers(self, place: str, old: Json, new: Json) -> Iterator[Break]:
+        for name, header in old.items():
+            if name not in new:
+                yield Break(Rule.HEADER, f"{place} {name}")
+                continue
+            before, after = self._old.resolved(header), self._new.resolved(new[name])
+            if before.get("required", False) and not after.get("required", False):
+                yield Break(Rule.PRESENT, f"{place} {name}")
+            schemas = before.get("schema", {}), after.get("schema", {})
+            yield from self._given(f"{place} {name}", *schemas)
+
+    def _given(self, place: str, old: Json, new: Json) -> Iterator[Break]:
+        """What the service answers with: may gain fields, may not lose or change any."""
+        if self._is_known(old, new, is_request=False):
+            return
+        before, after = self._old.of(old), self._new.of(new)
+        if _is_retyped(given=after, known=before):
+            yield Break(Rule.TYPE, place)
+        elif _has_lost_values(before, after):
+            yield Break(Rule.VALUE, place)
+        yield from self._given_fields(place, before, after)
+        if before.items is not None and after.items is None:
+            yield Break(Rule.TYPE, f"{place}[]")
+        elif before.items is not None and after.items is not None:
+            yield from self._given(f"{place}[]", before.items, after.items)
+
+    def _given_fields(self, place: str, before: Shape, after: Shape) -> Iterator[Break]:
+        for name in before.required - after.required:
+            if name in after.properties:
+                yield Break(Rule.PRESENT, f"{place}.{name}")
+        for name, schema in before.properties.items():
+            if name not in after.properties:
+                yield Break(Rule.FIELD, f"{place}.{name}")
+            else:
+                yield from self._given(f"{place}.{name}", schema, after.properties[name])
+
+    def _taken(self, place: str, old: Json, new: Json) -> Iterator[Break]:
+        """What a request may hold: may be widened, may not be narrowed."""
+        if self._is_known(old, new, is_request=True):
+            return
+        before, after = self._old.of(old), self._new.of(new)
+        yield from (Break(rule, place) for rule in _rules_of_a_value(before, after))
+        for name in after.required - before.required:
+            yield Break(Rule.REQUIRED, f"{place}.{name}")
+        for name, schema in before.properties.items():
+            if name not in after.properties:
+                yield Break(Rule.PARAMETER, f"{place}.{name}")
+            else:
+                yield from self._taken(f"{place}.{name}", schema, after.properties[name])
+        if before.items is not None and after.items is not None:
+            yield from self._taken(f"{place}[]", before.items, after.items)
+
+    def _is_known(self, old: Json, new: Json, *, is_request: bool) -> bool:
+        """Whether these two named schemas have been taken up already."""
+        if "$ref" not in old or "$ref" not in new:
+            return False
+        pair = (old["$ref"], new["$ref"], is_request)
+        is_known = pair in self._compared
+        self._compared.add(pair)
+        return is_known
+
+
+def _rules_of_a_value(before: Shape, after: Shape) -> Iterator[Rule]:
+    if _is_retyped(given=before, known=after):
+        yield Rule.TYPE
+    elif _is_narrowed(before, after):
+        yield Rule.ACCEPTED
+    if before.default != after.default:
+        yield Rule.DEFAULT
+
+
+def _is_public(operation: Json, document: Json) -> bool:
+    return not operation.get("security", document.get("security", []))
+
+
+def _is_retyped(*, given: Shape, known: Shape) -> bool:
+    """Whether the receiver meets a type or format that it does not know."""
+    if known.types and not (given.types and given.types <= known.types):
+        return True
+    return given.format != known.format
+
+
+def _has_lost_values(before: Shape, after: Shape) -> bool:
+    """A list of values may grow; without one, nobody knows which are still given."""
+    return before.values is not None and not (
+        after.values is not None and before.values <= after.values
+    )
+
+
+def _is_narrowed(before: Shape, after: Shape) -> bool:
+    if after.is_closed and not before.is_closed:
+        return True
+    if after.items is not None and before.items is None:
+        return True
+    if after.values is not None and (before.values is None or not before.values <= after.values):
+        return True
+    return any(_is_tighter(name, before, after) for name in after.limits)
+
+
+def _is_tighter(name: str, before: Shape, after: Shape) -> bool:
+    if name not in before.limits:
+        return True
+    was, now = before.limits[name], after.limits[name]
+    if name == "pattern":
+        return bool(was != now)
+    return bool(now > was if "min" in name.lower() else now < was)

@@ -1,0 +1,137 @@
+"""Which operations the sandbox serves, and how the OpenAPI document tells of them.
+
+They are rows of the same table, so that a change of an operation is a change of its twin.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from bowerbird.errors import Code
+from bowerbird.openapi.headers import IDEMPOTENCY_KEY, named
+from bowerbird.openapi.operations import Operation
+from bowerbird.openapi.schemas import REF, Json, required
+from bowerbird.wire.deprecation import Route
+from bowerbird.wire.replies import Header
+
+PREFIX: Final = "/v1/sandbox"
+ROUTES: Final = (
+    ("GET", "/v1/bookmarks"),
+    ("GET", "/v1/bookmarks/{post_id}"),
+    ("GET", "/v1/labels"),
+    ("POST", "/v1/labels/add"),
+    ("POST", "/v1/labels/remove"),
+    ("POST", "/v1/labels/batch"),
+    ("GET", "/v1/views"),
+    ("GET", "/v1/views/{slug}"),
+    ("GET", "/v1/views/{slug}/bookmarks"),
+    ("POST", "/v1/exports/pdf"),
+    ("POST", "/v1/exports/csv"),
+    ("POST", "/v1/exports/json"),
+    ("GET", "/v1/exports/{job_id}"),
+    # Where the link of a completed job leads.
+    ("GET", "/v1/exports/{job_id}/file"),
+)
+SIMULATED: Final = {
+    "unauthorized": Code.UNAUTHORIZED,
+    "subscription_required": Code.SUBSCRIPTION_REQUIRED,
+    "filter_not_allowed": Code.FILTER_NOT_ALLOWED,
+    "pagination_not_allowed": Code.PAGINATION_NOT_ALLOWED,
+    "invalid_request": Code.INVALID_REQUEST,
+    "not_found": Code.NOT_FOUND,
+    "rate_limited": Code.RATE_LIMITED,
+    "server_error": Code.INTERNAL_ERROR,
+}
+MARK: Final = "SandboxMark"
+TAG: Final = "sandbox"
+ENVIRONMENT: Final = "X-Service-Environment"
+
+
+def moved(path: str) -> str:
+    """The sandbox's twin of a path of the API."""
+    return PREFIX + path.removeprefix("/v1")
+
+
+def notices(of_api: Mapping[Route, list[Header]]) -> Mapping[Route, list[Header]]:
+    """An operation and its twin end together, so both tell of it."""
+    return {
+        (method, moved(path)): headers
+        for (method, path), headers in of_api.items()
+        if (method, path) in ROUTES
+    }
+
+
+def twin(operation: Operation) -> Operation:
+    return msgspec.structs.replace(
+        operation,
+        path=moved(operation.path),
+        name=f"sandbox{operation.name[0].upper()}{operation.name[1:]}",
+        refusals=(*operation.refusals, *SIMULATED.values()),
+        is_sandbox=True,
+    )
+
+
+def mark_schema() -> Json:
+    """What every answer of the sandbox has beyond its twin's."""
+    return required(meta=required(sandbox={"const": True}))
+
+
+def marked(operation: Json) -> Json:
+    """The operation as the sandbox serves it."""
+    return {
+        **operation,
+        "security": [],
+        "parameters": [*operation["parameters"], *_headers(is_write="requestBody" in operation)],
+        "responses": {
+            status: _marked_response(response)
+            for status, response in operation["responses"].items()
+        },
+    }
+
+
+def _headers(*, is_write: bool) -> list[Json]:
+    simulate: Json = {
+        "name": "X-Service-Sandbox-Error",
+        "in": "header",
+        "required": False,
+        "description": "Get this failure instead of an answer.",
+        "schema": {"type": "string", "enum": list(SIMULATED)},
+        "example": "rate_limited",
+    }
+    key: Json = {
+        "name": "Idempotency-Key",
+        "in": "header",
+        "required": False,
+        "description": "Taken and ignored: nothing is kept here that could be repeated.",
+        "schema": {"type": "string"},
+        "example": IDEMPOTENCY_KEY["example"],
+    }
+    return [key, simulate] if is_write else [simulate]
+
+
+def _marked_response(response: Json) -> Json:
+    made: Json = {**response, "headers": {**response["headers"], **named(ENVIRONMENT)}}
+    media: dict[str, Any] = response.get("content", {}).get("application/json", {})
+    # A file has no envelope to carry the mark.
+    if "schema" in media:
+        schema = {"allOf": [media["schema"], {"$ref": REF + MARK}]}
+        made["content"] = {"application/json": {**media, "schema": schema, **_examples(media)}}
+    return made
+
+
+def _examples(media: Json) -> Json:
+    """The twin's, each with the mark."""
+    made: Json = {}
+    if "example" in media:
+        made["example"] = _marked_body(media["example"])
+    if "examples" in media:
+        made["examples"] = {
+            name: {"value": _marked_body(shown["value"])}
+            for name, shown in media["examples"].items()
+        }
+    return made
+
+
+def _marked_body(body: Json) -> Json:
+    return {**body, "meta": {**body.get("meta", {}), "sandbox": True}}

@@ -1,0 +1,316 @@
+"""The OpenAPI document of /v1, made from the same tables that serve it."""
+
+import re
+from collections.abc import Sequence
+from typing import Any, Final
+
+from bowerbird import __version__
+from bowerbird.errors import CATALOGUE, Code
+from bowerbird.openapi import examples, headers, sandbox_routes
+from bowerbird.openapi.headers import HEADERS, named
+from bowerbird.openapi.operations import OPERATIONS, PATH_PARAMETERS, TAGS, Operation
+from bowerbird.openapi.query_parameters import EXAMPLES, PARAMETERS
+from bowerbird.openapi.sandbox_routes import MARK, ROUTES
+from bowerbird.openapi.schemas import REF, Json, described, schemas, success
+from bowerbird.wire import deprecation
+from bowerbird.wire.deprecation import DEPRECATIONS, Deprecation
+
+RESPONSE_REF: Final = "#/components/responses/"
+# Every call may meet these, whatever it asks for.
+_ALWAYS: Final = (
+    Code.UNAUTHORIZED,
+    Code.PAYLOAD_TOO_LARGE,
+    Code.RATE_LIMITED,
+    Code.INTERNAL_ERROR,
+    Code.SERVICE_UNAVAILABLE,
+    Code.INVALID_REQUEST,
+)
+_KEYED: Final = (Code.IDEMPOTENCY_IN_PROGRESS, Code.IDEMPOTENCY_KEY_REUSED)
+# Refusals that are kept under an Idempotency-Key, and replayed.
+_REPLAYED: Final = (Code.INVALID_REQUEST, Code.NOT_FOUND)
+_HEADERS: Final[dict[Code, str]] = {
+    Code.UNAUTHORIZED: "WWW-Authenticate",
+    Code.IDEMPOTENCY_IN_PROGRESS: "Retry-After",
+    Code.RATE_LIMITED: "Retry-After",
+    Code.SERVICE_UNAVAILABLE: "Retry-After",
+    Code.RANGE_NOT_SATISFIABLE: "Content-Range",
+}
+_CREATED: Final = 201
+_PARTIAL: Final = 206
+_PAYMENT: Final = CATALOGUE[Code.SUBSCRIPTION_REQUIRED].status
+_MEANS: Final = {
+    200: "Done.",
+    _CREATED: "Made.",
+    202: "Begun.",
+    _PARTIAL: "The part that was asked for.",
+    207: "Some of it failed; each part says for itself.",
+}
+_OPTIONAL_BODIES: Final = ("ExportRequest",)
+_FILE_TYPES: Final = ("application/pdf", "application/zip", "text/csv", "application/json")
+_ABOUT: Final = """\
+A library for saved posts: list, search, label and export what an account has saved.
+
+Send your API key as `Authorization: Bearer <API_KEY>`. Every answer is an object with `status`;
+what was served has `data` and `meta`, what was refused has `code` and `error`. Branch on `code`:
+sentences may change, codes do not.
+
+Lists are paged by `meta.next_cursor`, which is null on the last page. A POST or PATCH that carries
+an `Idempotency-Key` can be retried without doing its work twice.
+
+Within /v1 nothing that you rely on is removed, renamed or given another type. New fields, optional
+parameters, codes and values may appear; ignore what you do not know.
+"""
+
+
+def document(
+    api_origin: str,
+    *,
+    site_origin: str = "",
+    deprecations: Sequence[Deprecation] = DEPRECATIONS,
+    has_sandbox: bool = True,
+) -> Json:
+    site_origin = site_origin or api_origin
+    shown = [(operation, _ending(operation, deprecations)) for operation in OPERATIONS]
+    is_ending = any(row is not None for _, row in shown)
+    unused = () if is_ending else headers.OF_DEPRECATED
+    marks: Json = {}
+    if has_sandbox:
+        shown += [
+            (sandbox_routes.twin(one), row)
+            for one, row in shown
+            if (one.method, one.path) in ROUTES
+        ]
+        marks = {MARK: described(MARK, sandbox_routes.mark_schema())}
+    else:
+        unused = (*unused, sandbox_routes.ENVIRONMENT)
+    tags = {name: text for name, text in TAGS.items() if has_sandbox or name != sandbox_routes.TAG}
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Bowerbird",
+            "version": __version__,
+            "summary": "A library for saved posts.",
+            "description": _ABOUT,
+            "license": {"name": "Apache License 2.0", "identifier": "Apache-2.0"},
+            "contact": {"name": "Who runs this installation", "url": site_origin},
+        },
+        "servers": [{"url": api_origin, "description": "This installation."}],
+        "externalDocs": {"description": "Reference for people.", "url": f"{site_origin}/docs"},
+        "security": [{"key": []}],
+        "tags": [{"name": name, "description": text} for name, text in tags.items()],
+        "paths": _paths(shown, site_origin),
+        "components": {
+            "schemas": {
+                **schemas(),
+                **marks,
+                **{_answer(o): _answer_schema(o) for o in OPERATIONS if not o.is_file},
+            },
+            "responses": _shared_refusals(),
+            "headers": {name: made for name, made in HEADERS.items() if name not in unused},
+            "securitySchemes": {
+                "key": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "An API key of the account. It does not expire.",
+                }
+            },
+        },
+    }
+
+
+def _ending(operation: Operation, table: Sequence[Deprecation]) -> Deprecation | None:
+    return deprecation.of_route(table, operation.method, operation.path)
+
+
+def _paths(shown: Sequence[tuple[Operation, Deprecation | None]], site_origin: str) -> Json:
+    paths: dict[str, Json] = {}
+    for operation, row in shown:
+        made = _operation(operation, headers.OF_DEPRECATED if row else ())
+        if operation.is_sandbox:
+            made = sandbox_routes.marked(made)
+        if row is not None:
+            made |= _deprecated(row, site_origin)
+        paths.setdefault(operation.path, {})[operation.method.lower()] = made
+    return paths
+
+
+def _deprecated(row: Deprecation, site_origin: str) -> Json:
+    return {
+        "deprecated": True,
+        "x-sunset": row.sunset.isoformat(),
+        "externalDocs": {
+            "description": "What to use in its place.",
+            "url": row.note_address(site_origin),
+        },
+    }
+
+
+def _operation(operation: Operation, more_headers: Sequence[str]) -> Json:
+    made: Json = {
+        "operationId": operation.name,
+        "summary": operation.summary,
+        "tags": [operation.tag],
+        "parameters": _parameters(operation),
+    }
+    if operation.is_file:
+        made["security"] = []
+    if operation.body:
+        content = _json({"$ref": REF + operation.body}, examples.request(_name(operation)))
+        is_required = operation.body not in _OPTIONAL_BODIES
+        made["requestBody"] = {"required": is_required, "content": content}
+    made["responses"] = {
+        **_answers(operation, more_headers),
+        **_refusals(operation, more_headers),
+    }
+    return made
+
+
+def _parameters(operation: Operation) -> list[Json]:
+    found = [
+        {
+            "name": name,
+            "in": "path",
+            "required": True,
+            "description": PATH_PARAMETERS[name],
+            "schema": {"type": "string"},
+            "example": EXAMPLES[name],
+        }
+        for name in re.findall(r"\{(\w+)\}", operation.path)
+    ]
+    for name in operation.query:
+        schema, text = PARAMETERS[name]
+        made = {"name": name, "in": "query", "required": False, "description": text}
+        found.append({**made, "schema": schema, "example": EXAMPLES[name]})
+    if operation.is_file:
+        found += [headers.RANGE, headers.IF_RANGE]
+    elif operation.method == "GET" and operation.is_tagged:
+        found.append(headers.IF_NONE_MATCH)
+    if operation.is_keyed:
+        found.append(headers.IDEMPOTENCY_KEY)
+    return [*found, headers.REQUEST_ID]
+
+
+def _answers(operation: Operation, more_headers: Sequence[str]) -> Json:
+    always = headers.OF_FILES if operation.is_file else headers.ALWAYS
+    answers: Json = {
+        str(status): {
+            "description": _MEANS[status],
+            "headers": {**named(*always, *more_headers), **_own_headers(operation, status)},
+            "content": _content(operation, status),
+        }
+        for status in operation.statuses
+    }
+    if operation.method == "GET" and operation.is_tagged:
+        answers["304"] = {
+            "description": "Unchanged since the answer with this ETag.",
+            "headers": named(*always, *more_headers, "ETag"),
+        }
+    return answers
+
+
+def _content(operation: Operation, status: int) -> Json:
+    if operation.is_file:
+        return {media_type: {} for media_type in _FILE_TYPES}
+    return _json({"$ref": REF + _answer(operation)}, examples.answer(_name(operation), status))
+
+
+def _own_headers(operation: Operation, status: int) -> Json:
+    found: list[str] = []
+    if operation.method == "GET" and operation.is_tagged:
+        found += ["ETag", "Content-Encoding"]
+    if status in (_CREATED, _PARTIAL):
+        found.append("Location" if status == _CREATED else "Content-Range")
+    if operation.is_keyed:
+        found.append("Idempotency-Replayed")
+    own = {
+        name: named(name)[name] if is_certain else {**HEADERS[name], "required": False}
+        for name, is_certain in operation.headers.items()
+    }
+    return {**named(*found), **own}
+
+
+def _name(operation: Operation) -> str:
+    """Of the operation itself: what the sandbox asks and answers is its twin's, and a mark."""
+    name = operation.name.removeprefix("sandbox")
+    return name[0].lower() + name[1:]
+
+
+def _answer(operation: Operation) -> str:
+    name = _name(operation)
+    return f"{name[0].upper()}{name[1:]}Answer"
+
+
+def _answer_schema(operation: Operation) -> Json:
+    data: Json = {"$ref": REF + operation.data}
+    if operation.is_many:
+        data = {"type": "array", "items": data}
+    meta: Json = {"$ref": REF + operation.meta} if operation.meta else {"type": "object"}
+    return described(_answer(operation), success(data, meta))
+
+
+def _refusals(operation: Operation, more_headers: Sequence[str]) -> Json:
+    return {
+        str(status): {"$ref": RESPONSE_REF + _shared_name(operation, same[0])}
+        if len(same) == 1 and not more_headers and not operation.is_sandbox
+        else _refusal(same, more_headers, is_replayed=_is_replayed(operation, same[0]))
+        for status, same in _by_status(operation).items()
+    }
+
+
+def _by_status(operation: Operation) -> dict[int, list[Code]]:
+    by_status: dict[int, list[Code]] = {}
+    codes = _codes(operation)
+    for code in CATALOGUE:
+        if code in codes:
+            by_status.setdefault(CATALOGUE[code].status, []).append(code)
+    return dict(sorted(by_status.items()))
+
+
+def _codes(operation: Operation) -> set[Code]:
+    codes = {*operation.refusals, *_ALWAYS, *(_KEYED if operation.is_keyed else ())}
+    if operation.is_file and not operation.is_sandbox:
+        codes -= {Code.UNAUTHORIZED, Code.RATE_LIMITED}
+    return codes
+
+
+def _shared_refusals() -> Json:
+    """A response for each code that stands alone under its status somewhere."""
+    made: Json = {}
+    for operation in OPERATIONS:
+        for same in _by_status(operation).values():
+            if len(same) == 1:
+                is_replayed = _is_replayed(operation, same[0])
+                made[_shared_name(operation, same[0])] = _refusal(same, (), is_replayed=is_replayed)
+    return dict(sorted(made.items()))
+
+
+def _shared_name(operation: Operation, code: Code) -> str:
+    return f"{code}.replayed" if _is_replayed(operation, code) else code.value
+
+
+def _is_replayed(operation: Operation, code: Code) -> bool:
+    return operation.is_keyed and code in _REPLAYED
+
+
+def _refusal(codes: Sequence[Code], more_headers: Sequence[str], *, is_replayed: bool) -> Json:
+    is_payment = CATALOGUE[codes[0]].status == _PAYMENT
+    own = dict.fromkeys(_HEADERS[code] for code in codes if code in _HEADERS)
+    if is_replayed:
+        own["Idempotency-Replayed"] = ""
+    schema: Json = {
+        "allOf": [{"$ref": REF + ("UpgradeRefusal" if is_payment else "Refusal")}],
+        "properties": {"code": {"enum": [code.value for code in codes]}},
+    }
+    shown = {code.value: {"value": examples.refusal(code)} for code in codes}
+    return {
+        "description": "; ".join(f"{code}: {CATALOGUE[code].when}" for code in codes) + ".",
+        "headers": named(*headers.ALWAYS, *more_headers, *own),
+        "content": {"application/json": {"schema": schema, "examples": shown}},
+    }
+
+
+def _json(schema: Json, example: Any = None) -> Json:
+    content: Json = {"schema": schema}
+    if example is not None:
+        content["example"] = example
+    return {"application/json": content}

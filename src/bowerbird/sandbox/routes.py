@@ -1,0 +1,87 @@
+"""The sandbox's table of routes: rows of the API's own, bound to the fixtures."""
+
+from typing import Any, Final
+
+import msgspec
+
+from bowerbird import errors
+from bowerbird.clock import Clock
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.labels.labels import Labels
+from bowerbird.library.views.views import Views
+from bowerbird.openapi.sandbox_routes import ROUTES, moved
+from bowerbird.rest import bookmarks as bookmark_endpoints
+from bowerbird.rest import exports as export_endpoints
+from bowerbird.rest import labels as label_endpoints
+from bowerbird.rest import views as view_endpoints
+from bowerbird.sandbox.exports import SandboxExports
+from bowerbird.sandbox.fixtures import Fixtures
+from bowerbird.settings import Settings
+from bowerbird.wire import envelope
+from bowerbird.wire.answer_cache import AnswerCache
+from bowerbird.wire.idempotency import IdempotentWrites
+from bowerbird.wire.replies import Reply
+from bowerbird.wire.routes import ApiRoute, Call
+
+_KEPT_BYTES: Final = 4 * 1024 * 1024
+MOST_TOUCHED: Final = 1_000
+MOST_ANSWER_BYTES: Final = 2 * 1024 * 1024
+
+
+def endpoints(fixtures: Fixtures, clock: Clock, settings: Settings) -> list[ApiRoute]:
+    database = fixtures.database
+    answers = AnswerCache(_KEPT_BYTES, finish=envelope.marked)
+    writes = IdempotentWrites(database, clock, settings.upgrade_url)
+    bookmarks = Bookmarks(database)
+    labels = Labels(database, clock)
+    views = Views(database, bookmarks, clock)
+    exports = SandboxExports(fixtures, clock, settings)
+    # What comes out of the cache of answers was marked on its way in.
+    marked = [
+        *bookmark_endpoints.endpoints(bookmarks, answers),
+        *label_endpoints.endpoints(labels, answers),
+        *view_endpoints.endpoints(views, answers),
+    ]
+    unmarked = [
+        *label_endpoints.write_endpoints(labels, writes),
+        *export_endpoints.endpoints(exports),
+        *export_endpoints.write_endpoints(exports, writes),
+    ]
+    table = [*marked, *map(_marking, unmarked)]
+    known = {(endpoint.method, endpoint.path): endpoint for endpoint in table}
+    return [
+        msgspec.structs.replace(known[method, path], path=moved(path)) for method, path in ROUTES
+    ]
+
+
+def _marking(endpoint: ApiRoute) -> ApiRoute:
+    async def handle(call: Call) -> Reply:
+        # Nothing is kept here, so there is nothing to replay and no key to be wrong.
+        _check_cost(call)
+        reply = await endpoint.handle(msgspec.structs.replace(call, idempotency_key=None))
+        if reply.stream is not None:
+            return reply
+        if len(reply.body) > MOST_ANSWER_BYTES:
+            raise errors.invalid(
+                "operations", "their answer would be larger than 2 MiB; the sandbox sends no more"
+            )
+        return msgspec.structs.replace(reply, body=envelope.marked(reply.body))
+
+    return msgspec.structs.replace(endpoint, handle=handle)
+
+
+def _check_cost(call: Call) -> None:
+    """Anybody may ask, so a batch may touch less here than an account's own may."""
+    body = call.json() if call.body else None
+    operations = body.get("operations") if isinstance(body, dict) else None
+    touched = sum(map(_touched, operations)) if isinstance(operations, list) else 0
+    if touched > MOST_TOUCHED:
+        raise errors.invalid(
+            "operations",
+            f"touch {touched:,} posts in all; in the sandbox {MOST_TOUCHED:,} is the most",
+        )
+
+
+def _touched(operation: Any) -> int:
+    ids = operation.get("tweet_ids") if isinstance(operation, dict) else None
+    return len(ids) if isinstance(ids, list) else 0

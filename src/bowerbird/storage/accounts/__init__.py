@@ -1,0 +1,1 @@
+"""Stores for accounts, keys and notices."""

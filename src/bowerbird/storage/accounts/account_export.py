@@ -1,0 +1,52 @@
+"""Reads all that an account holds, in the order it came in."""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Final
+
+from bowerbird.model.accounts import Account
+from bowerbird.model.rendering import closed
+from bowerbird.storage.database import Database, Row
+from bowerbird.storage.places import place_values
+
+_PAGE: Final = 500
+
+
+class AccountExportStore:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._sql = database.queries("account_export")
+        content = database.queries("bookmarks")["content"]
+        self._bookmarks = self._sql["bookmarks"].format(content=content)
+
+    async def labels(self, account: Account) -> Sequence[Row]:
+        """(id, name, metadata as JSON text, bookmarks, created at) of each label, by name."""
+        return await self._rows("labels", account)
+
+    async def calls(self, account: Account) -> Sequence[Row]:
+        """(month, calls) where any were counted."""
+        return await self._rows("calls", account)
+
+    async def bookmarks(self, account: Account) -> AsyncIterator[list[bytes]]:
+        """Every bookmark as the API shows it, a page at a time."""
+        values = {"account_id": account.account_id, **place_values(account), "limit": _PAGE}
+        after = 0
+        while True:
+            rows = await self._database.slow_rows(self._bookmarks, {**values, "after": after})
+            if not rows:
+                return
+            yield [closed(row[0], row[1], row[2] + 2 * row[3]) for row in rows]
+            after = rows[-1][4]
+
+    async def trash(self, account: Account) -> AsyncIterator[Sequence[Row]]:
+        """(post id, trashed at, the bookmark as it was shown) of what was deleted, by pages."""
+        values = {"account_id": account.account_id, "limit": _PAGE}
+        after = ""
+        while rows := await self._database.slow_rows(
+            self._sql["trash"], {**values, "after": after}
+        ):
+            yield rows
+            after = rows[-1][0]
+
+    async def _rows(self, name: str, account: Account) -> Sequence[Row]:
+        values = {"account_id": account.account_id}
+        return await self._database.slow_rows(self._sql[name], values)

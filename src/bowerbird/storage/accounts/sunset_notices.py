@@ -1,0 +1,58 @@
+"""Keeps who was told that a version ends."""
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, Final
+
+from bowerbird.model.sunsets import NoticeState, SunsetRecipient
+from bowerbird.storage.database import Database, Transaction
+
+_PAGE: Final = 500
+
+
+class SunsetNoticeStore:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._sql = database.queries("sunset_notices")
+
+    async def callers(self, version: str, first_day: int) -> AsyncIterator[SunsetRecipient]:
+        """Every account that called the version on that day or later, by account."""
+        values = {"version": version, "first_day": first_day, "limit": _PAGE}
+        after = -(2**63)
+        while True:
+            rows = await self._database.slow_rows(
+                self._sql["callers_of_version"], {**values, "after": after}
+            )
+            for row in rows:
+                yield SunsetRecipient(*row)
+            if len(rows) < _PAGE:
+                return
+            after = rows[-1][0]
+
+    async def claim(self, caller: SunsetRecipient, version: str, now: int) -> bool:
+        """False when somebody else sends the letter, or has sent it."""
+        values = {
+            "account_id": caller.account_id,
+            "version": version,
+            "state": NoticeState.SENDING.value,
+            "now": now,
+        }
+        if caller.state is None:
+            return await self._write("claim", values)
+        seen = {"seen_state": caller.state, "seen_at": caller.changed_at}
+        return await self._write("claim_again", {**values, **seen})
+
+    async def settle(
+        self, caller: SunsetRecipient, version: str, state: NoticeState, now: int
+    ) -> None:
+        values = {"account_id": caller.account_id, "version": version}
+        await self._write("settle", {**values, "state": state.value, "now": now})
+
+    async def give_back(self, caller: SunsetRecipient, version: str) -> None:
+        """The letter surely did not leave; the next run may try again."""
+        await self._write("give_back", {"account_id": caller.account_id, "version": version})
+
+    async def _write(self, name: str, values: Mapping[str, Any]) -> bool:
+        async def work(transaction: Transaction) -> bool:
+            return bool(await transaction.rows(self._sql[name], values))
+
+        return await self._database.write(work)

@@ -1,0 +1,232 @@
+"""Copies a SQLite library to one file while it is in use, and brings such a copy back."""
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Final
+
+import apsw
+from msgspec import Struct
+
+from bowerbird import __version__
+from bowerbird.clock import Clock
+from bowerbird.model import exports, instants
+from bowerbird.storage import queries
+from bowerbird.storage.backup import archives
+from bowerbird.storage.backup.archives import Advance, Manifest
+from bowerbird.storage.sqlite import replacing
+from bowerbird.storage.sqlite import schema as sqlite_schema
+from bowerbird.storage.sqlite.database import FILE_NAME, connect
+from bowerbird.storage.sqlite.schema import FolderLock, SqliteSchema
+
+_PAGES_A_STEP: Final = 512
+_MEGABYTE: Final = 1 << 20
+
+
+class CopyFailed(Exception):  # noqa: N818 - named for what it is
+    """No copy was made, or none was brought back; nothing has changed. Says why."""
+
+
+class Restored(Struct, frozen=True):
+    manifest: Manifest
+    # Where the library that was there before is kept: its database, its files.
+    kept: list[Path]
+    migrated: list[str]
+
+
+def back_up(
+    folder: Path, target: Path, *, overwrite: bool, clock: Clock, advance: Advance
+) -> Manifest:
+    """Writes a checked copy of the library to `target`; the name appears when all is on disk."""
+    if not (folder / FILE_NAME).exists():
+        raise CopyFailed(f"There is no library in {folder}.")
+    if target.exists() and not overwrite:
+        raise CopyFailed(f"{target} exists. Choose another name, or say --force.")
+    with _shared(folder), _part(target) as part:
+        snapshot = target.with_name(f"{target.name}.db.part")
+        try:
+            step = _snapshot(folder / FILE_NAME, snapshot, advance)
+            about = Manifest(
+                release=__version__, schema_step=step, made_at=instants.with_offset(clock())
+            )
+            archives.write(part, _parts(snapshot, folder), about, advance)
+        finally:
+            _remove_database(snapshot)
+        part.flush()
+        os.fsync(part.fileno())
+        part.seek(0)
+        manifest = archives.read(part, None, advance)
+    _sync_folder(target.parent)
+    return manifest
+
+
+def restore(folder: Path, archive: Path, advance: Advance) -> Restored:
+    """Replaces the library by a copy. All of it is checked before anything is touched."""
+    if not archive.is_file():
+        raise CopyFailed(f"There is no file {archive}.")
+    lock = FolderLock(folder)
+    part = folder / replacing.PART
+    try:
+        with lock.alone():
+            replacing.finish(folder)
+            _require_room(folder, archive)
+            shutil.rmtree(part, ignore_errors=True)
+            part.mkdir(mode=0o700)
+            try:
+                manifest = _unpacked(archive, part, advance)
+                migrated = _made_ready(part, advance)
+                kept = replacing.replace(folder)
+            finally:
+                shutil.rmtree(part, ignore_errors=True)
+            return Restored(manifest, kept, migrated)
+    finally:
+        lock.close()
+
+
+@contextmanager
+def _shared(folder: Path) -> Iterator[None]:
+    lock = FolderLock(folder)
+    try:
+        if replacing.is_interrupted(folder):
+            with lock.alone():
+                replacing.finish(folder)
+        lock.share()
+        yield
+    finally:
+        lock.close()
+
+
+@contextmanager
+def _part(target: Path) -> Iterator[IO[bytes]]:
+    """The file beside the target that the copy grows in: takes its name at the end, or goes."""
+    path = target.with_name(f"{target.name}.part")
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(descriptor, "r+b") as part:
+        if not _is_ours_alone(part, path):
+            raise CopyFailed(f"Another backup is writing {target}.")
+        try:
+            os.fchmod(part.fileno(), 0o600)
+            part.truncate()
+            yield part
+            path.replace(target)
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+
+
+def _is_ours_alone(part: IO[bytes], path: Path) -> bool:
+    try:
+        fcntl.flock(part, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Whoever held the lock may have renamed the file to its target meanwhile.
+        return os.path.samestat(os.fstat(part.fileno()), path.stat())
+    except (BlockingIOError, FileNotFoundError):
+        return False
+
+
+def _snapshot(source: Path, target: Path, advance: Advance) -> int:
+    """Copies one moment of the database, checks the copy, and returns its schema's last step."""
+    _remove_database(target)
+    target.touch(mode=0o600)
+    original = connect(source, read_only=True)
+    copy = apsw.Connection(str(target))
+    try:
+        # Read back and written to disk as a part of the archive; this file is thrown away.
+        copy.execute("PRAGMA synchronous = OFF")
+        _copy_pages(original, copy, advance)
+        copy.execute("PRAGMA journal_mode = DELETE")
+        return _checked(copy, advance)
+    except apsw.Error as error:
+        raise CopyFailed(f"The library cannot be copied: {error}.") from error
+    finally:
+        copy.close()
+        original.close()
+
+
+def _copy_pages(original: apsw.Connection, copy: apsw.Connection, advance: Advance) -> None:
+    # The open transaction keeps to one moment: without it every write of the server would make
+    # the copy begin again. Writers go on; only the log is not emptied meanwhile.
+    original.execute("BEGIN; SELECT count(*) FROM sqlite_schema")
+    with copy.backup("main", original, "main") as backup:
+        while not backup.done:
+            backup.step(_PAGES_A_STEP)
+            advance("Copying", backup.page_count - backup.remaining, backup.page_count)
+    original.execute("ROLLBACK")
+
+
+def _checked(copy: apsw.Connection, advance: Advance) -> int:
+    advance("Checking", 0, 1)
+    copy.execute("PRAGMA trusted_schema = OFF")
+    # Also asks the full-text index whether it is whole.
+    problems = [row[0] for row in copy.execute("PRAGMA integrity_check(3)")]
+    if problems != ["ok"]:
+        raise CopyFailed(f"The library's file is damaged: {'; '.join(map(str, problems))}.")
+    applied = SqliteSchema(copy).applied()
+    if not applied:
+        raise CopyFailed("The database is no library of Bowerbird.")
+    advance("Checking", 1, 1)
+    return applied[-1].number
+
+
+def _parts(snapshot: Path, folder: Path) -> dict[str, Path]:
+    parts = {archives.DATABASE: snapshot}
+    # Exports are made anew in a minute and go after a day: no backup is larger for them.
+    left_out = folder / archives.FILES / exports.FOLDER
+    for path in sorted((folder / archives.FILES).rglob("*")):
+        if path.is_file() and not path.is_symlink() and left_out not in path.parents:
+            parts[path.relative_to(folder).as_posix()] = path
+    return parts
+
+
+def _unpacked(archive: Path, part: Path, advance: Advance) -> Manifest:
+    with archive.open("rb") as file:
+        return archives.read(file, part, advance)
+
+
+def _made_ready(part: Path, advance: Advance) -> list[str]:
+    """Checks the unpacked library, migrates it, and makes everything remembered of it stale."""
+    file = part / FILE_NAME
+    try:
+        with _opened(file) as connection:
+            _checked(connection, advance)
+        migrated = sqlite_schema.prepare(part)
+        with _opened(file) as connection:
+            connection.execute(queries.load("accounts", "sqlite")["renew_epochs"])
+            # One file without a log can be renamed.
+            connection.execute("PRAGMA journal_mode = DELETE")
+    except apsw.Error as error:
+        raise CopyFailed(f"The copy's database cannot be used: {error}.") from error
+    return migrated
+
+
+@contextmanager
+def _opened(file: Path) -> Iterator[apsw.Connection]:
+    connection = apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+def _require_room(folder: Path, archive: Path) -> None:
+    needed, free = archive.stat().st_size, shutil.disk_usage(folder).free
+    if free < needed:
+        raise CopyFailed(
+            f"{folder} has {free // _MEGABYTE} MB free; the copy needs {needed // _MEGABYTE + 1}."
+        )
+
+
+def _remove_database(file: Path) -> None:
+    for suffix in ("", "-journal", "-wal", "-shm"):
+        file.with_name(file.name + suffix).unlink(missing_ok=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

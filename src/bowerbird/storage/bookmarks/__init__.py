@@ -1,0 +1,1 @@
+"""Stores for bookmarks and every change to them."""

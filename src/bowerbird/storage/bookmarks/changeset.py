@@ -1,0 +1,92 @@
+"""Reads and writes the bookmarks that a changeset edits, inside the caller's transaction."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from bowerbird.storage.database import Database, Row, Transaction
+from bowerbird.storage.libraries import LockedLibrary
+
+# The vector store's count is lowered while the vectors still exist to be counted.
+_REMOVED: Final = (
+    "remove_bookmark",
+    "remove_content",
+    "remove_words",
+    "uncount_vectors",
+    "remove_vectors",
+)
+_names = msgspec.json.Decoder(list[str]).decode
+
+
+class HeldPost(Struct):
+    """The part of a bookmark that a changeset can edit."""
+
+    post_id: str
+    number: int
+    is_read: bool
+    is_archived: bool
+    # Label names as they are displayed.
+    tags: list[str]
+
+
+class ChangesetStore:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._sql = database.queries("changeset")
+
+    async def remove(self, transaction: Transaction, library: LockedLibrary, number: int) -> None:
+        """Deletes a bookmark. `LabelStore.relabel` detaches its labels."""
+        values = {"account_id": library.account_id, "place": library.place, "number": number}
+        for name in _REMOVED:
+            await transaction.run(self._sql[name], values)
+
+    async def posts(
+        self, transaction: Transaction, library: LockedLibrary, post_ids: Sequence[str]
+    ) -> dict[str, HeldPost]:
+        values = {
+            "account_id": library.account_id,
+            "place": library.place,
+            "post_ids": self._database.text_list(post_ids),
+        }
+        return _held(await transaction.rows(self._sql["posts"], values))
+
+    async def posts_of_label(
+        self, transaction: Transaction, library: LockedLibrary, label_id: int
+    ) -> dict[str, HeldPost]:
+        values = {"account_id": library.account_id, "place": library.place, "label_id": label_id}
+        return _held(await transaction.rows(self._sql["posts_of_label"], values))
+
+    async def set_tags(
+        self, transaction: Transaction, library: LockedLibrary, tags: Mapping[int, bytes | None]
+    ) -> None:
+        """Stores each bookmark number's tags, already encoded."""
+        rows = [
+            {"account_id": library.account_id, "place": library.place, "number": n, "tags": t}
+            for n, t in tags.items()
+        ]
+        await transaction.run_many(self._sql["set_tags"], rows)
+
+    async def set_flags(
+        self, transaction: Transaction, library: LockedLibrary, posts: Sequence[HeldPost]
+    ) -> None:
+        rows = [
+            {
+                "account_id": library.account_id,
+                "number": post.number,
+                "is_read": post.is_read,
+                "is_archived": post.is_archived,
+            }
+            for post in posts
+        ]
+        await transaction.run_many(self._sql["set_flags"], rows)
+
+
+def _held(rows: Sequence[Row]) -> dict[str, HeldPost]:
+    return {
+        post_id: HeldPost(
+            post_id, number, bool(is_read), bool(is_archived), _names(tags) if tags else []
+        )
+        for post_id, number, is_read, is_archived, tags in rows
+    }

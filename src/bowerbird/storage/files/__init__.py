@@ -1,0 +1,1 @@
+"""Files the service creates, and scratch folders."""

@@ -1,0 +1,196 @@
+"""Files that the service makes: in a folder, or in an S3 bucket.
+
+A name stands for a whole file or for none: what is being written has no name yet.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import timedelta
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+from msgspec import Struct
+
+from bowerbird import errors
+from bowerbird.settings import Settings
+from bowerbird.storage.files.scratch import Scratch
+
+FOLDER: Final = "files"
+_CHUNK: Final = 1 << 18
+_PART_BYTES: Final = 8 << 20
+_PARTS_AT_ONCE: Final = 2
+# How long a store may be silent. A whole download has no such limit: its reader sets the pace.
+SILENCE_S: Final = 20.0
+_LONGEST: Final = timedelta(hours=12)
+_NO_ROOM: Final = "os error 28"
+
+
+class OpenFile(Struct, frozen=True):
+    """A file being read: its whole size, and the bytes that were asked for."""
+
+    size: int
+    chunks: AsyncIterator[bytes]
+
+
+class Files:
+    """Nothing is connected or loaded before it is first used."""
+
+    def __init__(self, settings: Settings, *, silence_s: float = SILENCE_S) -> None:
+        self._settings = settings
+        self.scratch = Scratch(settings.data_dir)
+        self._silence = timedelta(seconds=silence_s)
+
+    @property
+    def folder(self) -> Path | None:
+        """Where the files lie, if in a folder."""
+        parts = urlsplit(self._settings.files_url)
+        if parts.scheme == "s3":
+            return None
+        return Path(unquote(parts.path)) if parts.path else self._settings.data_dir / FOLDER
+
+    @property
+    def place(self) -> str:
+        """As a sentence names it."""
+        return str(self.folder) if self.folder else self._settings.files_url
+
+    async def put(self, name: str, source: Path | bytes) -> None:
+        import obstore  # noqa: PLC0415 - 80 ms that only files need
+
+        with _explained(self.place):
+            await obstore.put_async(
+                self._store,
+                name,
+                source,
+                chunk_size=_PART_BYTES,
+                max_concurrency=_PARTS_AT_ONCE,
+            )
+
+    async def put_new(self, name: str, content: bytes) -> bytes:
+        """What stands under the name in the end: the content, or what was there before."""
+        import obstore  # noqa: PLC0415 - as above
+
+        with _explained(self.place):
+            try:
+                await obstore.put_async(self._store, name, content, mode="create")
+            except obstore.exceptions.AlreadyExistsError:
+                return bytes(await (await obstore.get_async(self._store, name)).bytes_async())
+            return content
+
+    async def size(self, name: str) -> int | None:
+        """None when there is no such file."""
+        import obstore  # noqa: PLC0415 - as above
+
+        with _explained(self.place):
+            try:
+                return int((await obstore.head_async(self._store, name))["size"])
+            except FileNotFoundError:
+                return None
+
+    async def open(self, name: str, first: int, end: int) -> OpenFile | None:
+        """The bytes from `first` up to `end`; None when there is no such file."""
+        import obstore  # noqa: PLC0415 - as above
+
+        with _explained(self.place):
+            try:
+                found = await obstore.get_async(
+                    self._store, name, options={"range": (first, end)} if end else None
+                )
+            except FileNotFoundError:
+                return None
+        return OpenFile(int(found.meta["size"]), _chunks(found, self.place))
+
+    async def delete(self, *names: str) -> None:
+        """What is gone already is not missed."""
+        import obstore  # noqa: PLC0415 - as above
+
+        with _explained(self.place):
+            for name in names:
+                try:
+                    await obstore.delete_async(self._store, name)
+                except FileNotFoundError:
+                    continue
+
+    async def delete_under(self, folder: str, older_than_s: float = 0) -> int:
+        """Removes files below a folder, of whatever name; tells how many."""
+        before = time.time() - older_than_s
+        names = [
+            str(meta["path"])
+            for meta in await self._listed(folder)
+            if older_than_s == 0 or meta["last_modified"].timestamp() < before
+        ]
+        await self.delete(*names)
+        if self.folder is not None:
+            await asyncio.to_thread(_remove_broken, self.folder / folder, before)
+        return len(names)
+
+    async def _listed(self, folder: str) -> Sequence[Any]:
+        import obstore  # noqa: PLC0415 - as above
+
+        with _explained(self.place):
+            return [meta async for page in obstore.list(self._store, folder) for meta in page]
+
+    @cached_property
+    def _store(self) -> Any:
+        from obstore.store import LocalStore, S3Store  # noqa: PLC0415 - as above
+
+        if self.folder is not None:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            return LocalStore(self.folder)
+        parts = urlsplit(self._settings.files_url)
+        return S3Store(
+            parts.netloc,
+            prefix=unquote(parts.path).strip("/") or None,
+            config=self._s3_options(),
+            client_options={
+                "allow_http": self._settings.files_s3_endpoint.startswith("http:"),
+                "connect_timeout": timedelta(seconds=5),
+                "read_timeout": self._silence,
+                "timeout": _LONGEST,
+            },
+            retry_config={"max_retries": 3, "retry_timeout": self._silence},
+        )
+
+    def _s3_options(self) -> Any:
+        options = {
+            "region": self._settings.files_s3_region,
+            "endpoint": self._settings.files_s3_endpoint,
+            "access_key_id": self._settings.files_s3_key_id,
+            "secret_access_key": self._settings.files_s3_secret,
+        }
+        return {name: value for name, value in options.items() if value}
+
+
+async def _chunks(found: Any, place: str) -> AsyncIterator[bytes]:
+    with _explained(place):
+        async for chunk in found.stream(_CHUNK):
+            yield bytes(chunk)
+
+
+@contextmanager
+def _explained(place: str) -> Iterator[None]:
+    """Says in a sentence that files cannot be reached; where they are and why, in the log."""
+    from obstore.exceptions import BaseError  # noqa: PLC0415 - as above
+
+    try:
+        yield
+    except (BaseError, OSError) as error:
+        if _NO_ROOM in str(error):
+            raise errors.unavailable("There is no room left for files on the server.", 30) from (
+                error
+            )
+        cause = ConnectionError(f"{place}: {error}")
+        cause.__cause__ = error
+        raise errors.unavailable("The files cannot be reached at the moment.", 30) from cause
+
+
+def _remove_broken(folder: Path, before: float) -> None:
+    """What a process left that was killed while it wrote: such files end in # and a number."""
+    for path in folder.rglob("*#*"):
+        # Its writer may come to its end meanwhile.
+        with suppress(FileNotFoundError):
+            if path.is_file() and path.stat().st_mtime < before:
+                path.unlink()

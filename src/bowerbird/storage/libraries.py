@@ -1,0 +1,51 @@
+"""The library row: locks an account's library, and moves its version and counters."""
+
+import msgspec
+from msgspec import Struct
+
+from bowerbird.model.labels import Label, name_key
+from bowerbird.model.upsert import Counts
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.places import place_of
+
+
+class LockedLibrary(Struct):
+    """A library row that this transaction has locked, with its next free numbers."""
+
+    account_id: int
+    place: int
+    next_number: int
+    next_label_id: int
+
+    def new_label(self, name: str) -> Label:
+        self.next_label_id += 1
+        return Label(self.next_label_id - 1, name, name_key(name))
+
+
+class LibraryStore:
+    def __init__(self, database: Database) -> None:
+        self._sql = database.queries("libraries")
+
+    async def lock(self, transaction: Transaction, account_id: int) -> LockedLibrary | None:
+        """Locks the library against other writers; None if the account no longer exists."""
+        rows = await transaction.rows(self._sql["lock"], {"account_id": account_id})
+        if not rows:
+            return None
+        local_number, next_number, next_label_id = rows[0]
+        return LockedLibrary(account_id, place_of(local_number), next_number, next_label_id)
+
+    async def advance(
+        self, transaction: Transaction, library: LockedLibrary, change: Counts
+    ) -> None:
+        """Raises the version and adds `change` to the counters."""
+        values = {
+            "account_id": library.account_id,
+            "next_number": library.next_number,
+            "next_label_id": library.next_label_id,
+            **msgspec.structs.asdict(change),
+        }
+        await transaction.run(self._sql["advance"], values)
+
+    async def touch(self, transaction: Transaction, account_id: int) -> None:
+        """Raises the version only."""
+        await transaction.run(self._sql["touch"], {"account_id": account_id})

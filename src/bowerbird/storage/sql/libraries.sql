@@ -1,0 +1,15 @@
+-- name: advance
+UPDATE library
+   SET version = version + 1,
+       next_number = :next_number,
+       next_label_id = :next_label_id,
+       total = total + :total,
+       unread = unread + :unread,
+       archived = archived + :archived,
+       fresh = fresh + :fresh
+ WHERE account_id = :account_id
+
+-- name: touch
+UPDATE library
+   SET version = version + 1
+ WHERE account_id = :account_id

@@ -1,0 +1,117 @@
+"""A SQLite library in memory in which writes are only rehearsed: each runs for real and is undone.
+
+There are two copies. Reads come from the first, which nothing changes once it is filled. Writes
+run on the second, one after the other, and are rolled back before their answer leaves. So none
+is kept, and none can be seen by anybody else.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Final, TypeVar
+
+import apsw
+
+from bowerbird.storage import migrations
+from bowerbird.storage.database import Database, Row, Transaction, Values, WordOrder
+from bowerbird.storage.sqlite.database import connect
+from bowerbird.storage.sqlite.dialect import SqliteDialect
+from bowerbird.storage.sqlite.schema import SqliteSchema
+from bowerbird.storage.sqlite.writer import SqliteTransaction, run_to_end, translated
+
+T = TypeVar("T")
+
+_MEMORY: Final = Path(":memory:")
+
+
+class MemoryDatabase(SqliteDialect):
+    """A library that keeps what is written as long as it lives. Nothing in it ever waits."""
+
+    # It pays from thousands of posts on.
+    word_order: WordOrder | None = None
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+
+    def generation(self) -> int | None:
+        return None
+
+    async def rows(self, sql: str, values: Values) -> Sequence[Row]:
+        try:
+            return self._connection.execute(sql, values).fetchall()
+        except apsw.Error as error:
+            raise translated(error) from error
+
+    async def slow_rows(self, sql: str, values: Values) -> Sequence[Row]:
+        return await self.rows(sql, values)
+
+    async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            done = await work(SqliteTransaction(self._connection))
+            self._connection.execute("COMMIT")
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
+        return done
+
+    async def require_ready(self) -> None:
+        """It is ready as soon as it is there."""
+
+    async def close(self) -> None:
+        self._connection.close()
+
+
+class RehearsalDatabase(MemoryDatabase):
+    """Of no use before `fill` has ended."""
+
+    def __init__(self) -> None:
+        super().__init__(connect(_MEMORY, is_mapped=False))
+        self._stage = connect(_MEMORY, is_mapped=False)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="rehearsal")
+
+    @property
+    def stage(self) -> MemoryDatabase:
+        """The library as a rehearsed write sees it. Of use inside one, and nowhere else."""
+        return MemoryDatabase(self._stage)
+
+    async def fill(self, work: Callable[[Database], Awaitable[T]]) -> T:
+        """Runs `work`, which must not wait, on a library in which writes are kept."""
+        return await self._on_thread(lambda: self._filled(work))
+
+    async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
+        return await self._on_thread(lambda: self._rehearsed(work))
+
+    async def close(self) -> None:
+        await asyncio.to_thread(self._thread.shutdown)
+        self._stage.close()
+        await super().close()
+
+    async def _on_thread(self, work: Callable[[], T]) -> T:
+        # What a write parses and looks up may be a megabyte long, and must not hold up the loop.
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+    def _filled(self, work: Callable[[Database], Awaitable[T]]) -> T:
+        # Aside, so that a failure leaves nothing and the next one to come may try again.
+        draft = connect(_MEMORY, is_mapped=False)
+        try:
+            for migration in migrations.available(self.dialect):
+                SqliteSchema(draft).apply(migration)
+            done = run_to_end(work(MemoryDatabase(draft)))
+            for copy in (self._connection, self._stage):
+                with copy.backup("main", draft, "main") as copying:
+                    copying.step()
+        finally:
+            draft.close()
+        return done
+
+    def _rehearsed(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
+        self._stage.execute("BEGIN IMMEDIATE")
+        try:
+            return run_to_end(work(SqliteTransaction(self._stage)))
+        except apsw.Error as error:
+            raise translated(error) from error
+        finally:
+            if self._stage.in_transaction:
+                self._stage.execute("ROLLBACK")

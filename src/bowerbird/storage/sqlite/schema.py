@@ -1,0 +1,151 @@
+"""Migrates a SQLite file, and guards its folder while that is done."""
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any, Final
+
+import apsw
+
+from bowerbird.storage import migrations
+from bowerbird.storage.migrations import Applied, Migration
+from bowerbird.storage.sqlite import replacing
+from bowerbird.storage.sqlite.database import FILE_NAME, connect
+
+_LOCK_NAME: Final = "folder.lock"
+# Another process that migrates is waited for; one that serves is not.
+_TRIES: Final = 100
+_PAUSE_S: Final = 0.05
+_JOURNAL: Final = """
+CREATE TABLE IF NOT EXISTS schema_migration (
+    number        INTEGER NOT NULL PRIMARY KEY,
+    checksum      TEXT    NOT NULL,
+    is_compatible INTEGER NOT NULL
+) STRICT
+"""
+
+
+class FolderInUse(Exception):  # noqa: N818 - named for what it is
+    """Another process uses the data folder."""
+
+
+class FolderLock:
+    """Shared by everything that uses the library; alone while it is migrated or replaced."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._folder = folder
+        self._file: IO[bytes] = (folder / _LOCK_NAME).open("ab")
+
+    def share(self) -> None:
+        fcntl.flock(self._file, fcntl.LOCK_SH)
+
+    @contextmanager
+    def shared(self) -> Iterator[None]:
+        self.share()
+        try:
+            yield
+        finally:
+            fcntl.flock(self._file, fcntl.LOCK_UN)
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise FolderInUse(
+                f"Another process uses {self._folder}. Stop bowerbird serve (or the command) first."
+            ) from None
+        try:
+            yield
+        finally:
+            fcntl.flock(self._file, fcntl.LOCK_UN)
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class SqliteSchema:
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+
+    def applied(self) -> Sequence[Applied]:
+        rows = self._connection.execute(
+            "SELECT name FROM sqlite_schema WHERE name = 'schema_migration'"
+        ).fetchall()
+        if not rows:
+            return []
+        done: list[Any] = self._connection.execute(migrations.READ_APPLIED).fetchall()
+        return [Applied(number, checksum, bool(yes)) for number, checksum, yes in done]
+
+    def apply(self, migration: Migration) -> None:
+        with self._connection:
+            self._connection.execute(_JOURNAL)
+            self._connection.execute(migration.sql)
+            self._connection.execute(
+                "INSERT INTO schema_migration VALUES (?, ?, ?)",
+                (migration.number, migration.checksum, migration.is_compatible),
+            )
+
+
+def prepare(folder: Path, known: Sequence[Migration] | None = None) -> list[str]:
+    """Migrates the library in `folder` if it must be, after a backup of what is there.
+
+    Any number of processes may call this at once: one migrates, the others wait for it.
+    """
+    known = migrations.available("sqlite") if known is None else known
+    lock = FolderLock(folder)
+    try:
+        for _ in range(_TRIES):
+            # Looked at under the lock: a restore must not find the file opened by somebody it
+            # does not know of, and whoever migrates is waited for.
+            with lock.shared():
+                if not pending(folder, known):
+                    return []
+            with suppress(FolderInUse), lock.alone():
+                return _migrate(folder, known)
+            time.sleep(_PAUSE_S)
+        with lock.alone():
+            return _migrate(folder, known)
+    finally:
+        lock.close()
+
+
+def pending(folder: Path, known: Sequence[Migration]) -> Sequence[Migration]:
+    file = folder / FILE_NAME
+    if not file.exists() or replacing.is_interrupted(folder):
+        return known
+    connection = connect(file, read_only=True)
+    try:
+        return migrations.pending(known, SqliteSchema(connection).applied())
+    finally:
+        connection.close()
+
+
+def _migrate(folder: Path, known: Sequence[Migration]) -> list[str]:
+    replacing.finish(folder)
+    connection = connect(folder / FILE_NAME)
+    try:
+        schema = SqliteSchema(connection)
+        applied = schema.applied()
+        steps = migrations.pending(known, applied)
+        if applied and steps:
+            _back_up(connection, folder / f"before-migration-{applied[-1].number:04d}.db")
+        for step in steps:
+            schema.apply(step)
+        return [step.name for step in steps]
+    finally:
+        connection.close()
+
+
+def _back_up(connection: apsw.Connection, target: Path) -> None:
+    part = target.with_suffix(".part")
+    part.unlink(missing_ok=True)
+    connection.execute("VACUUM INTO ?", (str(part),))
+    # SQLite does not sync what it vacuums into.
+    with part.open("rb") as written:
+        os.fsync(written.fileno())
+    part.replace(target)

@@ -1,0 +1,1 @@
+"""The Model Context Protocol: HTTP endpoint, messages, prompts and resources."""

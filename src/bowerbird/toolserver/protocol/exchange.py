@@ -1,0 +1,239 @@
+"""One message in, one answer out, for every revision of the protocol on one address.
+
+The SDK's server does the work and its ladder judges the newest revision's headers; only its
+sessions and streams are left out, since nothing here outlives a request. See docs/adr/0017.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import anyio
+import mcp_types as types
+import structlog
+from mcp.server.connection import Connection
+from mcp.server.runner import serve_one
+from mcp.shared.exceptions import NoBackChannelError
+from mcp.shared.inbound import (
+    ERROR_CODE_HTTP_STATUS,
+    MCP_PROTOCOL_VERSION_HEADER,
+    X_MCP_HEADER_KEY,
+    InboundLadderRejection,
+    classify_inbound_request,
+    find_duplicated_routing_header,
+    unsupported_protocol_version_rejection,
+    validate_mcp_param_headers,
+)
+from mcp.shared.jsonrpc_dispatcher import handler_exception_to_error_data
+from mcp.shared.message import ServerMessageMetadata
+from mcp.shared.transport_context import TransportContext
+from mcp_types import methods
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, KNOWN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
+
+from bowerbird.errors import Refusal
+from bowerbird.toolserver.protocol.messages import failure, reply
+from bowerbird.toolserver.protocol.tool_calls import ToolCaller
+from bowerbird.toolserver.tools.tool import Json
+from bowerbird.wire import bodies, envelope
+from bowerbird.wire.replies import Header, Reply
+
+if TYPE_CHECKING:
+    from mcp.server.lowlevel import Server
+
+_ACCEPTED: Final = Reply(202, [(b"content-length", b"0")])
+_ONE_WAY: Final = TransportContext(kind="streamable-http", can_send_request=False)
+
+
+class _Rejected(Exception):  # noqa: N818 - an answer of the protocol, not a fault
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
+        super().__init__(message)
+        self.code, self.message, self.data = code, message, data
+
+
+class Exchange:
+    def __init__(self, server: "Server[Any]", input_schemas: Mapping[str, Json]) -> None:
+        self._server = server
+        # Only those that ask for headers: looking through a schema costs more than all the rest.
+        self._mirrored = {
+            name: schema
+            for name, schema in input_schemas.items()
+            if X_MCP_HEADER_KEY in str(schema)
+        }
+        self._log = structlog.get_logger().bind()
+        _quieten()
+
+    async def answer(self, body: bytes, headers: Sequence[Header], caller: ToolCaller) -> Reply:
+        named = {name.decode("latin-1"): value.decode("latin-1") for name, value in headers}
+        request_id: Any = None
+        try:
+            message = _message(body)
+            if "id" not in message or "method" not in message:
+                return _acknowledged(message, named)
+            request_id = message["id"]
+            _check_request(message)
+            called = message["method"]
+            caller.called = called if called in methods.SPEC_CLIENT_METHODS else "unknown"
+            connection = self._connection(message, named, headers)
+            return await self._served(message, connection, caller)
+        except _Rejected as rejected:
+            status = ERROR_CODE_HTTP_STATUS.get(rejected.code, 400)
+            known_id = request_id if _is_id(request_id) else None
+            return failure(status, known_id, rejected.code, rejected.message, rejected.data)
+
+    def _connection(
+        self, message: Json, headers: Mapping[str, str], raw: Sequence[Header]
+    ) -> Connection:
+        """What the message says of its sender; an older revision says it in a header alone."""
+        version = headers.get(MCP_PROTOCOL_VERSION_HEADER)
+        is_bare = message["method"] == "initialize" or not _has_envelope(message)
+        if is_bare and (version is None or version in HANDSHAKE_PROTOCOL_VERSIONS):
+            return Connection.from_envelope(version or types.DEFAULT_NEGOTIATED_VERSION, None, None)
+        if is_bare and version is not None:
+            # The sender may speak an older revision: all of them are named.
+            _raise(unsupported_protocol_version_rejection(version, KNOWN_PROTOCOL_VERSIONS))
+        texts = [(n.decode("latin-1"), v.decode("latin-1")) for n, v in raw]
+        if duplicated := find_duplicated_routing_header(texts):
+            raise _Rejected(types.HEADER_MISMATCH, f"{duplicated} header appears more than once")
+        route = classify_inbound_request(message, headers=headers)
+        if isinstance(route, InboundLadderRejection):
+            raise _Rejected(route.code, route.message, route.data)
+        self._check_mirrored(message, headers)
+        return Connection.from_envelope(
+            route.protocol_version, route.client_info, route.client_capabilities
+        )
+
+    def _check_mirrored(self, message: Json, headers: Mapping[str, str]) -> None:
+        """Arguments that a tool asks to see in headers must be the same there."""
+        params = message["params"]
+        schema = self._mirrored.get(str(params.get("name")))
+        given = params.get("arguments") or {}
+        if message["method"] == "tools/call" and schema is not None and isinstance(given, dict):
+            _raise(validate_mcp_param_headers(schema, given, headers))
+
+    async def _served(self, message: Json, connection: Connection, caller: ToolCaller) -> Reply:
+        request_id, method = message["id"], message["method"]
+        context = _Context(request_id, ServerMessageMetadata(request_context=caller))
+        is_older = connection.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS
+        try:
+            result = await serve_one(
+                self._server,
+                context,
+                method,
+                message.get("params"),
+                connection=connection,
+                lifespan_state=None,
+            )
+        except Exception as error:  # noqa: BLE001 - mapped below, and logged where it is ours
+            found = _wrong_params(error) or handler_exception_to_error_data(error)
+            if found is None:
+                found = self._fault(caller)
+            # Older revisions carry every answer to a well-formed request as a success of HTTP.
+            status = 200 if is_older else ERROR_CODE_HTTP_STATUS.get(found.code, 200)
+            return failure(status, request_id, found.code, found.message, found.data)
+        return reply(200, {"jsonrpc": "2.0", "id": request_id, "result": result})
+
+    def _fault(self, caller: ToolCaller) -> types.ErrorData:
+        self._log.exception("fault", reference=caller.request_id, route=caller.called)
+        sentence = envelope.fault(caller.request_id).sentence
+        return types.ErrorData(code=types.INTERNAL_ERROR, message=sentence)
+
+
+@dataclass
+class _Context:
+    """What the SDK's runner asks of a request's channel: this one carries one answer, no more."""
+
+    request_id: Any
+    message_metadata: ServerMessageMetadata
+    transport: TransportContext = _ONE_WAY
+    can_send_request: bool = False
+    cancel_requested: anyio.Event = field(default_factory=anyio.Event)
+
+    async def send_raw_request(self, method: str, *_: Any, **__: Any) -> dict[str, Any]:
+        raise NoBackChannelError(method)
+
+    async def notify(self, *_: Any, **__: Any) -> None:
+        """Nothing: a JSON answer has no room beside its result."""
+
+    async def progress(self, *_: Any, **__: Any) -> None:
+        """Nothing, for the same reason."""
+
+
+def _wrong_params(error: Exception) -> types.ErrorData | None:
+    """Names the first parameter that is wrong; the SDK says only that one is."""
+    if not isinstance(error, ValidationError):
+        return None
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    place = ".".join(map(str, first["loc"])) or "params"
+    sentence = f"Invalid request parameters: {place[:80]}: {first['msg']}."
+    return types.ErrorData(code=types.INVALID_PARAMS, message=sentence)
+
+
+def _message(body: bytes) -> Json:
+    try:
+        value = bodies.decoded(body)
+    except Refusal as refused:
+        raise _Rejected(types.PARSE_ERROR, f"Parse error: {refused.sentence}") from None
+    if not isinstance(value, dict):
+        raise _Rejected(
+            types.INVALID_REQUEST, "The body must be one JSON-RPC request or notification."
+        )
+    return value
+
+
+def _acknowledged(message: Json, headers: Mapping[str, str]) -> Reply:
+    """Notifications are taken and dropped: there is no session that they could tell anything."""
+    is_notification = isinstance(message.get("method"), str) and "id" not in message
+    is_answer = "method" not in message and ("result" in message or "error" in message)
+    version = headers.get(MCP_PROTOCOL_VERSION_HEADER)
+    is_older = version is None or version in HANDSHAKE_PROTOCOL_VERSIONS
+    if message.get("jsonrpc") != "2.0" or not (is_notification or (is_answer and is_older)):
+        raise _Rejected(
+            types.INVALID_REQUEST, "The body must be one JSON-RPC request or notification."
+        )
+    if not is_older:
+        assert version is not None
+        _raise(unsupported_protocol_version_rejection(version))
+    return _ACCEPTED
+
+
+def _check_request(message: Json) -> None:
+    params = message.get("params", {})
+    if message.get("jsonrpc") != "2.0":
+        raise _Rejected(types.INVALID_REQUEST, 'jsonrpc must be "2.0".')
+    if not _is_id(message["id"]):
+        raise _Rejected(types.INVALID_REQUEST, "id must be a string or a whole number.")
+    if not isinstance(message["method"], str):
+        raise _Rejected(types.INVALID_REQUEST, "method must be a string.")
+    if not isinstance(params, dict):
+        raise _Rejected(types.INVALID_REQUEST, "params must be an object.")
+
+
+def _is_id(value: Any) -> bool:
+    return isinstance(value, str | int) and not isinstance(value, bool)
+
+
+def _has_envelope(message: Json) -> bool:
+    """Whether the message carries the newest revision's own account of itself."""
+    meta = (message.get("params") or {}).get("_meta")
+    return isinstance(meta, dict) and types.PROTOCOL_VERSION_META_KEY in meta
+
+
+def _raise(rejection: InboundLadderRejection | None) -> None:
+    if rejection is not None:
+        raise _Rejected(rejection.code, rejection.message, rejection.data)
+
+
+class _Lines(logging.Handler):
+    """The SDK's own lines, as ours; without what they were filled with, which may be anybody's."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        structlog.get_logger().warning("protocol", says=str(record.msg), of=record.name)
+
+
+def _quieten() -> None:
+    sdk = logging.getLogger("mcp")
+    if not sdk.handlers:
+        sdk.addHandler(_Lines(logging.WARNING))
+        sdk.propagate = False
