@@ -24,8 +24,8 @@ LEASE_S = 3.0
 WORK_S = 8.0
 DYING = """
 import os, signal, sys
-from bowerbird.storage.bookmarks import BookmarkStore
-from bowerbird.storage.files import Files
+from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
+from bowerbird.storage.files.files import Files
 
 from bowerbird.jobs.worker import Worker
 

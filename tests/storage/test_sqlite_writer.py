@@ -25,7 +25,7 @@ MEGABYTE = b"x" * 1024 * 1024
 WRITER = """
 import asyncio, sys
 from pathlib import Path
-from bowerbird.storage.sqlite import SqliteDatabase
+from bowerbird.storage.sqlite.database import SqliteDatabase
 async def main():
     database = SqliteDatabase(Path(sys.argv[1]))
     for line in sys.stdin:
@@ -45,7 +45,7 @@ BOUNDED = """
 import asyncio, resource, sys
 from pathlib import Path
 from bowerbird.errors import Refusal
-from bowerbird.storage.sqlite import SqliteDatabase
+from bowerbird.storage.sqlite.database import SqliteDatabase
 async def main():
     database = SqliteDatabase(Path(sys.argv[1]))
     async def put(name, value):

@@ -110,7 +110,7 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "is_preview": "Whether only its beginning is known.",
     },
     "QuotedPost": {"unavailable": "true when the quoted post is gone."},
-    "LabelShown": {
+    "LabelResponse": {
         "id": "Identifier of the label.",
         "metadata": "Whatever was noted of the label.",
         "count": "Number of bookmarks that have it.",
@@ -132,7 +132,7 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "message": "The reason, in a sentence for people.",
     },
     "Deleted": {"restorable_until": "Until when the bookmark can be brought back."},
-    "ViewShown": {
+    "ViewResponse": {
         "slug": "The view's name in addresses; it never changes.",
         "name": "The view's name for people.",
         "description": "What the view is for.",
@@ -155,7 +155,7 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "hint": "Says so when only read or archived bookmarks match.",
         "vector_pending": "Number of bookmarks that a search by meaning cannot find yet.",
     },
-    "AccountShown": {
+    "AccountResponse": {
         "plan": "free or pro.",
         "limits": "What the plan opens.",
         "calls": "Calls of this calendar month, UTC.",
@@ -215,7 +215,7 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "count": "Number of digests on this page.",
     },
     "DigestSummary": _DIGEST,
-    "DigestShown": {
+    "DigestResponse": {
         **_DIGEST,
         "introduction": "A few sentences by a language model, where the operator has set one.",
         "saved": "What was saved in the period.",
@@ -247,12 +247,12 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "author_name": "The author's display name.",
         "count": "Number of posts by the author.",
     },
-    "MailShown": {
+    "MailResponse": {
         "state": "none, waiting, sending, sent, failed, refused or unclear.",
         "at": "Of the last try, or when the next one is due; null when none is.",
         "reason": "Why it was not sent, in the mail server's words.",
     },
-    "PreferencesShown": {
+    "PreferencesResponse": {
         **_PREFERENCES,
         "mail_available": "Whether the operator has set a mail server.",
         "next_digest_at": "When the next digest is made; null when none is.",
