@@ -2,7 +2,9 @@
 
 import json
 import signal
+import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -204,16 +206,29 @@ def test_a_missing_file_is_told_before_anything_goes_in(library: Library, file: 
     assert library.value("SELECT count(*) FROM bookmark") == 0
 
 
-def test_an_interrupt_leaves_whole_chunks_and_says_how_far_it_got(
-    library: Library, file: Path
-) -> None:
-    file.write_text("\n".join(json.dumps(make.post()) for _ in range(20_000)))
+@pytest.fixture
+def _children_react_to_sigint() -> Iterator[None]:
+    """A shell that starts the suite in the background makes it, and its children, ignore SIGINT."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
-    with library.start("import", EMAIL, file) as process:
+
+@pytest.mark.usefixtures("_children_react_to_sigint")
+def test_an_interrupt_leaves_whole_chunks_and_says_how_far_it_got(library: Library) -> None:
+    posts = "\n".join(json.dumps(make.post()) for _ in range(20_000))
+    # The import reads 1 MiB at a time, so it cannot store everything before the interrupt.
+    first, rest = posts[: 2 << 20], posts[2 << 20 :]
+
+    with library.start("import", EMAIL, "-", stdin=subprocess.PIPE) as process:
+        assert process.stdin
+        process.stdin.write(first)
+        process.stdin.flush()
         while library.value("SELECT count(*) FROM bookmark") < 400:
+            assert process.poll() is None
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate()
+        out, err = process.communicate(rest)
 
     stored = library.value("SELECT count(*) FROM bookmark")
     assert process.returncode == 130
