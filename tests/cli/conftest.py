@@ -1,4 +1,4 @@
-"""Empty libraries of both kinds for the commands to work on."""
+"""Empty libraries on both databases for the commands to work on."""
 
 import shutil
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A library as the command line meets it: settings in variables, a database underneath."""
+"""A library for tests of the command line: settings in variables, and a real database."""
 
 import asyncio
 import json
@@ -26,7 +26,7 @@ from bowerbird.storage.accounts.accounts import AccountStore
 ROOT = Path(__file__).parents[2]
 EMAIL = "alice@example.com"
 
-# Takes posts in until a file appears, and fails if a single one is refused.
+# Imports posts until a file appears, and fails if a single one is refused.
 WRITER = """
 import os, sys
 from pathlib import Path
@@ -43,7 +43,7 @@ print(number)
 
 @dataclass(frozen=True)
 class Ran:
-    """How a command ended: its exit code, all it said, and what of that was for programs."""
+    """The exit code of a command, its whole output, and its standard output alone."""
 
     code: int
     text: str
@@ -63,7 +63,7 @@ class Library:
         return self.settings.data_dir
 
     def run(self, *arguments: object, answer: str | None = None) -> Ran:
-        """Runs a command in this process; a failure's sentence counts as said."""
+        """Runs a command in this process; the sentence of a failure is part of its output."""
         result = CliRunner(env=self.environment).invoke(
             commands, [str(a) for a in arguments], input=answer
         )
@@ -74,7 +74,7 @@ class Library:
     def start(
         self, *arguments: object, script: str | None = None, **options: Any
     ) -> subprocess.Popen[str]:
-        """Starts a command, or a script, as a process of its own."""
+        """Starts a command, or a script, as a separate process."""
         program = ["-m", "bowerbird"] if script is None else ["-c", script]
         return subprocess.Popen(
             [sys.executable, *program, *map(str, arguments)],
@@ -98,27 +98,27 @@ class Library:
             assert account_id is not None
             account = await accounts.by_id(account_id, 202601)
             assert account is not None
-            intake = Upsert(opened.database, opened.clock)
-            await intake.take(account, [own_json.read(raw).incoming for raw in posts])
+            upsert = Upsert(opened.database, opened.clock)
+            await upsert.take(account, [own_json.read(raw).incoming for raw in posts])
 
-    def fill_beside(self, count: int, *, email: str = EMAIL) -> None:
-        """Kept answers, deleted posts, jobs, digests and a Smart View, as rows of their own."""
+    def add_other_rows(self, count: int, *, email: str = EMAIL) -> None:
+        """Adds stored responses, deleted posts, jobs, digests and a Smart View."""
         account_id = self.value(f"SELECT account_id FROM person WHERE email = '{email}'")  # noqa: S608 - ours
         blob = "x'7b7d'" if self.settings.is_sqlite else "'\\x7b7d'"
         numbers = range(count)
-        answers = ", ".join(
+        responses = ", ".join(
             f"({account_id}, 'k{n}', {blob}, 200, '[]', {blob}, 0)" for n in numbers
         )
         trash = ", ".join(f"({account_id}, '9{n:05d}', {blob}, {n})" for n in numbers)
         view = f"({account_id}, 'v', 'V', '', '{{\"q\": \"birds\"}}', 'null', '[]', 0, 0)"
-        self.sql(f"INSERT INTO idempotency VALUES {answers}")  # noqa: S608 - ours
+        self.sql(f"INSERT INTO idempotency VALUES {responses}")  # noqa: S608 - ours
         self.sql(f"INSERT INTO trash VALUES {trash}")  # noqa: S608 - ours
         self.sql(f"INSERT INTO smart_view VALUES {view}")  # noqa: S608 - ours
         self.add_jobs(account_id, *(f"j{number}" for number in numbers))
         self.add_digests(account_id, count)
 
     def add_digests(self, account_id: int, count: int) -> None:
-        """One a day from the first of January 2026 on."""
+        """Adds one digest per day from 1 January 2026."""
         text = '{"saved_count": 1, "saved": ["1"], "introduction": "Hello."}'
         blob = f"x'{text.encode().hex()}'" if self.settings.is_sqlite else f"'{text}'"
         rows = ", ".join(
@@ -128,7 +128,7 @@ class Library:
         self.sql(f"INSERT INTO digest VALUES {rows}")  # noqa: S608 - ours
 
     def add_jobs(self, account_id: int, *job_ids: str, state: str = "failed") -> None:
-        """Jobs that ended, or that wait for a worker that knows their kind."""
+        """Adds ended jobs, or pending ones of a kind that no worker runs."""
         blob = "x'7b7d'" if self.settings.is_sqlite else "'\\x7b7d'"
         ended = "NULL" if state == "pending" else "3"
         rows = ", ".join(
@@ -138,14 +138,14 @@ class Library:
         )
         self.sql(f"INSERT INTO job VALUES {rows}")  # noqa: S608 - ours
 
-    def fill_versions(self, *, email: str = EMAIL, last_day: int = 20_000) -> None:
-        """A use of v1, and that its end was told."""
+    def add_version_use(self, *, email: str = EMAIL, last_day: int = 20_000) -> None:
+        """Adds a call of v1, and the email about its end."""
         account_id = self.value(f"SELECT account_id FROM person WHERE email = '{email}'")  # noqa: S608 - ours
         self.sql(f"INSERT INTO version_use VALUES ({account_id}, 'v1', {last_day})")  # noqa: S608 - ours
         self.sql(f"INSERT INTO sunset_notice VALUES ({account_id}, 'v1', 'sent', 0)")  # noqa: S608 - ours
 
     def sql(self, statement: str) -> list[tuple[Any, ...]]:
-        """Runs a raw statement behind the service's back."""
+        """Runs a statement on the database directly, without the service."""
         if self.settings.is_sqlite:
             connection = apsw.Connection(str(self.folder / "bowerbird.db"))
             try:

@@ -17,7 +17,7 @@ _OWNED = (
 )
 
 
-def test_creating_an_account_prints_its_id_alone(empty: Library) -> None:
+def test_creating_an_account_prints_only_its_id(empty: Library) -> None:
     ran = empty.run("account", "create", EMAIL)
 
     assert ran.code == 0
@@ -25,7 +25,7 @@ def test_creating_an_account_prints_its_id_alone(empty: Library) -> None:
     assert ran.out == f"{account_id}\n"
 
 
-def test_a_process_of_its_own_prints_the_same(empty: Library) -> None:
+def test_a_separate_process_prints_the_same(empty: Library) -> None:
     with empty.start("account", "create", EMAIL) as process:
         out, err = process.communicate()
 
@@ -34,7 +34,7 @@ def test_a_process_of_its_own_prints_the_same(empty: Library) -> None:
     assert out == f"{account_id}\n"
 
 
-def test_the_first_account_is_pro_and_later_ones_as_the_setting_says(empty: Library) -> None:
+def test_the_first_account_is_pro_and_later_ones_get_the_signup_plan(empty: Library) -> None:
     for email in ("one@example.com", "two@example.com"):
         empty.run("account", "create", email)
     generous = Library({**empty.environment, "BOWERBIRD_SIGNUP_PLAN": "pro"})
@@ -50,7 +50,9 @@ def test_the_first_account_is_pro_and_later_ones_as_the_setting_says(empty: Libr
 
 
 @pytest.mark.parametrize("again", [EMAIL, EMAIL.upper(), f"  {EMAIL} "])
-def test_an_address_has_one_account_however_it_is_written(empty: Library, again: str) -> None:
+def test_an_email_address_has_one_account_whatever_its_case_and_spaces(
+    empty: Library, again: str
+) -> None:
     empty.run("account", "create", EMAIL)
 
     ran = empty.run("account", "create", again)
@@ -63,7 +65,7 @@ def test_an_address_has_one_account_however_it_is_written(empty: Library, again:
     "email",
     ["", "ada", "@example.com", "ada@", "a da@example.com", "ada@x\udcff", "a@b@c", "a\0@b"],
 )
-def test_what_is_no_address_is_refused(empty: Library, email: str) -> None:
+def test_an_invalid_email_address_is_refused(empty: Library, email: str) -> None:
     ran = empty.run("account", "create", email)
 
     assert (ran.code, ran.text) == (
@@ -81,7 +83,7 @@ def test_the_list_is_tab_separated_for_programs(empty: Library) -> None:
     assert len(row) == 5
 
 
-def test_a_change_of_plan_is_a_change_of_the_library(empty: Library) -> None:
+def test_changing_the_plan_changes_the_version_of_the_library(empty: Library) -> None:
     empty.run("account", "create", EMAIL)
     before = empty.value("SELECT version FROM library")
 
@@ -103,7 +105,7 @@ def test_a_change_of_plan_is_a_change_of_the_library(empty: Library) -> None:
         ("key", "revoke", "nobody@example.com", "1"),
     ],
 )
-def test_an_unknown_address_is_refused_in_one_sentence(
+def test_an_unknown_email_address_is_refused_with_one_sentence(
     empty: Library, command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -113,12 +115,12 @@ def test_an_unknown_address_is_refused_in_one_sentence(
     assert ran.code == 1
     assert ran.text == (
         "Error: No account has the address 'nobody@example.com'. "
-        "See them with: bowerbird account list"
+        "To list accounts, run: bowerbird account list"
     )
     assert not list(tmp_path.glob("*nobody*"))
 
 
-def test_a_deletion_asks_first(empty: Library) -> None:
+def test_a_deletion_asks_for_confirmation(empty: Library) -> None:
     empty.fill(2)
 
     assert empty.run("account", "delete", EMAIL, answer="n\n").code == 1
@@ -127,40 +129,42 @@ def test_a_deletion_asks_first(empty: Library) -> None:
     assert _listed(empty) == []
 
 
-def test_a_deletion_leaves_no_trace_and_touches_nobody_else(empty: Library) -> None:
+def test_a_deletion_removes_all_rows_of_one_account_and_none_of_another(empty: Library) -> None:
     empty.fill(450)
     empty.run("key", "create", EMAIL)
-    empty.fill_beside(450)
-    empty.fill_versions()
+    empty.add_other_rows(450)
+    empty.add_version_use()
     before = _rows(empty)
     empty.fill(450, email="bob@example.com")
     empty.run("key", "create", "bob@example.com")
-    empty.fill_beside(450, email="bob@example.com")
-    empty.fill_versions(email="bob@example.com")
+    empty.add_other_rows(450, email="bob@example.com")
+    empty.add_version_use(email="bob@example.com")
 
     ran = empty.run("account", "delete", EMAIL, "--yes")
 
     assert ran.text == f"Deleted {EMAIL} and 450 bookmarks.\n"
     assert _rows(empty) == before
     assert [email for email, _ in _listed(empty)] == ["bob@example.com"]
-    assert empty.run("check", "--deep").text == "Everything is as it must be.\n"
+    assert empty.run("check", "--deep").text == "No problems found.\n"
 
 
-def test_an_interrupted_deletion_is_hidden_and_finished_by_the_next(empty: Library) -> None:
+def test_an_interrupted_deletion_hides_the_account_and_the_next_one_finishes(
+    empty: Library,
+) -> None:
     empty.fill(30)
-    asyncio.run(_begin_deletion(empty))
+    asyncio.run(_start_deletion(empty))
 
     assert _listed(empty) == []
     assert empty.run("key", "create", EMAIL).text == (
         f"Error: The account of {EMAIL} is half deleted. "
-        "Finish that with: bowerbird account delete EMAIL"
+        "To finish, run: bowerbird account delete EMAIL"
     )
     assert empty.run("account", "delete", EMAIL, "--yes").code == 0
     assert set(_rows(empty).values()) == {0}
     assert empty.run("account", "create", EMAIL).code == 0
 
 
-def test_an_account_whose_place_is_lost_is_deleted_all_the_same(tmp_path: Path) -> None:
+def test_an_account_without_its_local_number_can_be_deleted(tmp_path: Path) -> None:
     library = sqlite_library(tmp_path)
     library.fill(3)
     library.sql("DELETE FROM local_account")
@@ -169,11 +173,11 @@ def test_an_account_whose_place_is_lost_is_deleted_all_the_same(tmp_path: Path) 
 
     assert (ran.code, ran.text) == (0, f"Deleted {EMAIL} and 3 bookmarks.\n")
     assert library.value("SELECT count(*) FROM person") == 0
-    assert library.run("check", "--mend").code == 0
+    assert library.run("check", "--fix").code == 0
     assert set(_rows(library).values()) == {0}
 
 
-def test_a_small_number_of_sqlite_is_never_used_twice(tmp_path: Path) -> None:
+def test_a_local_account_number_is_never_used_twice(tmp_path: Path) -> None:
     library = sqlite_library(tmp_path)
     library.fill(1)
     library.run("account", "delete", EMAIL, "--yes")
@@ -188,12 +192,12 @@ def _listed(library: Library) -> list[tuple[str, str]]:
 
 
 def _rows(library: Library) -> dict[str, int]:
-    """How many rows each table holds of all accounts together."""
+    """The number of rows per table, of all accounts together."""
     owned = (*_OWNED, "content", "keyword")
-    return {table: library.value(f"SELECT count(*) FROM {table}") for table in owned}  # noqa: S608 - names of ours
+    return {table: library.value(f"SELECT count(*) FROM {table}") for table in owned}  # noqa: S608 - our own names
 
 
-async def _begin_deletion(library: Library) -> None:
+async def _start_deletion(library: Library) -> None:
     async with opened_library(library.settings) as opened:
         account_id = await AccountStore(opened.database).id_of_email(EMAIL)
         assert account_id
@@ -202,7 +206,7 @@ async def _begin_deletion(library: Library) -> None:
         await removal.step(10)
 
 
-def test_a_deletion_takes_the_texts_out_of_the_file_itself(tmp_path: Path) -> None:
+def test_a_deletion_overwrites_the_texts_in_the_database_file(tmp_path: Path) -> None:
     library = sqlite_library(tmp_path / "data")
     library.run("account", "create", EMAIL)
     posts = tmp_path / "posts.jsonl"

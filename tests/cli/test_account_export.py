@@ -16,14 +16,14 @@ def target(tmp_path: Path) -> Path:
     return tmp_path / "exports" / "alice.json"
 
 
-def test_the_document_holds_everything_but_secrets(empty: Library, target: Path) -> None:
+def test_the_file_contains_everything_except_secrets(empty: Library, target: Path) -> None:
     empty.fill(7)
     key = empty.run("key", "create", EMAIL, "--name", "laptop").out.strip()
     empty.sql("INSERT INTO api_call SELECT account_id, 202607, 12 FROM library")
 
     ran = empty.run("account", "export", EMAIL, target)
 
-    assert ran.text == f"Wrote 7 bookmarks and all else of {EMAIL} to {target}.\n"
+    assert ran.text == f"Wrote 7 bookmarks and all other data of {EMAIL} to {target}.\n"
     document = _read(target)
     assert (document["account"]["email"], document["account"]["plan"]) == (EMAIL, "pro")
     assert [key["name"] for key in document["keys"]] == ["laptop"]
@@ -37,7 +37,7 @@ def test_the_document_holds_everything_but_secrets(empty: Library, target: Path)
     assert stat.S_IMODE(target.stat().st_mode) == 0o600
 
 
-def test_bookmarks_come_back_by_import_to_the_letter(empty: Library, target: Path) -> None:
+def test_an_import_of_the_file_restores_the_bookmarks_exactly(empty: Library, target: Path) -> None:
     empty.fill(1203)
     empty.run("account", "export", EMAIL, target)
     empty.run("account", "create", "bob@example.com")
@@ -50,9 +50,9 @@ def test_bookmarks_come_back_by_import_to_the_letter(empty: Library, target: Pat
     assert _read(again)["bookmarks"] == _read(target)["bookmarks"]
 
 
-def test_views_and_deleted_bookmarks_are_in_the_document(empty: Library, target: Path) -> None:
+def test_the_file_contains_views_and_deleted_bookmarks(empty: Library, target: Path) -> None:
     empty.fill(2)
-    empty.fill_beside(501)
+    empty.add_other_rows(501)
 
     empty.run("account", "export", EMAIL, target)
 
@@ -69,9 +69,9 @@ def test_views_and_deleted_bookmarks_are_in_the_document(empty: Library, target:
     assert len(document["bookmarks"]) == 2
 
 
-def test_digests_and_preferences_are_in_the_document(empty: Library, target: Path) -> None:
+def test_the_file_contains_digests_and_their_preferences(empty: Library, target: Path) -> None:
     empty.fill(1)
-    empty.fill_beside(201)
+    empty.add_other_rows(201)
     empty.sql("UPDATE digest_preference SET hour = 6, unsubscribe_token = 'geheim'")
 
     empty.run("account", "export", EMAIL, target)
@@ -89,9 +89,11 @@ def test_digests_and_preferences_are_in_the_document(empty: Library, target: Pat
     assert "geheim" not in target.read_text()
 
 
-def test_what_was_deleted_does_not_come_back_by_import(empty: Library, target: Path) -> None:
+def test_an_import_of_the_file_does_not_restore_deleted_bookmarks(
+    empty: Library, target: Path
+) -> None:
     empty.fill(3)
-    empty.fill_beside(3)
+    empty.add_other_rows(3)
     empty.run("account", "export", EMAIL, target)
     empty.run("account", "create", "bob@example.com")
 
@@ -100,7 +102,7 @@ def test_what_was_deleted_does_not_come_back_by_import(empty: Library, target: P
     assert ran.out == "new 3\nchanged 0\nunchanged 0\nrefused 0\n"
 
 
-def test_an_empty_account_makes_a_whole_document(empty: Library, target: Path) -> None:
+def test_the_file_of_an_empty_account_is_complete(empty: Library, target: Path) -> None:
     empty.run("account", "create", EMAIL)
 
     empty.run("account", "export", EMAIL, target)
@@ -108,26 +110,29 @@ def test_an_empty_account_makes_a_whole_document(empty: Library, target: Path) -
     assert _read(target)["bookmarks"] == []
 
 
-def test_an_existing_file_is_overwritten_only_by_force(empty: Library, target: Path) -> None:
+def test_an_existing_file_is_overwritten_only_with_force(empty: Library, target: Path) -> None:
     empty.fill(1)
     target.write_text("mine")
 
     ran = empty.run("account", "export", EMAIL, target)
 
-    assert (ran.code, ran.text) == (1, f"Error: {target} exists. Overwrite it with --force.\n")
+    assert (ran.code, ran.text) == (
+        1,
+        f"Error: {target} already exists. To overwrite it, use --force.\n",
+    )
     assert target.read_text() == "mine"
     assert empty.run("account", "export", EMAIL, target, "--force").code == 0
     assert len(_read(target)["bookmarks"]) == 1
 
 
-def test_a_failure_leaves_nothing_behind(empty: Library, target: Path) -> None:
+def test_a_failed_export_leaves_no_file(empty: Library, target: Path) -> None:
     ran = empty.run("account", "export", EMAIL, target)
 
     assert ran.code == 1
     assert list(target.parent.iterdir()) == []
 
 
-def test_a_folder_that_is_not_there_is_told_in_one_sentence(empty: Library, target: Path) -> None:
+def test_a_missing_folder_is_reported_in_one_sentence(empty: Library, target: Path) -> None:
     empty.fill(1)
 
     with empty.start("account", "export", EMAIL, target.parent / "no" / "a.json") as process:

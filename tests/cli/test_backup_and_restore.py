@@ -19,7 +19,7 @@ from tests.cli.libraries import WRITER, Library, sqlite_library
 from tests.support.postgres import ThrowawayPostgres
 
 # Kills itself with SIGKILL at the n-th change of the file system.
-DYING = """
+KILLED_AT_STEP = """
 import os, signal, sys
 left = int(sys.argv.pop(1))
 def counted(function):
@@ -59,7 +59,7 @@ def posts(library: Library) -> int:
     return int(number)
 
 
-def test_a_copy_brings_everything_back(library: Library, copy: Path) -> None:
+def test_a_restore_brings_everything_back(library: Library, copy: Path) -> None:
     library.sql("INSERT INTO secret VALUES ('signing', x'00ff', 1)")
     assert library.run("backup", copy, "--force").code == 0
     library.fill(2, first=100)
@@ -73,7 +73,7 @@ def test_a_copy_brings_everything_back(library: Library, copy: Path) -> None:
     assert library.run("check", "--deep").code == 0
 
 
-def test_a_copy_moves_to_a_machine_without_a_library(copy: Path, tmp_path: Path) -> None:
+def test_a_backup_can_be_restored_where_there_is_no_library(copy: Path, tmp_path: Path) -> None:
     moved = sqlite_library(tmp_path / "elsewhere" / "data")
     ran = moved.run("restore", copy)
     assert ran.code == 0, ran.text
@@ -81,15 +81,15 @@ def test_a_copy_moves_to_a_machine_without_a_library(copy: Path, tmp_path: Path)
     assert "kept" not in ran.text
 
 
-def test_only_the_owner_can_read_a_copy(copy: Path) -> None:
+def test_only_the_owner_can_read_a_backup(copy: Path) -> None:
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
 
 
-def test_nothing_is_left_beside_a_copy(copy: Path) -> None:
+def test_a_backup_leaves_no_temporary_file(copy: Path) -> None:
     assert sorted(path.name for path in copy.parent.iterdir()) == ["copy.tar", "data"]
 
 
-def test_a_manifest_tells_what_the_copy_is(copy: Path) -> None:
+def test_the_manifest_lists_the_files_of_the_backup(copy: Path) -> None:
     with tarfile.open(copy) as tar:
         assert tar.getnames() == ["bowerbird.db", "files/export.csv", "manifest.json"]
         file = tar.extractfile("manifest.json")
@@ -99,7 +99,7 @@ def test_a_manifest_tells_what_the_copy_is(copy: Path) -> None:
     assert set(manifest["members"]) == {"bowerbird.db", "files/export.csv"}
 
 
-def test_an_existing_file_is_overwritten_only_by_force(library: Library, copy: Path) -> None:
+def test_an_existing_file_is_overwritten_only_with_force(library: Library, copy: Path) -> None:
     before = copy.read_bytes()
     ran = library.run("backup", copy)
     assert (ran.code, ran.text) == (
@@ -110,13 +110,13 @@ def test_an_existing_file_is_overwritten_only_by_force(library: Library, copy: P
     assert library.run("backup", copy, "--force").code == 0
 
 
-def test_a_folder_without_a_library_cannot_be_copied(tmp_path: Path) -> None:
+def test_a_folder_without_a_library_cannot_be_backed_up(tmp_path: Path) -> None:
     ran = sqlite_library(tmp_path / "none").run("backup", tmp_path / "copy.tar")
     assert (ran.code, ran.text) == (1, f"Error: There is no library in {tmp_path / 'none'}.")
     assert not (tmp_path / "none").exists()
 
 
-def test_a_damaged_library_is_not_copied(library: Library, tmp_path: Path) -> None:
+def test_a_damaged_library_is_not_backed_up(library: Library, tmp_path: Path) -> None:
     library.sql("DELETE FROM keyword_data WHERE id > 10")
     ran = library.run("backup", tmp_path / "copy.tar")
     assert ran.code == 1
@@ -124,15 +124,17 @@ def test_a_damaged_library_is_not_copied(library: Library, tmp_path: Path) -> No
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
 
-def test_two_backups_do_not_write_one_file(library: Library, tmp_path: Path) -> None:
+def test_two_backups_do_not_write_the_same_file(library: Library, tmp_path: Path) -> None:
     part = tmp_path / "copy.tar.part"
-    with copies._part(tmp_path / "copy.tar"):  # noqa: SLF001 - a second backup, halfway
+    with copies._part(tmp_path / "copy.tar"):  # noqa: SLF001 - another backup, still running
         ran = library.run("backup", tmp_path / "copy.tar")
         assert ran.text == f"Error: Another backup is writing {tmp_path / 'copy.tar'}."
         assert part.exists()
 
 
-def test_a_library_is_copied_while_another_process_writes(library: Library, tmp_path: Path) -> None:
+def test_a_library_is_backed_up_while_another_process_writes(
+    library: Library, tmp_path: Path
+) -> None:
     stop = tmp_path / "stop"
     with library.start(stop, script=WRITER) as writer:
         assert writer.stdout
@@ -162,7 +164,7 @@ def test_a_restore_renews_every_epoch(library: Library, copy: Path) -> None:
     assert not {row[1] for row in before} & {row[1] for row in after}
 
 
-def test_a_restore_asks_first(library: Library, copy: Path) -> None:
+def test_a_restore_asks_for_confirmation(library: Library, copy: Path) -> None:
     library.fill(1, first=100)
     assert library.run("restore", copy, answer="n\n").code == 1
     assert posts(library) == 6
@@ -170,7 +172,9 @@ def test_a_restore_asks_first(library: Library, copy: Path) -> None:
     assert posts(library) == 5
 
 
-def test_what_was_there_is_kept_and_never_overwritten(library: Library, copy: Path) -> None:
+def test_a_restore_keeps_the_previous_library_and_never_overwrites_an_earlier_one(
+    library: Library, copy: Path
+) -> None:
     library.fill(1, first=100)
     first = library.run("restore", copy, "--yes")
     second = library.run("restore", copy, "--yes")
@@ -182,7 +186,9 @@ def test_what_was_there_is_kept_and_never_overwritten(library: Library, copy: Pa
     assert (library.folder / "files.before-restore" / "export.csv").read_text() == "five"
 
 
-def test_a_restore_waits_for_no_server(library: Library, copy: Path) -> None:
+def test_a_restore_is_refused_while_another_process_uses_the_library(
+    library: Library, copy: Path
+) -> None:
     stop = copy.with_name("stop")
     with library.start(stop, script=WRITER) as writer:
         assert writer.stdout
@@ -194,7 +200,9 @@ def test_a_restore_waits_for_no_server(library: Library, copy: Path) -> None:
     assert ran.text.startswith(f"Error: Another process uses {library.folder}.")
 
 
-def test_a_program_that_knows_no_lock_is_noticed(library: Library, copy: Path) -> None:
+def test_a_restore_is_refused_while_another_program_reads_the_database(
+    library: Library, copy: Path
+) -> None:
     library.fill(1, first=100)
     shell = apsw.Connection(str(library.folder / "bowerbird.db"))
     rows = shell.execute("SELECT number FROM bookmark")
@@ -206,7 +214,7 @@ def test_a_program_that_knows_no_lock_is_noticed(library: Library, copy: Path) -
     assert posts(library) == 6
 
 
-def test_a_broken_library_can_be_replaced(library: Library, copy: Path) -> None:
+def test_a_restore_replaces_a_damaged_library(library: Library, copy: Path) -> None:
     (library.folder / "bowerbird.db").write_bytes(b"no database" * 1000)
     (library.folder / "bowerbird.db-wal").write_bytes(b"no log" * 1000)
     assert library.run("restore", copy, "--yes").code == 0
@@ -215,7 +223,7 @@ def test_a_broken_library_can_be_replaced(library: Library, copy: Path) -> None:
     assert (library.folder / "bowerbird.db.before-restore-wal").read_bytes().startswith(b"no log")
 
 
-def test_a_copy_of_an_older_schema_is_migrated(
+def test_a_backup_with_an_older_schema_is_migrated(
     library: Library, copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     newer = (*migrations.available("sqlite"), _next_migration())
@@ -237,7 +245,7 @@ def _next_migration() -> migrations.Migration:
     )
 
 
-def test_a_copy_of_a_newer_schema_is_refused(library: Library, copy: Path) -> None:
+def test_a_backup_with_a_newer_schema_is_refused(library: Library, copy: Path) -> None:
     library.sql("INSERT INTO schema_migration VALUES (9999, 'x', 0)")
     newer = copy.with_name("newer.tar")
     assert library.run("backup", newer).code == 0
@@ -245,15 +253,17 @@ def test_a_copy_of_a_newer_schema_is_refused(library: Library, copy: Path) -> No
     assert "migrated by a newer release (step 9999)" in ran.text
 
 
-def test_postgresql_has_tools_of_its_own(postgres: ThrowawayPostgres, tmp_path: Path) -> None:
+def test_a_postgresql_library_is_refused_with_the_tool_to_use_instead(
+    postgres: ThrowawayPostgres, tmp_path: Path
+) -> None:
     library = Library({"BOWERBIRD_DATABASE_URL": postgres.url()})
     for command, tool in (("backup", "pg_dump"), ("restore", "pg_restore")):
         ran = library.run(command, tmp_path / "copy.tar")
         assert ran.code == 1
-        assert f"use {tool}, as docs/postgresql.md shows" in ran.text
+        assert f"Use {tool} instead; see docs/postgresql.md." in ran.text
 
 
-def without_end(copy: Path) -> None:
+def truncated(copy: Path) -> None:
     copy.write_bytes(copy.read_bytes()[:20_000])
 
 
@@ -263,15 +273,15 @@ def with_a_flipped_byte(copy: Path) -> None:
     copy.write_bytes(raw)
 
 
-def of_nothing(copy: Path) -> None:
+def empty_file(copy: Path) -> None:
     copy.write_bytes(b"")
 
 
-def of_text(copy: Path) -> None:
+def text_file(copy: Path) -> None:
     copy.write_text("account,post\n" * 1000)
 
 
-def zipped(copy: Path) -> None:
+def compressed(copy: Path) -> None:
     with tarfile.open(copy, "w:gz") as tar:
         tar.addfile(tarfile.TarInfo("bowerbird.db"))
 
@@ -302,7 +312,7 @@ def with_a_member(name: str, kind: bytes = tarfile.REGTYPE) -> Callable[[Path], 
 
 
 def rewrite(copy: Path, added: list[tarfile.TarInfo], drop: str = "") -> None:
-    """The same archive with further members before the others, or without one."""
+    """Adds members in front of the others, or drops one."""
     with tarfile.open(copy) as tar:
         members = {}
         for header in tar.getmembers():
@@ -322,11 +332,11 @@ def rewrite(copy: Path, added: list[tarfile.TarInfo], drop: str = "") -> None:
 @pytest.mark.parametrize(
     ("damage", "sentence"),
     [
-        (without_end, "damaged or no backup"),
+        (truncated, "damaged or no backup"),
         (with_a_flipped_byte, "'bowerbird.db' in the archive is damaged"),
-        (of_nothing, "damaged or no backup"),
-        (of_text, "damaged or no backup"),
-        (zipped, "damaged or no backup"),
+        (empty_file, "damaged or no backup"),
+        (text_file, "damaged or no backup"),
+        (compressed, "damaged or no backup"),
         (without_manifest, "ends before its manifest"),
         (without_database, "lacks 'bowerbird.db'"),
         (with_a_negative_size, "damaged or no backup"),
@@ -347,7 +357,7 @@ def rewrite(copy: Path, added: list[tarfile.TarInfo], drop: str = "") -> None:
         (with_a_member("files/x", tarfile.GNUTYPE_SPARSE), "no plain file"),
     ],
 )
-def test_a_broken_or_hostile_archive_changes_nothing(
+def test_a_damaged_or_malicious_archive_changes_nothing(
     library: Library, copy: Path, damage: Callable[[Path], None], sentence: str
 ) -> None:
     damage(copy)
@@ -359,7 +369,7 @@ def test_a_broken_or_hostile_archive_changes_nothing(
     assert before == after
 
 
-def test_a_failure_is_one_sentence_on_stderr(library: Library, tmp_path: Path) -> None:
+def test_a_failure_prints_one_sentence_on_stderr(library: Library, tmp_path: Path) -> None:
     with library.start("restore", tmp_path / "missing.tar", "--yes") as process:
         output, problem = process.communicate(timeout=30)
     assert (process.returncode, output) == (1, "")
@@ -375,9 +385,9 @@ def test_a_restore_killed_at_any_step_leaves_the_old_or_the_new_library(
         folder = tmp_path / f"killed-{step}"
         shutil.copytree(original, folder)
         killed = sqlite_library(folder)
-        with killed.start(step, "restore", copy, "--yes", script=DYING) as process:
+        with killed.start(step, "restore", copy, "--yes", script=KILLED_AT_STEP) as process:
             process.communicate(timeout=30)
-        # Before anything of ours looks at it, the name leads to a whole library already.
+        # The file must be a complete database even before our code opens it and recovers.
         assert killed.value("PRAGMA integrity_check") == "ok"
         assert posts(killed) in (5, 7)
         assert killed.run("check", "--deep").code == 0
@@ -391,7 +401,7 @@ def test_a_restore_killed_at_any_step_leaves_the_old_or_the_new_library(
 
 
 def _left_by_a_killed_server(library: Library, target: Path) -> Path:
-    """Seven posts, of which two stand in the log only."""
+    """Seven posts, two of them only in the write-ahead log."""
     (library.folder / "files" / "export.csv").write_text("seven")
     holding = apsw.Connection(str(library.folder / "bowerbird.db"))
     holding.execute("SELECT count(*) FROM bookmark").fetchall()

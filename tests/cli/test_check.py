@@ -1,4 +1,4 @@
-"""`bowerbird check`: finds each kind of damage, on both databases, and mends it."""
+"""`bowerbird check`: finds each kind of damage on both databases, and fixes it."""
 
 from pathlib import Path
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 
 from tests.cli.libraries import EMAIL, WRITER, Library, sqlite_library
 
-WELL = "Everything is as it must be.\n"
+NO_PROBLEMS = "No problems found.\n"
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def library(empty: Library) -> Library:
 
 
 def raw(library: Library, statement: str) -> list[tuple[Any, ...]]:
-    """Runs a statement written for both databases; names in braces find alice's rows."""
+    """Runs a statement on either database; names in braces stand for alice's rows."""
     is_sqlite = library.settings.is_sqlite
     rows = library.sql("SELECT account_id, email FROM person")
     alice = next(account_id for account_id, email in rows if email == EMAIL)
@@ -42,7 +42,7 @@ def raw(library: Library, statement: str) -> list[tuple[Any, ...]]:
     return [row for one in statement.format(**names).split(";") for row in library.sql(one)]
 
 
-# One vector of three, of a model that has no others.
+# A store that claims three vectors of a model that has none.
 STORE = "INSERT INTO vector_store VALUES ({id}, {other_hash}, 'tiny', 2, 3, 1, 0, 1, {yes}, NULL)"
 filling = "{other_hash}, {broken}, 1, {broken}, {broken}"
 VECTORS = ";".join(
@@ -51,52 +51,52 @@ VECTORS = ";".join(
 )
 
 DAMAGES = {
-    STORE: "vectors of tiny: stored 3, must be 0",
+    STORE: "vectors of tiny: stored 3, expected 0",
     STORE.replace("2, 3, 1, 0", "2, 3, 3, 0") + ";" + VECTORS.rpartition(";")[0]: (
-        "vectors of tiny: stored 3, must be 2"
+        "vectors of tiny: stored 3, expected 2"
     ),
     f"{STORE};{VECTORS}".replace(
         "3, 1, 0, 1", "3, 5, 0, 1"
-    ): "vectors of tiny: stored 3, must be 4",
-    VECTORS: "vectors of no bookmark: stored 3, must be 0",
-    "UPDATE library SET unread = unread + 3 WHERE {alice}": "unread: stored 7, must be 4",
-    "UPDATE library SET total = 0, fresh = 0 WHERE {alice}": "fresh: stored 0, must be 3",
-    "UPDATE library SET archived = 9 WHERE {alice}": "archived: stored 9, must be 1",
-    "UPDATE library SET next_number = 3 WHERE {alice}": "next_number: stored 3, must be 8",
-    "UPDATE library SET next_label_id = 1 WHERE {alice}": "next_label_id: stored 1, must be 3",
+    ): "vectors of tiny: stored 3, expected 4",
+    VECTORS: "vectors of no bookmark: stored 3, expected 0",
+    "UPDATE library SET unread = unread + 3 WHERE {alice}": "unread: stored 7, expected 4",
+    "UPDATE library SET total = 0, fresh = 0 WHERE {alice}": "fresh: stored 0, expected 3",
+    "UPDATE library SET archived = 9 WHERE {alice}": "archived: stored 9, expected 1",
+    "UPDATE library SET next_number = 3 WHERE {alice}": "next_number: stored 3, expected 8",
+    "UPDATE library SET next_label_id = 1 WHERE {alice}": "next_label_id: stored 1, expected 3",
     "UPDATE label SET bookmark_count = 99 WHERE {alice} AND name = 'Birds'": (
-        "bookmark_count of label 'Birds': stored 99, must be 5"
+        "bookmark_count of label 'Birds': stored 99, expected 5"
     ),
-    "UPDATE content SET tags = NULL WHERE {content_2}": "tags of post 2: stored none, must be",
+    "UPDATE content SET tags = NULL WHERE {content_2}": "tags of post 2: stored none, expected",
     "DELETE FROM bookmark_label WHERE {alice} AND number = 2 AND label_id = 1": "tags of post 2:",
     "INSERT INTO bookmark_label VALUES ({id}, 1, 900)": (
-        "labels attached to no bookmark: stored 1, must be 0"
+        "labels attached to no bookmark: stored 1, expected 0"
     ),
     "INSERT INTO bookmark_label VALUES ({id}, 900, 2)": (
-        "labels attached to no bookmark: stored 1, must be 0"
+        "labels attached to no bookmark: stored 1, expected 0"
     ),
     "DELETE FROM content WHERE {content_2}": (
-        "content of post 2: stored none, must be lost: import the post again"
+        "content of post 2: stored none, expected lost: import the post again"
     ),
     "UPDATE content SET rendering = {broken} WHERE {content_2}": (
         "content of post 2: stored no JSON of a post"
     ),
     "INSERT INTO content ({key_names}, render_version, rendering) VALUES ({keys}, 1, {broken})": (
-        "contents of no bookmark: stored 1, must be 0"
+        "contents of no bookmark: stored 1, expected 0"
     ),
-    "DELETE FROM keyword WHERE {words_2}": "words of post 2: stored none, must be 'bower",
+    "DELETE FROM keyword WHERE {words_2}": "words of post 2: stored none, expected 'bower",
     "INSERT INTO keyword ({word_key_names}, words) VALUES ({keys}, 'stray')": (
-        "words of no bookmark: stored 1, must be 0"
+        "words of no bookmark: stored 1, expected 0"
     ),
     "DELETE FROM keyword WHERE {words_2};"
     "INSERT INTO keyword ({word_key_names}, words) VALUES ({words_key_2}, 'other words')": (
-        "words of post 2: stored others, must be 'bower"
+        "words of post 2: stored others, expected 'bower"
     ),
     "UPDATE bookmark SET sort_index = 5 WHERE {alice} AND number = 2": "rendering of post 2:",
     "UPDATE bookmark SET imported_at = 5 WHERE {alice} AND number = 2": "rendering of post 2:",
     "UPDATE bookmark SET post_id = '77' WHERE {alice} AND number = 2": "rendering of post 77:",
     "UPDATE bookmark SET author_key = 'x' WHERE {alice} AND number = 2": (
-        "author_key of post 2: stored 'x', must be 'bower'"
+        "author_key of post 2: stored 'x', expected 'bower'"
     ),
     "UPDATE bookmark SET media = 1 WHERE {alice} AND number = 2": "media of post 2: stored '1'",
     "UPDATE bookmark SET content_hash = {other_hash} WHERE {alice} AND number = 2": (
@@ -107,33 +107,40 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize("statement", DAMAGES)
-def test_damage_is_found_and_mended(library: Library, statement: str) -> None:
-    assert library.run("check", "--deep").text == WELL
+def test_damage_is_found_and_fixed(library: Library, statement: str) -> None:
+    assert library.run("check", "--deep").text == NO_PROBLEMS
     raw(library, statement)
     found = library.run("check")
     assert (found.code, DAMAGES[statement] in found.text) == (1, True), found.text
     assert f"{EMAIL}: " in found.text
     assert "bob@example.com" not in found.text
-    assert found.text.endswith("Mend it with: bowerbird check --mend\n")
+    assert found.text.endswith("To fix them, run: bowerbird check --fix\n")
     version = raw(library, "SELECT version FROM library WHERE {alice}")
-    mended = library.run("check", "--mend")
-    assert (mended.code, DAMAGES[statement] in mended.text) == (0, True), mended.text
-    assert "Mended." in mended.text
+    fixed = library.run("check", "--fix")
+    assert (fixed.code, DAMAGES[statement] in fixed.text) == (0, True), fixed.text
+    assert "Fixed." in fixed.text
     again = library.run("check", "--deep")
-    assert (again.code, again.text) == (0, WELL)
+    assert (again.code, again.text) == (0, NO_PROBLEMS)
     assert raw(library, "SELECT version FROM library WHERE {alice}") > version
 
 
-def test_what_was_lost_comes_back_with_the_next_import(library: Library) -> None:
-    raw(library, "UPDATE content SET rendering = {broken} WHERE {content_2}")
+def test_the_former_name_of_the_option_still_fixes(library: Library) -> None:
+    raw(library, "UPDATE library SET unread = unread + 3 WHERE {alice}")
+
     assert library.run("check", "--mend").code == 0
+    assert library.run("check").text == NO_PROBLEMS
+
+
+def test_the_next_import_restores_lost_content(library: Library) -> None:
+    raw(library, "UPDATE content SET rendering = {broken} WHERE {content_2}")
+    assert library.run("check", "--fix").code == 0
     library.fill(7)
-    assert library.run("check", "--deep").text == WELL
+    assert library.run("check", "--deep").text == NO_PROBLEMS
     lost = (bytes(16),)
     assert lost not in library.sql("SELECT content_hash FROM bookmark")
 
 
-def test_what_belongs_to_no_account_is_removed(library: Library) -> None:
+def test_rows_of_no_account_are_removed(library: Library) -> None:
     library.sql("INSERT INTO api_call VALUES (77, 202601, 3)")
     library.sql(
         "INSERT INTO label VALUES (77, 1, 'x', 'x', '{}', 0, 0), (77, 2, 'y', 'y', '{}', 0, 0)"
@@ -155,62 +162,64 @@ def test_what_belongs_to_no_account_is_removed(library: Library) -> None:
         *("version_use", "sunset_notice", "smart_view", "trash", "idempotency", "job"),
         *("digest", "digest_preference"),
     ):
-        assert f"The library: {table} rows of no account: stored 1, must be 0." in found.text
-    assert "The library: api_call rows of no account: stored 1, must be 0." in found.text
-    assert "The library: label rows of no account: stored 2, must be 0." in found.text
-    assert library.run("check", "--mend").code == 0
-    assert library.run("check").text == WELL
+        assert f"The library: {table} rows of no account: stored 1, expected 0." in found.text
+    assert "The library: api_call rows of no account: stored 1, expected 0." in found.text
+    assert "The library: label rows of no account: stored 2, expected 0." in found.text
+    assert library.run("check", "--fix").code == 0
+    assert library.run("check").text == NO_PROBLEMS
 
 
-def test_a_library_that_nobody_owns_is_told_and_left_alone(library: Library) -> None:
+def test_a_library_without_an_owner_is_reported_and_left_unchanged(library: Library) -> None:
     raw(library, "DELETE FROM person WHERE {alice}")
     posts = library.value("SELECT count(*) FROM bookmark")
-    ran = library.run("check", "--mend")
+    ran = library.run("check", "--fix")
     assert ran.code == 1
-    assert "libraries without a person: stored 1, must be 0. Cannot be mended." in ran.text
+    assert "libraries without a person: stored 1, expected 0. Cannot be fixed." in ran.text
     assert library.value("SELECT count(*) FROM bookmark") == posts
 
 
-def test_an_account_that_is_being_removed_is_no_damage(library: Library) -> None:
+def test_an_account_that_is_being_deleted_is_not_reported(library: Library) -> None:
     raw(library, "DELETE FROM bookmark_label WHERE {alice};DELETE FROM library WHERE {alice}")
-    assert library.run("check").text == WELL
+    assert library.run("check").text == NO_PROBLEMS
 
 
-def test_much_damage_is_told_shortly(library: Library) -> None:
+def test_only_the_first_20_findings_per_account_are_printed(library: Library) -> None:
     library.fill(60, first=100)
     library.sql("UPDATE bookmark SET author_key = 'x'")
     ran = library.run("check")
     assert ran.text.count(f"{EMAIL}: author_key of post") == 20
     assert f"{EMAIL}: and 47 more." in ran.text
-    assert library.run("check", "--mend").code == 0
-    assert library.run("check").text == WELL
+    assert library.run("check", "--fix").code == 0
+    assert library.run("check").text == NO_PROBLEMS
 
 
-def test_a_writing_server_is_no_damage(empty: Library) -> None:
+def test_concurrent_writes_are_not_reported_as_damage(empty: Library) -> None:
     empty.fill(5)
     stop = empty.folder.with_name("stop")
     with empty.start(stop, script=WRITER) as writer:
         assert writer.stdout
         writer.stdout.readline()
-        ran = [empty.run("check", "--deep", "--mend").text for _ in range(10)]
+        ran = [empty.run("check", "--deep", "--fix").text for _ in range(10)]
         stop.touch()
         writer.communicate(timeout=30)
-    assert ran == [WELL] * 10
+    assert ran == [NO_PROBLEMS] * 10
     assert writer.returncode == 0
 
 
-def test_a_damaged_file_is_told_and_left_alone(tmp_path: Path) -> None:
+def test_a_damaged_database_file_is_reported_and_left_unchanged(tmp_path: Path) -> None:
     library = sqlite_library(tmp_path)
     library.fill(5)
     library.sql("DELETE FROM keyword_data WHERE id > 10")
-    ran = library.run("check", "--mend")
+    ran = library.run("check", "--fix")
     assert ran.code == 1
     assert "corruption found reading blob" in ran.text
-    assert "Restore a backup with: bowerbird restore FILE" in ran.text
+    assert "To restore a backup, run: bowerbird restore FILE" in ran.text
 
 
 @pytest.mark.parametrize("command", ["check", "migrate"])
-def test_a_file_that_is_no_database_is_told_in_a_sentence(tmp_path: Path, command: str) -> None:
+def test_a_file_that_is_not_a_database_is_reported_in_one_sentence(
+    tmp_path: Path, command: str
+) -> None:
     (tmp_path / "bowerbird.db").write_bytes(b"nothing of the kind" * 1000)
 
     ran = sqlite_library(tmp_path).run(command)
@@ -222,7 +231,7 @@ def test_a_file_that_is_no_database_is_told_in_a_sentence(tmp_path: Path, comman
     )
 
 
-def test_a_file_that_cannot_be_opened_needs_no_backup(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_opened_is_reported_without_advice_to_restore(tmp_path: Path) -> None:
     (tmp_path / "bowerbird.db").mkdir()
 
     with sqlite_library(tmp_path).start("check") as process:
@@ -234,5 +243,5 @@ def test_a_file_that_cannot_be_opened_needs_no_backup(tmp_path: Path) -> None:
     )
 
 
-def test_a_folder_without_a_library_is_well(tmp_path: Path) -> None:
-    assert sqlite_library(tmp_path / "data").run("check").text == WELL
+def test_a_folder_without_a_library_has_no_problems(tmp_path: Path) -> None:
+    assert sqlite_library(tmp_path / "data").run("check").text == NO_PROBLEMS

@@ -1,4 +1,4 @@
-"""`bowerbird embed`: builds an account's vectors by hand."""
+"""`bowerbird embed`."""
 
 import pytest
 
@@ -13,7 +13,7 @@ def library(empty: Library) -> Library:
     return filled
 
 
-def test_embeds_what_lacks_a_vector_and_no_more(library: Library) -> None:
+def test_embeds_only_posts_without_a_vector(library: Library) -> None:
     assert library.run("embed", EMAIL).out == f"Embedded 7 posts; {EMAIL} has 7.\n"
     assert library.run("embed", EMAIL).out == f"Embedded 0 posts; {EMAIL} has 7.\n"
 
@@ -21,10 +21,10 @@ def test_embeds_what_lacks_a_vector_and_no_more(library: Library) -> None:
 
     assert library.run("embed", EMAIL).out == f"Embedded 2 posts; {EMAIL} has 9.\n"
     assert library.value("SELECT count(*) FROM vector") == 9
-    assert library.run("check", "--deep").out == "Everything is as it must be.\n"
+    assert library.run("check", "--deep").out == "No problems found.\n"
 
 
-def test_a_free_account_is_told_how_to_change_that(library: Library) -> None:
+def test_a_free_account_is_refused_with_the_command_that_changes_its_plan(library: Library) -> None:
     library.run("account", "plan", EMAIL, "free")
 
     ran = library.run("embed", EMAIL)
@@ -33,20 +33,22 @@ def test_a_free_account_is_told_how_to_change_that(library: Library) -> None:
     assert f"bowerbird account plan {EMAIL} pro" in ran.text
 
 
-def test_nobody_is_told_so(library: Library) -> None:
+def test_an_unknown_email_address_is_refused(library: Library) -> None:
     assert "No account has the address" in library.run("embed", "nobody@example.com").text
 
 
-def test_without_a_model_it_says_how_to_get_one(library: Library) -> None:
-    none = Library({**library.environment, "BOWERBIRD_MODEL_DIR": str(library.folder / "none")})
+def test_a_missing_model_is_reported_with_the_command_that_builds_it(library: Library) -> None:
+    modelless = Library(
+        {**library.environment, "BOWERBIRD_MODEL_DIR": str(library.folder / "none")}
+    )
 
-    ran = none.run("embed", EMAIL)
+    ran = modelless.run("embed", EMAIL)
 
     assert ran.code == 1
     assert "make model" in ran.text
 
 
-def test_deleting_the_account_leaves_no_vector(library: Library) -> None:
+def test_deleting_the_account_deletes_its_vectors(library: Library) -> None:
     library.run("embed", EMAIL)
 
     assert library.run("account", "delete", EMAIL, "--yes").code == 0

@@ -5,11 +5,11 @@ import click
 from bowerbird.cli import commands
 
 
-def test_every_command_shows_an_example() -> None:
+def test_the_help_of_every_command_shows_an_example() -> None:
     for command in _leaves(commands):
         with click.Context(command) as context:
-            shown = command.get_help(context)
-        assert "\n  Example:\n    " in shown, command.name
+            help_text = command.get_help(context)
+        assert "\n  Example:\n    " in help_text, command.name
 
 
 def _leaves(command: click.Command) -> list[click.Command]:

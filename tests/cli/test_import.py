@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bowerbird.cli.progress import shown_steps
+from bowerbird.cli.progress import progress_bars
 from tests.cli.libraries import EMAIL, Library
 from tests.support import make
 
@@ -26,13 +26,13 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "posts.json"
 
 
-@pytest.mark.parametrize("shape", ["array", "lines", "answer", "indented"])
-def test_a_file_of_any_shape_goes_in(library: Library, file: Path, shape: str) -> None:
+@pytest.mark.parametrize("shape", ["array", "lines", "response", "indented"])
+def test_imports_every_supported_file_format(library: Library, file: Path, shape: str) -> None:
     posts = [make.post() for _ in range(450)]
     shapes = {
         "array": json.dumps(posts),
         "lines": "\n".join(map(json.dumps, posts)),
-        "answer": json.dumps({"status": True, "data": posts, "meta": {"next_cursor": None}}),
+        "response": json.dumps({"status": True, "data": posts, "meta": {"next_cursor": None}}),
         "indented": json.dumps(posts, indent=2),
     }
     file.write_text(shapes[shape])
@@ -44,7 +44,9 @@ def test_a_file_of_any_shape_goes_in(library: Library, file: Path, shape: str) -
     assert library.value("SELECT total FROM library") == 450
 
 
-def test_a_second_run_changes_nothing_not_even_the_version(library: Library, file: Path) -> None:
+def test_importing_a_file_again_changes_nothing_not_even_the_version(
+    library: Library, file: Path
+) -> None:
     file.write_text(json.dumps([make.post(tags=["One", "two"]) for _ in range(250)]))
     library.run("import", EMAIL, file)
     before = library.sql("SELECT version, next_number, next_label_id FROM library")
@@ -55,7 +57,7 @@ def test_a_second_run_changes_nothing_not_even_the_version(library: Library, fil
     assert library.sql("SELECT version, next_number, next_label_id FROM library") == before
 
 
-def test_what_changed_is_counted_and_replaced(library: Library, file: Path) -> None:
+def test_changed_posts_are_counted_and_replaced(library: Library, file: Path) -> None:
     posts = [make.post(tags=["old"]) for _ in range(3)]
     file.write_text(json.dumps(posts))
     library.run("import", EMAIL, file)
@@ -70,7 +72,9 @@ def test_what_changed_is_counted_and_replaced(library: Library, file: Path) -> N
 
 
 @pytest.mark.parametrize("separator", ["\n", ",\n"])
-def test_a_wrong_record_is_refused_by_itself(library: Library, file: Path, separator: str) -> None:
+def test_an_invalid_record_is_skipped_and_reported(
+    library: Library, file: Path, separator: str
+) -> None:
     good = [json.dumps(make.post()) for _ in range(3)]
     records = [
         good[0],
@@ -97,7 +101,7 @@ def test_a_wrong_record_is_refused_by_itself(library: Library, file: Path, separ
     assert refusals[3] == f"{file}:6: tags: a label's name has 1 to 100 characters, not ' '."
 
 
-def test_the_first_refusals_are_shown_and_a_file_takes_all(
+def test_prints_the_first_refused_records_and_writes_all_of_them_to_a_file(
     library: Library, file: Path, tmp_path: Path
 ) -> None:
     file.write_text('{"post_id": ""}\n' * 25)
@@ -106,13 +110,15 @@ def test_the_first_refusals_are_shown_and_a_file_takes_all(
     ran = library.run("import", EMAIL, file, "--refused", refused)
 
     assert ran.text.count("posts.json:") == 20
-    assert ran.text.endswith("and 5 more refusals; --refused FILE writes them all.\n")
+    assert ran.text.endswith("and 5 more refused records; --refused FILE writes all of them.\n")
     assert [line.split(":")[1] for line in refused.read_text().splitlines()] == [
         str(number) for number in range(1, 26)
     ]
 
 
-def test_a_file_that_ends_early_keeps_what_came_before(library: Library, file: Path) -> None:
+def test_the_complete_records_of_a_truncated_file_are_imported(
+    library: Library, file: Path
+) -> None:
     file.write_text(json.dumps([make.post(), make.post(), make.post()], indent=1)[:-30])
 
     ran = library.run("import", EMAIL, file)
@@ -122,7 +128,7 @@ def test_a_file_that_ends_early_keeps_what_came_before(library: Library, file: P
     assert ran.text.endswith("The record that begins here does not end.\n")
 
 
-def test_of_two_records_of_one_post_the_later_wins(library: Library, file: Path) -> None:
+def test_the_later_of_two_records_of_a_post_wins(library: Library, file: Path) -> None:
     posts = [make.post(text="first"), make.post()]
     later = {**posts[0], "is_read": True}
     file.write_text(json.dumps([*posts, later]))
@@ -133,23 +139,23 @@ def test_of_two_records_of_one_post_the_later_wins(library: Library, file: Path)
     assert _exported(library)[later["post_id"]]["is_read"] is True
 
 
-def test_a_post_that_goes_back_to_what_the_library_holds_ends_so(
+def test_a_post_that_changes_and_changes_back_in_one_file_ends_unchanged(
     library: Library, file: Path
 ) -> None:
-    held = make.post(text="held")
-    file.write_text(json.dumps([held]))
+    stored = make.post(text="stored")
+    file.write_text(json.dumps([stored]))
     library.run("import", EMAIL, file)
-    other = {**held, "tweet_details": {**held["tweet_details"], "text": "other"}}
-    file.write_text(json.dumps([other, held]))
+    other = {**stored, "tweet_details": {**stored["tweet_details"], "text": "other"}}
+    file.write_text(json.dumps([other, stored]))
 
     ran = library.run("import", EMAIL, file)
 
     assert ran.out == "new 0\nchanged 2\nunchanged 0\nrefused 0\n"
-    assert _exported(library)[held["post_id"]]["tweet_details"]["text"] == "held"
+    assert _exported(library)[stored["post_id"]]["tweet_details"]["text"] == "stored"
 
 
 @pytest.mark.parametrize("shape", ["[{}]", "{}"])
-def test_a_record_that_is_too_large_is_refused_by_itself(
+def test_a_record_that_is_too_large_is_skipped_and_reported(
     library: Library, file: Path, shape: str
 ) -> None:
     large = make.post(text="x" * (18 << 20))
@@ -162,18 +168,20 @@ def test_a_record_that_is_too_large_is_refused_by_itself(
     assert ran.text.removeprefix(ran.out) == f"{file}:2: The record is larger than 16 MiB.\n"
 
 
-def test_a_name_that_looks_like_markup_is_shown_as_it_is(
+def test_a_file_name_that_looks_like_markup_is_printed_literally(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
 
-    with shown_steps() as advance:
+    with progress_bars() as advance:
         advance("Reading a[/b].json", 1, 2)
 
     assert "Reading a[/b].json" in capsys.readouterr().err
 
 
-def test_what_no_database_holds_is_removed_and_counted(library: Library, file: Path) -> None:
+def test_characters_that_no_database_stores_are_removed_and_counted(
+    library: Library, file: Path
+) -> None:
     post = make.post(text="a\0b\ud800c\udc00d😀")
     file.write_text(json.dumps([post]))
 
@@ -183,7 +191,7 @@ def test_what_no_database_holds_is_removed_and_counted(library: Library, file: P
     assert _exported(library)[post["post_id"]]["tweet_details"]["text"] == "abcd😀"
 
 
-def test_the_standard_input_is_read_too(library: Library, file: Path) -> None:
+def test_reads_the_standard_input(library: Library, file: Path) -> None:
     file.write_text(json.dumps(make.post()))
     with (
         file.open() as source,
@@ -195,7 +203,9 @@ def test_the_standard_input_is_read_too(library: Library, file: Path) -> None:
     assert out == "new 1\nchanged 0\nunchanged 1\nrefused 0\n"
 
 
-def test_a_missing_file_is_told_before_anything_goes_in(library: Library, file: Path) -> None:
+def test_a_missing_file_is_reported_before_anything_is_imported(
+    library: Library, file: Path
+) -> None:
     file.write_text(json.dumps(make.post()))
 
     with library.start("import", EMAIL, file, "missing.json") as process:
@@ -215,7 +225,7 @@ def _children_react_to_sigint() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("_children_react_to_sigint")
-def test_an_interrupt_leaves_whole_chunks_and_says_how_far_it_got(library: Library) -> None:
+def test_an_interrupt_stores_whole_chunks_and_prints_their_counts(library: Library) -> None:
     posts = "\n".join(json.dumps(make.post()) for _ in range(20_000))
     # The import reads 1 MiB at a time, so it cannot store everything before the interrupt.
     first, rest = posts[: 2 << 20], posts[2 << 20 :]
@@ -233,7 +243,9 @@ def test_an_interrupt_leaves_whole_chunks_and_says_how_far_it_got(library: Libra
     stored = library.value("SELECT count(*) FROM bookmark")
     assert process.returncode == 130
     assert out.startswith(f"new {stored}\n")
-    assert err == "Stopped. What is counted here is in; run it again to go on.\n"
+    assert err == (
+        "Interrupted. The records counted here are stored. To continue, run the command again.\n"
+    )
     assert stored % 200 == 0
     assert stored < 20_000
     assert library.value("SELECT total FROM library") == stored
@@ -246,12 +258,14 @@ def _exported(library: Library) -> dict[str, dict[str, Any]]:
     return {bookmark["post_id"]: bookmark for bookmark in bookmarks}
 
 
-def test_refusals_overwrite_nothing(library: Library, tmp_path: Path) -> None:
+def test_the_file_of_refused_records_overwrites_no_other_file(
+    library: Library, tmp_path: Path
+) -> None:
     file = tmp_path / "posts.json"
     file.write_text('[{"post_id": "1", "tweet_details": {}}]')
 
     ran = library.run("import", EMAIL, file, "--refused", file)
 
     assert ran.code == 1
-    assert ran.text == f"Error: {file} exists. Choose another for the refusals.\n"
+    assert ran.text == f"Error: {file} already exists. Choose another file for --refused.\n"
     assert file.read_text().startswith("[")

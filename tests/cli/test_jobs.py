@@ -17,7 +17,7 @@ def account_of(library: Library) -> int:
     return int(library.value("SELECT account_id FROM person"))
 
 
-def test_jobs_are_listed_newest_first(empty: Library) -> None:
+def test_lists_jobs_newest_first(empty: Library) -> None:
     account_id = account_of(empty)
     empty.add_jobs(account_id, "ja", "jb")
     empty.add_jobs(77, "orphan", state="pending")
@@ -35,31 +35,31 @@ def test_jobs_are_listed_newest_first(empty: Library) -> None:
     assert len(empty.run("jobs", "list", "--limit", 1).out.splitlines()) == 1
 
 
-def test_a_failed_job_is_put_back_and_a_waiting_one_ended(empty: Library) -> None:
+def test_retries_a_failed_job_and_cancels_a_queued_one(empty: Library) -> None:
     empty.add_jobs(account_of(empty), "ja")
 
-    assert empty.run("jobs", "retry", "ja").text == "Job ja is in the queue again.\n"
+    assert empty.run("jobs", "retry", "ja").text == "Job ja is queued again.\n"
     assert empty.value("SELECT state FROM job") == "pending"
     refused = empty.run("jobs", "retry", "ja")
     assert refused.code == 1
-    assert "It has not failed, or the same is under way already." in refused.text
-    assert empty.run("jobs", "cancel", "ja").text == "Job ja is cancelled.\n"
+    assert "Job ja has not failed, or the same work is already queued or running." in refused.text
+    assert empty.run("jobs", "cancel", "ja").text == "Cancelled job ja.\n"
     assert empty.sql("SELECT state, error FROM job") == [("failed", "It was cancelled.")]
-    assert "It has ended already." in empty.run("jobs", "cancel", "ja").text
+    assert "Job ja has already ended." in empty.run("jobs", "cancel", "ja").text
 
 
-def test_an_unknown_job_is_told(empty: Library) -> None:
+def test_an_unknown_job_is_refused(empty: Library) -> None:
     for command in ("retry", "cancel"):
         ran = empty.run("jobs", command, "nothing")
         assert ran.code == 1
-        assert "There is no job 'nothing'" in ran.text
+        assert "No job has the id 'nothing'" in ran.text
 
 
-def test_a_sqlite_library_needs_no_worker(tmp_path: object) -> None:
+def test_the_worker_does_not_start_on_sqlite(tmp_path: object) -> None:
     ran = sqlite_library(tmp_path).run("worker")  # type: ignore[arg-type] # a Path
 
     assert ran.code == 1
-    assert "bowerbird serve does its jobs" in ran.text
+    assert "bowerbird serve runs its jobs" in ran.text
 
 
 def add_export(library: Library) -> None:
@@ -71,89 +71,89 @@ def add_export(library: Library) -> None:
     )
 
 
-def mark_its_files(library: Library) -> None:
-    """The first node says where files are kept."""
+def record_file_location(library: Library) -> None:
+    """Starts a first node, which records where files are stored."""
     with library.start("worker", stdin=subprocess.DEVNULL) as first:
         wait_until(lambda: bool(library.sql("SELECT 1 FROM secret")))
         first.send_signal(signal.SIGTERM)
 
 
-def beside(library: Library) -> Library:
-    """Another node, with a folder of its own."""
+def node_with_other_folder(library: Library) -> Library:
+    """Another node of the same database, with its own folder."""
     folder = library.folder.parent / "elsewhere"
     return Library({**library.environment, "BOWERBIRD_DATA_DIR": str(folder)})
 
 
 @ON_POSTGRES
-def test_a_worker_does_what_is_asked_for_and_stops_in_order(empty: Library) -> None:
+def test_a_worker_runs_a_job_and_stops_on_sigterm(empty: Library) -> None:
     add_export(empty)
     with empty.start("worker") as process:
         wait_until(lambda: empty.value("SELECT state FROM job") == "completed")
         process.send_signal(signal.SIGTERM)
         out, _ = process.communicate(timeout=20)
 
-    assert (process.returncode, out) == (0, "Working on background jobs.\n")
+    assert (process.returncode, out) == (0, "Running background jobs.\n")
     assert len(list((empty.folder / "files" / "exports").rglob("*.json"))) == 1
 
 
 @ON_POSTGRES
-def test_nodes_that_do_not_share_their_files_are_refused(empty: Library) -> None:
-    elsewhere = beside(empty)
-    mark_its_files(empty)
+def test_a_node_that_does_not_share_its_files_does_not_start(empty: Library) -> None:
+    elsewhere = node_with_other_folder(empty)
+    record_file_location(empty)
 
     refused = elsewhere.run("worker")
 
     assert refused.code == 1
     assert "other nodes keep them elsewhere. Set BOWERBIRD_FILES_URL" in refused.text
     with elsewhere.start("serve", "--port", free_port()) as serving:
-        _, told = serving.communicate(timeout=20)
+        _, errors = serving.communicate(timeout=20)
     assert serving.returncode == 1
-    assert "other nodes keep them elsewhere. Set BOWERBIRD_FILES_URL" in told
+    assert "other nodes keep them elsewhere. Set BOWERBIRD_FILES_URL" in errors
     moved = elsewhere.run("migrate", "--files-moved")
-    assert "The next start says where files are kept." in moved.text
+    assert "The next server or worker that starts records where it stores files." in moved.text
     assert empty.sql("SELECT 1 FROM secret") == []
 
 
 @ON_POSTGRES
-def test_a_worker_does_nothing_before_it_knows_that_files_are_shared(empty: Library) -> None:
-    elsewhere = beside(empty)
-    mark_its_files(empty)
-    in_the_way = elsewhere.folder / "files"
+def test_a_worker_runs_no_job_until_it_knows_that_files_are_shared(empty: Library) -> None:
+    elsewhere = node_with_other_folder(empty)
+    record_file_location(empty)
+    obstacle = elsewhere.folder / "files"
     elsewhere.folder.mkdir()
-    in_the_way.write_text("")
+    obstacle.write_text("")
     add_export(empty)
 
     with elsewhere.start("worker") as process:
         assert process.stdout is not None
-        assert "Not known yet" in process.stdout.readline()
-        # Long enough to claim what is due.
+        assert "Cannot check yet" in process.stdout.readline()
+        # Long enough for a worker to claim a job.
         time.sleep(2.5)
         assert empty.value("SELECT state FROM job") == "pending"
-        in_the_way.unlink()
-        _, told = process.communicate(timeout=20)
+        obstacle.unlink()
+        _, errors = process.communicate(timeout=20)
 
     assert process.returncode == 1
-    assert "other nodes keep them elsewhere. Set BOWERBIRD_FILES_URL" in told
+    assert "other nodes keep them elsewhere. Set BOWERBIRD_FILES_URL" in errors
     assert empty.sql("SELECT state, tries FROM job") == [("pending", 0)]
 
 
-def test_a_deleted_account_leaves_no_file(empty: Library) -> None:
+def test_deleting_an_account_deletes_its_files(empty: Library) -> None:
     account_id = account_of(empty)
     folder = empty.folder / "files" / "exports" / str(account_id)
     other = empty.folder / "files" / "exports" / "77"
-    under_way = empty.folder / "scratch" / f"{account_id}-job-x1"
-    for each in (folder, other, under_way):
+    unfinished = empty.folder / "scratch" / f"{account_id}-job-x1"
+    for each in (folder, other, unfinished):
         each.mkdir(parents=True)
         (each / "job.json").write_text("[]")
 
     assert empty.run("account", "delete", EMAIL, "--yes").code == 0
 
     assert not list(folder.glob("*"))
-    assert not under_way.exists()
+    assert not unfinished.exists()
     assert list(other.glob("*"))
 
 
-def test_doctor_tells_of_jobs_and_files(empty: Library) -> None:
+def test_doctor_reports_jobs_and_files(empty: Library) -> None:
     empty.add_jobs(account_of(empty), "ja")
     failed = empty.run("doctor").text
     assert "! jobs: 1 errand failed" in failed
@@ -161,11 +161,11 @@ def test_doctor_tells_of_jobs_and_files(empty: Library) -> None:
 
     empty.run("jobs", "retry", "ja")
 
-    assert "! jobs: 1 errand pending; nobody works on them" in empty.run("doctor").text
+    assert "! jobs: 1 errand pending; no process is running them" in empty.run("doctor").text
 
 
-def test_doctor_tells_of_files_that_cannot_be_reached(empty: Library) -> None:
-    away = Library(
+def test_doctor_reports_unreachable_files(empty: Library) -> None:
+    unreachable = Library(
         {
             **empty.environment,
             "BOWERBIRD_FILES_URL": "s3://shelf",
@@ -175,8 +175,8 @@ def test_doctor_tells_of_files_that_cannot_be_reached(empty: Library) -> None:
         }
     )
 
-    ran = away.run("doctor")
+    ran = unreachable.run("doctor")
 
     assert ran.code == 1
-    assert "✗ files: The files cannot be reached in s3://shelf: " in ran.text
+    assert "✗ files: cannot reach the files in s3://shelf: " in ran.text
     assert "BOWERBIRD_FILES_S3_SECRET=(hidden)" in ran.text

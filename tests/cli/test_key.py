@@ -12,18 +12,18 @@ def library(empty: Library) -> Library:
     return empty
 
 
-def test_a_new_key_stands_alone_on_standard_output(library: Library) -> None:
+def test_a_new_key_is_the_only_text_on_standard_output(library: Library) -> None:
     with library.start("key", "create", EMAIL, "--name", "laptop") as process:
         out, err = process.communicate()
 
     parsed = parse_key(out.removesuffix("\n"))
     assert parsed
     assert parsed.account_id == library.value("SELECT account_id FROM person")
-    assert err == "Keep this key in a safe place: it cannot be shown again.\n"
+    assert err == "Store this key in a safe place. It cannot be shown again.\n"
 
 
-def test_only_the_hash_of_a_key_is_kept(library: Library) -> None:
-    text = _made(library)
+def test_only_the_hash_of_a_key_is_stored(library: Library) -> None:
+    text = _create(library)
 
     ((row),) = library.sql("SELECT key_hash, key_id, name FROM api_key")
 
@@ -31,8 +31,8 @@ def test_only_the_hash_of_a_key_is_kept(library: Library) -> None:
     assert text not in str(row)
 
 
-def test_keys_are_listed_with_name_and_state_and_without_text(library: Library) -> None:
-    texts = [_made(library, "--name", name) for name in ("laptop", "a [red]phone[/red]")]
+def test_the_list_shows_name_and_state_but_not_the_keys(library: Library) -> None:
+    texts = [_create(library, "--name", name) for name in ("laptop", "a [red]phone[/red]")]
 
     listed = library.run("key", "list", EMAIL).out
 
@@ -44,10 +44,10 @@ def test_keys_are_listed_with_name_and_state_and_without_text(library: Library) 
 
 
 @pytest.mark.parametrize("by_text", [True, False])
-def test_a_key_is_revoked_by_its_text_or_its_id(library: Library, *, by_text: bool) -> None:
-    text = _made(library)
+def test_revokes_a_key_by_its_text_or_its_id(library: Library, *, by_text: bool) -> None:
+    text = _create(library)
     key_id = _listed(library)[0][0]
-    _made(library)
+    _create(library)
 
     ran = library.run("key", "revoke", EMAIL, text if by_text else key_id)
 
@@ -56,7 +56,7 @@ def test_a_key_is_revoked_by_its_text_or_its_id(library: Library, *, by_text: bo
 
 
 def test_a_revoked_key_cannot_be_revoked_again(library: Library) -> None:
-    text = _made(library)
+    text = _create(library)
     library.run("key", "revoke", EMAIL, text)
 
     ran = library.run("key", "revoke", EMAIL, text)
@@ -65,7 +65,7 @@ def test_a_revoked_key_cannot_be_revoked_again(library: Library) -> None:
     assert ran.text.startswith("Error: That key is no live key of this account.")
 
 
-def test_a_key_of_another_account_is_neither_revoked_nor_repeated(library: Library) -> None:
+def test_a_key_of_another_account_is_neither_revoked_nor_printed(library: Library) -> None:
     library.run("account", "create", "bob@example.com")
     text = library.run("key", "create", "bob@example.com").out.strip()
 
@@ -77,20 +77,20 @@ def test_a_key_of_another_account_is_neither_revoked_nor_repeated(library: Libra
 
 
 @pytest.mark.parametrize("key", ["nope", "", "ключ", "x\udcff"])
-def test_an_unknown_key_is_refused_in_one_sentence(library: Library, key: str) -> None:
-    _made(library)
+def test_an_unknown_key_is_refused_with_one_sentence(library: Library, key: str) -> None:
+    _create(library)
 
     ran = library.run("key", "revoke", EMAIL, key)
 
     assert ran.code == 1
     assert ran.text == (
         f"Error: Key {key!a} is no live key of this account. "
-        "See them with: bowerbird key list EMAIL"
+        "To list keys, run: bowerbird key list EMAIL"
     )
 
 
 @pytest.mark.parametrize("name", ["x" * 101, "bell\a"])
-def test_a_name_that_no_list_can_show_is_refused(library: Library, name: str) -> None:
+def test_a_name_that_cannot_be_printed_in_the_list_is_refused(library: Library, name: str) -> None:
     ran = library.run("key", "create", EMAIL, "--name", name)
 
     assert (ran.code, ran.text) == (
@@ -99,7 +99,7 @@ def test_a_name_that_no_list_can_show_is_refused(library: Library, name: str) ->
     )
 
 
-def _made(library: Library, *options: str) -> str:
+def _create(library: Library, *options: str) -> str:
     return library.run("key", "create", EMAIL, *options).out.splitlines()[-1]
 
 

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from bowerbird import __version__
 from bowerbird.cli import commands
-from bowerbird.cli.spec import PROMISED
+from bowerbird.cli.spec import PUBLISHED
 from bowerbird.openapi import specification
 from bowerbird.openapi.compatibility import Rule, breaks
 
@@ -69,13 +69,13 @@ def needs(document: Json, name: str, field: str) -> None:
 
 
 def test_the_promise_is_kept() -> None:
-    promised = json.loads((ROOT / PROMISED).read_text(encoding="utf-8"))
+    promised = json.loads((ROOT / PUBLISHED).read_text(encoding="utf-8"))
 
     assert [str(found) for found in breaks(promised, made(), date.today())] == []  # noqa: DTZ011 - a day off is none
 
 
 def test_what_this_release_offers_is_promised() -> None:
-    promised = json.loads((ROOT / PROMISED).read_text(encoding="utf-8"))
+    promised = json.loads((ROOT / PUBLISHED).read_text(encoding="utf-8"))
 
     assert promised["info"]["version"] == __version__, "run: bowerbird spec --publish"
 
@@ -402,7 +402,7 @@ def test_publishing_refuses_what_would_break_a_promise(
         shutil.copytree(ROOT / folder, tmp_path / folder)
     promised = made()
     schema(promised, "Bookmark")["properties"]["mood"] = {"type": "string"}
-    file = tmp_path / PROMISED
+    file = tmp_path / PUBLISHED
     file.write_text(json.dumps(promised), encoding="utf-8")
 
     for option in ("--publish", "--check"):
@@ -419,7 +419,7 @@ def test_publishing_takes_an_addition_into_the_promise(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    file = tmp_path / PROMISED
+    file = tmp_path / PUBLISHED
     promised = made()
     del promised["paths"]["/v1/labels"]
     file.parent.mkdir(parents=True)
@@ -427,5 +427,5 @@ def test_publishing_takes_an_addition_into_the_promise(
 
     ran = CliRunner().invoke(commands, ["spec", "--publish"])
 
-    assert (ran.exit_code, ran.output) == (0, f"wrote {PROMISED}\n")
+    assert (ran.exit_code, ran.output) == (0, f"wrote {PUBLISHED}\n")
     assert json.loads(file.read_text(encoding="utf-8")) == made()

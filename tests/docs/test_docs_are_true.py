@@ -8,7 +8,7 @@ from urllib.parse import unquote
 import pytest
 
 from bowerbird.cli import commands
-from bowerbird.cli.spec import made_files
+from bowerbird.cli.spec import generated_files
 from bowerbird.errors import CATALOGUE, Code
 from bowerbird.settings import PREFIX, BadSetting, Settings
 
@@ -27,9 +27,9 @@ def text_of(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("path", made_files())
+@pytest.mark.parametrize("path", generated_files())
 def test_what_is_made_from_the_code_is_unchanged(path: str) -> None:
-    assert text_of(ROOT / path) == made_files()[path], "run: make generate"
+    assert text_of(ROOT / path) == generated_files()[path], "run: make generate"
 
 
 def test_every_code_has_a_meaning() -> None:

@@ -1,4 +1,4 @@
-"""The command line: one file a group of commands. Every failure is one sentence on stderr."""
+"""The command line: one module per group of commands. Every failure is one sentence on stderr."""
 
 import sys
 
@@ -8,18 +8,18 @@ from bowerbird import __version__
 from bowerbird.cli import (
     accounts,
     backups,
-    checking,
+    checks,
     digests,
     doctor,
-    embedding,
-    importing,
+    embed,
+    import_files,
     jobs,
     keys,
-    notifying,
-    serving,
+    serve,
     spec,
+    sunset,
 )
-from bowerbird.cli.failures import told
+from bowerbird.cli.failures import print_failure_and_exit
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -31,38 +31,38 @@ def commands() -> None:
     """
 
 
-def _with_lines_kept(command: click.Command) -> click.Command:
-    r"""Docstrings are raw, so click's mark "\b" arrives as two characters; this makes it one."""
+def _with_line_breaks_kept(command: click.Command) -> click.Command:
+    r"""Replaces the two characters "\b" of our raw docstrings by the one that click looks for."""
     if command.help:
         command.help = command.help.replace("\\b\n", "\b\n")
     if isinstance(command, click.Group):
         for part in command.commands.values():
-            _with_lines_kept(part)
+            _with_line_breaks_kept(part)
     return command
 
 
 for _command in (
-    serving.serve,
-    serving.worker,
-    serving.migrate,
-    serving.version,
+    serve.serve,
+    serve.worker,
+    serve.migrate,
+    serve.version,
     accounts.account,
     keys.key,
-    importing.import_files,
+    import_files.import_files,
     digests.digest,
-    embedding.embed,
+    embed.embed,
     backups.backup,
     backups.restore,
     jobs.jobs,
-    checking.check,
+    checks.check,
     doctor.doctor,
-    notifying.notify_sunset,
+    sunset.notify_sunset,
     spec.spec,
 ):
-    commands.add_command(_with_lines_kept(_command))
+    commands.add_command(_with_line_breaks_kept(_command))
 
 
 def main() -> None:
-    with told():
+    with print_failure_and_exit():
         commands(prog_name="bowerbird")
     sys.exit(0)

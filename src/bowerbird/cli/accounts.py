@@ -1,4 +1,4 @@
-"""`account`: makes, lists, changes, exports and deletes accounts."""
+"""`account`: creates, lists, changes, exports and deletes accounts."""
 
 import sys
 from collections.abc import AsyncIterator
@@ -7,33 +7,31 @@ from typing import IO, Final
 
 import click
 
-from bowerbird.cli import new_files, tables
+from bowerbird.cli import atomic_files, tables
 from bowerbird.cli.context import LibraryContext, with_library
-from bowerbird.cli.progress import Advance, shown_steps
+from bowerbird.cli.progress import Advance, progress_bars
 from bowerbird.library.accounts.account_export import AccountExports, Piece
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.model.accounts import Account, Membership, Plan
 from bowerbird.model.instants import without_offset
 from bowerbird.storage.files.files import Files
 
-_PLAN = click.Choice([plan.value for plan in Plan])
-
-
+_PLAN: Final = click.Choice([plan.value for plan in Plan])
 _INTERRUPTED: Final = 130
 
 
 @click.group()
 def account() -> None:
-    """Make, list, change, export and delete accounts."""
+    """Create, list, change, export and delete accounts."""
 
 
 @account.command()
 @click.argument("email")
 @click.option(
-    "--plan", type=_PLAN, help="The first account is pro, later ones as SIGNUP_PLAN says."
+    "--plan", type=_PLAN, help="Default: pro for the first account, then BOWERBIRD_SIGNUP_PLAN."
 )
 def create(email: str, plan: str | None) -> None:
-    r"""Make an account; print its id.
+    r"""Create an account and print its id.
 
     \b
     Example:
@@ -43,17 +41,17 @@ def create(email: str, plan: str | None) -> None:
 
     async def work(opened: LibraryContext) -> int:
         accounts = Accounts(opened.database, opened.clock)
-        wanted = plan or await accounts.default_plan(opened.settings.signup_plan)
-        return await accounts.create(email, wanted)
+        chosen = plan or await accounts.default_plan(opened.settings.signup_plan)
+        return await accounts.create(email, chosen)
 
     click.echo(with_library(work))
 
 
 @account.command("list")
 def list_accounts() -> None:
-    r"""Show all accounts: id, address, plan, number of bookmarks, day of making.
+    r"""List all accounts: id, email, plan, number of bookmarks, date of creation.
 
-    Tab-separated when the output is not a terminal.
+    The columns are tab-separated when the output is not a terminal.
 
     \b
     Example:
@@ -61,30 +59,30 @@ def list_accounts() -> None:
       bowerbird account list | cut -f2
     """
     members = with_library(lambda opened: Accounts(opened.database, opened.clock).all())
-    tables.show(("Id", "E-mail", "Plan", "Bookmarks", "Made"), [_row(m) for m in members])
+    tables.print_rows(("Id", "Email", "Plan", "Bookmarks", "Created"), [_row(m) for m in members])
 
 
 @account.command()
 @click.argument("email")
 @click.argument("plan", type=_PLAN)
 def plan(email: str, plan: str) -> None:
-    r"""Change the plan of an account; it holds from the next request on.
+    r"""Change the plan of an account. The new plan applies from the next request.
 
     \b
     Example:
       bowerbird account plan you@example.com pro
     """
     with_library(lambda opened: Accounts(opened.database, opened.clock).set_plan(email, plan))
-    click.echo(f"{email.strip()} has the plan {plan}.")
+    click.echo(f"{email.strip()} now has the plan {plan}.")
 
 
 @account.command()
 @click.argument("email")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def delete(email: str, *, yes: bool) -> None:
-    r"""Delete an account and every trace of it: bookmarks, labels, views, keys, exports.
+    r"""Delete an account and all its data: bookmarks, labels, views, keys, exports.
 
-    Cannot be undone. Interrupted, it is finished by running it again.
+    You cannot undo this. If the command is interrupted, run it again to finish.
 
     \b
     Example:
@@ -92,9 +90,9 @@ def delete(email: str, *, yes: bool) -> None:
       bowerbird account delete you@example.com
     """
     if not yes:
-        click.confirm(f"Delete {email.strip()} with all bookmarks, for good?", abort=True)
+        click.confirm(f"Permanently delete {email.strip()} and all its bookmarks?", abort=True)
     try:
-        with shown_steps() as advance:
+        with progress_bars() as advance:
             removed = with_library(
                 lambda opened: Accounts(opened.database, opened.clock).delete(
                     email,
@@ -104,7 +102,10 @@ def delete(email: str, *, yes: bool) -> None:
             )
     except KeyboardInterrupt:
         again = f"bowerbird account delete {email.strip()}"
-        click.echo(f"Stopped half-way: nobody can use the account. Finish with: {again}", err=True)
+        click.echo(
+            f"Interrupted. The account is partly deleted and cannot be used. To finish: {again}",
+            err=True,
+        )
         sys.exit(_INTERRUPTED)
     click.echo(f"Deleted {email.strip()} and {removed} bookmarks.")
 
@@ -114,25 +115,25 @@ def delete(email: str, *, yes: bool) -> None:
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--force", is_flag=True, help="Overwrite FILE if it exists.")
 def export(email: str, file: Path, *, force: bool) -> None:
-    r"""Write all that an account holds to FILE, as JSON.
+    r"""Write all data of an account to FILE, as JSON.
 
-    The file holds address, plan, names of the keys, call counts, labels, Smart Views, digests,
-    every bookmark in the API's own shape and the trash; `bowerbird import` reads the bookmarks
-    back.
+    The file contains the email address, the plan, the names of the keys, call counts, labels,
+    Smart Views, digests, the trash, and every bookmark in the format of the API.
+    `bowerbird import` reads the bookmarks back.
 
     \b
     Example:
       bowerbird account export you@example.com you.json
     """
-    new_files.refuse_to_overwrite(file, force=force)
+    atomic_files.refuse_to_overwrite(file, force=force)
 
     async def work(opened: LibraryContext, output: IO[bytes], advance: Advance) -> int:
         found = await Accounts(opened.database, opened.clock).find(email)
         return await _write(AccountExports(opened.database).pieces(found), found, output, advance)
 
-    with new_files.written_whole(file) as output, shown_steps() as advance:
+    with atomic_files.written_atomically(file) as output, progress_bars() as advance:
         count = with_library(lambda opened: work(opened, output, advance))
-    click.echo(f"Wrote {count} bookmarks and all else of {email.strip()} to {file}.")
+    click.echo(f"Wrote {count} bookmarks and all other data of {email.strip()} to {file}.")
 
 
 async def _write(

@@ -1,11 +1,11 @@
-"""`backup` and `restore`: a SQLite library to one file, and back."""
+"""`backup` and `restore`: copy a SQLite library to one file, and back."""
 
 from pathlib import Path
 
 import click
 
 from bowerbird.cli.context import settings_from_environment
-from bowerbird.cli.progress import shown_steps
+from bowerbird.cli.progress import progress_bars
 from bowerbird.clock import system_clock
 from bowerbird.settings import Settings
 from bowerbird.storage.backup import copies
@@ -16,35 +16,35 @@ from bowerbird.storage.sqlite.database import FILE_NAME
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--force", is_flag=True, help="Overwrite FILE if it exists.")
 def backup(file: Path, *, force: bool) -> None:
-    r"""Copy the library, with its files and secrets, to FILE while the server runs.
+    r"""Copy the library to FILE while the server runs.
 
-    The copy is of one moment, and is checked before it takes its name. Keep it as safe as the
-    library itself: it holds everything.
+    The copy is a consistent snapshot, and the command verifies it before it creates FILE. The
+    copy includes files and secrets, so protect it as well as the library.
 
     \b
     Example:
       bowerbird backup /var/backups/bowerbird-monday.tar
     """
     settings = _sqlite_settings("pg_dump")
-    with shown_steps() as advance:
+    with progress_bars() as advance:
         manifest = copies.back_up(
             settings.data_dir, file, overwrite=force, clock=system_clock, advance=advance
         )
     size = sum(member.size for member in manifest.members.values())
     click.echo(
-        f"Wrote and checked {file}: the database and {_files(len(manifest.members) - 1)}, "
+        f"Wrote and verified {file}: the database and {_files(len(manifest.members) - 1)}, "
         f"{size / 1e6:,.1f} MB."
     )
 
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--yes", is_flag=True, help="Do not ask before the library is replaced.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def restore(file: Path, *, yes: bool) -> None:
-    r"""Replace the library by the copy in FILE. Stop the server first.
+    r"""Replace the library with the backup in FILE. Stop the server first.
 
-    FILE is checked whole before anything is touched, and the library that was there is kept
-    beside the new one. What clients remember of it by ETag no longer counts.
+    The command verifies FILE completely before it changes anything, and keeps the previous
+    library next to the new one. ETags that clients received before the restore become invalid.
 
     \b
     Example:
@@ -54,21 +54,21 @@ def restore(file: Path, *, yes: bool) -> None:
     library = settings.data_dir / FILE_NAME
     if library.exists() and not yes:
         click.confirm(f"Replace the library in {settings.data_dir}?", abort=True)
-    with shown_steps() as advance:
+    with progress_bars() as advance:
         restored = copies.restore(settings.data_dir, file, advance)
-    click.echo(f"Restored {library} as it was at {restored.manifest.made_at}.")
+    click.echo(f"Restored {library} as of {restored.manifest.made_at}.")
     for name in restored.migrated:
         click.echo(f"applied {name}")
     if restored.kept:
         kept = " and ".join(map(str, restored.kept))
-        click.echo(f"What was there is kept as {kept}; remove it when you do not need it any more.")
+        click.echo(f"The previous library is kept as {kept}. Delete it when you no longer need it.")
 
 
 def _sqlite_settings(tool: str) -> Settings:
     settings = settings_from_environment()
     if not settings.is_sqlite:
         raise click.ClickException(
-            f"This library is in PostgreSQL: use {tool}, as docs/postgresql.md shows."
+            f"This library uses PostgreSQL. Use {tool} instead; see docs/postgresql.md."
         )
     return settings
 

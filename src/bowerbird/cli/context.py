@@ -1,4 +1,4 @@
-"""The library as a command uses it: opened, shared with a running server, closed again."""
+"""Opens the library for a command, also while a server uses it, and closes it afterwards."""
 
 import asyncio
 import math
@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
-from bowerbird.cli.hints import hinted
+from bowerbird.cli.suggested_commands import with_suggestion
 from bowerbird.clock import Clock, system_clock
 from bowerbird.errors import Refusal
 from bowerbird.settings import Settings
@@ -31,7 +31,7 @@ def settings_from_environment() -> Settings:
 
 
 def with_library(work: Callable[[LibraryContext], Awaitable[T]]) -> T:
-    """Runs `work` on the library that the settings name."""
+    """Runs `work` with the library that the environment variables configure."""
 
     async def run() -> T:
         async with opened_library(settings_from_environment()) as opened:
@@ -40,15 +40,15 @@ def with_library(work: Callable[[LibraryContext], Awaitable[T]]) -> T:
     try:
         return asyncio.run(run())
     except Refusal as refusal:
-        raise hinted(refusal) from None
+        raise with_suggestion(refusal) from None
 
 
 @asynccontextmanager
 async def opened_library(settings: Settings) -> AsyncIterator[LibraryContext]:
     if not settings.is_sqlite:
         await postgres_schema.require_ready(settings.database_url)
-    # A command reads a library once through: its memory stays small whatever the library's size,
-    # and it may take its time.
+    # Some commands read the whole library. Without memory mapping that takes little memory, and
+    # without a time limit it may take long: no client waits for it.
     database = await open_database(settings, is_mapped=False, read_limit_s=math.inf)
     try:
         yield LibraryContext(settings, database, system_clock)

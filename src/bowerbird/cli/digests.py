@@ -1,4 +1,4 @@
-"""`digest`: makes, prints and mails an account's digest."""
+"""`digest`: creates, prints and emails an account's digest."""
 
 import sys
 from datetime import date, datetime
@@ -25,7 +25,7 @@ from bowerbird.search.models import Models
 from bowerbird.settings import PREFIX
 from bowerbird.storage.digests.digests import DigestStore
 
-# Within them a calendar has a week before and a year after every day.
+# The calendar needs room for a week before and a year after every day.
 _FIRST_YEAR: Final = 1971
 _LAST_YEAR: Final = 9990
 
@@ -35,19 +35,19 @@ _LAST_YEAR: Final = 9990
 @click.option(
     "--period",
     type=click.Choice([kind.value for kind in PeriodKind]),
-    help="A day or a week; without it, as the account wants it (a week if it wants none).",
+    help="Default: the account's own setting, or weekly if its digests are off.",
 )
 @click.option(
     "--date",
     "day",
     type=click.DateTime(["%Y-%m-%d"]),
-    help="Of the period with this day; without it, of the latest whose digest is due.",
+    help="A day of the period. Default: the latest period whose digest is due.",
 )
-@click.option("--send", is_flag=True, help="Mail it to the account's address.")
+@click.option("--send", is_flag=True, help="Email the digest to the account's address.")
 def digest(email: str, period: str | None, day: datetime | None, *, send: bool) -> None:
-    r"""Print an account's digest as Markdown; it is made if that was not done yet.
+    r"""Print an account's digest as Markdown. Create it first if it does not exist.
 
-    Sent once, a digest is not sent again. Exits with 1 when --send could not send it.
+    A digest is emailed only once. Exits with 1 if --send could not send it.
 
     \b
     Example:
@@ -60,81 +60,85 @@ def digest(email: str, period: str | None, day: datetime | None, *, send: bool) 
     async def work(opened: LibraryContext) -> tuple[str, Mailing | None]:
         if send and not Mailer(opened.settings).is_ready:
             raise Refusal(
-                Code.INVALID_REQUEST, f"No mail server is set. Set {PREFIX}SMTP_URL to send mail."
+                Code.INVALID_REQUEST, f"No mail server is configured. Set {PREFIX}SMTP_URL."
             )
         account = await Accounts(opened.database, opened.clock).find(email)
-        found = await _made(opened, account, kind, None if day is None else day.date())
-        shown = await Digests(opened.database, opened.clock, can_mail=send).get(
+        found = await _create(opened, account, kind, None if day is None else day.date())
+        response = await Digests(opened.database, opened.clock, can_mail=send).get(
             account, found.digest_id, "markdown"
         )
-        return str(shown.markdown), await _sent(opened, account, found) if send else None
+        return str(response.markdown), await _send(opened, account, found) if send else None
 
     markdown, mailing = with_library(work)
     click.echo(markdown, nl=False)
     if mailing is not None:
-        _tell(email.strip(), mailing)
+        _print_delivery(email.strip(), mailing)
 
 
-async def _made(
+async def _create(
     opened: LibraryContext, account: Account, kind: PeriodKind | None, day: date | None
 ) -> Digest:
     period = await _period(opened, account, kind, day)
     models = Models(opened.settings)
     topics = DigestTopics(opened.database, SemanticSearch(opened.database, models))
-    making = DigestCreation(
+    creation = DigestCreation(
         opened.database,
         opened.clock,
         introductions=Introductions(opened.settings),
-        # As the worker chooses: whoever makes it, it is the same digest.
+        # The worker passes the same, so both create the same digest.
         topics=topics.of,
     )
     try:
-        made = await making.make(account, period)
+        created = await creation.make(account, period)
     finally:
         await models.close()
-    if made is None:
-        raise Refusal(Code.NOT_FOUND, f"There is nothing to tell of {title_of(period)}.")
-    return made
+    if created is None:
+        raise Refusal(Code.NOT_FOUND, f"There is nothing to report for {title_of(period)}.")
+    return created
 
 
 async def _period(
     opened: LibraryContext, account: Account, kind: PeriodKind | None, day: date | None
 ) -> Period:
-    wanted = await DigestStore(opened.database).preferences(account.account_id)
-    zone, now = zone_of(wanted.time_zone), opened.clock()
-    kind = kind or wanted.kind or PeriodKind.WEEKLY
+    preferences = await DigestStore(opened.database).preferences(account.account_id)
+    zone, now = zone_of(preferences.time_zone), opened.clock()
+    kind = kind or preferences.kind or PeriodKind.WEEKLY
     if day is None:
-        return latest_due(kind, zone, wanted.hour, now)
+        return latest_due(kind, zone, preferences.hour, now)
     if not _FIRST_YEAR <= day.year <= _LAST_YEAR:
         raise Refusal(
             Code.INVALID_REQUEST,
-            f"--date {day} is out of range: it must be of the years {_FIRST_YEAR} to {_LAST_YEAR}.",
+            f"--date {day} is out of range. Its year must be {_FIRST_YEAR} to {_LAST_YEAR}.",
         )
     period = containing(kind, day)
     if period.end(zone) > now:
         raise Refusal(
-            Code.INVALID_REQUEST, f"{title_of(period)} is not over yet in {wanted.time_zone}."
+            Code.INVALID_REQUEST, f"{title_of(period)} is not over yet in {preferences.time_zone}."
         )
     return period
 
 
-async def _sent(opened: LibraryContext, account: Account, found: Digest) -> Mailing:
+async def _send(opened: LibraryContext, account: Account, found: Digest) -> Mailing:
     if found.mailing.state in (MailState.SENT, MailState.SENDING):
         when = without_offset(found.mailing.at)[:16].replace("T", " ")
         raise Refusal(
-            Code.INVALID_REQUEST, f"That digest was mailed at {when} UTC; it is not sent again."
+            Code.INVALID_REQUEST,
+            f"This digest was emailed at {when} UTC. A digest is emailed only once.",
         )
-    wanted = await DigestStore(opened.database).preferences(account.account_id)
-    if not wanted.is_mailed:
-        click.echo("This account takes no letters; this one goes because you ask for it.", err=True)
+    preferences = await DigestStore(opened.database).preferences(account.account_id)
+    if not preferences.is_mailed:
+        click.echo(
+            "This account has turned digest emails off. Sending this one because of --send.",
+            err=True,
+        )
     mailer = Mailer(opened.settings)
-    mail = DigestEmails(opened.database, opened.clock, mailer.send, opened.settings.site_origin)
-    return await mail.send_by_hand(account.account_id, found)
+    emails = DigestEmails(opened.database, opened.clock, mailer.send, opened.settings.site_origin)
+    return await emails.send_by_hand(account.account_id, found)
 
 
-def _tell(email: str, mailing: Mailing) -> None:
+def _print_delivery(email: str, mailing: Mailing) -> None:
     if mailing.state is MailState.SENT:
-        click.echo(f"Mailed to {email}.", err=True)
+        click.echo(f"Emailed to {email}.", err=True)
         return
-    click.echo(f"Not mailed to {email} ({mailing.state}): {mailing.reason}", err=True)
+    click.echo(f"Not emailed to {email} ({mailing.state}): {mailing.reason}", err=True)
     sys.exit(1)

@@ -1,8 +1,9 @@
-"""What goes wrong, told in one sentence instead of a traceback."""
+"""Prints an expected failure as one sentence instead of a traceback."""
 
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 import click
 
@@ -15,7 +16,7 @@ from bowerbird.storage.sqlite.replacing import LibraryInUse
 from bowerbird.storage.sqlite.schema import FolderInUse
 from bowerbird.wire.deprecation import BadDeprecation
 
-_TOLD = (
+_EXPECTED: Final = (
     Refusal,
     BadSetting,
     SchemaProblem,
@@ -28,10 +29,10 @@ _TOLD = (
 
 
 @contextmanager
-def told() -> Iterator[None]:
+def print_failure_and_exit() -> Iterator[None]:
     try:
         yield
-    except _TOLD as error:
+    except _EXPECTED as error:
         click.echo(f"Error: {error}", err=True)
         sys.exit(1)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""`jobs`: lists background jobs, begins one anew, ends one."""
+"""`jobs`: lists, retries and cancels background jobs."""
 
 from typing import Final
 
@@ -11,7 +11,10 @@ from bowerbird.model.jobs import JobResponse
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.jobs import JobStore
 
-_COLUMNS: Final = ("Id", "Account", "Kind", "State", "Tries", "Done", "Made (UTC)", "Error")
+_COLUMNS: Final = (
+    *("Id", "Account", "Kind", "State", "Attempts", "Progress"),
+    *("Created (UTC)", "Error"),
+)
 
 
 @click.group()
@@ -20,11 +23,16 @@ def jobs() -> None:
 
 
 @jobs.command("list")
-@click.option("--limit", type=click.IntRange(1, 10_000), default=50, help="How many, newest first.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1, 10_000),
+    default=50,
+    help="Maximum number of jobs, newest first.",
+)
 def list_jobs(limit: int) -> None:
-    r"""Show jobs: id, account, kind, state, tries, progress, time of making, why it failed.
+    r"""List jobs: id, account, kind, state, attempts, progress, time of creation, error.
 
-    Tab-separated when the output is not a terminal.
+    The columns are tab-separated when the output is not a terminal.
 
     \b
     Example:
@@ -37,13 +45,13 @@ def list_jobs(limit: int) -> None:
         emails = await _emails(opened, {job.account_id for job in found})
         return [_row(job, emails[job.account_id]) for job in found]
 
-    tables.show(_COLUMNS, with_library(work))
+    tables.print_rows(_COLUMNS, with_library(work))
 
 
 @jobs.command()
 @click.argument("job_id", metavar="JOB-ID")
 def retry(job_id: str) -> None:
-    r"""Put a failed job back into the queue, with all its tries.
+    r"""Put a failed job back into the queue, with its full number of attempts.
 
     \b
     Example:
@@ -55,14 +63,16 @@ def retry(job_id: str) -> None:
         return await store.retry(await _owner(store, job_id), job_id)
 
     if not with_library(work):
-        raise click.ClickException("It has not failed, or the same is under way already.")
-    click.echo(f"Job {job_id} is in the queue again.")
+        raise click.ClickException(
+            f"Job {job_id} has not failed, or the same work is already queued or running."
+        )
+    click.echo(f"Job {job_id} is queued again.")
 
 
 @jobs.command()
 @click.argument("job_id", metavar="JOB-ID")
 def cancel(job_id: str) -> None:
-    r"""End a job that waits or is being worked on; it ends as failed.
+    r"""Cancel a queued or running job. Its state becomes failed.
 
     \b
     Example:
@@ -74,14 +84,14 @@ def cancel(job_id: str) -> None:
         return await store.cancel(await _owner(store, job_id), job_id, now=opened.clock())
 
     if not with_library(work):
-        raise click.ClickException("It has ended already.")
-    click.echo(f"Job {job_id} is cancelled.")
+        raise click.ClickException(f"Job {job_id} has already ended.")
+    click.echo(f"Cancelled job {job_id}.")
 
 
 async def _owner(store: JobStore, job_id: str) -> int:
     account_id = await store.owner(job_id)
     if account_id is None:
-        sentence = f"There is no job {job_id!r}. List them with: bowerbird jobs list"
+        sentence = f"No job has the id {job_id!r}. To list jobs, run: bowerbird jobs list"
         raise click.ClickException(sentence)
     return account_id
 
@@ -89,11 +99,14 @@ async def _owner(store: JobStore, job_id: str) -> int:
 async def _emails(opened: LibraryContext, account_ids: set[int]) -> dict[int, str]:
     accounts = AccountStore(opened.database)
     found = {each: await accounts.membership(each) for each in account_ids}
-    # An account may be half deleted; then its number is all there is.
+    # A partly deleted account has no email any more, only its id.
     return {each: member.email if member else str(each) for each, member in found.items()}
 
 
 def _row(job: JobResponse, email: str) -> list[str]:
-    made = without_offset(job.created_at)[:19]
-    done = f"{job.done}/{job.total}"
-    return [job.job_id, email, job.kind, job.state, str(job.tries), done, made, job.error or ""]
+    created_at = without_offset(job.created_at)[:19]
+    progress = f"{job.done}/{job.total}"
+    return [
+        *(job.job_id, email, job.kind, job.state, str(job.tries), progress),
+        *(created_at, job.error or ""),
+    ]

@@ -1,4 +1,4 @@
-"""`key`: makes, lists and revokes an account's API keys."""
+"""`key`: creates, lists and revokes an account's API keys."""
 
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
@@ -17,14 +17,14 @@ T = TypeVar("T")
 
 @click.group()
 def key() -> None:
-    """Make, list and revoke API keys."""
+    """Create, list and revoke API keys."""
 
 
 @key.command()
 @click.argument("email")
-@click.option("--name", default="", help="What the key is for, to know it again in the list.")
+@click.option("--name", default="", help="A name that identifies the key in the list.")
 def create(email: str, name: str) -> None:
-    r"""Make a key for an account; print it, once.
+    r"""Create a key for an account and print it. It cannot be shown again.
 
     \b
     Example:
@@ -32,30 +32,31 @@ def create(email: str, name: str) -> None:
       KEY=$(bowerbird key create you@example.com)
     """
     text = _with_keys(email, lambda keys, account_id: keys.create(account_id, name))
-    click.echo("Keep this key in a safe place: it cannot be shown again.", err=True)
+    click.echo("Store this key in a safe place. It cannot be shown again.", err=True)
     click.echo(text)
 
 
 @key.command("list")
 @click.argument("email")
 def list_keys(email: str) -> None:
-    r"""Show the keys of an account: id, state, time of making, name. Their texts are not kept.
+    r"""List the keys of an account: id, state, time of creation, name.
 
-    Tab-separated when the output is not a terminal.
+    The keys themselves are not stored, only their hashes. The columns are tab-separated when the
+    output is not a terminal.
 
     \b
     Example:
       bowerbird key list you@example.com
     """
     found = _with_keys(email, lambda keys, account_id: keys.all(account_id))
-    tables.show(("Id", "State", "Made (UTC)", "Name"), [_row(key) for key in found])
+    tables.print_rows(("Id", "State", "Created (UTC)", "Name"), [_row(key) for key in found])
 
 
 @key.command()
 @click.argument("email")
 @click.argument("key_or_id", metavar="KEY-OR-ID")
 def revoke(email: str, key_or_id: str) -> None:
-    r"""Revoke a key by its text or its id; it is refused from the next request on.
+    r"""Revoke a key. The server rejects it from the next request.
 
     \b
     Example:
@@ -65,10 +66,10 @@ def revoke(email: str, key_or_id: str) -> None:
     click.echo(f"Revoked key {key_id}.")
 
 
-def _with_keys(email: str, use: Callable[[Keys, int], Awaitable[T]]) -> T:
+def _with_keys(email: str, action: Callable[[Keys, int], Awaitable[T]]) -> T:
     async def work(opened: LibraryContext) -> T:
         account = await Accounts(opened.database, opened.clock).find(email)
-        return await use(Keys(opened.database, opened.clock), account.account_id)
+        return await action(Keys(opened.database, opened.clock), account.account_id)
 
     return with_library(work)
 

@@ -1,4 +1,4 @@
-"""Whether a port can be listened on, or who listens there."""
+"""Finds out whether a port is free, and otherwise whether Bowerbird listens on it."""
 
 import contextlib
 import http.client
@@ -6,20 +6,20 @@ import socket
 from enum import Enum
 from typing import Final
 
-_LIMIT_S: Final = 2
-# What each of our own pages says and a stranger's hardly does.
-_SIGNS: Final = {"/v1/bookmarks": b'"UNAUTHORIZED"', "/metrics": b"bowerbird_"}
+_TIMEOUT_S: Final = 2
+# Text that identifies our own response at each path.
+_OUR_RESPONSES: Final = {"/v1/bookmarks": b'"UNAUTHORIZED"', "/metrics": b"bowerbird_"}
 
 
 class Port(Enum):
     FREE = "is free"
     OURS = "is served by bowerbird"
-    TAKEN = "is used by another program"
-    UNUSABLE = "is no address of this machine, or needs more rights"
+    OTHER_PROGRAM = "is used by another program"
+    UNUSABLE = "is not an address of this machine, or this user may not listen on it"
 
 
-def state_of(host: str, port: int, path: str) -> Port:
-    """Tries to listen; asks for one of our own pages if somebody already does."""
+def port_state(host: str, port: int, path: str) -> Port:
+    """Tries to listen. If a program already does, requests `path` from it to identify it."""
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except OSError:
@@ -32,18 +32,20 @@ def state_of(host: str, port: int, path: str) -> Port:
         except PermissionError:
             return Port.UNUSABLE
         except OSError:
-            return _taken(host, port, path)
+            return _identify_listener(host, port, path)
     return Port.FREE
 
 
-def _taken(host: str, port: int, path: str) -> Port:
+def _identify_listener(host: str, port: int, path: str) -> Port:
     reachable = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - compared only
-    with contextlib.closing(http.client.HTTPConnection(reachable, port, timeout=_LIMIT_S)) as asked:
+    with contextlib.closing(
+        http.client.HTTPConnection(reachable, port, timeout=_TIMEOUT_S)
+    ) as connection:
         try:
-            asked.request("GET", path)
-            body = asked.getresponse().read(1 << 20)
+            connection.request("GET", path)
+            body = connection.getresponse().read(1 << 20)
         except ConnectionRefusedError:
             return Port.UNUSABLE
         except (OSError, http.client.HTTPException):
-            return Port.TAKEN
-    return Port.OURS if _SIGNS[path] in body else Port.TAKEN
+            return Port.OTHER_PROGRAM
+    return Port.OURS if _OUR_RESPONSES[path] in body else Port.OTHER_PROGRAM

@@ -1,4 +1,4 @@
-"""Progress of long work, step by step, on stderr and for people only."""
+"""Shows the progress of long work on stderr, if that is a terminal."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,11 +10,11 @@ Advance = Callable[[str, int, int], None]
 
 
 @contextmanager
-def shown_steps() -> Iterator[Advance]:
-    """Gives a function that is told what is done, how much of it, and how much it is."""
+def progress_bars() -> Iterator[Advance]:
+    """Yields a function that takes a step's description, the amount done and the total."""
     console = Console(stderr=True)
     bar = Progress(
-        # A file's name may look like markup.
+        # A file name may look like markup.
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         TaskProgressColumn(),
@@ -25,10 +25,10 @@ def shown_steps() -> Iterator[Advance]:
     )
     tasks = {}
 
-    def advance(what: str, done: int, total: int) -> None:
-        if what not in tasks:
-            tasks[what] = bar.add_task(what, total=total)
-        bar.update(tasks[what], completed=done, total=total)
+    def advance(description: str, done: int, total: int) -> None:
+        if description not in tasks:
+            tasks[description] = bar.add_task(description, total=total)
+        bar.update(tasks[description], completed=done, total=total)
 
     with bar:
         yield advance

@@ -1,4 +1,4 @@
-"""Tables: drawn for people, tab-separated for programs."""
+"""Prints rows as a table on a terminal, and tab-separated for programs."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 
-def show(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def print_rows(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     console = Console()
     if not console.is_terminal:
         for row in rows:
@@ -16,6 +16,6 @@ def show(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         return
     table = Table(*columns, box=None, header_style="bold", pad_edge=False)
     for row in rows:
-        # As text: a name may hold what rich takes for markup.
+        # `Text` prevents rich from reading a name as markup.
         table.add_row(*map(Text, row))
     console.print(table)

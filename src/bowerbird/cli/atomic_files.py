@@ -1,4 +1,4 @@
-"""Files that come into being whole or not at all."""
+"""Writes a file completely or not at all."""
 
 import os
 import secrets
@@ -12,14 +12,14 @@ import click
 
 def refuse_to_overwrite(file: Path, *, force: bool) -> None:
     if file.exists() and not force:
-        raise click.ClickException(f"{file} exists. Overwrite it with --force.")
+        raise click.ClickException(f"{file} already exists. To overwrite it, use --force.")
 
 
 @contextmanager
-def written_whole(file: Path) -> Iterator[IO[bytes]]:
-    """A file beside the wanted one that takes its name at the end, or goes when something fails."""
+def written_atomically(file: Path) -> Iterator[IO[bytes]]:
+    """Opens a temporary file that replaces `file` on success and is deleted on failure."""
     part = file.with_name(f".{file.name}.{secrets.token_hex(4)}.part")
-    # For the owner alone: it holds a whole library.
+    # Only the owner may read it: it holds a whole library.
     descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as output:

@@ -33,7 +33,9 @@ from bowerbird.storage.sqlite import schema as sqlite_schema
 @click.command()
 @click.option("--host", help="Address to listen on.")
 @click.option("--port", type=click.IntRange(1, 65535), help="Port to listen on.")
-@click.option("--workers", type=click.IntRange(1, 64), help="Server processes; 1 fits SQLite.")
+@click.option(
+    "--workers", type=click.IntRange(1, 64), help="Number of server processes. Use 1 with SQLite."
+)
 @click.option("--worker-number", type=int, default=0, hidden=True)
 def serve(host: str | None, port: int | None, workers: int | None, worker_number: int) -> None:
     r"""Serve the library until Ctrl-C.
@@ -42,51 +44,53 @@ def serve(host: str | None, port: int | None, workers: int | None, worker_number
     Example:
       bowerbird serve --port 9000
     """
-    from bowerbird import server  # noqa: PLC0415 - the other commands need no server
+    from bowerbird import server  # noqa: PLC0415 - slow to import, and only needed here
 
-    known = settings_from_environment()
+    configured = settings_from_environment()
     settings = dataclasses.replace(
-        known,
-        host=host or known.host,
-        port=port or known.port,
-        workers=workers or known.workers,
+        configured,
+        host=host or configured.host,
+        port=port or configured.port,
+        workers=workers or configured.workers,
     )
     settings.check()
     if worker_number:
         server.run(settings, worker_number)
         return
     server.require_free_port(settings)
-    asyncio.run(_greet(settings))
-    with _further_processes(settings.workers - 1, server.environment_for(settings)):
+    asyncio.run(_print_addresses(settings))
+    with _additional_processes(settings.workers - 1, server.environment_for(settings)):
         server.run(settings)
 
 
 @click.command()
 def worker() -> None:
-    r"""Run background jobs beside the servers, until Ctrl-C.
+    r"""Run background jobs until Ctrl-C.
 
-    Any number of workers may run, on any number of machines.
+    You can run any number of workers, on any number of machines.
 
     \b
     Example:
       bowerbird worker
     """
-    from bowerbird import server  # noqa: PLC0415 - the other commands need no server
+    from bowerbird import server  # noqa: PLC0415 - slow to import, and only needed here
 
     settings = settings_from_environment()
     if settings.is_sqlite:
         raise click.ClickException(
-            "A SQLite library needs no worker of its own: bowerbird serve does its jobs."
+            "A SQLite library needs no worker: bowerbird serve runs its jobs."
         )
     asyncio.run(_require_shared_files(settings))
-    click.echo("Working on background jobs.")
+    click.echo("Running background jobs.")
     server.run_worker(settings)
 
 
 @click.command()
-@click.option("--files-moved", is_flag=True, help="Let the next start say where files are kept.")
+@click.option(
+    "--files-moved", is_flag=True, help="The files have moved; let the next start record where."
+)
 def migrate(*, files_moved: bool) -> None:
-    r"""Bring the database to this release's schema.
+    r"""Update the database schema to this release.
 
     \b
     Example:
@@ -95,20 +99,20 @@ def migrate(*, files_moved: bool) -> None:
     settings = settings_from_environment()
     if settings.is_sqlite:
         with explained(settings.data_dir):
-            done = sqlite_schema.prepare(settings.data_dir)
+            applied = sqlite_schema.prepare(settings.data_dir)
     else:
-        done = asyncio.run(postgres_schema.migrate(settings.database_url))
-    for name in done:
+        applied = asyncio.run(postgres_schema.migrate(settings.database_url))
+    for name in applied:
         click.echo(f"applied {name}")
-    click.echo("The schema is current.")
+    click.echo("The schema is up to date.")
     if files_moved:
         with_library(lambda opened: _place(opened).forget())
-        click.echo("The next start says where files are kept.")
+        click.echo("The next server or worker that starts records where it stores files.")
 
 
 @click.command()
 def version() -> None:
-    r"""Print the release.
+    r"""Print the version of this release.
 
     \b
     Example:
@@ -117,7 +121,7 @@ def version() -> None:
     click.echo(__version__)
 
 
-async def _greet(settings: Settings) -> None:
+async def _print_addresses(settings: Settings) -> None:
     where = str(settings.data_dir) if settings.is_sqlite else "PostgreSQL"
     origin = settings.api_origin
     click.echo(f"Library in {where}")
@@ -135,7 +139,7 @@ async def _greet(settings: Settings) -> None:
         click.echo(f"Not ready: {problem}")
         return
     if is_new:
-        click.echo("Get a first key, in another terminal:")
+        click.echo("Create your first key in another terminal:")
         click.echo(f"  {command} account create you@example.com")
         click.echo(f"  {command} key create you@example.com")
 
@@ -146,14 +150,17 @@ async def _require_shared_files(settings: Settings) -> None:
 
 
 async def _check_files(opened: LibraryContext) -> None:
-    """Refuses a node that keeps files where no other looks; the server looks again later."""
+    """Refuses to start a node whose files the other nodes cannot read.
+
+    If the storage cannot be reached now, the node starts and the server checks again later.
+    """
     if opened.settings.is_sqlite:
         return
     try:
         await _place(opened).require_shared()
-    except Refusal as refused:
+    except Refusal as refusal:
         place = Files(opened.settings).place
-        click.echo(f"Not known yet whether all nodes share their files in {place}: {refused}")
+        click.echo(f"Cannot check yet whether all nodes share the files in {place}: {refusal}")
 
 
 def _place(opened: LibraryContext) -> FilePlace:
@@ -161,15 +168,17 @@ def _place(opened: LibraryContext) -> FilePlace:
 
 
 @contextmanager
-def _further_processes(count: int, environment: dict[str, str]) -> Iterator[None]:
-    """Server processes beside this one; the kernel shares connections out between them.
+def _additional_processes(count: int, environment: dict[str, str]) -> Iterator[None]:
+    """Runs more server processes; the kernel distributes connections among all of them.
 
-    All stop together: this process when one of them fails, they when this process ends.
+    They stop when this process ends, and this process stops when one of them fails.
     """
     others = [_start(number, environment) for number in range(1, count + 1)]
     is_stopping = threading.Event()
     for process in others:
-        threading.Thread(target=_follow, args=(process, is_stopping), daemon=True).start()
+        threading.Thread(
+            target=_stop_when_it_ends, args=(process, is_stopping), daemon=True
+        ).start()
     try:
         yield
     finally:
@@ -179,16 +188,19 @@ def _further_processes(count: int, environment: dict[str, str]) -> Iterator[None
         for process in others:
             process.wait()
     if any(process.returncode not in (0, -signal.SIGTERM) for process in others):
-        raise click.ClickException("A server process failed; the log says why. All were stopped.")
+        raise click.ClickException(
+            "A server process failed, so all were stopped. The log shows the reason."
+        )
 
 
 def _start(number: int, environment: dict[str, str]) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "bowerbird", "serve", "--worker-number", str(number)]
-    # Nothing is ever written to the pipe; its end tells that this process is gone.
-    return subprocess.Popen(command, env=environment, stdin=subprocess.PIPE)  # noqa: S603 - our own command
+    # Nothing is written to the pipe. The new process stops when the pipe closes, which happens
+    # however this process ends.
+    return subprocess.Popen(command, env=environment, stdin=subprocess.PIPE)  # noqa: S603 - a fixed command
 
 
-def _follow(process: subprocess.Popen[bytes], is_stopping: threading.Event) -> None:
+def _stop_when_it_ends(process: subprocess.Popen[bytes], is_stopping: threading.Event) -> None:
     process.wait()
     if not is_stopping.is_set():
         os.kill(os.getpid(), signal.SIGTERM)

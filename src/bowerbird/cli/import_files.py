@@ -1,4 +1,4 @@
-"""`import`: takes files of bookmarks into an account's library."""
+"""`import`: imports files of bookmarks into an account's library."""
 
 import os
 import stat
@@ -11,14 +11,14 @@ from typing import IO, Final
 import click
 
 from bowerbird.cli.context import LibraryContext, with_library
-from bowerbird.cli.progress import Advance, shown_steps
+from bowerbird.cli.progress import Advance, progress_bars
 from bowerbird.errors import Refusal
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.imports.imports import Import, RefusedRecord, Tally
 from bowerbird.sources.json_records import Readable
 
 _STDIN: Final = "-"
-_SHOWN: Final = 20
+_MAX_SHOWN: Final = 20
 _INTERRUPTED: Final = 130
 
 
@@ -30,14 +30,15 @@ _INTERRUPTED: Final = 130
     "refused_file",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write the place and reason of every refusal to FILE.",
+    help="Write the line and reason of every refused record to FILE.",
 )
 def import_files(email: str, files: Sequence[str], refused_file: Path | None) -> None:
-    r"""Take bookmarks into an account's library, from JSON in the API's own shape.
+    r"""Import bookmarks into an account's library.
 
-    A FILE holds an array, one object a line, an account's export, or an answer of the API; "-"
-    is the standard input. A wrong record is refused by itself: the others go in, and the command
-    exits with 1. Running it twice changes nothing.
+    A FILE contains bookmarks as JSON in the format of the API: an array, one object per line, an
+    account export, or a response of the API. "-" reads the standard input. The command skips an
+    invalid record, imports the others, and then exits with 1. Importing the same file twice
+    changes nothing.
 
     \b
     Example:
@@ -47,33 +48,38 @@ def import_files(email: str, files: Sequence[str], refused_file: Path | None) ->
     for file in files:
         _require_readable(file)
     if refused_file is not None and refused_file.exists():
-        raise click.ClickException(f"{refused_file} exists. Choose another for the refusals.")
+        raise click.ClickException(
+            f"{refused_file} already exists. Choose another file for --refused."
+        )
     tally = Tally()
     try:
-        with _refusals(refused_file) as refusals, shown_steps() as advance:
+        with _refusals(refused_file) as refusals, progress_bars() as advance:
             work = _Work(email, files, refusals, advance, tally)
             with_library(work.run)
     except KeyboardInterrupt:
-        _tell(tally, refusals)
-        click.echo("Stopped. What is counted here is in; run it again to go on.", err=True)
+        _print_summary(tally, refusals)
+        click.echo(
+            "Interrupted. The records counted here are stored. To continue, run the command again.",
+            err=True,
+        )
         sys.exit(_INTERRUPTED)
     except Refusal:
         if tally.taken:
-            _tell(tally, refusals)
+            _print_summary(tally, refusals)
         raise
-    _tell(tally, refusals)
+    _print_summary(tally, refusals)
     sys.exit(1 if tally.refused else 0)
 
 
 class _Refusals:
-    """Keeps the first few, which is all that people read; hands every one to a file."""
+    """Keeps the first few records to show them, and writes all of them to a file."""
 
     def __init__(self, output: IO[str] | None) -> None:
         self._output = output
         self.first: list[RefusedRecord] = []
 
     def add(self, refusal: RefusedRecord) -> None:
-        if len(self.first) < _SHOWN:
+        if len(self.first) < _MAX_SHOWN:
             self.first.append(refusal)
         if self._output is not None:
             self._output.write(f"{refusal}\n")
@@ -99,12 +105,12 @@ class _Work:
                 await imported.read(source, "stdin" if file == _STDIN else file)
 
 
-class _Watched:
-    """A file that shows how much of it was read."""
+class _FileWithProgress:
+    """Shows how much of a file has been read."""
 
     def __init__(self, source: IO[bytes], name: str, advance: Advance) -> None:
         self._source, self._advance = source, advance
-        self._what = f"Reading {Path(name).name}"
+        self._description = f"Reading {Path(name).name}"
         status = os.fstat(source.fileno())
         self._size = status.st_size if stat.S_ISREG(status.st_mode) else 0
         self._done = 0
@@ -113,7 +119,7 @@ class _Watched:
         data = self._source.read(size)
         self._done += len(data)
         if self._size:
-            self._advance(self._what, self._done, self._size)
+            self._advance(self._description, self._done, self._size)
         return data
 
 
@@ -123,7 +129,7 @@ def _source(file: str, advance: Advance) -> Iterator[Readable]:
         yield sys.stdin.buffer
         return
     with Path(file).open("rb") as source:
-        yield _Watched(source, file, advance)
+        yield _FileWithProgress(source, file, advance)
 
 
 @contextmanager
@@ -136,13 +142,13 @@ def _refusals(file: Path | None) -> Iterator[_Refusals]:
 
 
 def _require_readable(file: str) -> None:
-    """Before the first post goes in, rather than after the first file."""
+    """Reports an unreadable file before the import starts, not after the files before it."""
     if file != _STDIN:
         with Path(file).open("rb"):
             pass
 
 
-def _tell(tally: Tally, refusals: _Refusals) -> None:
+def _print_summary(tally: Tally, refusals: _Refusals) -> None:
     outcome = tally.outcome
     click.echo(f"new {outcome.new}")
     click.echo(f"changed {outcome.changed}")
@@ -154,4 +160,4 @@ def _tell(tally: Tally, refusals: _Refusals) -> None:
         click.echo(str(refusal), err=True)
     if tally.refused > len(refusals.first):
         more = tally.refused - len(refusals.first)
-        click.echo(f"and {more} more refusals; --refused FILE writes them all.", err=True)
+        click.echo(f"and {more} more refused records; --refused FILE writes all of them.", err=True)
