@@ -1,3 +1,3 @@
-"""A library for the posts people save, reachable by their programs and their agents."""
+"""A self-hosted library for saved posts, with an HTTP API and tools for agents."""
 
 __version__ = "0.1.0"

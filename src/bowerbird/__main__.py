@@ -1,4 +1,4 @@
-"""`python -m bowerbird` is `bowerbird`."""
+"""Makes `python -m bowerbird` run the `bowerbird` command."""
 
 from bowerbird.cli import main
 

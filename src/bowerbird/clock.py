@@ -1,4 +1,4 @@
-"""The one clock. Everything that needs the time takes a Clock, so tests can set it."""
+"""The clock. All code that needs the time takes a Clock, so that tests can set the time."""
 
 import time
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 Clock = Callable[[], int]
-"""Answers the present instant in UTC microseconds."""
+"""Returns the current time in microseconds since 1970, UTC."""
 
 MICROSECONDS: Final = 1_000_000
 _DAY: Final = 86_400 * MICROSECONDS
@@ -18,18 +18,18 @@ def system_clock() -> int:
 
 
 def day_of(now: int) -> int:
-    """The day in UTC as a number that orders: days since 1970."""
+    """The UTC day, in days since 1970."""
     return now // _DAY
 
 
 def month_of(now: int) -> int:
-    """The calendar month in UTC as a number that orders: 202611."""
+    """The UTC month as one number, such as 202611; later months are greater."""
     return _month_of_day(now // _DAY)
 
 
 @lru_cache(maxsize=4)
 def _month_of_day(day: int) -> int:
-    # Asked for every request; a day changes its month at most once.
+    # Every request asks for the month, and the result is the same all day.
     moment = datetime.fromtimestamp(day * 86_400, UTC)
     return moment.year * 100 + moment.month
 

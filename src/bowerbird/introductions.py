@@ -1,8 +1,8 @@
-"""Asks a language model for a few words that open a digest, where the operator has set one.
+"""Asks a language model for the introduction of a digest, if the operator has configured one.
 
-It gets post texts as data in a JSON block, has no tools, and what it answers is plain text of
-bounded length: nothing in a post can make it do more than write an odd sentence. Every failure
-means a digest without an introduction.
+The model receives the posts as JSON data and has no tools, and its reply is used as plain text of
+limited length. A malicious post can therefore cause an odd sentence at worst. If anything fails,
+the digest has no introduction.
 """
 
 import asyncio
@@ -15,10 +15,10 @@ from msgspec import Struct
 
 from bowerbird.settings import Settings
 
-LONGEST: Final = 600
-_LIMIT_S: Final = 10.0
-_MOST_BYTES: Final = 256 * 1024
-_BLANKS: Final = re.compile(r"[\x00-\x20\x7f-\x9f\u2028-\u202e\u2066-\u2069]+")
+MAX_LENGTH: Final = 600
+_TIMEOUT_S: Final = 10.0
+_MAX_RESPONSE_BYTES: Final = 256 * 1024
+_SPACES_AND_CONTROLS: Final = re.compile(r"[\x00-\x20\x7f-\x9f\u2028-\u202e\u2066-\u2069]+")
 _INSTRUCTION: Final = (
     "You write the opening of a digest of posts that a person has saved: two or three plain, "
     "warm sentences on what the posts have in common or what stands out. No greeting, no list, "
@@ -41,36 +41,36 @@ class _Completion(Struct, frozen=True):
 
 
 class Introductions:
-    def __init__(self, settings: Settings, limit_s: float = _LIMIT_S) -> None:
+    def __init__(self, settings: Settings, timeout_s: float = _TIMEOUT_S) -> None:
         self._url = settings.intro_url.rstrip("/")
         self._key = settings.intro_key
         self._model = settings.intro_model
-        self._limit_s = limit_s
+        self._timeout_s = timeout_s
         self._log = structlog.get_logger()
 
     @property
     def is_ready(self) -> bool:
         return bool(self._url)
 
-    async def of(self, data: dict[str, Any]) -> str | None:
-        """A few sentences on the data; None when there are none to be had."""
+    async def write(self, data: dict[str, Any]) -> str | None:
+        """A few sentences about the data, or None if the model is not configured or failed."""
         if not self.is_ready:
             return None
-        import httpx2  # noqa: PLC0415 - a start without introductions shall not load it
+        import httpx2  # noqa: PLC0415 - slow to import, and most installations do not use it
 
         try:
-            answer = await self._asked(data)
-            said = msgspec.json.decode(answer, type=_Completion).choices[0].message.content
+            response = await self._request(data)
+            text = msgspec.json.decode(response, type=_Completion).choices[0].message.content
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError, UnicodeError) as error:
-            self._log.warning("no introduction", reason=type(error).__name__)
+            self._log.warning("introduction_failed", reason=type(error).__name__)
             return None
-        except (msgspec.MsgspecError, IndexError, ValueError, _Unusable) as error:
-            self._log.warning("no introduction", reason=str(error)[:200])
+        except (msgspec.MsgspecError, IndexError, ValueError, _UnusableResponseError) as error:
+            self._log.warning("introduction_failed", reason=str(error)[:200])
             return None
-        return _bounded(said)
+        return _shorten(text)
 
-    async def _asked(self, data: dict[str, Any]) -> bytes:
-        import httpx2  # noqa: PLC0415 - see `of`
+    async def _request(self, data: dict[str, Any]) -> bytes:
+        import httpx2  # noqa: PLC0415 - see `write`
 
         body = {
             "model": self._model,
@@ -83,18 +83,20 @@ class Introductions:
         }
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         async with (
-            asyncio.timeout(self._limit_s),
-            httpx2.AsyncClient(timeout=self._limit_s, trust_env=False) as client,
+            asyncio.timeout(self._timeout_s),
+            httpx2.AsyncClient(timeout=self._timeout_s, trust_env=False) as client,
             client.stream(
                 "POST", f"{self._url}/chat/completions", json=body, headers=headers
             ) as response,
         ):
             if response.status_code != httpx2.codes.OK:
-                raise _Unusable(f"The endpoint answered {response.status_code}.")
+                raise _UnusableResponseError(
+                    f"The endpoint returned status {response.status_code}."
+                )
             return await _read(response)
 
 
-class _Unusable(Exception):  # noqa: N818 - named for what the answer is
+class _UnusableResponseError(Exception):
     pass
 
 
@@ -102,16 +104,15 @@ async def _read(response: Any) -> bytes:
     received = b""
     async for part in response.aiter_bytes():
         received += part
-        if len(received) > _MOST_BYTES:
-            raise _Unusable("The endpoint answered more than can be an introduction.")
+        if len(received) > _MAX_RESPONSE_BYTES:
+            raise _UnusableResponseError("The response is too large.")
     return received
 
 
-def _bounded(said: str) -> str | None:
-    text = _BLANKS.sub(" ", said).strip()
-    if len(text) <= LONGEST:
+def _shorten(text: str) -> str | None:
+    text = _SPACES_AND_CONTROLS.sub(" ", text).strip()
+    if len(text) <= MAX_LENGTH:
         return text or None
-    # To the last whole sentence, if one ends in the room there is.
-    cut = text[:LONGEST]
-    whole = max(cut.rfind(mark) for mark in (". ", "! ", "? ", "。"))
-    return cut[: whole + 1] if whole > 0 else cut.rstrip() + "…"
+    cut = text[:MAX_LENGTH]
+    sentence_end = max(cut.rfind(mark) for mark in (". ", "! ", "? ", "。"))
+    return cut[: sentence_end + 1] if sentence_end > 0 else cut.rstrip() + "…"

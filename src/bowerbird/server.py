@@ -1,4 +1,4 @@
-"""Runs the service: one process by default, its log, its admin port, and an orderly stop."""
+"""Runs a server or worker process, with its log and admin port, until a signal stops it."""
 
 import asyncio
 import contextlib
@@ -25,25 +25,26 @@ from bowerbird.storage.database import Database
 from bowerbird.storage.files.files import Files
 from bowerbird.storage.opening import open_database
 
-# Far above our own bound of 32 KiB, so that the envelope answers up to here, not the server.
+# Our own limit is 32 KiB. This one is much larger, so that our code and not granian answers
+# requests with too large headers.
 _HEADER_BUFFER: Final = 512 * 1024
-_LOOK_AGAIN_S: Final = 3.0
+_RETRY_S: Final = 3.0
 
 
 def run(settings: Settings, worker: int = 0) -> None:
-    """Serves until SIGTERM or SIGINT; requests under way finish first."""
+    """Serves until SIGTERM or SIGINT, then finishes the current requests."""
     logs.configure(settings.log_level)
     uvloop.run(_serve(settings, worker))
 
 
 def run_worker(settings: Settings) -> None:
-    """Does jobs until SIGTERM or SIGINT; what is under way goes back into the queue."""
+    """Runs jobs until SIGTERM or SIGINT, then puts unfinished ones back into the queue."""
     logs.configure(settings.log_level)
-    uvloop.run(_work(settings))
+    uvloop.run(_run_jobs(settings))
 
 
 def require_free_port(settings: Settings) -> None:
-    """Says so in a sentence when the address cannot be listened on."""
+    """Raises BadSetting if the server cannot listen on the configured address."""
     family, address = _address(settings)
     with socket.socket(family) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -54,7 +55,7 @@ def require_free_port(settings: Settings) -> None:
 
 
 def _address(settings: Settings) -> tuple[socket.AddressFamily, str]:
-    """The number of the host; granian takes no names."""
+    """The IP address of the configured host; granian does not accept host names."""
     try:
         found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)
     except OSError as error:
@@ -66,20 +67,20 @@ def _address(settings: Settings) -> tuple[socket.AddressFamily, str]:
 def _cannot_listen(settings: Settings, error: OSError) -> BadSetting:
     return BadSetting(
         f"Cannot listen on {settings.host}:{settings.port}: {error.strerror}. "
-        "Choose another with --host and --port."
+        "Choose another address with --host and --port."
     )
 
 
 async def _serve(settings: Settings, worker: int) -> None:
     stopping = _stop_signal()
     if worker > 0:
-        # Its input ends when the first process does, however that came to its end.
+        # The first process holds the other end of stdin, which closes however that process ends.
         asyncio.get_running_loop().add_reader(sys.stdin.fileno(), stopping.set)
-    does_jobs = settings.is_sqlite and worker == 0
-    async with _running(settings, stopping, does_jobs=does_jobs) as running:
-        _open_admin_port(settings, running, worker)
+    runs_jobs = settings.is_sqlite and worker == 0
+    async with _running_app(settings, stopping, runs_jobs=runs_jobs) as service:
+        _open_admin_port(settings, service, worker)
         server = Server(
-            running.asgi,
+            service.asgi,
             address=_address(settings)[1],
             port=settings.port,
             interface=Interfaces.ASGINL,
@@ -88,16 +89,16 @@ async def _serve(settings: Settings, worker: int) -> None:
             http1_settings=HTTP1Settings(max_buffer_size=_HEADER_BUFFER),
             log_enabled=False,
         )
-        await _until_stopped(server, settings.stop_timeout_s, stopping)
+        await _serve_until_stopped(server, settings.stop_timeout_s, stopping)
 
 
-async def _work(settings: Settings) -> None:
+async def _run_jobs(settings: Settings) -> None:
     stopping = _stop_signal()
     database = await open_database(settings)
     searching = app.build_searching(settings, database, system_clock)
     try:
         worker = app.build_worker(settings, database, Files(settings), system_clock, searching)
-        await _until_shared(settings, database, stopping)
+        await _wait_for_shared_files(settings, database, stopping)
         await worker.run(stopping)
     finally:
         await searching.models.close()
@@ -111,30 +112,32 @@ def _stop_signal() -> asyncio.Event:
     return stopping
 
 
-async def _until_stopped(server: Server, stop_timeout_s: int, stopping: asyncio.Event) -> None:
+async def _serve_until_stopped(
+    server: Server, stop_timeout_s: int, stopping: asyncio.Event
+) -> None:
     serving = asyncio.create_task(server.serve())
     waiting = asyncio.create_task(stopping.wait())
     await asyncio.wait((serving, waiting), return_when=asyncio.FIRST_COMPLETED)
     waiting.cancel()
-    server.stop()  # type: ignore[no-untyped-call] # granian leaves it untyped
+    server.stop()  # type: ignore[no-untyped-call] # granian has no annotation for it
     with contextlib.suppress(TimeoutError):
         await asyncio.wait_for(serving, stop_timeout_s)
 
 
 @contextlib.asynccontextmanager
-async def _running(
-    settings: Settings, stopping: asyncio.Event, *, does_jobs: bool
+async def _running_app(
+    settings: Settings, stopping: asyncio.Event, *, runs_jobs: bool
 ) -> AsyncIterator[App]:
     database = await open_database(settings)
     service = app.build(settings, database, system_clock)
-    flushing = asyncio.create_task(service.calls.keep_flushing())
-    noting = asyncio.create_task(service.uses.keep_flushing())
+    counting_calls = asyncio.create_task(service.calls.keep_flushing())
+    recording_versions = asyncio.create_task(service.uses.keep_flushing())
     tasks = [asyncio.create_task(service.sweeping.keep_sweeping())]
     if settings.admin_port:
         tasks.append(asyncio.create_task(service.watch.keep_looking()))
     if not settings.is_sqlite:
-        tasks.append(asyncio.create_task(_require_shared_files(settings, database)))
-    working = [asyncio.create_task(service.worker.run(stopping))] if does_jobs else []
+        tasks.append(asyncio.create_task(_stop_unless_files_are_shared(settings, database)))
+    workers = [asyncio.create_task(service.worker.run(stopping))] if runs_jobs else []
     try:
         yield service
     finally:
@@ -143,61 +146,66 @@ async def _running(
             task.cancel()
         service.calls.stop()
         service.uses.stop()
-        await asyncio.wait((*tasks, *working, flushing, noting))
+        await asyncio.wait((*tasks, *workers, counting_calls, recording_versions))
         await service.models.close()
         await database.close()
 
 
-async def _require_shared_files(settings: Settings, database: Database) -> None:
-    """Ends a node that turns out, once the database answers, to keep files of its own."""
+async def _stop_unless_files_are_shared(settings: Settings, database: Database) -> None:
+    """Stops this node if its files turn out not to be shared with the other nodes."""
     try:
-        await _look_until_shared(settings, database)
+        await _require_shared_files(settings, database)
     except BadSetting as error:
-        structlog.get_logger().error("stopped", reason=str(error))
+        structlog.get_logger().error("server_stopped", reason=str(error))
         os.kill(os.getpid(), signal.SIGTERM)
 
 
-async def _until_shared(settings: Settings, database: Database, stopping: asyncio.Event) -> None:
-    """Claims nothing before it is known that others find what is made here; or until the stop."""
-    looking = asyncio.create_task(_look_until_shared(settings, database))
+async def _wait_for_shared_files(
+    settings: Settings, database: Database, stopping: asyncio.Event
+) -> None:
+    """Returns when the files are known to be shared, or when the worker is stopped.
+
+    Before that a worker must not claim a job, because other nodes may not find its results.
+    """
+    checking = asyncio.create_task(_require_shared_files(settings, database))
     waiting = asyncio.create_task(stopping.wait())
-    await asyncio.wait((looking, waiting), return_when=asyncio.FIRST_COMPLETED)
+    await asyncio.wait((checking, waiting), return_when=asyncio.FIRST_COMPLETED)
     waiting.cancel()
-    if looking.done():
-        await looking
-    looking.cancel()
+    if checking.done():
+        await checking
+    checking.cancel()
 
 
-async def _look_until_shared(settings: Settings, database: Database) -> None:
-    """Raises BadSetting in a place of one's own; waits while that cannot be told."""
+async def _require_shared_files(settings: Settings, database: Database) -> None:
+    """Raises BadSetting if the files are not shared; retries while it cannot find out."""
     place = FilePlace(database, Files(settings), system_clock)
     while True:
         try:
             await place.require_shared()
-        except Refusal as refused:
-            structlog.get_logger().warning("files not known as shared", reason=str(refused))
-            await asyncio.sleep(_LOOK_AGAIN_S)
+        except Refusal as refusal:
+            structlog.get_logger().warning("shared_files_check_failed", reason=str(refusal))
+            await asyncio.sleep(_RETRY_S)
         else:
             return
 
 
-def _open_admin_port(settings: Settings, running: App, worker: int) -> None:
+def _open_admin_port(settings: Settings, service: App, worker: int) -> None:
     if not settings.admin_port:
         return
-    from prometheus_client import start_http_server  # noqa: PLC0415 - 40 ms that not everyone needs
+    from prometheus_client import start_http_server  # noqa: PLC0415 - takes 40 ms, and the admin port is optional
 
     port = settings.admin_port + worker
     try:
-        start_http_server(port, settings.admin_host, running.measures.registry)
+        start_http_server(port, settings.admin_host, service.measures.registry)
     except OSError as error:
         raise BadSetting(
             f"Cannot listen on the admin port {port}: {error.strerror}. "
-            "Set BOWERBIRD_ADMIN_PORT to another, or to 0 for none."
+            "Set BOWERBIRD_ADMIN_PORT to another port, or to 0 to disable it."
         ) from None
 
 
 def environment_for(settings: Settings) -> dict[str, str]:
-    """What a further server process needs to run with the same settings."""
+    """The environment of an additional server process with the same settings."""
     return {
         **os.environ,
         "BOWERBIRD_HOST": settings.host,

@@ -1,4 +1,4 @@
-"""A server with a model embeds by itself, and one that needs none loads none."""
+"""A server with a model embeds new posts, and loads the model only when it needs it."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ import httpx
 from tests.support.models import MODEL_DIR
 from tests.support.serving import serving
 
-LIGHT = """
+IMPORT_SERVER = """
 import sys
 import bowerbird.server
 heavy = {"numpy", "onnxruntime", "tokenizers", "httpx2"} & set(sys.modules)
@@ -18,19 +18,19 @@ assert not heavy, heavy
 """
 
 
-def test_nothing_of_the_model_is_loaded_at_start() -> None:
-    subprocess.run([sys.executable, "-c", LIGHT], check=True)
+def test_importing_the_server_does_not_load_the_model() -> None:
+    subprocess.run([sys.executable, "-c", IMPORT_SERVER], check=True)
 
 
-def test_imported_posts_are_found_by_meaning_soon(tmp_path: Path) -> None:
+def test_imported_posts_are_soon_found_by_meaning(tmp_path: Path) -> None:
     posts = Path(__file__).parents[2] / "examples" / "posts.json"
     with serving(tmp_path, model_dir=MODEL_DIR) as server:
         key = server.new_key()
         server.run("import", "you@example.com", str(posts))
 
         def state() -> str:
-            shown: str = server.get("/v1/account", key).json()["data"]["vector_store"]["state"]
-            return shown
+            account = server.get("/v1/account", key).json()["data"]
+            return str(account["vector_store"]["state"])
 
         deadline = time.monotonic() + 60
         while state() != "ready":

@@ -1,4 +1,4 @@
-"""`bowerbird serve` as a process: what it prints, answers, logs and refuses."""
+"""`bowerbird serve` as a process: its output, responses, log and errors."""
 
 import json
 import re
@@ -13,7 +13,18 @@ from tests.support import make, serving
 from tests.support.postgres import ThrowawayPostgres
 from tests.support.serving import Server, wait_until
 
-LOGGED = {"at", "level", "event", "id", "method", "route", "status", "ms", "bytes", "account"}
+REQUEST_FIELDS = {
+    "at",
+    "level",
+    "event",
+    "id",
+    "method",
+    "route",
+    "status",
+    "ms",
+    "bytes",
+    "account",
+}
 
 
 @pytest.fixture(scope="module")
@@ -27,26 +38,28 @@ def key(server: Server) -> str:
     return server.new_key()
 
 
-def test_it_says_where_everything_is_and_how_to_get_a_first_key(server: Server) -> None:
-    said = server.output()
+def test_prints_its_addresses_and_how_to_create_the_first_key(server: Server) -> None:
+    output = server.output()
 
-    assert f"http://localhost:{server.port}/v1" in said
-    for what in ("API", "Sandbox", "Tools", "Keys"):
-        assert what in said
-    commands = re.findall(r"^ +bowerbird (.+)$", said, re.MULTILINE)
+    assert f"http://localhost:{server.port}/v1" in output
+    for name in ("API", "Sandbox", "Tools", "Keys"):
+        assert name in output
+    commands = re.findall(r"^ +bowerbird (.+)$", output, re.MULTILINE)
     assert commands == ["account create you@example.com", "key create you@example.com"]
 
 
-def test_what_the_commands_make_works_at_the_next_request(server: Server, key: str) -> None:
+def test_a_created_or_revoked_key_takes_effect_with_the_next_request(
+    server: Server, key: str
+) -> None:
     assert server.get("/v1/bookmarks", key).status_code == 200
 
-    shown = server.run("key", "list", "you@example.com").splitlines()[-1]
-    server.run("key", "revoke", "you@example.com", shown.split("\t")[0])
+    row = server.run("key", "list", "you@example.com").splitlines()[-1]
+    server.run("key", "revoke", "you@example.com", row.split("\t")[0])
 
     assert server.get("/v1/bookmarks", key).status_code == 401
 
 
-def test_a_post_that_is_imported_is_listed_at_the_next_request(server: Server) -> None:
+def test_an_imported_post_is_listed_with_the_next_request(server: Server) -> None:
     key = server.new_key("reader@example.com")
     server.run("account", "plan", "reader@example.com", "pro")
     assert server.get("/v1/bookmarks", key).json()["meta"]["total_count"] == 0
@@ -60,11 +73,11 @@ def test_a_post_that_is_imported_is_listed_at_the_next_request(server: Server) -
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/livez", "/readyz"])
-def test_it_tells_how_it_is(server: Server, path: str) -> None:
+def test_health_checks_succeed(server: Server, path: str) -> None:
     assert server.get(path).status_code == 200
 
 
-def test_metrics_stand_on_the_admin_port_alone(server: Server) -> None:
+def test_metrics_are_only_on_the_admin_port(server: Server) -> None:
     server.get("/v1/bookmarks")
 
     metrics = httpx.get(f"http://127.0.0.1:{server.admin_port}/metrics").text
@@ -73,7 +86,7 @@ def test_metrics_stand_on_the_admin_port_alone(server: Server) -> None:
     assert server.get("/metrics").status_code == 404
 
 
-def test_it_answers_over_the_wire_as_in_the_contract(server: Server) -> None:
+def test_a_request_without_a_key_gets_401_with_cors_headers(server: Server) -> None:
     response = server.get("/v1/bookmarks")
 
     assert response.status_code == 401
@@ -82,7 +95,7 @@ def test_it_answers_over_the_wire_as_in_the_contract(server: Server) -> None:
     assert "authorization" not in response.headers
 
 
-def test_headers_that_are_too_large_keep_the_envelope(server: Server) -> None:
+def test_too_large_headers_get_an_error_in_the_usual_format(server: Server) -> None:
     response = httpx.get(
         f"http://127.0.0.1:{server.port}/v1/bookmarks", headers={"X-Large": "x" * 100_000}
     )
@@ -91,7 +104,7 @@ def test_headers_that_are_too_large_keep_the_envelope(server: Server) -> None:
     assert response.json()["code"] == "INVALID_REQUEST"
 
 
-def test_a_request_is_one_line_of_json_without_secrets(server: Server) -> None:
+def test_a_request_is_logged_as_one_line_of_json_without_secrets(server: Server) -> None:
     key = server.new_key("logged@example.com")
     paths = ["/v1/bookmarks?q=private-words&cursor=private-cursor", "/v1/bookmarks/123456789"]
     for number, path in enumerate(paths):
@@ -101,14 +114,12 @@ def test_a_request_is_one_line_of_json_without_secrets(server: Server) -> None:
     wait_until(lambda: "logged-1" in server.errors())
     lines = [line for line in server.log() if line.get("id", "").startswith("logged-")]
     assert [line["route"] for line in lines] == ["/v1/bookmarks", "/v1/bookmarks/{post_id}"]
-    assert all(line.keys() == LOGGED for line in lines)
+    assert all(line.keys() == REQUEST_FIELDS for line in lines)
     for secret in (key, "private", "123456789"):
         assert secret not in server.errors()
 
 
-def test_a_second_server_on_the_port_is_refused_in_a_sentence(
-    server: Server, tmp_path: Path
-) -> None:
+def test_a_port_in_use_is_reported_in_one_sentence(server: Server, tmp_path: Path) -> None:
     environment = server.environment | {"BOWERBIRD_DATA_DIR": str(tmp_path)}
 
     ran = serving.bowerbird("serve", environment=environment)
@@ -116,11 +127,11 @@ def test_a_second_server_on_the_port_is_refused_in_a_sentence(
     assert ran.returncode == 1
     assert ran.stderr == (
         f"Error: Cannot listen on 127.0.0.1:{server.port}: Address already in use. "
-        "Choose another with --host and --port.\n"
+        "Choose another address with --host and --port.\n"
     )
 
 
-def test_an_admin_port_in_use_is_refused_in_a_sentence(server: Server, tmp_path: Path) -> None:
+def test_an_admin_port_in_use_is_reported_in_one_sentence(server: Server, tmp_path: Path) -> None:
     environment = server.environment | {
         "BOWERBIRD_DATA_DIR": str(tmp_path),
         "BOWERBIRD_PORT": str(serving.free_port()),
@@ -133,7 +144,7 @@ def test_an_admin_port_in_use_is_refused_in_a_sentence(server: Server, tmp_path:
     assert ran.stderr.count("\n") == 1
 
 
-def test_an_address_of_another_machine_is_refused_in_a_sentence(tmp_path: Path) -> None:
+def test_an_address_of_another_machine_is_reported_in_one_sentence(tmp_path: Path) -> None:
     environment = serving.environment_of(data_dir=tmp_path, host="192.0.2.1")
 
     ran = serving.bowerbird("serve", environment=environment)
@@ -151,7 +162,7 @@ def test_an_address_of_another_machine_is_refused_in_a_sentence(tmp_path: Path) 
         ({"admin_port": 65_535, "workers": 2}, "BOWERBIRD_ADMIN_PORT=65535"),
     ],
 )
-def test_a_port_that_there_is_not_is_refused_in_a_sentence(
+def test_a_port_above_65535_is_reported_in_one_sentence(
     tmp_path: Path, variables: dict[str, int], named: str
 ) -> None:
     environment = serving.environment_of(data_dir=tmp_path, **variables)
@@ -162,7 +173,7 @@ def test_a_port_that_there_is_not_is_refused_in_a_sentence(
     assert ran.stderr == f"Error: {named} is too large: ports end at 65535.\n"
 
 
-def test_a_misspelt_setting_stops_the_start_and_names_the_nearest() -> None:
+def test_a_misspelt_setting_is_reported_with_the_most_similar_name() -> None:
     environment = serving.environment_of(databse_url="x")
 
     ran = serving.bowerbird("serve", environment=environment)
@@ -173,7 +184,7 @@ def test_a_misspelt_setting_stops_the_start_and_names_the_nearest() -> None:
     assert ran.stderr.count("\n") == 1
 
 
-def test_a_secret_is_read_from_the_file_its_twin_names(tmp_path: Path) -> None:
+def test_a_secret_is_read_from_the_file_in_its_file_variable(tmp_path: Path) -> None:
     secret = tmp_path / "url"
     secret.write_text(f"postgresql://postgres@/none?host={tmp_path}\n", encoding="utf-8")
     environment = serving.environment_of(database_url_file=secret)
@@ -184,12 +195,12 @@ def test_a_secret_is_read_from_the_file_its_twin_names(tmp_path: Path) -> None:
     assert ran.stderr.startswith("Error: PostgreSQL cannot be reached")
 
 
-def test_it_listens_on_a_name_as_well(tmp_path: Path) -> None:
+def test_listens_on_a_host_name(tmp_path: Path) -> None:
     with serving.serving(tmp_path, "--host", "localhost", admin_port=0) as running:
         assert running.get("/readyz").status_code == 200
 
 
-def test_the_folder_is_in_use_while_it_serves(server: Server, tmp_path: Path) -> None:
+def test_a_restore_is_refused_while_the_server_runs(server: Server, tmp_path: Path) -> None:
     archive = tmp_path / "copy"
     server.run("backup", str(archive))
 
@@ -199,7 +210,7 @@ def test_the_folder_is_in_use_while_it_serves(server: Server, tmp_path: Path) ->
     assert server.get("/readyz").status_code == 200
 
 
-def test_it_waits_for_a_postgres_that_is_not_migrated(
+def test_starts_without_a_schema_and_serves_after_the_migration(
     postgres: ThrowawayPostgres, tmp_path: Path
 ) -> None:
     with (
@@ -217,7 +228,7 @@ def test_it_waits_for_a_postgres_that_is_not_migrated(
         assert running.stop() == 0
 
 
-def test_an_upload_that_breaks_off_claims_no_key(tmp_path: Path) -> None:
+def test_an_incomplete_request_does_not_claim_its_idempotency_key(tmp_path: Path) -> None:
     body = b'{"tweet_ids": ["1"], "label_name": "x"}'
     with serving.serving(tmp_path) as server:
         key = server.new_key()
@@ -230,7 +241,7 @@ def test_an_upload_that_breaks_off_claims_no_key(tmp_path: Path) -> None:
 
         with socket.create_connection(("127.0.0.1", server.port)) as connection:
             connection.sendall(head.encode() + body)
-            answer = connection.recv(65536).decode()
+            response = connection.recv(65536).decode()
 
-    # The library is empty, so the whole request gets its own answer and not 422.
-    assert answer.startswith("HTTP/1.1 404")
+    # The library has no such post. A claimed key would give 422 instead.
+    assert response.startswith("HTTP/1.1 404")

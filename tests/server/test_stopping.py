@@ -1,4 +1,4 @@
-"""How `bowerbird serve` stops: alone, with others, and when one of them is lost."""
+"""How `bowerbird serve` stops, with one process and with several."""
 
 import json
 import os
@@ -12,13 +12,13 @@ import pytest
 from tests.support import make, serving
 from tests.support.serving import PATIENCE_SECONDS, Server, wait_until
 
-# Larger than what the kernel takes in between the server and a client that does not read.
+# Together larger than the kernel buffers between the server and a client that does not read.
 POST_TEXT = "x" * 120_000
 
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A folder whose library holds large posts, and a key to it."""
+    """A folder whose library has large posts, and an API key for it."""
     folder = tmp_path_factory.mktemp("filled")
     with serving.serving(folder) as server:
         key = server.new_key()
@@ -29,8 +29,8 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return folder, key
 
 
-def asked_slowly(server: Server, key: str) -> socket.socket:
-    """A request for more than the kernel keeps, of which the first bytes have been read."""
+def start_slow_download(server: Server, key: str) -> socket.socket:
+    """Requests more than the kernel buffers, and reads only the first bytes."""
     client = socket.socket()
     client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     client.connect(("127.0.0.1", server.port))
@@ -51,10 +51,10 @@ def read_to_the_end(client: socket.socket) -> int:
     return total
 
 
-def test_a_request_under_way_finishes(filled: tuple[Path, str]) -> None:
+def test_a_current_request_is_finished(filled: tuple[Path, str]) -> None:
     folder, key = filled
     with serving.serving(folder) as server:
-        client = asked_slowly(server, key)
+        client = start_slow_download(server, key)
 
         server.process.send_signal(signal.SIGTERM)
         wait_until(lambda: not server.is_answering())
@@ -65,17 +65,19 @@ def test_a_request_under_way_finishes(filled: tuple[Path, str]) -> None:
     assert "Traceback" not in server.errors()
 
 
-def test_a_client_that_never_reads_does_not_hold_up_the_stop(filled: tuple[Path, str]) -> None:
+def test_a_client_that_never_reads_does_not_delay_the_stop_beyond_its_timeout(
+    filled: tuple[Path, str],
+) -> None:
     folder, key = filled
     with serving.serving(folder, stop_timeout_s=1) as server:
-        client = asked_slowly(server, key)
+        client = start_slow_download(server, key)
 
         assert server.stop() == 0
         client.close()
 
 
 @pytest.mark.parametrize("name", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_stops_an_idle_server_without_a_word(tmp_path: Path, name: signal.Signals) -> None:
+def test_a_signal_stops_an_idle_server_without_output(tmp_path: Path, name: signal.Signals) -> None:
     with serving.serving(tmp_path) as server:
         server.process.send_signal(name)
 
@@ -83,7 +85,7 @@ def test_a_signal_stops_an_idle_server_without_a_word(tmp_path: Path, name: sign
     assert server.errors() == ""
 
 
-def test_the_last_request_is_in_the_log(tmp_path: Path) -> None:
+def test_the_last_request_is_logged(tmp_path: Path) -> None:
     with serving.serving(tmp_path, admin_port=0) as server:
         server.get("/v1/bookmarks")
         server.stop()
@@ -91,7 +93,7 @@ def test_the_last_request_is_in_the_log(tmp_path: Path) -> None:
     assert [line["status"] for line in server.log()] == [401]
 
 
-def test_the_free_calls_of_the_last_second_are_counted(tmp_path: Path) -> None:
+def test_calls_just_before_the_stop_count_towards_the_limit(tmp_path: Path) -> None:
     with serving.serving(tmp_path, free_calls_per_month=3) as server:
         server.run("account", "create", "free@example.com", "--plan", "free")
         key = server.run("key", "create", "free@example.com").splitlines()[-1]
@@ -102,7 +104,7 @@ def test_the_free_calls_of_the_last_second_are_counted(tmp_path: Path) -> None:
         assert server.get("/v1/bookmarks", key).status_code == 402
 
 
-def processes_of(server: Server) -> list[int]:
+def child_processes(server: Server) -> list[int]:
     pid = server.process.pid
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii")
     return [int(child) for child in children.split()]
@@ -128,21 +130,21 @@ def test_several_processes_share_one_port(tmp_path: Path) -> None:
         wait_until(lambda: "bowerbird_requests" in metrics_of(server, 1))
         key = server.new_key()
 
-        # Each connection is a new one, which the kernel gives to either process.
-        def both_have_answered() -> bool:
+        # Each request opens a new connection, which the kernel gives to either process.
+        def both_have_served_requests() -> bool:
             assert server.get("/v1/bookmarks", key).status_code == 200
             return all('route="/v1/bookmarks"' in metrics_of(server, n) for n in (0, 1))
 
-        wait_until(both_have_answered)
-        others = processes_of(server)
+        wait_until(both_have_served_requests)
+        others = child_processes(server)
         assert server.stop() == 0
         assert not any(map(is_alive, others))
 
 
-def test_further_processes_end_with_a_first_one_that_was_killed(tmp_path: Path) -> None:
+def test_all_processes_stop_when_the_first_is_killed(tmp_path: Path) -> None:
     with serving.serving(tmp_path, "--workers", "2") as server:
         wait_until(lambda: metrics_of(server, 1) != "")
-        others = processes_of(server)
+        others = child_processes(server)
         assert len(others) == 1
 
         server.process.kill()
@@ -150,11 +152,11 @@ def test_further_processes_end_with_a_first_one_that_was_killed(tmp_path: Path) 
         wait_until(lambda: not any(map(is_alive, others)))
 
 
-def test_all_stop_when_one_is_lost(tmp_path: Path) -> None:
+def test_all_processes_stop_when_another_is_killed(tmp_path: Path) -> None:
     with serving.serving(tmp_path, "--workers", "2") as server:
         wait_until(lambda: metrics_of(server, 1) != "")
 
-        os.kill(processes_of(server)[0], signal.SIGKILL)
+        os.kill(child_processes(server)[0], signal.SIGKILL)
 
         assert server.process.wait(PATIENCE_SECONDS) == 1
     assert "A server process failed" in server.errors()

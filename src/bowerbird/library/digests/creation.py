@@ -110,7 +110,7 @@ class DigestCreation:
         if self._introductions is None or not self._introductions.is_ready:
             return digest
         posts = await self._posts.posts(account, digest.contents.post_ids)
-        introduction = await self._introductions.of(_told(digest, posts))
+        introduction = await self._introductions.write(_told(digest, posts))
         contents: Contents = msgspec.structs.replace(digest.contents, introduction=introduction)
         introduced: Digest = msgspec.structs.replace(digest, contents=contents)
         return introduced
