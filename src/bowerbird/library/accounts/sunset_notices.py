@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from bowerbird.clock import Clock, day_of
 from bowerbird.errors import Code, Refusal, shown
-from bowerbird.mail import Email, MailAway, Mailer, MailRefused, MailUnsure
+from bowerbird.mail import Email, MailDeferred, Mailer, MailOutcomeUnknown, MailRefused
 from bowerbird.model.folding import fold
 from bowerbird.model.sunsets import Ending, NoticeState, SunsetRecipient
 from bowerbird.settings import Settings
@@ -108,9 +108,9 @@ class SunsetNotices:
             return Told(caller, NoticeOutcome.TAKEN)
         try:
             await self._mailer.send(self._letter(ending, caller))
-        except MailUnsure as unsure:
+        except MailOutcomeUnknown as unsure:
             return Told(caller, NoticeOutcome.UNSURE, str(unsure))
-        except MailAway as away:
+        except MailDeferred as away:
             await self._store.give_back(caller, ending.version)
             return Told(caller, NoticeOutcome.AWAY, str(away))
         except MailRefused as refused:

@@ -20,7 +20,7 @@ from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.digests import html, markdown, schedule, wording
 from bowerbird.library.digests.digests import unsubscribe_token
 from bowerbird.library.digests.responses import DigestResponse, shown
-from bowerbird.mail import Email, MailAway, MailInterrupted, MailRefused, MailUnsure
+from bowerbird.mail import Email, MailDeferred, MailInterrupted, MailOutcomeUnknown, MailRefused
 from bowerbird.model.digests import Digest, Mailing, MailState
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
@@ -109,9 +109,9 @@ class DigestEmails:
         tries = mailing.tries
         try:
             await self._send(letter)
-        except MailUnsure as unsure:
+        except MailOutcomeUnknown as unsure:
             return Mailing(MailState.UNCLEAR, tries, self._clock(), _reason(unsure))
-        except MailAway as away:
+        except MailDeferred as away:
             return self._put_off(tries, _reason(away))
         except MailRefused as refused:
             return Mailing(MailState.REFUSED, tries, self._clock(), _reason(refused))
