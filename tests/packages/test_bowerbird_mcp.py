@@ -1,4 +1,4 @@
-"""bowerbird-mcp: a pump between lines and the server, which never falls silent."""
+"""bowerbird-mcp: forwards messages between a client and the server."""
 
 import json
 import subprocess
@@ -11,38 +11,38 @@ import pytest
 
 from bowerbird import __version__
 from bowerbird.toolserver.tools.catalogue import TOOLS
-from tests.packages.pumping import Pumped, odd_server, pumped
+from tests.packages.bridge_process import BridgeProcess, fake_server, started
 from tests.support.serving import free_port, wait_until
-from tests.support.tool_server import PACKAGE, PUMP, Running, pump_environment
+from tests.support.tool_server import PACKAGE, STDIO_COMMAND, Running, stdio_environment
 
-HELLO = {
+INITIALIZE = {
     "protocolVersion": "2025-06-18",
     "capabilities": {},
     "clientInfo": {"name": "test", "version": "1"},
 }
 LIST = {"name": "list_bookmarks", "arguments": {}}
-ENVELOPE = {
+NEWEST_META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientCapabilities": {},
 }
 
 
 @pytest.fixture
-def pump(there: Running, tmp_path: Path) -> Iterator[Pumped]:
-    with pumped(there.environment(), tmp_path) as process:
+def bridge(there: Running, tmp_path: Path) -> Iterator[BridgeProcess]:
+    with started(there.environment(), tmp_path) as process:
         yield process
 
 
 @pytest.fixture
-def keyless(tmp_path: Path) -> Iterator[Pumped]:
-    with pumped(pump_environment(SERVICE_URL="https://birds.example/mcp"), tmp_path) as process:
+def keyless(tmp_path: Path) -> Iterator[BridgeProcess]:
+    with started(stdio_environment(SERVICE_URL="https://birds.example/mcp"), tmp_path) as process:
         yield process
 
 
-def ran(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*PUMP, *words],
-        env=pump_environment(**variables),
+        [*STDIO_COMMAND, *arguments],
+        env=stdio_environment(**variables),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -51,113 +51,122 @@ def ran(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_it_answers_lines_and_ends_with_its_input(pump: Pumped, there: Running) -> None:
-    hello = pump.ask("initialize", **HELLO)
-    assert hello["result"]["protocolVersion"] == "2025-06-18"
-    pump.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+def test_responds_to_messages_and_exits_when_stdin_closes(
+    bridge: BridgeProcess, there: Running
+) -> None:
+    initialized = bridge.request("initialize", **INITIALIZE)
+    assert initialized["result"]["protocolVersion"] == "2025-06-18"
+    bridge.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
-    answer = pump.ask("tools/call", "two", **LIST)
+    response = bridge.request("tools/call", "two", **LIST)
 
-    assert answer["id"] == "two"
-    shown = answer["result"]["structuredContent"]["bookmarks"]
-    assert [post["post_id"] for post in shown] == there.post_ids[::-1]
-    assert pump.has_said_nothing()
-    assert pump.end() == 0
+    assert response["id"] == "two"
+    bookmarks = response["result"]["structuredContent"]["bookmarks"]
+    assert [post["post_id"] for post in bookmarks] == there.post_ids[::-1]
+    assert bridge.has_no_output()
+    assert bridge.end() == 0
 
 
-def test_what_is_under_way_when_the_input_ends_is_still_answered(pump: Pumped) -> None:
+def test_pending_requests_get_responses_after_stdin_closes(bridge: BridgeProcess) -> None:
     for number in range(5):
-        pump.send({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": LIST})
+        bridge.send({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": LIST})
 
-    assert pump.end() == 0
-    assert {pump.answer()["id"] for _ in range(5)} == {0, 1, 2, 3, 4}
-
-
-def test_a_line_that_is_no_message_gets_an_answer_and_the_next_one_too(pump: Pumped) -> None:
-    pump.send_line(b"{not json")
-    assert pump.answer()["error"]["code"] == -32700
-    pump.send_line(b"[]")
-    assert pump.answer()["error"]["code"] == -32600
-    pump.send_line(b"[" * 100_000)
-    assert pump.answer()["error"]["code"] == -32700
-    pump.send_line(b"")
-
-    assert pump.ask("ping", 7)["id"] == 7
+    assert bridge.end() == 0
+    assert {bridge.response()["id"] for _ in range(5)} == {0, 1, 2, 3, 4}
 
 
-def test_a_message_that_is_too_large_is_refused_under_its_own_id(pump: Pumped) -> None:
-    answer = pump.ask("tools/call", 8, name="list_bookmarks", arguments={"q": "x" * 1_100_000})
+def test_an_invalid_line_gets_an_error_and_the_next_line_works(bridge: BridgeProcess) -> None:
+    bridge.send_line(b"{not json")
+    assert bridge.response()["error"]["code"] == -32700
+    bridge.send_line(b"[]")
+    assert bridge.response()["error"]["code"] == -32600
+    bridge.send_line(b"[" * 100_000)
+    assert bridge.response()["error"]["code"] == -32700
+    bridge.send_line(b"")
 
-    assert answer["id"] == 8
-    assert "larger than 1024 KiB" in answer["error"]["message"]
+    assert bridge.request("ping", 7)["id"] == 7
 
 
-def test_a_wrong_key_is_told_with_the_servers_own_words(there: Running, tmp_path: Path) -> None:
-    with pumped(there.environment("bwr_wrong"), tmp_path) as pump:
-        answer = pump.ask("initialize", 3, **HELLO)
+def test_a_message_that_is_too_large_gets_an_error_with_its_id(bridge: BridgeProcess) -> None:
+    response = bridge.request(
+        "tools/call", 8, name="list_bookmarks", arguments={"q": "x" * 1_100_000}
+    )
 
-    assert answer["id"] == 3
-    assert answer["error"]["message"].startswith("UNAUTHORIZED: ")
-    assert answer["error"]["data"] == {"status": 401, "code": "UNAUTHORIZED"}
+    assert response["id"] == 8
+    assert "larger than 1024 KiB" in response["error"]["message"]
+
+
+def test_an_invalid_key_gets_the_error_of_the_server(there: Running, tmp_path: Path) -> None:
+    with started(there.environment("bwr_wrong"), tmp_path) as bridge:
+        response = bridge.request("initialize", 3, **INITIALIZE)
+
+    assert response["id"] == 3
+    assert response["error"]["message"].startswith("UNAUTHORIZED: ")
+    assert response["error"]["data"] == {"status": 401, "code": "UNAUTHORIZED"}
     assert "bwr_wrong" not in (tmp_path / "stderr").read_text(encoding="utf-8")
 
 
-def test_an_older_clients_revision_is_remembered(tmp_path: Path) -> None:
-    with odd_server() as (address, odd):
-        environment = pump_environment(SERVICE_URL=address, SERVICE_TOKEN="key")
-        odd.body = b'{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-03-26"}}'
-        with pumped(environment, tmp_path) as pump:
-            pump.ask("initialize", **HELLO)
-            odd.body = b""
-            pump.ask("tools/list", 2)
+def test_sends_the_negotiated_version_of_an_older_client(tmp_path: Path) -> None:
+    with fake_server() as (address, fake):
+        environment = stdio_environment(SERVICE_URL=address, SERVICE_TOKEN="key")
+        fake.body = b'{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-03-26"}}'
+        with started(environment, tmp_path) as bridge:
+            bridge.request("initialize", **INITIALIZE)
+            fake.body = b""
+            bridge.request("tools/list", 2)
 
-    first, second = (headers for headers, _ in odd.asked)
+    first, second = (headers for headers, _ in fake.requests)
     assert "MCP-Protocol-Version" not in first
     assert second["MCP-Protocol-Version"] == "2025-03-26"
     assert second["Authorization"] == "Bearer key"
 
 
-def test_the_newest_revisions_headers_repeat_the_message(tmp_path: Path) -> None:
-    with odd_server() as (address, odd):
-        environment = pump_environment(SERVICE_URL=address, SERVICE_TOKEN="key")
-        with pumped(environment, tmp_path) as pump:
-            pump.ask("tools/call", 1, name="list_bookmarks", arguments={}, _meta=ENVELOPE)
-            pump.ask("resources/read", 2, uri="view://vögel", _meta=ENVELOPE)
+def test_headers_of_the_newest_version_repeat_the_message(tmp_path: Path) -> None:
+    with fake_server() as (address, fake):
+        environment = stdio_environment(SERVICE_URL=address, SERVICE_TOKEN="key")
+        with started(environment, tmp_path) as bridge:
+            bridge.request("tools/call", 1, name="list_bookmarks", arguments={}, _meta=NEWEST_META)
+            bridge.request("resources/read", 2, uri="view://vögel", _meta=NEWEST_META)
 
-    (first, _), (second, _) = odd.asked
+    (first, _), (second, _) = fake.requests
     assert first["MCP-Protocol-Version"] == "2026-07-28"
     assert (first["Mcp-Method"], first["Mcp-Name"]) == ("tools/call", "list_bookmarks")
     assert second["Mcp-Name"] == "=?base64?dmlldzovL3bDtmdlbA==?="
-    assert len(odd.connections) == 1, "the connection is kept open"
+    assert len(fake.connections) == 1, "one connection serves both requests"
 
 
-def test_one_slow_call_does_not_hold_up_the_others_and_can_be_cancelled(tmp_path: Path) -> None:
-    with odd_server() as (address, odd):
-        odd.holds = "slow"
-        environment = pump_environment(SERVICE_URL=address, SERVICE_TOKEN="key")
-        with pumped(environment, tmp_path) as pump:
-            pump.send({"jsonrpc": "2.0", "id": "slow", "method": "tools/call", "params": LIST})
-            assert odd.is_holding.wait(10)
+def test_a_slow_call_does_not_block_others_and_can_be_cancelled(tmp_path: Path) -> None:
+    with fake_server() as (address, fake):
+        fake.held_id = "slow"
+        environment = stdio_environment(SERVICE_URL=address, SERVICE_TOKEN="key")
+        with started(environment, tmp_path) as bridge:
+            bridge.send({"jsonrpc": "2.0", "id": "slow", "method": "tools/call", "params": LIST})
+            assert fake.is_holding.wait(10)
 
-            assert pump.ask("ping", 2)["id"] == 2
+            assert bridge.request("ping", 2)["id"] == 2
 
             params = {"requestId": "slow"}
-            pump.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
-            assert odd.saw_it_go.wait(10), "the server is told by the closed connection"
-            assert pump.ask("ping", 3)["id"] == 3
-            assert pump.has_said_nothing(), "a cancelled request has no answer"
-    wait_until(lambda: any(m["method"] == "notifications/cancelled" for _, m in odd.asked))
+            bridge.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
+            assert fake.saw_disconnect.wait(10), "the server sees the closed connection"
+            assert bridge.request("ping", 3)["id"] == 3
+            assert bridge.has_no_output(), "a cancelled request gets no response"
+    wait_until(lambda: any(m["method"] == "notifications/cancelled" for _, m in fake.requests))
 
 
 @pytest.mark.parametrize(
-    ("status", "kind", "body", "said"),
+    ("status", "content_type", "body", "message"),
     [
-        (502, "text/html", b"<h1>Bad gateway</h1>", "The server answered HTTP 502."),
-        (302, "text/html", b"", "The server answered HTTP 302."),
-        (200, "text/html", b"<h1>Sign in</h1>", "The server answered HTTP 200."),
-        (200, "application/json", b"{not\njson", "The server's answer is none to this request."),
-        (200, "application/json", b"null", "The server's answer is none to this request."),
-        (200, "application/json", b'{"id":"other","result":{}}', "The server's answer is none to"),
+        (502, "text/html", b"<h1>Bad gateway</h1>", "The server returned HTTP 502."),
+        (302, "text/html", b"", "The server returned HTTP 302."),
+        (200, "text/html", b"<h1>Sign in</h1>", "The server returned HTTP 200."),
+        (200, "application/json", b"{not\njson", "The server returned a body that is not"),
+        (200, "application/json", b"null", "The server returned a body that is not"),
+        (
+            200,
+            "application/json",
+            b'{"id":"other","result":{}}',
+            "The server returned a body that is not",
+        ),
         (503, "application/json", b'{"status":false,"code":"X","error":"Y."}', "X: Y."),
         (
             400,
@@ -167,64 +176,67 @@ def test_one_slow_call_does_not_hold_up_the_others_and_can_be_cancelled(tmp_path
         ),
     ],
 )
-def test_a_failure_of_http_is_an_error_with_the_right_id(
-    tmp_path: Path, status: int, kind: str, body: bytes, said: str
+def test_an_http_failure_becomes_an_error_with_the_id_of_the_request(
+    tmp_path: Path, status: int, content_type: str, body: bytes, message: str
 ) -> None:
-    with odd_server() as (address, odd):
-        odd.status, odd.kind, odd.body = status, kind, body or b" "
-        environment = pump_environment(SERVICE_URL=address, SERVICE_TOKEN="key")
-        with pumped(environment, tmp_path) as pump:
-            answer = pump.ask("tools/list", "mine")
+    with fake_server() as (address, fake):
+        fake.status, fake.content_type, fake.body = status, content_type, body or b" "
+        environment = stdio_environment(SERVICE_URL=address, SERVICE_TOKEN="key")
+        with started(environment, tmp_path) as bridge:
+            response = bridge.request("tools/list", "mine")
 
-    assert answer["id"] == "mine"
-    assert answer["error"]["message"].startswith(said)
+    assert response["id"] == "mine"
+    assert response["error"]["message"].startswith(message)
 
 
-def test_a_server_that_is_away_is_named_and_may_come_back(tmp_path: Path) -> None:
+def test_an_unreachable_server_is_reported_with_its_address(tmp_path: Path) -> None:
     address = f"http://127.0.0.1:{free_port()}/mcp"
-    with pumped(pump_environment(SERVICE_URL=address, SERVICE_TOKEN="key"), tmp_path) as pump:
-        answer = pump.ask("tools/list", 5)
-        again = pump.ask("tools/list", 6)
+    with started(stdio_environment(SERVICE_URL=address, SERVICE_TOKEN="key"), tmp_path) as bridge:
+        response = bridge.request("tools/list", 5)
+        second = bridge.request("tools/list", 6)
 
-    assert (answer["id"], again["id"]) == (5, 6)
-    assert f"Cannot reach {address}" in answer["error"]["message"]
+    assert (response["id"], second["id"]) == (5, 6)
+    assert f"Cannot reach {address}" in response["error"]["message"]
     assert "Cannot reach" in (tmp_path / "stderr").read_text(encoding="utf-8")
 
 
-def test_without_a_key_it_stays_up_and_lists_the_tools(keyless: Pumped) -> None:
-    hello = keyless.ask("initialize", **HELLO)
+def test_lists_the_tools_without_a_key(keyless: BridgeProcess) -> None:
+    initialized = keyless.request("initialize", **INITIALIZE)
     keyless.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
-    listed = keyless.ask("tools/list", 2)
+    listed = keyless.request("tools/list", 2)
 
-    assert hello["result"]["protocolVersion"] == "2025-06-18"
+    assert initialized["result"]["protocolVersion"] == "2025-06-18"
     assert listed["result"]["tools"] == [tool.published() for tool in TOOLS]
 
 
-def test_without_a_key_a_call_says_what_is_missing_and_where_to_get_it(keyless: Pumped) -> None:
-    result = keyless.ask("tools/call", **LIST)["result"]
+def test_a_call_without_a_key_says_how_to_get_one(keyless: BridgeProcess) -> None:
+    result = keyless.request("tools/call", **LIST)["result"]
 
     assert result["isError"] is True
-    said = result["content"][0]["text"]
-    assert "SERVICE_TOKEN" in said
-    assert "https://birds.example/keys" in said
-    assert keyless.ask("resources/list", 2)["error"]["code"] == -32601
+    text = result["content"][0]["text"]
+    assert "SERVICE_TOKEN" in text
+    assert "https://birds.example/keys" in text
+    assert keyless.request("resources/list", 2)["error"]["code"] == -32601
 
 
-def test_without_a_key_the_newest_revision_is_spoken_too(keyless: Pumped) -> None:
-    found = keyless.ask("server/discover", _meta=ENVELOPE)["result"]
-    listed = keyless.ask("tools/list", 2, _meta=ENVELOPE)["result"]
+def test_supports_the_newest_version_without_a_key(keyless: BridgeProcess) -> None:
+    found = keyless.request("server/discover", _meta=NEWEST_META)["result"]
+    listed = keyless.request("tools/list", 2, _meta=NEWEST_META)["result"]
 
     assert found["supportedVersions"] == ["2026-07-28"]
     assert found["resultType"] == listed["resultType"] == "complete"
     assert (listed["ttlMs"], listed["cacheScope"]) == (0, "private")
 
 
-def test_check_says_whether_it_works(there: Running) -> None:
-    good = ran("--check", SERVICE_URL=there.address, SERVICE_TOKEN=there.key)
-    wrong = ran("--check", SERVICE_URL=there.address, SERVICE_TOKEN="bwr_wrong")
-    missing = ran("--check", SERVICE_URL=there.address)
+def test_check_reports_whether_server_and_key_work(there: Running) -> None:
+    good = run("--check", SERVICE_URL=there.address, SERVICE_TOKEN=there.key)
+    wrong = run("--check", SERVICE_URL=there.address, SERVICE_TOKEN="bwr_wrong")
+    missing = run("--check", SERVICE_URL=there.address)
 
-    assert (good.returncode, good.stdout) == (0, f"{there.address} answers, and the key works.\n")
+    assert (good.returncode, good.stdout) == (
+        0,
+        f"{there.address} responds, and the API key works.\n",
+    )
     assert wrong.returncode == missing.returncode == 1
     assert "UNAUTHORIZED" in wrong.stderr
     assert "SERVICE_TOKEN is not set" in missing.stderr
@@ -240,37 +252,37 @@ def test_check_says_whether_it_works(there: Running) -> None:
         b'{"jsonrpc":"2.0","id":1,"result":{"content":[], "isError": true}}',
     ],
 )
-def test_check_takes_no_other_page_for_the_server(body: bytes) -> None:
-    with odd_server() as (address, odd):
-        odd.body = body
-        checked = ran("--check", SERVICE_URL=address, SERVICE_TOKEN="key")
+def test_check_fails_if_the_response_is_not_a_tool_result(body: bytes) -> None:
+    with fake_server() as (address, fake):
+        fake.body = body
+        checked = run("--check", SERVICE_URL=address, SERVICE_TOKEN="key")
 
     assert (checked.returncode, checked.stdout) == (1, "")
-    assert f"{address} answered 200" in checked.stderr
+    assert f"{address} returned 200" in checked.stderr
 
 
-def test_the_path_may_be_left_out_of_the_address(there: Running) -> None:
+def test_the_address_works_without_its_path(there: Running) -> None:
     address = there.address.removesuffix("/mcp")
 
-    assert ran("--check", SERVICE_URL=address, SERVICE_TOKEN=there.key).returncode == 0
+    assert run("--check", SERVICE_URL=address, SERVICE_TOKEN=there.key).returncode == 0
 
 
 @pytest.mark.parametrize("address", ["birds", "ftp://birds", "http://", "http://birds:port"])
-def test_an_address_that_is_none_stops_the_start(address: str) -> None:
-    stopped = ran(SERVICE_URL=address, SERVICE_TOKEN="key")
+def test_an_invalid_address_is_reported_at_start(address: str) -> None:
+    stopped = run(SERVICE_URL=address, SERVICE_TOKEN="key")
 
     assert stopped.returncode == 2
     assert "SERVICE_URL" in stopped.stderr
     assert stopped.stdout == ""
 
 
-def test_words_it_does_not_know_are_refused() -> None:
-    assert ran("--sandbox").returncode == 2
-    assert "SERVICE_TOKEN" in ran("--help").stdout
-    assert ran("--version").stdout == f"{__version__}\n"
+def test_unknown_arguments_are_refused() -> None:
+    assert run("--sandbox").returncode == 2
+    assert "SERVICE_TOKEN" in run("--help").stdout
+    assert run("--version").stdout == f"{__version__}\n"
 
 
-def test_it_needs_nothing_but_the_standard_library() -> None:
+def test_imports_only_the_standard_library() -> None:
     modules = "\n".join(file.read_text(encoding="utf-8") for file in PACKAGE.rglob("*.py"))
     names = {
         line.split()[1].split(".")[0]
@@ -281,7 +293,7 @@ def test_it_needs_nothing_but_the_standard_library() -> None:
     assert names - {"bowerbird_mcp"} <= sys.stdlib_module_names
 
 
-def test_its_files_name_one_release_and_one_name() -> None:
+def test_all_files_of_the_package_agree_on_name_and_version() -> None:
     folder = PACKAGE.parent
     project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     listing = json.loads((folder / "server.json").read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""A real server with a small library, and the ways in which programs of others reach its tools."""
+"""A real server with a small library, and how other programs reach its tools."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from tests.support import make, serving
 from tests.support.serving import Server
 
 PACKAGE = Path(__file__).parents[2] / "packages" / "bowerbird-mcp" / "src"
-PUMP = (sys.executable, "-m", "bowerbird_mcp")
+STDIO_COMMAND = (sys.executable, "-m", "bowerbird_mcp")
 
 
 @dataclass(frozen=True)
@@ -27,11 +27,11 @@ class Running:
         return f"http://localhost:{self.server.port}/mcp"
 
     def environment(self, key: str | None = None) -> dict[str, str]:
-        """With which the stdio package reaches this server."""
-        return pump_environment(SERVICE_URL=self.address, SERVICE_TOKEN=key or self.key)
+        """The environment in which bowerbird-mcp connects to this server."""
+        return stdio_environment(SERVICE_URL=self.address, SERVICE_TOKEN=key or self.key)
 
 
-def pump_environment(**variables: str) -> dict[str, str]:
+def stdio_environment(**variables: str) -> dict[str, str]:
     known = {k: v for k, v in os.environ.items() if not k.startswith("SERVICE_")}
     return {**known, "PYTHONPATH": str(PACKAGE), **variables}
 

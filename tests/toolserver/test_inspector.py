@@ -8,7 +8,7 @@ import pytest
 
 from bowerbird.toolserver.tools.catalogue import TOOLS
 from tests.support import node
-from tests.support.tool_server import PUMP, Running
+from tests.support.tool_server import STDIO_COMMAND, Running
 
 INSPECTOR = "@modelcontextprotocol/inspector/clients/cli/build/index.js"
 
@@ -22,7 +22,9 @@ def inspected(there: Running, way: str, folder: Path, *words: str) -> tuple[Any,
         # It hands nothing of its own environment on.
         known = there.environment()
         names = ("PYTHONPATH", "SERVICE_URL", "SERVICE_TOKEN")
-        target = [word for name in names for word in ("-e", f"{name}={known[name]}")] + [*PUMP]
+        target = [word for name in names for word in ("-e", f"{name}={known[name]}")] + [
+            *STDIO_COMMAND
+        ]
     ran = node.run(
         INSPECTOR,
         *target,

@@ -10,7 +10,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ResourceTemplateReference, TextResourceContents
 
-from tests.support.tool_server import PUMP, Running
+from tests.support.tool_server import STDIO_COMMAND, Running
 
 pytestmark = pytest.mark.anyio
 TOOLS = sorted(file.stem for file in (Path(__file__).parents[2] / "spec" / "tools").glob("*.json"))
@@ -21,7 +21,7 @@ ERAS = {"legacy": "2025-11-25", "2026-07-28": "2026-07-28", "auto": "2026-07-28"
 async def connected(there: Running, way: str, era: str) -> AsyncIterator[Client]:
     if way == "stdio":
         command = StdioServerParameters(
-            command=PUMP[0], args=list(PUMP[1:]), env=there.environment()
+            command=STDIO_COMMAND[0], args=list(STDIO_COMMAND[1:]), env=there.environment()
         )
         async with Client(command, mode=era) as client:
             yield client

@@ -1,3 +1,3 @@
-"""Bowerbird's tool server for clients that can only start a local process."""
+"""Connects MCP clients that can only start a local process to a Bowerbird server."""
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""`python -m bowerbird_mcp`."""
+"""Makes `python -m bowerbird_mcp` run the `bowerbird-mcp` command."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The command `bowerbird-mcp`: a tool server on stdin and stdout, or a check of its settings."""
+"""The `bowerbird-mcp` command: an MCP server on stdin and stdout, or a check of its settings."""
 
 import json
 import os
@@ -6,82 +6,83 @@ import sys
 from typing import Final
 
 from bowerbird_mcp import __version__, configuration, keyless
-from bowerbird_mcp.configuration import BadAddressError, Configuration
-from bowerbird_mcp.connections import Connections, Exchange, Gone
+from bowerbird_mcp.bridge import Bridge, log
+from bowerbird_mcp.configuration import BadConfigurationError, Configuration
+from bowerbird_mcp.connections import Call, CallFailedError, Connections
 from bowerbird_mcp.messages import encoded
-from bowerbird_mcp.pump import Pump, note
 
 _HELP: Final = f"""\
-bowerbird-mcp {__version__}: your library of saved posts, for clients that start a local process.
+bowerbird-mcp {__version__}: your Bowerbird library for MCP clients that start a local process.
 
-  bowerbird-mcp            speak the Model Context Protocol on stdin and stdout
-  bowerbird-mcp --check    say whether server and key work
-  bowerbird-mcp --version  print the release
+  bowerbird-mcp            run an MCP server on stdin and stdout
+  bowerbird-mcp --check    check the server address and the API key
+  bowerbird-mcp --version  print the version
 
-  {configuration.TOKEN}    an API key of your account
-  {configuration.ADDRESS}      address of the tool server; {configuration.LOCAL} when not set
+Environment variables:
+  {configuration.TOKEN}    an API key of your account (required)
+  {configuration.ADDRESS}      address of the tool server (default: {configuration.DEFAULT_ADDRESS})
 """
 _OK: Final = 200
-_WRONG_USE: Final = 2
+_USAGE_ERROR: Final = 2
 
 
 def main() -> int:
-    words = sys.argv[1:]
-    if words in (["--help"], ["-h"]):
+    arguments = sys.argv[1:]
+    if arguments in (["--help"], ["-h"]):
         sys.stdout.write(_HELP)
         return 0
-    if words == ["--version"]:
+    if arguments == ["--version"]:
         sys.stdout.write(f"{__version__}\n")
         return 0
-    if words not in ([], ["--check"]):
-        note(f"{' '.join(words)!r} is not known; try --help")
-        return _WRONG_USE
+    if arguments not in ([], ["--check"]):
+        log(f"Unknown arguments: {' '.join(arguments)}. See bowerbird-mcp --help.")
+        return _USAGE_ERROR
     try:
-        known = configuration.read(os.environ)
-    except BadAddressError as error:
-        note(str(error))
-        return _WRONG_USE
-    return _check(known) if words else _serve(known)
+        settings = configuration.read(os.environ)
+    except BadConfigurationError as error:
+        log(str(error))
+        return _USAGE_ERROR
+    return _check(settings) if arguments else _serve(settings)
 
 
-def _serve(known: Configuration) -> int:
-    if not known.token:
-        note(keyless.advice(known))
+def _serve(settings: Configuration) -> int:
+    if not settings.token:
+        log(keyless.how_to_get_a_key(settings))
     try:
-        Pump(known, sys.stdout.buffer).run(sys.stdin.buffer)
+        Bridge(settings, sys.stdout.buffer).run(sys.stdin.buffer)
     except (KeyboardInterrupt, BrokenPipeError):
-        # The client is gone; nothing is left to say, and nothing may be said at the exit either.
+        # The client has exited. A normal exit would try to flush stdout and print an error.
         os._exit(0)
     return 0
 
 
-def _is_result(body: bytes) -> bool:
-    """Whether the call was answered; a page that asks to sign in is a success of HTTP too."""
-    try:
-        said = json.loads(body)
-    except (ValueError, RecursionError):
-        return False
-    result = said.get("result") if isinstance(said, dict) else None
-    return isinstance(result, dict) and "content" in result and not result.get("isError")
-
-
-def _check(known: Configuration) -> int:
-    """A call that costs nothing, as a client would make it."""
-    if not known.token:
-        note(keyless.advice(known))
+def _check(settings: Configuration) -> int:
+    """Calls a cheap tool, as a client would."""
+    if not settings.token:
+        log(keyless.how_to_get_a_key(settings))
         return 1
     call = {"name": "count_bookmarks", "arguments": {}}
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
-    connections = Connections(known)
+    connections = Connections(settings)
     try:
-        status, _, body = connections.post(encoded(message), {}, Exchange())
-    except Gone as gone:
-        note(str(gone))
+        status, _, body = connections.post(encoded(message), {}, Call())
+    except CallFailedError as error:
+        log(str(error))
         return 1
     finally:
         connections.close()
-    if status != _OK or not _is_result(body):
-        note(f"{known.address} answered {status}: {body.decode('utf-8', 'replace')[:300]}")
+    if status != _OK or not _is_tool_result(body):
+        log(f"{settings.address} returned {status}: {body.decode('utf-8', 'replace')[:300]}")
         return 1
-    sys.stdout.write(f"{known.address} answers, and the key works.\n")
+    sys.stdout.write(f"{settings.address} responds, and the API key works.\n")
     return 0
+
+
+def _is_tool_result(body: bytes) -> bool:
+    """Whether the tool succeeded. The status is not enough: a sign-in page has 200 as well."""
+    try:
+        response = json.loads(body)
+    except (ValueError, RecursionError):
+        return False
+    result = response.get("result") if isinstance(response, dict) else None
+    return isinstance(result, dict) and "content" in result and not result.get("isError")

@@ -1,4 +1,4 @@
-"""Connections to the server, kept open between calls; each carries one call at a time."""
+"""Connections to the server. They stay open between calls, and carry one call at a time."""
 
 import http.client
 import select
@@ -10,41 +10,41 @@ from typing import Any, Final
 from bowerbird_mcp import __version__
 from bowerbird_mcp.configuration import Configuration
 
-_CONNECT_S: Final = 10.0
-# Longer than any tool waits before it answers.
-_ANSWER_S: Final = 90.0
-# A host or a path that cannot be written as the protocol wants it is a ValueError.
+_CONNECT_TIMEOUT_S: Final = 10.0
+# Longer than any tool takes.
+_RESPONSE_TIMEOUT_S: Final = 90.0
+# http.client raises ValueError for a host or path that it cannot encode.
 _FAILURES: Final = (OSError, ValueError, http.client.HTTPException)
 
 
-class Gone(Exception):  # noqa: N818 - named for what it is
-    """There is no answer; says why in a sentence."""
+class CallFailedError(Exception):
+    """The server did not respond. The message says why in one sentence."""
 
 
-class Exchange:
-    """One call under way, which another thread may give up."""
+class Call:
+    """A call to the server that another thread can cancel."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._socket: socket.socket | None = None
-        self.is_given_up = False
+        self.is_cancelled = False
 
-    def hold(self, connection: http.client.HTTPConnection) -> None:
+    def attach(self, connection: http.client.HTTPConnection) -> None:
         with self._lock:
             self._socket = connection.sock
-            if self.is_given_up:
+            if self.is_cancelled:
                 self._close()
 
-    def release(self) -> bool:
-        """Lets go of the connection; whether it can carry another call."""
+    def detach(self) -> bool:
+        """Releases the connection, and returns whether another call can use it."""
         with self._lock:
             self._socket = None
-            return not self.is_given_up
+            return not self.is_cancelled
 
-    def give_up(self) -> None:
-        """Closes the connection: the server sees it and stops working on the answer."""
+    def cancel(self) -> None:
+        """Closes the connection, which makes the server stop working on the call."""
         with self._lock:
-            self.is_given_up = True
+            self.is_cancelled = True
             self._close()
 
     def _close(self) -> None:
@@ -59,36 +59,34 @@ class Connections:
         self._idle: list[http.client.HTTPConnection] = []
         self._lock = threading.Lock()
 
-    def post(
-        self, body: bytes, headers: dict[str, str], exchange: Exchange
-    ) -> tuple[int, str, bytes]:
-        """Status, content type and body of the answer."""
+    def post(self, body: bytes, headers: dict[str, str], call: Call) -> tuple[int, str, bytes]:
+        """Returns status, content type and body of the response."""
         connection = self._open()
         try:
-            exchange.hold(connection)
+            call.attach(connection)
             connection.request("POST", self._configuration.path, body, self._headers(headers))
             response = connection.getresponse()
-            answer = response.read()
+            content = response.read()
         except _FAILURES as error:
-            exchange.release()
+            call.detach()
             connection.close()
-            raise Gone(self._why(error)) from None
-        # Before another call can have it: who gives this one up must not close that one's.
-        if exchange.release() and not response.will_close:
+            raise CallFailedError(self._reason(error)) from None
+        # Detach before another call can use the connection, or cancelling this call would close it.
+        if call.detach() and not response.will_close:
             with self._lock:
                 self._idle.append(connection)
         else:
             connection.close()
-        return response.status, response.headers.get_content_type(), answer
+        return response.status, response.headers.get_content_type(), content
 
     def close(self) -> None:
-        """Those that stand open; one under way is its call's own."""
+        """Closes the idle connections."""
         with self._lock:
             while self._idle:
                 self._idle.pop().close()
 
     def _open(self) -> http.client.HTTPConnection:
-        """One that stands open, unless the server has closed it meanwhile; else a new one."""
+        """Returns an idle connection that the server has not closed, or a new one."""
         with self._lock:
             while self._idle:
                 connection = self._idle.pop()
@@ -96,47 +94,47 @@ class Connections:
                     return connection
                 connection.close()
         try:
-            return self._connected()
+            return self._connect()
         except _FAILURES as error:
-            raise Gone(self._why(error)) from None
+            raise CallFailedError(self._reason(error)) from None
 
-    def _connected(self) -> http.client.HTTPConnection:
+    def _connect(self) -> http.client.HTTPConnection:
         configuration = self._configuration
         kind: Any = http.client.HTTPConnection
         if configuration.scheme == "https":
             kind = http.client.HTTPSConnection
-        made: http.client.HTTPConnection = kind(
-            configuration.host, configuration.port, timeout=_CONNECT_S
+        connection: http.client.HTTPConnection = kind(
+            configuration.host, configuration.port, timeout=_CONNECT_TIMEOUT_S
         )
-        made.connect()
-        # Answers are small and wanted at once.
-        made.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        made.sock.settimeout(_ANSWER_S)
-        return made
+        connection.connect()
+        # Messages are small and must not wait for more data.
+        connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connection.sock.settimeout(_RESPONSE_TIMEOUT_S)
+        return connection
 
-    def _headers(self, more: dict[str, str]) -> dict[str, str]:
+    def _headers(self, extra: dict[str, str]) -> dict[str, str]:
         return {
             "Authorization": f"Bearer {self._configuration.token}",
             "Content-Type": "application/json",
             "Accept": "application/json, text/event-stream",
             "User-Agent": f"bowerbird-mcp/{__version__}",
-            **more,
+            **extra,
         }
 
-    def _why(self, error: Exception) -> str:
+    def _reason(self, error: Exception) -> str:
         address = self._configuration.address
         if isinstance(error, ConnectionRefusedError | socket.gaierror):
             return (
-                f"Cannot reach {address}: {error.strerror or error}. Is `bowerbird serve` running "
-                "there? SERVICE_URL says where the server is."
+                f"Cannot reach {address}: {error.strerror or error}. Check that `bowerbird serve` "
+                "is running there, and that SERVICE_URL is correct."
             )
         if isinstance(error, TimeoutError):
-            return f"{address} did not answer in time."
+            return f"{address} did not respond in time."
         return f"The connection to {address} broke: {error or type(error).__name__}."
 
 
 def _is_closed(connection: http.client.HTTPConnection) -> bool:
-    """An idle connection has nothing to read, except its end."""
+    """An idle connection becomes readable only when the server closes it."""
     if connection.sock is None:
         return True
     readable, _, _ = select.select([connection.sock], [], [], 0)

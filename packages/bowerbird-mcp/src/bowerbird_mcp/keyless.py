@@ -1,6 +1,6 @@
-"""What is answered without a key: who we are, what we could do, and how to get a key.
+"""Responses when no API key is configured: the list of tools, and how to get a key.
 
-Never the sandbox: a model would take its posts for the user's own.
+It does not use the sandbox, because a model would mistake its posts for the user's.
 """
 
 import json
@@ -11,57 +11,64 @@ from bowerbird_mcp import __version__
 from bowerbird_mcp.configuration import TOKEN, Configuration
 from bowerbird_mcp.messages import METHOD_NOT_FOUND, Json, failure, result, version_in
 
-_OLDER: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
-_NEWEST: Final = "2026-07-28"
-_OURSELVES: Final = {"name": "bowerbird", "title": "Bowerbird", "version": __version__}
+_OLDER_VERSIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+_NEWEST_VERSION: Final = "2026-07-28"
+_SERVER_INFO: Final = {"name": "bowerbird", "title": "Bowerbird", "version": __version__}
 
 
-def answer(message: Json, configuration: Configuration) -> Json:
+def respond(message: Json, configuration: Configuration) -> Json:
     request_id, method = message["id"], message["method"]
-    made: Json
+    content: Json
     if method == "initialize":
-        made = _initialized(message)
+        content = _initialize(message)
     elif method == "server/discover":
-        made = {"supportedVersions": [_NEWEST], "capabilities": {"tools": {}}, **_fresh()}
+        content = {
+            "supportedVersions": [_NEWEST_VERSION],
+            "capabilities": {"tools": {}},
+            **_not_cacheable(),
+        }
     elif method == "tools/list":
-        made = {"tools": catalogue(), **(_fresh() if version_in(message) else {})}
+        content = {"tools": catalogue(), **(_not_cacheable() if version_in(message) else {})}
     elif method == "tools/call":
-        made = {"content": [{"type": "text", "text": advice(configuration)}], "isError": True}
+        content = {
+            "content": [{"type": "text", "text": how_to_get_a_key(configuration)}],
+            "isError": True,
+        }
     elif method == "ping":
-        made = {}
+        content = {}
     else:
-        return failure(request_id, METHOD_NOT_FOUND, advice(configuration))
+        return failure(request_id, METHOD_NOT_FOUND, how_to_get_a_key(configuration))
     if version_in(message):
-        meta = {"io.modelcontextprotocol/serverInfo": _OURSELVES}
-        made = {"resultType": "complete", "_meta": meta, **made}
-    return result(request_id, made)
+        meta = {"io.modelcontextprotocol/serverInfo": _SERVER_INFO}
+        content = {"resultType": "complete", "_meta": meta, **content}
+    return result(request_id, content)
 
 
-def advice(configuration: Configuration) -> str:
+def how_to_get_a_key(configuration: Configuration) -> str:
     return (
-        f"UNAUTHORIZED: {TOKEN} is not set, so the library cannot be reached. Make an API key at "
-        f"{configuration.key_page}, or at /keys of the service's web site where that has another "
-        f"address (or with `bowerbird key create`), put it into {TOKEN} in the settings with which "
-        "your client starts bowerbird-mcp, and start it anew."
+        f"UNAUTHORIZED: {TOKEN} is not set, so the library is not accessible. Create an API key at "
+        f"{configuration.key_page} (or at /keys of the website, if that has another address), or "
+        f"with `bowerbird key create`. Set {TOKEN} to the key in your client's configuration of "
+        "bowerbird-mcp, and restart it."
     )
 
 
 def catalogue() -> list[Any]:
-    """The tools as the server of the same release lists them."""
+    """The tools that a server of the same release lists."""
     tools: list[Any] = json.loads(pkgutil.get_data("bowerbird_mcp", "tools.json") or b"[]")
     return tools
 
 
-def _initialized(message: Json) -> Json:
+def _initialize(message: Json) -> Json:
     params = message.get("params")
-    asked = params.get("protocolVersion") if isinstance(params, dict) else None
+    requested = params.get("protocolVersion") if isinstance(params, dict) else None
     return {
-        "protocolVersion": asked if asked in _OLDER else _OLDER[-1],
+        "protocolVersion": requested if requested in _OLDER_VERSIONS else _OLDER_VERSIONS[-1],
         "capabilities": {"tools": {"listChanged": False}},
-        "serverInfo": _OURSELVES,
+        "serverInfo": _SERVER_INFO,
     }
 
 
-def _fresh() -> Json:
-    """Not to be kept: with a key the answer is another."""
+def _not_cacheable() -> Json:
+    """The response changes once a key is set."""
     return {"ttlMs": 0, "cacheScope": "private"}

@@ -1,4 +1,4 @@
-"""The protocol's messages, as far as a pump must understand them."""
+"""The parts of the MCP messages that the bridge must understand."""
 
 import base64
 import json
@@ -11,18 +11,18 @@ PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
 METHOD_NOT_FOUND: Final = -32601
 INTERNAL_ERROR: Final = -32603
-# Of those that are free for an implementation's own use.
+# JSON-RPC reserves this range for errors that an implementation defines.
 UNREACHABLE: Final = -32000
 VERSION_KEY: Final = "io.modelcontextprotocol/protocolVersion"
-_NAMED: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-_PLAIN: Final = re.compile(r"[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?")
+_NAME_PARAMETERS: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+_PLAIN_ASCII: Final = re.compile(r"[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?")
 
 
 def encoded(message: Any) -> bytes:
     try:
         return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode()
     except UnicodeEncodeError:
-        # Half of a pair of surrogates, which JSON can write and UTF-8 cannot.
+        # JSON can represent half of a surrogate pair, UTF-8 cannot.
         return json.dumps(message, separators=(",", ":")).encode()
 
 
@@ -41,14 +41,14 @@ def is_request(message: Json) -> bool:
     return "method" in message and "id" in message
 
 
-def is_answer_to(request_id: Any, message: Any) -> bool:
+def is_response_to(request_id: Any, message: Any) -> bool:
     if not isinstance(message, dict) or message.get("id") != request_id:
         return False
     return ("result" in message) != ("error" in message)
 
 
 def version_in(message: Json) -> str | None:
-    """The revision that a message of the newest kind carries in itself."""
+    """The protocol version that messages of the newest version contain."""
     params = message.get("params")
     meta = params.get("_meta") if isinstance(params, dict) else None
     version = meta.get(VERSION_KEY) if isinstance(meta, dict) else None
@@ -56,22 +56,26 @@ def version_in(message: Json) -> str | None:
 
 
 def headers_of(message: Json, negotiated: str | None) -> dict[str, str]:
-    """The protocol's headers: the newest revision repeats in them what the message says."""
-    own = version_in(message)
-    if own is None:
+    """The MCP headers. In the newest version they repeat parts of the message."""
+    version = version_in(message)
+    if version is None:
         is_first = message.get("method") == "initialize"
-        return {} if negotiated is None or is_first else {"MCP-Protocol-Version": _safe(negotiated)}
+        return (
+            {}
+            if negotiated is None or is_first
+            else {"MCP-Protocol-Version": _header_value(negotiated)}
+        )
     method = message.get("method")
     if not isinstance(method, str):
-        return {"MCP-Protocol-Version": _safe(own)}
-    headers = {"MCP-Protocol-Version": _safe(own), "Mcp-Method": _safe(method)}
+        return {"MCP-Protocol-Version": _header_value(version)}
+    headers = {"MCP-Protocol-Version": _header_value(version), "Mcp-Method": _header_value(method)}
     params = message.get("params")
-    name = params.get(_NAMED.get(method, "")) if isinstance(params, dict) else None
-    return {**headers, "Mcp-Name": _safe(name)} if isinstance(name, str) else headers
+    name = params.get(_NAME_PARAMETERS.get(method, "")) if isinstance(params, dict) else None
+    return {**headers, "Mcp-Name": _header_value(name)} if isinstance(name, str) else headers
 
 
-def _safe(text: str) -> str:
-    """As a header can carry it; anything but plain ASCII goes as base64, which the server reads."""
-    if _PLAIN.fullmatch(text) and not text.startswith("=?base64?"):
+def _header_value(text: str) -> str:
+    """Encodes everything but plain ASCII as base64, because a header cannot contain it."""
+    if _PLAIN_ASCII.fullmatch(text) and not text.startswith("=?base64?"):
         return text
     return f"=?base64?{base64.b64encode(text.encode('utf-8', 'replace')).decode()}?="

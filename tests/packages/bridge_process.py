@@ -1,4 +1,4 @@
-"""The stdio package as a client meets it: a process that takes lines and gives lines."""
+"""Runs bowerbird-mcp as a process, and a server for it whose responses a test can choose."""
 
 import json
 import queue
@@ -10,13 +10,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from tests.support.tool_server import PUMP
+from tests.support.tool_server import STDIO_COMMAND
 
 PATIENCE_SECONDS = 20
 Json = dict[str, Any]
 
 
-class Pumped:
+class BridgeProcess:
     def __init__(self, process: "subprocess.Popen[bytes]") -> None:
         self.process = process
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
@@ -35,32 +35,36 @@ class Pumped:
         self.process.stdin.write(line + b"\n")
         self.process.stdin.flush()
 
-    def answer(self) -> Json:
-        found: Json = json.loads(self._lines.get(timeout=PATIENCE_SECONDS))
-        return found
+    def response(self) -> Json:
+        message: Json = json.loads(self._lines.get(timeout=PATIENCE_SECONDS))
+        return message
 
-    def ask(self, method: str, request_id: Any = 1, **params: Any) -> Json:
+    def request(self, method: str, request_id: Any = 1, **params: Any) -> Json:
         self.send({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params})
-        return self.answer()
+        return self.response()
 
-    def has_said_nothing(self) -> bool:
+    def has_no_output(self) -> bool:
         return self._lines.empty()
 
     def end(self) -> int:
-        """Closes its input, as a client does when it ends; the code with which it ends itself."""
+        """Closes stdin, as a client does when it exits, and returns the exit code."""
         assert self.process.stdin
         self.process.stdin.close()
         return self.process.wait(PATIENCE_SECONDS)
 
 
 @contextmanager
-def pumped(environment: dict[str, str], folder: Path) -> Iterator[Pumped]:
+def started(environment: dict[str, str], folder: Path) -> Iterator[BridgeProcess]:
     with (folder / "stderr").open("wb") as errors:
         process = subprocess.Popen(
-            PUMP, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors
+            STDIO_COMMAND,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
         )
         try:
-            yield Pumped(process)
+            yield BridgeProcess(process)
         finally:
             process.kill()
             process.wait()
@@ -70,47 +74,47 @@ def pumped(environment: dict[str, str], folder: Path) -> Iterator[Pumped]:
             process.stdout.close()
 
 
-class Odd:
-    """A server that answers as a test says, and remembers what it was asked."""
+class FakeServer:
+    """Sends the response that a test chooses, and records the requests."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[dict[str, str], Json]] = []
+        self.requests: list[tuple[dict[str, str], Json]] = []
         self.connections: set[tuple[str, int]] = set()
-        self.status, self.kind, self.body = 200, "application/json", b""
-        # An id whose answer waits until the client is gone, and what tells that it is.
-        self.holds: Any = None
-        self.saw_it_go = threading.Event()
+        self.status, self.content_type, self.body = 200, "application/json", b""
+        # The id of a request that gets no response until the client closes the connection.
+        self.held_id: Any = None
         self.is_holding = threading.Event()
+        self.saw_disconnect = threading.Event()
 
-    def take(self, handler: BaseHTTPRequestHandler) -> None:
+    def handle(self, handler: BaseHTTPRequestHandler) -> None:
         size = int(handler.headers["Content-Length"])
         message = json.loads(handler.rfile.read(size))
-        self.asked.append((dict(handler.headers), message))
+        self.requests.append((dict(handler.headers), message))
         self.connections.add(handler.client_address[:2])
-        if self.holds is not None and message.get("id") == self.holds:
+        if self.held_id is not None and message.get("id") == self.held_id:
             self.is_holding.set()
-            # Nothing more comes on the connection, except its end.
+            # Returns when the client closes the connection.
             handler.connection.recv(1)
-            self.saw_it_go.set()
+            self.saw_disconnect.set()
             return
         body = self.body or json.dumps({"jsonrpc": "2.0", "id": message.get("id"), "result": {}})
-        sent = body if isinstance(body, bytes) else body.encode()
+        content = body if isinstance(body, bytes) else body.encode()
         handler.send_response(self.status)
-        handler.send_header("Content-Type", self.kind)
-        handler.send_header("Content-Length", str(len(sent)))
+        handler.send_header("Content-Type", self.content_type)
+        handler.send_header("Content-Length", str(len(content)))
         handler.end_headers()
-        handler.wfile.write(sent)
+        handler.wfile.write(content)
 
 
 @contextmanager
-def odd_server() -> Iterator[tuple[str, Odd]]:
-    odd = Odd()
+def fake_server() -> Iterator[tuple[str, FakeServer]]:
+    fake = FakeServer()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
-            odd.take(self)
+            fake.handle(self)
 
         def log_message(self, *_: Any) -> None:
             pass
@@ -118,7 +122,7 @@ def odd_server() -> Iterator[tuple[str, Odd]]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
-        yield f"http://127.0.0.1:{server.server_address[1]}/mcp", odd
+        yield f"http://127.0.0.1:{server.server_address[1]}/mcp", fake
     finally:
         server.shutdown()
         server.server_close()

@@ -1,0 +1,210 @@
+"""Forwards messages from stdin to the server and its responses to stdout, concurrently."""
+
+import json
+import queue
+import sys
+import threading
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import IO, Any, Final
+
+from bowerbird_mcp import keyless
+from bowerbird_mcp.configuration import Configuration
+from bowerbird_mcp.connections import Call, CallFailedError, Connections
+from bowerbird_mcp.messages import (
+    INTERNAL_ERROR,
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    UNREACHABLE,
+    Json,
+    encoded,
+    failure,
+    headers_of,
+    is_request,
+    is_response_to,
+)
+
+_MAX_WORKERS: Final = 16
+# How long to wait for the last responses after stdin has ended.
+_DRAIN_S: Final = 10.0
+# The server's own limit.
+_MAX_BYTES: Final = 1024 * 1024
+_TOO_LARGE: Final = f"The message is larger than {_MAX_BYTES // 1024} KiB."
+_OK: Final = 200
+_ACCEPTED: Final = 202
+
+
+class Bridge:
+    def __init__(self, configuration: Configuration, output: IO[bytes]) -> None:
+        self._configuration = configuration
+        self._connections = Connections(configuration)
+        self._output = output
+        self._output_lock = threading.Lock()
+        self._queue: queue.SimpleQueue[tuple[bytes, Json]] = queue.SimpleQueue()
+        self._changed = threading.Condition()
+        self._workers = 0
+        self._unfinished = 0
+        self._calls: dict[Any, Call] = {}
+        # The result of `initialize`. Messages of the newest version contain their version instead.
+        self._negotiated_version: str | None = None
+
+    def run(self, lines: Iterable[bytes]) -> None:
+        """Forwards messages until the lines end."""
+        for line in lines:
+            if line.strip():
+                self._handle(line)
+        deadline = time.monotonic() + _DRAIN_S
+        with self._changed:
+            while self._unfinished and time.monotonic() < deadline:
+                self._changed.wait(deadline - time.monotonic())
+
+    def _handle(self, line: bytes) -> None:
+        try:
+            message = json.loads(line)
+        except (ValueError, RecursionError):
+            self._write(encoded(failure(None, PARSE_ERROR, "The line is not valid JSON.")))
+            return
+        if not isinstance(message, dict):
+            text = "Send one JSON-RPC message per line."
+            self._write(encoded(failure(None, INVALID_REQUEST, text)))
+        elif len(line.strip()) > _MAX_BYTES:
+            # The server would close the connection before it has read the whole message.
+            if is_request(message):
+                self._refuse(message, INVALID_REQUEST, _TOO_LARGE)
+        elif self._configuration.token:
+            self._enqueue(line, message)
+        elif is_request(message):
+            self._respond_without_key(message)
+
+    def _respond_without_key(self, message: Json) -> None:
+        try:
+            response = encoded(keyless.respond(message, self._configuration))
+        except Exception as error:  # noqa: BLE001 - one message must not stop the others
+            self._refuse(message, INTERNAL_ERROR, _internal_error(error))
+        else:
+            self._write(response)
+
+    def _refuse(self, message: Json, code: int, text: str) -> None:
+        request_id = message["id"]
+        # An invalid id may be a value that cannot be encoded again, such as a very deep list.
+        valid_id = request_id if _is_id(request_id) else None
+        self._write(encoded(failure(valid_id, code, text)))
+
+    def _enqueue(self, line: bytes, message: Json) -> None:
+        if message.get("method") == "notifications/cancelled":
+            self._cancel(message)
+        if is_request(message):
+            self._calls[_key(message["id"])] = Call()
+        with self._changed:
+            self._unfinished += 1
+            if self._unfinished > self._workers and self._workers < _MAX_WORKERS:
+                self._workers += 1
+                threading.Thread(target=self._work, daemon=True).start()
+        self._queue.put((line, message))
+
+    def _cancel(self, message: Json) -> None:
+        params = message.get("params")
+        request_id = params.get("requestId") if isinstance(params, dict) else None
+        call = self._calls.get(_key(request_id))
+        if call is not None:
+            call.cancel()
+
+    def _work(self) -> None:
+        while True:
+            line, message = self._queue.get()
+            try:
+                self._forward(line, message)
+            except Exception as error:  # noqa: BLE001 - one message must not stop the others
+                log(_internal_error(error))
+            finally:
+                with self._changed:
+                    self._unfinished -= 1
+                    self._changed.notify_all()
+
+    def _forward(self, line: bytes, message: Json) -> None:
+        request_id = message.get("id")
+        call = self._calls.get(_key(request_id)) or Call()
+        try:
+            headers = headers_of(message, self._negotiated_version)
+            status, content_type, body = self._connections.post(line.strip(), headers, call)
+            response = self._response(message, status, content_type, body)
+        except CallFailedError as error:
+            log(str(error))
+            response = encoded(failure(request_id, UNREACHABLE, str(error)))
+        except Exception as error:  # noqa: BLE001 - every request must get a response
+            log(_internal_error(error))
+            response = encoded(failure(request_id, INTERNAL_ERROR, _internal_error(error)))
+        finally:
+            self._calls.pop(_key(request_id), None)
+        if is_request(message) and not call.is_cancelled:
+            self._write(response)
+
+    def _response(self, message: Json, status: int, content_type: str, body: bytes) -> bytes:
+        """The server's response as one line with the id of its request."""
+        if status == _ACCEPTED:
+            return b""
+        if status == _OK and content_type == "application/json":
+            if message.get("method") == "initialize":
+                self._remember_version(body)
+            return _one_line(message.get("id"), body)
+        return encoded(_http_failure(message.get("id"), status, body))
+
+    def _remember_version(self, body: bytes) -> None:
+        with suppress(ValueError, KeyError, TypeError):
+            self._negotiated_version = str(json.loads(body)["result"]["protocolVersion"])
+
+    def _write(self, line: bytes) -> None:
+        with self._output_lock:
+            self._output.write(line + b"\n")
+            self._output.flush()
+
+
+def _one_line(request_id: Any, body: bytes) -> bytes:
+    """The body as one line, or an error if it does not respond to this request."""
+    usual_start = b'{"jsonrpc":"2.0","id":%b,' % encoded(request_id)
+    if body.startswith(usual_start) and body.endswith(b"}") and b"\n" not in body:
+        return body
+    try:
+        response = json.loads(body)
+    except (ValueError, RecursionError):
+        response = None
+    if is_response_to(request_id, response):
+        return encoded(response)
+    text = "The server returned a body that is not a response to this request."
+    return encoded(failure(request_id, UNREACHABLE, text))
+
+
+def _internal_error(error: Exception) -> str:
+    return f"bowerbird-mcp failed: {type(error).__name__}: {error}"
+
+
+def _http_failure(request_id: Any, status: int, body: bytes) -> Json:
+    """Turns an HTTP error into a JSON-RPC error, with the server's message if it sent one."""
+    try:
+        response = json.loads(body)
+    except ValueError:
+        response = None
+    if isinstance(response, dict) and isinstance(response.get("error"), dict):
+        return {**response, "id": request_id}
+    if isinstance(response, dict) and isinstance(response.get("code"), str):
+        text = f"{response['code']}: {response.get('error', '')}"
+        return failure(request_id, UNREACHABLE, text, {"status": status, "code": response["code"]})
+    return failure(
+        request_id, UNREACHABLE, f"The server returned HTTP {status}.", {"status": status}
+    )
+
+
+def _key(request_id: Any) -> Any:
+    """A hashable key for a valid id, None for any other value."""
+    return (type(request_id).__name__, request_id) if _is_id(request_id) else None
+
+
+def _is_id(value: Any) -> bool:
+    return isinstance(value, str | int) and not isinstance(value, bool)
+
+
+def log(text: str) -> None:
+    """Writes to stderr, because stdout is for protocol messages only."""
+    sys.stderr.write(f"bowerbird-mcp: {text}\n")
+    sys.stderr.flush()
