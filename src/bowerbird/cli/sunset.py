@@ -59,9 +59,9 @@ def notify_sunset(
     r"""Email the accounts that still call VERSION about its end.
 
     The recipients are the accounts that called VERSION in the last 90 days. Without --send, the
-    command only lists them. Nobody gets the email twice: if a run is
-    interrupted, run it again to finish. If the deprecation table ends VERSION, the defaults of
-    --note and --sunset come from there.
+    command only lists them. Nobody gets the email twice: if a run is interrupted, run it again
+    to finish. If the deprecation table ends VERSION, the defaults of --note and --sunset come
+    from there.
 
     \b
     Example:
