@@ -235,7 +235,7 @@ def test_check_reports_whether_server_and_key_work(there: Running) -> None:
 
     assert (good.returncode, good.stdout) == (
         0,
-        f"{there.address} responds, and the API key works.\n",
+        f"{there.address} answers, and the key works.\n",
     )
     assert wrong.returncode == missing.returncode == 1
     assert "UNAUTHORIZED" in wrong.stderr

@@ -74,7 +74,7 @@ def _check(settings: Configuration) -> int:
     if status != _OK or not _is_tool_result(body):
         log(f"{settings.address} returned {status}: {body.decode('utf-8', 'replace')[:300]}")
         return 1
-    sys.stdout.write(f"{settings.address} responds, and the API key works.\n")
+    sys.stdout.write(f"{settings.address} answers, and the key works.\n")
     return 0
 
 
