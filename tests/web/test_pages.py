@@ -143,7 +143,7 @@ async def test_the_key_page_explains_how_to_create_and_revoke_a_key(
         "bowerbird key create you@example.com",
         "bowerbird key list you@example.com",
         "bowerbird key revoke you@example.com",
-        "You see a key only once.",
+        "Bowerbird shows a key only once.",
         "https://api.example.org/v1/bookmarks/count",
     ):
         assert text in page
