@@ -100,8 +100,8 @@ def test_posts_have_different_texts_and_span_more_than_a_year() -> None:
 
 
 async def test_the_list_returns_the_posts_of_the_file_unchanged(visitor: Visitor) -> None:
-    answer = await visitor.read("/bookmarks", limit=100, **EVERYTHING)
-    shown = {bookmark["post_id"]: bookmark for bookmark in answer["data"]}
+    response = await visitor.read("/bookmarks", limit=100, **EVERYTHING)
+    shown = {bookmark["post_id"]: bookmark for bookmark in response["data"]}
 
     for post in trying.posts():
         tags = sorted(post["tags"] or [], key=str.casefold) or None
@@ -128,10 +128,10 @@ async def test_labels_have_metadata_and_every_bucket_of_the_three_views_has_post
 
 
 async def test_concurrent_first_requests_load_the_library_once(visitor: Visitor) -> None:
-    answers = await asyncio.gather(*(visitor.get("/labels") for _ in range(20)))
+    responses = await asyncio.gather(*(visitor.get("/labels") for _ in range(20)))
 
-    assert {answer.content for answer in answers} == {answers[0].content}
-    assert answers[0].status_code == 200
+    assert {response.content for response in responses} == {responses[0].content}
+    assert responses[0].status_code == 200
 
 
 async def test_every_process_has_the_same_library(

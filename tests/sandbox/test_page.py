@@ -24,13 +24,13 @@ EXCHANGES = re.findall(r"^\$ curl -s (.+)\n(.+)$", PAGE, re.MULTILINE)
 async def test_a_request_returns_the_documented_response(
     visitor: Visitor, command: str, shown: str
 ) -> None:
-    address, *options = shlex.split(command)
+    url, *options = shlex.split(command)
     arguments = dict(zip(options[::2], options[1::2], strict=True))
     name, _, value = arguments.get("-H", "").partition(": ")
 
     response = await visitor.client.request(
         "POST" if "-d" in arguments else "GET",
-        address.removeprefix(ORIGIN),
+        url.removeprefix(ORIGIN),
         content=arguments.get("-d"),
         headers={name: value} if name else {},
     )

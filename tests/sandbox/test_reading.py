@@ -16,12 +16,12 @@ READ = ("/bookmarks", "/labels", "/views", "/views/birds", "/views/birds/bookmar
 
 
 async def test_the_default_list_returns_twenty_unread_posts(visitor: Visitor) -> None:
-    answer = await visitor.read("/bookmarks")
+    response = await visitor.read("/bookmarks")
     unread = [p for p in trying.posts() if not p["is_read"] and not p["is_archived"]]
 
-    assert len(answer["data"]) == 20
-    assert answer["meta"]["total_count"] == len(unread) > 40
-    assert answer["meta"]["sandbox"] is True
+    assert len(response["data"]) == 20
+    assert response["meta"]["total_count"] == len(unread) > 40
+    assert response["meta"]["sandbox"] is True
 
 
 async def test_paging_returns_every_post_once_newest_first(visitor: Visitor) -> None:
@@ -33,10 +33,10 @@ async def test_paging_returns_every_post_once_newest_first(visitor: Visitor) -> 
 async def test_a_bookmark_can_be_read_by_its_id(visitor: Visitor) -> None:
     post = trying.posts()[0]
 
-    answer = await visitor.read(f"/bookmarks/{post['post_id']}")
+    response = await visitor.read(f"/bookmarks/{post['post_id']}")
 
-    assert answer["data"]["tweet_details"] == post["tweet_details"]
-    assert answer["meta"] == {"sandbox": True}
+    assert response["data"]["tweet_details"] == post["tweet_details"]
+    assert response["meta"] == {"sandbox": True}
 
 
 MATCHES: dict[tuple[str, str], Callable[[dict[str, Any]], Any]] = {
@@ -156,13 +156,13 @@ async def test_head_returns_the_headers_of_get(visitor: Visitor, path: str) -> N
 async def test_the_error_for_search_by_meaning_mentions_the_sandbox(visitor: Visitor) -> None:
     sentence = "The sandbox does not search by meaning; q searches by word."
 
-    answers = [
+    responses = [
         await visitor.get("/bookmarks", vector_search_term="wings"),
         await visitor.get("/bookmarks", vector_search_term="wings", q="bird"),
         await visitor.post("/exports/json", {"vector_search_term": "wings"}),
     ]
 
-    for response in answers:
+    for response in responses:
         assert response.status_code == 402
         assert response.json()["code"] == "VECTOR_SEARCH_NOT_ALLOWED"
         assert response.json()["error"] == sentence

@@ -130,7 +130,7 @@ async def test_a_success_has_the_same_fields(same_library: Service, method: str,
 
 async def test_an_export_has_the_same_fields_and_the_same_file(same_library: Service) -> None:
     created = await _both(same_library, "POST", "/exports/json", ("", {}, {"tag": "birds"}))
-    paths = [httpx.URL(answer.json()["data"]["poll_url"]).path for answer in created]
+    paths = [httpx.URL(response.json()["data"]["poll_url"]).path for response in created]
 
     waiting = [await same_library.alice.get(paths[0]), await same_library.nobody.get(paths[1])]
     async with at_work(same_library.app.worker):
@@ -138,7 +138,7 @@ async def test_an_export_has_the_same_fields_and_the_same_file(same_library: Ser
         await until(same_library.database, same_library.alice.account_id, job_id, "completed")
     same_library.clock.now += 2_000_000
     completed = [await same_library.alice.get(paths[0]), await same_library.nobody.get(paths[1])]
-    links = [answer.json()["data"]["download_url"] for answer in completed]
+    links = [response.json()["data"]["download_url"] for response in completed]
     files = [await same_library.nobody.get(httpx.URL(link).raw_path.decode()) for link in links]
 
     _require_same_fields(*waiting)

@@ -90,12 +90,12 @@ def test_the_browser_reports_no_blocked_or_failed_request(
 def test_the_policy_blocks_injected_scripts_and_styles(served: Server, chromium: Chromium) -> None:
     def visit(page: Page) -> str:
         page.goto(url(served, "/"))
-        with pytest.raises(Error) as refused:
+        with pytest.raises(Error) as blocked:
             page.add_script_tag(content="document.title = 'injected'")
         assert page.title() != "injected"
         with pytest.raises(Error):
             page.add_style_tag(content="body { display: none }")
-        return str(refused.value)
+        return str(blocked.value)
 
     assert "This document requires 'TrustedScript'" in chromium.run(visit)
 
