@@ -1,8 +1,7 @@
-"""The page behind "Stop these letters".
+"""The unsubscribe page that every digest email links to.
 
-Mail programs call it by themselves (RFC 8058): a POST with the token in the path is enough, and
-needs no key, no cookie and no further page. A GET changes nothing, because programs that look
-through mail follow every link in it.
+Mail programs send a POST to the link on their own (RFC 8058), so the token in the path is enough:
+no key and no cookie. A GET changes nothing, because mail scanners follow every link in an email.
 """
 
 import base64
@@ -40,15 +39,24 @@ _HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
     "X-Robots-Tag": "noindex",
 }
-_STAY: Final = "Digests are still made, and stay in your library."
-_BUTTON: Final = '<form method="post"><button>Stop the letters</button></form>'
-_ASK: Final = ("Stop these letters?", f"<p>Only the letters end. {_STAY}</p>{_BUTTON}")
-_DONE: Final = ("No more letters", f"<p>That is all; there is nothing else to do. {_STAY}</p>")
-_UNKNOWN: Final = (
-    "This link leads nowhere",
-    "<p>It is not whole, or its account is gone. The end of each letter has the right one.</p>",
+_KEEPS_DIGESTS: Final = "Bowerbird still creates your digests and keeps them in your library."
+_BUTTON: Final = '<form method="post"><button>Unsubscribe</button></form>'
+_CONFIRM: Final = (
+    "Unsubscribe from digest emails?",
+    f"<p>This stops only the emails. {_KEEPS_DIGESTS}</p>{_BUTTON}",
 )
-_LATER: Final = ("Not now", "<p>The library cannot be reached. Please try again in a minute.</p>")
+_DONE: Final = (
+    "You are unsubscribed",
+    f"<p>We will send you no more digest emails. {_KEEPS_DIGESTS}</p>",
+)
+_INVALID: Final = (
+    "Invalid link",
+    "<p>The link is incomplete, or its account was deleted. Use the link in a digest email.</p>",
+)
+_UNAVAILABLE: Final = (
+    "Temporarily unavailable",
+    "<p>The library is unavailable. Please try again in a minute.</p>",
+)
 
 
 def pages(digests: Digests) -> Router:
@@ -56,7 +64,7 @@ def pages(digests: Digests) -> Router:
         try:
             return await _answer(digests, request)
         except Refusal as refused:
-            return _page(_LATER, refused.status, refused.headers)
+            return _page(_UNAVAILABLE, refused.status, refused.headers)
 
     return Router(
         [Route(PREFIX + "/{token}", unsubscribe, methods=["GET", "POST"])], redirect_slashes=False
@@ -66,17 +74,17 @@ def pages(digests: Digests) -> Router:
 async def _answer(digests: Digests, request: Request) -> Response:
     account_id = await digests.holder(request.path_params["token"])
     if account_id is None:
-        return _page(_UNKNOWN, _NOT_FOUND)
+        return _page(_INVALID, _NOT_FOUND)
     if request.method != "POST":
-        return _page(_ASK)
+        return _page(_CONFIRM)
     await digests.unsubscribe(account_id)
     return _page(_DONE)
 
 
 def _page(
-    said: tuple[str, str], status: int = 200, headers: dict[str, str] | None = None
+    content: tuple[str, str], status: int = 200, headers: dict[str, str] | None = None
 ) -> Response:
-    title, body = said
+    title, body = content
     text = (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
