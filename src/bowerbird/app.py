@@ -54,7 +54,7 @@ from bowerbird.wire.auth import Authenticator
 from bowerbird.wire.deprecation import DEPRECATIONS, Deprecation
 from bowerbird.wire.idempotency import IdempotentWrites
 from bowerbird.wire.metrics import RequestMetrics
-from bowerbird.wire.router import ApiRouter
+from bowerbird.wire.router import api
 from bowerbird.wire.routes import ApiRoute
 
 VERSION: Final = "v1"
@@ -121,14 +121,14 @@ def build(
 
     routes = [(endpoint.method, endpoint.path) for endpoint in endpoints]
     notices = deprecation.notices(deprecations, routes, settings.site_origin)
-    api = ApiRouter(
+    rest = api(
         endpoints,
         authenticate=authenticate,
         calls=calls,
-        measures=measures,
+        metrics=measures,
         upgrade_url=settings.upgrade_url,
         deprecations=notices,
-        note_use=note_use,
+        record_use=note_use,
     )
     tools = tool_server(
         settings,
@@ -153,7 +153,7 @@ def build(
     )
     single: dict[str, ASGIApp] = {**dict.fromkeys(_HEALTH, _health(database)), tools.path: tools}
     surfaces: dict[str, ASGIApp] = {
-        "/v1": api,
+        "/v1": rest,
         unsubscribing.PREFIX: unsubscribing.pages(parts.digests),
     }
     if has_sandbox:

@@ -3,8 +3,8 @@
 import httpx
 import pytest
 
+from bowerbird.sandbox import router
 from bowerbird.sandbox.fixtures import Fixtures
-from bowerbird.sandbox.router import LIMITS, SandboxRouter
 from bowerbird.settings import Settings
 from bowerbird.wire.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call
@@ -121,13 +121,12 @@ async def test_a_fault_of_ours_is_marked_too(visitor: Visitor) -> None:
         raise ZeroDivisionError
 
     fixtures = Fixtures()
-    trial = SandboxRouter(
+    trial = router.serve(
         [ApiRoute("GET", "/v1/sandbox/labels", broken)],
         fixtures,
         Settings(),
         calls=visitor.app.calls,
-        measures=visitor.app.measures,
-        limits=LIMITS,
+        metrics=visitor.app.measures,
     )
 
     async with httpx.AsyncClient(

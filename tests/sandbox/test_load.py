@@ -8,9 +8,10 @@ import pytest
 from structlog.testing import capture_logs
 
 from bowerbird.sandbox import router
-from bowerbird.sandbox.router import MOST_AT_ONCE, SandboxLimits, SandboxRouter
+from bowerbird.sandbox.router import MAX_CONCURRENT, SandboxLimits
 from bowerbird.sandbox.routes import MOST_ANSWER_BYTES, MOST_TOUCHED
 from bowerbird.settings import Settings
+from bowerbird.wire.pipeline import Pipeline
 from tests.support import trying
 from tests.support.service import Service
 from tests.support.trying import Visitor
@@ -60,7 +61,7 @@ async def test_beyond_its_places_it_answers_429_and_says_when_to_come_back(
     visitor: Visitor,
 ) -> None:
     await visitor.get("/labels")
-    held = await _stalled(visitor.app.asgi, MOST_AT_ONCE)
+    held = await _stalled(visitor.app.asgi, MAX_CONCURRENT)
 
     answers = [await visitor.get("/bookmarks"), await visitor.post("/labels/add", {})]
 
@@ -70,12 +71,12 @@ async def test_beyond_its_places_it_answers_429_and_says_when_to_come_back(
         assert response.json()["meta"] == {"sandbox": True}
         assert int(response.headers["retry-after"]) >= 1
         assert "Simulated" not in response.json()["error"]
-    assert [await request.end() for request in held] == [400] * MOST_AT_ONCE
+    assert [await request.end() for request in held] == [400] * MAX_CONCURRENT
     assert (await visitor.get("/bookmarks")).status_code == 200
 
 
 async def test_the_last_place_is_given_and_every_place_is_given_back(visitor: Visitor) -> None:
-    held = await _stalled(visitor.app.asgi, MOST_AT_ONCE - 1)
+    held = await _stalled(visitor.app.asgi, MAX_CONCURRENT - 1)
 
     assert (await visitor.get("/bookmarks")).status_code == 200
     assert (await visitor.get("/bookmarks?limit=0")).status_code == 400
@@ -85,7 +86,7 @@ async def test_the_last_place_is_given_and_every_place_is_given_back(visitor: Vi
 
 
 async def test_simulated_failures_need_no_place(visitor: Visitor) -> None:
-    held = await _stalled(visitor.app.asgi, MOST_AT_ONCE)
+    held = await _stalled(visitor.app.asgi, MAX_CONCURRENT)
 
     response = await visitor.client.get(
         "/v1/sandbox/bookmarks", headers={"X-Service-Sandbox-Error": "not_found"}
@@ -97,7 +98,7 @@ async def test_simulated_failures_need_no_place(visitor: Visitor) -> None:
 
 
 async def test_a_full_sandbox_takes_nothing_from_the_api(cast: Service) -> None:
-    held = await _stalled(cast.app.asgi, MOST_AT_ONCE)
+    held = await _stalled(cast.app.asgi, MAX_CONCURRENT)
 
     assert (await cast.alice.get("/v1/labels")).status_code == 200
     for request in held:
@@ -105,7 +106,7 @@ async def test_a_full_sandbox_takes_nothing_from_the_api(cast: Service) -> None:
 
 
 async def test_a_body_that_never_comes_gives_its_place_back(visitor: Visitor) -> None:
-    trial = _trial(visitor, SandboxLimits(body_s=0.05, answer_s=5))
+    trial = _trial(visitor, SandboxLimits(body_s=0.05, response_s=5))
 
     request = Stalled(trial)
     await request.task
@@ -114,7 +115,7 @@ async def test_a_body_that_never_comes_gives_its_place_back(visitor: Visitor) ->
     assert (await Stalled(trial, "/v1/sandbox/labels").end()) == 405
 
 
-def _trial(visitor: Visitor, limits: SandboxLimits) -> SandboxRouter:
+def _trial(visitor: Visitor, limits: SandboxLimits) -> Pipeline:
     return router.build(
         Settings(), visitor.clock, visitor.app.calls, visitor.app.measures, limits=limits
     )
@@ -155,15 +156,15 @@ async def _file(visitor: Visitor) -> tuple[str, bytes]:
 async def test_an_answer_that_nobody_takes_holds_its_place_and_gives_it_back(
     visitor: Visitor, *, from_body: bool, is_file: bool
 ) -> None:
-    trial = _trial(visitor, SandboxLimits(body_s=5, answer_s=0.5))
+    trial = _trial(visitor, SandboxLimits(body_s=5, response_s=0.5))
     path, query = await _file(visitor) if is_file else ("/v1/sandbox/bookmarks", b"")
 
-    held = [Unread(trial, path, query, from_body=from_body) for _ in range(MOST_AT_ONCE)]
+    held = [Unread(trial, path, query, from_body=from_body) for _ in range(MAX_CONCURRENT)]
     await asyncio.sleep(0.2)
     late = Unread(trial, path, query, from_body=from_body)
     await asyncio.gather(late.task, *(request.task for request in held))
 
-    assert [request.status for request in held] == [200] * MOST_AT_ONCE
+    assert [request.status for request in held] == [200] * MAX_CONCURRENT
     assert late.status == 429
     after = Unread(trial, path, query, from_body=from_body)
     await after.task
@@ -171,7 +172,7 @@ async def test_an_answer_that_nobody_takes_holds_its_place_and_gives_it_back(
 
 
 async def test_a_server_never_holds_more_than_a_piece_of_an_answer(visitor: Visitor) -> None:
-    trial = _trial(visitor, SandboxLimits(body_s=5, answer_s=0.2))
+    trial = _trial(visitor, SandboxLimits(body_s=5, response_s=0.2))
 
     request = Unread(trial, *await _file(visitor), from_body=True)
     await request.task
@@ -222,7 +223,7 @@ async def test_a_batch_without_sense_is_told_as_the_api_tells_it(
 
 async def test_the_log_names_no_account(visitor: Visitor) -> None:
     with capture_logs() as lines:
-        trial = _trial(visitor, SandboxLimits(body_s=5, answer_s=5))
+        trial = _trial(visitor, SandboxLimits(body_s=5, response_s=5))
         assert (await Stalled(trial).end()) == 400
 
     (line,) = [line for line in lines if line["event"] == "request"]

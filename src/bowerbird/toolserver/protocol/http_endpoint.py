@@ -66,7 +66,7 @@ class ToolServer:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = time.perf_counter()
         headers: dict[bytes, bytes] = dict(scope["headers"])
-        call = _Call(scope["method"], headers, self._ids.of(headers).decode())
+        call = _Call(scope["method"], headers, self._ids.of(headers))
         reply = await self._reply(scope, receive, call)
         if reply is not None:
             shown = [*reply.headers, (b"x-request-id", call.request_id.encode())]
