@@ -135,8 +135,8 @@ def build(
         parts,
         authenticate=authenticate,
         calls=calls,
-        measures=measures,
-        note_use=note_use,
+        metrics=measures,
+        record_use=note_use,
     )
     has_sandbox = settings.sandbox == "on"
     pages = site(

@@ -279,7 +279,7 @@ async def test_a_client_that_goes_leaves_nothing_running(service: Service) -> No
         Slow,
         authenticate=Authenticator(AccountStore(service.database), service.clock, "http://x"),
         origins=(),
-        measures=RequestMetrics(),
+        metrics=RequestMetrics(),
         upgrade_url="",
     )
     messages: list[Message] = [{"type": "http.request", "body": b"{}"}, {"type": "http.disconnect"}]

@@ -48,8 +48,8 @@ def tool_server(
     *,
     authenticate: Authenticator,
     calls: CallCounter,
-    measures: RequestMetrics,
-    note_use: Callable[[int], None] = lambda _: None,
+    metrics: RequestMetrics,
+    record_use: Callable[[int], None] = lambda _: None,
 ) -> ToolServer:
     calling = ToolCalls(offered(parts), calls, settings.upgrade_url)
     resources = Resources(parts.bookmarks, parts.views, parts.digests)
@@ -66,9 +66,9 @@ def tool_server(
         load,
         authenticate=authenticate,
         origins=origins_of(settings),
-        measures=measures,
+        metrics=metrics,
         upgrade_url=settings.upgrade_url,
-        note_use=note_use,
+        record_use=record_use,
     )
 
 
