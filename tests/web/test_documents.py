@@ -184,5 +184,7 @@ async def test_a_fault_of_ours_tells_a_reference_and_nothing_else() -> None:
 
     assert response.status_code == 500
     reference = response.headers["x-request-id"]
-    assert response.text == f"Something went wrong on our side. Reference: {reference}\n"
+    assert response.text == (
+        f"Something went wrong here; it is logged under the reference {reference}.\n"
+    )
     assert "secret" not in response.text
