@@ -154,7 +154,7 @@ def build(
     single: dict[str, ASGIApp] = {**dict.fromkeys(_HEALTH, _health(database)), tools.path: tools}
     surfaces: dict[str, ASGIApp] = {
         "/v1": rest,
-        unsubscribing.PREFIX: unsubscribing.pages(parts.digests),
+        unsubscribing.PREFIX: unsubscribing.pages(parts.digests, measures),
     }
     if has_sandbox:
         told = sandbox_routes.notices(notices)

@@ -35,7 +35,7 @@ async def test_one_click_stops_the_letters_and_nothing_else(cast: Service) -> No
     response = await cast.nobody.post(path, data=ONE_CLICK)
 
     assert response.status_code == 200
-    assert "No more letters" in response.text
+    assert "You are unsubscribed" in response.text
     assert path != other
     assert not await is_mailed(cast.alice)
     assert await is_mailed(cast.bob)
