@@ -126,7 +126,7 @@ async def test_a_fault_of_ours_is_marked_too(visitor: Visitor) -> None:
         fixtures,
         Settings(),
         calls=visitor.app.calls,
-        metrics=visitor.app.measures,
+        metrics=visitor.app.metrics,
     )
 
     async with httpx.AsyncClient(

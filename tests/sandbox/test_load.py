@@ -117,7 +117,7 @@ async def test_a_body_that_never_comes_gives_its_place_back(visitor: Visitor) ->
 
 def _trial(visitor: Visitor, limits: SandboxLimits) -> Pipeline:
     return router.build(
-        Settings(), visitor.clock, visitor.app.calls, visitor.app.measures, limits=limits
+        Settings(), visitor.clock, visitor.app.calls, visitor.app.metrics, limits=limits
     )
 
 

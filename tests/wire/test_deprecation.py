@@ -60,7 +60,7 @@ def _client(cast: Service, member: Member | None, *table: Deprecation) -> httpx.
         calls=CallCounter(accounts, cast.clock, 100),
         metrics=RequestMetrics(),
         upgrade_url=SITE,
-        deprecations=deprecation.notices(table, ROUTES, SITE),
+        deprecations=deprecation.headers_by_route(table, ROUTES, SITE),
     )
     headers = {"Authorization": f"Bearer {member.key}"} if member else {}
     transport = httpx.ASGITransport(app=surface)
