@@ -171,6 +171,17 @@ async def test_an_answer_that_nobody_takes_holds_its_place_and_gives_it_back(
     assert after.status == 200
 
 
+async def test_a_response_that_nobody_takes_is_logged_once(visitor: Visitor) -> None:
+    with capture_logs() as lines:
+        trial = _trial(visitor, SandboxLimits(body_s=5, response_s=0.05))
+        await Unread(trial, "/v1/sandbox/labels", from_body=True).task
+
+    (line,) = [line for line in lines if line["event"] == "request"]
+    assert (line["route"], line["status"], line["bytes"]) == ("/v1/sandbox/labels", 499, 0)
+    (reason,) = [line for line in lines if line["event"] == "not taken"]
+    assert (reason["route"], reason["limit_s"]) == ("/v1/sandbox/labels", 0.05)
+
+
 async def test_a_server_never_holds_more_than_a_piece_of_an_answer(visitor: Visitor) -> None:
     trial = _trial(visitor, SandboxLimits(body_s=5, response_s=0.2))
 
