@@ -222,7 +222,7 @@ def _not_allowed(method: str, allow: str) -> Refusal:
 
 
 def _check_header_size(request: Request) -> None:
-    if len(b"".join(map(b"".join, request.scope["headers"]))) > MAX_HEADER_BYTES:
+    if sum([len(name) + len(value) for name, value in request.scope["headers"]]) > MAX_HEADER_BYTES:
         raise Refusal(
             Code.INVALID_REQUEST,
             f"The request's headers are larger than {MAX_HEADER_BYTES // 1024} KiB.",

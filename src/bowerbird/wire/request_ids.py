@@ -15,7 +15,7 @@ class RequestIds:
         self._count = itertools.count(1)
 
     def of(self, headers: Mapping[bytes, bytes]) -> str:
-        sent = headers.get(b"x-request-id", b"")
-        if _VALID.fullmatch(sent):
+        sent = headers.get(b"x-request-id")
+        if sent is not None and _VALID.fullmatch(sent):
             return sent.decode()
         return f"{self._start}-{next(self._count)}"
