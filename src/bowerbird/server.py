@@ -188,7 +188,7 @@ def _open_admin_port(settings: Settings, running: App, worker: int) -> None:
 
     port = settings.admin_port + worker
     try:
-        start_http_server(port, settings.admin_host, running.measures.registry)
+        start_http_server(port, settings.admin_host, running.metrics.registry)
     except OSError as error:
         raise BadSetting(
             f"Cannot listen on the admin port {port}: {error.strerror}. "

@@ -3,8 +3,8 @@
 import httpx
 import pytest
 
+from bowerbird.sandbox import router
 from bowerbird.sandbox.fixtures import Fixtures
-from bowerbird.sandbox.router import LIMITS, SandboxRouter
 from bowerbird.settings import Settings
 from bowerbird.wire.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call
@@ -121,13 +121,12 @@ async def test_an_unexpected_error_also_has_the_sandbox_mark(visitor: Visitor) -
         raise ZeroDivisionError
 
     fixtures = Fixtures()
-    sandbox = SandboxRouter(
+    sandbox = router.serve(
         [ApiRoute("GET", "/v1/sandbox/labels", broken)],
         fixtures,
         Settings(),
         calls=visitor.app.calls,
-        measures=visitor.app.measures,
-        limits=LIMITS,
+        metrics=visitor.app.metrics,
     )
 
     async with httpx.AsyncClient(

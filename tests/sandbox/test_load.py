@@ -8,9 +8,10 @@ import pytest
 from structlog.testing import capture_logs
 
 from bowerbird.sandbox import router
-from bowerbird.sandbox.router import MOST_AT_ONCE, SandboxLimits, SandboxRouter
+from bowerbird.sandbox.router import MAX_CONCURRENT, SandboxLimits
 from bowerbird.sandbox.routes import MOST_ANSWER_BYTES, MOST_TOUCHED
 from bowerbird.settings import Settings
+from bowerbird.wire.pipeline import Pipeline
 from tests.support import trying
 from tests.support.service import Service
 from tests.support.trying import Visitor
@@ -60,7 +61,7 @@ async def test_too_many_concurrent_requests_get_429_with_retry_after(
     visitor: Visitor,
 ) -> None:
     await visitor.get("/labels")
-    stalled = await _stalled(visitor.app.asgi, MOST_AT_ONCE)
+    stalled = await _stalled(visitor.app.asgi, MAX_CONCURRENT)
 
     responses = [await visitor.get("/bookmarks"), await visitor.post("/labels/add", {})]
 
@@ -70,12 +71,12 @@ async def test_too_many_concurrent_requests_get_429_with_retry_after(
         assert response.json()["meta"] == {"sandbox": True}
         assert int(response.headers["retry-after"]) >= 1
         assert "Simulated" not in response.json()["error"]
-    assert [await request.end() for request in stalled] == [400] * MOST_AT_ONCE
+    assert [await request.end() for request in stalled] == [400] * MAX_CONCURRENT
     assert (await visitor.get("/bookmarks")).status_code == 200
 
 
 async def test_a_finished_request_makes_room_for_the_next(visitor: Visitor) -> None:
-    stalled = await _stalled(visitor.app.asgi, MOST_AT_ONCE - 1)
+    stalled = await _stalled(visitor.app.asgi, MAX_CONCURRENT - 1)
 
     assert (await visitor.get("/bookmarks")).status_code == 200
     assert (await visitor.get("/bookmarks?limit=0")).status_code == 400
@@ -85,7 +86,7 @@ async def test_a_finished_request_makes_room_for_the_next(visitor: Visitor) -> N
 
 
 async def test_simulated_failures_work_while_the_sandbox_is_full(visitor: Visitor) -> None:
-    stalled = await _stalled(visitor.app.asgi, MOST_AT_ONCE)
+    stalled = await _stalled(visitor.app.asgi, MAX_CONCURRENT)
 
     response = await visitor.client.get(
         "/v1/sandbox/bookmarks", headers={"X-Service-Sandbox-Error": "not_found"}
@@ -97,7 +98,7 @@ async def test_simulated_failures_work_while_the_sandbox_is_full(visitor: Visito
 
 
 async def test_a_full_sandbox_does_not_affect_the_api(cast: Service) -> None:
-    stalled = await _stalled(cast.app.asgi, MOST_AT_ONCE)
+    stalled = await _stalled(cast.app.asgi, MAX_CONCURRENT)
 
     assert (await cast.alice.get("/v1/labels")).status_code == 200
     for request in stalled:
@@ -105,7 +106,7 @@ async def test_a_full_sandbox_does_not_affect_the_api(cast: Service) -> None:
 
 
 async def test_a_body_that_never_arrives_gets_400_and_makes_room(visitor: Visitor) -> None:
-    sandbox = _sandbox(visitor, SandboxLimits(body_s=0.05, answer_s=5))
+    sandbox = _sandbox(visitor, SandboxLimits(body_s=0.05, response_s=5))
 
     request = Stalled(sandbox)
     await request.task
@@ -114,9 +115,9 @@ async def test_a_body_that_never_arrives_gets_400_and_makes_room(visitor: Visito
     assert (await Stalled(sandbox, "/v1/sandbox/labels").end()) == 405
 
 
-def _sandbox(visitor: Visitor, limits: SandboxLimits) -> SandboxRouter:
+def _sandbox(visitor: Visitor, limits: SandboxLimits) -> Pipeline:
     return router.build(
-        Settings(), visitor.clock, visitor.app.calls, visitor.app.measures, limits=limits
+        Settings(), visitor.clock, visitor.app.calls, visitor.app.metrics, limits=limits
     )
 
 
@@ -155,23 +156,34 @@ async def _file_url(visitor: Visitor) -> tuple[str, bytes]:
 async def test_a_client_that_does_not_read_is_disconnected_and_makes_room(
     visitor: Visitor, *, from_body: bool, is_file: bool
 ) -> None:
-    sandbox = _sandbox(visitor, SandboxLimits(body_s=5, answer_s=0.5))
+    sandbox = _sandbox(visitor, SandboxLimits(body_s=5, response_s=0.5))
     path, query = await _file_url(visitor) if is_file else ("/v1/sandbox/bookmarks", b"")
 
-    unread = [Unread(sandbox, path, query, from_body=from_body) for _ in range(MOST_AT_ONCE)]
+    unread = [Unread(sandbox, path, query, from_body=from_body) for _ in range(MAX_CONCURRENT)]
     await asyncio.sleep(0.2)
     late = Unread(sandbox, path, query, from_body=from_body)
     await asyncio.gather(late.task, *(request.task for request in unread))
 
-    assert [request.status for request in unread] == [200] * MOST_AT_ONCE
+    assert [request.status for request in unread] == [200] * MAX_CONCURRENT
     assert late.status == 429
     after = Unread(sandbox, path, query, from_body=from_body)
     await after.task
     assert after.status == 200
 
 
+async def test_a_response_that_nobody_takes_is_logged_once(visitor: Visitor) -> None:
+    with capture_logs() as lines:
+        sandbox = _sandbox(visitor, SandboxLimits(body_s=5, response_s=0.05))
+        await Unread(sandbox, "/v1/sandbox/labels", from_body=True).task
+
+    (line,) = [line for line in lines if line["event"] == "request"]
+    assert (line["route"], line["status"], line["bytes"]) == ("/v1/sandbox/labels", 499, 0)
+    (reason,) = [line for line in lines if line["event"] == "not taken"]
+    assert (reason["route"], reason["limit_s"]) == ("/v1/sandbox/labels", 0.05)
+
+
 async def test_a_file_is_sent_in_small_pieces(visitor: Visitor) -> None:
-    sandbox = _sandbox(visitor, SandboxLimits(body_s=5, answer_s=0.2))
+    sandbox = _sandbox(visitor, SandboxLimits(body_s=5, response_s=0.2))
 
     request = Unread(sandbox, *await _file_url(visitor), from_body=True)
     await request.task
@@ -220,7 +232,7 @@ async def test_an_invalid_batch_causes_no_server_error(visitor: Visitor, operati
 
 async def test_the_log_line_has_no_account(visitor: Visitor) -> None:
     with capture_logs() as lines:
-        sandbox = _sandbox(visitor, SandboxLimits(body_s=5, answer_s=5))
+        sandbox = _sandbox(visitor, SandboxLimits(body_s=5, response_s=5))
         assert (await Stalled(sandbox).end()) == 400
 
     (line,) = [line for line in lines if line["event"] == "request"]

@@ -1,19 +1,19 @@
-"""The unsubscribe page that every digest email links to.
+"""The page behind the link "Stop these emails".
 
-Mail programs send a POST to the link on their own (RFC 8058), so the token in the path is enough:
-no key and no cookie. A GET changes nothing, because mail scanners follow every link in an email.
+Mail programs unsubscribe people without showing the page (RFC 8058): a POST with the token in the
+path is enough, without key or cookie. A GET changes nothing, because mail scanners follow every
+link of an email.
 """
 
 import base64
 import hashlib
-from typing import Final
+from typing import Any, Final
 
-from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
-from starlette.routing import Route, Router
-
-from bowerbird.errors import Refusal
+from bowerbird.errors import Code, Refusal
 from bowerbird.library.digests.digests import Digests
+from bowerbird.wire.metrics import RequestMetrics
+from bowerbird.wire.pipeline import Pipeline, Request, RoutedPath, Surface
+from bowerbird.wire.replies import Header, Reply
 
 PREFIX: Final = "/unsubscribe"
 _NOT_FOUND: Final = 404
@@ -29,66 +29,91 @@ background:var(--blue);color:var(--on-blue);cursor:pointer}
 button:focus-visible{outline:3px solid var(--ink);outline-offset:3px}
 """
 _STYLE_HASH: Final = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
-_HEADERS: Final = {
-    "Cache-Control": "no-store",
-    "Content-Security-Policy": (
+_HEADERS: Final[list[Header]] = [
+    (b"cache-control", b"no-store"),
+    (
+        b"content-security-policy",
         f"default-src 'none'; style-src 'sha256-{_STYLE_HASH}'; form-action 'self'; "
-        "frame-ancestors 'none'; base-uri 'none'"
+        "frame-ancestors 'none'; base-uri 'none'".encode(),
     ),
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-    "X-Robots-Tag": "noindex",
-}
-_KEEPS_DIGESTS: Final = "Bowerbird still creates your digests and keeps them in your library."
-_BUTTON: Final = '<form method="post"><button>Unsubscribe</button></form>'
-_CONFIRM: Final = (
-    "Unsubscribe from digest emails?",
-    f"<p>This stops only the emails. {_KEEPS_DIGESTS}</p>{_BUTTON}",
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-robots-tag", b"noindex"),
+]
+_HTML: Final = "text/html; charset=utf-8"
+_PLAIN: Final = "text/plain; charset=utf-8"
+_DIGESTS_STAY: Final = "New digests still appear in your library."
+_BUTTON: Final = '<form method="post"><button>Stop the emails</button></form>'
+_ASK: Final = (
+    "Stop these emails?",
+    f"<p>You will get no more digests by email. {_DIGESTS_STAY}</p>{_BUTTON}",
 )
 _DONE: Final = (
     "You are unsubscribed",
-    f"<p>We will send you no more digest emails. {_KEEPS_DIGESTS}</p>",
+    f"<p>You will get no more digests by email. {_DIGESTS_STAY}</p>",
 )
-_INVALID: Final = (
-    "Invalid link",
-    "<p>The link is incomplete, or its account was deleted. Use the link in a digest email.</p>",
+_UNKNOWN: Final = (
+    "This link is not valid",
+    (
+        "<p>It is incomplete, or its account was deleted. "
+        "Use the link at the end of your latest email.</p>"
+    ),
 )
 _UNAVAILABLE: Final = (
-    "Temporarily unavailable",
-    "<p>The library is unavailable. Please try again in a minute.</p>",
+    "Please try again",
+    "<p>The service cannot reach its database. Please try again in a minute.</p>",
 )
 
 
-def pages(digests: Digests) -> Router:
-    async def unsubscribe(request: Request) -> Response:
-        try:
-            return await _answer(digests, request)
-        except Refusal as refused:
-            return _page(_UNAVAILABLE, refused.status, refused.headers)
+def pages(digests: Digests, metrics: RequestMetrics) -> Pipeline:
+    async def show(request: Request) -> Reply:
+        account_id = await digests.holder(request.path_params["token"])
+        return _page(_UNKNOWN, _NOT_FOUND) if account_id is None else _page(_ASK)
 
-    return Router(
-        [Route(PREFIX + "/{token}", unsubscribe, methods=["GET", "POST"])], redirect_slashes=False
+    async def unsubscribe(request: Request) -> Reply:
+        account_id = await digests.holder(request.path_params["token"])
+        if account_id is None:
+            return _page(_UNKNOWN, _NOT_FOUND)
+        await digests.unsubscribe(account_id)
+        return _page(_DONE)
+
+    handlers = {"GET": show, "HEAD": show, "POST": unsubscribe}
+    routed = RoutedPath(PREFIX + "/{token}", handlers, ", ".join(handlers))
+
+    def find(path: str) -> tuple[RoutedPath | None, dict[str, Any]]:
+        token = path.removeprefix(PREFIX + "/")
+        return (None, {}) if not token or "/" in token else (routed, {"token": token})
+
+    surface = Surface(
+        find=find,
+        phrase_refusal=_phrase_refusal,
+        extra_headers=lambda _request, _reply: (),
+        reads_bodies=False,
     )
+    return Pipeline(surface, metrics)
 
 
-async def _answer(digests: Digests, request: Request) -> Response:
-    account_id = await digests.holder(request.path_params["token"])
-    if account_id is None:
-        return _page(_INVALID, _NOT_FOUND)
-    if request.method != "POST":
-        return _page(_CONFIRM)
-    await digests.unsubscribe(account_id)
-    return _page(_DONE)
+def _phrase_refusal(refused: Refusal, _: Request) -> Reply:
+    headers = [(k.lower().encode(), v.encode()) for k, v in refused.headers.items()]
+    if refused.code is Code.SERVICE_UNAVAILABLE:
+        return _page(_UNAVAILABLE, refused.status, headers)
+    return _reply(refused.status, headers, _PLAIN, f"{refused.sentence}\n")
 
 
-def _page(
-    content: tuple[str, str], status: int = 200, headers: dict[str, str] | None = None
-) -> Response:
-    title, body = content
+def _page(said: tuple[str, str], status: int = 200, headers: list[Header] | None = None) -> Reply:
+    title, body = said
     text = (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         f"<title>{title}</title><style>{_STYLE}</style></head>"
         f"<body><main><h1>{title}</h1>{body}</main></body></html>\n"
     )
-    return HTMLResponse(text, status, headers={**_HEADERS, **(headers or {})})
+    return _reply(status, headers or [], _HTML, text)
+
+
+def _reply(status: int, headers: list[Header], media_type: str, text: str) -> Reply:
+    body = text.encode()
+    length = (b"content-length", b"%d" % len(body))
+    return Reply(
+        status, [*_HEADERS, *headers, length, (b"content-type", media_type.encode())], body
+    )
