@@ -54,7 +54,7 @@ from bowerbird.wire.auth import Authenticator
 from bowerbird.wire.deprecation import DEPRECATIONS, Deprecation
 from bowerbird.wire.idempotency import IdempotentWrites
 from bowerbird.wire.metrics import RequestMetrics
-from bowerbird.wire.router import ApiRouter
+from bowerbird.wire.router import api
 from bowerbird.wire.routes import ApiRoute
 
 VERSION: Final = "v1"
@@ -67,7 +67,7 @@ class App:
 
     asgi: ASGIApp
     calls: CallCounter
-    measures: RequestMetrics
+    metrics: RequestMetrics
     sweeping: Sweeping
     uses: VersionUse
     worker: Worker
@@ -95,11 +95,11 @@ def build(
     """`models` are shared where several services run in one process."""
     accounts = AccountStore(database)
     calls = CallCounter(accounts, clock, settings.free_calls_per_month)
-    measures = RequestMetrics()
+    metrics = RequestMetrics()
     uses = VersionUse(VersionUseStore(database), clock)
     files = Files(settings)
     searching = build_searching(settings, database, clock, models)
-    _follow(measures, searching.jobs)
+    _follow(metrics, searching.jobs)
     worker = build_worker(settings, database, files, clock, searching)
     state = AccountState(calls, searching.meaning, clock)
     parts = _parts(
@@ -116,27 +116,27 @@ def build(
         parts, Trash(database, clock), AnswerCache(settings.answer_cache_mb * 1024 * 1024)
     )
 
-    def note_use(account_id: int) -> None:
+    def record_use(account_id: int) -> None:
         uses.note(account_id, VERSION)
 
     routes = [(endpoint.method, endpoint.path) for endpoint in endpoints]
-    notices = deprecation.notices(deprecations, routes, settings.site_origin)
-    api = ApiRouter(
+    deprecated = deprecation.headers_by_route(deprecations, routes, settings.site_origin)
+    rest = api(
         endpoints,
         authenticate=authenticate,
         calls=calls,
-        measures=measures,
+        metrics=metrics,
         upgrade_url=settings.upgrade_url,
-        deprecations=notices,
-        note_use=note_use,
+        deprecations=deprecated,
+        record_use=record_use,
     )
     tools = tool_server(
         settings,
         parts,
         authenticate=authenticate,
         calls=calls,
-        measures=measures,
-        note_use=note_use,
+        metrics=metrics,
+        record_use=record_use,
     )
     has_sandbox = settings.sandbox == "on"
     pages = site(
@@ -149,25 +149,25 @@ def build(
         ),
         sandbox_routes.ROUTES if has_sandbox else (),
         clock,
-        measures,
+        metrics,
     )
     single: dict[str, ASGIApp] = {**dict.fromkeys(_HEALTH, _health(database)), tools.path: tools}
     surfaces: dict[str, ASGIApp] = {
-        "/v1": api,
-        unsubscribing.PREFIX: unsubscribing.pages(parts.digests),
+        "/v1": rest,
+        unsubscribing.PREFIX: unsubscribing.pages(parts.digests, metrics),
     }
     if has_sandbox:
-        told = sandbox_routes.notices(notices)
-        tried = sandbox.build(settings, clock, calls, measures, deprecations=told)
-        surfaces = {sandbox_routes.PREFIX: tried, **surfaces}
+        twins = sandbox_routes.notices(deprecated)
+        keyless = sandbox.build(settings, clock, calls, metrics, deprecations=twins)
+        surfaces = {sandbox_routes.PREFIX: keyless, **surfaces}
     return App(
         asgi=_dispatch(single, surfaces, pages),
         calls=calls,
-        measures=measures,
+        metrics=metrics,
         sweeping=Sweeping(database, clock),
         uses=uses,
         worker=worker,
-        watch=JobWatch(database, clock, measures),
+        watch=JobWatch(database, clock, metrics),
         models=searching.models,
     )
 
@@ -192,15 +192,15 @@ def build_worker(
     return Worker(database, kinds, recurring, clock)
 
 
-def _follow(measures: RequestMetrics, jobs: EmbeddingJobs) -> None:
-    measures.follow(
+def _follow(metrics: RequestMetrics, jobs: EmbeddingJobs) -> None:
+    metrics.follow(
         "bowerbird_posts_pending_embedding",
         "Posts of paid accounts without a vector, at the last look.",
         lambda: jobs.pending,
         is_counter=False,
     )
-    measures.follow("bowerbird_posts_embedded", "Posts embedded.", lambda: jobs.embedded)
-    measures.follow(
+    metrics.follow("bowerbird_posts_embedded", "Posts embedded.", lambda: jobs.embedded)
+    metrics.follow(
         "bowerbird_embedding_seconds", "Time spent embedding posts.", lambda: jobs.seconds
     )
 
@@ -251,7 +251,7 @@ def _endpoints(parts: ToolParts, trash: Trash, answers: AnswerCache) -> list[Api
 def _dispatch(
     single: Mapping[str, ASGIApp], surfaces: Mapping[str, ASGIApp], pages: ASGIApp
 ) -> ASGIApp:
-    """A single path comes first. A surface has all that lies under its prefix, inner ones first."""
+    """Single paths come first, then surfaces by prefix in the given order, then the pages."""
 
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":

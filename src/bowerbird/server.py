@@ -196,7 +196,7 @@ def _open_admin_port(settings: Settings, service: App, worker: int) -> None:
 
     port = settings.admin_port + worker
     try:
-        start_http_server(port, settings.admin_host, service.measures.registry)
+        start_http_server(port, settings.admin_host, service.metrics.registry)
     except OSError as error:
         raise BadSetting(
             f"Cannot listen on the admin port {port}: {error.strerror}. "

@@ -1,4 +1,4 @@
-"""The sandbox on a service whose own database is closed: what touches that one fails."""
+"""The sandbox of a service whose own database is closed, so any access to that database fails."""
 
 import shutil
 from collections.abc import AsyncIterator
@@ -23,7 +23,7 @@ async def closed_database(sqlite_template: Path, tmp_path: Path) -> SqliteDataba
 
 @pytest.fixture
 async def cast(sqlite: Database, tmp_path: Path) -> AsyncIterator[Service]:
-    """The whole service: the sandbox is the same whatever database stands beside it."""
+    """The whole service. SQLite is enough: the sandbox does not use the service's database."""
     built = await service.build(sqlite, data_dir=tmp_path / "data")
     yield built
     for client in (built.alice.client, built.bob.client, built.free.client, built.nobody):

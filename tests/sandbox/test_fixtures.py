@@ -1,4 +1,4 @@
-"""The sandbox's library: what it holds, when it is made, and that it is the same everywhere."""
+"""The sample library: what it contains, when it is loaded, and that every process has the same."""
 
 import asyncio
 import unicodedata
@@ -36,44 +36,44 @@ def _texts(value: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
-def test_some_posts_are_written_in_each_script(script: str) -> None:
+def test_every_script_occurs_in_some_post(script: str) -> None:
     texts = "".join(post["tweet_details"]["text"] for post in trying.posts())
 
     assert any(unicodedata.name(c, "").startswith(script) for c in texts if c.isalpha())
 
 
-def test_some_posts_hold_accents_and_emoji() -> None:
+def test_some_posts_have_accents_and_emoji() -> None:
     texts = "".join(post["tweet_details"]["text"] for post in trying.posts())
 
     assert {"é", "ć", "ã", "ở", "☔", "🍁"} <= set(texts)
 
 
 @pytest.mark.parametrize("media_type", BITS)
-async def test_there_are_posts_of_every_media_type(visitor: Visitor, media_type: str) -> None:
+async def test_every_media_type_has_posts(visitor: Visitor, media_type: str) -> None:
     assert await visitor.ids(media_type=media_type, **EVERYTHING)
 
 
-def test_they_are_in_the_package() -> None:
+def test_the_fixtures_are_part_of_the_package() -> None:
     declared = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
 
     assert '"fixtures/*.json"' in declared
 
 
-def test_threads_hang_together() -> None:
+def test_every_reply_in_a_thread_follows_a_post_of_the_same_thread() -> None:
     by_id = {post["post_id"]: post for post in trying.posts()}
     parts = [p for p in by_id.values() if p["tweet_details"]["meta"]["is_sub_tweet_of_thread"]]
     assert len(parts) >= 6
 
     for part in parts:
         meta = part["tweet_details"]["meta"]
-        before = by_id[meta["tweet_reply_to_tweet_id"]]
-        conversation = before["tweet_details"]["meta"]["tweet_conversation_id"]
+        previous = by_id[meta["tweet_reply_to_tweet_id"]]
+        conversation = previous["tweet_details"]["meta"]["tweet_conversation_id"]
         assert meta["tweet_conversation_id"] == conversation
         assert conversation in by_id
-        assert meta["tweet_reply_to_user_id"] == before["author_id"] == part["author_id"]
+        assert meta["tweet_reply_to_user_id"] == previous["author_id"] == part["author_id"]
 
 
-def test_one_quote_is_gone_and_others_are_there() -> None:
+def test_one_quoted_post_is_unavailable_and_others_exist() -> None:
     quotes = [p["tweet_details"]["quoted_tweet"] for p in trying.posts()]
     quotes = [quote for quote in quotes if quote]
 
@@ -81,7 +81,7 @@ def test_one_quote_is_gone_and_others_are_there() -> None:
     assert sum("text" in quote for quote in quotes) >= 4
 
 
-def test_every_address_leads_to_an_example_or_to_the_post_itself() -> None:
+def test_every_url_is_under_example_com_or_is_the_post_itself() -> None:
     for post in trying.posts():
         for text in _texts(post):
             if text.startswith("http"):
@@ -89,7 +89,7 @@ def test_every_address_leads_to_an_example_or_to_the_post_itself() -> None:
                 assert host == "x.com" or host.endswith(".example.com"), text
 
 
-def test_posts_differ_and_spread_over_more_than_a_year() -> None:
+def test_posts_have_different_texts_and_span_more_than_a_year() -> None:
     posts = trying.posts()
     dates = sorted(post["tweet_details"]["posted_at"] for post in posts)
 
@@ -99,9 +99,9 @@ def test_posts_differ_and_spread_over_more_than_a_year() -> None:
     assert all(post["tweet_details"]["posted_at"] < post["bookmarked_at"] for post in posts)
 
 
-async def test_it_shows_the_posts_as_they_are_written_down(visitor: Visitor) -> None:
-    answer = await visitor.read("/bookmarks", limit=100, **EVERYTHING)
-    shown = {bookmark["post_id"]: bookmark for bookmark in answer["data"]}
+async def test_the_list_returns_the_posts_of_the_file_unchanged(visitor: Visitor) -> None:
+    response = await visitor.read("/bookmarks", limit=100, **EVERYTHING)
+    shown = {bookmark["post_id"]: bookmark for bookmark in response["data"]}
 
     for post in trying.posts():
         tags = sorted(post["tags"] or [], key=str.casefold) or None
@@ -109,7 +109,7 @@ async def test_it_shows_the_posts_as_they_are_written_down(visitor: Visitor) -> 
     assert shown == {}
 
 
-async def test_there_are_labels_with_notes_and_three_views_whose_buckets_hold_something(
+async def test_labels_have_metadata_and_every_bucket_of_the_three_views_has_posts(
     visitor: Visitor,
 ) -> None:
     labels = (await visitor.read("/labels"))["data"]
@@ -127,11 +127,11 @@ async def test_there_are_labels_with_notes_and_three_views_whose_buckets_hold_so
             assert 0 < len(part) < len(whole), bucket
 
 
-async def test_requests_that_come_first_together_fill_it_once(visitor: Visitor) -> None:
-    answers = await asyncio.gather(*(visitor.get("/labels") for _ in range(20)))
+async def test_concurrent_first_requests_load_the_library_once(visitor: Visitor) -> None:
+    responses = await asyncio.gather(*(visitor.get("/labels") for _ in range(20)))
 
-    assert {answer.content for answer in answers} == {answers[0].content}
-    assert answers[0].status_code == 200
+    assert {response.content for response in responses} == {responses[0].content}
+    assert responses[0].status_code == 200
 
 
 async def test_every_process_has_the_same_library(
@@ -150,7 +150,7 @@ async def test_every_process_has_the_same_library(
     await other.client.aclose()
 
 
-async def test_a_service_that_starts_has_not_filled_it_yet() -> None:
+async def test_the_library_is_loaded_on_first_use() -> None:
     fixtures = Fixtures()
 
     assert list(await fixtures.database.rows("SELECT name FROM sqlite_schema", {})) == []
@@ -158,7 +158,7 @@ async def test_a_service_that_starts_has_not_filled_it_yet() -> None:
     await fixtures.database.close()
 
 
-async def test_it_can_be_turned_off(sqlite: Database) -> None:
+async def test_the_sandbox_can_be_disabled(sqlite: Database) -> None:
     built = app.build(Settings(sandbox="off"), sqlite, SetClock())
     transport = httpx.ASGITransport(built.asgi)
 

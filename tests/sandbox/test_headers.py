@@ -1,10 +1,10 @@
-"""What every answer of the sandbox carries, and which routes it has."""
+"""The routes of the sandbox, and the headers of its responses."""
 
 import httpx
 import pytest
 
+from bowerbird.sandbox import router
 from bowerbird.sandbox.fixtures import Fixtures
-from bowerbird.sandbox.router import LIMITS, SandboxRouter
 from bowerbird.settings import Settings
 from bowerbird.wire.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call
@@ -29,14 +29,14 @@ ALLOWED = {
     "/exports/1": "GET, HEAD, OPTIONS",
     "/exports/1/file": "GET, HEAD, OPTIONS",
 }
-ELSEWHERE = (
+UNKNOWN_PATHS = (
     *("", "/", "/nothing", "/bookmarks/", "/bookmarks/update", "/bookmarks/1/restore"),
     *("/labels/1", "/labels/1/merge", "/account", "/digests", "/sandbox/bookmarks", "/%00"),
 )
 
 
 @pytest.mark.parametrize("path", ALLOWED)
-async def test_a_route_takes_its_methods_and_no_other(visitor: Visitor, path: str) -> None:
+async def test_a_route_allows_only_its_own_methods(visitor: Visitor, path: str) -> None:
     for method in ("GET", "POST", "PUT", "PATCH", "DELETE", "BREW"):
         response = await visitor.client.request(method, f"/v1/sandbox{path}")
         if method in ALLOWED[path]:
@@ -47,8 +47,8 @@ async def test_a_route_takes_its_methods_and_no_other(visitor: Visitor, path: st
             assert response.json()["code"] == "METHOD_NOT_ALLOWED"
 
 
-@pytest.mark.parametrize("path", ELSEWHERE)
-async def test_there_is_nothing_else(visitor: Visitor, path: str) -> None:
+@pytest.mark.parametrize("path", UNKNOWN_PATHS)
+async def test_other_paths_are_not_found(visitor: Visitor, path: str) -> None:
     for method in ("PATCH", "POST", "DELETE"):
         response = await visitor.client.request(method, f"/v1/sandbox{path}")
         assert response.status_code in (404, 405), path
@@ -57,7 +57,7 @@ async def test_there_is_nothing_else(visitor: Visitor, path: str) -> None:
     assert response.json()["meta"] == {"sandbox": True}
 
 
-async def test_the_count_of_the_api_is_not_among_its_routes(visitor: Visitor) -> None:
+async def test_the_sandbox_has_no_count_endpoint(visitor: Visitor) -> None:
     response = await visitor.get("/bookmarks/count")
 
     assert response.status_code == 404
@@ -65,14 +65,14 @@ async def test_the_count_of_the_api_is_not_among_its_routes(visitor: Visitor) ->
 
 
 @pytest.mark.parametrize("path", [*ALLOWED, "/nothing"])
-async def test_a_preflight_is_answered(visitor: Visitor, path: str) -> None:
-    asked = {
+async def test_a_cors_preflight_succeeds(visitor: Visitor, path: str) -> None:
+    preflight_headers = {
         "Origin": "https://pages.example.com",
         "Access-Control-Request-Method": "POST",
         "Access-Control-Request-Headers": "content-type, x-service-sandbox-error",
     }
 
-    response = await visitor.client.options(f"/v1/sandbox{path}", headers=asked)
+    response = await visitor.client.options(f"/v1/sandbox{path}", headers=preflight_headers)
 
     assert response.status_code == 204
     assert response.headers["access-control-allow-origin"] == "*"
@@ -82,7 +82,7 @@ async def test_a_preflight_is_answered(visitor: Visitor, path: str) -> None:
         assert response.headers["access-control-allow-methods"] == ALLOWED[path]
 
 
-async def test_a_browser_may_read_where_an_answer_is_from(visitor: Visitor) -> None:
+async def test_a_web_page_may_read_the_environment_header(visitor: Visitor) -> None:
     for path in ("/bookmarks", "/nothing", "/bookmarks?limit=0"):
         response = await visitor.get(path)
         assert response.headers["access-control-allow-origin"] == "*"
@@ -90,7 +90,7 @@ async def test_a_browser_may_read_where_an_answer_is_from(visitor: Visitor) -> N
 
 
 @pytest.mark.parametrize("key", ["Bearer nonsense", "Basic x", "", "Bearer bwr_"])
-async def test_a_key_is_not_looked_at(visitor: Visitor, key: str) -> None:
+async def test_the_authorization_header_is_ignored(visitor: Visitor, key: str) -> None:
     plain = await visitor.get("/bookmarks")
 
     response = await visitor.client.get("/v1/sandbox/bookmarks", headers={"Authorization": key})
@@ -99,7 +99,7 @@ async def test_a_key_is_not_looked_at(visitor: Visitor, key: str) -> None:
     assert response.content == plain.content
 
 
-async def test_with_a_real_key_it_shows_nothing_of_the_account(cast: Service) -> None:
+async def test_a_real_key_does_not_give_access_to_the_account(cast: Service) -> None:
     await cast.alice.save(post_id="42", text="geheim")
 
     response = await cast.alice.get("/v1/sandbox/bookmarks", q="geheim")
@@ -109,29 +109,28 @@ async def test_with_a_real_key_it_shows_nothing_of_the_account(cast: Service) ->
     assert by_id.status_code == 404
 
 
-async def test_it_costs_a_free_account_nothing(cast: Service) -> None:
+async def test_sandbox_requests_do_not_count_as_calls_of_a_free_account(cast: Service) -> None:
     for _ in range(Settings().free_calls_per_month + 1):
         assert (await cast.free.get("/v1/sandbox/labels")).status_code == 200
 
     assert (await cast.free.get("/v1/labels")).status_code == 200
 
 
-async def test_a_fault_of_ours_is_marked_too(visitor: Visitor) -> None:
+async def test_an_unexpected_error_also_has_the_sandbox_mark(visitor: Visitor) -> None:
     async def broken(_: Call) -> Reply:
         raise ZeroDivisionError
 
     fixtures = Fixtures()
-    trial = SandboxRouter(
+    sandbox = router.serve(
         [ApiRoute("GET", "/v1/sandbox/labels", broken)],
         fixtures,
         Settings(),
         calls=visitor.app.calls,
-        measures=visitor.app.measures,
-        limits=LIMITS,
+        metrics=visitor.app.metrics,
     )
 
     async with httpx.AsyncClient(
-        transport=CheckedTransport(trial), base_url="http://test"
+        transport=CheckedTransport(sandbox), base_url="http://test"
     ) as client:
         response = await client.get("/v1/sandbox/labels")
 
@@ -142,7 +141,7 @@ async def test_a_fault_of_ours_is_marked_too(visitor: Visitor) -> None:
     await fixtures.database.close()
 
 
-async def test_the_api_does_not_claim_to_be_the_sandbox(cast: Service) -> None:
+async def test_responses_of_the_api_have_no_sandbox_mark(cast: Service) -> None:
     await cast.alice.save(post_id="42")
 
     for path in ("/v1/bookmarks", "/v1/bookmarks/42", "/v1/labels", "/v1/nothing", "/v1/sandboxes"):

@@ -1,4 +1,4 @@
-"""The sandbox has places for so many requests at once, and no more."""
+"""The limits of the sandbox: concurrent requests, slow clients, and large batches."""
 
 import asyncio
 from typing import Any
@@ -8,9 +8,10 @@ import pytest
 from structlog.testing import capture_logs
 
 from bowerbird.sandbox import router
-from bowerbird.sandbox.router import MOST_AT_ONCE, SandboxLimits, SandboxRouter
+from bowerbird.sandbox.router import MAX_CONCURRENT, SandboxLimits
 from bowerbird.sandbox.routes import MOST_ANSWER_BYTES, MOST_TOUCHED
 from bowerbird.settings import Settings
+from bowerbird.wire.pipeline import Pipeline
 from tests.support import trying
 from tests.support.service import Service
 from tests.support.trying import Visitor
@@ -30,22 +31,22 @@ def _scope(path: str) -> dict[str, Any]:
 
 
 class Stalled:
-    """A request whose body does not come to its end until it is let go on."""
+    """A request whose body arrives only when `end` is called."""
 
     def __init__(self, asgi: Any, path: str = "/v1/sandbox/labels/add") -> None:
-        self._go_on = asyncio.Event()
+        self._body_arrives = asyncio.Event()
         self.status = 0
         self.task = asyncio.create_task(asgi(_scope(path), self._receive, self._send))
 
     async def _receive(self) -> dict[str, Any]:
-        await self._go_on.wait()
+        await self._body_arrives.wait()
         return {"type": "http.request", "body": b"{}", "more_body": False}
 
     async def _send(self, message: Any) -> None:
         self.status = message.get("status", self.status)
 
     async def end(self) -> int:
-        self._go_on.set()
+        self._body_arrives.set()
         await self.task
         return self.status
 
@@ -56,72 +57,72 @@ async def _stalled(asgi: Any, count: int) -> list[Stalled]:
     return requests
 
 
-async def test_beyond_its_places_it_answers_429_and_says_when_to_come_back(
+async def test_too_many_concurrent_requests_get_429_with_retry_after(
     visitor: Visitor,
 ) -> None:
     await visitor.get("/labels")
-    held = await _stalled(visitor.app.asgi, MOST_AT_ONCE)
+    stalled = await _stalled(visitor.app.asgi, MAX_CONCURRENT)
 
-    answers = [await visitor.get("/bookmarks"), await visitor.post("/labels/add", {})]
+    responses = [await visitor.get("/bookmarks"), await visitor.post("/labels/add", {})]
 
-    for response in answers:
+    for response in responses:
         assert response.status_code == 429
         assert response.json()["code"] == "RATE_LIMITED"
         assert response.json()["meta"] == {"sandbox": True}
         assert int(response.headers["retry-after"]) >= 1
         assert "Simulated" not in response.json()["error"]
-    assert [await request.end() for request in held] == [400] * MOST_AT_ONCE
+    assert [await request.end() for request in stalled] == [400] * MAX_CONCURRENT
     assert (await visitor.get("/bookmarks")).status_code == 200
 
 
-async def test_the_last_place_is_given_and_every_place_is_given_back(visitor: Visitor) -> None:
-    held = await _stalled(visitor.app.asgi, MOST_AT_ONCE - 1)
+async def test_a_finished_request_makes_room_for_the_next(visitor: Visitor) -> None:
+    stalled = await _stalled(visitor.app.asgi, MAX_CONCURRENT - 1)
 
     assert (await visitor.get("/bookmarks")).status_code == 200
     assert (await visitor.get("/bookmarks?limit=0")).status_code == 400
     assert (await visitor.get("/bookmarks")).status_code == 200
-    for request in held:
+    for request in stalled:
         await request.end()
 
 
-async def test_simulated_failures_need_no_place(visitor: Visitor) -> None:
-    held = await _stalled(visitor.app.asgi, MOST_AT_ONCE)
+async def test_simulated_failures_work_while_the_sandbox_is_full(visitor: Visitor) -> None:
+    stalled = await _stalled(visitor.app.asgi, MAX_CONCURRENT)
 
     response = await visitor.client.get(
         "/v1/sandbox/bookmarks", headers={"X-Service-Sandbox-Error": "not_found"}
     )
 
     assert response.status_code == 404
-    for request in held:
+    for request in stalled:
         await request.end()
 
 
-async def test_a_full_sandbox_takes_nothing_from_the_api(cast: Service) -> None:
-    held = await _stalled(cast.app.asgi, MOST_AT_ONCE)
+async def test_a_full_sandbox_does_not_affect_the_api(cast: Service) -> None:
+    stalled = await _stalled(cast.app.asgi, MAX_CONCURRENT)
 
     assert (await cast.alice.get("/v1/labels")).status_code == 200
-    for request in held:
+    for request in stalled:
         await request.end()
 
 
-async def test_a_body_that_never_comes_gives_its_place_back(visitor: Visitor) -> None:
-    trial = _trial(visitor, SandboxLimits(body_s=0.05, answer_s=5))
+async def test_a_body_that_never_arrives_gets_400_and_makes_room(visitor: Visitor) -> None:
+    sandbox = _sandbox(visitor, SandboxLimits(body_s=0.05, response_s=5))
 
-    request = Stalled(trial)
+    request = Stalled(sandbox)
     await request.task
 
     assert request.status == 400
-    assert (await Stalled(trial, "/v1/sandbox/labels").end()) == 405
+    assert (await Stalled(sandbox, "/v1/sandbox/labels").end()) == 405
 
 
-def _trial(visitor: Visitor, limits: SandboxLimits) -> SandboxRouter:
+def _sandbox(visitor: Visitor, limits: SandboxLimits) -> Pipeline:
     return router.build(
-        Settings(), visitor.clock, visitor.app.calls, visitor.app.measures, limits=limits
+        Settings(), visitor.clock, visitor.app.calls, visitor.app.metrics, limits=limits
     )
 
 
 class Unread:
-    """A request whose answer nobody takes, from its first byte or from its body on."""
+    """A request whose client never reads the response, or reads only its headers."""
 
     def __init__(self, asgi: Any, path: str, query: bytes = b"", *, from_body: bool) -> None:
         self._from_body = from_body
@@ -143,43 +144,54 @@ class Unread:
         return int(self.messages[0]["status"])
 
 
-async def _file(visitor: Visitor) -> tuple[str, bytes]:
+async def _file_url(visitor: Visitor) -> tuple[str, bytes]:
     job = (await visitor.post("/exports/json", {})).json()["data"]
     visitor.clock.now += 3 * SECOND
-    address = urlsplit((await visitor.read(f"/exports/{job['job_id']}"))["data"]["download_url"])
-    return address.path, address.query.encode()
+    url = urlsplit((await visitor.read(f"/exports/{job['job_id']}"))["data"]["download_url"])
+    return url.path, url.query.encode()
 
 
 @pytest.mark.parametrize("from_body", [False, True])
 @pytest.mark.parametrize("is_file", [False, True])
-async def test_an_answer_that_nobody_takes_holds_its_place_and_gives_it_back(
+async def test_a_client_that_does_not_read_is_disconnected_and_makes_room(
     visitor: Visitor, *, from_body: bool, is_file: bool
 ) -> None:
-    trial = _trial(visitor, SandboxLimits(body_s=5, answer_s=0.5))
-    path, query = await _file(visitor) if is_file else ("/v1/sandbox/bookmarks", b"")
+    sandbox = _sandbox(visitor, SandboxLimits(body_s=5, response_s=0.5))
+    path, query = await _file_url(visitor) if is_file else ("/v1/sandbox/bookmarks", b"")
 
-    held = [Unread(trial, path, query, from_body=from_body) for _ in range(MOST_AT_ONCE)]
+    unread = [Unread(sandbox, path, query, from_body=from_body) for _ in range(MAX_CONCURRENT)]
     await asyncio.sleep(0.2)
-    late = Unread(trial, path, query, from_body=from_body)
-    await asyncio.gather(late.task, *(request.task for request in held))
+    late = Unread(sandbox, path, query, from_body=from_body)
+    await asyncio.gather(late.task, *(request.task for request in unread))
 
-    assert [request.status for request in held] == [200] * MOST_AT_ONCE
+    assert [request.status for request in unread] == [200] * MAX_CONCURRENT
     assert late.status == 429
-    after = Unread(trial, path, query, from_body=from_body)
+    after = Unread(sandbox, path, query, from_body=from_body)
     await after.task
     assert after.status == 200
 
 
-async def test_a_server_never_holds_more_than_a_piece_of_an_answer(visitor: Visitor) -> None:
-    trial = _trial(visitor, SandboxLimits(body_s=5, answer_s=0.2))
+async def test_a_response_that_nobody_takes_is_logged_once(visitor: Visitor) -> None:
+    with capture_logs() as lines:
+        sandbox = _sandbox(visitor, SandboxLimits(body_s=5, response_s=0.05))
+        await Unread(sandbox, "/v1/sandbox/labels", from_body=True).task
 
-    request = Unread(trial, *await _file(visitor), from_body=True)
+    (line,) = [line for line in lines if line["event"] == "request"]
+    assert (line["route"], line["status"], line["bytes"]) == ("/v1/sandbox/labels", 499, 0)
+    (reason,) = [line for line in lines if line["event"] == "not taken"]
+    assert (reason["route"], reason["limit_s"]) == ("/v1/sandbox/labels", 0.05)
+
+
+async def test_a_file_is_sent_in_small_pieces(visitor: Visitor) -> None:
+    sandbox = _sandbox(visitor, SandboxLimits(body_s=5, response_s=0.2))
+
+    request = Unread(sandbox, *await _file_url(visitor), from_body=True)
     await request.task
 
     size = int(dict(request.messages[0]["headers"])[b"content-length"])
-    begun = request.messages[1]
-    assert size > len(begun["body"]) == 64 * 1024
-    assert begun["more_body"] is True
+    first_piece = request.messages[1]
+    assert size > len(first_piece["body"]) == 64 * 1024
+    assert first_piece["more_body"] is True
 
 
 def _batch(operations: int, posts: int, name: str) -> dict[str, Any]:
@@ -192,7 +204,7 @@ def _batch(operations: int, posts: int, name: str) -> dict[str, Any]:
     }
 
 
-async def test_a_batch_touches_so_many_posts_and_no_more(visitor: Visitor) -> None:
+async def test_a_batch_over_too_many_posts_is_rejected(visitor: Visitor) -> None:
     assert (await visitor.post("/labels/batch", _batch(50, 20, "x"))).status_code == 200
 
     response = await visitor.post("/labels/batch", _batch(50, 21, "x"))
@@ -203,7 +215,7 @@ async def test_a_batch_touches_so_many_posts_and_no_more(visitor: Visitor) -> No
     assert f"{MOST_TOUCHED:,} is the most" in response.json()["error"]
 
 
-async def test_a_write_whose_answer_would_be_huge_is_refused(visitor: Visitor) -> None:
+async def test_a_write_with_a_huge_response_is_rejected(visitor: Visitor) -> None:
     response = await visitor.post("/labels/batch", _batch(50, 20, "\U0001f426" * 98))
 
     assert response.status_code == 400
@@ -212,18 +224,16 @@ async def test_a_write_whose_answer_would_be_huge_is_refused(visitor: Visitor) -
 
 
 @pytest.mark.parametrize("operations", [None, 1, "x", [1, None, {"tweet_ids": 3}]])
-async def test_a_batch_without_sense_is_told_as_the_api_tells_it(
-    visitor: Visitor, operations: Any
-) -> None:
+async def test_an_invalid_batch_causes_no_server_error(visitor: Visitor, operations: Any) -> None:
     response = await visitor.post("/labels/batch", {"operations": operations})
 
     assert response.status_code in (207, 400)
 
 
-async def test_the_log_names_no_account(visitor: Visitor) -> None:
+async def test_the_log_line_has_no_account(visitor: Visitor) -> None:
     with capture_logs() as lines:
-        trial = _trial(visitor, SandboxLimits(body_s=5, answer_s=5))
-        assert (await Stalled(trial).end()) == 400
+        sandbox = _sandbox(visitor, SandboxLimits(body_s=5, response_s=5))
+        assert (await Stalled(sandbox).end()) == 400
 
     (line,) = [line for line in lines if line["event"] == "request"]
     assert line["account"] is None

@@ -1,4 +1,4 @@
-"""The requests that docs/sandbox.md shows have the answers that it shows."""
+"""The requests in docs/sandbox.md return the responses that it shows."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bowerbird.openapi.sandbox_routes import SIMULATED
-from bowerbird.sandbox.router import LIMITS, MOST_AT_ONCE
+from bowerbird.sandbox.router import LIMITS, MAX_CONCURRENT
 from bowerbird.sandbox.routes import MOST_ANSWER_BYTES, MOST_TOUCHED
 from tests.support import trying
 from tests.support.trying import Visitor
@@ -21,33 +21,33 @@ EXCHANGES = re.findall(r"^\$ curl -s (.+)\n(.+)$", PAGE, re.MULTILINE)
 
 
 @pytest.mark.parametrize(("command", "shown"), EXCHANGES)
-async def test_a_request_has_the_answer_that_is_shown(
+async def test_a_request_returns_the_documented_response(
     visitor: Visitor, command: str, shown: str
 ) -> None:
-    address, *options = shlex.split(command)
-    given = dict(zip(options[::2], options[1::2], strict=True))
-    name, _, value = given.get("-H", "").partition(": ")
+    url, *options = shlex.split(command)
+    arguments = dict(zip(options[::2], options[1::2], strict=True))
+    name, _, value = arguments.get("-H", "").partition(": ")
 
     response = await visitor.client.request(
-        "POST" if "-d" in given else "GET",
-        address.removeprefix(ORIGIN),
-        content=given.get("-d"),
+        "POST" if "-d" in arguments else "GET",
+        url.removeprefix(ORIGIN),
+        content=arguments.get("-d"),
         headers={name: value} if name else {},
     )
 
     assert response.json() == json.loads(shown)
 
 
-def test_it_begins_with_a_request() -> None:
+def test_the_page_has_requests() -> None:
     assert len(EXCHANGES) >= 3
 
 
-def test_its_numbers_are_right() -> None:
+def test_the_documented_numbers_are_correct() -> None:
     assert f"a library of {len(trying.posts())} posts" in PAGE
-    assert f"answers {MOST_AT_ONCE} requests at once" in PAGE
+    assert f"answers {MAX_CONCURRENT} requests at once" in PAGE
     assert f"at most {MOST_TOUCHED:,} posts in all" in PAGE
     assert f"at most {MOST_ANSWER_BYTES // 1024 // 1024} MiB" in PAGE
-    assert (LIMITS.body_s, LIMITS.answer_s) == (10, 30)
+    assert (LIMITS.body_s, LIMITS.response_s) == (10, 30)
     assert len(trying.labels()) == 10
     for value, code in SIMULATED.items():
         assert re.search(rf"`{value}` \| \d+ `{code}`", PAGE)

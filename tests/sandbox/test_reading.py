@@ -1,4 +1,4 @@
-"""Reading the sandbox: the API's own answers, without a key."""
+"""Reading from the sandbox: the responses of the API, without a key."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,31 +15,31 @@ pytestmark = pytest.mark.anyio
 READ = ("/bookmarks", "/labels", "/views", "/views/birds", "/views/birds/bookmarks")
 
 
-async def test_the_default_list_has_several_pages_of_twenty(visitor: Visitor) -> None:
-    answer = await visitor.read("/bookmarks")
-    fresh = [p for p in trying.posts() if not p["is_read"] and not p["is_archived"]]
+async def test_the_default_list_returns_twenty_unread_posts(visitor: Visitor) -> None:
+    response = await visitor.read("/bookmarks")
+    unread = [p for p in trying.posts() if not p["is_read"] and not p["is_archived"]]
 
-    assert len(answer["data"]) == 20
-    assert answer["meta"]["total_count"] == len(fresh) > 40
-    assert answer["meta"]["sandbox"] is True
+    assert len(response["data"]) == 20
+    assert response["meta"]["total_count"] == len(unread) > 40
+    assert response["meta"]["sandbox"] is True
 
 
-async def test_pages_show_every_post_once_newest_first(visitor: Visitor) -> None:
+async def test_paging_returns_every_post_once_newest_first(visitor: Visitor) -> None:
     posts = sorted(trying.posts(), key=lambda post: -post["sort_index"])
 
     assert await visitor.crawl(limit=7, **EVERYTHING) == [post["post_id"] for post in posts]
 
 
-async def test_a_bookmark_is_read_by_its_id(visitor: Visitor) -> None:
+async def test_a_bookmark_can_be_read_by_its_id(visitor: Visitor) -> None:
     post = trying.posts()[0]
 
-    answer = await visitor.read(f"/bookmarks/{post['post_id']}")
+    response = await visitor.read(f"/bookmarks/{post['post_id']}")
 
-    assert answer["data"]["tweet_details"] == post["tweet_details"]
-    assert answer["meta"] == {"sandbox": True}
+    assert response["data"]["tweet_details"] == post["tweet_details"]
+    assert response["meta"] == {"sandbox": True}
 
 
-FOUND: dict[tuple[str, str], Callable[[dict[str, Any]], Any]] = {
+MATCHES: dict[tuple[str, str], Callable[[dict[str, Any]], Any]] = {
     ("tag", "Birds"): lambda post: "birds" in (post["tags"] or []),
     ("tag", "東京"): lambda post: "東京" in (post["tags"] or []),
     ("author", "@page_split"): lambda post: post["author_username"] == "page_split",
@@ -61,19 +61,19 @@ def _posted_at(post: dict[str, Any]) -> str:
     return str(post["tweet_details"]["posted_at"])
 
 
-@pytest.mark.parametrize(("name", "value"), FOUND)
-async def test_filters_and_words_find_what_they_find_in_the_api(
+@pytest.mark.parametrize(("name", "value"), MATCHES)
+async def test_filters_and_keyword_search_find_the_matching_posts(
     visitor: Visitor, name: str, value: str
 ) -> None:
-    meant = {post["post_id"] for post in trying.posts() if FOUND[name, value](post)}
+    expected = {post["post_id"] for post in trying.posts() if MATCHES[name, value](post)}
 
     found = await visitor.crawl(**{name: value}, **EVERYTHING)
 
-    assert set(found) == meant
-    assert len(found) == len(meant) > 0
+    assert set(found) == expected
+    assert len(found) == len(expected) > 0
 
 
-async def test_it_sorts(visitor: Visitor) -> None:
+async def test_the_list_can_be_sorted(visitor: Visitor) -> None:
     shown = await visitor.read("/bookmarks", sort_by="favorite_count", limit=100, **EVERYTHING)
 
     counts = [
@@ -95,7 +95,7 @@ async def test_it_sorts(visitor: Visitor) -> None:
         ("/views/birds/bookmarks?bucket=none", 400, "INVALID_REQUEST"),
     ],
 )
-async def test_what_the_api_refuses_is_refused(
+async def test_an_invalid_request_gets_the_error_of_the_api(
     visitor: Visitor, path: str, status: int, code: str
 ) -> None:
     response = await visitor.get(path)
@@ -107,20 +107,20 @@ async def test_what_the_api_refuses_is_refused(
 
 @pytest.mark.parametrize("path", READ)
 @pytest.mark.parametrize("encoding", ["identity", "gzip", "zstd"])
-async def test_an_answer_is_marked_in_every_encoding_and_from_the_cache(
+async def test_a_response_has_the_sandbox_mark_in_every_encoding_and_from_the_cache(
     visitor: Visitor, path: str, encoding: str
 ) -> None:
-    asked = httpx.Request("GET", f"http://test/v1/sandbox{path}")
-    asked.headers["Accept-Encoding"] = encoding
+    request = httpx.Request("GET", f"http://test/v1/sandbox{path}")
+    request.headers["Accept-Encoding"] = encoding
 
-    first, second = [(await visitor.client.send(asked)) for _ in range(2)]
+    first, second = [(await visitor.client.send(request)) for _ in range(2)]
 
     assert first.json()["meta"]["sandbox"] is True
     assert first.content == second.content
 
 
 @pytest.mark.parametrize("path", READ)
-async def test_an_unchanged_answer_is_304_and_says_where_it_is_from(
+async def test_an_unchanged_response_is_304_with_the_environment_header(
     visitor: Visitor, path: str
 ) -> None:
     tag = (await visitor.get(path)).headers["etag"]
@@ -133,7 +133,7 @@ async def test_an_unchanged_answer_is_304_and_says_where_it_is_from(
     assert again.headers["x-service-environment"] == "sandbox"
 
 
-async def test_a_tag_of_the_sandbox_is_none_of_the_api(cast: Service) -> None:
+async def test_an_etag_of_the_sandbox_is_not_valid_in_the_api(cast: Service) -> None:
     tag = (await cast.nobody.get("/v1/sandbox/bookmarks")).headers["etag"]
 
     real = await cast.alice.client.get("/v1/bookmarks", headers={"If-None-Match": tag})
@@ -144,7 +144,7 @@ async def test_a_tag_of_the_sandbox_is_none_of_the_api(cast: Service) -> None:
 
 
 @pytest.mark.parametrize("path", [*READ, "/bookmarks/1", "/nothing"])
-async def test_head_answers_as_get_without_a_body(visitor: Visitor, path: str) -> None:
+async def test_head_returns_the_headers_of_get(visitor: Visitor, path: str) -> None:
     got = await visitor.get(path)
     head = await visitor.client.head(f"/v1/sandbox{path}")
 
@@ -153,16 +153,16 @@ async def test_head_answers_as_get_without_a_body(visitor: Visitor, path: str) -
     assert head.headers.get("etag") == got.headers.get("etag")
 
 
-async def test_search_by_meaning_is_refused_in_words_that_are_true(visitor: Visitor) -> None:
+async def test_the_error_for_search_by_meaning_mentions_the_sandbox(visitor: Visitor) -> None:
     sentence = "The sandbox does not search by meaning; q searches by word."
 
-    answers = [
+    responses = [
         await visitor.get("/bookmarks", vector_search_term="wings"),
         await visitor.get("/bookmarks", vector_search_term="wings", q="bird"),
         await visitor.post("/exports/json", {"vector_search_term": "wings"}),
     ]
 
-    for response in answers:
+    for response in responses:
         assert response.status_code == 402
         assert response.json()["code"] == "VECTOR_SEARCH_NOT_ALLOWED"
         assert response.json()["error"] == sentence

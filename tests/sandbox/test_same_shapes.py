@@ -1,4 +1,4 @@
-"""Route by route: what the sandbox answers has the shape of what the API answers."""
+"""On every route, the sandbox responds with the same fields and headers as the API."""
 
 import re
 from typing import Any
@@ -21,10 +21,10 @@ ROUTES = sorted(
     for method in item
 )
 POST_ID = trying.posts()[0]["post_id"]
-# For each route a request that succeeds, and one that the API refuses: path values and a body.
-Asked = tuple[str, dict[str, str], Any]
+# Query string, path parameters and body.
+Request = tuple[str, dict[str, str], Any]
 _LABELLING = {"label_name": "shape", "tweet_ids": [POST_ID]}
-SUCCEEDING: dict[str, Asked] = {
+SUCCEEDING: dict[str, Request] = {
     "/bookmarks": ("?limit=3", {}, None),
     "/bookmarks/{post_id}": ("", {"post_id": POST_ID}, None),
     "/labels": ("", {}, None),
@@ -38,7 +38,7 @@ SUCCEEDING: dict[str, Asked] = {
     "/exports/csv": ("", {}, {"tag": "birds"}),
     "/exports/json": ("", {}, {"tag": "birds"}),
 }
-REFUSED: dict[str, Asked] = {
+FAILING: dict[str, Request] = {
     "/bookmarks": ("?limit=0", {}, None),
     "/bookmarks/{post_id}": ("", {"post_id": "404"}, None),
     "/labels/add": ("", {}, {}),
@@ -52,8 +52,8 @@ REFUSED: dict[str, Asked] = {
     "/exports/{job_id}": ("", {"job_id": "none"}, None),
     "/exports/{job_id}/file": ("?token=none", {"job_id": "none"}, None),
 }
-# Asked for what has to be made first; below.
-MADE_FIRST = ("/exports/{job_id}", "/exports/{job_id}/file")
+# A request to these succeeds only after an export was created.
+AFTER_AN_EXPORT = ("/exports/{job_id}", "/exports/{job_id}/file")
 
 SUCCEEDING_ROUTES = [
     (method.upper(), path.removeprefix(SANDBOX))
@@ -63,8 +63,8 @@ SUCCEEDING_ROUTES = [
 
 
 @pytest.fixture
-async def twins(cast: Service) -> Service:
-    """alice has what the sandbox has."""
+async def same_library(cast: Service) -> Service:
+    """The service, where Alice has the same library as the sandbox."""
     await cast.alice.save_all(trying.posts())
     for view in trying.views():
         response = await writing.send(cast.alice, "POST", "/v1/views", view)
@@ -76,30 +76,30 @@ async def twins(cast: Service) -> Service:
     return cast
 
 
-async def _both(cast: Service, method: str, path: str, asked: Asked) -> list[httpx.Response]:
-    query, values, body = asked
+async def _both(cast: Service, method: str, path: str, request: Request) -> list[httpx.Response]:
+    query, values, body = request
     target = path.format(**values) + query
-    real = await cast.alice.client.request(method, f"/v1{target}", json=body)
-    trial = await cast.nobody.request(method, f"{SANDBOX}{target}", json=body)
-    return [real, trial]
+    api = await cast.alice.client.request(method, f"/v1{target}", json=body)
+    sandbox = await cast.nobody.request(method, f"{SANDBOX}{target}", json=body)
+    return [api, sandbox]
 
 
-def _shape(value: Any, place: str = "") -> set[tuple[str, str]]:
-    """Every field's place and type. Elements of an array count together."""
+def _field_types(value: Any, path: str = "") -> set[tuple[str, str]]:
+    """The path and type of every field. All elements of an array share one path."""
     if isinstance(value, dict):
-        inner = [_shape(item, f"{place}.{name}") for name, item in value.items()]
+        inner = [_field_types(item, f"{path}.{name}") for name, item in value.items()]
     elif isinstance(value, list):
-        inner = [_shape(item, f"{place}[]") for item in value]
+        inner = [_field_types(item, f"{path}[]") for item in value]
     else:
         inner = []
-    return {(place, type(value).__name__)}.union(*inner)
+    return {(path, type(value).__name__)}.union(*inner)
 
 
 def _headers(response: httpx.Response) -> set[str]:
     return set(response.headers) - {"content-length", "content-encoding"}
 
 
-def test_the_contracts_routes_are_published() -> None:
+def test_the_sandbox_has_the_routes_of_the_interface() -> None:
     published = {(method.upper(), path.removeprefix(SANDBOX)) for method, path in ROUTES}
 
     assert published == {
@@ -118,77 +118,78 @@ def test_the_contracts_routes_are_published() -> None:
         ("GET", "/exports/{job_id}"),
         ("GET", "/exports/{job_id}/file"),
     }
-    assert published == {*SUCCEEDING_ROUTES, *(("GET", path) for path in MADE_FIRST)}
+    assert published == {*SUCCEEDING_ROUTES, *(("GET", path) for path in AFTER_AN_EXPORT)}
 
 
 @pytest.mark.parametrize(("method", "path"), SUCCEEDING_ROUTES)
-async def test_a_success_has_the_same_shape(twins: Service, method: str, path: str) -> None:
-    real, trial = await _both(twins, method, path, SUCCEEDING[path])
+async def test_a_success_has_the_same_fields(same_library: Service, method: str, path: str) -> None:
+    api, sandbox = await _both(same_library, method, path, SUCCEEDING[path])
 
-    _require_same_shape(real, trial)
+    _require_same_fields(api, sandbox)
 
 
-async def test_an_export_and_its_file_have_the_same_shape(twins: Service) -> None:
-    created = await _both(twins, "POST", "/exports/json", ("", {}, {"tag": "birds"}))
-    paths = [httpx.URL(answer.json()["data"]["poll_url"]).path for answer in created]
+async def test_an_export_has_the_same_fields_and_the_same_file(same_library: Service) -> None:
+    created = await _both(same_library, "POST", "/exports/json", ("", {}, {"tag": "birds"}))
+    paths = [httpx.URL(response.json()["data"]["poll_url"]).path for response in created]
 
-    waiting = [await twins.alice.get(paths[0]), await twins.nobody.get(paths[1])]
-    async with at_work(twins.app.worker):
+    waiting = [await same_library.alice.get(paths[0]), await same_library.nobody.get(paths[1])]
+    async with at_work(same_library.app.worker):
         job_id = paths[0].rpartition("/")[2]
-        await until(twins.database, twins.alice.account_id, job_id, "completed")
-    twins.clock.now += 2_000_000
-    completed = [await twins.alice.get(paths[0]), await twins.nobody.get(paths[1])]
-    links = [answer.json()["data"]["download_url"] for answer in completed]
-    files = [await twins.nobody.get(httpx.URL(link).raw_path.decode()) for link in links]
+        await until(same_library.database, same_library.alice.account_id, job_id, "completed")
+    same_library.clock.now += 2_000_000
+    completed = [await same_library.alice.get(paths[0]), await same_library.nobody.get(paths[1])]
+    links = [response.json()["data"]["download_url"] for response in completed]
+    files = [await same_library.nobody.get(httpx.URL(link).raw_path.decode()) for link in links]
 
-    _require_same_shape(*waiting)
-    _require_same_shape(*completed)
+    _require_same_fields(*waiting)
+    _require_same_fields(*completed)
     assert files[0].json() == files[1].json()
     assert files[0].status_code == files[1].status_code == 200
     assert _headers(files[1]) - _headers(files[0]) == {"x-service-environment"}
     assert _headers(files[0]) <= _headers(files[1])
 
 
-def _require_same_shape(real: httpx.Response, trial: httpx.Response) -> None:
-    assert real.status_code == trial.status_code < 300
-    assert _shape(trial.json()) - _shape(real.json()) == {(".meta.sandbox", "bool")}
-    assert _shape(real.json()) <= _shape(trial.json())
-    assert _headers(trial) - _headers(real) == {"x-service-environment"}
-    assert _headers(real) <= _headers(trial)
+def _require_same_fields(api: httpx.Response, sandbox: httpx.Response) -> None:
+    assert api.status_code == sandbox.status_code < 300
+    assert _field_types(sandbox.json()) - _field_types(api.json()) == {(".meta.sandbox", "bool")}
+    assert _field_types(api.json()) <= _field_types(sandbox.json())
+    assert _headers(sandbox) - _headers(api) == {"x-service-environment"}
+    assert _headers(api) <= _headers(sandbox)
 
 
 @pytest.mark.parametrize(("method", "path"), ROUTES)
-async def test_a_refusal_has_the_same_shape(twins: Service, method: str, path: str) -> None:
+async def test_an_error_has_the_same_fields(same_library: Service, method: str, path: str) -> None:
     path = path.removeprefix(SANDBOX)
-    # What cannot be asked wrongly can still be asked in the wrong way.
-    method, asked = (method, REFUSED[path]) if path in REFUSED else ("put", SUCCEEDING[path])
+    # A route that accepts every parameter fails with a wrong method.
+    method, request = (method, FAILING[path]) if path in FAILING else ("put", SUCCEEDING[path])
 
-    real, trial = await _both(twins, method, path, asked)
+    api, sandbox = await _both(same_library, method, path, request)
 
-    assert real.status_code == trial.status_code >= 400
-    assert trial.json().pop("meta") == {"sandbox": True}
-    assert {**real.json(), "meta": {"sandbox": True}}.keys() == trial.json().keys()
-    assert real.json()["code"] == trial.json()["code"]
-    assert _headers(trial) - _headers(real) == {"x-service-environment"}
-    assert _headers(real) <= _headers(trial)
+    assert api.status_code == sandbox.status_code >= 400
+    assert sandbox.json().pop("meta") == {"sandbox": True}
+    assert {**api.json(), "meta": {"sandbox": True}}.keys() == sandbox.json().keys()
+    assert api.json()["code"] == sandbox.json()["code"]
+    assert _headers(sandbox) - _headers(api) == {"x-service-environment"}
+    assert _headers(api) <= _headers(sandbox)
 
 
 @pytest.mark.parametrize(("method", "path"), ROUTES)
-def test_an_operation_is_published_as_its_twin_is(method: str, path: str) -> None:
-    trial = document()["paths"][path][method]
-    real = document()["paths"][path.replace(SANDBOX, "/v1")][method]
+def test_the_openapi_operations_match(method: str, path: str) -> None:
+    sandbox = document()["paths"][path][method]
+    api = document()["paths"][path.replace(SANDBOX, "/v1")][method]
 
-    assert trial["security"] == []
-    assert trial.get("requestBody") == real.get("requestBody")
-    assert _parameters(real) <= _parameters(trial)
-    assert _parameters(trial) - _parameters(real) == {("header", "X-Service-Sandbox-Error")}
-    keyed = {"409", "422"}
-    assert real["responses"].keys() - keyed <= trial["responses"].keys()
-    for status, response in trial["responses"].items():
+    assert sandbox["security"] == []
+    assert sandbox.get("requestBody") == api.get("requestBody")
+    assert _parameters(api) <= _parameters(sandbox)
+    assert _parameters(sandbox) - _parameters(api) == {("header", "X-Service-Sandbox-Error")}
+    # The sandbox ignores Idempotency-Key, so these errors cannot occur.
+    idempotency_errors = {"409", "422"}
+    assert api["responses"].keys() - idempotency_errors <= sandbox["responses"].keys()
+    for status, response in sandbox["responses"].items():
         assert "X-Service-Environment" in response["headers"]
         if status != "304":
             for media in response["content"].values():
-                # Of a file the document tells no more than its type.
+                # A file has only a media type and no schema.
                 mark = {"$ref": "#/components/schemas/SandboxMark"}
                 assert not media or mark in media["schema"]["allOf"]
 
@@ -197,7 +198,7 @@ def _parameters(operation: dict[str, Any]) -> set[tuple[str, str]]:
     return {(parameter["in"], parameter["name"]) for parameter in operation["parameters"]}
 
 
-def test_names_of_operations_are_their_own() -> None:
+def test_operation_ids_are_unique() -> None:
     names = [
         operation["operationId"]
         for item in document()["paths"].values()

@@ -1,4 +1,4 @@
-"""X-Service-Sandbox-Error: eight failures on request, before anything else is looked at."""
+"""X-Service-Sandbox-Error simulates one of eight failures, before any other check."""
 
 import itertools
 
@@ -30,7 +30,7 @@ PATHS = (
 METHODS = ("GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS", "BREW")
 
 
-async def _ask(
+async def _send(
     visitor: Visitor, value: str | bytes, path: str = "/bookmarks", method: str = "GET"
 ) -> httpx.Response:
     headers = [(HEADER.encode(), value if isinstance(value, bytes) else value.encode())]
@@ -38,32 +38,32 @@ async def _ask(
 
 
 @pytest.mark.parametrize("value", FAILURES)
-async def test_each_value_gets_its_failure(visitor: Visitor, value: str) -> None:
+async def test_each_value_simulates_its_failure(visitor: Visitor, value: str) -> None:
     status, code = FAILURES[value]
 
-    response = await _ask(visitor, value)
+    response = await _send(visitor, value)
 
     assert response.status_code == status
-    answer = response.json()
-    assert answer["status"] is False
-    assert answer["code"] == code
-    assert "Simulated" in answer["error"]
-    assert CATALOGUE[Code(code)].when in answer["error"]
-    assert answer["meta"] == {"sandbox": True}
+    body = response.json()
+    assert body["status"] is False
+    assert body["code"] == code
+    assert "Simulated" in body["error"]
+    assert CATALOGUE[Code(code)].when in body["error"]
+    assert body["meta"] == {"sandbox": True}
 
 
 @pytest.mark.parametrize("value", FAILURES)
-async def test_it_is_judged_before_everything_else(visitor: Visitor, value: str) -> None:
+async def test_the_header_works_on_every_path_and_method(visitor: Visitor, value: str) -> None:
     status, code = FAILURES[value]
 
     for path, method in itertools.product(PATHS, METHODS):
-        response = await _ask(visitor, value, path, method)
+        response = await _send(visitor, value, path, method)
         assert response.status_code == status, (method, path)
         if method != "HEAD":
             assert response.json()["code"] == code
 
 
-async def test_it_is_judged_before_the_body_is_read(visitor: Visitor) -> None:
+async def test_the_header_is_checked_before_the_body_is_read(visitor: Visitor) -> None:
     response = await visitor.client.post(
         "/v1/sandbox/labels/add", content=b" " * 1_048_577, headers={HEADER: "not_found"}
     )
@@ -71,8 +71,8 @@ async def test_it_is_judged_before_the_body_is_read(visitor: Visitor) -> None:
     assert response.status_code == 404
 
 
-async def test_failures_carry_the_headers_of_real_ones(visitor: Visitor) -> None:
-    challenge = (await _ask(visitor, "unauthorized")).headers["www-authenticate"]
+async def test_simulated_failures_have_the_headers_of_real_ones(visitor: Visitor) -> None:
+    challenge = (await _send(visitor, "unauthorized")).headers["www-authenticate"]
     assert challenge == (
         'Bearer realm="bowerbird", '
         'resource_metadata="http://localhost:8080/.well-known/oauth-protected-resource"'
@@ -81,14 +81,14 @@ async def test_failures_carry_the_headers_of_real_ones(visitor: Visitor) -> None
         "/v1/sandbox/bookmarks", headers={HEADER: "unauthorized", "Authorization": "Bearer x"}
     )
     assert with_key.headers["www-authenticate"] == f'{challenge}, error="invalid_token"'
-    assert (await _ask(visitor, "rate_limited")).headers["retry-after"] == "30"
+    assert (await _send(visitor, "rate_limited")).headers["retry-after"] == "30"
     for value, (status, _) in FAILURES.items():
-        has_url = "upgrade_url" in (await _ask(visitor, value)).json()
+        has_url = "upgrade_url" in (await _send(visitor, value)).json()
         assert has_url is (status == 402)
 
 
-async def test_a_fault_carries_a_reference_that_is_also_its_request_id(visitor: Visitor) -> None:
-    response = await _ask(visitor, "server_error")
+async def test_a_simulated_server_error_contains_its_request_id(visitor: Visitor) -> None:
+    response = await _send(visitor, "server_error")
 
     assert response.headers["x-request-id"] in response.json()["error"]
 
@@ -96,16 +96,18 @@ async def test_a_fault_carries_a_reference_that_is_also_its_request_id(visitor: 
 @pytest.mark.parametrize(
     "value", ["", "teapot", "NOT_FOUND", "not_found, rate_limited", "\u00ff", "x" * 500]
 )
-async def test_another_value_is_400_and_lists_the_eight(visitor: Visitor, value: str) -> None:
-    response = await _ask(visitor, value.encode("latin-1"), "/nothing", "POST")
+async def test_an_unknown_value_is_400_and_lists_the_valid_ones(
+    visitor: Visitor, value: str
+) -> None:
+    response = await _send(visitor, value.encode("latin-1"), "/nothing", "POST")
 
     assert response.status_code == 400
     assert response.json()["code"] == "INVALID_REQUEST"
-    for supported in FAILURES:
-        assert supported in response.json()["error"]
+    for valid in FAILURES:
+        assert valid in response.json()["error"]
 
 
-async def test_the_api_itself_does_not_simulate(cast: Service) -> None:
+async def test_the_api_ignores_the_header(cast: Service) -> None:
     response = await cast.nobody.get("/v1/bookmarks", headers={HEADER: "rate_limited"})
 
     assert response.status_code == 401
@@ -121,7 +123,7 @@ async def test_one_unknown_value_among_several_is_400(
     )
 
     assert response.status_code == 400
-    assert "'teapot' is not supported" in response.json()["error"]
+    assert "unknown value 'teapot'" in response.json()["error"]
 
 
 async def test_of_several_values_the_first_is_simulated(visitor: Visitor) -> None:

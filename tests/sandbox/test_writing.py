@@ -1,4 +1,4 @@
-"""Writes in the sandbox: answered as the API would, undone before the answer leaves."""
+"""Writes in the sandbox: the responses of the API, but every change is rolled back."""
 
 import asyncio
 from typing import Any
@@ -18,7 +18,7 @@ def _body(name: str, *post_ids: str) -> dict[str, Any]:
     return {"label_name": name, "tweet_ids": list(post_ids)}
 
 
-async def test_a_label_is_added_and_shown_in_the_answer_alone(visitor: Visitor) -> None:
+async def test_an_added_label_appears_only_in_the_response(visitor: Visitor) -> None:
     before = await visitor.everything()
 
     response = await visitor.post("/labels/add", _body("new here", POST["post_id"], "404"))
@@ -37,7 +37,7 @@ async def test_a_label_is_added_and_shown_in_the_answer_alone(visitor: Visitor) 
     assert await visitor.everything() == before
 
 
-async def test_a_label_is_removed_and_still_there(visitor: Visitor) -> None:
+async def test_a_removed_label_disappears_only_in_the_response(visitor: Visitor) -> None:
     before = await visitor.everything()
 
     response = await visitor.post("/labels/remove", _body("BIRDS", POST["post_id"]))
@@ -47,7 +47,7 @@ async def test_a_label_is_removed_and_still_there(visitor: Visitor) -> None:
     assert await visitor.everything() == before
 
 
-async def test_a_batch_sees_its_own_operations_and_nobody_elses(visitor: Visitor) -> None:
+async def test_a_batch_sees_only_its_own_operations(visitor: Visitor) -> None:
     before = await visitor.everything()
     operations = [
         {"op": "add", **_body("one", POST["post_id"])},
@@ -80,13 +80,13 @@ async def test_a_batch_that_succeeds_is_200(visitor: Visitor) -> None:
     assert response.json()["meta"]["sandbox"] is True
 
 
-async def test_the_same_write_has_the_same_answer_again(visitor: Visitor) -> None:
-    answers = [await visitor.post("/labels/add", _body("x", POST["post_id"])) for _ in range(3)]
+async def test_a_repeated_write_has_the_same_response(visitor: Visitor) -> None:
+    responses = [await visitor.post("/labels/add", _body("x", POST["post_id"])) for _ in range(3)]
 
-    assert len({answer.content for answer in answers}) == 1
+    assert len({response.content for response in responses}) == 1
 
 
-async def test_writes_at_once_do_not_see_each_other(visitor: Visitor) -> None:
+async def test_concurrent_writes_do_not_see_each_other(visitor: Visitor) -> None:
     names = [f"label {number}" for number in range(30)]
     before = await visitor.everything()
 
@@ -96,10 +96,10 @@ async def test_writes_at_once_do_not_see_each_other(visitor: Visitor) -> None:
     async def read() -> Any:
         return (await visitor.get(f"/bookmarks/{POST['post_id']}")).json()["data"]["tags"]
 
-    *answers, shown = await asyncio.gather(*map(add, names), read())
+    *responses, shown = await asyncio.gather(*map(add, names), read())
 
-    for name, answer in zip(names, answers, strict=True):
-        assert answer["data"][0]["tags"] == sorted(["birds", name])
+    for name, response in zip(names, responses, strict=True):
+        assert response["data"][0]["tags"] == sorted(["birds", name])
     assert shown == ["birds"]
     assert await visitor.everything() == before
 
@@ -116,7 +116,7 @@ async def test_writes_at_once_do_not_see_each_other(visitor: Visitor) -> None:
         ("/labels/batch", [], 400),
     ],
 )
-async def test_what_the_api_refuses_is_refused(
+async def test_an_invalid_request_gets_the_error_of_the_api(
     visitor: Visitor, path: str, body: Any, status: int
 ) -> None:
     response = await visitor.post(path, body)
@@ -136,7 +136,7 @@ async def test_an_idempotency_key_is_ignored(visitor: Visitor, key: str) -> None
         assert "idempotency-replayed" not in response.headers
 
 
-async def test_bodies_have_the_limits_of_the_api(visitor: Visitor) -> None:
+async def test_request_bodies_have_the_limits_of_the_api(visitor: Visitor) -> None:
     large = b'"%b"' % (b" " * 1_048_576)
     deep = b"[" * 80 + b"]" * 80
 

@@ -170,7 +170,7 @@ def test_a_port_above_65535_is_reported_in_one_sentence(
     ran = serving.bowerbird("serve", environment=environment)
 
     assert ran.returncode == 1
-    assert ran.stderr == f"Error: {named} is too large: ports end at 65535.\n"
+    assert ran.stderr == f"Error: {named} is too large; the maximum is 65535.\n"
 
 
 def test_a_misspelt_setting_is_reported_with_the_most_similar_name() -> None:

@@ -1,4 +1,4 @@
-"""Somebody without a key who tries the sandbox."""
+"""A client of the sandbox, and the sample posts that it expects."""
 
 import json
 from dataclasses import dataclass
@@ -19,13 +19,12 @@ EVERYTHING = {"is_unread_only": "false", "hide_archived": "false"}
 
 
 def posts() -> list[dict[str, Any]]:
-    """The posts as they are written down."""
     read: list[dict[str, Any]] = _read("posts")
     return read
 
 
 def labels() -> dict[str, Any]:
-    """What is noted of each label."""
+    """Label name -> metadata."""
     read: dict[str, Any] = _read("labels")
     return read
 
@@ -61,7 +60,7 @@ class Visitor:
         return [bookmark["post_id"] for bookmark in (await self.read(path, **params))["data"]]
 
     async def crawl(self, path: str = "/bookmarks", **params: Any) -> list[str]:
-        """Every post id of a list, page by page."""
+        """The post ids on all pages of a list."""
         seen: list[str] = []
         cursor: str | None = ""
         while cursor is not None:
@@ -71,7 +70,7 @@ class Visitor:
         return seen
 
     async def everything(self) -> list[bytes]:
-        """All that the sandbox shows of itself."""
+        """All lists of the sandbox, to check that nothing has changed."""
         paths = (
             "/bookmarks?is_unread_only=false&hide_archived=false&limit=100",
             "/labels",

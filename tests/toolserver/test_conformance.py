@@ -59,7 +59,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             lambda: Exchange(suite_tools.server(), suite_tools.SCHEMAS),
             authenticate=Authenticator(AccountStore(database), system_clock, site),
             origins={site},
-            measures=RequestMetrics(),
+            metrics=RequestMetrics(),
             upgrade_url=f"{site}/upgrade",
         )
         return with_key(app, key)

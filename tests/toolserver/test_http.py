@@ -1,6 +1,7 @@
 """The address of the tool server: keys, origins, methods, broken and hostile messages."""
 
 import asyncio
+from collections.abc import MutableMapping
 from typing import Any
 
 import httpx
@@ -257,7 +258,9 @@ async def test_an_answer_is_for_its_caller_alone(service: Service) -> None:
     assert response.headers["x-request-id"]
 
 
-async def test_a_client_that_goes_leaves_nothing_running(service: Service) -> None:
+async def test_a_client_that_goes_leaves_nothing_running(
+    service: Service, logged: list[MutableMapping[str, Any]]
+) -> None:
     """The work of a call that waits ends with its connection."""
     started, ended = asyncio.Event(), asyncio.Event()
 
@@ -279,7 +282,7 @@ async def test_a_client_that_goes_leaves_nothing_running(service: Service) -> No
         Slow,
         authenticate=Authenticator(AccountStore(service.database), service.clock, "http://x"),
         origins=(),
-        measures=RequestMetrics(),
+        metrics=RequestMetrics(),
         upgrade_url="",
     )
     messages: list[Message] = [{"type": "http.request", "body": b"{}"}, {"type": "http.disconnect"}]
@@ -301,13 +304,15 @@ async def test_a_client_that_goes_leaves_nothing_running(service: Service) -> No
     assert started.is_set()
     assert ended.is_set()
     assert answered == []
+    (line,) = [line for line in logged if line["event"] == "request"]
+    assert (line["status"], line["account"]) == (499, service.alice.account_id)
 
 
 @pytest.mark.parametrize(
     "origin", ["foo", "https://x:abc", "https://", "ftp://x", "https://x/path", "https://a@x", "*"]
 )
 def test_an_origin_that_is_none_stops_the_start(origin: str) -> None:
-    with pytest.raises(BadSetting, match=r"BOWERBIRD_TOOL_ORIGINS: .* is not an origin like"):
+    with pytest.raises(BadSetting, match=r"BOWERBIRD_TOOL_ORIGINS: .* is not an origin such as"):
         Settings.from_env({"BOWERBIRD_TOOL_ORIGINS": f"https://app.example.com, {origin}"})
 
 

@@ -1,7 +1,7 @@
-"""One real browser for the whole session, on a thread of its own.
+"""One real browser for the whole test run, on its own thread.
 
-Playwright keeps an event loop running where it was started; on the tests' thread it would be in
-the way of theirs.
+Playwright keeps an event loop running in its thread, which would conflict with the event loops of
+the tests.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ T = TypeVar("T")
 class Chromium:
     def __enter__(self) -> Self:
         self._thread = ThreadPoolExecutor(1)
-        self._playwright, self._browser = self._thread.submit(_started).result()
+        self._playwright, self._browser = self._thread.submit(_launch).result()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -25,17 +25,17 @@ class Chromium:
         self._thread.submit(self._playwright.stop).result()
         self._thread.shutdown()
 
-    def look(self, see: Callable[[Page], T], **context: Any) -> T:
-        """What is seen on a fresh page. `context` sets the scheme, the size and the like."""
-        return self._thread.submit(self._look, see, context).result()
+    def run(self, visit: Callable[[Page], T], **context: Any) -> T:
+        """Returns what `visit` returns for a new page. `context` holds options of the browser."""
+        return self._thread.submit(self._run, visit, context).result()
 
-    def _look(self, see: Callable[[Page], T], context: dict[str, Any]) -> T:
+    def _run(self, visit: Callable[[Page], T], context: dict[str, Any]) -> T:
         with closing(self._browser.new_context(**context)) as opened:
             opened.set_default_timeout(10_000)
-            return see(opened.new_page())
+            return visit(opened.new_page())
 
 
-def _started() -> tuple[Playwright, Browser]:
+def _launch() -> tuple[Playwright, Browser]:
     playwright = sync_playwright().start()
     browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
     return playwright, browser

@@ -1,4 +1,4 @@
-"""The site as tests meet it: in the process, and in a real browser against a real server."""
+"""The website in this process, and a real server with a real browser."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
@@ -15,35 +15,35 @@ from tests.support.service import SetClock
 from tests.support.serving import Server
 from tests.web.chromium import Chromium
 
-# What an operator sets behind a proxy that has a name for each part.
+# Settings behind a reverse proxy with three host names.
 PROXIED: dict[str, Any] = {
     "base_url": "https://api.example.org",
     "site_url": "https://posts.example.org",
     "mcp_url": "https://tools.example.org/mcp",
 }
 
-Opened = Callable[..., Awaitable[httpx.AsyncClient]]
+OpenSite = Callable[..., Awaitable[httpx.AsyncClient]]
 
 
 @pytest.fixture
-async def opened(sqlite: Database) -> AsyncIterator[Opened]:
-    """Opens a client of the whole application with these settings."""
+async def open_site(sqlite: Database) -> AsyncIterator[OpenSite]:
+    """Opens a client of the whole application with the given settings."""
     async with AsyncExitStack() as stack:
 
         async def client(clock: SetClock | None = None, **settings: Any) -> httpx.AsyncClient:
             service = app.build(Settings(**settings), sqlite, clock or SetClock())
             transport = httpx.ASGITransport(service.asgi)
-            # A name that is in no setting: nothing may be made from it.
-            made = httpx.AsyncClient(transport=transport, base_url="http://inside.internal")
-            return await stack.enter_async_context(made)
+            # Not in the settings, so this host name must not appear in any response.
+            opened = httpx.AsyncClient(transport=transport, base_url="http://inside.internal")
+            return await stack.enter_async_context(opened)
 
         yield client
 
 
 @pytest.fixture
-async def site(opened: Opened) -> httpx.AsyncClient:
-    """A site behind a proxy, each part under a name of its own."""
-    return await opened(**PROXIED, operator_contact="ops@example.org")
+async def site(open_site: OpenSite) -> httpx.AsyncClient:
+    """The website behind a reverse proxy with three host names."""
+    return await open_site(**PROXIED, operator_contact="ops@example.org")
 
 
 @pytest.fixture(scope="session")

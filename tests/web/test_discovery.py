@@ -1,4 +1,4 @@
-"""The documents that software finds its way by, one by one."""
+"""The content of every discovery document."""
 
 import json
 from typing import Any
@@ -12,7 +12,7 @@ from bowerbird.errors import CATALOGUE, Code
 from bowerbird.settings import BadSetting, Settings
 from bowerbird.wire import server_card
 from tests.support.service import SetClock
-from tests.web.conftest import PROXIED, Opened
+from tests.web.conftest import PROXIED, OpenSite
 
 pytestmark = pytest.mark.anyio
 
@@ -33,10 +33,10 @@ async def read(site: httpx.AsyncClient, path: str, media_type: str) -> dict[str,
     [
         (PROTECTED, "https://api.example.org", "Bowerbird API"),
         (f"{PROTECTED}/v1", "https://api.example.org/v1", "Bowerbird API"),
-        (f"{PROTECTED}/mcp", "https://tools.example.org/mcp", "Bowerbird tool server"),
+        (f"{PROTECTED}/mcp", "https://tools.example.org/mcp", "Bowerbird MCP server"),
     ],
 )
-async def test_the_protected_resource_is_named_at_each_of_its_forms(
+async def test_every_protected_resource_has_metadata(
     site: httpx.AsyncClient, path: str, resource: str, name: str
 ) -> None:
     assert await read(site, path, "application/json") == {
@@ -49,18 +49,18 @@ async def test_the_protected_resource_is_named_at_each_of_its_forms(
     }
 
 
-async def test_the_refusal_of_a_key_points_to_a_document_that_exists(
+async def test_a_401_links_to_metadata_that_exists(
     site: httpx.AsyncClient,
 ) -> None:
     challenge = (await site.get("/v1/bookmarks")).headers["www-authenticate"]
 
-    address = challenge.split('resource_metadata="')[1].rstrip('"')
-    assert address == f"https://posts.example.org{PROTECTED}"
+    url = challenge.split('resource_metadata="')[1].rstrip('"')
+    assert url == f"https://posts.example.org{PROTECTED}"
     assert (await site.get(PROTECTED)).status_code == 200
 
 
-async def test_the_path_inserted_form_follows_the_tool_servers_address(opened: Opened) -> None:
-    site = await opened(mcp_url="https://example.org/agents/tools")
+async def test_the_metadata_path_follows_the_mcp_url(open_site: OpenSite) -> None:
+    site = await open_site(mcp_url="https://example.org/agents/tools")
 
     found = await read(site, f"{PROTECTED}/agents/tools", "application/json")
 
@@ -69,16 +69,20 @@ async def test_the_path_inserted_form_follows_the_tool_servers_address(opened: O
     assert (await site.get(f"{PROTECTED}/mcp")).status_code == 404
 
 
-async def test_a_tool_server_without_a_path_leaves_the_origin_to_the_api(opened: Opened) -> None:
-    site = await opened(base_url="https://api.example.org", mcp_url="https://tools.example.org")
+async def test_an_mcp_url_without_a_path_does_not_replace_the_metadata_of_the_api(
+    open_site: OpenSite,
+) -> None:
+    site = await open_site(base_url="https://api.example.org", mcp_url="https://tools.example.org")
 
     found = await read(site, PROTECTED, "application/json")
 
     assert found["resource"] == "https://api.example.org"
 
 
-async def test_an_address_with_a_path_has_its_path_inserted_forms(opened: Opened) -> None:
-    site = await opened(base_url="https://a.example/birds", site_url="https://b.example/nest/")
+async def test_metadata_paths_include_the_path_of_base_url_and_site_url(
+    open_site: OpenSite,
+) -> None:
+    site = await open_site(base_url="https://a.example/birds", site_url="https://b.example/nest/")
     issuer = "/.well-known/oauth-authorization-server"
 
     api = await read(site, f"{PROTECTED}/birds", "application/json")
@@ -90,8 +94,8 @@ async def test_an_address_with_a_path_has_its_path_inserted_forms(opened: Opened
     assert server == await read(site, issuer, "application/json")
 
 
-async def test_a_slash_behind_the_tool_servers_address_does_not_matter(opened: Opened) -> None:
-    site = await opened(mcp_url="https://tools.example.org/mcp/")
+async def test_a_trailing_slash_of_the_mcp_url_is_ignored(open_site: OpenSite) -> None:
+    site = await open_site(mcp_url="https://tools.example.org/mcp/")
 
     [remote] = (await site.get("/mcp/server-card")).json()["remotes"]
 
@@ -101,7 +105,9 @@ async def test_a_slash_behind_the_tool_servers_address_does_not_matter(opened: O
     assert "https://tools.example.org/mcp/" not in (await site.get("/auth.md")).text
 
 
-async def test_the_authorization_server_offers_a_key_and_no_flow(site: httpx.AsyncClient) -> None:
+async def test_the_authorization_server_metadata_offers_a_key_and_no_oauth_flow(
+    site: httpx.AsyncClient,
+) -> None:
     keys = "https://posts.example.org/keys"
 
     assert await read(site, "/.well-known/oauth-authorization-server", "application/json") == {
@@ -121,7 +127,7 @@ async def test_the_authorization_server_offers_a_key_and_no_flow(site: httpx.Asy
 
 
 @pytest.mark.parametrize("path", ["/.well-known/mcp/server-card.json", "/mcp/server-card"])
-async def test_the_tool_server_has_a_card(site: httpx.AsyncClient, path: str) -> None:
+async def test_the_mcp_server_has_a_server_card(site: httpx.AsyncClient, path: str) -> None:
     card = await read(site, path, "application/mcp-server-card+json")
 
     [remote] = card.pop("remotes")
@@ -161,11 +167,11 @@ async def test_the_tool_server_has_a_card(site: httpx.AsyncClient, path: str) ->
         ("http://[2001:db8::7]:8080", "2001-db8--7/bowerbird"),
     ],
 )
-def test_the_cards_name_is_the_sites_turned_around(site_url: str, name: str) -> None:
+def test_the_name_in_the_server_card_is_the_reversed_host_name(site_url: str, name: str) -> None:
     assert server_card.server_name(Settings(site_url=site_url)) == name
 
 
-async def test_the_catalogue_lists_the_card(site: httpx.AsyncClient) -> None:
+async def test_the_catalogue_lists_the_server_card(site: httpx.AsyncClient) -> None:
     catalogue = await read(site, "/.well-known/ai-catalog.json", "application/ai-catalog+json")
 
     assert catalogue["specVersion"] == "1.0"
@@ -173,14 +179,14 @@ async def test_the_catalogue_lists_the_card(site: httpx.AsyncClient) -> None:
     assert catalogue["entries"] == [
         {
             "identifier": "urn:air:posts.example.org:mcp:bowerbird",
-            "displayName": "Bowerbird tool server",
+            "displayName": "Bowerbird MCP server",
             "type": "application/mcp-server-card+json",
             "url": "https://tools.example.org/mcp/server-card",
         }
     ]
 
 
-async def test_the_openapi_document_names_this_server(site: httpx.AsyncClient) -> None:
+async def test_the_openapi_document_has_the_url_of_this_server(site: httpx.AsyncClient) -> None:
     document = await read(site, "/openapi.json", "application/json")
 
     assert document["openapi"].startswith("3.1")
@@ -188,11 +194,11 @@ async def test_the_openapi_document_names_this_server(site: httpx.AsyncClient) -
     assert "/v1/bookmarks" in document["paths"]
 
 
-async def test_auth_md_tells_an_agent_every_step(site: httpx.AsyncClient) -> None:
+async def test_auth_md_has_every_url_header_and_error_code(site: httpx.AsyncClient) -> None:
     response = await site.get("/auth.md")
 
     assert response.headers["content-type"] == "text/markdown; charset=utf-8"
-    for said in (
+    for text in (
         "https://posts.example.org/keys",
         "https://api.example.org/v1/sandbox/bookmarks",
         "https://tools.example.org/mcp",
@@ -201,12 +207,12 @@ async def test_auth_md_tells_an_agent_every_step(site: httpx.AsyncClient) -> Non
         "`rate_limited`",
         "upgrade_url",
     ):
-        assert said in response.text
+        assert text in response.text
     for code in Code:
         assert f"| {code} | {CATALOGUE[code].status} | {CATALOGUE[code].when} |" in response.text
 
 
-async def test_llms_txt_has_the_form_that_its_readers_expect(site: httpx.AsyncClient) -> None:
+async def test_llms_txt_has_the_expected_headings(site: httpx.AsyncClient) -> None:
     response = await site.get("/llms.txt")
 
     lines = response.text.splitlines()
@@ -221,24 +227,24 @@ async def test_llms_txt_has_the_form_that_its_readers_expect(site: httpx.AsyncCl
     ]
 
 
-async def test_every_address_of_ours_in_a_document_leads_somewhere(
+async def test_every_url_of_this_site_in_a_document_exists(
     site: httpx.AsyncClient,
 ) -> None:
     texts = [(await site.get(path)).text for path in ("/auth.md", "/llms.txt")]
-    named = {
+    urls = {
         word.split(")")[0].rstrip("`.,")
         for text in texts
         for word in text.replace("(", " ").replace("`", " ").split()
         if word.startswith("https://posts.example.org/")
     }
 
-    assert len(named) > 10
-    for address in named:
-        path = address.removeprefix("https://posts.example.org")
+    assert len(urls) > 10
+    for url in urls:
+        path = url.removeprefix("https://posts.example.org")
         assert (await site.get(path)).status_code == 200, path
 
 
-async def test_crawlers_are_kept_off_the_api_alone(site: httpx.AsyncClient) -> None:
+async def test_robots_txt_disallows_only_the_api(site: httpx.AsyncClient) -> None:
     response = await site.get("/robots.txt")
 
     assert response.headers["content-type"] == "text/plain; charset=utf-8"
@@ -249,9 +255,9 @@ async def test_crawlers_are_kept_off_the_api_alone(site: httpx.AsyncClient) -> N
     ]
 
 
-async def test_security_txt_says_whom_to_tell_and_stays_valid(opened: Opened) -> None:
+async def test_security_txt_has_a_contact_and_a_moving_expiry_date(open_site: OpenSite) -> None:
     clock = SetClock()
-    site = await opened(clock, **PROXIED, security_contact="https://example.org/security")
+    site = await open_site(clock, **PROXIED, security_contact="https://example.org/security")
 
     first = await site.get(SECURITY)
     clock.now += 86_400 * 1_000_000
@@ -267,21 +273,21 @@ async def test_security_txt_says_whom_to_tell_and_stays_valid(opened: Opened) ->
     assert "Expires: 2027-01-15T00:00:00Z" in second.text
 
 
-async def test_security_txt_falls_back_to_the_operator(opened: Opened) -> None:
-    told = await opened(operator_contact="ops@example.org")
-    untold = await opened()
+async def test_security_txt_falls_back_to_the_operator_contact(open_site: OpenSite) -> None:
+    with_contact = await open_site(operator_contact="ops@example.org")
+    without_contact = await open_site()
 
-    assert "Contact: mailto:ops@example.org\n" in (await told.get(SECURITY)).text
-    assert (await untold.get(SECURITY)).status_code == 404
+    assert "Contact: mailto:ops@example.org\n" in (await with_contact.get(SECURITY)).text
+    assert (await without_contact.get(SECURITY)).status_code == 404
 
 
 @pytest.mark.parametrize("contact", ["ops", "http://example.org", "a@b\nContact: c@d", "a b@c"])
-def test_a_contact_that_cannot_be_written_down_is_refused(contact: str) -> None:
+def test_an_invalid_contact_is_rejected(contact: str) -> None:
     with pytest.raises(BadSetting, match="BOWERBIRD_SECURITY_CONTACT"):
         Settings(security_contact=contact).check()
 
 
-async def test_nothing_is_made_from_the_headers_of_a_request(site: httpx.AsyncClient) -> None:
+async def test_no_url_comes_from_a_request_header(site: httpx.AsyncClient) -> None:
     hostile = {
         "Host": "evil.example",
         "X-Forwarded-Host": "evil.example",

@@ -1,4 +1,4 @@
-"""How public documents are kept, read from other pages, and asked for by hostile hands."""
+"""HTTP behaviour of pages and documents: caching, CORS, methods, and hostile paths."""
 
 import socket
 
@@ -29,7 +29,7 @@ DOCUMENTS = [
     "/icon.svg",
 ]
 
-NOT_THERE = [
+UNKNOWN_PATHS = [
     "/static/",
     "/static/site.css",
     "/static/../templates/home.html",
@@ -52,7 +52,7 @@ NOT_THERE = [
 ]
 
 
-async def test_a_document_may_be_kept_and_asked_for_again(site: httpx.AsyncClient) -> None:
+async def test_a_document_has_an_etag_and_can_be_revalidated(site: httpx.AsyncClient) -> None:
     for path in DOCUMENTS:
         first = await site.get(path)
         tag = first.headers["etag"]
@@ -66,27 +66,27 @@ async def test_a_document_may_be_kept_and_asked_for_again(site: httpx.AsyncClien
         assert (other.status_code, other.content) == (200, first.content), path
 
 
-async def test_a_document_may_be_read_from_any_page(site: httpx.AsyncClient) -> None:
-    asked = {
+async def test_any_web_page_may_read_a_document(site: httpx.AsyncClient) -> None:
+    preflight_headers = {
         "Origin": "https://elsewhere.example",
         "Access-Control-Request-Method": "GET",
         "Access-Control-Request-Headers": "mcp-protocol-version",
     }
     for path in DOCUMENTS:
-        preflight = await site.options(path, headers=asked)
-        answer = await site.get(path)
+        preflight = await site.options(path, headers=preflight_headers)
+        read = await site.get(path)
 
         assert preflight.status_code == 204, path
         assert preflight.headers["access-control-allow-methods"] == "GET, HEAD, OPTIONS"
         assert preflight.headers["access-control-allow-headers"] == "*, Authorization"
-        for response in (preflight, answer):
+        for response in (preflight, read):
             assert response.headers["access-control-allow-origin"] == "*", path
             assert "access-control-allow-credentials" not in response.headers, path
-        assert answer.headers["x-content-type-options"] == "nosniff", path
-        assert answer.headers["cross-origin-resource-policy"] == "cross-origin", path
+        assert read.headers["x-content-type-options"] == "nosniff", path
+        assert read.headers["cross-origin-resource-policy"] == "cross-origin", path
 
 
-async def test_head_answers_as_get_without_the_body(site: httpx.AsyncClient) -> None:
+async def test_head_returns_the_headers_of_get(site: httpx.AsyncClient) -> None:
     plain = {"Accept-Encoding": "identity"}
     for path in (*DOCUMENTS, "/", "/keys", "/docs/bookmarks"):
         read = await site.get(path, headers=plain)
@@ -97,7 +97,7 @@ async def test_head_answers_as_get_without_the_body(site: httpx.AsyncClient) -> 
         assert head.headers["content-type"] == read.headers["content-type"], path
 
 
-async def test_what_is_only_read_says_so(site: httpx.AsyncClient) -> None:
+async def test_other_methods_are_not_allowed(site: httpx.AsyncClient) -> None:
     for method in ("POST", "PUT", "DELETE", "PATCH", "TRACE", "BREW"):
         for path in ("/auth.md", "/", "/docs/labels"):
             response = await site.request(method, path)
@@ -106,7 +106,7 @@ async def test_what_is_only_read_says_so(site: httpx.AsyncClient) -> None:
         assert (await site.request(method, "/nothing")).status_code == 404
 
 
-async def test_each_encoding_has_a_tag_of_its_own(site: httpx.AsyncClient) -> None:
+async def test_each_encoding_has_its_own_etag(site: httpx.AsyncClient) -> None:
     sizes = {}
     tags = set()
     for encoding in ("identity", "gzip", "zstd"):
@@ -121,7 +121,7 @@ async def test_each_encoding_has_a_tag_of_its_own(site: httpx.AsyncClient) -> No
     assert sizes["zstd"] < sizes["identity"] / 5
 
 
-async def test_static_files_are_named_by_their_content_and_kept_for_ever(
+async def test_static_files_have_a_hash_in_their_path_and_are_cached_forever(
     site: httpx.AsyncClient,
 ) -> None:
     page = (await site.get("/docs/bookmarks")).text
@@ -137,8 +137,8 @@ async def test_static_files_are_named_by_their_content_and_kept_for_ever(
         assert (await site.get(stale)).status_code == 404
 
 
-async def test_a_path_that_is_not_there_is_not_found(site: httpx.AsyncClient) -> None:
-    for path in NOT_THERE:
+async def test_an_unknown_path_is_not_found(site: httpx.AsyncClient) -> None:
+    for path in UNKNOWN_PATHS:
         plain = await site.get(path)
         page = await site.get(path, headers={"Accept": "text/html,application/xhtml+xml"})
 
@@ -146,11 +146,11 @@ async def test_a_path_that_is_not_there_is_not_found(site: httpx.AsyncClient) ->
         assert plain.headers["content-type"] == "text/plain; charset=utf-8"
         assert len(plain.content) < 100
         assert page.headers["content-type"] == "text/html; charset=utf-8"
-        assert "There is nothing here" in page.text
+        assert "Page not found" in page.text
         assert "alert(1)" not in page.text
 
 
-def test_paths_that_only_a_socket_can_send_are_not_found_either(served: Server) -> None:
+def test_malformed_paths_over_a_raw_socket_are_not_found(served: Server) -> None:
     for target in (
         "//keys",
         "/static/../../pyproject.toml",
@@ -161,20 +161,20 @@ def test_paths_that_only_a_socket_can_send_are_not_found_either(served: Server) 
         with socket.create_connection(("127.0.0.1", served.port)) as connection:
             request = f"GET {target} HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n"
             connection.sendall(request.encode())
-            answer = connection.makefile("rb").read()
+            response = connection.makefile("rb").read()
         expected = b"200" if target.startswith("/keys?") else b"404"
-        assert answer.split(b" ")[1] == expected, target
-        assert b"evil.example" not in answer
+        assert response.split(b" ")[1] == expected, target
+        assert b"evil.example" not in response
 
 
-async def test_health_is_still_told(site: httpx.AsyncClient) -> None:
+async def test_the_health_checks_succeed(site: httpx.AsyncClient) -> None:
     for path in ("/healthz", "/livez", "/readyz"):
         assert (await site.get(path)).status_code == 200
 
 
-async def test_a_fault_of_ours_tells_a_reference_and_nothing_else() -> None:
+async def test_an_unexpected_error_returns_only_a_reference() -> None:
     def broken() -> dict[str, object]:
-        raise RuntimeError("the secret of the fault")
+        raise RuntimeError("a secret detail")
 
     faulty = site_of(Settings(), broken, (), SetClock(), RequestMetrics())
     async with httpx.AsyncClient(
@@ -184,5 +184,7 @@ async def test_a_fault_of_ours_tells_a_reference_and_nothing_else() -> None:
 
     assert response.status_code == 500
     reference = response.headers["x-request-id"]
-    assert response.text == f"Something went wrong on our side. Reference: {reference}\n"
+    assert response.text == (
+        f"Something went wrong here; it is logged under the reference {reference}.\n"
+    )
     assert "secret" not in response.text

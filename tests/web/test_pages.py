@@ -1,4 +1,4 @@
-"""The pages for people: what they say, and the policy they are sent under."""
+"""The HTML pages: their content, their links and their security headers."""
 
 import re
 import tomllib
@@ -9,10 +9,10 @@ import pytest
 
 from bowerbird.library.access import plans
 from bowerbird.openapi import specification
-from bowerbird.web.page_examples import FIRST_ANSWER
+from bowerbird.web.page_examples import FIRST_RESPONSE
 from tests.support.published import document
 from tests.support.service import Service
-from tests.web.conftest import PROXIED, Opened
+from tests.web.conftest import PROXIED, OpenSite
 
 pytestmark = pytest.mark.anyio
 
@@ -24,7 +24,7 @@ def policy_of(response: httpx.Response) -> dict[str, str]:
     return {name: rest for name, _, rest in (part.partition(" ") for part in parts)}
 
 
-async def test_every_page_is_sent_under_a_strict_policy(site: httpx.AsyncClient) -> None:
+async def test_every_page_has_a_strict_content_security_policy(site: httpx.AsyncClient) -> None:
     for path in PAGES:
         response = await site.get(path)
         policy = policy_of(response)
@@ -42,13 +42,13 @@ async def test_every_page_is_sent_under_a_strict_policy(site: httpx.AsyncClient)
         assert not re.search(r"<[^>]+ (?:style|on\w+)=", response.text), path
 
 
-async def test_every_answer_has_a_nonce_of_its_own(site: httpx.AsyncClient) -> None:
+async def test_every_response_has_a_new_nonce(site: httpx.AsyncClient) -> None:
     nonces = {policy_of(await site.get("/"))["script-src"] for _ in range(20)}
 
     assert len(nonces) == 20
 
 
-async def test_a_page_is_not_kept_apart_from_its_policy(site: httpx.AsyncClient) -> None:
+async def test_a_page_never_gets_304_because_its_nonce_changes(site: httpx.AsyncClient) -> None:
     response = await site.get("/", headers={"If-None-Match": "*"})
 
     assert response.status_code == 200
@@ -56,15 +56,15 @@ async def test_a_page_is_not_kept_apart_from_its_policy(site: httpx.AsyncClient)
     assert "etag" not in response.headers
 
 
-async def test_only_the_reference_may_call_and_only_the_api(site: httpx.AsyncClient) -> None:
-    called = policy_of(await site.get("/docs/bookmarks"))["connect-src"]
+async def test_only_the_reference_pages_may_call_the_api(site: httpx.AsyncClient) -> None:
+    allowed = policy_of(await site.get("/docs/bookmarks"))["connect-src"]
 
-    assert called == "'self' https://api.example.org"
+    assert allowed == "'self' https://api.example.org"
     for path in ("/", "/keys", "/upgrade", "/docs"):
         assert "connect-src" not in policy_of(await site.get(path)), path
 
 
-async def test_every_page_carries_the_security_headers(site: httpx.AsyncClient) -> None:
+async def test_every_page_has_the_security_headers(site: httpx.AsyncClient) -> None:
     for path in (*PAGES, "/nothing"):
         headers = (await site.get(path, headers={"Accept": "text/html"})).headers
         assert headers["x-content-type-options"] == "nosniff"
@@ -76,34 +76,36 @@ async def test_every_page_carries_the_security_headers(site: httpx.AsyncClient) 
         assert headers["strict-transport-security"] == "max-age=31536000"
 
 
-async def test_a_site_without_tls_does_not_ask_browsers_for_it(opened: Opened) -> None:
-    site = await opened()
+async def test_a_site_without_tls_sends_no_hsts_header(open_site: OpenSite) -> None:
+    site = await open_site()
 
     assert "strict-transport-security" not in (await site.get("/")).headers
 
 
-async def test_no_page_fetches_anything_from_elsewhere(site: httpx.AsyncClient) -> None:
+async def test_no_page_loads_anything_from_another_host(site: httpx.AsyncClient) -> None:
     for path in PAGES:
         page = (await site.get(path)).text
-        fetched = re.findall(r'<(?:script|link|img|iframe)[^>]* (?:src|href)="([^"]+)"', page)
-        assert fetched
-        assert all(address.startswith("/static/") for address in fetched), path
+        loaded = re.findall(r'<(?:script|link|img|iframe)[^>]* (?:src|href)="([^"]+)"', page)
+        assert loaded
+        assert all(url.startswith("/static/") for url in loaded), path
 
 
-async def test_every_link_of_a_page_leads_somewhere(site: httpx.AsyncClient) -> None:
+async def test_every_link_on_a_page_exists(site: httpx.AsyncClient) -> None:
     for path in PAGES:
         page = (await site.get(path)).text
         for link in set(re.findall(r'<a [^>]*href="([^"]+)"', page)):
             if link.startswith("mailto:"):
                 continue
             target, _, anchor = link.partition("#")
-            there = await site.get(target or path)
-            assert there.status_code == 200, (path, link)
-            assert not anchor or f'id="{anchor}"' in there.text, (path, link)
+            linked = await site.get(target or path)
+            assert linked.status_code == 200, (path, link)
+            assert not anchor or f'id="{anchor}"' in linked.text, (path, link)
 
 
-async def test_a_site_below_a_path_links_below_it(opened: Opened) -> None:
-    site = await opened(site_url="https://example.org/posts", base_url="https://example.org/posts")
+async def test_links_keep_the_path_of_the_site_url(open_site: OpenSite) -> None:
+    site = await open_site(
+        site_url="https://example.org/posts", base_url="https://example.org/posts"
+    )
 
     page = (await site.get("/keys")).text
 
@@ -112,50 +114,61 @@ async def test_a_site_below_a_path_links_below_it(opened: Opened) -> None:
     assert not re.search(r'href="/(?!posts)', page)
 
 
-async def test_the_first_page_shows_the_first_request(site: httpx.AsyncClient) -> None:
+async def test_the_home_page_shows_a_first_request(site: httpx.AsyncClient) -> None:
     page = (await site.get("/")).text
 
     assert "https://api.example.org/v1/sandbox/bookmarks?limit=1" in page
     assert "https://tools.example.org/mcp" in page
 
 
-def test_the_answer_it_shows_has_fields_that_exist() -> None:
+def test_every_field_in_the_shown_response_exists() -> None:
     bookmark = document()["components"]["schemas"]["Bookmark"]["properties"]
     details = document()["components"]["schemas"]["PostDetails"]["properties"]
     meta = document()["components"]["schemas"]["ListMeta"]["properties"]
     known = {"status", "data", "meta", "sandbox", *bookmark, *details, *meta}
 
-    shown = set(re.findall(r'"(\w+)":', FIRST_ANSWER))
+    shown = set(re.findall(r'"(\w+)":', FIRST_RESPONSE))
 
     assert len(shown) > 10
     assert shown <= known
 
 
-async def test_the_key_page_tells_how_keys_are_made_and_ended(site: httpx.AsyncClient) -> None:
+async def test_the_key_page_explains_how_to_create_and_revoke_a_key(
+    site: httpx.AsyncClient,
+) -> None:
     page = re.sub(r"<[^>]+>", "", (await site.get("/keys")).text)
 
-    for said in (
+    for text in (
         "bowerbird account create you@example.com",
         "bowerbird key create you@example.com",
         "bowerbird key list you@example.com",
         "bowerbird key revoke you@example.com",
-        "The key is shown once.",
+        "Bowerbird shows a key only once.",
         "https://api.example.org/v1/bookmarks/count",
     ):
-        assert said in page
+        assert text in page
 
 
-async def test_the_operators_contact_is_shown_where_people_need_it(opened: Opened) -> None:
-    told = await opened(operator_contact="ops@example.org")
-    untold = await opened()
+async def test_the_key_page_shows_the_plan_of_new_accounts(open_site: OpenSite) -> None:
+    site = await open_site(signup_plan="pro")
+
+    page = (await site.get("/keys")).text
+
+    assert "Later accounts get the plan <code>pro</code>" in page
+    assert "<code>free</code>" not in page
+
+
+async def test_the_key_and_plan_pages_link_to_the_operator(open_site: OpenSite) -> None:
+    with_contact = await open_site(operator_contact="ops@example.org")
+    without_contact = await open_site()
 
     for path in ("/keys", "/upgrade"):
-        assert 'href="mailto:ops@example.org"' in (await told.get(path)).text
-        assert "mailto:" not in (await untold.get(path)).text
+        assert 'href="mailto:ops@example.org"' in (await with_contact.get(path)).text
+        assert "mailto:" not in (await without_contact.get(path)).text
 
 
-async def test_hostile_settings_do_not_become_markup(opened: Opened) -> None:
-    site = await opened(
+async def test_settings_are_escaped(open_site: OpenSite) -> None:
+    site = await open_site(
         mcp_url="https://x.example/mcp?<script>alert(1)</script>",
         operator_contact='https://x.example/"><script>alert(1)</script>',
     )
@@ -164,8 +177,10 @@ async def test_hostile_settings_do_not_become_markup(opened: Opened) -> None:
         assert "<script>" not in (await site.get(path)).text, path
 
 
-async def test_the_plans_page_shows_every_line_and_the_setting(opened: Opened) -> None:
-    site = await opened(**PROXIED, free_calls_per_month=1234)
+async def test_the_plan_page_shows_every_feature_and_the_configured_limit(
+    open_site: OpenSite,
+) -> None:
+    site = await open_site(**PROXIED, free_calls_per_month=1234)
 
     page = (await site.get("/upgrade")).text
 
@@ -176,35 +191,35 @@ async def test_the_plans_page_shows_every_line_and_the_setting(opened: Opened) -
     assert "account plan you@example.com pro" in page
 
 
-async def test_what_the_plans_page_says_is_what_the_api_does(cast: Service) -> None:
-    said = {line.what: line for line in plans.opened(100)}
+async def test_the_plan_page_matches_what_the_api_allows(cast: Service) -> None:
+    shown = {line.what: line for line in plans.opened(100)}
     saved = await cast.free.save()
     body = {"tweet_ids": [saved["post_id"]], "label_name": "x"}
 
-    async def refused(**given: str) -> str | None:
-        code: str | None = (await cast.free.get("/v1/bookmarks", **given)).json().get("code")
+    async def error_code(**parameters: str) -> str | None:
+        code: str | None = (await cast.free.get("/v1/bookmarks", **parameters)).json().get("code")
         return code
 
     label = await cast.free.client.post("/v1/labels/add", json=body)
-    assert said["Filters: media type, author, label, dates"].free == "no"
-    assert await refused(author="x") == "FILTER_NOT_ALLOWED"
-    assert said["Listing your posts"].free.startswith("the first page")
-    assert await refused(cursor="x") == "PAGINATION_NOT_ALLOWED"
-    assert said["Search by meaning"].free == "no"
-    assert await refused(vector_search_term="x") == "VECTOR_SEARCH_NOT_ALLOWED"
-    assert said["Writing labels and Smart Views"].free == "no"
+    assert shown["Filters: media type, author, label, dates"].free == "no"
+    assert await error_code(author="x") == "FILTER_NOT_ALLOWED"
+    assert shown["Listing your posts"].free.startswith("the first page")
+    assert await error_code(cursor="x") == "PAGINATION_NOT_ALLOWED"
+    assert shown["Search by meaning"].free == "no"
+    assert await error_code(vector_search_term="x") == "VECTOR_SEARCH_NOT_ALLOWED"
+    assert shown["Writing labels and Smart Views"].free == "no"
     assert label.json()["code"] == "SUBSCRIPTION_REQUIRED"
-    assert said["Keyword search (q)"].free == "yes"
-    assert await refused(q="x") is None
+    assert shown["Keyword search (q)"].free == "yes"
+    assert await error_code(q="x") is None
 
 
-async def test_every_operation_of_the_document_is_in_the_reference(
+async def test_the_reference_shows_every_operation_and_parameter(
     site: httpx.AsyncClient,
 ) -> None:
     overview = (await site.get("/docs")).text
     for path, item in specification.document("")["paths"].items():
         if path.startswith("/v1/sandbox/"):
-            # Shown once, with its twin.
+            # Shown as a form on the page of the API operation.
             continue
         for method, operation in item.items():
             anchor = operation["operationId"]
@@ -215,7 +230,7 @@ async def test_every_operation_of_the_document_is_in_the_reference(
                 assert f"<code>{parameter['name']}</code>" in page
 
 
-async def test_only_routes_of_the_sandbox_can_be_tried(site: httpx.AsyncClient) -> None:
+async def test_only_operations_of_the_sandbox_have_a_form(site: httpx.AsyncClient) -> None:
     page = (await site.get("/docs/bookmarks")).text
 
     forms = re.findall(r'data-method="(\w+)" data-base="([^"]+)" data-path="([^"]+)"', page)
@@ -224,8 +239,8 @@ async def test_only_routes_of_the_sandbox_can_be_tried(site: httpx.AsyncClient) 
     assert forms == [("GET", sandbox, "/bookmarks"), ("GET", sandbox, "/bookmarks/{post_id}")]
 
 
-async def test_without_a_sandbox_nothing_speaks_of_it(opened: Opened) -> None:
-    site = await opened(**PROXIED, sandbox="off")
+async def test_no_page_mentions_the_sandbox_when_it_is_off(open_site: OpenSite) -> None:
+    site = await open_site(**PROXIED, sandbox="off")
 
     for path in (*PAGES, "/auth.md", "/llms.txt", "/robots.txt", "/openapi.json"):
         response = await site.get(path)
@@ -238,9 +253,9 @@ def test_every_template_and_static_file_is_in_the_package() -> None:
     declared = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     patterns = declared["tool"]["setuptools"]["package-data"]["bowerbird.web"]
     folder = root / "src" / "bowerbird" / "web"
-    held = {path for pattern in patterns for path in folder.glob(pattern)}
+    packaged = {path for pattern in patterns for path in folder.glob(pattern)}
 
     needed = {path for name in ("templates", "static") for path in (folder / name).rglob("*.*")}
 
     assert needed
-    assert needed <= held
+    assert needed <= packaged

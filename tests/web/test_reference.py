@@ -1,9 +1,9 @@
-"""The reference renders whatever an OpenAPI document holds."""
+"""The content of the API reference, from a small OpenAPI document."""
 
 from typing import Any
 
-from bowerbird.web.code_highlighting import json as json_colours
-from bowerbird.web.code_highlighting import shell
+from bowerbird.web.code_highlighting import json as highlight_json
+from bowerbird.web.code_highlighting import shell as highlight_shell
 from bowerbird.web.reference import Reference
 from bowerbird.web.schema_rows import SchemaRows
 
@@ -86,23 +86,23 @@ DOCUMENT: dict[str, Any] = {
 }
 
 
-def test_references_are_followed_everywhere() -> None:
+def test_references_are_resolved_everywhere() -> None:
     [trees, other] = Reference(DOCUMENT, [("POST", "/v1/trees/{id}")]).sections()
     [grow] = trees.operations
 
     assert (trees.name, trees.text) == ("trees", "Growing things.")
     assert (grow.method, grow.is_deprecated, grow.can_try) == ("POST", True, True)
-    assert (grow.parameters[0].field.name, grow.parameters[0].place) == ("id", "path")
-    assert grow.tried_body == '{\n  "name": "it\'s"\n}'
-    assert [field.name for field in grow.answers[0].fields] == ["name", "kind", "next", "at"]
-    assert [field.is_required for field in grow.answers[0].fields] == [True, False, False, True]
-    assert grow.answers[0].headers[0].type == "address"
-    assert [refused.code for refused in grow.refusals] == ["NOT_FOUND", ""]
+    assert (grow.parameters[0].field.name, grow.parameters[0].location) == ("id", "path")
+    assert grow.form_body == '{\n  "name": "it\'s"\n}'
+    assert [field.name for field in grow.responses[0].fields] == ["name", "kind", "next", "at"]
+    assert [field.is_required for field in grow.responses[0].fields] == [True, False, False, True]
+    assert grow.responses[0].headers[0].type == "URL"
+    assert [error.code for error in grow.errors] == ["NOT_FOUND", ""]
     assert (other.name, other.operations[0].is_public) == ("other", True)
     assert not other.operations[0].can_try
 
 
-def test_a_shape_that_holds_itself_ends() -> None:
+def test_a_recursive_schema_ends() -> None:
     fields = SchemaRows(DOCUMENT).fields(NODE)
 
     depth = 0
@@ -112,7 +112,7 @@ def test_a_shape_that_holds_itself_ends() -> None:
     assert 1 < depth < 20
 
 
-def test_a_row_says_kind_bounds_and_values() -> None:
+def test_a_row_shows_type_limits_and_values() -> None:
     name, kind, following = SchemaRows(DOCUMENT).fields(NODE)
 
     assert (name.type, name.limits, name.text) == (
@@ -124,7 +124,7 @@ def test_a_row_says_kind_bounds_and_values() -> None:
     assert following.type == "object or null"
 
 
-def test_a_command_can_be_pasted_into_a_shell() -> None:
+def test_the_curl_command_is_quoted_for_the_shell() -> None:
     [grow] = Reference(DOCUMENT, ()).sections()[0].operations
 
     assert grow.curl == (
@@ -135,12 +135,12 @@ def test_a_command_can_be_pasted_into_a_shell() -> None:
     )
 
 
-def test_code_is_escaped_before_it_is_coloured() -> None:
-    for colours in (json_colours, shell):
+def test_highlighted_code_is_escaped() -> None:
+    for highlight in (highlight_json, highlight_shell):
         for hostile in ('"<script>"', "<b>", "'</span><script>'", "# <i>", "&amp;"):
-            made = str(colours(hostile))
-            assert "<script>" not in made
-            assert "<b>" not in made
-            assert "<i>" not in made
-            assert made.count("<span") == made.count("</span>")
-    assert "&amp;amp;" in str(shell("&amp;"))
+            html = str(highlight(hostile))
+            assert "<script>" not in html
+            assert "<b>" not in html
+            assert "<i>" not in html
+            assert html.count("<span") == html.count("</span>")
+    assert "&amp;amp;" in str(highlight_shell("&amp;"))

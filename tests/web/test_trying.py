@@ -1,4 +1,4 @@
-"""The reference's forms against the real sandbox, in a real browser and one by one."""
+"""The "Try it" forms of the API reference send real requests to the sandbox."""
 
 import json
 import re
@@ -8,15 +8,15 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from bowerbird.openapi.sandbox_routes import SIMULATED
-from bowerbird.web.page_examples import FIRST_ANSWER
+from bowerbird.web.page_examples import FIRST_RESPONSE
 from bowerbird.web.templating import SANDBOX_ERRORS
 from tests.support.serving import Server
 from tests.web.chromium import Chromium
-from tests.web.conftest import Opened
+from tests.web.conftest import OpenSite
 
 
 def open_form(page: Page, server: Server, section: str, operation: str) -> None:
-    # By another origin than the API's own, so that the browser asks the API for leave.
+    # Not the origin of the API, so the browser has to send a CORS preflight.
     page.goto(f"http://127.0.0.1:{server.port}/docs/{section}#{operation}")
     page.locator(f"#{operation} .try > summary").click()
 
@@ -26,51 +26,53 @@ def send(page: Page, operation: str) -> None:
     expect(page.locator(f"#{operation} .outcome")).to_be_visible()
 
 
-def test_a_list_can_be_tried_from_the_page(served: Server, chromium: Chromium) -> None:
-    def see(page: Page) -> tuple[str, str, str]:
-        said: list[str] = []
-        page.on("console", lambda message: said.append(message.text))
+def test_a_form_sends_a_list_request_and_shows_the_response(
+    served: Server, chromium: Chromium
+) -> None:
+    def visit(page: Page) -> tuple[str, str, str]:
+        messages: list[str] = []
+        page.on("console", lambda message: messages.append(message.text))
         open_form(page, served, "bookmarks", "listBookmarks")
         page.get_by_label("limit", exact=True).first.fill("2")
         page.locator("#listBookmarks-media_type").select_option("image")
-        expect(page.locator("#listBookmarks .line")).to_have_text(
+        expect(page.locator("#listBookmarks .request-line")).to_have_text(
             "GET /v1/sandbox/bookmarks?limit=2&media_type=image"
         )
         send(page, "listBookmarks")
-        assert said == []
+        assert messages == []
         form = page.locator("#listBookmarks form")
         return (
             form.locator(".outcome").inner_text(),
-            form.locator(".came dl").inner_text(),
-            form.locator(".came pre").inner_text(),
+            form.locator(".result dl").inner_text(),
+            form.locator(".result pre").inner_text(),
         )
 
-    outcome, headers, body = chromium.look(see)
+    outcome, headers, body = chromium.run(visit)
 
-    answer = served.get("/v1/sandbox/bookmarks", limit=2, media_type="image")
+    response = served.get("/v1/sandbox/bookmarks", limit=2, media_type="image")
     assert outcome.startswith("200")
     assert re.search(r"x-service-environment\s+sandbox", headers)
-    assert json.loads(body) == answer.json()
-    # A JavaScript number would have lost the last digits.
-    assert f'"sort_index": {answer.json()["data"][0]["sort_index"]}' in body
+    assert json.loads(body) == response.json()
+    # A JavaScript number would lose the last digits.
+    assert f'"sort_index": {response.json()["data"][0]["sort_index"]}' in body
 
 
-def test_a_refusal_can_be_asked_for(served: Server, chromium: Chromium) -> None:
-    def see(page: Page) -> dict[str, str]:
+def test_a_form_can_simulate_every_error(served: Server, chromium: Chromium) -> None:
+    def visit(page: Page) -> dict[str, str]:
         open_form(page, served, "labels", "addLabel")
         seen = {}
         for value in SANDBOX_ERRORS:
             page.locator("#addLabel-error").select_option(value)
             with page.expect_response(re.compile("/v1/sandbox/labels/add")):
                 page.locator("#addLabel").get_by_role("button", name="Send").click()
-            expect(page.locator("#addLabel .came pre")).to_contain_text(SIMULATED[value])
+            expect(page.locator("#addLabel .result pre")).to_contain_text(SIMULATED[value])
             seen[value] = page.locator("#addLabel .outcome").inner_text().split()[0]
             expect(page.locator("#addLabel .outcome.bad")).to_be_visible()
             if value == "rate_limited":
-                expect(page.locator("#addLabel .came dl")).to_contain_text("retry-after")
+                expect(page.locator("#addLabel .result dl")).to_contain_text("retry-after")
         return seen
 
-    assert chromium.look(see) == {
+    assert chromium.run(visit) == {
         "unauthorized": "401",
         "subscription_required": "402",
         "filter_not_allowed": "402",
@@ -82,8 +84,8 @@ def test_a_refusal_can_be_asked_for(served: Server, chromium: Chromium) -> None:
     }
 
 
-def test_a_form_is_sent_with_the_keyboard_alone(served: Server, chromium: Chromium) -> None:
-    def see(page: Page) -> str:
+def test_a_form_can_be_sent_with_the_keyboard(served: Server, chromium: Chromium) -> None:
+    def visit(page: Page) -> str:
         page.goto(f"http://localhost:{served.port}/docs/labels#listLabels")
         page.locator("#listLabels .try > summary").focus()
         page.keyboard.press("Enter")
@@ -95,48 +97,48 @@ def test_a_form_is_sent_with_the_keyboard_alone(served: Server, chromium: Chromi
         expect(page.locator("#listLabels").get_by_role("button", name="Send")).to_be_focused()
         return outcome.inner_text()
 
-    assert chromium.look(see).startswith("200")
+    assert chromium.run(visit).startswith("200")
 
 
-def test_the_pages_name_every_failure_that_can_be_simulated() -> None:
+def test_the_pages_list_every_error_that_can_be_simulated() -> None:
     assert tuple(SIMULATED) == SANDBOX_ERRORS
 
 
-def test_the_first_page_shows_the_answer_that_the_sandbox_gives(served: Server) -> None:
-    shown = json.loads(FIRST_ANSWER)
-    given = served.get("/v1/sandbox/bookmarks", limit=1).json()
+def test_the_home_page_shows_the_response_that_the_sandbox_returns(served: Server) -> None:
+    shown = json.loads(FIRST_RESPONSE)
+    actual = served.get("/v1/sandbox/bookmarks", limit=1).json()
 
-    [bookmark], [real] = shown["data"], given["data"]
+    [bookmark], [real] = shown["data"], actual["data"]
     details = bookmark.pop("tweet_details")
     assert real["tweet_details"]["text"].startswith(details.pop("text").removesuffix("…"))
     assert details.items() <= real["tweet_details"].items()
     assert bookmark == {name: real[name] for name in bookmark}
     assert shown["meta"].pop("next_cursor") == "…"
-    assert shown["meta"].items() <= given["meta"].items()
+    assert shown["meta"].items() <= actual["meta"].items()
 
 
 @pytest.mark.anyio
-async def test_every_form_as_it_stands_is_served_by_the_sandbox(opened: Opened) -> None:
-    site = await opened()
+async def test_every_form_succeeds_when_it_is_sent_unchanged(open_site: OpenSite) -> None:
+    site = await open_site()
     forms = 0
     for section in ("bookmarks", "labels", "views", "exports"):
         page = (await site.get(f"/docs/{section}")).text
         for form in re.findall(r"<form data-method.*?</form>", page, re.DOTALL):
             if "{job_id}" in form:
-                # Only a job that was just made has an id.
+                # This form needs the id of an export that exists.
                 continue
-            response = await sent(site, form)
+            response = await send_unchanged(site, form)
             assert response.status_code < 300, (form[:120], response.text)
             assert response.headers["x-service-environment"] == "sandbox"
             forms += 1
     assert forms >= 9
 
 
-async def sent(site: httpx.AsyncClient, form: str) -> httpx.Response:
+async def send_unchanged(site: httpx.AsyncClient, form: str) -> httpx.Response:
     found = re.search(r'data-method="(\w+)" data-base="([^"]+)" data-path="([^"]+)"', form)
     assert found
     method, base, path = found.groups()
-    values = dict(re.findall(r'name="(\w+)" data-place="path" value="([^"]*)"', form))
+    values = dict(re.findall(r'name="(\w+)" data-location="path" value="([^"]*)"', form))
     body = re.search(r"<textarea[^>]*>(.*?)</textarea>", form, re.DOTALL)
     return await site.request(
         method,

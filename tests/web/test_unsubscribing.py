@@ -1,4 +1,4 @@
-"""The page that stops letters: one POST does it, a GET changes nothing."""
+"""The unsubscribe page: one POST stops the emails, a GET changes nothing."""
 
 import pytest
 
@@ -12,57 +12,57 @@ pytestmark = pytest.mark.anyio
 ONE_CLICK = {"List-Unsubscribe": "One-Click"}
 
 
-async def path_in_a_letter(member: Member) -> str:
-    """The address that a letter to the member gives, without its origin."""
+async def unsubscribe_path(member: Member) -> str:
+    """The path of the unsubscribe link in an email to the member."""
     await digesting.prefer(member, "2026-07-18T12:00:00+00:00", mail=True)
     await member.save(bookmarked_at="2026-07-14T12:00:00+00:00")
     await digesting.make(member, MONDAY, can_mail=True)
     async with mail_server() as server:
         await digesting.mail(member, server).send_due(member.account_id)
-    address: str = server.letters[0]["List-Unsubscribe"].strip("<>")
-    return address.removeprefix("https://birds.example.org")
+    url: str = server.letters[0]["List-Unsubscribe"].strip("<>")
+    return url.removeprefix("https://birds.example.org")
 
 
-async def is_mailed(member: Member) -> bool:
-    mailed: bool = (await member.get("/v1/digests/preferences")).json()["data"]["mail"]
-    return mailed
+async def gets_emails(member: Member) -> bool:
+    preference: bool = (await member.get("/v1/digests/preferences")).json()["data"]["mail"]
+    return preference
 
 
-async def test_one_click_stops_the_letters_and_nothing_else(cast: Service) -> None:
-    path = await path_in_a_letter(cast.alice)
-    other = await path_in_a_letter(cast.bob)
+async def test_one_post_stops_the_emails_but_not_the_digests(cast: Service) -> None:
+    path = await unsubscribe_path(cast.alice)
+    other = await unsubscribe_path(cast.bob)
 
     response = await cast.nobody.post(path, data=ONE_CLICK)
 
     assert response.status_code == 200
-    assert "No more letters" in response.text
+    assert "You are unsubscribed" in response.text
     assert path != other
-    assert not await is_mailed(cast.alice)
-    assert await is_mailed(cast.bob)
+    assert not await gets_emails(cast.alice)
+    assert await gets_emails(cast.bob)
     assert (await digesting.shown(cast.alice))["digest_id"] == "weekly-2026-07-13"
 
 
-async def test_it_may_be_done_twice(cast: Service) -> None:
-    path = await path_in_a_letter(cast.alice)
+async def test_unsubscribing_twice_succeeds(cast: Service) -> None:
+    path = await unsubscribe_path(cast.alice)
     await cast.nobody.post(path, data=ONE_CLICK)
 
     assert (await cast.nobody.post(path, data=ONE_CLICK)).status_code == 200
-    assert not await is_mailed(cast.alice)
+    assert not await gets_emails(cast.alice)
 
 
-async def test_looking_at_the_page_changes_nothing(cast: Service) -> None:
-    path = await path_in_a_letter(cast.alice)
+async def test_opening_the_page_changes_nothing(cast: Service) -> None:
+    path = await unsubscribe_path(cast.alice)
 
     page = await cast.nobody.get(path)
     head = await cast.nobody.head(path)
 
     assert (page.status_code, head.status_code) == (200, 200)
     assert '<form method="post">' in page.text
-    assert await is_mailed(cast.alice)
+    assert await gets_emails(cast.alice)
 
 
-async def test_the_address_stays_the_same_from_letter_to_letter(cast: Service) -> None:
-    path = await path_in_a_letter(cast.alice)
+async def test_every_email_has_the_same_link(cast: Service) -> None:
+    path = await unsubscribe_path(cast.alice)
     await digesting.make(cast.alice, "2026-07-27T08:00:00+00:00", can_mail=True)
     async with mail_server() as server:
         await digesting.mail(cast.alice, server).send_due(cast.alice.account_id)
@@ -70,8 +70,8 @@ async def test_the_address_stays_the_same_from_letter_to_letter(cast: Service) -
     assert server.letters[0]["List-Unsubscribe"].endswith(f"{path}>")
 
 
-async def test_no_other_text_stops_anything(cast: Service) -> None:
-    path = await path_in_a_letter(cast.alice)
+async def test_an_invalid_token_is_not_found(cast: Service) -> None:
+    path = await unsubscribe_path(cast.alice)
     account, _, secret = path.rpartition("/")[2].partition("-")
     bobs = f"{cast.bob.account_id:x}"
 
@@ -88,24 +88,24 @@ async def test_no_other_text_stops_anything(cast: Service) -> None:
     ):
         response = await cast.nobody.post(f"/unsubscribe/{token}", data=ONE_CLICK)
         assert response.status_code == 404, token
-    assert await is_mailed(cast.alice)
+    assert await gets_emails(cast.alice)
 
 
-async def test_an_account_that_had_no_letter_has_no_address(cast: Service) -> None:
+async def test_an_account_that_never_got_an_email_has_no_link(cast: Service) -> None:
     response = await cast.nobody.post(f"/unsubscribe/{cast.free.account_id:x}-None")
 
     assert response.status_code == 404
 
 
-async def test_other_methods_are_refused(cast: Service) -> None:
-    path = await path_in_a_letter(cast.alice)
+async def test_other_methods_are_not_allowed(cast: Service) -> None:
+    path = await unsubscribe_path(cast.alice)
 
     assert (await cast.nobody.delete(path)).status_code == 405
-    assert await is_mailed(cast.alice)
+    assert await gets_emails(cast.alice)
 
 
-async def test_the_page_is_kept_by_nobody_and_runs_nothing(cast: Service) -> None:
-    page = await cast.nobody.get(await path_in_a_letter(cast.alice))
+async def test_the_page_is_not_cached_and_has_no_scripts(cast: Service) -> None:
+    page = await cast.nobody.get(await unsubscribe_path(cast.alice))
 
     assert page.headers["cache-control"] == "no-store"
     assert page.headers["referrer-policy"] == "no-referrer"

@@ -18,7 +18,7 @@ from bowerbird.wire.auth import Authenticator
 from bowerbird.wire.deprecation import BadDeprecation, Deprecation
 from bowerbird.wire.metrics import RequestMetrics
 from bowerbird.wire.replies import JSON, Reply
-from bowerbird.wire.router import ApiRouter
+from bowerbird.wire.router import api
 from bowerbird.wire.routes import ApiRoute, Call
 from tests.support.service import Member, Service
 
@@ -54,13 +54,13 @@ ROUTES = [(endpoint.method, endpoint.path) for endpoint in ENDPOINTS]
 
 def _client(cast: Service, member: Member | None, *table: Deprecation) -> httpx.AsyncClient:
     accounts = AccountStore(cast.database)
-    surface = ApiRouter(
+    surface = api(
         ENDPOINTS,
         authenticate=Authenticator(accounts, cast.clock, SITE),
         calls=CallCounter(accounts, cast.clock, 100),
-        measures=RequestMetrics(),
+        metrics=RequestMetrics(),
         upgrade_url=SITE,
-        deprecations=deprecation.notices(table, ROUTES, SITE),
+        deprecations=deprecation.headers_by_route(table, ROUTES, SITE),
     )
     headers = {"Authorization": f"Bearer {member.key}"} if member else {}
     transport = httpx.ASGITransport(app=surface)

@@ -18,10 +18,10 @@ _LOOKS_AT_ALL: Final = 20
 
 
 class JobWatch:
-    def __init__(self, database: Database, clock: Clock, measures: RequestMetrics) -> None:
+    def __init__(self, database: Database, clock: Clock, metrics: RequestMetrics) -> None:
         self._store = JobStore(database)
         self._clock = clock
-        self._measures = measures
+        self._metrics = metrics
         self._log = structlog.get_logger()
         self._looks = 0
         self._ended: list[JobCount] = []
@@ -29,7 +29,7 @@ class JobWatch:
     async def look(self) -> None:
         counts = await self._counts()
         now = self._clock()
-        self._measures.jobs = [
+        self._metrics.jobs = [
             (each.kind, each.state, each.count, (now - each.oldest_at) / MICROSECONDS)
             for each in counts
         ]

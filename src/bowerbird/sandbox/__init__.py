@@ -1,1 +1,1 @@
-"""/v1/sandbox: the endpoints of /v1 on a library of fixtures, without a key and without traces."""
+"""/v1/sandbox: endpoints of /v1 on a library of sample posts. Needs no key and stores nothing."""

@@ -1,4 +1,4 @@
-"""Exports of the sandbox: asked for, shown and fetched as the API's are, and kept nowhere."""
+"""Exports in the sandbox: the same requests and responses as in the API, but nothing is stored."""
 
 from collections.abc import AsyncIterator
 from typing import Final
@@ -18,7 +18,7 @@ from bowerbird.model.instants import with_offset, without_offset
 from bowerbird.model.jobs import JobState
 from bowerbird.openapi.sandbox_routes import moved
 from bowerbird.sandbox import tickets
-from bowerbird.sandbox.file_creation import MadeFile, Making
+from bowerbird.sandbox.file_creation import SandboxFile, SandboxFiles
 from bowerbird.sandbox.fixtures import Fixtures
 from bowerbird.sandbox.tickets import Ticket
 from bowerbird.settings import Settings
@@ -26,11 +26,12 @@ from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Transaction
 from bowerbird.storage.files.files import Files, OpenFile
 
-TAKES_US: Final = 2 * MICROSECONDS
-_WAITS_US: Final = MICROSECONDS // 2
-_SKEW_US: Final = 60 * MICROSECONDS
+# Time from the request until the job counts as started, and as completed.
+_STARTED_US: Final = MICROSECONDS // 2
+_COMPLETED_US: Final = 2 * MICROSECONDS
+_MAX_CLOCK_SKEW_US: Final = 60 * MICROSECONDS
 _KEPT_US: Final = KEPT_S * MICROSECONDS
-_asked: Final = msgspec.json.Decoder(ExportQuery).decode
+_decode_query: Final = msgspec.json.Decoder(ExportQuery).decode
 
 
 class SandboxJob(ExportJob, frozen=True, kw_only=True):
@@ -44,20 +45,23 @@ class SandboxExports(Exports):
         super().__init__(fixtures.database, Files(settings), clock, settings.api_origin)
         self._fixtures = fixtures
         self._staged = BookmarkStore(fixtures.database.stage)
-        self._making = Making(BookmarkStore(fixtures.database))
+        self._sandbox_files = SandboxFiles(BookmarkStore(fixtures.database))
 
     async def create(
         self, transaction: Transaction, account: Account, format: str, body: Body
     ) -> ExportJob:
-        """The real job says what is asked for; it is undone, and its posts go into the id."""
-        made = await super().create(transaction, account, format, body)
-        job = await self._store.one_within(transaction, account.account_id, made.job_id)
+        """Creates a real job to validate the request; the sandbox rolls it back.
+
+        The id of the returned job encodes the selected posts.
+        """
+        created = await super().create(transaction, account, format, body)
+        job = await self._store.one_within(transaction, account.account_id, created.job_id)
         assert job is not None
-        asked = _asked(job.parameters)
-        filter = export_bodies.filter_of(asked.given)
+        query = _decode_query(job.parameters)
+        filter = export_bodies.filter_of(query.given)
         numbers: tuple[int, ...] = ()
         if filter.words is None or not filter.words.is_empty:
-            numbers = tuple(await self._staged.numbers(account, filter, asked.post_ids))
+            numbers = tuple(await self._staged.numbers(account, filter, query.post_ids))
         return self._job(account, Ticket(format, self._clock(), numbers), None)
 
     async def get(self, account: Account, job_id: str) -> ExportJob:
@@ -65,8 +69,8 @@ class SandboxExports(Exports):
         now = self._clock()
         if self._status(ticket) != JobState.COMPLETED:
             return self._job(account, ticket, None)
-        job = self._job(account, ticket, await self._making.file(account, ticket))
-        expires_at = min(now + LIVES_S * MICROSECONDS, ticket.started_at + TAKES_US + _KEPT_US)
+        job = self._job(account, ticket, await self._sandbox_files.get(account, ticket))
+        expires_at = min(now + LIVES_S * MICROSECONDS, ticket.started_at + _COMPLETED_US + _KEPT_US)
         token = await self._links.token(account.account_id, job_id, expires_at)
         return msgspec.structs.replace(
             job,
@@ -79,54 +83,59 @@ class SandboxExports(Exports):
         await self._links.account_of(token, job_id)
         ticket = self._ticket(account, job_id)
         if self._status(ticket) != JobState.COMPLETED:
-            raise Refusal(Code.NOT_FOUND, "This export's file is gone; ask for a new export.")
-        made = await self._making.file(account, ticket)
-        title = f"bowerbird-sandbox-{without_offset(ticket.started_at)[:10]}{made.suffix}"
+            raise Refusal(
+                Code.NOT_FOUND, "The file of this export has expired. Start a new export."
+            )
+        created = await self._sandbox_files.get(account, ticket)
+        title = f"bowerbird-sandbox-{without_offset(ticket.started_at)[:10]}{created.suffix}"
         file = ExportFile(
-            name=job_id, size=len(made.content), media_type=made.media_type, suffix=made.suffix
+            name=job_id,
+            size=len(created.content),
+            media_type=created.media_type,
+            suffix=created.suffix,
         )
         return Download(file, title, title)
 
     async def open(self, file: ExportFile, first: int, end: int) -> OpenFile:
         account = await self._fixtures.account()
-        made = await self._making.file(account, self._ticket(account, file.name))
-        return OpenFile(file.size, _piece(made.content[first:end]))
+        created = await self._sandbox_files.get(account, self._ticket(account, file.name))
+        return OpenFile(file.size, _stream(created.content[first:end]))
 
     def _ticket(self, account: Account, job_id: str) -> Ticket:
-        ticket = tickets.read(job_id, account.epoch)
-        # Clocks of processes differ a little; a moment further ahead was not given out.
-        if ticket is None or ticket.started_at > self._clock() + _SKEW_US:
+        ticket = tickets.decode(job_id, account.epoch)
+        # The clocks of two processes may differ a little. Any later time is forged.
+        if ticket is None or ticket.started_at > self._clock() + _MAX_CLOCK_SKEW_US:
             raise errors.not_found("export", job_id)
         return ticket
 
     def _status(self, ticket: Ticket) -> JobState:
-        passed = self._clock() - ticket.started_at
-        if passed < _WAITS_US:
+        elapsed = self._clock() - ticket.started_at
+        if elapsed < _STARTED_US:
             return JobState.PENDING
-        if passed < TAKES_US:
+        if elapsed < _COMPLETED_US:
             return JobState.PROCESSING
-        return JobState.COMPLETED if passed < TAKES_US + _KEPT_US else JobState.EXPIRED
+        return JobState.COMPLETED if elapsed < _COMPLETED_US + _KEPT_US else JobState.EXPIRED
 
-    def _job(self, account: Account, ticket: Ticket, made: MadeFile | None) -> ExportJob:
-        job_id = tickets.write(ticket, account.epoch)
+    def _job(self, account: Account, ticket: Ticket, file: SandboxFile | None) -> ExportJob:
+        job_id = tickets.encode(ticket, account.epoch)
         status = self._status(ticket)
         total = len(ticket.numbers)
-        passed = min(max(self._clock() - ticket.started_at, _WAITS_US), TAKES_US)
-        done = total * (passed - _WAITS_US) // (TAKES_US - _WAITS_US)
-        is_over = passed == TAKES_US
+        elapsed = min(max(self._clock() - ticket.started_at, _STARTED_US), _COMPLETED_US)
+        done = total * (elapsed - _STARTED_US) // (_COMPLETED_US - _STARTED_US)
+        is_completed = elapsed == _COMPLETED_US
         return SandboxJob(
             job_id=job_id,
             format=ticket.format,
             status=status,
             progress=ExportProgress(done, total),
             poll_url=f"{self._api_origin}{moved('/v1/exports')}/{job_id}",
-            file_size=None if made is None else len(made.content),
+            file_size=None if file is None else len(file.content),
             error=None,
-            notes=[] if made is None else made.notes,
+            notes=[] if file is None else file.notes,
             created_at=with_offset(ticket.started_at),
-            completed_at=with_offset(ticket.started_at + TAKES_US) if is_over else None,
+            completed_at=with_offset(ticket.started_at + _COMPLETED_US) if is_completed else None,
         )
 
 
-async def _piece(content: bytes) -> AsyncIterator[bytes]:
+async def _stream(content: bytes) -> AsyncIterator[bytes]:
     yield content

@@ -1,4 +1,4 @@
-"""Makes the files of the sandbox's exports: one at a time, each once, and in memory."""
+"""Creates the files of sandbox exports, one at a time, and caches them in memory."""
 
 import asyncio
 import tempfile
@@ -19,102 +19,104 @@ from bowerbird.model.accounts import Account
 from bowerbird.sandbox.tickets import Ticket
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 
-MOST_WAITING: Final = 8
-_KEPT_BYTES: Final = 16 * 1024 * 1024
+MAX_WAITING: Final = 8
+_CACHE_BYTES: Final = 16 * 1024 * 1024
 _RETRY_AFTER_S: Final = 5
 _DAY: Final = 86_400 * MICROSECONDS
-# A few dozen posts take a second; what takes longer is not what it should be.
+# A few dozen posts take about a second, so these limits stop only a process that hangs.
 _LIMITS: Final = ProcessLimits(memory_mib=768, cpu_s=30, wall_s=60)
 
 _Key = tuple[str, int, tuple[int, ...]]
 
 
-class MadeFile(Struct, frozen=True):
+class SandboxFile(Struct, frozen=True):
     content: bytes
     media_type: str
     suffix: str
     notes: list[str]
 
 
-class Making:
+class SandboxFiles:
     def __init__(self, bookmarks: BookmarkStore) -> None:
         self._bookmarks = bookmarks
-        self._kept: OrderedDict[_Key, MadeFile] = OrderedDict()
-        self._bytes = 0
+        self._cache: OrderedDict[_Key, SandboxFile] = OrderedDict()
+        self._cached_bytes = 0
         self._waiting = 0
-        self._turn = asyncio.Semaphore(1)
+        self._one_at_a_time = asyncio.Lock()
 
-    async def file(self, account: Account, ticket: Ticket) -> MadeFile:
-        """The same for all exports of a day that hold the same posts."""
+    async def get(self, account: Account, ticket: Ticket) -> SandboxFile:
+        """Exports of the same posts on the same day share one file."""
         key = (ticket.format, ticket.started_at // _DAY, ticket.numbers)
-        found = self._found(key)
-        if found is not None:
-            return found
+        cached = self._cached(key)
+        if cached is not None:
+            return cached
         if ticket.format == "json":
-            return self._keep(key, _as_json(await self._posts(account, ticket)))
-        if self._waiting >= MOST_WAITING:
+            return self._keep(key, _json_file(await self._posts(account, ticket)))
+        if self._waiting >= MAX_WAITING:
             raise Refusal(
                 Code.RATE_LIMITED,
-                f"{MOST_WAITING} exports of the sandbox wait for their file; try again later.",
+                f"{MAX_WAITING} sandbox exports are waiting for their file. Try again later.",
                 {"Retry-After": str(_RETRY_AFTER_S)},
             )
         self._waiting += 1
         try:
-            async with self._turn:
-                # Somebody before us in the queue may have asked for the same.
-                return self._found(key) or self._keep(key, await self._make(account, ticket))
+            async with self._one_at_a_time:
+                # Another request may have created it while this one waited.
+                return self._cached(key) or self._keep(key, await self._create(account, ticket))
         finally:
             self._waiting -= 1
 
-    async def _make(self, account: Account, ticket: Ticket) -> MadeFile:
+    async def _create(self, account: Account, ticket: Ticket) -> SandboxFile:
         posts = await self._posts(account, ticket)
         total = len(ticket.numbers)
         about = About(
             title="Bookmarks",
             made_at=ticket.started_at // _DAY * _DAY,
             total=total,
-            description=f"{total} {'post' if total == 1 else 'posts'} of the sandbox.",
+            description=f"{total} {'post' if total == 1 else 'posts'} from the sandbox.",
         )
         try:
             with tempfile.TemporaryDirectory(prefix="bowerbird-sandbox-") as folder:
-                return await _written(ticket.format, posts, Path(folder), about)
+                return await _write(ticket.format, posts, Path(folder), about)
         except (ExportFailed, OSError) as error:
-            raise errors.unavailable("The sandbox cannot make this file at the moment.") from error
+            raise errors.unavailable(
+                "The sandbox cannot create this file at the moment."
+            ) from error
 
     async def _posts(self, account: Account, ticket: Ticket) -> bytes:
         body, _ = await self._bookmarks.contents(account, ticket.numbers)
-        return b"".join([piece async for piece in posts_file.framed(_page(body))])
+        return b"".join([piece async for piece in posts_file.framed(_stream(body))])
 
-    def _found(self, key: _Key) -> MadeFile | None:
-        found = self._kept.get(key)
-        if found is not None:
-            self._kept.move_to_end(key)
-        return found
+    def _cached(self, key: _Key) -> SandboxFile | None:
+        cached = self._cache.get(key)
+        if cached is not None:
+            self._cache.move_to_end(key)
+        return cached
 
-    def _keep(self, key: _Key, made: MadeFile) -> MadeFile:
-        if key not in self._kept:
-            self._kept[key] = made
-            self._bytes += len(made.content)
-        while self._bytes > _KEPT_BYTES:
-            self._bytes -= len(self._kept.popitem(last=False)[1].content)
-        return made
+    def _keep(self, key: _Key, file: SandboxFile) -> SandboxFile:
+        if key not in self._cache:
+            self._cache[key] = file
+            self._cached_bytes += len(file.content)
+        while self._cached_bytes > _CACHE_BYTES:
+            self._cached_bytes -= len(self._cache.popitem(last=False)[1].content)
+        return file
 
 
-async def _page(body: bytes) -> AsyncIterator[bytes]:
+async def _stream(body: bytes) -> AsyncIterator[bytes]:
     yield body
 
 
-def _as_json(posts: bytes) -> MadeFile:
-    return MadeFile(posts, *FORMATS["json"], notes=[])
+def _json_file(posts: bytes) -> SandboxFile:
+    return SandboxFile(posts, *FORMATS["json"], notes=[])
 
 
-async def _written(format: str, posts: bytes, folder: Path, about: About) -> MadeFile:
+async def _write(format: str, posts: bytes, folder: Path, about: About) -> SandboxFile:
     source = folder / "posts.json"
     await asyncio.to_thread(source.write_bytes, posts)
-    made = await writing.make(format, source, folder, about, _unheard, limits=_LIMITS)
-    content = await asyncio.to_thread(made.path.read_bytes)
-    return MadeFile(content, made.media_type, made.suffix, made.notes)
+    created = await writing.make(format, source, folder, about, _ignore_progress, limits=_LIMITS)
+    content = await asyncio.to_thread(created.path.read_bytes)
+    return SandboxFile(content, created.media_type, created.suffix, created.notes)
 
 
-async def _unheard(_done: int, _total: int) -> None:
-    """How far it is goes by the clock here."""
+async def _ignore_progress(_done: int, _total: int) -> None:
+    """In the sandbox the progress depends only on the time since the export started."""

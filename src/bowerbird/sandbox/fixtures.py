@@ -1,7 +1,7 @@
-"""The sandbox's library: posts, labels and Smart Views of our own, made when first asked for.
+"""The library of the sandbox: sample posts, labels and Smart Views, loaded on the first request.
 
-Everything in it is fixed, ids and dates included, so that a cursor, an entity tag or an export's
-id that one process gave out means the same to every other.
+Ids and dates are fixed, so that a cursor, an ETag or an export id from one process is valid in
+every other process.
 """
 
 import asyncio
@@ -27,21 +27,20 @@ from bowerbird.storage.sqlite.rehearsal import RehearsalDatabase
 
 _ACCOUNT_ID: Final = 1
 _EMAIL: Final = "sandbox@example.com"
-# 2026-10-10T06:00:00: after the last post was saved.
-_MADE_AT: Final = 1_791_612_000_000_000
+# 2026-10-10T06:00:00, after the last sample post was saved.
+_CREATED_AT: Final = 1_791_612_000_000_000
 
 
 class Fixtures:
     def __init__(self) -> None:
         self.database = RehearsalDatabase()
         self._account: Account | None = None
-        self._opening = asyncio.Lock()
+        self._filling = asyncio.Lock()
 
     async def account(self) -> Account:
-        """The one account of the sandbox. Its library is there once this has returned."""
+        """The only account of the sandbox. The first call fills its library."""
         if self._account is None:
-            # Whoever comes first fills it; the others wait for that.
-            async with self._opening:
+            async with self._filling:
                 if self._account is None:
                     self._account = await self.database.fill(_fill)
         return self._account
@@ -49,15 +48,15 @@ class Fixtures:
 
 async def _fill(database: Database) -> Account:
     store = AccountStore(database)
-    await store.create(Membership(_ACCOUNT_ID, _EMAIL, Plan.PRO, 0, _MADE_AT), _EMAIL)
+    await store.create(Membership(_ACCOUNT_ID, _EMAIL, Plan.PRO, 0, _CREATED_AT), _EMAIL)
     account = await _account(store)
-    arrivals = [own_json.read(record).incoming for record in _read("posts", list[msgspec.Raw])]
-    await Upsert(database, _clock).take(account, arrivals)
+    posts = [own_json.read(record).incoming for record in _read("posts", list[msgspec.Raw])]
+    await Upsert(database, _clock).take(account, posts)
     await database.write(lambda transaction: _label_and_view(database, transaction, account))
     epoch = _epoch()
-    # As little of a secret as everything here: who forges a link gets a file of these fixtures.
-    await SecretStore(database).agreed(SECRET, epoch.to_bytes(32), _MADE_AT)
-    # Not the random one that a library gets: the same fixtures are the same library everywhere.
+    # Not secret: a forged download link only leads to a file of public sample posts.
+    await SecretStore(database).agreed(SECRET, epoch.to_bytes(32), _CREATED_AT)
+    # A random epoch would make cursors and ETags of one process invalid in another.
     return msgspec.structs.replace(await _account(store), epoch=epoch)
 
 
@@ -85,12 +84,12 @@ def _body(value: Any) -> Body:
 
 
 def _clock() -> int:
-    return _MADE_AT
+    return _CREATED_AT
 
 
 def _epoch() -> int:
-    whole = b"".join(_bytes(name) for name in ("posts", "labels", "views"))
-    return int.from_bytes(hashlib.blake2b(whole, digest_size=7).digest())
+    content = b"".join(_bytes(name) for name in ("posts", "labels", "views"))
+    return int.from_bytes(hashlib.blake2b(content, digest_size=7).digest())
 
 
 def _read(name: str, kind: Any) -> Any:

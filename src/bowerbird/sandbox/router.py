@@ -1,145 +1,126 @@
-"""Serves /v1/sandbox: like the API, but for anybody, and therefore within bounds of its own."""
+"""Serves /v1/sandbox: the API's pipeline without keys, with limits of its own.
+
+Anybody may call the sandbox, so it limits how many requests it handles at the same time, and how
+long a client may take to send its body and to take its response.
+"""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-import msgspec
 from msgspec import Struct
-from starlette.types import Receive, Scope, Send
+from starlette.types import Receive
 
 from bowerbird import errors
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.call_allowance import CallCounter
-from bowerbird.model.accounts import Account
-from bowerbird.openapi.sandbox_routes import PREFIX
 from bowerbird.sandbox import simulation
 from bowerbird.sandbox.fixtures import Fixtures
 from bowerbird.sandbox.routes import endpoints
 from bowerbird.settings import Settings
-from bowerbird.wire import envelope, streaming
+from bowerbird.wire import envelope, router
 from bowerbird.wire.deprecation import Route
 from bowerbird.wire.metrics import RequestMetrics
-from bowerbird.wire.replies import Header, Reply
-from bowerbird.wire.router import ApiRouter, Request
+from bowerbird.wire.pipeline import Pipeline, Request, Surface
+from bowerbird.wire.replies import CORS, Header, Reply
+from bowerbird.wire.router import ApiRouter
 from bowerbird.wire.routes import ApiRoute
 
-MOST_AT_ONCE: Final = 32
-_HELD: Final = "bowerbird.held"
+MAX_CONCURRENT: Final = 32
 _RETRY_AFTER_S: Final = 1
 _ENVIRONMENT: Final[Header] = (b"x-service-environment", b"sandbox")
 
 
 class SandboxLimits(Struct, frozen=True):
-    """How long a caller may take, in seconds: to send its body, and to take its answer."""
+    """Seconds that a client may take to send its body, and to take its response."""
 
     body_s: float
-    answer_s: float
+    response_s: float
 
 
-LIMITS: Final = SandboxLimits(body_s=10, answer_s=30)
+LIMITS: Final = SandboxLimits(body_s=10, response_s=30)
 
 
 def build(
     settings: Settings,
     clock: Clock,
     calls: CallCounter,
-    measures: RequestMetrics,
+    metrics: RequestMetrics,
     limits: SandboxLimits = LIMITS,
     *,
     deprecations: Mapping[Route, list[Header]] | None = None,
-) -> "SandboxRouter":
+) -> Pipeline:
     fixtures = Fixtures()
-    table = endpoints(fixtures, clock, settings)
-    return SandboxRouter(
-        table,
+    return serve(
+        endpoints(fixtures, clock, settings),
         fixtures,
         settings,
         calls=calls,
-        measures=measures,
+        metrics=metrics,
         limits=limits,
         deprecations=deprecations,
     )
 
 
-class SandboxRouter(ApiRouter):
-    def __init__(
-        self,
-        table: Sequence[ApiRoute],
-        fixtures: Fixtures,
-        settings: Settings,
-        *,
-        calls: CallCounter,
-        measures: RequestMetrics,
-        limits: SandboxLimits,
-        deprecations: Mapping[Route, list[Header]] | None = None,
-    ) -> None:
-        async def authenticate(_: bytes | None) -> Account:
-            return await fixtures.account()
+def serve(
+    table: Sequence[ApiRoute],
+    fixtures: Fixtures,
+    settings: Settings,
+    *,
+    calls: CallCounter,
+    metrics: RequestMetrics,
+    limits: SandboxLimits = LIMITS,
+    deprecations: Mapping[Route, list[Header]] | None = None,
+) -> Pipeline:
+    # Not an authenticator: the log must not name the fixtures' account, which may share its
+    # number with a real one.
+    routes = ApiRouter(table, calls, deprecations=deprecations, keyless_account=fixtures.account)
+    surface = Surface(
+        find=routes.find,
+        phrase_refusal=lambda refused, _: envelope.marked_refusal(refused, settings.upgrade_url),
+        extra_headers=_extra_headers,
+        on_arrival=_Entrance(settings.site_origin, limits.body_s),
+        preflight=router.preflight,
+        response_limit_s=limits.response_s,
+    )
+    return Pipeline(surface, metrics)
 
-        super().__init__(
-            table,
-            authenticate=authenticate,
-            calls=calls,
-            measures=measures,
-            upgrade_url=settings.upgrade_url,
-            deprecations=deprecations,
-        )
-        self._site_origin = settings.site_origin
-        self._limits = limits
+
+class _Entrance:
+    """Sends the simulated failures, and limits the requests under way and the time of a body."""
+
+    def __init__(self, site_origin: str, body_limit_s: float) -> None:
+        self._site_origin = site_origin
+        self._body_limit_s = body_limit_s
         self._under_way = 0
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Whoever takes its answer slowly holds a place, and loses it when it is too slow."""
-        sending = streaming.in_time(send, self._limits.answer_s)
-        with ExitStack() as held:
-            try:
-                await super().__call__({**scope, _HELD: held}, receive, sending)
-            except streaming.NotTaken:
-                self._log.info("not taken", route=PREFIX, limit_s=self._limits.answer_s)
-
-    async def _reply(self, scope: Scope, receive: Receive, request: Request) -> Reply:
-        reply = await super()._reply(scope, receive, request)
-        headers = [*reply.headers, _ENVIRONMENT]
-        if reply.body and not any(name == b"content-length" for name, _ in headers):
-            # An answer that is broken off must not look like a whole one.
-            headers.append((b"content-length", b"%d" % len(reply.body)))
-        return msgspec.structs.replace(reply, headers=headers)
-
-    async def _answer(self, scope: Scope, receive: Receive, request: Request) -> Reply:
-        simulation.judge(scope["headers"], request.request_id.decode(), self._site_origin)
-        scope[_HELD].enter_context(self._place())
-        return await super()._answer(scope, _in_time(receive, self._limits.body_s), request)
-
-    def _note(self, request: Request, reply: Reply, seconds: float) -> None:
-        # The fixtures' account is nobody's, and has the number of a real one.
-        request.account = None
-        super()._note(request, reply, seconds)
-
-    def _refusal(self, refused: Refusal) -> Reply:
-        return envelope.marked_refusal(refused, self._upgrade_url)
-
-    @contextmanager
-    def _place(self) -> Iterator[None]:
-        """One of the places there are; held until the answer is sent."""
-        if self._under_way >= MOST_AT_ONCE:
+    async def __call__(self, request: Request) -> None:
+        simulation.judge(request.scope["headers"], request.request_id, self._site_origin)
+        if self._under_way >= MAX_CONCURRENT:
             raise Refusal(
                 Code.RATE_LIMITED,
-                f"The sandbox answers {MOST_AT_ONCE} requests at once and is full; "
+                f"The sandbox handles {MAX_CONCURRENT} requests at the same time and is full; "
                 "try again in a second.",
                 {"Retry-After": str(_RETRY_AFTER_S)},
             )
         self._under_way += 1
-        try:
-            yield
-        finally:
-            self._under_way -= 1
+        request.on_end = self._leave
+        request.receive = _in_time(request.receive, self._body_limit_s)
+
+    def _leave(self) -> None:
+        self._under_way -= 1
+
+
+def _extra_headers(_: Request, reply: Reply) -> Sequence[Header]:
+    if not reply.body or any(name == b"content-length" for name, _ in reply.headers):
+        return (_ENVIRONMENT, *CORS)
+    # Without its length, a response that is cut off looks complete.
+    return (_ENVIRONMENT, (b"content-length", b"%d" % len(reply.body)), *CORS)
 
 
 def _in_time(receive: Receive, limit_s: float) -> Receive:
-    """Gives up on a body that trickles in: whoever sends it holds a place."""
+    """Refuses a body that arrives too slowly: its request counts as under way until then."""
     deadline = asyncio.get_running_loop().time() + limit_s
 
     async def received() -> Any:

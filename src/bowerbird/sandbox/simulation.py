@@ -1,4 +1,4 @@
-"""X-Service-Sandbox-Error: the failures that a client can ask for, to see how it takes them."""
+"""The header X-Service-Sandbox-Error, with which a client simulates a failure to test itself."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -14,19 +14,19 @@ _RETRY_AFTER_S: Final = 30
 
 
 def judge(headers: Iterable[Header], reference: str, site_origin: str) -> None:
-    """Raises the refusal that the request asks for, if it asks for one; of several, the first."""
-    sent = [(name.lower(), value) for name, value in headers]
-    names = [value.decode("latin-1").strip() for name, value in sent if name == _HEADER]
-    if not names:
+    """Raises the error that the header requests, if any. Of several values the first one counts."""
+    lowered = [(name.lower(), value) for name, value in headers]
+    values = [value.decode("latin-1").strip() for name, value in lowered if name == _HEADER]
+    if not values:
         return
-    for name in names:
-        if name not in SIMULATED:
-            accepted = ", ".join(SIMULATED)
+    for value in values:
+        if value not in SIMULATED:
             raise errors.invalid(
-                "X-Service-Sandbox-Error", f"{errors.shown(name)} is not supported; {accepted} are"
+                "X-Service-Sandbox-Error",
+                f"unknown value {errors.shown(value)}. Valid values: {', '.join(SIMULATED)}",
             )
-    has_key = any(name == b"authorization" for name, _ in sent)
-    raise _simulated(SIMULATED[names[0]], reference, site_origin, has_key=has_key)
+    has_key = any(name == b"authorization" for name, _ in lowered)
+    raise _simulated(SIMULATED[values[0]], reference, site_origin, has_key=has_key)
 
 
 def _simulated(code: Code, reference: str, site_origin: str, *, has_key: bool) -> Refusal:
@@ -36,6 +36,5 @@ def _simulated(code: Code, reference: str, site_origin: str, *, has_key: bool) -
     if code is Code.RATE_LIMITED:
         return Refusal(code, sentence, {"Retry-After": str(_RETRY_AFTER_S)})
     if code is Code.INTERNAL_ERROR:
-        # A real one carries it too.
         sentence = f"{sentence} Reference: {reference}."
     return Refusal(code, sentence)

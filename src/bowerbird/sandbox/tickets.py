@@ -1,7 +1,7 @@
-"""The id of a sandbox's export: all there is to know of it, so that nothing has to be kept.
+"""The id of a sandbox export. It encodes the whole job, so nothing has to be stored.
 
-Format, moment and one bit for each post of the library, and a seal. The seal is no secret: it
-tells an id that was given out from a bent one, and who forges one gets a file of fixtures.
+An id consists of the format, the start time, one bit per post of the library, and a checksum. The
+checksum detects altered ids. It is not a secret: a forged id only selects public sample posts.
 """
 
 import hashlib
@@ -13,36 +13,36 @@ from msgspec import Struct
 from bowerbird.exports.formats import FORMATS
 
 _FORMATS: Final = tuple(FORMATS)
-_MOMENT_BYTES: Final = 8
-_SEAL_BYTES: Final = 8
-_HEAD_BYTES: Final = 1 + _MOMENT_BYTES
-_LONGEST: Final = 64
+_TIME_BYTES: Final = 8
+_CHECKSUM_BYTES: Final = 8
+_HEAD_BYTES: Final = 1 + _TIME_BYTES
+_MAX_CHARACTERS: Final = 64
 
 
 class Ticket(Struct, frozen=True):
     format: str
     started_at: int
-    # The numbers of the bookmarks, in their order.
+    # Bookmark numbers of the selected posts, ascending.
     numbers: tuple[int, ...]
 
 
-def write(ticket: Ticket, epoch: int) -> str:
-    """The epoch binds an id to its fixtures: of others the bits would mean other posts."""
+def encode(ticket: Ticket, epoch: int) -> str:
+    """With another epoch, and so other sample posts, the id is invalid."""
     body = bytes([_FORMATS.index(ticket.format)])
-    body += ticket.started_at.to_bytes(_MOMENT_BYTES)
+    body += ticket.started_at.to_bytes(_TIME_BYTES)
     body += _bits(ticket.numbers)
-    return (body + _seal(body, epoch)).hex()
+    return (body + _checksum(body, epoch)).hex()
 
 
-def read(job_id: str, epoch: int) -> Ticket | None:
-    """None for what was not given out, or for other fixtures."""
+def decode(job_id: str, epoch: int) -> Ticket | None:
+    """None if the id was altered or belongs to other sample posts."""
     try:
-        raw = bytes.fromhex(job_id[: _LONGEST + 1])
+        raw = bytes.fromhex(job_id[: _MAX_CHARACTERS + 1])
     except ValueError:
         return None
-    body, seal = raw[:-_SEAL_BYTES], raw[-_SEAL_BYTES:]
-    # One text a ticket: hexadecimal digits can be written in other ways.
-    if raw.hex() != job_id or len(body) < _HEAD_BYTES or seal != _seal(body, epoch):
+    body, checksum = raw[:-_CHECKSUM_BYTES], raw[-_CHECKSUM_BYTES:]
+    # `fromhex` also accepts upper case and spaces; each export has only one id.
+    if raw.hex() != job_id or len(body) < _HEAD_BYTES or checksum != _checksum(body, epoch):
         return None
     if body[0] >= len(_FORMATS):
         return None
@@ -62,7 +62,7 @@ def _numbers(bits: int) -> Iterable[int]:
     return (number for number in range(bits.bit_length()) if bits >> number & 1)
 
 
-def _seal(body: bytes, epoch: int) -> bytes:
+def _checksum(body: bytes, epoch: int) -> bytes:
     return hashlib.blake2b(
-        body, digest_size=_SEAL_BYTES, key=epoch.to_bytes(8), person=b"sandbox export"
+        body, digest_size=_CHECKSUM_BYTES, key=epoch.to_bytes(8), person=b"sandbox export"
     ).digest()

@@ -1,4 +1,4 @@
-"""Puts the tool server together from the parts of the library that it offers."""
+"""Builds the tool server from the parts of the library that its tools call."""
 
 from collections.abc import Callable
 from typing import Final
@@ -28,7 +28,7 @@ _PORTS: Final = {"http": 80, "https": 443}
 
 
 class ToolParts(Struct, frozen=True, kw_only=True):
-    """What of the library the tools call."""
+    """The parts of the library that the tools call."""
 
     bookmarks: Bookmarks
     marking: Flags
@@ -38,7 +38,7 @@ class ToolParts(Struct, frozen=True, kw_only=True):
     digests: Digests
     state: AccountState
     writes: IdempotentWrites
-    # Called once a job is on disk, for a worker in the same process.
+    # Called after a job is committed, for a worker in the same process.
     wake_worker: Callable[[], None]
 
 
@@ -48,8 +48,8 @@ def tool_server(
     *,
     authenticate: Authenticator,
     calls: CallCounter,
-    measures: RequestMetrics,
-    note_use: Callable[[int], None] = lambda _: None,
+    metrics: RequestMetrics,
+    record_use: Callable[[int], None] = lambda _: None,
 ) -> ToolServer:
     calling = ToolCalls(offered(parts), calls, settings.upgrade_url)
     resources = Resources(parts.bookmarks, parts.views, parts.digests)
@@ -66,9 +66,9 @@ def tool_server(
         load,
         authenticate=authenticate,
         origins=origins_of(settings),
-        measures=measures,
+        metrics=metrics,
         upgrade_url=settings.upgrade_url,
-        note_use=note_use,
+        record_use=record_use,
     )
 
 
@@ -89,14 +89,14 @@ def path_of(settings: Settings) -> str:
 
 
 def origins_of(settings: Settings) -> set[str]:
-    """The origins of our own addresses, and those that the operator lets in."""
+    """The origins of the service's own addresses, and those that the operator allows."""
     own = (settings.api_origin, settings.site_origin, settings.tool_server)
     more = (origin.strip() for origin in settings.tool_origins.split(","))
     return {_origin(address) for address in (*own, *more) if address}
 
 
 def _origin(address: str) -> str:
-    """As a browser writes it: without the port that its scheme has anyway."""
+    """The origin as a browser writes it: without the default port of its scheme."""
     parts = urlsplit(address)
     port = "" if parts.port in (None, _PORTS.get(parts.scheme)) else f":{parts.port}"
     return f"{parts.scheme}://{parts.hostname}{port}"

@@ -1,1 +1,1 @@
-"""Everything outside /v1 and the tool server: pages, reference, discovery documents."""
+"""The website: pages for people, the API reference, and discovery documents for software."""

@@ -1,4 +1,4 @@
-"""Style sheets, scripts and pictures: named by their content, so that they may be kept for ever."""
+"""Style sheets, scripts and images. Their paths contain a hash, so browsers cache them forever."""
 
 import hashlib
 from functools import cache
@@ -16,23 +16,25 @@ _TYPES: Final = {
 
 @cache
 def files() -> dict[str, Document]:
-    """Path -> file. Only these exist, so no path can lead to any other."""
-    return {_path(name, body): Document(body, _type(name), FOREVER) for name, body in _held()}
+    """Path -> file. A fixed table instead of a folder lookup, so no path can reach other files."""
+    return {
+        _path(name, body): Document(body, _type(name), FOREVER) for name, body in _static_files()
+    }
 
 
 @cache
 def paths() -> dict[str, str]:
-    """Name in the folder -> path."""
-    return {name: _path(name, body) for name, body in _held()}
+    """File name in `static/` -> path."""
+    return {name: _path(name, body) for name, body in _static_files()}
 
 
 def icon() -> Document:
-    """The mark under an address that stays, for those who keep it."""
-    return Document(dict(_held())["mark.svg"], _TYPES["svg"], b"public, max-age=86400")
+    """The logo at a path that never changes, for documents that link to it."""
+    return Document(dict(_static_files())["mark.svg"], _TYPES["svg"], b"public, max-age=86400")
 
 
 @cache
-def _held() -> tuple[tuple[str, bytes], ...]:
+def _static_files() -> tuple[tuple[str, bytes], ...]:
     folder = resources.files("bowerbird.web").joinpath("static")
     found = [entry for entry in folder.iterdir() if entry.name.rpartition(".")[2] in _TYPES]
     return tuple((entry.name, entry.read_bytes()) for entry in sorted(found, key=lambda e: e.name))

@@ -1,4 +1,4 @@
-"""How the pages set code: JSON and commands of a shell in colours, paths that break well."""
+"""Syntax highlighting for JSON and shell commands, and line breaks in long paths."""
 
 import re
 from typing import TYPE_CHECKING, Final
@@ -12,7 +12,7 @@ _JSON: Final = re.compile(
     r"|(?P<value>\b(?:true|false|null)\b|-?\d+(?:\.\d+)?)"
 )
 _SHELL: Final = re.compile(
-    r"(?P<note>#[^\n]*)"
+    r"(?P<comment>#[^\n]*)"
     r"|(?P<text>'[^']*'|\"[^\"]*\")"
     r"|(?P<value>\$\w+)"
     r"|(?P<name>^(?:curl|bowerbird|export)\b)",
@@ -21,27 +21,27 @@ _SHELL: Final = re.compile(
 
 
 def json(text: str) -> "Markup":
-    return _coloured(text, _JSON)
+    return _highlighted(text, _JSON)
 
 
 def shell(text: str) -> "Markup":
-    return _coloured(text, _SHELL)
+    return _highlighted(text, _SHELL)
 
 
 def breakable(path: str) -> "Markup":
-    """A path that may be broken before each of its parts, and nowhere else."""
-    from markupsafe import Markup  # noqa: PLC0415 - as below
+    """Lets the browser break the path before a slash, and nowhere else."""
+    from markupsafe import Markup  # noqa: PLC0415 - see _highlighted
 
     return Markup("<wbr>/").join(path.split("/"))
 
 
-def _coloured(text: str, tokens: re.Pattern[str]) -> "Markup":
-    from markupsafe import Markup, escape  # noqa: PLC0415 - comes with the templates, at first need
+def _highlighted(text: str, tokens: re.Pattern[str]) -> "Markup":
+    from markupsafe import Markup, escape  # noqa: PLC0415 - loaded with Jinja2, on the first page request
 
-    made: list[str] = []
+    parts: list[str] = []
     end = 0
     for match in tokens.finditer(text):
-        made.append(escape(text[end : match.start()]))
-        made.append(Markup('<span class="t-{}">{}</span>').format(match.lastgroup, match[0]))
+        parts.append(escape(text[end : match.start()]))
+        parts.append(Markup('<span class="t-{}">{}</span>').format(match.lastgroup, match[0]))
         end = match.end()
-    return Markup("").join([*made, escape(text[end:])])
+    return Markup("").join([*parts, escape(text[end:])])

@@ -1,6 +1,6 @@
-"""What software reads to find its way: who protects what, where keys come from, what there is.
+"""Discovery documents: OAuth metadata that says how to get a key, and the AI catalogue.
 
-Every address comes from the settings, so it is right behind any proxy.
+Every URL comes from the settings, never from a request header, so it is correct behind any proxy.
 """
 
 from typing import Any, Final
@@ -19,15 +19,15 @@ AI_CATALOG_TYPE: Final = "application/ai-catalog+json"
 
 
 def protected_resources(settings: Settings) -> dict[str, Json]:
-    """Path -> metadata (RFC 9728): for the origin, and for each address behind it."""
+    """Path -> metadata (RFC 9728), for the API origin, the API and the MCP server."""
     api = f"{settings.api_origin}/v1"
-    tools = settings.tool_server
+    mcp = settings.tool_server
     origin = protected_resource(settings, settings.api_origin, "Bowerbird API")
     return {
-        # The tool server first: at an address without a path, the origin's own form is the API's.
-        _inserted(tools): protected_resource(settings, tools, "Bowerbird tool server"),
-        _inserted(api): protected_resource(settings, api, "Bowerbird API"),
-        **dict.fromkeys((_inserted(settings.api_origin), PROTECTED_RESOURCE), origin),
+        # First, so that an MCP URL without a path does not replace the API's document below.
+        _metadata_path(mcp): protected_resource(settings, mcp, "Bowerbird MCP server"),
+        _metadata_path(api): protected_resource(settings, api, "Bowerbird API"),
+        **dict.fromkeys((_metadata_path(settings.api_origin), PROTECTED_RESOURCE), origin),
     }
 
 
@@ -43,14 +43,14 @@ def protected_resource(settings: Settings, resource: str, name: str) -> Json:
 
 
 def authorization_servers(settings: Settings) -> dict[str, Json]:
-    """Path -> metadata: where everybody looks, and where RFC 8414 wants an issuer with a path."""
-    paths = (_inserted(settings.site_origin, AUTHORIZATION_SERVER), AUTHORIZATION_SERVER)
+    """Path -> metadata. An issuer URL with a path has a second path (RFC 8414)."""
+    paths = (_metadata_path(settings.site_origin, AUTHORIZATION_SERVER), AUTHORIZATION_SERVER)
     return dict.fromkeys(paths, authorization_server(settings))
 
 
 def authorization_server(settings: Settings) -> Json:
-    """RFC 8414 for a service that runs no flow: keys come from people."""
-    keys = settings.register_url
+    """RFC 8414 metadata without any OAuth flow: only people create keys."""
+    key_page = settings.register_url
     return {
         "issuer": settings.site_origin,
         "service_documentation": f"{settings.site_origin}/auth.md",
@@ -58,9 +58,9 @@ def authorization_server(settings: Settings) -> Json:
         "grant_types_supported": [],
         "agent_auth": {
             "skill": f"{settings.site_origin}/auth.md",
-            "register_uri": keys,
-            "claim_uri": keys,
-            "revocation_uri": keys,
+            "register_uri": key_page,
+            "claim_uri": key_page,
+            "revocation_uri": key_page,
             "identity_types_supported": ["anonymous"],
             "anonymous": {"credential_types_supported": ["api_key"]},
         },
@@ -79,7 +79,7 @@ def ai_catalog(settings: Settings) -> Json:
         "entries": [
             {
                 "identifier": f"urn:air:{server_card.publisher(settings)}:mcp:bowerbird",
-                "displayName": f"{server_card.TITLE} tool server",
+                "displayName": f"{server_card.TITLE} MCP server",
                 "type": server_card.MEDIA_TYPE,
                 "url": f"{settings.tool_server}/server-card",
             }
@@ -87,6 +87,6 @@ def ai_catalog(settings: Settings) -> Json:
     }
 
 
-def _inserted(address: str, well_known: str = PROTECTED_RESOURCE) -> str:
-    """Where the metadata of an address stands: the well-known part goes before its path."""
-    return well_known + urlsplit(address).path.rstrip("/")
+def _metadata_path(url: str, well_known: str = PROTECTED_RESOURCE) -> str:
+    """The path of the metadata for `url`: the well-known part, then the path of the URL."""
+    return well_known + urlsplit(url).path.rstrip("/")

@@ -1,4 +1,4 @@
-"""What the pages show of the sandbox, and an agent's entry. Tests hold it against the sandbox."""
+"""Examples on the pages. Tests send the requests to the sandbox and compare the response."""
 
 from typing import Any, Final
 
@@ -6,7 +6,7 @@ import msgspec
 
 from bowerbird.settings import Settings
 
-FIRST_ANSWER: Final = """{
+FIRST_RESPONSE: Final = """{
   "status": true,
   "data": [
     {
@@ -25,9 +25,9 @@ FIRST_ANSWER: Final = """{
 }"""
 
 _POST: Final = "2108083720811992683"
-# What the forms hold at first, so that each can be sent as it stands.
-VALUES: Final = {"post_id": _POST, "slug": "birds"}
-BODIES: Final[dict[str, dict[str, Any]]] = {
+# Initial values of the "Try it" forms, so that every form can be sent unchanged.
+PATH_PARAMETERS: Final = {"post_id": _POST, "slug": "birds"}
+REQUEST_BODIES: Final[dict[str, dict[str, Any]]] = {
     "/v1/labels/add": {"tweet_ids": [_POST], "label_name": "to read"},
     "/v1/labels/remove": {"tweet_ids": [_POST], "label_name": "birds"},
     "/v1/labels/batch": {
@@ -42,8 +42,8 @@ BODIES: Final[dict[str, dict[str, Any]]] = {
 }
 
 
-def tool_entry(settings: Settings) -> str:
-    entry = {
+def mcp_client_config(settings: Settings) -> str:
+    config = {
         "mcpServers": {
             "bowerbird": {
                 "type": "http",
@@ -52,4 +52,4 @@ def tool_entry(settings: Settings) -> str:
             }
         }
     }
-    return msgspec.json.format(msgspec.json.encode(entry), indent=2).decode()
+    return msgspec.json.format(msgspec.json.encode(config), indent=2).decode()

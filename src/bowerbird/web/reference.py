@@ -1,4 +1,4 @@
-"""The OpenAPI document as the reference pages show it. Renders whatever the document holds."""
+"""Turns the OpenAPI document into the content of the API reference pages."""
 
 import json
 import re
@@ -13,44 +13,44 @@ from bowerbird.web.schema_rows import Field, Json, SchemaRows
 
 SANDBOX: Final = "/v1/sandbox"
 _METHODS: Final = ("get", "put", "post", "patch", "delete")
-_FIRST_REFUSAL: Final = 400
+_FIRST_ERROR_STATUS: Final = 400
 _JSON: Final = "application/json"
 
 Route = tuple[str, str]
-"""A method and a path template."""
+"""Method and path template."""
 
 
-class AnswerReference(Struct, frozen=True):
+class ResponseReference(Struct, frozen=True):
     status: str
     text: str
     headers: tuple[Field, ...]
     fields: tuple[Field, ...]
     example: str
-    # What else it may be than JSON.
+    # Media types other than JSON.
     files: tuple[str, ...]
 
 
-class Refused(Struct, frozen=True):
+class ErrorReference(Struct, frozen=True):
     status: str
     code: str
     when: str
     client_should: str
 
 
-class Body(Struct, frozen=True):
+class BodyReference(Struct, frozen=True):
     is_required: bool
     fields: tuple[Field, ...]
     example: str
-    # The same on one line, as a command takes it.
+    # The example on one line, for curl.
     compact: str
 
 
-class Given(Struct, frozen=True):
-    """A parameter: where it goes, and what stands in the form that tries it."""
-
-    place: str
+class ParameterReference(Struct, frozen=True):
+    # OpenAPI's `in`: path, query or header.
+    location: str
     field: Field
-    value: str
+    # Initial value in the "Try it" form.
+    example: str
 
 
 class OperationReference(Struct, frozen=True):
@@ -61,18 +61,18 @@ class OperationReference(Struct, frozen=True):
     text: str
     is_deprecated: bool
     is_public: bool
-    parameters: tuple[Given, ...]
-    body: Body | None
-    answers: tuple[AnswerReference, ...]
-    refusals: tuple[Refused, ...]
+    parameters: tuple[ParameterReference, ...]
+    body: BodyReference | None
+    responses: tuple[ResponseReference, ...]
+    errors: tuple[ErrorReference, ...]
     curl: str
     can_try: bool
-    # The body in the form that tries it.
-    tried_body: str
+    # Initial request body in the "Try it" form.
+    form_body: str
 
 
 class ReferenceSection(Struct, frozen=True):
-    """One page: the operations of a tag."""
+    """One page, with the operations of one tag."""
 
     name: str
     text: str
@@ -80,18 +80,18 @@ class ReferenceSection(Struct, frozen=True):
 
 
 class Reference:
-    """`sandbox` names the routes that the sandbox has too, by method and path of the real ones."""
+    """`sandbox` lists the API routes that the sandbox has too."""
 
     def __init__(self, document: Json, sandbox: Collection[Route]) -> None:
         self._document = document
         self._sandbox = frozenset(sandbox)
-        self._shapes = SchemaRows(document)
+        self._schemas = SchemaRows(document)
 
-    def names(self) -> list[str]:
-        """The tags that have operations, in the document's order; each is a page."""
+    def section_names(self) -> list[str]:
+        """The tags that have operations, in the order of the document."""
         declared = [tag["name"] for tag in self._document.get("tags", ())]
         used = [_tag(operation) for _, _, operation, _ in self._operations()]
-        # A tag's name becomes the last part of an address.
+        # The name becomes part of the URL of the page.
         return [
             name
             for name in dict.fromkeys([*declared, *used])
@@ -99,7 +99,7 @@ class Reference:
         ]
 
     def sections(self) -> list[ReferenceSection]:
-        by_tag: dict[str, list[OperationReference]] = {name: [] for name in self.names()}
+        by_tag: dict[str, list[OperationReference]] = {name: [] for name in self.section_names()}
         for path, method, operation, shared in self._operations():
             if (tag := _tag(operation)) in by_tag:
                 by_tag[tag].append(self._operation(path, method, operation, shared))
@@ -112,7 +112,7 @@ class Reference:
     def _operations(self) -> Iterator[tuple[str, str, Json, list[Json]]]:
         for path, item in self._document["paths"].items():
             if path.startswith(SANDBOX):
-                # The twin of an operation that is shown, and says how to reach it.
+                # The page of the API operation has a form for its sandbox version.
                 continue
             for method in _METHODS:
                 if method in item:
@@ -121,7 +121,7 @@ class Reference:
     def _operation(
         self, path: str, method: str, operation: Json, shared: list[Json]
     ) -> OperationReference:
-        answers = {s: self._shapes.resolved(r) for s, r in operation["responses"].items()}
+        responses = {s: self._schemas.resolved(r) for s, r in operation["responses"].items()}
         security = operation.get("security", self._document.get("security", []))
         is_public = not security or {} in security
         body = self._body(operation.get("requestBody"))
@@ -133,27 +133,24 @@ class Reference:
             text=operation.get("description", ""),
             is_deprecated=operation.get("deprecated", False),
             is_public=is_public,
-            parameters=tuple(map(self._given, [*shared, *operation.get("parameters", [])])),
+            parameters=tuple(map(self._parameter, [*shared, *operation.get("parameters", [])])),
             body=body,
-            answers=tuple(self._answer(s, r) for s, r in answers.items() if not _is_refusal(s)),
-            refusals=tuple(
-                refused
-                for s, r in answers.items()
-                if _is_refusal(s)
-                for refused in self._refused(s, r)
+            responses=tuple(self._response(s, r) for s, r in responses.items() if not _is_error(s)),
+            errors=tuple(
+                error for s, r in responses.items() if _is_error(s) for error in self._errors(s, r)
             ),
             curl=self._curl(path, method.upper(), body, is_public=is_public),
             can_try=(method.upper(), path) in self._sandbox,
-            tried_body=_tried_body(path, body),
+            form_body=_form_body(path, body),
         )
 
-    def _curl(self, path: str, method: str, body: Body | None, *, is_public: bool) -> str:
-        address = self._document["servers"][0]["url"] + re.sub(
+    def _curl(self, path: str, method: str, body: BodyReference | None, *, is_public: bool) -> str:
+        url = self._document["servers"][0]["url"] + re.sub(
             r"\{(\w+)\}", lambda match: f"${match[1].upper()}", path
         )
-        parts = [f'curl -s "{address}"']
+        parts = [f'curl -s "{url}"']
         if method != ("POST" if body else "GET"):
-            parts[0] = f'curl -s -X {method} "{address}"'
+            parts[0] = f'curl -s -X {method} "{url}"'
         if not is_public:
             parts.append('-H "Authorization: Bearer $KEY"')
         if body:
@@ -161,46 +158,46 @@ class Reference:
             parts += ["-H 'Content-Type: application/json'", f"-d '{quoted}'"]
         return " \\\n     ".join(parts)
 
-    def _given(self, parameter: Json) -> Given:
-        parameter = self._shapes.resolved(parameter)
+    def _parameter(self, parameter: Json) -> ParameterReference:
+        parameter = self._schemas.resolved(parameter)
         schema = parameter.get("schema", {})
-        field = self._shapes.field(
+        field = self._schemas.field(
             parameter["name"],
             schema,
             is_required=parameter.get("required", False),
             text=parameter.get("description", ""),
         )
-        value = page_examples.VALUES.get(field.name, "") if field.is_required else ""
-        return Given(parameter["in"], field, value)
+        example = page_examples.PATH_PARAMETERS.get(field.name, "") if field.is_required else ""
+        return ParameterReference(parameter["in"], field, example)
 
-    def _body(self, body: Json | None) -> Body | None:
+    def _body(self, body: Json | None) -> BodyReference | None:
         if body is None:
             return None
-        body = self._shapes.resolved(body)
-        media = _json_of(body)
+        body = self._schemas.resolved(body)
+        media = _json_content(body)
         example = self._example(media)
-        return Body(
+        return BodyReference(
             is_required=body.get("required", False),
-            fields=self._shapes.fields(media.get("schema", {})),
+            fields=self._schemas.fields(media.get("schema", {})),
             example=_indented(example),
             compact=json.dumps(example, ensure_ascii=False),
         )
 
-    def _answer(self, status: str, response: Json) -> AnswerReference:
-        media = _json_of(response)
+    def _response(self, status: str, response: Json) -> ResponseReference:
+        media = _json_content(response)
         headers = response.get("headers", {})
-        return AnswerReference(
+        return ResponseReference(
             status=status,
             text=response.get("description", ""),
             headers=tuple(self._header(name, headers[name]) for name in headers),
-            fields=self._shapes.fields(media.get("schema", {})),
+            fields=self._schemas.fields(media.get("schema", {})),
             example=_indented(self._example(media)) if media else "",
             files=tuple(kind for kind in response.get("content", {}) if kind != _JSON),
         )
 
     def _header(self, name: str, header: Json) -> Field:
-        header = self._shapes.resolved(header)
-        return self._shapes.field(
+        header = self._schemas.resolved(header)
+        return self._schemas.field(
             name,
             header.get("schema", {}),
             is_required=header.get("required", False),
@@ -209,23 +206,23 @@ class Reference:
 
     def _example(self, media: Json) -> Any:
         example = _first_example(media)
-        return self._shapes.sample(media.get("schema", {})) if example is None else example
+        return self._schemas.example(media.get("schema", {})) if example is None else example
 
-    def _refused(self, status: str, response: Json) -> list[Refused]:
-        schema = self._shapes.resolved(_json_of(response).get("schema", {}))
-        code = self._shapes.resolved(schema.get("properties", {}).get("code", {}))
+    def _errors(self, status: str, response: Json) -> list[ErrorReference]:
+        schema = self._schemas.resolved(_json_content(response).get("schema", {}))
+        code = self._schemas.resolved(schema.get("properties", {}).get("code", {}))
         codes = [Code(value) for value in code.get("enum", ()) if value in set(Code)]
         if not codes:
-            return [Refused(status, "", response.get("description", ""), "")]
+            return [ErrorReference(status, "", response.get("description", ""), "")]
         return [
-            Refused(status, code, CATALOGUE[code].when, CATALOGUE[code].client_should)
+            ErrorReference(status, code, CATALOGUE[code].when, CATALOGUE[code].client_should)
             for code in codes
         ]
 
 
-def _tried_body(path: str, body: Body | None) -> str:
-    if path in page_examples.BODIES:
-        return _indented(page_examples.BODIES[path])
+def _form_body(path: str, body: BodyReference | None) -> str:
+    if path in page_examples.REQUEST_BODIES:
+        return _indented(page_examples.REQUEST_BODIES[path])
     return body.example if body else ""
 
 
@@ -237,11 +234,11 @@ def _indented(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
-def _is_refusal(status: str) -> bool:
-    return not status.isdigit() or int(status) >= _FIRST_REFUSAL
+def _is_error(status: str) -> bool:
+    return not status.isdigit() or int(status) >= _FIRST_ERROR_STATUS
 
 
-def _json_of(holder: Json) -> Json:
+def _json_content(holder: Json) -> Json:
     content: Json = holder.get("content", {})
     media: Json = content.get(_JSON, {})
     return media

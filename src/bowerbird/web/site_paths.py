@@ -1,4 +1,4 @@
-"""Every path of the site, and how what stands there is made."""
+"""The paths of the website, and the functions that create the resource at each path."""
 
 from collections.abc import Callable, Collection
 from datetime import UTC, datetime, timedelta
@@ -14,22 +14,22 @@ from bowerbird.web import assets, discovery, page_examples
 from bowerbird.web.pages import HtmlPage, page
 from bowerbird.web.reference import Reference, Route
 from bowerbird.web.schema_rows import Json
-from bowerbird.web.templating import Templates, contact
+from bowerbird.web.templating import Templates, contact_url
 from bowerbird.wire import server_card
 from bowerbird.wire.documents import Document
 
 _JSON: Final = "application/json"
 _MARKDOWN: Final = "text/markdown; charset=utf-8"
 _PLAIN: Final = "text/plain; charset=utf-8"
-# RFC 9116 wants less than a year; half of one leaves room for a server that is not restarted.
-_SECURITY_DAYS: Final = 180
+# RFC 9116 recommends less than a year.
+_SECURITY_TXT_DAYS: Final = 180
 
 Resource = Document | HtmlPage
 Maker = Callable[[], Resource]
 
 
 class SitePaths:
-    """`openapi` makes the API's document; it is asked once, when somebody first needs it."""
+    """`openapi` returns the OpenAPI document; the first page that needs it calls it, once."""
 
     def __init__(
         self,
@@ -46,9 +46,9 @@ class SitePaths:
         self._templates = cache(lambda: Templates(settings, has_sandbox=bool(sandbox)))
 
     def table(self) -> dict[str, Maker]:
-        """Path -> maker. What a maker returns is kept by the caller, except security.txt."""
+        """Path -> function that creates the resource. The caller caches all but security.txt."""
         return {
-            **{path: _kept(document) for path, document in assets.files().items()},
+            **{path: _constant(document) for path, document in assets.files().items()},
             **self._documents(),
             **self._texts(),
             **self._pages(),
@@ -63,25 +63,25 @@ class SitePaths:
             **discovery.protected_resources(settings),
             **discovery.authorization_servers(settings),
         }
-        made: dict[str, Maker] = {path: _json(fields) for path, fields in metadata.items()}
-        made[discovery.AI_CATALOG] = _json(
+        documents: dict[str, Maker] = {path: _json(fields) for path, fields in metadata.items()}
+        documents[discovery.AI_CATALOG] = _json(
             discovery.ai_catalog(settings), discovery.AI_CATALOG_TYPE
         )
-        made["/openapi.json"] = lambda: Document(msgspec.json.encode(self._openapi()), _JSON)
-        made["/icon.svg"] = assets.icon
+        documents["/openapi.json"] = lambda: Document(msgspec.json.encode(self._openapi()), _JSON)
+        documents["/icon.svg"] = assets.icon
         for path in (discovery.SERVER_CARD, server_card.card_path(settings)):
-            made[path] = _kept(server_card.card_document(settings))
-        return made
+            documents[path] = _constant(server_card.card_document(settings))
+        return documents
 
     def _texts(self) -> dict[str, Maker]:
-        made: dict[str, Maker] = {
+        texts: dict[str, Maker] = {
             "/auth.md": lambda: self._text("auth.md", _MARKDOWN),
             "/llms.txt": lambda: self._text("llms.txt", _PLAIN, sections=self._sections()),
             "/robots.txt": lambda: self._text("robots.txt", _PLAIN),
         }
         if self._settings.security_contact or self._settings.operator_contact:
-            made["/.well-known/security.txt"] = self._security
-        return made
+            texts["/.well-known/security.txt"] = self._security_txt
+        return texts
 
     def _pages(self) -> dict[str, Maker]:
         pages: dict[str, Maker] = {
@@ -90,34 +90,36 @@ class SitePaths:
             "/upgrade": lambda: self._page("upgrade.html", plans=self._plans()),
             "/docs": lambda: self._page("docs/overview.html", sections=self._sections()),
         }
-        names = self._reference().names()
+        names = self._reference().section_names()
         return pages | {f"/docs/{name}": self._section_page(name) for name in names}
 
     def _home(self) -> HtmlPage:
         return self._page(
             "home.html",
-            first_answer=page_examples.FIRST_ANSWER,
-            tool_entry=page_examples.tool_entry(self._settings),
+            first_response=page_examples.FIRST_RESPONSE,
+            mcp_client_config=page_examples.mcp_client_config(self._settings),
         )
 
     def _section_page(self, name: str) -> Maker:
-        def made() -> HtmlPage:
+        def render() -> HtmlPage:
             sections = self._sections()
             [section] = [section for section in sections if section.name == name]
-            return self._page("docs/section.html", is_live=True, section=section, sections=sections)
+            return self._page(
+                "docs/section.html", calls_api=True, section=section, sections=sections
+            )
 
-        return made
+        return render
 
-    def _security(self) -> Document:
+    def _security_txt(self) -> Document:
         today = datetime.fromtimestamp(self._clock() // MICROSECONDS, UTC).replace(
             hour=0, minute=0, second=0
         )
-        given = self._settings.security_contact or self._settings.operator_contact
+        setting = self._settings.security_contact or self._settings.operator_contact
         return self._text(
             "security.txt",
             _PLAIN,
-            contact=contact(given),
-            expires=(today + timedelta(days=_SECURITY_DAYS)).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            contact=contact_url(setting),
+            expires=(today + timedelta(days=_SECURITY_TXT_DAYS)).strftime("%Y-%m-%dT%H:%M:%SZ"),
         )
 
     def _plans(self) -> tuple[plans.Opened, ...]:
@@ -127,15 +129,15 @@ class SitePaths:
         return Document(self._templates().render(name, **values).encode(), media_type)
 
     def _page(
-        self, name: str, *, is_live: bool = False, status: int = 200, **values: Any
+        self, name: str, *, calls_api: bool = False, status: int = 200, **values: Any
     ) -> HtmlPage:
         html = self._templates().render(name, **values)
-        return page(self._settings, html, is_live=is_live, status=status)
+        return page(self._settings, html, calls_api=calls_api, status=status)
 
 
 def _json(fields: Json, media_type: str = _JSON) -> Maker:
-    return _kept(Document(msgspec.json.encode(fields), media_type))
+    return _constant(Document(msgspec.json.encode(fields), media_type))
 
 
-def _kept(document: Document) -> Maker:
+def _constant(document: Document) -> Maker:
     return lambda: document

@@ -1,4 +1,4 @@
-"""The templates and what all of them may say: addresses, release, contact."""
+"""Renders the templates, with the variables that all of them share."""
 
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
@@ -8,7 +8,7 @@ from bowerbird import __version__
 from bowerbird.errors import CATALOGUE
 from bowerbird.settings import Settings
 from bowerbird.web import assets, code_highlighting
-from bowerbird.web.pages import NONCE
+from bowerbird.web.pages import NONCE_PLACEHOLDER
 from bowerbird.web.reference import SANDBOX
 
 if TYPE_CHECKING:
@@ -28,37 +28,38 @@ SANDBOX_ERRORS: Final = (
 
 class Templates:
     def __init__(self, settings: Settings, *, has_sandbox: bool) -> None:
-        # A site below a path of its origin has that path before every link.
-        below = urlsplit(settings.site_origin).path.rstrip("/")
-        self._facts: dict[str, Any] = {
-            "site": settings.site_origin,
-            "api": settings.api_origin,
-            "tools": settings.tool_server,
-            "keys": settings.register_url,
-            "upgrade": settings.upgrade_url,
-            "below": below,
-            "files": {name: below + path for name, path in assets.paths().items()},
+        # A reverse proxy may serve the site under a path, which every link then needs.
+        base_path = urlsplit(settings.site_origin).path.rstrip("/")
+        self._shared: dict[str, Any] = {
+            "site_url": settings.site_origin,
+            "api_url": settings.api_origin,
+            "mcp_url": settings.tool_server,
+            "keys_url": settings.register_url,
+            "upgrade_url": settings.upgrade_url,
+            "base_path": base_path,
+            "static": {name: base_path + path for name, path in assets.paths().items()},
             "version": __version__,
-            "nonce": NONCE,
-            "contact": contact(settings.operator_contact),
+            "nonce": NONCE_PLACEHOLDER,
+            "contact": contact_url(settings.operator_contact),
+            "signup_plan": settings.signup_plan,
             "catalogue": CATALOGUE,
             "has_sandbox": has_sandbox,
-            "sandbox": f"{settings.api_origin}{SANDBOX}",
+            "sandbox_url": f"{settings.api_origin}{SANDBOX}",
             "sandbox_errors": SANDBOX_ERRORS,
         }
 
     def render(self, name: str, **values: Any) -> str:
-        return _environment().get_template(name).render(self._facts | values)
+        return _environment().get_template(name).render(self._shared | values)
 
 
-def contact(given: str) -> str:
-    """An address that can be opened; an e-mail address is given without its scheme."""
-    return given if not given or given.startswith("https://") else f"mailto:{given}"
+def contact_url(setting: str) -> str:
+    """The settings accept an email address or an https URL."""
+    return setting if not setting or setting.startswith("https://") else f"mailto:{setting}"
 
 
 @cache
 def _environment() -> "Environment":
-    import jinja2  # noqa: PLC0415 - a tenth of a second that a server of the API alone never needs
+    import jinja2  # noqa: PLC0415 - takes 0.1 s, and not every server gets page requests
 
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("bowerbird.web"),

@@ -1,20 +1,19 @@
-"""The page behind "Stop these letters".
+"""The page behind the link "Stop these emails".
 
-Mail programs call it by themselves (RFC 8058): a POST with the token in the path is enough, and
-needs no key, no cookie and no further page. A GET changes nothing, because programs that look
-through mail follow every link in it.
+Mail programs unsubscribe people without showing the page (RFC 8058): a POST with the token in the
+path is enough, without key or cookie. A GET changes nothing, because mail scanners follow every
+link of an email.
 """
 
 import base64
 import hashlib
-from typing import Final
+from typing import Any, Final
 
-from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
-from starlette.routing import Route, Router
-
-from bowerbird.errors import Refusal
+from bowerbird.errors import Code, Refusal
 from bowerbird.library.digests.digests import Digests
+from bowerbird.wire.metrics import RequestMetrics
+from bowerbird.wire.pipeline import Pipeline, Request, RoutedPath, Surface
+from bowerbird.wire.replies import Header, Reply
 
 PREFIX: Final = "/unsubscribe"
 _NOT_FOUND: Final = 404
@@ -30,52 +29,78 @@ background:var(--blue);color:var(--on-blue);cursor:pointer}
 button:focus-visible{outline:3px solid var(--ink);outline-offset:3px}
 """
 _STYLE_HASH: Final = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
-_HEADERS: Final = {
-    "Cache-Control": "no-store",
-    "Content-Security-Policy": (
+_HEADERS: Final[list[Header]] = [
+    (b"cache-control", b"no-store"),
+    (
+        b"content-security-policy",
         f"default-src 'none'; style-src 'sha256-{_STYLE_HASH}'; form-action 'self'; "
-        "frame-ancestors 'none'; base-uri 'none'"
+        "frame-ancestors 'none'; base-uri 'none'".encode(),
     ),
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-    "X-Robots-Tag": "noindex",
-}
-_STAY: Final = "Digests are still made, and stay in your library."
-_BUTTON: Final = '<form method="post"><button>Stop the letters</button></form>'
-_ASK: Final = ("Stop these letters?", f"<p>Only the letters end. {_STAY}</p>{_BUTTON}")
-_DONE: Final = ("No more letters", f"<p>That is all; there is nothing else to do. {_STAY}</p>")
-_UNKNOWN: Final = (
-    "This link leads nowhere",
-    "<p>It is not whole, or its account is gone. The end of each letter has the right one.</p>",
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-robots-tag", b"noindex"),
+]
+_HTML: Final = "text/html; charset=utf-8"
+_PLAIN: Final = "text/plain; charset=utf-8"
+_DIGESTS_STAY: Final = "New digests still appear in your library."
+_BUTTON: Final = '<form method="post"><button>Stop the emails</button></form>'
+_ASK: Final = (
+    "Stop these emails?",
+    f"<p>You will get no more digests by email. {_DIGESTS_STAY}</p>{_BUTTON}",
 )
-_LATER: Final = ("Not now", "<p>The library cannot be reached. Please try again in a minute.</p>")
+_DONE: Final = (
+    "You are unsubscribed",
+    f"<p>You will get no more digests by email. {_DIGESTS_STAY}</p>",
+)
+_UNKNOWN: Final = (
+    "This link is not valid",
+    (
+        "<p>It is incomplete, or its account was deleted. "
+        "Use the link at the end of your latest email.</p>"
+    ),
+)
+_UNAVAILABLE: Final = (
+    "Please try again",
+    "<p>The service cannot reach its database. Please try again in a minute.</p>",
+)
 
 
-def pages(digests: Digests) -> Router:
-    async def unsubscribe(request: Request) -> Response:
-        try:
-            return await _answer(digests, request)
-        except Refusal as refused:
-            return _page(_LATER, refused.status, refused.headers)
+def pages(digests: Digests, metrics: RequestMetrics) -> Pipeline:
+    async def show(request: Request) -> Reply:
+        account_id = await digests.holder(request.path_params["token"])
+        return _page(_UNKNOWN, _NOT_FOUND) if account_id is None else _page(_ASK)
 
-    return Router(
-        [Route(PREFIX + "/{token}", unsubscribe, methods=["GET", "POST"])], redirect_slashes=False
+    async def unsubscribe(request: Request) -> Reply:
+        account_id = await digests.holder(request.path_params["token"])
+        if account_id is None:
+            return _page(_UNKNOWN, _NOT_FOUND)
+        await digests.unsubscribe(account_id)
+        return _page(_DONE)
+
+    handlers = {"GET": show, "HEAD": show, "POST": unsubscribe}
+    routed = RoutedPath(PREFIX + "/{token}", handlers, ", ".join(handlers))
+
+    def find(path: str) -> tuple[RoutedPath | None, dict[str, Any]]:
+        token = path.removeprefix(PREFIX + "/")
+        return (None, {}) if not token or "/" in token else (routed, {"token": token})
+
+    surface = Surface(
+        find=find,
+        phrase_refusal=_phrase_refusal,
+        extra_headers=lambda _request, _reply: (),
+        reads_bodies=False,
     )
+    return Pipeline(surface, metrics)
 
 
-async def _answer(digests: Digests, request: Request) -> Response:
-    account_id = await digests.holder(request.path_params["token"])
-    if account_id is None:
-        return _page(_UNKNOWN, _NOT_FOUND)
-    if request.method != "POST":
-        return _page(_ASK)
-    await digests.unsubscribe(account_id)
-    return _page(_DONE)
+def _phrase_refusal(refused: Refusal, _: Request) -> Reply:
+    headers = [(k.lower().encode(), v.encode()) for k, v in refused.headers.items()]
+    if refused.code is Code.SERVICE_UNAVAILABLE:
+        return _page(_UNAVAILABLE, refused.status, headers)
+    return _reply(refused.status, headers, _PLAIN, f"{refused.sentence}\n")
 
 
-def _page(
-    said: tuple[str, str], status: int = 200, headers: dict[str, str] | None = None
-) -> Response:
+def _page(said: tuple[str, str], status: int = 200, headers: list[Header] | None = None) -> Reply:
     title, body = said
     text = (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -83,4 +108,12 @@ def _page(
         f"<title>{title}</title><style>{_STYLE}</style></head>"
         f"<body><main><h1>{title}</h1>{body}</main></body></html>\n"
     )
-    return HTMLResponse(text, status, headers={**_HEADERS, **(headers or {})})
+    return _reply(status, headers or [], _HTML, text)
+
+
+def _reply(status: int, headers: list[Header], media_type: str, text: str) -> Reply:
+    body = text.encode()
+    length = (b"content-length", b"%d" % len(body))
+    return Reply(
+        status, [*_HEADERS, *headers, length, (b"content-type", media_type.encode())], body
+    )

@@ -62,7 +62,7 @@ def of_version(table: Iterable[Deprecation], version: str) -> Deprecation | None
     return next(rows, None)
 
 
-def notices(
+def headers_by_route(
     table: Sequence[Deprecation], routes: Iterable[Route], site_origin: str
 ) -> Mapping[Route, list[Header]]:
     """The headers of each deprecated route. Raises for a row that must not be served."""

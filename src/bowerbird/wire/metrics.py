@@ -16,7 +16,7 @@ from prometheus_client.registry import Collector
 
 _SECONDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0)
 _UNFINISHED: Final = ("pending", "processing")
-_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})
+METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})
 
 
 class RequestMetrics(Collector):
@@ -42,7 +42,7 @@ class RequestMetrics(Collector):
         self._followed.append((name, help, read, is_counter))
 
     def observe(self, route: str, method: str, status: int, seconds: float) -> None:
-        self._requests[route, method if method in _METHODS else "other", status] += 1
+        self._requests[route, method if method in METHODS else "other", status] += 1
         buckets = self._buckets.get(route)
         if buckets is None:
             buckets = self._buckets[route] = [0] * (len(_SECONDS) + 1)

@@ -1,4 +1,4 @@
-"""Names for requests: the caller's own where it sends one, else one of ours."""
+"""Request ids: the one that the client sent where it is valid, otherwise a new one."""
 
 import itertools
 import re
@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Mapping
 from typing import Final
 
-_SENT: Final = re.compile(rb"[A-Za-z0-9_.:-]{1,128}")
+_VALID: Final = re.compile(rb"[A-Za-z0-9_.:-]{1,128}")
 
 
 class RequestIds:
@@ -14,8 +14,8 @@ class RequestIds:
         self._start = secrets.token_hex(6)
         self._count = itertools.count(1)
 
-    def of(self, headers: Mapping[bytes, bytes]) -> bytes:
-        sent = headers.get(b"x-request-id", b"")
-        if _SENT.fullmatch(sent):
-            return sent
-        return f"{self._start}-{next(self._count)}".encode()
+    def of(self, headers: Mapping[bytes, bytes]) -> str:
+        sent = headers.get(b"x-request-id")
+        if sent is not None and _VALID.fullmatch(sent):
+            return sent.decode()
+        return f"{self._start}-{next(self._count)}"

@@ -1,39 +1,37 @@
-"""The address of the tool server: origin, key, size, one message, one answer, one log line.
+"""The HTTP endpoint of the tool server: checks the Origin, takes one message, sends one response.
 
-The same keys and the same refusal of a wrong one as the API. The protocol's own part is loaded
-with the first message that comes with a key.
+Authentication is the API's, and so are its 401 responses. The protocol code is loaded with the
+first authenticated message.
 """
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
 from contextlib import suppress
 from typing import Any, Final, Protocol
 
-import structlog
 from starlette.types import Receive, Scope, Send
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.toolserver.protocol.messages import INVALID_REQUEST, failure
 from bowerbird.toolserver.protocol.tool_calls import ToolCaller
 from bowerbird.wire import bodies, envelope
-from bowerbird.wire.auth import Authenticator
 from bowerbird.wire.metrics import RequestMetrics
+from bowerbird.wire.pipeline import Authenticate, Pipeline, Request, RoutedPath, Surface
 from bowerbird.wire.replies import PREFLIGHT, Header, Reply
-from bowerbird.wire.request_ids import RequestIds
 
-# Below this nobody is asked whether the client is still there: most answers are sooner.
-_SOON_S: Final = 0.05
-_ALLOW: Final = (b"allow", b"POST, OPTIONS")
+# Most responses are ready sooner, and need no watch on the connection.
+_WATCH_AFTER_S: Final = 0.05
+_ALLOW: Final = "POST, OPTIONS"
 _HEADERS: Final = (
     b"Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name, "
     b"Mcp-Session-Id, Last-Event-ID, X-Request-Id"
 )
-_MOST_HEADER_BYTES: Final = 32 * 1024
+# A client of the protocol expects these as JSON-RPC errors.
+_MESSAGE_FAULTS: Final = frozenset({Code.INVALID_REQUEST, Code.PAYLOAD_TOO_LARGE})
 
 
 class Answers(Protocol):
-    """What answers a message, once it is loaded."""
+    """Answers messages. Loaded with the first one."""
 
     async def answer(self, body: bytes, headers: Sequence[Header], caller: ToolCaller) -> Reply: ...
 
@@ -44,129 +42,88 @@ class ToolServer:
         path: str,
         load: Callable[[], Answers],
         *,
-        authenticate: Authenticator,
+        authenticate: Authenticate,
         origins: Collection[str],
-        measures: RequestMetrics,
+        metrics: RequestMetrics,
         upgrade_url: str,
-        note_use: Callable[[int], None] = lambda _: None,
+        record_use: Callable[[int], None] = lambda _: None,
     ) -> None:
         self.path = path
         self._load = load
         self._loaded: Answers | None = None
         self._loading = asyncio.Lock()
-        self._authenticate = authenticate
         self._origins = {origin.encode() for origin in origins}
-        self._measures = measures
         self._upgrade_url = upgrade_url
-        # The tools call the version that they are built on.
-        self._note_use = note_use
-        self._ids = RequestIds()
-        self._log = structlog.get_logger().bind()
+        routed = RoutedPath(path, {"POST": self._handle}, _ALLOW)
+        surface = Surface(
+            find=lambda _: (routed, {}),
+            phrase_refusal=self._phrase_refusal,
+            extra_headers=lambda request, _: _cors(request.headers.get(b"origin"), self._origins),
+            on_arrival=self._check_origin,
+            preflight=lambda _: Reply(204, [(b"allow", _ALLOW.encode())]),
+            authenticate=authenticate,
+            # A tool call counts as a use of the API version that the tools are built on.
+            record_use=record_use,
+            initial_route=path,
+            metrics_route=lambda request: f"{path} {_log_fields(request)['called']}",
+            log_fields=_log_fields,
+        )
+        self._pipeline = Pipeline(surface, metrics)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        started = time.perf_counter()
-        headers: dict[bytes, bytes] = dict(scope["headers"])
-        call = _Call(scope["method"], headers, self._ids.of(headers).decode())
-        reply = await self._reply(scope, receive, call)
-        if reply is not None:
-            shown = [*reply.headers, (b"x-request-id", call.request_id.encode())]
-            shown += _cors(headers.get(b"origin"), self._origins)
-            await send({"type": "http.response.start", "status": reply.status, "headers": shown})
-            body = b"" if call.method == "HEAD" else reply.body
-            await send({"type": "http.response.body", "body": body})
-        self._note(call, reply, time.perf_counter() - started)
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        return self._pipeline(scope, receive, send)
 
-    async def _reply(self, scope: Scope, receive: Receive, call: "_Call") -> Reply | None:
-        try:
-            return await self._answer(scope, receive, call)
-        except Refusal as refused:
-            if refused.code is Code.SERVICE_UNAVAILABLE:
-                self._log.error("unavailable", route=self.path, cause=repr(refused.__cause__))
-            return envelope.refusal(refused, self._upgrade_url)
-        except Exception:  # noqa: BLE001 - whatever it is, the caller gets the envelope
-            self._log.exception("fault", reference=call.request_id, route=self.path)
-            return envelope.refusal(envelope.fault(call.request_id), self._upgrade_url)
+    async def _check_origin(self, request: Request) -> Reply | None:
+        origin = request.headers.get(b"origin")
+        if origin is None or origin in self._origins:
+            return None
+        return failure(403, None, INVALID_REQUEST, "Requests from this Origin are not allowed.")
 
-    async def _answer(self, scope: Scope, receive: Receive, call: "_Call") -> Reply | None:
-        origin = call.headers.get(b"origin")
-        if origin is not None and origin not in self._origins:
-            return failure(403, None, INVALID_REQUEST, "Requests from this Origin are not served.")
-        if call.method == "OPTIONS":
-            return Reply(204, [_ALLOW])
-        if len(b"".join(map(b"".join, scope["headers"]))) > _MOST_HEADER_BYTES:
-            return failure(400, None, INVALID_REQUEST, "The request's headers are too large.")
-        account = await self._authenticate(call.headers.get(b"authorization"))
-        call.caller = ToolCaller(account, call.request_id)
-        self._note_use(account.account_id)
-        if call.method != "POST":
-            raise Refusal(
-                Code.METHOD_NOT_ALLOWED,
-                "The tool server answers each POST by itself; it has no stream and no session.",
-                {"Allow": "POST, OPTIONS"},
-            )
-        if refused := _unreadable(call.headers):
+    def _phrase_refusal(self, refused: Refusal, _: Request) -> Reply:
+        if refused.code in _MESSAGE_FAULTS:
+            return failure(refused.status, None, INVALID_REQUEST, refused.sentence)
+        return envelope.refusal(refused, self._upgrade_url)
+
+    async def _handle(self, request: Request) -> Reply | None:
+        if refused := _unreadable(request.headers):
             return refused
-        try:
-            body = await bodies.read(receive, call.headers.get(b"content-encoding", b""))
-        except Refusal as refusal:
-            return failure(refusal.status, None, INVALID_REQUEST, refusal.sentence)
+        body = await bodies.read(request.receive, request.headers.get(b"content-encoding", b""))
+        assert request.account is not None
+        caller = request.state = ToolCaller(request.account, request.request_id)
         answers = self._loaded or await self._first()
-        return await _unless_gone(receive, answers.answer(body, scope["headers"], call.caller))
+        answering = answers.answer(body, request.scope["headers"], caller)
+        return await _unless_gone(request.receive, answering)
 
     async def _first(self) -> Answers:
         async with self._loading:
             if self._loaded is None:
-                # On a thread: other requests are answered meanwhile.
+                # On a thread, so that the event loop handles other requests until then.
                 self._loaded = await asyncio.to_thread(self._load)
             return self._loaded
 
-    def _note(self, call: "_Call", reply: Reply | None, seconds: float) -> None:
-        # What a client closed before its answer is counted as servers use to.
-        status = 499 if reply is None else reply.status
-        caller = call.caller
-        called = caller.called if caller else "unknown"
-        self._measures.observe(f"{self.path} {called}", call.method, status, seconds)
-        self._log.info(
-            "request",
-            id=call.request_id,
-            method=call.method,
-            route=self.path,
-            called=called,
-            refused=caller.refused if caller else "",
-            status=status,
-            ms=round(seconds * 1000, 2),
-            bytes=0 if reply is None else len(reply.body),
-            account=caller.account.account_id if caller else None,
-        )
 
-
-class _Call:
-    """One request, as far as it is known."""
-
-    __slots__ = ("caller", "headers", "method", "request_id")
-
-    def __init__(self, method: str, headers: dict[bytes, bytes], request_id: str) -> None:
-        self.method = method
-        self.headers = headers
-        self.request_id = request_id
-        self.caller: ToolCaller | None = None
+def _log_fields(request: Request) -> dict[str, Any]:
+    caller: ToolCaller | None = request.state
+    if caller is None:
+        return {"called": "unknown", "refused": ""}
+    return {"called": caller.called, "refused": caller.refused}
 
 
 def _unreadable(headers: dict[bytes, bytes]) -> Reply | None:
-    """Refuses a body of another kind, and a client that takes no JSON."""
+    """Refuses a body that is not JSON, and a client that does not accept JSON."""
     kind = headers.get(b"content-type", b"").split(b";")[0].strip().lower()
     if kind != b"application/json":
         return failure(415, None, INVALID_REQUEST, "Content-Type must be application/json.")
-    taken = {
+    accepted = {
         part.split(b";")[0].strip().lower() for part in headers.get(b"accept", b"").split(b",")
     }
-    if not taken & {b"", b"*/*", b"application/*", b"application/json"}:
-        return failure(406, None, INVALID_REQUEST, "Accept must name application/json.")
+    if not accepted & {b"", b"*/*", b"application/*", b"application/json"}:
+        return failure(406, None, INVALID_REQUEST, "Accept must include application/json.")
     return None
 
 
 def _cors(origin: bytes | None, allowed: Collection[bytes]) -> list[Header]:
-    """What a web page of an allowed origin needs to be let through by its browser."""
+    """Headers with which a browser lets a page of an allowed origin call."""
     if origin is None or origin not in allowed:
         return []
     return [
@@ -179,12 +136,12 @@ def _cors(origin: bytes | None, allowed: Collection[bytes]) -> list[Header]:
 
 
 async def _unless_gone(receive: Receive, work: Coroutine[Any, Any, Reply]) -> Reply | None:
-    """The answer; None, and nothing left running, when the client goes before it is there."""
+    """The response; None when the client leaves first, and then `work` is cancelled."""
     task = asyncio.create_task(work)
     try:
-        await asyncio.wait((task,), timeout=_SOON_S)
+        await asyncio.wait((task,), timeout=_WATCH_AFTER_S)
         if not task.done():
-            await _either(task, _gone(receive))
+            await _either(task, _client_left(receive))
         return task.result() if task.done() else None
     finally:
         if not task.done():
@@ -201,6 +158,6 @@ async def _either(task: "asyncio.Task[Reply]", other: Awaitable[None]) -> None:
         watching.cancel()
 
 
-async def _gone(receive: Receive) -> None:
+async def _client_left(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass

@@ -1,4 +1,4 @@
-// A button that copies the text of a block of code.
+// Adds a copy button to every code block.
 "use strict";
 
 for (const block of document.querySelectorAll(".code")) {

@@ -1,0 +1,242 @@
+"""The steps that every HTTP request takes, on every surface: REST, sandbox, tool server, site.
+
+A surface passes its own parts in as a `Surface`. The order of refusals is fixed: 401, then 404 and
+405 for the path, then 413, then those of the handler.
+"""
+
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from typing import Any, Final
+
+import structlog
+from msgspec import Struct
+from starlette.types import Receive, Scope, Send
+
+from bowerbird import errors
+from bowerbird.errors import Code, Refusal
+from bowerbird.model.accounts import Account
+from bowerbird.wire import bodies, envelope, streaming
+from bowerbird.wire.metrics import METHODS, RequestMetrics
+from bowerbird.wire.replies import Header, Reply
+from bowerbird.wire.request_ids import RequestIds
+
+MAX_HEADER_BYTES: Final = 32 * 1024
+MAX_BODY_BYTES: Final = bodies.MOST_BYTES
+_MAX_LENGTH_DIGITS: Final = len(str(MAX_BODY_BYTES))
+# nginx's status for a client that closed the connection before it had its response.
+_CLIENT_LEFT: Final = 499
+
+# Returns the account that the Authorization header names; raises a refusal otherwise.
+Authenticate = Callable[[bytes | None], Awaitable[Account]]
+
+
+class Request(Struct):
+    """One request on its way through the pipeline."""
+
+    scope: Scope
+    # Reads the body. A surface may replace it, for example to limit the time.
+    receive: Receive
+    method: str
+    path: str
+    headers: dict[bytes, bytes]
+    request_id: str
+    # Label for log and metrics: a path template, never the path itself.
+    route: str
+    path_params: dict[str, Any]
+    route_headers: Sequence[Header] = ()
+    account: Account | None = None
+    # Called once the response is sent, or the client is gone.
+    on_end: Callable[[], None] | None = None
+    # Kept by the surface between its handler and its `log_fields`.
+    state: Any = None
+
+
+# None means that the client left before its response was ready.
+Handler = Callable[[Request], Awaitable[Reply | None]]
+
+
+class RoutedPath(Struct, frozen=True):
+    """What is served under one path template."""
+
+    route: str
+    handlers: Mapping[str, Handler]
+    allow: str
+    is_public: bool = False
+    # By method: sent with every response, refusals included.
+    headers: Mapping[str, list[Header]] = {}
+
+
+class Surface(Struct, frozen=True, kw_only=True):
+    """The parts of the pipeline in which surfaces differ."""
+
+    # The entry for a path and the values of its parameters.
+    find: Callable[[str], tuple[RoutedPath | None, dict[str, Any]]]
+    phrase_refusal: Callable[[Refusal, Request], Reply]
+    extra_headers: Callable[[Request, Reply], Sequence[Header]]
+    # Runs first, before the size of the headers is checked. May refuse, or reply by itself.
+    on_arrival: Callable[[Request], Awaitable[Reply | None]] | None = None
+    # Replies to OPTIONS; None passes the request on, as any other method.
+    preflight: Callable[[RoutedPath | None], Reply | None] = lambda _: None
+    # None means that everybody may call.
+    authenticate: Authenticate | None = None
+    record_use: Callable[[int], None] = lambda _: None
+    reads_bodies: bool = True
+    # Time in which the client must have taken its response, in seconds.
+    response_limit_s: float | None = None
+    # Logged until the caller is known and the path is found.
+    initial_route: str = "unknown"
+    metrics_route: Callable[[Request], str] | None = None
+    log_fields: Callable[[Request], dict[str, Any]] | None = None
+
+
+class Pipeline:
+    """Serves one surface as an ASGI application."""
+
+    def __init__(self, surface: Surface, metrics: RequestMetrics) -> None:
+        self._surface = surface
+        self._metrics = metrics
+        self._ids = RequestIds()
+        # Bound once: the lazy logger looks its configuration up for every line.
+        self._log = structlog.get_logger().bind()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started = time.perf_counter()
+        headers: dict[bytes, bytes] = dict(scope["headers"])
+        request = Request(
+            scope,
+            receive,
+            scope["method"],
+            scope["path"],
+            headers,
+            self._ids.of(headers),
+            self._surface.initial_route,
+            {},
+        )
+        status, size = _CLIENT_LEFT, 0
+        try:
+            reply = await self._reply(request)
+            if reply is not None:
+                await self._send(request, reply, receive, send)
+                status, size = reply.status, len(reply.body)
+        except streaming.NotTaken:
+            limit_s = self._surface.response_limit_s
+            self._log.info("not taken", route=request.route, limit_s=limit_s)
+        finally:
+            if request.on_end is not None:
+                request.on_end()
+            self._record(request, status, size, time.perf_counter() - started)
+
+    async def _reply(self, request: Request) -> Reply | None:
+        try:
+            return await self._handle(request)
+        except Refusal as refused:
+            if refused.code is Code.SERVICE_UNAVAILABLE:
+                cause = repr(refused.__cause__)
+                self._log.error("unavailable", route=request.route, cause=cause)
+            return self._surface.phrase_refusal(refused, request)
+        except Exception:  # noqa: BLE001 - the caller gets a response to every fault
+            self._log.exception("fault", reference=request.request_id, route=request.route)
+            return self._surface.phrase_refusal(envelope.fault(request.request_id), request)
+
+    async def _handle(self, request: Request) -> Reply | None:
+        surface = self._surface
+        if surface.on_arrival is not None:
+            reply = await surface.on_arrival(request)
+            if reply is not None:
+                return reply
+        path, request.path_params = surface.find(request.path)
+        if path is not None and path.headers:
+            request.route_headers = path.headers.get(request.method, ())
+        _check_header_size(request)
+        if request.method == "OPTIONS" and (reply := surface.preflight(path)) is not None:
+            return reply
+        if surface.authenticate is not None and (path is None or not path.is_public):
+            account = await surface.authenticate(request.headers.get(b"authorization"))
+            request.account = account
+            surface.record_use(account.account_id)
+        return await self._handler(path, request)(request)
+
+    def _handler(self, path: RoutedPath | None, request: Request) -> Handler:
+        if path is None:
+            raise Refusal(Code.NOT_FOUND, f"No such path: {errors.shown(request.path)}.")
+        request.route = path.route
+        handler = path.handlers.get(request.method)
+        if handler is None:
+            raise _not_allowed(request.method, path.allow)
+        if self._surface.reads_bodies:
+            _check_body_size(request.headers.get(b"content-length"))
+        return handler
+
+    async def _send(self, request: Request, reply: Reply, receive: Receive, send: Send) -> None:
+        surface = self._surface
+        if surface.response_limit_s is not None:
+            send = streaming.in_time(send, surface.response_limit_s)
+        headers = [
+            *reply.headers,
+            *request.route_headers,
+            *surface.extra_headers(request, reply),
+            (b"x-request-id", request.request_id.encode()),
+        ]
+        await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+        if reply.stream is not None:
+            await self._stream(reply.stream, receive, send, request)
+        else:
+            body = b"" if request.method == "HEAD" else reply.body
+            await send({"type": "http.response.body", "body": body})
+
+    async def _stream(
+        self, pieces: AsyncIterator[bytes], receive: Receive, send: Send, request: Request
+    ) -> None:
+        try:
+            await streaming.send_all(pieces, receive, send, is_head=request.method == "HEAD")
+        except streaming.NotTaken:
+            raise
+        except Exception:  # noqa: BLE001 - the status is sent; only the missing end shows the fault
+            self._log.exception("broken off", reference=request.request_id)
+
+    def _record(self, request: Request, status: int, size: int, seconds: float) -> None:
+        surface = self._surface
+        named = surface.metrics_route
+        route = request.route if named is None else named(request)
+        self._metrics.observe(route, request.method, status, seconds)
+        # Keys, texts and cursors are never logged.
+        self._log.info(
+            "request",
+            id=request.request_id,
+            method=request.method,
+            route=request.route,
+            **({} if surface.log_fields is None else surface.log_fields(request)),
+            status=status,
+            ms=round(seconds * 1000, 2),
+            bytes=size,
+            account=request.account.account_id if request.account else None,
+        )
+
+
+def _not_allowed(method: str, allow: str) -> Refusal:
+    name = method if method in METHODS else errors.shown(method)
+    use = " or ".join(allow.rsplit(", ", 1))
+    return Refusal(
+        Code.METHOD_NOT_ALLOWED, f"Method {name} is not allowed; use {use}.", {"Allow": allow}
+    )
+
+
+def _check_header_size(request: Request) -> None:
+    if sum([len(name) + len(value) for name, value in request.scope["headers"]]) > MAX_HEADER_BYTES:
+        raise Refusal(
+            Code.INVALID_REQUEST,
+            f"The request's headers are larger than {MAX_HEADER_BYTES // 1024} KiB.",
+        )
+
+
+def _check_body_size(content_length: bytes | None) -> None:
+    if content_length is None:
+        return
+    if not content_length.isdigit():
+        raise errors.invalid("Content-Length", "must be a whole number of bytes")
+    # Digits are counted first: int() refuses text of thousands of digits.
+    digits = content_length.lstrip(b"0")
+    if len(digits) > _MAX_LENGTH_DIGITS or int(digits or b"0") > MAX_BODY_BYTES:
+        raise Refusal(
+            Code.PAYLOAD_TOO_LARGE, f"The body is larger than {MAX_BODY_BYTES // 1024} KiB."
+        )

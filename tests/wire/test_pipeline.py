@@ -1,0 +1,164 @@
+"""Every surface takes its requests through the same steps: same refusals, one log line each."""
+
+from collections.abc import AsyncIterator, Iterator, MutableMapping
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from structlog.testing import capture_logs
+
+from bowerbird.storage.database import Database, Transaction
+from tests.support import service as services
+from tests.support.service import Service
+
+pytestmark = pytest.mark.anyio
+
+Lines = list[MutableMapping[str, Any]]
+FIELDS = {"event", "log_level", "id", "method", "route", "status", "ms", "bytes", "account"}
+OWN_FIELDS = {"tool server": {"called", "refused"}}
+TOKEN = f"1-{'0' * 32}"
+# By surface: a path that exists, the route that the log names for it, and a path that does not.
+PATHS = {
+    "REST": ("/v1/bookmarks/42", "/v1/bookmarks/{post_id}", "/v1/nothing"),
+    "sandbox": ("/v1/sandbox/bookmarks/42", "/v1/sandbox/bookmarks/{post_id}", "/v1/sandbox"),
+    "site": ("/docs", "/docs", "/nothing"),
+    "unsubscribe page": (f"/unsubscribe/{TOKEN}", "/unsubscribe/{token}", "/unsubscribe"),
+    "tool server": ("/mcp", "/mcp", None),
+}
+TOO_LARGE = {"X-Large": "x" * 33_000}
+
+
+@pytest.fixture
+async def service(sqlite: Database, tmp_path: Path) -> AsyncIterator[Service]:
+    built = await services.build(sqlite, data_dir=tmp_path)
+    yield built
+    for client in (built.alice.client, built.bob.client, built.free.client, built.nobody):
+        await client.aclose()
+
+
+@pytest.fixture
+def logged() -> Iterator[Lines]:
+    with capture_logs() as lines:
+        yield lines
+
+
+def one_line(lines: Lines, surface: str) -> MutableMapping[str, Any]:
+    """The line of the only request that was made."""
+    (line,) = [line for line in lines if line["event"] == "request"]
+    assert set(line) == FIELDS | OWN_FIELDS.get(surface, set())
+    assert line["id"] == "the-id"
+    assert line["log_level"] == "info"
+    return line
+
+
+def counted(service: Service, route: str, method: str, status: int) -> float | None:
+    labels = {"route": route, "method": method, "status": str(status)}
+    return service.app.metrics.registry.get_sample_value("bowerbird_requests_total", labels)
+
+
+async def ask(client: httpx.AsyncClient, method: str, path: str, **headers: str) -> httpx.Response:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    response = await client.request(method, path, headers={"X-Request-Id": "the-id", **named})
+    assert response.headers["x-request-id"] == "the-id"
+    return response
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "OPTIONS", "BREW"])
+@pytest.mark.parametrize("surface", PATHS)
+async def test_too_large_headers_are_refused_everywhere(
+    service: Service, logged: Lines, surface: str, method: str
+) -> None:
+    path = PATHS[surface][0]
+
+    response = await ask(service.nobody, method, path, **TOO_LARGE)
+
+    assert response.status_code == 400
+    if method != "HEAD":
+        assert "The request's headers are larger than 32 KiB." in response.text
+    line = one_line(logged, surface)
+    assert (line["method"], line["status"], line["account"]) == (method, 400, None)
+    assert line["route"] == ("/mcp" if surface == "tool server" else "unknown")
+
+
+@pytest.mark.parametrize("surface", PATHS)
+async def test_another_method_is_refused_everywhere(
+    service: Service, logged: Lines, surface: str
+) -> None:
+    path, route, _ = PATHS[surface]
+
+    response = await ask(service.alice.client, "BREW", path)
+
+    assert response.status_code == 405
+    *most, last = response.headers["allow"].split(", ")
+    sentence = f"Method 'BREW' is not allowed; use {', '.join(most)} or {last}."
+    assert sentence in response.text
+    line = one_line(logged, surface)
+    assert (line["method"], line["route"], line["status"]) == ("BREW", route, 405)
+    assert line["bytes"] == len(response.content)
+    metric_route = "/mcp unknown" if surface == "tool server" else route
+    assert counted(service, metric_route, "other", 405) == 1
+
+
+@pytest.mark.parametrize("accept", ["*/*", "text/html"])
+@pytest.mark.parametrize("surface", [name for name, row in PATHS.items() if row[2]])
+async def test_an_unknown_path_is_not_found_everywhere(
+    service: Service, logged: Lines, surface: str, accept: str
+) -> None:
+    path = PATHS[surface][2]
+    assert path
+
+    response = await ask(service.alice.client, "GET", path, Accept=accept)
+
+    assert response.status_code == 404
+    line = one_line(logged, surface)
+    assert (line["route"], line["status"]) == ("unknown", 404)
+    assert counted(service, "unknown", "GET", 404) == 1
+
+
+@pytest.mark.parametrize("surface", ["REST", "tool server"])
+async def test_a_request_without_a_key_is_refused_before_its_path_and_method(
+    service: Service, logged: Lines, surface: str
+) -> None:
+    path, _, unknown = PATHS[surface]
+
+    response = await ask(service.nobody, "BREW", unknown or path, Content_Length="9999999")
+
+    assert response.status_code == 401
+    line = one_line(logged, surface)
+    assert (line["status"], line["account"]) == (401, None)
+
+
+@pytest.mark.parametrize("surface", ["REST", "sandbox", "tool server"])
+async def test_a_too_large_body_is_refused_by_its_announced_length(
+    service: Service, logged: Lines, surface: str
+) -> None:
+    path = {"REST": "/v1/labels/add", "sandbox": "/v1/sandbox/labels/add"}.get(surface, "/mcp")
+
+    response = await ask(service.alice.client, "POST", path, Content_Length="9999999")
+
+    assert response.status_code == 413
+    assert "The body is larger than 1024 KiB." in response.text
+    line = one_line(logged, surface)
+    assert (line["route"], line["status"]) == (path, 413)
+    assert line["account"] == (None if surface == "sandbox" else service.alice.account_id)
+
+
+@pytest.mark.parametrize("surface", ["REST", "tool server", "unsubscribe page"])
+async def test_a_fault_is_logged_with_the_reference_that_the_caller_gets(
+    service: Service, logged: Lines, surface: str
+) -> None:
+    async def drop_tables(transaction: Transaction) -> None:
+        for table in ("api_key", "digest_preference"):
+            await transaction.run(f"DROP TABLE {table}", {})
+
+    await service.database.write(drop_tables)
+
+    response = await ask(service.alice.client, "POST", PATHS[surface][0])
+
+    assert response.status_code == 500
+    assert "logged under the reference the-id." in response.text
+    assert one_line(logged, surface)["status"] == 500
+    (fault,) = [line for line in logged if line["event"] == "fault"]
+    assert fault["reference"] == "the-id"
+    assert fault["exc_info"]
