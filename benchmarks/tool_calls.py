@@ -63,15 +63,15 @@ def _compared(options: Options, server: Server, bare: Server, key: str, version:
 
 def _stdio(server: Server, key: str) -> Iterator[Row]:
     direct, piped = [], []
-    with Client(server.port) as client, _bridge(server, key) as bridge:
+    with Client(server.port) as client, _pump(server, key) as pump:
         request = _request(server.port, key, "2025-11-25")
-        _ask(bridge, "initialize", _HELLO)
+        _ask(pump, "initialize", _HELLO)
         for _ in track(range(_CALLS), description="Calling through stdio"):
             started = time.perf_counter()
             client.send(request)
             direct.append(time.perf_counter() - started)
             started = time.perf_counter()
-            _ask(bridge, "tools/call", _PARAMS)
+            _ask(pump, "tools/call", _PARAMS)
             piped.append(time.perf_counter() - started)
     added = (statistics.median(piped) - statistics.median(direct)) * 1000
     detail = f"{statistics.median(piped) * 1000:.2f} ms with it, medians of {_CALLS}"
@@ -83,12 +83,12 @@ def _stdio(server: Server, key: str) -> Iterator[Row]:
 
 def _start() -> float:
     started = time.perf_counter()
-    with _bridge(None, "") as bridge:
-        _ask(bridge, "initialize", _HELLO)
+    with _pump(None, "") as pump:
+        _ask(pump, "initialize", _HELLO)
         return time.perf_counter() - started
 
 
-def _bridge(server: Server | None, key: str) -> "subprocess.Popen[bytes]":
+def _pump(server: Server | None, key: str) -> "subprocess.Popen[bytes]":
     address = "" if server is None else f"http://127.0.0.1:{server.port}/mcp"
     environment = {"PYTHONPATH": str(_PACKAGE), "SERVICE_TOKEN": key, "SERVICE_URL": address}
     return subprocess.Popen(
@@ -100,13 +100,13 @@ def _bridge(server: Server | None, key: str) -> "subprocess.Popen[bytes]":
     )
 
 
-def _ask(bridge: "subprocess.Popen[bytes]", method: str, params: Any) -> Any:
-    assert bridge.stdin
-    assert bridge.stdout
+def _ask(pump: "subprocess.Popen[bytes]", method: str, params: Any) -> Any:
+    assert pump.stdin
+    assert pump.stdout
     message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-    bridge.stdin.write(msgspec.json.encode(message) + b"\n")
-    bridge.stdin.flush()
-    return msgspec.json.decode(bridge.stdout.readline())
+    pump.stdin.write(msgspec.json.encode(message) + b"\n")
+    pump.stdin.flush()
+    return msgspec.json.decode(pump.stdout.readline())
 
 
 def _result(server: Server, key: str) -> Any:
