@@ -120,6 +120,10 @@ def unavailable(sentence: str, retry_after_s: int = 5) -> Refusal:
     return Refusal(Code.SERVICE_UNAVAILABLE, sentence, {"Retry-After": str(retry_after_s)})
 
 
+def stopping() -> Refusal:
+    return unavailable("The service is stopping.")
+
+
 def shown(value: str, most: int = 80) -> str:
     """A received value as it may stand in a sentence: quoted, escaped and cut."""
     return ascii(value if len(value) <= most else value[:most] + "…").replace("\\u2026", "…")

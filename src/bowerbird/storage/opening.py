@@ -12,7 +12,8 @@ from bowerbird.storage import sqlite_schema
 from bowerbird.storage.database import Database
 from bowerbird.storage.migrations import SchemaProblem
 from bowerbird.storage.postgres import PostgresDatabase, open_pool
-from bowerbird.storage.sqlite import SLOW_READ_LIMIT_S, SqliteDatabase
+from bowerbird.storage.sqlite import SqliteDatabase
+from bowerbird.storage.sqlite_readers import SLOW_READ_LIMIT_S
 from bowerbird.storage.sqlite_schema import FolderLock
 
 _NO_RIGHTS: Final = "See that this user may read and write the folder and its files."

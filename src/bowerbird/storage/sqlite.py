@@ -3,7 +3,6 @@
 import asyncio
 import functools
 from collections.abc import Awaitable, Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -13,15 +12,13 @@ from bowerbird import errors
 from bowerbird.storage import fts5_rank, migrations
 from bowerbird.storage.database import Row, Transaction, Values
 from bowerbird.storage.sqlite_dialect import SqliteDialect
+from bowerbird.storage.sqlite_readers import SLOW_READ_LIMIT_S, SlowReaders
 from bowerbird.storage.sqlite_writer import Writer, translated
 from bowerbird.storage.word_order import WordOrder
 
 T = TypeVar("T")
 
 FILE_NAME: Final = "bowerbird.db"
-SLOW_READ_LIMIT_S: Final = 30.0
-_READER_THREADS: Final = 2
-_INTERRUPT_S: Final = 0.05
 _MAPPED_BYTES: Final = 2**31 - 2**16
 # Waits only for programs that do not take part in the writers' queue, such as the sqlite3 shell.
 _BUSY_MS: Final = 10_000
@@ -41,16 +38,12 @@ class SqliteDatabase(SqliteDialect):
         """`release` is called when the file is closed: it lets go of the folder."""
         file = folder / FILE_NAME
         self._release = release
-        self._slow_read_limit_s = slow_read_limit_s
         read = functools.partial(connect, file, read_only=True, is_mapped=is_mapped)
         self._reader = read()
-        self._slow_readers = [read() for _ in range(_READER_THREADS)]
-        self._readers = (self._reader, *self._slow_readers)
-        self._slow_slots = asyncio.Semaphore(_READER_THREADS)
-        self._threads = ThreadPoolExecutor(_READER_THREADS, thread_name_prefix="sqlite-reader")
+        self._slow_readers = SlowReaders(read, slow_read_limit_s)
         self._writer = Writer(functools.partial(connect, file, is_mapped=is_mapped), folder)
 
-        self.word_order = WordOrder(self._on_reader, self.queries("word_order"))
+        self.word_order = WordOrder(self._slow_readers.run, self.queries("word_order"))
 
     def generation(self) -> int | None:
         return self._writer.generation.settled()
@@ -63,37 +56,7 @@ class SqliteDatabase(SqliteDialect):
             raise translated(error) from error
 
     async def slow_rows(self, sql: str, values: Values) -> Sequence[Row]:
-        return await self._on_reader(lambda c: c.execute(sql, values).fetchall())
-
-    async def _on_reader(self, work: Callable[[apsw.Connection], T]) -> T:
-        """Runs `work` on a reader thread with a connection of its own."""
-        async with self._slow_slots:
-            connection = self._slow_readers.pop()
-            try:
-                return await self._on_thread(connection, work)
-            finally:
-                self._slow_readers.append(connection)
-
-    async def _on_thread(
-        self, connection: apsw.Connection, work: Callable[[apsw.Connection], T]
-    ) -> T:
-        reading = asyncio.get_running_loop().run_in_executor(self._threads, work, connection)
-        try:
-            return await asyncio.wait_for(asyncio.shield(reading), self._slow_read_limit_s)
-        except apsw.InterruptError as error:
-            raise errors.unavailable("The library is being closed.") from error
-        except apsw.Error as error:
-            raise translated(error) from error
-        except (TimeoutError, asyncio.CancelledError) as error:
-            # The connection is free again only when its thread has let go of it; an interrupt
-            # that comes before the thread's statement does is lost.
-            while not reading.done():
-                connection.interrupt()
-                await asyncio.wait([reading], timeout=_INTERRUPT_S)
-            reading.exception()
-            if isinstance(error, TimeoutError):
-                raise errors.unavailable("The read took too long and was stopped.") from None
-            raise
+        return await self._slow_readers.run(lambda c: c.execute(sql, values).fetchall())
 
     async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         return await self._writer.write(work)
@@ -106,13 +69,8 @@ class SqliteDatabase(SqliteDialect):
             raise errors.unavailable(str(problem)) from problem
 
     async def close(self) -> None:
-        ending = asyncio.create_task(asyncio.to_thread(self._threads.shutdown))
-        while not ending.done():
-            for connection in self._readers:
-                connection.interrupt()
-            await asyncio.wait([ending], timeout=_INTERRUPT_S)
-        for connection in self._readers:
-            connection.close()
+        await self._slow_readers.close()
+        self._reader.close()
         # Last, because only a last connection that may write folds the log into the file.
         await asyncio.to_thread(self._writer.close)
         if self._release is not None:

@@ -61,7 +61,7 @@ class Writer:
 
     async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         if self._is_closing:
-            raise errors.unavailable("The service is stopping.")
+            raise errors.stopping()
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[T] = loop.create_future()
         self._jobs.put(_Job(work, loop, answer))
@@ -82,7 +82,7 @@ class Writer:
         # What was asked for at the very moment of closing.
         while not self._jobs.empty():
             if (late := self._jobs.get()) is not None:
-                stopping = errors.unavailable("The service is stopping.")
+                stopping = errors.stopping()
                 self._deliver([_Outcome(late, None, stopping)])
 
     def _deliver(self, outcomes: Sequence[_Outcome]) -> None:

@@ -1,0 +1,77 @@
+"""Slow reads of a SQLite file: a few threads, each read with a connection of its own."""
+
+import asyncio
+import functools
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final, TypeVar
+
+import apsw
+
+from bowerbird import errors
+from bowerbird.storage.sqlite_writer import translated
+
+T = TypeVar("T")
+
+SLOW_READ_LIMIT_S: Final = 30.0
+_THREADS: Final = 2
+_INTERRUPT_S: Final = 0.05
+
+
+class SlowReaders:
+    def __init__(self, connect: Callable[[], apsw.Connection], limit_s: float) -> None:
+        """A read that takes longer than `limit_s` is stopped."""
+        self.connections = tuple(connect() for _ in range(_THREADS))
+        self._idle = list(self.connections)
+        self._limit_s = limit_s
+        self._slots = asyncio.Semaphore(_THREADS)
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="sqlite-reader")
+        self._is_closing = False
+
+    async def run(self, work: Callable[[apsw.Connection], T]) -> T:
+        await self._slots.acquire()
+        if self._is_closing:
+            self._slots.release()
+            raise errors.stopping()
+        connection = self._idle.pop()
+        reading = asyncio.get_running_loop().run_in_executor(self._threads, work, connection)
+        reading.add_done_callback(functools.partial(self._give_back, connection))
+        try:
+            await asyncio.wait((reading,), timeout=self._limit_s)
+        finally:
+            self._interrupt(connection, reading)
+        if not reading.done():
+            raise errors.unavailable("The read took too long and was stopped.")
+        try:
+            return reading.result()
+        except apsw.InterruptError as error:
+            raise errors.stopping() from error
+        except apsw.Error as error:
+            raise translated(error) from error
+
+    async def close(self) -> None:
+        self._is_closing = True
+        ending = asyncio.create_task(asyncio.to_thread(self._threads.shutdown))
+        while not ending.done():
+            for connection in self.connections:
+                connection.interrupt()
+            await asyncio.wait([ending], timeout=_INTERRUPT_S)
+        for connection in self.connections:
+            connection.close()
+
+    def _give_back(self, connection: apsw.Connection, reading: asyncio.Future[Any]) -> None:
+        """Runs when the thread has ended its read, whether or not a caller still waits for it."""
+        self._idle.append(connection)
+        self._slots.release()
+        # Retrieve the exception; asyncio warns otherwise.
+        reading.exception()
+
+    def _interrupt(self, connection: apsw.Connection, reading: asyncio.Future[Any]) -> None:
+        """Interrupts until the thread has ended: an interrupt before its statement starts is lost.
+
+        By timer and not in the caller's task, which may be cancelled a second time.
+        """
+        if not reading.done():
+            connection.interrupt()
+            loop = asyncio.get_running_loop()
+            loop.call_later(_INTERRUPT_S, self._interrupt, connection, reading)
