@@ -73,7 +73,11 @@ class Database(Protocol):
         """Reads what is bounded: keys, pages along an index, counters."""
 
     async def slow_rows(self, sql: str, values: Values) -> Sequence[Row]:
-        """Reads what may take over 5 ms, without holding up other requests."""
+        """Reads what may take over 5 ms, without holding up other requests.
+
+        Accounts take turns: the read belongs to the account that `values` names as `account_id`,
+        or to the service itself if it names none.
+        """
 
     async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         """Runs `work` in one transaction; returns when it is on disk."""

@@ -11,6 +11,7 @@ from bowerbird import errors
 from bowerbird.model.words import Match, WordQuery
 from bowerbird.storage import migrations, queries
 from bowerbird.storage.database import Row, Transaction, Values, WordOrder
+from bowerbird.storage.fair_queue import Bounds, FairQueue
 from bowerbird.storage.words import for_tsquery, vector_text
 
 T = TypeVar("T")
@@ -56,6 +57,11 @@ class PostgresDatabase:
         """`wait_limit_s` bounds the wait for a connection, be it new or in use by others."""
         self._pool = pool
         self._wait_limit_s = wait_limit_s
+        # The other half is left to keys, pages and writes, which take milliseconds.
+        slow = max(1, pool.get_max_size() // 2)
+        self._slow_reads = FairQueue(
+            "database connection", slow, max(1, slow - 1), Bounds(wait_s=wait_limit_s)
+        )
 
     def queries(self, resource: str) -> queries.Queries:
         return queries.load(resource, self.dialect)
@@ -101,7 +107,8 @@ class PostgresDatabase:
             return cast("Sequence[Row]", await connection.fetch(text, *arguments))
 
     async def slow_rows(self, sql: str, values: Values) -> Sequence[Row]:
-        return await self.rows(sql, values)
+        async with self._slow_reads.slot(values.get("account_id")):
+            return await self.rows(sql, values)
 
     async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         failure: BaseException | None = None

@@ -56,7 +56,9 @@ class SqliteDatabase(SqliteDialect):
             raise translated(error) from error
 
     async def slow_rows(self, sql: str, values: Values) -> Sequence[Row]:
-        return await self._slow_readers.run(lambda c: c.execute(sql, values).fetchall())
+        return await self._slow_readers.run(
+            values.get("account_id"), lambda c: c.execute(sql, values).fetchall()
+        )
 
     async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         return await self._writer.write(work)

@@ -1,4 +1,7 @@
-"""Slow reads of a SQLite file: a few threads, each read with a connection of its own."""
+"""Slow reads of a SQLite file: a few threads, shared fairly between accounts.
+
+Each read has a connection of its own while it runs.
+"""
 
 import asyncio
 import functools
@@ -9,12 +12,16 @@ from typing import Any, Final, TypeVar
 import apsw
 
 from bowerbird import errors
+from bowerbird.storage.fair_queue import Bounds, FairQueue, Owner
 from bowerbird.storage.sqlite_writer import translated
 
 T = TypeVar("T")
 
 SLOW_READ_LIMIT_S: Final = 30.0
-_THREADS: Final = 2
+# One account uses at most two of them at the same time, so that two cores are kept busy by one
+# account and the third thread is free for every other account.
+_THREADS: Final = 3
+_THREADS_PER_ACCOUNT: Final = _THREADS - 1
 _INTERRUPT_S: Final = 0.05
 
 
@@ -24,18 +31,15 @@ class SlowReaders:
         self.connections = tuple(connect() for _ in range(_THREADS))
         self._idle = list(self.connections)
         self._limit_s = limit_s
-        self._slots = asyncio.Semaphore(_THREADS)
+        self._queue = FairQueue("database reader", _THREADS, _THREADS_PER_ACCOUNT, Bounds())
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="sqlite-reader")
-        self._is_closing = False
 
-    async def run(self, work: Callable[[apsw.Connection], T]) -> T:
-        await self._slots.acquire()
-        if self._is_closing:
-            self._slots.release()
-            raise errors.stopping()
+    async def run(self, owner: Owner, work: Callable[[apsw.Connection], T]) -> T:
+        """Runs `work` on a thread, when it is the turn of the account that owns the read."""
+        await self._queue.acquire(owner)
         connection = self._idle.pop()
         reading = asyncio.get_running_loop().run_in_executor(self._threads, work, connection)
-        reading.add_done_callback(functools.partial(self._give_back, connection))
+        reading.add_done_callback(functools.partial(self._give_back, owner, connection))
         try:
             await asyncio.wait((reading,), timeout=self._limit_s)
         finally:
@@ -50,7 +54,7 @@ class SlowReaders:
             raise translated(error) from error
 
     async def close(self) -> None:
-        self._is_closing = True
+        self._queue.close()
         ending = asyncio.create_task(asyncio.to_thread(self._threads.shutdown))
         while not ending.done():
             for connection in self.connections:
@@ -59,10 +63,12 @@ class SlowReaders:
         for connection in self.connections:
             connection.close()
 
-    def _give_back(self, connection: apsw.Connection, reading: asyncio.Future[Any]) -> None:
+    def _give_back(
+        self, owner: Owner, connection: apsw.Connection, reading: asyncio.Future[Any]
+    ) -> None:
         """Runs when the thread has ended its read, whether or not a caller still waits for it."""
         self._idle.append(connection)
-        self._slots.release()
+        self._queue.release(owner)
         # Retrieve the exception; asyncio warns otherwise.
         reading.exception()
 

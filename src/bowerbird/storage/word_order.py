@@ -52,9 +52,9 @@ class Order:
 
 
 class Reading(Protocol):
-    """Runs work on a reader thread with a connection of its own."""
+    """Runs an account's work on a reader thread with a connection of its own."""
 
-    def __call__(self, work: Callable[[apsw.Connection], Any]) -> Awaitable[Any]: ...
+    def __call__(self, owner: int, work: Callable[[apsw.Connection], Any], /) -> Awaitable[Any]: ...
 
 
 class WordOrder:
@@ -91,7 +91,7 @@ class WordOrder:
         values["from_rank"] = first.to_bytes(4, "big")
         values["to_rank"] = last.to_bytes(4, "big")
         values["limit"] = limit
-        rows = await self._rows(self._sql["hits_in_order"], values)
+        rows = await self._rows(account, self._sql["hits_in_order"], values)
         return [int.from_bytes(rank, "big") for (rank,) in rows]
 
     def _window(self, order: Order, hits: int, limit: int) -> int:
@@ -106,7 +106,7 @@ class WordOrder:
         if key not in self._counts:
             order = await self._order(account, filter)
             values = self._values(account, match, order)
-            rows = await self._rows(self._sql["count_of_hits"], values)
+            rows = await self._rows(account, self._sql["count_of_hits"], values)
             self._counts[key] = int(rows[0][0])
             if len(self._counts) > _KEPT_COUNTS:
                 self._counts.popitem(last=False)
@@ -118,8 +118,10 @@ class WordOrder:
             wanted = f"({wanted}) NOT ({match.unwanted})"
         return {"wanted": wanted, "ranks": order.ranks, **place_values(account)}
 
-    async def _rows(self, sql: str, values: dict[str, Any]) -> list[Any]:
-        rows: list[Any] = await self._reading(lambda c: c.execute(sql, values).fetchall())
+    async def _rows(self, account: Account, sql: str, values: dict[str, Any]) -> list[Any]:
+        rows: list[Any] = await self._reading(
+            account.account_id, lambda c: c.execute(sql, values).fetchall()
+        )
         return rows
 
     async def _order(self, account: Account, filter: BookmarkFilter) -> Order:
@@ -129,7 +131,9 @@ class WordOrder:
             self._orders.move_to_end(key)
             return kept[2]
         sql = self._sql["order_of_all"].format(filters=_flags(filter))
-        order: Order = await self._reading(lambda c: _read(c, sql, account.account_id))
+        order: Order = await self._reading(
+            account.account_id, lambda c: _read(c, sql, account.account_id)
+        )
         self._keep(key, (account.epoch, account.version, order))
         return order
 
