@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bowerbird.storage import postgres_schema, sqlite_schema
 from bowerbird.storage.database import Database
-from bowerbird.storage.postgres import PostgresDatabase, open_pool
+from bowerbird.storage.postgres import Limits, PostgresDatabase, open_pool
 from bowerbird.storage.sqlite import FILE_NAME, SqliteDatabase
 from tests.support.postgres import ThrowawayPostgres
 
@@ -45,9 +45,11 @@ async def fresh_sqlite(template: Path, folder: Path) -> AsyncIterator[Database]:
 
 
 @asynccontextmanager
-async def fresh_postgres(server: ThrowawayPostgres) -> AsyncIterator[Database]:
+async def fresh_postgres(
+    server: ThrowawayPostgres, limits: Limits | None = None
+) -> AsyncIterator[Database]:
     with server.fresh_database(TEMPLATE) as url:
-        database = PostgresDatabase(await open_pool(url, 4))
+        database = PostgresDatabase(await open_pool(url, 4, limits), limits)
         try:
             yield database
         finally:

@@ -18,6 +18,10 @@ Values = Mapping[str, Any]
 T = TypeVar("T")
 
 
+class LockTimeoutError(Exception):
+    """A statement waited too long for a lock that another transaction holds."""
+
+
 class Transaction(Protocol):
     """Statements that commit together or not at all."""
 

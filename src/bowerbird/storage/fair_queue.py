@@ -47,20 +47,21 @@ class FairQueue:
         self._is_closed = False
 
     @asynccontextmanager
-    async def slot(self, owner: Owner) -> AsyncIterator[None]:
-        await self.acquire(owner)
+    async def slot(self, owner: Owner, wait_s: float | None = None) -> AsyncIterator[None]:
+        await self.acquire(owner, wait_s)
         try:
             yield
         finally:
             self.release(owner)
 
-    async def acquire(self, owner: Owner) -> None:
+    async def acquire(self, owner: Owner, wait_s: float | None = None) -> None:
+        """`wait_s` is what is left of the caller's time; by default as long as the bounds allow."""
         if self._is_closed:
             raise errors.stopping()
         if self._may_take(owner):
             self._take(owner)
         else:
-            await self._wait(owner)
+            await self._wait(owner, self._bounds.wait_s if wait_s is None else wait_s)
 
     def release(self, owner: Owner) -> None:
         self._free += 1
@@ -84,13 +85,13 @@ class FairQueue:
         self._free -= 1
         self._used[owner] = self._used.get(owner, 0) + 1
 
-    async def _wait(self, owner: Owner) -> None:
+    async def _wait(self, owner: Owner, wait_s: float) -> None:
         self._require_room(owner)
         loop = asyncio.get_running_loop()
         waiter = loop.create_future()
         self._waiting.setdefault(owner, {})[waiter] = None
         self._count += 1
-        expiry = loop.call_later(self._bounds.wait_s, self._expire, waiter)
+        expiry = loop.call_later(wait_s, self._expire, waiter)
         try:
             await waiter
         except asyncio.CancelledError:
@@ -114,10 +115,7 @@ class FairQueue:
     def _expire(self, waiter: asyncio.Future[None]) -> None:
         if not waiter.done():
             waiter.set_exception(
-                self._refusal(
-                    f"No {self._resource} became free within {self._bounds.wait_s:g} seconds; "
-                    "retry later."
-                )
+                self._refusal(f"No {self._resource} became free in time; retry later.")
             )
 
     def _refusal(self, sentence: str) -> errors.Refusal:

@@ -11,7 +11,7 @@ from bowerbird.settings import Settings
 from bowerbird.storage import sqlite_schema
 from bowerbird.storage.database import Database
 from bowerbird.storage.migrations import SchemaProblem
-from bowerbird.storage.postgres import PostgresDatabase, open_pool
+from bowerbird.storage.postgres import Limits, PostgresDatabase, open_pool
 from bowerbird.storage.sqlite import SqliteDatabase
 from bowerbird.storage.sqlite_readers import SLOW_READ_LIMIT_S
 from bowerbird.storage.sqlite_schema import FolderLock
@@ -31,17 +31,21 @@ _ADVICE: Final[dict[type[apsw.Error], str]] = {
 
 
 async def open_database(
-    settings: Settings, *, is_mapped: bool = True, read_limit_s: float = SLOW_READ_LIMIT_S
+    settings: Settings, *, is_mapped: bool = True, read_limit_s: float | None = None
 ) -> Database:
-    """A SQLite library is migrated first; PostgreSQL is migrated by a command of its own.
+    """A SQLite library is migrated first; PostgreSQL has a command for its migrations.
 
-    Mapped, a SQLite file is read faster, but all that is read of it counts as memory in use.
-    `read_limit_s` ends reads that take too long.
+    A SQLite file is read faster if it is mapped, but then every page read counts as memory in use.
+    A read that takes longer than `read_limit_s` is stopped; by default each database has a limit.
     """
     if settings.is_sqlite:
-        return _opened_file(settings.data_dir, is_mapped=is_mapped, read_limit_s=read_limit_s)
-    pool = await open_pool(settings.database_url, settings.postgres_connections, read_limit_s)
-    return PostgresDatabase(pool)
+        limit_s = SLOW_READ_LIMIT_S if read_limit_s is None else read_limit_s
+        return _opened_file(settings.data_dir, is_mapped=is_mapped, read_limit_s=limit_s)
+    limits = Limits()
+    if read_limit_s is not None:
+        limits = Limits(lock_s=read_limit_s, statement_s=read_limit_s)
+    pool = await open_pool(settings.database_url, settings.postgres_connections, limits)
+    return PostgresDatabase(pool, limits)
 
 
 @contextmanager
