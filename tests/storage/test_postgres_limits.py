@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from bowerbird.errors import Code, Refusal
-from bowerbird.storage.database import Transaction
+from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.idempotency import IdempotencyStore
 from bowerbird.storage.postgres import Limits, PostgresDatabase, open_pool
 from tests.support import databases, service
@@ -147,22 +147,30 @@ async def test_a_slow_change_is_undone_and_says_so(cast: Service) -> None:
     assert (await cast.alice.account()).version == before
 
 
-async def test_a_pool_without_a_free_connection_says_so(cast: Service) -> None:
+@asynccontextmanager
+async def in_use(database: Database) -> AsyncIterator[list[asyncio.Task[None]]]:
+    """Writes that hold every connection until the end."""
     entered, leave = asyncio.Semaphore(0), asyncio.Event()
 
     async def hold(_: Transaction) -> None:
         entered.release()
         await leave.wait()
 
-    holders = [asyncio.create_task(cast.database.write(hold)) for _ in range(CONNECTIONS)]
+    holders = [asyncio.create_task(database.write(hold)) for _ in range(CONNECTIONS)]
     for _ in holders:
         await entered.acquire()
+    try:
+        yield holders
+    finally:
+        leave.set()
+        await asyncio.wait(holders)
 
-    answer = await cast.alice.get("/v1/bookmarks")
+
+async def test_a_pool_without_a_free_connection_says_so(cast: Service) -> None:
+    async with in_use(cast.database):
+        answer = await cast.alice.get("/v1/bookmarks")
 
     assert_unavailable(answer, "No database connection became free in time; retry later.")
-    leave.set()
-    await asyncio.gather(*holders)
     assert (await cast.alice.get("/v1/bookmarks")).status_code == 200
 
 
@@ -213,3 +221,38 @@ async def test_a_frozen_server_holds_no_request_for_ten_seconds(
             paths = ["/v1/bookmarks", "/v1/bookmarks?q=word", "/v1/bookmarks/count?author=x"]
             answers = await asyncio.gather(*(cast.alice.get(path) for path in paths * 3))
         assert {answer.status_code for answer in answers} == {503}
+
+
+async def nothing(_: Transaction) -> None:
+    pass
+
+
+async def test_closing_refuses_what_waits_and_what_comes_later(url: str) -> None:
+    async with opened(url, Limits()) as database, in_use(database) as holders:
+        waiting = asyncio.create_task(database.write(nothing))
+        await asyncio.sleep(0)
+
+        closing = asyncio.create_task(database.close())
+        await asyncio.sleep(0)
+
+        calls = [
+            waiting,
+            database.write(nothing),
+            database.rows("SELECT 1", {}),
+            database.slow_rows("SELECT 1", {}),
+        ]
+        for call in calls:
+            with pytest.raises(Refusal, match="The service is stopping"):
+                await call
+    # What had begun is finished.
+    assert [await holder for holder in holders] == [None] * CONNECTIONS
+    await closing
+
+
+async def test_a_write_that_outlasts_the_closing_is_refused(url: str) -> None:
+    async with opened(url) as database, in_use(database) as holders:
+        await database.close()
+
+    for holder in holders:
+        with pytest.raises(Refusal, match="The service is stopping"):
+            await holder

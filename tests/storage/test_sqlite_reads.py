@@ -120,6 +120,16 @@ async def test_closing_stops_reads_and_holds_nothing_up(tmp_path: Path) -> None:
     assert [str(error) for error in ended] == ["The service is stopping."] * 2
 
 
+async def test_a_read_after_the_closing_is_refused(tmp_path: Path) -> None:
+    database = await open_database(Settings(data_dir=tmp_path))
+    await database.close()
+
+    for read in (database.rows, database.slow_rows):
+        with pytest.raises(Refusal, match="The service is stopping"):
+            await read("SELECT 1", {})
+    assert database.generation() is None
+
+
 async def test_a_library_that_is_current_is_ready(sqlite: Database) -> None:
     await sqlite.require_ready()
 

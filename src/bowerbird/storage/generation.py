@@ -29,7 +29,9 @@ class Generation:
         self._put((self._number() | 1) + 1)
 
     def settled(self) -> int | None:
-        """The present number; None while somebody writes, or died writing."""
+        """The present number; None while somebody writes, or died writing, or after the end."""
+        if self._map.closed:
+            return None
         number = self._number()
         return None if number & 1 else number
 

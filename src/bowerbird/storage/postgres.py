@@ -155,6 +155,10 @@ class PostgresDatabase:
                 # The pool would wait for a server that does not answer once more.
                 connection.terminate()
                 raise
+            except CUT as error:
+                if self._pool.is_closing():
+                    raise errors.stopping() from error
+                raise
             finally:
                 # The work is done or has failed by now; the pool drops a connection that was lost.
                 with suppress(*AWAY):
@@ -174,6 +178,8 @@ class PostgresDatabase:
             raise errors.unavailable(str(problem)) from problem
 
     async def close(self) -> None:
+        self._slow_reads.close()
+        self._connections.close()
         # A server that does not answer must not hold up a stop; the pool then drops connections.
         with suppress(TimeoutError):
             await asyncio.wait_for(self._pool.close(), self._limits.wait_s)

@@ -1,6 +1,5 @@
 """The library in one SQLite file: reads on the loop or a reader thread, writes in groups."""
 
-import asyncio
 import functools
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
@@ -74,7 +73,7 @@ class SqliteDatabase(SqliteDialect):
         await self._slow_readers.close()
         self._reader.close()
         # Last, because only a last connection that may write folds the log into the file.
-        await asyncio.to_thread(self._writer.close)
+        await self._writer.close()
         if self._release is not None:
             self._release()
 

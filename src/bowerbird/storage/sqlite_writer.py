@@ -67,10 +67,17 @@ class Writer:
         self._jobs.put(_Job(work, loop, answer))
         return await answer
 
-    def close(self) -> None:
-        """Finishes what waits, then closes the file. What comes later is refused."""
+    async def close(self) -> None:
+        """Finishes the writes that wait, then closes the file. Later writes are refused.
+
+        Refusing starts here, on the thread of the event loop, where writes are queued: from
+        another thread the end of the queue could pass a write that has just been accepted.
+        """
         self._is_closing = True
         self._jobs.put(None)
+        await asyncio.to_thread(self._end)
+
+    def _end(self) -> None:
         self._thread.join()
         self._connection.close()
         self.generation.close()
@@ -79,11 +86,6 @@ class Writer:
     def _run(self) -> None:
         while (job := self._jobs.get()) is not None:
             self._deliver(self._group(job))
-        # What was asked for at the very moment of closing.
-        while not self._jobs.empty():
-            if (late := self._jobs.get()) is not None:
-                stopping = errors.stopping()
-                self._deliver([_Outcome(late, None, stopping)])
 
     def _deliver(self, outcomes: Sequence[_Outcome]) -> None:
         for outcome in outcomes:
@@ -212,7 +214,9 @@ def locked(file: Any) -> Iterator[None]:
 
 
 def translated(error: apsw.Error) -> BaseException:
-    """A refusal for what passes (disk full, file away), the error itself for our own faults."""
+    """A refusal for a temporary problem (disk full, file away); our own bugs stay as they are."""
+    if isinstance(error, apsw.ConnectionClosedError):
+        return errors.stopping()
     return _away(error) if isinstance(error, _AWAY) else error
 
 
