@@ -13,7 +13,7 @@ from bowerbird.model.filters import SORT_FIELDS, After, BookmarkFilter, Sort
 from bowerbird.model.instants import UNKNOWN
 from bowerbird.model.rendering import FLAGS, TAGS, UNTAGGED, closed, joined
 from bowerbird.model.words import Match
-from bowerbird.storage.database import Database, Row, Transaction, WordOrder
+from bowerbird.storage.database import Database, Reader, Row, Transaction, WordOrder
 from bowerbird.storage.places import place_values
 
 # Each fragment stands or is absent; never "(:x IS NULL OR col = :x)", which hides the index.
@@ -85,12 +85,17 @@ class BookmarkStore:
         self._database = database
         self._sql = database.queries("bookmarks")
 
-    async def by_post_id(
-        self, account: Account, post_id: str, transaction: Transaction | None = None
+    async def by_post_id(self, account: Account, post_id: str) -> bytes | None:
+        return await self._by_post_id(self._database, account, post_id)
+
+    async def by_post_id_within(
+        self, transaction: Transaction, account: Account, post_id: str
     ) -> bytes | None:
-        """As the given transaction sees it, or as everybody does."""
+        return await self._by_post_id(transaction, account, post_id)
+
+    async def _by_post_id(self, reader: Reader, account: Account, post_id: str) -> bytes | None:
         values = {"account_id": account.account_id, "post_id": post_id, **place_values(account)}
-        rows = await (transaction or self._database).rows(self._statement("by_post_id"), values)
+        rows = await reader.rows(self._statement("by_post_id"), values)
         return closed(*rows[0]) if rows else None
 
     async def page(
@@ -121,20 +126,31 @@ class BookmarkStore:
         return int(rows[0][0])
 
     async def count_embedded(
+        self, account: Account, filter: BookmarkFilter, model: bytes, most: int
+    ) -> int:
+        """How many matches have a vector of the model, or else the words; up to `most`."""
+        sql, values = self._embedded(account, filter, model, most)
+        return int((await self._database.slow_rows(sql, values))[0][0])
+
+    async def count_embedded_within(
         self,
+        transaction: Transaction,
         account: Account,
         filter: BookmarkFilter,
         model: bytes,
         most: int,
-        transaction: Transaction | None = None,
     ) -> int:
-        """How many that match have a vector of the model, or else the words; up to `most`."""
+        sql, values = self._embedded(account, filter, model, most)
+        return int((await transaction.rows(sql, values))[0][0])
+
+    def _embedded(
+        self, account: Account, filter: BookmarkFilter, model: bytes, most: int
+    ) -> tuple[str, dict[str, Any]]:
         fragments, values = self._asked(account, filter)
         by_either = "embedded_or_wanted" if "wanted" in fragments else "embedded"
         fragments = [*(name for name in fragments if name != "wanted"), by_either]
         sql = self._statement("count_up_to", *fragments)
-        read = self._database.slow_rows if transaction is None else transaction.rows
-        return int((await read(sql, {**values, "model": model, "limit": most}))[0][0])
+        return sql, {**values, "model": model, "limit": most}
 
     async def number_text(self, account: Account, filter: BookmarkFilter) -> str | None:
         """The numbers of all that match, parted by commas: one text is handed over fastest."""

@@ -22,10 +22,14 @@ class LockTimeoutError(Exception):
     """A statement waited too long for a lock that another transaction holds."""
 
 
-class Transaction(Protocol):
-    """Statements that commit together or not at all."""
+class Reader(Protocol):
+    """Either a database, for what is committed, or a transaction, for what that has changed too."""
 
     async def rows(self, sql: str, values: Values) -> Sequence[Row]: ...
+
+
+class Transaction(Reader, Protocol):
+    """Statements that commit together or not at all."""
 
     async def run(self, sql: str, values: Values) -> None: ...
 

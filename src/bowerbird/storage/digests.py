@@ -8,7 +8,7 @@ import msgspec
 
 from bowerbird.model.digests import Contents, Digest, Frequency, Mailing, MailState, Preferences
 from bowerbird.model.periods import Period, PeriodKind
-from bowerbird.storage.database import Database, Row, Transaction
+from bowerbird.storage.database import Database, Reader, Row, Transaction
 
 NEVER: Final = 2**62
 """Stands as `due_at` of an account that wants no digests and has no letter in the post."""
@@ -28,11 +28,14 @@ class DigestStore:
         sql = database.queries("digests")
         self._sql = {name: text.format(columns=sql["columns"]) for name, text in sql.items()}
 
-    async def preferences(
-        self, account_id: int, transaction: Transaction | None = None
-    ) -> Preferences:
-        values = {"account_id": account_id}
-        rows = await (transaction or self._database).rows(self._sql["preferences"], values)
+    async def preferences(self, account_id: int) -> Preferences:
+        return await self._preferences(self._database, account_id)
+
+    async def preferences_within(self, transaction: Transaction, account_id: int) -> Preferences:
+        return await self._preferences(transaction, account_id)
+
+    async def _preferences(self, reader: Reader, account_id: int) -> Preferences:
+        rows = await reader.rows(self._sql["preferences"], {"account_id": account_id})
         if not rows:
             return Preferences()
         frequency, time_zone, hour, is_mailed, since = rows[0]
@@ -75,11 +78,16 @@ class DigestStore:
         }
         return bool(await transaction.rows(self._sql["put"], values))
 
-    async def by_period(
-        self, account_id: int, period: Period, transaction: Transaction | None = None
+    async def by_period(self, account_id: int, period: Period) -> Digest | None:
+        return await self._by_period(self._database, account_id, period)
+
+    async def by_period_within(
+        self, transaction: Transaction, account_id: int, period: Period
     ) -> Digest | None:
-        values = _period(account_id, period)
-        rows = await (transaction or self._database).rows(self._sql["by_period"], values)
+        return await self._by_period(transaction, account_id, period)
+
+    async def _by_period(self, reader: Reader, account_id: int, period: Period) -> Digest | None:
+        rows = await reader.rows(self._sql["by_period"], _period(account_id, period))
         return _digest(rows[0]) if rows else None
 
     async def page(self, account_id: int, before: Period | None, limit: int) -> list[Digest]:
@@ -109,12 +117,16 @@ class DigestStore:
         rows = await self._database.rows(self._sql["count"], {"account_id": account_id})
         return int(rows[0][0])
 
-    async def in_the_post(
-        self, account_id: int, transaction: Transaction | None = None
-    ) -> list[Digest]:
-        """Those whose letter waits or is under way, the most urgent first."""
+    async def in_the_post(self, account_id: int) -> list[Digest]:
+        """Digests whose email waits or is being sent, the most urgent first."""
+        return await self._in_the_post(self._database, account_id)
+
+    async def in_the_post_within(self, transaction: Transaction, account_id: int) -> list[Digest]:
+        return await self._in_the_post(transaction, account_id)
+
+    async def _in_the_post(self, reader: Reader, account_id: int) -> list[Digest]:
         values = {"account_id": account_id, "limit": _LETTERS}
-        rows = await (transaction or self._database).rows(self._sql["in_the_post"], values)
+        rows = await reader.rows(self._sql["in_the_post"], values)
         return [_digest(row) for row in rows]
 
     async def set_mailing(

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from bowerbird.model.accounts import Account, Plan
 from bowerbird.model.vectors import BUILD, NewVector, UnembeddedPost, VectorStoreState
-from bowerbird.storage.database import Database, Row, Transaction
+from bowerbird.storage.database import Database, Reader, Row, Transaction
 from bowerbird.storage.places import place_values
 
 
@@ -24,13 +24,17 @@ class VectorStore:
         self._database = database
         self._sql = database.queries("vectors")
 
-    async def stores(
-        self, account_id: int, transaction: Transaction | None = None
+    async def stores(self, account_id: int) -> list[VectorStoreState]:
+        """One per model."""
+        return await self._stores(self._database, account_id)
+
+    async def stores_within(
+        self, transaction: Transaction, account_id: int
     ) -> list[VectorStoreState]:
-        """Of every model, as the given transaction sees them, or as everybody does."""
-        rows = await (transaction or self._database).rows(
-            self._sql["stores"], {"account_id": account_id}
-        )
+        return await self._stores(transaction, account_id)
+
+    async def _stores(self, reader: Reader, account_id: int) -> list[VectorStoreState]:
+        rows = await reader.rows(self._sql["stores"], {"account_id": account_id})
         return [_state(row) for row in rows]
 
     async def make(self, account_id: int, model: bytes, name: str, now: int) -> None:
@@ -66,7 +70,7 @@ class VectorStore:
         hashes = {number: hash for number, hash, _ in standing}
         known = {number for number, _, has_vector in standing if has_vector}
         fitting = [vector for vector in made if hashes.get(vector.number) == vector.content_hash]
-        now = {held.model: held for held in await self.stores(account_id, transaction)}
+        now = {held.model: held for held in await self.stores_within(transaction, account_id)}
         if store.model not in now:
             return None
         generation = now[store.model].generation + 1
@@ -136,12 +140,16 @@ class VectorStore:
         rows = await self._database.slow_rows(self._sql["waiting"], values)
         return [(account_id, count) for account_id, count in rows]
 
-    async def build_error(
-        self, account_id: int, transaction: Transaction | None = None
-    ) -> str | None:
-        """Why the last build came to no end, whichever process had it."""
+    async def build_error(self, account_id: int) -> str | None:
+        """Why the last build failed, whichever process ran it."""
+        return await self._build_error(self._database, account_id)
+
+    async def build_error_within(self, transaction: Transaction, account_id: int) -> str | None:
+        return await self._build_error(transaction, account_id)
+
+    async def _build_error(self, reader: Reader, account_id: int) -> str | None:
         values = {"account_id": account_id, "kind": BUILD}
-        rows = await (transaction or self._database).rows(self._sql["build_error"], values)
+        rows = await reader.rows(self._sql["build_error"], values)
         error: str | None = rows[0][0] if rows else None
         return error
 
