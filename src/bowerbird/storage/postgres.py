@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 _TRIES: Final = 3
 _WAITING: Final = 1_000
-# A connection that is free already needs no more; one that is not has used up its time.
+# Enough for a connection that is open already.
 _LEAST_ACQUIRE_S: Final = 0.1
 # The server stops a slow statement itself; only a server that does not answer exceeds this.
 _ANSWER_MARGIN_S: Final = 0.5
@@ -162,7 +162,7 @@ class PostgresDatabase:
             finally:
                 # The work is done or has failed by now; the pool drops a connection that was lost.
                 with suppress(*AWAY):
-                    await self._pool.release(connection)
+                    await self._pool.release(connection, timeout=self._limits.wait_s)
 
     async def _acquired(self, deadline: float) -> Any:
         try:
@@ -192,6 +192,10 @@ class _Connection(asyncpg.Connection):
             await super().close(timeout=timeout)
         except AWAY:
             self.terminate()
+
+    def get_reset_query(self) -> str:
+        """None: no statement leaves anything in the session, and a reset is a round trip more."""
+        return ""
 
 
 class PostgresTransaction:
