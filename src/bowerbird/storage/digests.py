@@ -1,4 +1,4 @@
-"""Reads and writes digests, what accounts want of them, and how far their letters have come."""
+"""Reads and writes digests, the preferences of accounts, and the delivery status of emails."""
 
 from collections.abc import AsyncIterator
 from datetime import date, timedelta
@@ -11,12 +11,12 @@ from bowerbird.model.periods import Period, PeriodKind
 from bowerbird.storage.database import Database, Reader, Row, Transaction
 
 NEVER: Final = 2**62
-"""Stands as `due_at` of an account that wants no digests and has no letter in the post."""
+"""The `due_at` of an account without digests and without an unsent email."""
 
 _FIRST: Final = date(1970, 1, 1)
-# Behind every day there is.
+# After every possible day.
 _LAST_DAY: Final = 2**40
-# More are never in the post at once: letters are given up after about a day.
+# An account never has more unsent emails: the service gives up on an email after about a day.
 _LETTERS: Final = 20
 _PAGE: Final = 200
 _contents: Final = msgspec.json.Decoder(Contents).decode
@@ -52,7 +52,7 @@ class DigestStore:
         await transaction.run(self._sql["set_due"], values)
 
     async def settle(self, transaction: Transaction, account_id: int, since: int) -> None:
-        """Notes that nothing is left to do of what was due before."""
+        """Records that everything due before `since` is done."""
         await transaction.run(self._sql["settle"], {"account_id": account_id, "since": since})
 
     async def put_off(self, account_id: int, due_at: int) -> None:
@@ -62,12 +62,12 @@ class DigestStore:
         await self._database.write(work)
 
     async def due_accounts(self, after: int, now: int, limit: int, *, job_kind: str) -> list[int]:
-        """Accounts behind one that wait for a worker and have no job of that kind, in order."""
+        """Accounts, by id from `after` on, that wait for a worker and have no job of that kind."""
         values = {"after": after, "now": now, "limit": limit, "job_kind": job_kind}
         return [row[0] for row in await self._database.slow_rows(self._sql["due_accounts"], values)]
 
     async def put(self, transaction: Transaction, account_id: int, digest: Digest) -> bool:
-        """False when the period has its digest already."""
+        """False if the period has a digest already."""
         values = {
             **_period(account_id, digest.period),
             "end_day": _number_of(digest.period.next_day),
@@ -91,7 +91,7 @@ class DigestStore:
         return _digest(rows[0]) if rows else None
 
     async def page(self, account_id: int, before: Period | None, limit: int) -> list[Digest]:
-        """The latest first; `before` is the period of the last one seen."""
+        """The latest first; `before` is the period of the last digest of the previous page."""
         end_day, kind = (_LAST_DAY, "") if before is None else _place(before)
         values = {"account_id": account_id, "end_day": end_day, "kind": kind, "limit": limit}
         return [_digest(row) for row in await self._database.rows(self._sql["page"], values)]
@@ -104,7 +104,7 @@ class DigestStore:
             before = found[-1].period
 
     async def ended_before(self, account_id: int, day: date, limit: int) -> list[Digest]:
-        """The latest digests of periods that were over when a day began."""
+        """The latest digests of periods that ended before a day began."""
         values = {
             "account_id": account_id,
             "end_day": _number_of(day) + 1,
@@ -132,7 +132,7 @@ class DigestStore:
     async def set_mailing(
         self, transaction: Transaction, account_id: int, found: Digest, mailing: Mailing
     ) -> bool:
-        """False when the letter is not any more where it was found."""
+        """False if the email's status has changed since `found` was read."""
         values = {
             **_period(account_id, found.period),
             **_mailing(mailing),
@@ -142,7 +142,7 @@ class DigestStore:
         return bool(await transaction.rows(self._sql["set_mailing"], values))
 
     async def take_token(self, transaction: Transaction, account_id: int, new: str) -> str:
-        """The account's token to unsubscribe with: the one it has, else the new one."""
+        """The account's token for unsubscribing: its existing one, or else the new one."""
         values = {"account_id": account_id, "token": new}
         rows = await transaction.rows(self._sql["take_token"], values)
         return str(rows[0][0])

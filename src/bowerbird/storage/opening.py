@@ -16,17 +16,17 @@ from bowerbird.storage.sqlite import SqliteDatabase
 from bowerbird.storage.sqlite_readers import SLOW_READ_LIMIT_S
 from bowerbird.storage.sqlite_schema import FolderLock
 
-_NO_RIGHTS: Final = "See that this user may read and write the folder and its files."
+_NO_RIGHTS: Final = "Allow this user to read and write the folder and its files."
 _ADVICE: Final[dict[type[apsw.Error], str]] = {
     apsw.CorruptError: "Restore a backup.",
     apsw.NotADBError: "Restore a backup.",
-    apsw.FullError: "Make room on the disk.",
+    apsw.FullError: "Free space on the disk.",
     apsw.BusyError: "Another program holds the file; end that first.",
     apsw.LockedError: "Another program holds the file; end that first.",
     apsw.CantOpenError: _NO_RIGHTS,
     apsw.PermissionsError: _NO_RIGHTS,
     apsw.ReadOnlyError: _NO_RIGHTS,
-    apsw.IOError: "See whether the disk is full or fails.",
+    apsw.IOError: "Check whether the disk is full or failing.",
 }
 
 
@@ -50,7 +50,7 @@ async def open_database(
 
 @contextmanager
 def explained(folder: Path) -> Iterator[None]:
-    """Says in a sentence why a library's file cannot be used, and what helps."""
+    """Explains why a library's file cannot be opened, and suggests a fix."""
     try:
         yield
     except apsw.Error as error:
@@ -63,8 +63,8 @@ def _opened_file(folder: Path, *, is_mapped: bool, read_limit_s: float) -> Sqlit
     try:
         with explained(folder):
             sqlite_schema.prepare(folder)
-            # Before the file is opened: a restore in between would leave us on the file it
-            # replaced.
+            # Before the file is opened: otherwise a restore in between could replace the file, and
+            # we would keep the old one open.
             lock.share()
             return SqliteDatabase(
                 folder, lock.close, is_mapped=is_mapped, slow_read_limit_s=read_limit_s

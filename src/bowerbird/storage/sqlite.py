@@ -1,4 +1,4 @@
-"""The library in one SQLite file: reads on the loop or a reader thread, writes in groups."""
+"""The library in one SQLite file: reads on the event loop or a reader thread, writes in groups."""
 
 import functools
 from collections.abc import Awaitable, Callable, Sequence
@@ -19,12 +19,12 @@ T = TypeVar("T")
 
 FILE_NAME: Final = "bowerbird.db"
 _MAPPED_BYTES: Final = 2**31 - 2**16
-# Waits only for programs that do not take part in the writers' queue, such as the sqlite3 shell.
+# Only for programs that do not use the writers' lock file, such as the sqlite3 shell.
 _BUSY_MS: Final = 10_000
 
 
 class SqliteDatabase(SqliteDialect):
-    """One open library file. Made and used on one event loop."""
+    """One open library file. Created and used on one event loop."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class SqliteDatabase(SqliteDialect):
         is_mapped: bool = True,
         slow_read_limit_s: float = SLOW_READ_LIMIT_S,
     ) -> None:
-        """`release` is called when the file is closed: it lets go of the folder."""
+        """`release` is called when the file is closed; it releases the folder's lock."""
         file = folder / FILE_NAME
         self._release = release
         read = functools.partial(connect, file, read_only=True, is_mapped=is_mapped)
@@ -48,7 +48,7 @@ class SqliteDatabase(SqliteDialect):
         return self._writer.generation.settled()
 
     async def rows(self, sql: str, values: Values) -> Sequence[Row]:
-        # On the loop itself: a page costs 0.2 ms, handing it to a thread would double that.
+        # On the event loop: a page takes 0.2 ms, and twice that on a thread.
         try:
             return self._reader.execute(sql, values).fetchall()
         except apsw.Error as error:
@@ -72,7 +72,8 @@ class SqliteDatabase(SqliteDialect):
     async def close(self) -> None:
         await self._slow_readers.close()
         self._reader.close()
-        # Last, because only a last connection that may write folds the log into the file.
+        # The writer last: SQLite moves the log into the file when the last connection closes, if
+        # that connection may write.
         await self._writer.close()
         if self._release is not None:
             self._release()
@@ -86,21 +87,21 @@ def connect(file: Path, *, read_only: bool = False, is_mapped: bool = True) -> a
     )
     connection = apsw.Connection(str(file), flags=flags)
     connection.set_busy_timeout(_BUSY_MS)
-    # A file that is no database says so here, in its own words.
+    # Raises SQLite's own error if the file is not a database.
     connection.execute("PRAGMA schema_version").fetchall()
     fts5_rank.register(connection)
-    # A plan is made once a statement. Without this SQLite plans anew for each value it is given,
-    # which cost a page of 100 as much as reading it.
+    # SQLite then plans each statement once. Otherwise it plans again for each new value, which took
+    # as long as reading a page of 100.
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     connection.execute("PRAGMA cache_size = -16000")
     connection.execute("PRAGMA temp_store = MEMORY")
-    # Reads come from the system's own cache: a page of 100 takes 186 µs instead of 245.
+    # Reads then use the operating system's cache: a page of 100 takes 186 µs instead of 245.
     connection.execute(f"PRAGMA mmap_size = {_MAPPED_BYTES if is_mapped else 0}")
     if not read_only:
-        # 8 KiB pages hold a rendering of 2 kB whole, several to a page.
+        # Several renderings of 2 kB fit into one page of 8 KiB.
         connection.execute("PRAGMA page_size = 8192")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
-        # What is overwritten or deleted does not linger in the pages that are written anyway.
+        # Overwrites deleted data in the pages that are written anyway.
         connection.execute("PRAGMA secure_delete = FAST")
     return connection

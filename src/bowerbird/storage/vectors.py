@@ -1,4 +1,4 @@
-"""Reads and writes the vectors of posts, and how far each account's are."""
+"""Reads and writes the vectors of posts, and the state of each account's build."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from bowerbird.storage.places import place_values
 
 
 class Progress(Struct, frozen=True):
-    """How far a build has come: complete below a number, unless something became stale since."""
+    """The progress of a build: complete below a number, unless a vector became stale since."""
 
     complete_below: int
     seen_invalidations: int
@@ -45,7 +45,7 @@ class VectorStore:
     async def missing(
         self, account: Account, model: bytes, first: int, limit: int
     ) -> list[UnembeddedPost]:
-        """In the order of their numbers, from `first` on."""
+        """Posts without a vector, by number, starting at `first`."""
         values = {"account_id": account.account_id, "model": model, "first": first, "limit": limit}
         rows = await self._database.slow_rows(
             self._sql["missing"], {**values, **place_values(account)}
@@ -60,9 +60,10 @@ class VectorStore:
         made: Sequence[NewVector],
         progress: Progress,
     ) -> bool | None:
-        """Writes what still fits its bookmark; False when some did not, None without a store.
+        """Writes the vectors whose bookmark is unchanged.
 
-        The caller has locked the library.
+        False if a bookmark has changed, None if the store is gone. The caller has locked the
+        library.
         """
         values: dict[str, Any] = {"account_id": account_id, "model": store.model}
         listed = self._database.number_list([vector.number for vector in made])
@@ -78,7 +79,7 @@ class VectorStore:
             self._sql["put_vector"],
             [_row(values, vector, generation) for vector in fitting],
         )
-        # What was deleted meanwhile needs no vector; what was changed does.
+        # A bookmark deleted since needs no vector; a changed one does.
         is_whole = all(v.number not in hashes or v in fitting for v in made)
         below = progress.complete_below if is_whole else now[store.model].complete_below
         note = {
@@ -93,19 +94,19 @@ class VectorStore:
         return is_whole
 
     async def note_built(self, account_id: int, model: bytes) -> None:
-        """Does nothing while bookmarks are left without a vector."""
+        """Does nothing while any bookmark has no vector."""
         await self._run(self._sql["note_built"], {"account_id": account_id, "model": model})
 
     async def rows_since(
         self, account_id: int, model: bytes, after: tuple[int, int], limit: int
     ) -> Sequence[Row]:
-        """(number, scales, vectors, written), behind the given (written, number)."""
+        """(number, scales, vectors, written), after the given (written, number)."""
         written, number = after
         values = {"account_id": account_id, "model": model, "written": written, "number": number}
         return await self._database.slow_rows(self._sql["rows_since"], {**values, "limit": limit})
 
     async def number_text(self, account_id: int, model: bytes) -> str | None:
-        """The numbers of all bookmarks that have a vector, parted by commas."""
+        """The numbers of all bookmarks that have a vector, separated by commas."""
         values = {"account_id": account_id, "model": model}
         rows = await self._database.slow_rows(self._sql["number_text"], values)
         text: str | None = rows[0][0]
@@ -114,14 +115,14 @@ class VectorStore:
     async def held(
         self, transaction: Transaction, account_id: int, numbers: Sequence[int]
     ) -> Sequence[Row]:
-        """(number, model, text hash) of those bookmarks that have vectors."""
+        """(number, model, text hash) of the given bookmarks that have vectors."""
         values = {"account_id": account_id, "numbers": self._database.number_list(numbers)}
         return await transaction.rows(self._sql["held"], values)
 
     async def drop_stale(
         self, transaction: Transaction, account_id: int, stale: Mapping[bytes, Sequence[int]]
     ) -> None:
-        """Takes away the vectors of these bookmarks, by model; a build makes them anew."""
+        """Deletes the vectors of these bookmarks, by model; a build creates them again."""
         for model, numbers in stale.items():
             values = {"account_id": account_id, "model": model}
             rows = [{**values, "number": number} for number in numbers]
@@ -135,7 +136,7 @@ class VectorStore:
         return rows[0][0] if rows else None
 
     async def waiting(self, model: bytes, after: int, limit: int) -> Sequence[tuple[int, int]]:
-        """Paid accounts that need a build, and how many posts that embeds; by their ids."""
+        """Paid accounts that need a build, by id, and how many posts each has to embed."""
         values = {"model": model, "after": after, "limit": limit, "plan": Plan.PRO.value}
         rows = await self._database.slow_rows(self._sql["waiting"], values)
         return [(account_id, count) for account_id, count in rows]
@@ -154,7 +155,7 @@ class VectorStore:
         return error
 
     async def note_paid(self, now: int) -> None:
-        """Notes which stores lost or got back their paid plan since the last look."""
+        """Records which stores lost or regained their paid plan since the last call."""
         await self._run(self._sql["note_paid"], {"now": now, "plan": Plan.PRO.value})
 
     async def outlived(
@@ -168,7 +169,7 @@ class VectorStore:
     async def is_outlived(
         self, transaction: Transaction, account_id: int, held: bytes, model: bytes, before: int
     ) -> bool:
-        """Of one store, as a transaction sees it that has locked the library."""
+        """For one store. The transaction has locked the library."""
         values = {"model": model, "unpaid_before": before, "plan": Plan.PRO.value}
         rows = await transaction.rows(
             self._outlived("is_outlived"), {**values, "account_id": account_id, "held": held}
@@ -178,7 +179,7 @@ class VectorStore:
     async def remove_some(
         self, transaction: Transaction, account_id: int, model: bytes, most: int
     ) -> int:
-        """Removes up to so many vectors of a store, and the store with the last of them.
+        """Removes up to `most` vectors of a store, and the store with the last of them.
 
         The caller has locked the library.
         """
