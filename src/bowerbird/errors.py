@@ -87,7 +87,9 @@ CATALOGUE: Final[dict[Code, Meaning]] = {
         500, "A fault of the service; the sentence carries a reference", "Retry with back-off"
     ),
     Code.SERVICE_UNAVAILABLE: Meaning(
-        503, "The database is away or the disk is full", "Wait Retry-After seconds"
+        503,
+        "The database is away or overloaded, the disk is full, or the service is stopping",
+        "Wait Retry-After seconds",
     ),
 }
 
