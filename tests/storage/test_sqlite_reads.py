@@ -59,7 +59,7 @@ async def test_a_connection_is_reused_only_after_its_thread_has_let_go_of_it(
 ) -> None:
     entered, leave = threading.Event(), threading.Event()
 
-    def hold() -> int:
+    def hold(*_: Any) -> int:
         entered.set()
         return int(leave.wait(10))
 

@@ -307,7 +307,7 @@ async def test_every_write_around_the_closing_is_done_or_refused(
 ) -> None:
     database = opened_copy(sqlite_template, tmp_path)
     closing = asyncio.create_task(database.close())
-    writes = []
+    writes: list[asyncio.Task[None]] = []
     while not closing.done():
         writes.append(asyncio.create_task(database.write(insert(f"row {len(writes)}"))))
         await asyncio.sleep(0)
