@@ -230,7 +230,7 @@ def test_a_file_that_cannot_be_opened_needs_no_backup(tmp_path: Path) -> None:
 
     assert err == (
         f"Error: The library in {tmp_path} cannot be opened: disk I/O error. "
-        "See whether the disk is full or fails.\n"
+        "Check whether the disk is full or failing.\n"
     )
 
 
