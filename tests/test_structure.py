@@ -77,3 +77,16 @@ def test_every_statement_file_is_in_the_package() -> None:
     }
     assert depths.keys() == {"sql", "migrations"}
     assert max(depths.values()) <= 6
+
+
+@pytest.mark.parametrize("path", MODULES, ids=str)
+def test_no_caller_can_forget_a_transaction(path: Path) -> None:
+    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+    arguments = [node for node in ast.walk(tree) if isinstance(node, ast.arg) and node.annotation]
+    optional = [
+        f"line {argument.lineno}"
+        for argument in arguments
+        if "Transaction | None" in ast.unparse(argument.annotation or argument)
+    ]
+
+    assert optional == [], "write two functions instead: one reads within the transaction"

@@ -99,7 +99,8 @@ CATALOGUE: Final[dict[Code, Meaning]] = {
     ),
     Code.SERVICE_UNAVAILABLE: Meaning(
         503,
-        "The database or the embedding model is unavailable, or the disk is full",
+        "The database or the embedding model is unavailable or overloaded, the disk is full, or "
+        "the service is stopping",
         "Wait Retry-After seconds, then retry",
     ),
 }
@@ -131,6 +132,10 @@ def not_found(kind: str, key: str) -> Refusal:
 
 def unavailable(sentence: str, retry_after_s: int = 5) -> Refusal:
     return Refusal(Code.SERVICE_UNAVAILABLE, sentence, {"Retry-After": str(retry_after_s)})
+
+
+def stopping() -> Refusal:
+    return unavailable("The service is stopping.")
 
 
 def shown(value: str, most: int = 80) -> str:

@@ -239,7 +239,7 @@ def test_a_file_that_cannot_be_opened_is_reported_without_advice_to_restore(tmp_
 
     assert err == (
         f"Error: The library in {tmp_path} cannot be opened: disk I/O error. "
-        "See whether the disk is full or fails.\n"
+        "Check whether the disk is full or failing.\n"
     )
 
 

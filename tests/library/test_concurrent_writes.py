@@ -19,12 +19,14 @@ from bowerbird.model.accounts import Account
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Transaction
 from bowerbird.storage.opening import open_database
+from bowerbird.storage.postgres.database import Limits
 from bowerbird.wire.answer_cache import RequestTarget
 from bowerbird.wire.idempotency import IdempotentWrites, done
 from bowerbird.wire.replies import REPLAYED, Reply
 from bowerbird.wire.routes import Call
 from tests.library import writers
-from tests.support import make, service, serving
+from tests.support import databases, make, service, serving
+from tests.support.postgres import ThrowawayPostgres
 from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio
@@ -158,15 +160,11 @@ async def test_twins_of_a_key_whose_day_is_over_do_the_work_once_more(alice: Mem
         alice.clock.now += 25 * 3_600 * MICROSECONDS
 
 
-@pytest.mark.parametrize("kind", ["postgres"])
-async def test_a_twin_does_not_wait_for_ever(
-    kind: str, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
-    async with library_of(kind, request, tmp_path) as (alice, _):
+async def test_a_twin_does_not_wait_for_ever(postgres: ThrowawayPostgres) -> None:
+    async with databases.fresh_postgres(postgres, Limits(lock_s=0.1)) as database:
+        alice = (await service.build(database)).alice
         call = a_call(await alice.account(), "slow")
-        writes = IdempotentWrites(
-            alice.database, alice.clock, "https://example.com", wait_limit_s=0.1
-        )
+        writes = IdempotentWrites(alice.database, alice.clock, "https://example.com")
         effects = Effects(is_held=True)
         first = asyncio.create_task(writes.run(call, effects))
         await effects.has_begun.wait()

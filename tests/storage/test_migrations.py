@@ -321,11 +321,11 @@ async def test_a_user_who_may_not_migrate_is_told_in_a_sentence(
     ("kind", "advice"),
     [
         (apsw.CorruptError, "Restore a backup."),
-        (apsw.FullError, "Make room on the disk."),
+        (apsw.FullError, "Free space on the disk."),
         (apsw.BusyError, "Another program holds the file; end that first."),
         (
             apsw.CantOpenError,
-            "See that this user may read and write the folder and its files.",
+            "Allow this user to read and write the folder and its files.",
         ),
         (apsw.SQLError, ""),
     ],

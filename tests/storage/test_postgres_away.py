@@ -10,7 +10,7 @@ import pytest
 from bowerbird.errors import Refusal
 from bowerbird.storage.database import Transaction
 from bowerbird.storage.postgres import schema as postgres_schema
-from bowerbird.storage.postgres.database import PostgresDatabase, open_pool
+from bowerbird.storage.postgres.database import Limits, PostgresDatabase, open_pool
 from tests.support import databases, service
 from tests.support.postgres import ThrowawayPostgres
 from tests.support.service import Service
@@ -31,8 +31,8 @@ def server() -> Iterator[ThrowawayPostgres]:
 @asynccontextmanager
 async def opened(url: str) -> AsyncIterator[PostgresDatabase]:
     """A database whose limits are short enough to be reached in a test."""
-    pool = await open_pool(url, 3, command_limit_s=LIMIT_S)
-    database = PostgresDatabase(pool, wait_limit_s=2 * LIMIT_S)
+    limits = Limits(wait_s=2 * LIMIT_S, statement_s=LIMIT_S)
+    database = PostgresDatabase(await open_pool(url, 3, limits), limits)
     try:
         yield database
     finally:

@@ -1,9 +1,12 @@
 """Reads that take long run beside the others, and can be stopped."""
 
 import asyncio
+import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from bowerbird.cli.context import opened_library
@@ -11,12 +14,17 @@ from bowerbird.errors import Refusal
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.opening import open_database
+from bowerbird.storage.sqlite.database import SqliteDatabase
 from tests.support.databases import TEMPLATE
 from tests.support.postgres import ThrowawayPostgres
 
 pytestmark = pytest.mark.anyio
 
 ENDLESS = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+
+
+def connections_of(database: SqliteDatabase) -> Sequence[apsw.Connection]:
+    return database._slow_readers.connections  # noqa: SLF001 - to hold one for as long as a test wants
 
 
 async def stopped(*tasks: asyncio.Task[Any]) -> None:
@@ -44,6 +52,35 @@ async def test_a_read_that_nobody_waits_for_is_stopped(sqlite: Database) -> None
 
     for _ in range(3):
         assert list(await sqlite.slow_rows("SELECT 1", {})) == [(1,)]
+
+
+async def test_a_connection_is_reused_only_after_its_thread_has_let_go_of_it(
+    sqlite: SqliteDatabase,
+) -> None:
+    entered, leave = threading.Event(), threading.Event()
+
+    def hold(*_: Any) -> int:
+        entered.set()
+        return int(leave.wait(10))
+
+    for connection in connections_of(sqlite):
+        connection.create_scalar_function("hold", hold)
+    held = asyncio.create_task(sqlite.slow_rows("SELECT hold()", {"account_id": 1}))
+    await asyncio.to_thread(entered.wait, 10)
+
+    # Later cancellations arrive while the first one may still wait for the thread.
+    for _ in range(10):
+        held.cancel()
+        await asyncio.sleep(0)
+    try:
+        for _ in range(3):
+            rows = await sqlite.slow_rows("SELECT 1", {"account_id": 2})
+            assert list(rows) == [(1,)]
+    finally:
+        leave.set()
+    await stopped(held)
+
+    assert list(await sqlite.slow_rows("SELECT 1", {"account_id": 1})) == [(1,)]
 
 
 async def test_a_read_that_takes_too_long_is_a_refusal(tmp_path: Path) -> None:
@@ -80,7 +117,17 @@ async def test_closing_stops_reads_and_holds_nothing_up(tmp_path: Path) -> None:
         await database.close()
         ended = await asyncio.gather(*slow, return_exceptions=True)
 
-    assert [str(error) for error in ended] == ["The library is being closed."] * 2
+    assert [str(error) for error in ended] == ["The service is stopping."] * 2
+
+
+async def test_a_read_after_the_closing_is_refused(tmp_path: Path) -> None:
+    database = await open_database(Settings(data_dir=tmp_path))
+    await database.close()
+
+    for read in (database.rows, database.slow_rows):
+        with pytest.raises(Refusal, match="The service is stopping"):
+            await read("SELECT 1", {})
+    assert database.generation() is None
 
 
 async def test_a_library_that_is_current_is_ready(sqlite: Database) -> None:

@@ -6,7 +6,9 @@ import subprocess
 import sys
 import threading
 from collections.abc import Awaitable, Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -14,6 +16,7 @@ import pytest
 from bowerbird.errors import Code, Refusal
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.sqlite.database import FILE_NAME, SqliteDatabase
+from bowerbird.storage.sqlite.writer import Writer
 
 pytestmark = pytest.mark.anyio
 
@@ -248,6 +251,74 @@ async def test_closing_finishes_what_waits(sqlite_template: Path, tmp_path: Path
         await database.write(insert("late"))
     connection = apsw.Connection(str(tmp_path / FILE_NAME))
     assert connection.execute(COUNT).fetchall() == [(50,)]
+    connection.close()
+
+
+class LateThreads(ThreadPoolExecutor):
+    """Threads that start the end of a writer only when a test says so."""
+
+    def __init__(self, writer: Writer) -> None:
+        super().__init__(2)
+        self._writer = writer
+        self.has_work, self.may_start = asyncio.Event(), threading.Event()
+
+    def submit(self, work: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        if getattr(work.args[0], "__self__", None) is not self._writer:
+            return super().submit(work, *args, **kwargs)
+        self.has_work.set()
+        return super().submit(lambda: self.may_start.wait(10) and work())
+
+
+async def test_a_write_at_the_moment_of_closing_is_refused(
+    sqlite_template: Path, tmp_path: Path
+) -> None:
+    database = opened_copy(sqlite_template, tmp_path)
+    writer = database._writer  # noqa: SLF001 - its thread ends at a moment that a test chooses
+    threads = LateThreads(writer)
+    asyncio.get_running_loop().set_default_executor(threads)
+    jobs = writer._jobs  # noqa: SLF001 - as above
+
+    class LateQueue:
+        """Takes a write after the writer's thread has ended."""
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(jobs, name)
+
+        def put(self, job: Any) -> None:
+            if job is not None:
+                threads.may_start.set()
+                writer._thread.join(10)  # noqa: SLF001 - as above
+            jobs.put(job)
+
+    closing = asyncio.create_task(database.close())
+    await threads.has_work.wait()
+    writer._jobs = LateQueue()  # type: ignore[assignment] # noqa: SLF001 - as above
+    try:
+        async with asyncio.timeout(10):
+            with pytest.raises(Refusal, match="The service is stopping"):
+                await database.write(insert("late"))
+    finally:
+        threads.may_start.set()
+    await closing
+
+
+async def test_every_write_around_the_closing_is_done_or_refused(
+    sqlite_template: Path, tmp_path: Path
+) -> None:
+    database = opened_copy(sqlite_template, tmp_path)
+    closing = asyncio.create_task(database.close())
+    writes: list[asyncio.Task[None]] = []
+    while not closing.done():
+        writes.append(asyncio.create_task(database.write(insert(f"row {len(writes)}"))))
+        await asyncio.sleep(0)
+
+    async with asyncio.timeout(10):
+        outcomes = await asyncio.gather(*writes, return_exceptions=True)
+
+    refused = [str(outcome) for outcome in outcomes if outcome is not None]
+    assert set(refused) == {"The service is stopping."}
+    connection = apsw.Connection(str(tmp_path / FILE_NAME))
+    assert connection.execute(COUNT).fetchall() == [(len(outcomes) - len(refused),)]
     connection.close()
 
 

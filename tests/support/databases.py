@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bowerbird.storage.database import Database
 from bowerbird.storage.postgres import schema as postgres_schema
-from bowerbird.storage.postgres.database import PostgresDatabase, open_pool
+from bowerbird.storage.postgres.database import Limits, PostgresDatabase, open_pool
 from bowerbird.storage.sqlite import schema as sqlite_schema
 from bowerbird.storage.sqlite.database import FILE_NAME, SqliteDatabase
 from tests.support.postgres import ThrowawayPostgres
@@ -46,9 +46,11 @@ async def fresh_sqlite(template: Path, folder: Path) -> AsyncIterator[Database]:
 
 
 @asynccontextmanager
-async def fresh_postgres(server: ThrowawayPostgres) -> AsyncIterator[Database]:
+async def fresh_postgres(
+    server: ThrowawayPostgres, limits: Limits | None = None
+) -> AsyncIterator[Database]:
     with server.fresh_database(TEMPLATE) as url:
-        database = PostgresDatabase(await open_pool(url, 4))
+        database = PostgresDatabase(await open_pool(url, 4, limits), limits)
         try:
             yield database
         finally:

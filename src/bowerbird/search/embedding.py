@@ -123,7 +123,7 @@ class LocalModel:
     def _check(self) -> None:
         """Ends work under way when the service stops: long texts take seconds."""
         if self._is_closed:
-            raise errors.unavailable("The service is stopping.")
+            raise errors.stopping()
 
     async def close(self) -> None:
         self._is_closed = True

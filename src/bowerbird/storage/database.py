@@ -1,7 +1,7 @@
-"""What the stores ask of a database, whichever it is.
+"""The interface between the stores and either database.
 
-Methods are coroutines on both. SQLite's never wait inside a transaction, which is why one
-piece of writing code can run on its writer thread as well as on PostgreSQL's connection.
+Methods are coroutines on both. SQLite's never wait inside a transaction, so the same code can
+write on SQLite's writer thread and on a PostgreSQL connection.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -18,21 +18,29 @@ Values = Mapping[str, Any]
 T = TypeVar("T")
 
 
-class Transaction(Protocol):
-    """Statements that commit together or not at all."""
+class LockTimeoutError(Exception):
+    """A statement waited too long for a lock that another transaction holds."""
+
+
+class Reader(Protocol):
+    """A database, which reads committed rows, or a transaction, which also reads its own."""
 
     async def rows(self, sql: str, values: Values) -> Sequence[Row]: ...
+
+
+class Transaction(Reader, Protocol):
+    """Statements that commit together or not at all."""
 
     async def run(self, sql: str, values: Values) -> None: ...
 
     async def run_many(self, sql: str, values: Sequence[Values]) -> None: ...
 
     def savepoint(self) -> AbstractAsyncContextManager[None]:
-        """Undoes what ran inside it when it is left by an exception."""
+        """Undoes the statements inside it if an exception leaves it."""
 
 
 class WordOrder(Protocol):
-    """A short way to keyword hits in the default order, where a database has one."""
+    """A fast path to keyword hits in the default order, if the database has one."""
 
     async def page(
         self,
@@ -52,16 +60,16 @@ class Database(Protocol):
     def word_order(self) -> WordOrder | None: ...
 
     def queries(self, resource: str) -> Queries:
-        """The named statements of a resource, in this database's own words where they differ."""
+        """The named statements of a resource, in this database's dialect where they differ."""
 
     def generation(self) -> int | None:
-        """Equal as long as nothing was committed by anybody; None where that cannot be told."""
+        """Changes with every commit of any process; None if that is unknown."""
 
     def match(self, query: WordQuery) -> Match:
-        """A keyword query in the words of this database's full-text engine."""
+        """A keyword query in the syntax of this database's full-text engine."""
 
     def stored_words(self, index_text: str) -> str:
-        """A post's tokens as its full-text engine takes them."""
+        """A post's tokens as this database's full-text engine expects them."""
 
     def number_list(self, numbers: Sequence[int]) -> Any:
         """Many numbers as the value of one parameter."""
@@ -70,15 +78,19 @@ class Database(Protocol):
         """Many texts as the value of one parameter."""
 
     async def rows(self, sql: str, values: Values) -> Sequence[Row]:
-        """Reads what is bounded: keys, pages along an index, counters."""
+        """For bounded reads: keys, pages along an index, counters."""
 
     async def slow_rows(self, sql: str, values: Values) -> Sequence[Row]:
-        """Reads what may take over 5 ms, without holding up other requests."""
+        """For reads that may take over 5 ms; they do not hold up other requests.
+
+        Accounts take turns: the read belongs to the account that `values` names as `account_id`,
+        or to the service itself if it names none.
+        """
 
     async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
-        """Runs `work` in one transaction; returns when it is on disk."""
+        """Runs `work` in one transaction; returns when the commit is on disk."""
 
     async def require_ready(self) -> None:
-        """Raises a refusal while the database is away or its schema does not fit."""
+        """Raises a refusal if the database is away or its schema does not match this release."""
 
     async def close(self) -> None: ...

@@ -1,4 +1,4 @@
-"""Keeps the answers of keyed writes. Runs inside the transaction of the write itself."""
+"""Stores the answers of keyed writes, in the transaction of the write itself."""
 
 from itertools import count
 from typing import Any, Final
@@ -6,11 +6,10 @@ from typing import Any, Final
 from msgspec import Struct
 
 from bowerbird import errors
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, LockTimeoutError, Transaction
 
 KEPT_HOURS: Final = 24
-WAIT_LIMIT_S: Final = 5.0
-# Old entries go a few at a time, along with new ones: no sweep ever holds anybody up.
+# Old entries are removed a few at a time, along with new ones: no sweep holds up a request.
 _SWEPT_EVERY: Final = 8
 _SWEPT_AT_ONCE: Final = 20
 _TRIES: Final = 3
@@ -25,10 +24,8 @@ class Kept(Struct, frozen=True):
 
 
 class IdempotencyStore:
-    def __init__(self, database: Database, wait_limit_s: float = WAIT_LIMIT_S) -> None:
-        """`wait_limit_s` bounds the wait for the first request with the same key."""
+    def __init__(self, database: Database) -> None:
         self._sql = database.queries("idempotency")
-        self._wait_limit_ms = round(wait_limit_s * 1000)
         self._claims = count()
 
     async def claim(
@@ -41,7 +38,7 @@ class IdempotencyStore:
         now: int,
         oldest: int,
     ) -> Kept | None:
-        """None when the key is free and now ours; else what the first request left."""
+        """None if the key was free and is claimed now; otherwise the first request's answer."""
         values = {
             "account_id": account_id,
             "idempotency_key": key,
@@ -50,9 +47,10 @@ class IdempotencyStore:
             "created_at": now,
             "before": oldest,
         }
-        # Again where what stood in the way is too old, or was removed between two statements.
+        await self._hold(transaction, values)
+        # Again if the entry in the way is too old, or was removed between two statements.
         for _ in range(_TRIES):
-            if await self._insert(transaction, values):
+            if await transaction.rows(self._sql["claim"], values):
                 if next(self._claims) % _SWEPT_EVERY == 0:
                     await self.sweep(transaction, account_id, oldest)
                 return None
@@ -60,7 +58,7 @@ class IdempotencyStore:
             if rows and rows[0][4] >= oldest:
                 return Kept(*rows[0])
             await transaction.run(self._sql["forget"], values)
-        raise errors.unavailable("The account is being changed; try again.", 1)
+        raise errors.unavailable("Concurrent changes to this account conflicted; retry.", 1)
 
     async def keep(
         self,
@@ -84,16 +82,21 @@ class IdempotencyStore:
     async def sweep(
         self, transaction: Transaction, account_id: int, oldest: int, most: int = _SWEPT_AT_ONCE
     ) -> int:
-        """Removes a few entries that are too old; tells how many."""
+        """Removes a few entries that are too old; returns how many."""
         values = {"account_id": account_id, "before": oldest, "most": most}
         return len(await transaction.rows(self._sql["forget_old"], values))
 
-    async def _insert(self, transaction: Transaction, values: dict[str, Any]) -> bool:
-        await self._bound_wait(transaction, self._wait_limit_ms)
-        claimed = await transaction.rows(self._sql["claim"], values)
-        await self._bound_wait(transaction, 0)
-        return bool(claimed)
+    async def _hold(self, transaction: Transaction, values: dict[str, Any]) -> None:
+        """Waits for another transaction with the same key, as long as the database allows.
 
-    async def _bound_wait(self, transaction: Transaction, limit_ms: int) -> None:
-        if statement := self._sql["bound_wait"]:
-            await transaction.rows(statement, {"limit_ms": str(limit_ms)})
+        A lock of its own, because an insert may also wait for other things than the key.
+        """
+        if statement := self._sql["hold"]:
+            try:
+                await transaction.rows(statement, values)
+            except LockTimeoutError as error:
+                raise errors.Refusal(
+                    errors.Code.IDEMPOTENCY_IN_PROGRESS,
+                    "Idempotency-Key: the first request with this key still runs.",
+                    {"Retry-After": "1"},
+                ) from error

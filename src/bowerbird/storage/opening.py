@@ -10,42 +10,47 @@ import apsw
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
 from bowerbird.storage.migrations import SchemaProblem
-from bowerbird.storage.postgres.database import PostgresDatabase, open_pool
+from bowerbird.storage.postgres.database import Limits, PostgresDatabase, open_pool
 from bowerbird.storage.sqlite import schema as sqlite_schema
-from bowerbird.storage.sqlite.database import SLOW_READ_LIMIT_S, SqliteDatabase
+from bowerbird.storage.sqlite.database import SqliteDatabase
+from bowerbird.storage.sqlite.readers import SLOW_READ_LIMIT_S
 from bowerbird.storage.sqlite.schema import FolderLock
 
-_NO_RIGHTS: Final = "See that this user may read and write the folder and its files."
+_NO_RIGHTS: Final = "Allow this user to read and write the folder and its files."
 _ADVICE: Final[dict[type[apsw.Error], str]] = {
     apsw.CorruptError: "Restore a backup.",
     apsw.NotADBError: "Restore a backup.",
-    apsw.FullError: "Make room on the disk.",
+    apsw.FullError: "Free space on the disk.",
     apsw.BusyError: "Another program holds the file; end that first.",
     apsw.LockedError: "Another program holds the file; end that first.",
     apsw.CantOpenError: _NO_RIGHTS,
     apsw.PermissionsError: _NO_RIGHTS,
     apsw.ReadOnlyError: _NO_RIGHTS,
-    apsw.IOError: "See whether the disk is full or fails.",
+    apsw.IOError: "Check whether the disk is full or failing.",
 }
 
 
 async def open_database(
-    settings: Settings, *, is_mapped: bool = True, read_limit_s: float = SLOW_READ_LIMIT_S
+    settings: Settings, *, is_mapped: bool = True, read_limit_s: float | None = None
 ) -> Database:
-    """A SQLite library is migrated first; PostgreSQL is migrated by a command of its own.
+    """A SQLite library is migrated first; PostgreSQL has a command for its migrations.
 
-    Mapped, a SQLite file is read faster, but all that is read of it counts as memory in use.
-    `read_limit_s` ends reads that take too long.
+    A SQLite file is read faster if it is mapped, but then every page read counts as memory in use.
+    A read that takes longer than `read_limit_s` is stopped; by default each database has a limit.
     """
     if settings.is_sqlite:
-        return _opened_file(settings.data_dir, is_mapped=is_mapped, read_limit_s=read_limit_s)
-    pool = await open_pool(settings.database_url, settings.postgres_connections, read_limit_s)
-    return PostgresDatabase(pool)
+        limit_s = SLOW_READ_LIMIT_S if read_limit_s is None else read_limit_s
+        return _opened_file(settings.data_dir, is_mapped=is_mapped, read_limit_s=limit_s)
+    limits = Limits()
+    if read_limit_s is not None:
+        limits = Limits(lock_s=read_limit_s, statement_s=read_limit_s)
+    pool = await open_pool(settings.database_url, settings.postgres_connections, limits)
+    return PostgresDatabase(pool, limits)
 
 
 @contextmanager
 def explained(folder: Path) -> Iterator[None]:
-    """Says in a sentence why a library's file cannot be used, and what helps."""
+    """Explains why a library's file cannot be opened, and suggests a fix."""
     try:
         yield
     except apsw.Error as error:
@@ -58,8 +63,8 @@ def _opened_file(folder: Path, *, is_mapped: bool, read_limit_s: float) -> Sqlit
     try:
         with explained(folder):
             sqlite_schema.prepare(folder)
-            # Before the file is opened: a restore in between would leave us on the file it
-            # replaced.
+            # Before the file is opened: otherwise a restore in between could replace the file, and
+            # we would keep the old one open.
             lock.share()
             return SqliteDatabase(
                 folder, lock.close, is_mapped=is_mapped, slow_read_limit_s=read_limit_s

@@ -1,4 +1,4 @@
-"""Reads and writes the vectors of posts, and how far each account's are."""
+"""Reads and writes the vectors of posts, and the state of each account's build."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,12 +8,12 @@ from msgspec import Struct
 
 from bowerbird.model.accounts import Account, Plan
 from bowerbird.model.vectors import BUILD, NewVector, UnembeddedPost, VectorStoreState
-from bowerbird.storage.database import Database, Row, Transaction
+from bowerbird.storage.database import Database, Reader, Row, Transaction
 from bowerbird.storage.places import place_values
 
 
 class Progress(Struct, frozen=True):
-    """How far a build has come: complete below a number, unless something became stale since."""
+    """The progress of a build: complete below a number, unless a vector became stale since."""
 
     complete_below: int
     seen_invalidations: int
@@ -24,13 +24,17 @@ class VectorStore:
         self._database = database
         self._sql = database.queries("vectors")
 
-    async def stores(
-        self, account_id: int, transaction: Transaction | None = None
+    async def stores(self, account_id: int) -> list[VectorStoreState]:
+        """One per model."""
+        return await self._stores(self._database, account_id)
+
+    async def stores_within(
+        self, transaction: Transaction, account_id: int
     ) -> list[VectorStoreState]:
-        """Of every model, as the given transaction sees them, or as everybody does."""
-        rows = await (transaction or self._database).rows(
-            self._sql["stores"], {"account_id": account_id}
-        )
+        return await self._stores(transaction, account_id)
+
+    async def _stores(self, reader: Reader, account_id: int) -> list[VectorStoreState]:
+        rows = await reader.rows(self._sql["stores"], {"account_id": account_id})
         return [_state(row) for row in rows]
 
     async def make(self, account_id: int, model: bytes, name: str, now: int) -> None:
@@ -41,7 +45,7 @@ class VectorStore:
     async def missing(
         self, account: Account, model: bytes, first: int, limit: int
     ) -> list[UnembeddedPost]:
-        """In the order of their numbers, from `first` on."""
+        """Posts without a vector, by number, starting at `first`."""
         values = {"account_id": account.account_id, "model": model, "first": first, "limit": limit}
         rows = await self._database.slow_rows(
             self._sql["missing"], {**values, **place_values(account)}
@@ -56,9 +60,10 @@ class VectorStore:
         made: Sequence[NewVector],
         progress: Progress,
     ) -> bool | None:
-        """Writes what still fits its bookmark; False when some did not, None without a store.
+        """Writes the vectors whose bookmark is unchanged.
 
-        The caller has locked the library.
+        False if a bookmark has changed, None if the store is gone. The caller has locked the
+        library.
         """
         values: dict[str, Any] = {"account_id": account_id, "model": store.model}
         listed = self._database.number_list([vector.number for vector in made])
@@ -66,7 +71,7 @@ class VectorStore:
         hashes = {number: hash for number, hash, _ in standing}
         known = {number for number, _, has_vector in standing if has_vector}
         fitting = [vector for vector in made if hashes.get(vector.number) == vector.content_hash]
-        now = {held.model: held for held in await self.stores(account_id, transaction)}
+        now = {held.model: held for held in await self.stores_within(transaction, account_id)}
         if store.model not in now:
             return None
         generation = now[store.model].generation + 1
@@ -74,7 +79,7 @@ class VectorStore:
             self._sql["put_vector"],
             [_row(values, vector, generation) for vector in fitting],
         )
-        # What was deleted meanwhile needs no vector; what was changed does.
+        # A bookmark deleted since needs no vector; a changed one does.
         is_whole = all(v.number not in hashes or v in fitting for v in made)
         below = progress.complete_below if is_whole else now[store.model].complete_below
         note = {
@@ -89,19 +94,19 @@ class VectorStore:
         return is_whole
 
     async def note_built(self, account_id: int, model: bytes) -> None:
-        """Does nothing while bookmarks are left without a vector."""
+        """Does nothing while any bookmark has no vector."""
         await self._run(self._sql["note_built"], {"account_id": account_id, "model": model})
 
     async def rows_since(
         self, account_id: int, model: bytes, after: tuple[int, int], limit: int
     ) -> Sequence[Row]:
-        """(number, scales, vectors, written), behind the given (written, number)."""
+        """(number, scales, vectors, written), after the given (written, number)."""
         written, number = after
         values = {"account_id": account_id, "model": model, "written": written, "number": number}
         return await self._database.slow_rows(self._sql["rows_since"], {**values, "limit": limit})
 
     async def number_text(self, account_id: int, model: bytes) -> str | None:
-        """The numbers of all bookmarks that have a vector, parted by commas."""
+        """The numbers of all bookmarks that have a vector, separated by commas."""
         values = {"account_id": account_id, "model": model}
         rows = await self._database.slow_rows(self._sql["number_text"], values)
         text: str | None = rows[0][0]
@@ -110,14 +115,14 @@ class VectorStore:
     async def held(
         self, transaction: Transaction, account_id: int, numbers: Sequence[int]
     ) -> Sequence[Row]:
-        """(number, model, text hash) of those bookmarks that have vectors."""
+        """(number, model, text hash) of the given bookmarks that have vectors."""
         values = {"account_id": account_id, "numbers": self._database.number_list(numbers)}
         return await transaction.rows(self._sql["held"], values)
 
     async def drop_stale(
         self, transaction: Transaction, account_id: int, stale: Mapping[bytes, Sequence[int]]
     ) -> None:
-        """Takes away the vectors of these bookmarks, by model; a build makes them anew."""
+        """Deletes the vectors of these bookmarks, by model; a build creates them again."""
         for model, numbers in stale.items():
             values = {"account_id": account_id, "model": model}
             rows = [{**values, "number": number} for number in numbers]
@@ -131,22 +136,26 @@ class VectorStore:
         return rows[0][0] if rows else None
 
     async def waiting(self, model: bytes, after: int, limit: int) -> Sequence[tuple[int, int]]:
-        """Paid accounts that need a build, and how many posts that embeds; by their ids."""
+        """Paid accounts that need a build, by id, and how many posts each has to embed."""
         values = {"model": model, "after": after, "limit": limit, "plan": Plan.PRO.value}
         rows = await self._database.slow_rows(self._sql["waiting"], values)
         return [(account_id, count) for account_id, count in rows]
 
-    async def build_error(
-        self, account_id: int, transaction: Transaction | None = None
-    ) -> str | None:
-        """Why the last build came to no end, whichever process had it."""
+    async def build_error(self, account_id: int) -> str | None:
+        """Why the last build failed, whichever process ran it."""
+        return await self._build_error(self._database, account_id)
+
+    async def build_error_within(self, transaction: Transaction, account_id: int) -> str | None:
+        return await self._build_error(transaction, account_id)
+
+    async def _build_error(self, reader: Reader, account_id: int) -> str | None:
         values = {"account_id": account_id, "kind": BUILD}
-        rows = await (transaction or self._database).rows(self._sql["build_error"], values)
+        rows = await reader.rows(self._sql["build_error"], values)
         error: str | None = rows[0][0] if rows else None
         return error
 
     async def note_paid(self, now: int) -> None:
-        """Notes which stores lost or got back their paid plan since the last look."""
+        """Records which stores lost or regained their paid plan since the last call."""
         await self._run(self._sql["note_paid"], {"now": now, "plan": Plan.PRO.value})
 
     async def outlived(
@@ -160,7 +169,7 @@ class VectorStore:
     async def is_outlived(
         self, transaction: Transaction, account_id: int, held: bytes, model: bytes, before: int
     ) -> bool:
-        """Of one store, as a transaction sees it that has locked the library."""
+        """For one store. The transaction has locked the library."""
         values = {"model": model, "unpaid_before": before, "plan": Plan.PRO.value}
         rows = await transaction.rows(
             self._outlived("is_outlived"), {**values, "account_id": account_id, "held": held}
@@ -170,7 +179,7 @@ class VectorStore:
     async def remove_some(
         self, transaction: Transaction, account_id: int, model: bytes, most: int
     ) -> int:
-        """Removes up to so many vectors of a store, and the store with the last of them.
+        """Removes up to `most` vectors of a store, and the store with the last of them.
 
         The caller has locked the library.
         """

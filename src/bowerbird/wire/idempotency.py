@@ -15,7 +15,7 @@ from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.idempotency import KEPT_HOURS, WAIT_LIMIT_S, IdempotencyStore, Kept
+from bowerbird.storage.idempotency import KEPT_HOURS, IdempotencyStore, Kept
 from bowerbird.wire import bodies, envelope
 from bowerbird.wire.replies import JSON, PRIVATE, REPLAYED, Reply
 from bowerbird.wire.routes import Call, Handler
@@ -37,10 +37,9 @@ class IdempotentWrites:
         database: Database,
         clock: Clock,
         upgrade_url: str,
-        wait_limit_s: float = WAIT_LIMIT_S,
     ) -> None:
         self._database = database
-        self._store = IdempotencyStore(database, wait_limit_s)
+        self._store = IdempotencyStore(database)
         self._clock = clock
         self._upgrade_url = upgrade_url
 

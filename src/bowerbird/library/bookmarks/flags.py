@@ -49,7 +49,7 @@ class Flags:
         fields = bodies.as_object(body())
         bodies.only(fields, _FLAGS)
         await self._mark(transaction, account, [post_id], _flags(fields))
-        found = await self._bookmarks.by_post_id(account, post_id, transaction)
+        found = await self._bookmarks.by_post_id_within(transaction, account, post_id)
         assert found is not None
         return found
 

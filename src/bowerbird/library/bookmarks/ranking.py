@@ -68,9 +68,11 @@ class Rankings:
     async def total_within(
         self, transaction: Transaction, account: Account, filter: BookmarkFilter
     ) -> int:
-        store = await self._meaning.serving(account, transaction)
+        store = await self._meaning.serving_within(transaction, account)
         model = _NO_MODEL if store is None else store.model
-        return await self._store.count_embedded(account, filter, model, RANKED_MOST, transaction)
+        return await self._store.count_embedded_within(
+            transaction, account, filter, model, RANKED_MOST
+        )
 
     async def _rank(
         self, account: Account, filter: BookmarkFilter, store: VectorStoreState | None

@@ -41,7 +41,7 @@ class Trash:
         post = changeset.post(post_id)
         if post is None:
             raise errors.not_found("bookmark", post_id)
-        bookmark = await self._bookmarks.by_post_id(account, post_id, transaction)
+        bookmark = await self._bookmarks.by_post_id_within(transaction, account, post_id)
         assert bookmark is not None
         now = self._clock()
         await self._store.put(transaction, account.account_id, post_id, bookmark, now)
@@ -58,7 +58,7 @@ class Trash:
             raise errors.not_found("deleted bookmark", post_id)
         prepared = prepare_all(account.account_id, [own_json.read(kept).incoming])
         await self._intake.put(transaction, prepared)
-        found = await self._bookmarks.by_post_id(account, post_id, transaction)
+        found = await self._bookmarks.by_post_id_within(transaction, account, post_id)
         assert found is not None
         return found
 
@@ -66,7 +66,7 @@ class Trash:
         if not (post_id.isascii() and post_id.isdigit()):
             return None
         # One that came back by another way has gone on living; the old state must not undo that.
-        if await self._bookmarks.by_post_id(account, post_id, transaction):
+        if await self._bookmarks.by_post_id_within(transaction, account, post_id):
             return None
         oldest = self._clock() - _KEPT
         return await self._store.take(transaction, account.account_id, post_id, oldest)

@@ -60,7 +60,7 @@ class DigestCreation:
         async def work(transaction: Transaction) -> None:
             await lock_library(self._libraries, transaction, account_id)
             # Whoever has changed their mind meanwhile gets what they want now.
-            if await self._store.preferences(account_id, transaction) == wanted:
+            if await self._store.preferences_within(transaction, account_id) == wanted:
                 if found is not None:
                     await self._mail(transaction, account_id, found, wanted)
                 elif made is not None:
@@ -87,7 +87,7 @@ class DigestCreation:
         async def work(transaction: Transaction) -> Digest | None:
             await lock_library(self._libraries, transaction, account.account_id)
             await self._put(transaction, account.account_id, made)
-            return await self._store.by_period(account.account_id, period, transaction)
+            return await self._store.by_period_within(transaction, account.account_id, period)
 
         return await self._database.write(work)
 
@@ -129,7 +129,7 @@ class DigestCreation:
         if await self._put(transaction, account_id, made):
             return
         # Somebody has made it meanwhile, perhaps by hand: then its letter is still to go.
-        other = await self._store.by_period(account_id, made.period, transaction)
+        other = await self._store.by_period_within(transaction, account_id, made.period)
         if other is not None:
             await self._mail(transaction, account_id, other, wanted)
 

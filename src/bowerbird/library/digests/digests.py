@@ -105,7 +105,7 @@ class Digests:
         bodies.only(fields, FIELDS)
         _changed(Preferences(), fields)
         await lock_library(self._libraries, transaction, account.account_id)
-        held = await self._store.preferences(account.account_id, transaction)
+        held = await self._store.preferences_within(transaction, account.account_id)
         wanted = _changed(held, fields)
         if wanted != held:
             wanted = await self._keep(transaction, account.account_id, held, wanted)
@@ -125,7 +125,7 @@ class Digests:
 
         async def work(transaction: Transaction) -> None:
             await lock_library(self._libraries, transaction, account_id)
-            held = await self._store.preferences(account_id, transaction)
+            held = await self._store.preferences_within(transaction, account_id)
             if held.is_mailed:
                 wanted = msgspec.structs.replace(held, is_mailed=False)
                 await self._keep(transaction, account_id, held, wanted)

@@ -93,7 +93,7 @@ class DigestEmails:
 
         async def work(transaction: Transaction) -> Digest | None:
             await lock_library(self._libraries, transaction, account_id)
-            wanted = await self._store.preferences(account_id, transaction)
+            wanted = await self._store.preferences_within(transaction, account_id)
             is_wanted = is_asked or (wanted.is_mailed and wanted.kind is not None)
             mailing = Mailing(MailState.NONE)
             if is_wanted:

@@ -38,7 +38,7 @@ async def reschedule(
     store: DigestStore, transaction: Transaction, account_id: int, now: int
 ) -> None:
     """Notes when a worker has to look at the account again."""
-    wanted = await store.preferences(account_id, transaction)
-    letters = await store.in_the_post(account_id, transaction)
+    wanted = await store.preferences_within(transaction, account_id)
+    letters = await store.in_the_post_within(transaction, account_id)
     due = next_due(wanted, now) if due_period(wanted, now) is None else now
     await store.set_due(transaction, account_id, min([due, *map(attention_at, letters)]))

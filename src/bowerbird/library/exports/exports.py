@@ -97,7 +97,7 @@ class Exports:
         export_bodies.check_plan(account, fields)
         is_by_meaning = fields.get(plans.MEANING) not in (None, "")
         if is_by_meaning:
-            await self._meaning.require(account, transaction)
+            await self._meaning.require_within(transaction, account)
         now = self._clock()
         wanted = export_bodies.wanted_of(fields, now)
         # Locked, so that two requests at once do not both find room for the last one.
@@ -105,7 +105,7 @@ class Exports:
         view = await self._view(transaction, account, wanted.view_slug)
         asked = export_bodies.asked_of(account, format, wanted, view, now)
         if plans.MEANING in asked.given and not is_by_meaning:
-            await self._meaning.require(account, transaction)
+            await self._meaning.require_within(transaction, account)
         await self._require_room(transaction, account)
         job_id = await self._store.add(
             transaction,

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from bowerbird.errors import Refusal
 from bowerbird.library.access import plans
 from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account
@@ -52,54 +53,81 @@ class SemanticSearch:
         current = None if self._models is None else self._models.current
         return None if current is None else current.name
 
-    async def serving(
-        self, account: Account, transaction: Transaction | None = None
-    ) -> VectorStoreState | None:
-        """The vectors that answer: of the present model, or of an older one until it is built."""
+    async def serving(self, account: Account) -> VectorStoreState | None:
+        """The vectors used for answers: of an older model until the present one is built."""
         if self._models is None:
             return None
-        stores = await self._store.stores(account.account_id, transaction)
+        return self._serving(await self._store.stores(account.account_id))
+
+    async def serving_within(
+        self, transaction: Transaction, account: Account
+    ) -> VectorStoreState | None:
+        if self._models is None:
+            return None
+        return self._serving(await self._store.stores_within(transaction, account.account_id))
+
+    async def building(self, account: Account) -> VectorStoreState | None:
+        """The vectors of the present model, however far their build is."""
+        return self._building(await self._store.stores(account.account_id))
+
+    async def require(self, account: Account) -> VectorStoreState | None:
+        """The vectors used for answers; None for an empty library, which needs none."""
+        if self._models is None:
+            raise plans.no_vectors()
+        stores = await self._store.stores(account.account_id)
+        serving = self._serving(stores)
+        if serving is None and account.total:
+            error = await self._store.build_error(account.account_id)
+            raise self._not_built(account, stores, error)
+        return serving
+
+    async def require_within(
+        self, transaction: Transaction, account: Account
+    ) -> VectorStoreState | None:
+        if self._models is None:
+            raise plans.no_vectors()
+        stores = await self._store.stores_within(transaction, account.account_id)
+        serving = self._serving(stores)
+        if serving is None and account.total:
+            error = await self._store.build_error_within(transaction, account.account_id)
+            raise self._not_built(account, stores, error)
+        return serving
+
+    async def build_problem(self, account: Account) -> str | None:
+        """Why an account's build does not continue, as far as any process knows."""
+        if self.problem is not None:
+            return self.problem
+        return self._problem(await self._store.build_error(account.account_id))
+
+    def _serving(self, stores: Sequence[VectorStoreState]) -> VectorStoreState | None:
+        if self._models is None:
+            return None
         current = self._models.current
         built = [store for store in stores if store.is_built]
         for store in built:
             if current is not None and store.model == current.identity:
                 return store
         at_hand = [store for store in built if self._models.of(store.model, store.name)]
-        # Vectors whose model is missing are there all the same: who asks learns what is missing.
+        # Vectors whose model is missing are returned too: the caller then reports the model.
         return next(iter(at_hand or (built if current is None else [])), None)
 
-    async def building(
-        self, account: Account, transaction: Transaction | None = None
-    ) -> VectorStoreState | None:
-        """The vectors of the present model, however far they are."""
+    def _building(self, stores: Sequence[VectorStoreState]) -> VectorStoreState | None:
         current = None if self._models is None else self._models.current
         if current is None:
             return None
-        stores = await self._store.stores(account.account_id, transaction)
         return next((store for store in stores if store.model == current.identity), None)
 
-    async def require(
-        self, account: Account, transaction: Transaction | None = None
-    ) -> VectorStoreState | None:
-        """The vectors that answer; None for an empty library, which needs none."""
-        if self._models is None:
-            raise plans.no_vectors()
-        store = await self.serving(account, transaction)
-        if store is None and account.total:
-            building = await self.building(account, transaction)
-            embedded = 0 if building is None else building.embedded
-            problem = await self.build_problem(account, transaction)
-            raise plans.not_built(embedded, account.total, problem)
-        return store
-
-    async def build_problem(
-        self, account: Account, transaction: Transaction | None = None
-    ) -> str | None:
-        """Why an account's build stands still, as far as any process knows."""
-        if self.problem is not None:
+    def _problem(self, build_error: str | None) -> str | None:
+        if self.problem is not None or build_error is None:
             return self.problem
-        error = await self._store.build_error(account.account_id, transaction)
-        return None if error is None else plans.reason(error)
+        return plans.reason(build_error)
+
+    def _not_built(
+        self, account: Account, stores: Sequence[VectorStoreState], build_error: str | None
+    ) -> Refusal:
+        building = self._building(stores)
+        embedded = 0 if building is None else building.embedded
+        return plans.not_built(embedded, account.total, self._problem(build_error))
 
     async def nearest(
         self,

@@ -1,4 +1,4 @@
-"""Reads bookmarks. A page is ready bytes: no object is built for a post."""
+"""Reads bookmarks. A page is ready-made JSON bytes: no object is built per post."""
 
 from array import array
 from collections.abc import Sequence
@@ -13,10 +13,11 @@ from bowerbird.model.filters import SORT_FIELDS, After, BookmarkFilter, Sort
 from bowerbird.model.instants import UNKNOWN
 from bowerbird.model.rendering import FLAGS, TAGS, UNTAGGED, closed, joined
 from bowerbird.model.words import Match
-from bowerbird.storage.database import Database, Row, Transaction, WordOrder
+from bowerbird.storage.database import Database, Reader, Row, Transaction, WordOrder
 from bowerbird.storage.places import place_values
 
-# Each fragment stands or is absent; never "(:x IS NULL OR col = :x)", which hides the index.
+# A fragment is included or left out; never "(:x IS NULL OR col = :x)", which prevents use of the
+# index.
 _FILTERS: Final = {
     "unread_only": "NOT b.is_read",
     "hide_archived": "NOT b.is_archived",
@@ -43,12 +44,12 @@ _COLUMNS: Final = {
     "title": "b.title_key",
     "author": "b.author_key",
 }
-# A word in more posts than this ranks the latest of them: bounded work, whatever is asked.
+# If a word is in more posts than this, only the latest are ranked, which bounds the work.
 RANKED_FROM: Final = 5_000
 _DEFAULT: Final = Sort()
-# More contents than a page has are not read on the loop.
+# Longer lists of contents than a page are not read on the event loop.
 LONGEST_LIST: Final = 100
-# As hexadecimal digits: a colon in JSON would read as the mark of a parameter.
+# As hexadecimal digits: a colon in JSON would be parsed as the start of a parameter.
 _CLOSINGS: Final[dict[str, Any]] = {
     "tags": TAGS.hex(),
     "flags": [closing.hex() for closing in FLAGS],
@@ -64,7 +65,7 @@ _AFTER: Final = {
 
 
 class Page(Struct, frozen=True):
-    """Ready bookmarks in order, parted by commas, and where the next page begins, if any."""
+    """Bookmarks as JSON, in order and separated by commas, and the cursor of the next page."""
 
     body: bytes
     count: int
@@ -72,7 +73,7 @@ class Page(Struct, frozen=True):
 
 
 class _Read(Struct, frozen=True):
-    """An ordered read of a library, from somewhere on."""
+    """An ordered read of a library, from a given position."""
 
     filter: BookmarkFilter
     sort: Sort
@@ -85,18 +86,23 @@ class BookmarkStore:
         self._database = database
         self._sql = database.queries("bookmarks")
 
-    async def by_post_id(
-        self, account: Account, post_id: str, transaction: Transaction | None = None
+    async def by_post_id(self, account: Account, post_id: str) -> bytes | None:
+        return await self._by_post_id(self._database, account, post_id)
+
+    async def by_post_id_within(
+        self, transaction: Transaction, account: Account, post_id: str
     ) -> bytes | None:
-        """As the given transaction sees it, or as everybody does."""
+        return await self._by_post_id(transaction, account, post_id)
+
+    async def _by_post_id(self, reader: Reader, account: Account, post_id: str) -> bytes | None:
         values = {"account_id": account.account_id, "post_id": post_id, **place_values(account)}
-        rows = await (transaction or self._database).rows(self._statement("by_post_id"), values)
+        rows = await reader.rows(self._statement("by_post_id"), values)
         return closed(*rows[0]) if rows else None
 
     async def page(
         self, account: Account, filter: BookmarkFilter, sort: Sort, after: After | None, limit: int
     ) -> Page:
-        """Reads one bookmark more than asked, which tells whether a page follows."""
+        """Reads one bookmark more than requested, to find out whether another page follows."""
         if filter.is_flags_only and SORT_FIELDS[sort.field].is_indexed:
             return await self._walked(account, filter, sort, after, limit)
         keys = await self._keys(account, filter, sort, after, limit + 1)
@@ -115,36 +121,46 @@ class BookmarkStore:
     async def count_within(
         self, transaction: Transaction, account: Account, filter: BookmarkFilter
     ) -> int:
-        """As a transaction sees it that may have changed the library."""
         fragments, values = self._asked(account, filter)
         rows = await transaction.rows(self._statement("count", *fragments), values)
         return int(rows[0][0])
 
     async def count_embedded(
+        self, account: Account, filter: BookmarkFilter, model: bytes, most: int
+    ) -> int:
+        """How many matches have a vector of the model, or else the words; up to `most`."""
+        sql, values = self._embedded(account, filter, model, most)
+        return int((await self._database.slow_rows(sql, values))[0][0])
+
+    async def count_embedded_within(
         self,
+        transaction: Transaction,
         account: Account,
         filter: BookmarkFilter,
         model: bytes,
         most: int,
-        transaction: Transaction | None = None,
     ) -> int:
-        """How many that match have a vector of the model, or else the words; up to `most`."""
+        sql, values = self._embedded(account, filter, model, most)
+        return int((await transaction.rows(sql, values))[0][0])
+
+    def _embedded(
+        self, account: Account, filter: BookmarkFilter, model: bytes, most: int
+    ) -> tuple[str, dict[str, Any]]:
         fragments, values = self._asked(account, filter)
         by_either = "embedded_or_wanted" if "wanted" in fragments else "embedded"
         fragments = [*(name for name in fragments if name != "wanted"), by_either]
         sql = self._statement("count_up_to", *fragments)
-        read = self._database.slow_rows if transaction is None else transaction.rows
-        return int((await read(sql, {**values, "model": model, "limit": most}))[0][0])
+        return sql, {**values, "model": model, "limit": most}
 
     async def number_text(self, account: Account, filter: BookmarkFilter) -> str | None:
-        """The numbers of all that match, parted by commas: one text is handed over fastest."""
+        """The numbers of all matches, separated by commas: one text is the fastest to transfer."""
         fragments, values = self._asked(account, filter)
         rows = await self._database.slow_rows(self._statement("number_text", *fragments), values)
         text: str | None = rows[0][0]
         return text
 
     async def in_order(self, account: Account, numbers: Sequence[int], sort: Sort) -> Sequence[int]:
-        """The same bookmarks in the order of a sort field."""
+        """The given bookmarks in the order of a sort field."""
         values = {
             "account_id": account.account_id,
             "numbers": self._database.number_list(numbers),
@@ -157,7 +173,7 @@ class BookmarkStore:
         return [number for _, number in await self._keys(account, filter, _DEFAULT, None, limit)]
 
     async def ranked(self, account: Account, filter: BookmarkFilter, limit: int) -> list[int]:
-        """The numbers of the best matches, best first. The filter must want a whole word."""
+        """The numbers of the best matches, best first. The filter must contain a whole word."""
         assert filter.words is not None
         fragments, values = self._asked(account, filter)
         sql = self._statement("ranked", *(f for f in fragments if f != "wanted"))
@@ -170,7 +186,7 @@ class BookmarkStore:
         return [row[0] for row in rows]
 
     async def contents(self, account: Account, numbers: Sequence[int]) -> tuple[bytes, int]:
-        """The bookmarks of these numbers in their order, and how many still stand."""
+        """The bookmarks with these numbers, in the given order, and how many of them exist."""
         if not numbers:
             return b"", 0
         values = {
@@ -186,7 +202,7 @@ class BookmarkStore:
     async def numbers(
         self, account: Account, filter: BookmarkFilter, post_ids: Sequence[str] | None
     ) -> Sequence[int]:
-        """Every match at one moment, of these posts or of all, in the order they came in."""
+        """Every match in one consistent read, among these posts or all, in order of arrival."""
         if post_ids is not None:
             filter = msgspec.structs.replace(filter, post_ids=tuple(post_ids))
         fragments, values = self._asked(account, filter)
@@ -194,7 +210,7 @@ class BookmarkStore:
         return array("q", [row[0] for row in rows])
 
     def _short_way(self, filter: BookmarkFilter) -> tuple[WordOrder, Match] | None:
-        """Where the database has one: for hits narrowed by flags alone."""
+        """If the database has one: for hits filtered by flags only."""
         order = self._database.word_order
         if order is None or filter.words is None or not filter.is_flags_and_words_only:
             return None
@@ -205,12 +221,12 @@ class BookmarkStore:
         self, account: Account, filter: BookmarkFilter, sort: Sort, after: After | None, limit: int
     ) -> Page:
         sql, values = self._ordered("page", account, _Read(filter, sort, after, limit))
-        # Both flags or none walk an index of just these rows; one flag alone may have to skip many.
+        # Both flags or none have an index of exactly these rows; one flag alone may skip many rows.
         is_bounded = sort.field == "sort_index" and filter.unread_only == filter.hide_archived
         read = self._database.rows if is_bounded else self._database.slow_rows
         rows = sorted(await read(sql, values), key=lambda row: row[0])
         _, body, count, _ = rows[0]
-        # A second key begins the next page, and then the first one ends this page.
+        # If there is a second key, it starts the next page, and the first key ends this page.
         end = After(*rows[1][2:]) if len(rows) > 2 else None  # noqa: PLR2004 - body and two keys
         return Page(body or b"", count, end)
 
@@ -234,8 +250,8 @@ class BookmarkStore:
         return self._statement(name, *fragments, sort=read.sort, has_number=has_number), values
 
     def _asked(self, account: Account, filter: BookmarkFilter) -> tuple[list[str], dict[str, Any]]:
-        """Names of the fragments a filter needs, and the values of their parameters."""
-        # By identity: the instant 0 is a bound like any other.
+        """The names of the fragments that a filter needs, and the values of their parameters."""
+        # Compared by identity: the instant 0 is a valid bound.
         fragments = [
             name
             for name in _FILTERS
@@ -245,7 +261,7 @@ class BookmarkStore:
         for name in fragments:
             values[name] = getattr(filter, name)
         if filter.author is not None:
-            # A lone "@" is a name like any other: posts of nobody have an empty handle.
+            # A lone "@" stays: posts without an author have an empty handle.
             values["author_handle"] = filter.author.removeprefix("@") or filter.author
         values["unknown"] = UNKNOWN
         if filter.post_ids is not None:
@@ -267,7 +283,7 @@ class BookmarkStore:
         sort: Sort = _DEFAULT,
         has_number: bool | None = None,
     ) -> str:
-        """The text of a query. One text a set of filters, so that drivers keep it prepared."""
+        """The text of a query, the same for the same filters, so that drivers keep it prepared."""
         column = _COLUMNS.get(sort.field, f"b.{sort.field}")
         either = " OR ".join(self._sql[f"filter_{f}"] for f in ("embedded", "wanted"))
         own = {**_FILTERS, "embedded_or_wanted": f"({either})"}

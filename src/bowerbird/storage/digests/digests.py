@@ -1,4 +1,4 @@
-"""Reads and writes digests, what accounts want of them, and how far their letters have come."""
+"""Reads and writes digests, the preferences of accounts, and the delivery status of emails."""
 
 from collections.abc import AsyncIterator
 from datetime import date, timedelta
@@ -8,15 +8,15 @@ import msgspec
 
 from bowerbird.model.digests import Contents, Digest, Frequency, Mailing, MailState, Preferences
 from bowerbird.model.periods import Period, PeriodKind
-from bowerbird.storage.database import Database, Row, Transaction
+from bowerbird.storage.database import Database, Reader, Row, Transaction
 
 NEVER: Final = 2**62
-"""Stands as `due_at` of an account that wants no digests and has no letter in the post."""
+"""The `due_at` of an account without digests and without an unsent email."""
 
 _FIRST: Final = date(1970, 1, 1)
-# Behind every day there is.
+# After every possible day.
 _LAST_DAY: Final = 2**40
-# More are never in the post at once: letters are given up after about a day.
+# An account never has more unsent emails: the service gives up on an email after about a day.
 _LETTERS: Final = 20
 _PAGE: Final = 200
 _contents: Final = msgspec.json.Decoder(Contents).decode
@@ -28,11 +28,14 @@ class DigestStore:
         sql = database.queries("digests")
         self._sql = {name: text.format(columns=sql["columns"]) for name, text in sql.items()}
 
-    async def preferences(
-        self, account_id: int, transaction: Transaction | None = None
-    ) -> Preferences:
-        values = {"account_id": account_id}
-        rows = await (transaction or self._database).rows(self._sql["preferences"], values)
+    async def preferences(self, account_id: int) -> Preferences:
+        return await self._preferences(self._database, account_id)
+
+    async def preferences_within(self, transaction: Transaction, account_id: int) -> Preferences:
+        return await self._preferences(transaction, account_id)
+
+    async def _preferences(self, reader: Reader, account_id: int) -> Preferences:
+        rows = await reader.rows(self._sql["preferences"], {"account_id": account_id})
         if not rows:
             return Preferences()
         frequency, time_zone, hour, is_mailed, since = rows[0]
@@ -49,7 +52,7 @@ class DigestStore:
         await transaction.run(self._sql["set_due"], values)
 
     async def settle(self, transaction: Transaction, account_id: int, since: int) -> None:
-        """Notes that nothing is left to do of what was due before."""
+        """Records that everything due before `since` is done."""
         await transaction.run(self._sql["settle"], {"account_id": account_id, "since": since})
 
     async def put_off(self, account_id: int, due_at: int) -> None:
@@ -59,12 +62,12 @@ class DigestStore:
         await self._database.write(work)
 
     async def due_accounts(self, after: int, now: int, limit: int, *, job_kind: str) -> list[int]:
-        """Accounts behind one that wait for a worker and have no job of that kind, in order."""
+        """Accounts, by id from `after` on, that wait for a worker and have no job of that kind."""
         values = {"after": after, "now": now, "limit": limit, "job_kind": job_kind}
         return [row[0] for row in await self._database.slow_rows(self._sql["due_accounts"], values)]
 
     async def put(self, transaction: Transaction, account_id: int, digest: Digest) -> bool:
-        """False when the period has its digest already."""
+        """False if the period has a digest already."""
         values = {
             **_period(account_id, digest.period),
             "end_day": _number_of(digest.period.next_day),
@@ -75,15 +78,20 @@ class DigestStore:
         }
         return bool(await transaction.rows(self._sql["put"], values))
 
-    async def by_period(
-        self, account_id: int, period: Period, transaction: Transaction | None = None
+    async def by_period(self, account_id: int, period: Period) -> Digest | None:
+        return await self._by_period(self._database, account_id, period)
+
+    async def by_period_within(
+        self, transaction: Transaction, account_id: int, period: Period
     ) -> Digest | None:
-        values = _period(account_id, period)
-        rows = await (transaction or self._database).rows(self._sql["by_period"], values)
+        return await self._by_period(transaction, account_id, period)
+
+    async def _by_period(self, reader: Reader, account_id: int, period: Period) -> Digest | None:
+        rows = await reader.rows(self._sql["by_period"], _period(account_id, period))
         return _digest(rows[0]) if rows else None
 
     async def page(self, account_id: int, before: Period | None, limit: int) -> list[Digest]:
-        """The latest first; `before` is the period of the last one seen."""
+        """The latest first; `before` is the period of the last digest of the previous page."""
         end_day, kind = (_LAST_DAY, "") if before is None else _place(before)
         values = {"account_id": account_id, "end_day": end_day, "kind": kind, "limit": limit}
         return [_digest(row) for row in await self._database.rows(self._sql["page"], values)]
@@ -96,7 +104,7 @@ class DigestStore:
             before = found[-1].period
 
     async def ended_before(self, account_id: int, day: date, limit: int) -> list[Digest]:
-        """The latest digests of periods that were over when a day began."""
+        """The latest digests of periods that ended before a day began."""
         values = {
             "account_id": account_id,
             "end_day": _number_of(day) + 1,
@@ -109,18 +117,22 @@ class DigestStore:
         rows = await self._database.rows(self._sql["count"], {"account_id": account_id})
         return int(rows[0][0])
 
-    async def in_the_post(
-        self, account_id: int, transaction: Transaction | None = None
-    ) -> list[Digest]:
-        """Those whose letter waits or is under way, the most urgent first."""
+    async def in_the_post(self, account_id: int) -> list[Digest]:
+        """Digests whose email waits or is being sent, the most urgent first."""
+        return await self._in_the_post(self._database, account_id)
+
+    async def in_the_post_within(self, transaction: Transaction, account_id: int) -> list[Digest]:
+        return await self._in_the_post(transaction, account_id)
+
+    async def _in_the_post(self, reader: Reader, account_id: int) -> list[Digest]:
         values = {"account_id": account_id, "limit": _LETTERS}
-        rows = await (transaction or self._database).rows(self._sql["in_the_post"], values)
+        rows = await reader.rows(self._sql["in_the_post"], values)
         return [_digest(row) for row in rows]
 
     async def set_mailing(
         self, transaction: Transaction, account_id: int, found: Digest, mailing: Mailing
     ) -> bool:
-        """False when the letter is not any more where it was found."""
+        """False if the email's status has changed since `found` was read."""
         values = {
             **_period(account_id, found.period),
             **_mailing(mailing),
@@ -130,7 +142,7 @@ class DigestStore:
         return bool(await transaction.rows(self._sql["set_mailing"], values))
 
     async def take_token(self, transaction: Transaction, account_id: int, new: str) -> str:
-        """The account's token to unsubscribe with: the one it has, else the new one."""
+        """The account's token for unsubscribing: its existing one, or else the new one."""
         values = {"account_id": account_id, "token": new}
         rows = await transaction.rows(self._sql["take_token"], values)
         return str(rows[0][0])

@@ -1,48 +1,52 @@
 """The library in PostgreSQL, shared by any number of server processes."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+import math
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any, Final, TypeVar, cast
 
 import asyncpg
+from msgspec import Struct
 
 from bowerbird import errors
 from bowerbird.model.words import Match, WordQuery
 from bowerbird.storage import migrations, queries
-from bowerbird.storage.database import Row, Transaction, Values, WordOrder
+from bowerbird.storage.database import LockTimeoutError, Row, Transaction, Values, WordOrder
+from bowerbird.storage.fair_queue import Bounds, FairQueue
 from bowerbird.storage.keyword_queries import for_tsquery, vector_text
+from bowerbird.storage.postgres.failures import (
+    AWAY,
+    CUT,
+    LOST,
+    refused_read,
+    refused_write,
+    unreachable,
+)
 
 T = TypeVar("T")
 
-COMMAND_LIMIT_S: Final = 30.0
-WAIT_LIMIT_S: Final = 5.0
 _TRIES: Final = 3
-_AWAY: Final = (
-    OSError,
-    TimeoutError,
-    asyncpg.PostgresConnectionError,
-    asyncpg.InterfaceError,
-    asyncpg.InternalClientError,
-    asyncpg.InsufficientResourcesError,
-    asyncpg.OperatorInterventionError,
-    asyncpg.ReadOnlySQLTransactionError,
-    asyncpg.InvalidCatalogNameError,
-    asyncpg.UndefinedTableError,
-    asyncpg.InvalidAuthorizationSpecificationError,
-)
-# The connection is gone, which says nothing about the server. asyncpg takes it for a fault of its
-# own when the server's farewell came between two requests.
-_CUT: Final = (
-    asyncpg.PostgresConnectionError,
-    asyncpg.InterfaceError,
-    asyncpg.InternalClientError,
-    asyncpg.AdminShutdownError,
-    asyncpg.IdleSessionTimeoutError,
-    ConnectionError,
-)
-# A transaction that lost to another is right the next time.
-_LOST: Final = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
+_WAITING: Final = 1_000
+# Enough for a connection that is open already.
+_LEAST_ACQUIRE_S: Final = 0.1
+# The server stops a slow statement itself; only a server that does not answer exceeds this.
+_ANSWER_MARGIN_S: Final = 0.5
+
+
+class Limits(Struct, frozen=True):
+    """How long a call may take: together under ten seconds, even if the server is frozen."""
+
+    # For a free connection, whether it is in use by others or has to be opened.
+    wait_s: float = 2.5
+    # For a lock that another transaction holds.
+    lock_s: float = 5.0
+    statement_s: float = 6.5
+
+    @property
+    def answer_s(self) -> float:
+        """After this time without an answer the server counts as away."""
+        return self.statement_s + _ANSWER_MARGIN_S
 
 
 class PostgresDatabase:
@@ -50,12 +54,17 @@ class PostgresDatabase:
     # GIN answers a common word's flags and order in one bitmap scan; no short way is needed.
     word_order: WordOrder | None = None
 
-    def __init__(
-        self, pool: "asyncpg.Pool[asyncpg.Record]", wait_limit_s: float = WAIT_LIMIT_S
-    ) -> None:
-        """`wait_limit_s` bounds the wait for a connection, be it new or in use by others."""
+    def __init__(self, pool: "asyncpg.Pool[asyncpg.Record]", limits: Limits | None = None) -> None:
+        """`limits` are those that the pool was opened with."""
         self._pool = pool
-        self._wait_limit_s = wait_limit_s
+        self._limits = limits or Limits()
+        size = pool.get_max_size()
+        # Half of the connections is left to keys, pages and writes, which take milliseconds.
+        slow = max(1, size // 2)
+        self._slow_reads = FairQueue("database connection", slow, max(1, slow - 1), Bounds())
+        self._connections = FairQueue(
+            "database connection", size, size, Bounds(per_account=_WAITING, total=_WAITING)
+        )
 
     def queries(self, resource: str) -> queries.Queries:
         return queries.load(resource, self.dialect)
@@ -76,63 +85,90 @@ class PostgresDatabase:
         return texts
 
     async def rows(self, sql: str, values: Values) -> Sequence[Row]:
-        text, arguments = _numbered(sql, values)
-        try:
-            return await self._fetch(text, arguments)
-        except asyncpg.DataError:
-            # A wrong argument is a fault of ours, though asyncpg counts it to its interface.
-            raise
-        except _CUT:
-            return await self._again(text, arguments)
-        except _AWAY as error:
-            raise _unavailable(error) from error
-
-    async def _again(self, text: str, arguments: Sequence[Any]) -> Sequence[Row]:
-        # A kept connection that the server has ended, and likely not alone; a new one may work.
-        await self._pool.expire_connections()
-        try:
-            return await self._fetch(text, arguments)
-        except _AWAY as error:
-            raise _unavailable(error) from error
-
-    async def _fetch(self, text: str, arguments: Sequence[Any]) -> Sequence[Row]:
-        async with self._connection() as connection:
-            # A record reads like a tuple, though its type does not say so.
-            return cast("Sequence[Row]", await connection.fetch(text, *arguments))
+        return await self._read(sql, values, self._deadline())
 
     async def slow_rows(self, sql: str, values: Values) -> Sequence[Row]:
-        return await self.rows(sql, values)
+        deadline = self._deadline()
+        async with self._slow_reads.slot(values.get("account_id"), self._limits.wait_s):
+            return await self._read(sql, values, deadline)
+
+    async def _read(self, sql: str, values: Values, deadline: float) -> Sequence[Row]:
+        text, arguments = _numbered(sql, values)
+        try:
+            return await self._fetch(text, arguments, deadline)
+        except asyncpg.DataError:
+            # asyncpg derives this from InterfaceError, but an invalid argument is our own bug.
+            raise
+        except CUT:
+            return await self._read_again(text, arguments)
+        except AWAY as error:
+            raise refused_read(error) from error
+
+    async def _read_again(self, text: str, arguments: Sequence[Any]) -> Sequence[Row]:
+        # The server ended a pooled connection, and likely others too; a new one may work.
+        await self._pool.expire_connections()
+        try:
+            return await self._fetch(text, arguments, self._deadline())
+        except AWAY as error:
+            raise refused_read(error) from error
+
+    async def _fetch(self, text: str, arguments: Sequence[Any], deadline: float) -> Sequence[Row]:
+        async with self._connection(deadline) as connection:
+            # A record reads like a tuple, though its type does not say so.
+            return cast("Sequence[Row]", await connection.fetch(text, *arguments))
 
     async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         failure: BaseException | None = None
         for attempt in range(_TRIES):
             has_begun = False
             try:
-                async with self._connection() as connection, connection.transaction():
+                async with (
+                    self._connection(self._deadline()) as connection,
+                    _transaction(connection),
+                ):
                     has_begun = True
                     return await work(PostgresTransaction(connection))
-            except asyncpg.LockNotAvailableError:
-                # Only the claim of an idempotency key waits with a limit.
-                raise errors.Refusal(
-                    errors.Code.IDEMPOTENCY_IN_PROGRESS,
-                    "Idempotency-Key: the first request with this key still runs.",
-                    {"Retry-After": "1"},
-                ) from None
             except asyncpg.DataError:
                 raise
-            except _LOST as error:
+            except LOST as error:
                 failure = error
                 await asyncio.sleep(0.01 * 4**attempt)
-            except _AWAY as error:
-                # On a connection that was cut before it began, nothing can have been written.
-                if has_begun or not isinstance(error, _CUT):
-                    raise _unavailable(error) from error
+            except AWAY as error:
+                # If the connection was lost before the transaction began, nothing was written.
+                if has_begun or not isinstance(error, CUT):
+                    raise refused_write(error) from error
                 failure = error
                 await self._pool.expire_connections()
-        raise _unavailable(failure) from failure
+        raise refused_write(failure) from failure
 
-    def _connection(self) -> Any:
-        return self._pool.acquire(timeout=self._wait_limit_s)
+    def _deadline(self) -> float:
+        """Until when a call that starts now may wait for a connection."""
+        return asyncio.get_running_loop().time() + self._limits.wait_s
+
+    @asynccontextmanager
+    async def _connection(self, deadline: float) -> AsyncIterator[Any]:
+        async with self._connections.slot(None, _left(deadline)):
+            connection = await self._acquired(deadline)
+            try:
+                yield connection
+            except TimeoutError:
+                # The pool would wait for a server that does not answer once more.
+                connection.terminate()
+                raise
+            except CUT as error:
+                if self._pool.is_closing():
+                    raise errors.stopping() from error
+                raise
+            finally:
+                # The work is done or has failed by now; the pool drops a connection that was lost.
+                with suppress(*AWAY):
+                    await self._pool.release(connection, timeout=self._limits.wait_s)
+
+    async def _acquired(self, deadline: float) -> Any:
+        try:
+            return await self._pool.acquire(timeout=max(_LEAST_ACQUIRE_S, _left(deadline)))
+        except TimeoutError as error:
+            raise unreachable() from error
 
     async def require_ready(self) -> None:
         applied = await self.rows(migrations.READ_APPLIED, {})
@@ -142,18 +178,24 @@ class PostgresDatabase:
             raise errors.unavailable(str(problem)) from problem
 
     async def close(self) -> None:
+        self._slow_reads.close()
+        self._connections.close()
         # A server that does not answer must not hold up a stop; the pool then drops connections.
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._pool.close(), self._wait_limit_s)
+            await asyncio.wait_for(self._pool.close(), self._limits.wait_s)
 
 
 class _Connection(asyncpg.Connection):
     async def close(self, *, timeout: float | None = None) -> None:  # noqa: ASYNC109 - as asyncpg has it
-        """Takes a goodbye that nobody hears for said: the pool parts from cut connections so."""
+        """Does not fail if the connection is lost already: the pool closes such connections too."""
         try:
             await super().close(timeout=timeout)
-        except _AWAY:
+        except AWAY:
             self.terminate()
+
+    def get_reset_query(self) -> str:
+        """None: no statement leaves anything in the session, and a reset is a round trip more."""
+        return ""
 
 
 class PostgresTransaction:
@@ -162,55 +204,85 @@ class PostgresTransaction:
 
     async def rows(self, sql: str, values: Values) -> Sequence[Row]:
         text, arguments = _numbered(sql, values)
-        rows: Sequence[Row] = await self._connection.fetch(text, *arguments)
+        with _lock_timeout():
+            rows: Sequence[Row] = await self._connection.fetch(text, *arguments)
         return rows
 
     async def run(self, sql: str, values: Values) -> None:
         text, arguments = _numbered(sql, values)
-        await self._connection.execute(text, *arguments)
+        with _lock_timeout():
+            await self._connection.execute(text, *arguments)
 
     async def run_many(self, sql: str, values: Sequence[Values]) -> None:
         if not values:
             return
         text, names = queries.numbered(sql)
-        await self._connection.executemany(text, [[row[name] for name in names] for row in values])
+        rows = [[row[name] for name in names] for row in values]
+        with _lock_timeout():
+            await self._connection.executemany(text, rows)
 
     @asynccontextmanager
     async def savepoint(self) -> AsyncIterator[None]:
-        async with self._connection.transaction():
+        async with _transaction(self._connection):
             yield
 
 
+@asynccontextmanager
+async def _transaction(connection: Any) -> AsyncIterator[None]:
+    """A transaction, or inside one a savepoint."""
+    transaction = connection.transaction()
+    await transaction.start()
+    try:
+        yield
+    except TimeoutError:
+        # A server that does not answer cannot be told to roll back; the connection is dropped.
+        raise
+    except BaseException:
+        await transaction.rollback()
+        raise
+    await transaction.commit()
+
+
+@contextmanager
+def _lock_timeout() -> Iterator[None]:
+    try:
+        yield
+    except asyncpg.LockNotAvailableError as error:
+        raise LockTimeoutError from error
+
+
 async def open_pool(
-    url: str, connections: int, command_limit_s: float = COMMAND_LIMIT_S
+    url: str, connections: int, limits: Limits | None = None
 ) -> "asyncpg.Pool[asyncpg.Record]":
     """A pool that connects when it is first used: the service starts while the database is away."""
+    limits = limits or Limits()
     return await asyncpg.create_pool(
         url,
         min_size=0,
         max_size=connections,
-        timeout=WAIT_LIMIT_S,
-        command_timeout=command_limit_s,
+        timeout=limits.wait_s,
+        command_timeout=limits.answer_s,
         connection_class=_Connection,
         server_settings={
             "application_name": "bowerbird",
             "jit": "off",
-            # Workers cost a page more than they bring.
+            # Starting workers costs more than they save on a page.
             "max_parallel_workers_per_gather": "0",
+            "lock_timeout": _milliseconds(limits.lock_s),
+            "statement_timeout": _milliseconds(limits.statement_s),
         },
     )
+
+
+def _milliseconds(limit_s: float) -> str:
+    """As PostgreSQL reads a limit: 0 means none."""
+    return "0" if math.isinf(limit_s) else str(round(limit_s * 1000))
+
+
+def _left(deadline: float) -> float:
+    return deadline - asyncio.get_running_loop().time()
 
 
 def _numbered(sql: str, values: Values) -> tuple[str, list[Any]]:
     text, names = queries.numbered(sql)
     return text, [values[name] for name in names]
-
-
-def _unavailable(error: BaseException | None) -> errors.Refusal:
-    if isinstance(error, _LOST):
-        return errors.unavailable("Too many writes met on this account; try again.", 1)
-    if isinstance(error, asyncpg.DiskFullError):
-        return errors.unavailable("The database's disk is full; this change was not made.", 30)
-    if isinstance(error, asyncpg.UndefinedTableError):
-        return errors.unavailable("The database has not been migrated. Run: bowerbird migrate")
-    return errors.unavailable("The database cannot be reached at the moment.")

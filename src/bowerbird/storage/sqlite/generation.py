@@ -1,9 +1,10 @@
-"""Tells whether a SQLite library was written to, without asking SQLite.
+"""Detects writes to a SQLite library without a query.
 
-A number in the writers' lock file, which every process maps into its memory: odd while somebody
-writes, raised when it is done. Whoever finds the same even number twice knows that nothing was
-committed between. A writer that is killed leaves it odd, and nobody trusts it until the next
-write has ended. Reading it takes 0.2 µs, one row of SQLite 5 µs and a fight for the interpreter.
+Every process maps a number in the writers' lock file into its memory. The number is odd during a
+write and grows with each write. If a reader finds the same even number twice, nothing was
+committed in between. A writer that is killed leaves the number odd, and readers ignore it until
+the next write has ended. Reading it takes 0.2 µs; reading a row from SQLite takes 5 µs and the
+interpreter lock.
 """
 
 import mmap
@@ -16,20 +17,22 @@ _BYTES: Final = 8
 class Generation:
     def __init__(self, file: IO[bytes]) -> None:
         if os.fstat(file.fileno()).st_size < _BYTES:
-            # Written, not only made longer: a full disk then says so here, and not by a signal.
+            # Written, not only extended: a full disk then raises an error here, not a signal later.
             os.write(file.fileno(), bytes(_BYTES))
         self._map = mmap.mmap(file.fileno(), _BYTES)
 
     def begin(self) -> None:
-        """Before a transaction, while the lock is held."""
+        """Call before a transaction, while the lock is held."""
         self._put(self._number() | 1)
 
     def end(self) -> None:
-        """After its commit or rollback, before anybody is told of it."""
+        """Call after the commit or rollback, before any answer is delivered."""
         self._put((self._number() | 1) + 1)
 
     def settled(self) -> int | None:
-        """The present number; None while somebody writes, or died writing."""
+        """The current number; None during a write, after a writer was killed, or when closed."""
+        if self._map.closed:
+            return None
         number = self._number()
         return None if number & 1 else number
 

@@ -1,9 +1,9 @@
-"""SQLite's short way to a keyword search in the default order.
+"""SQLite's fast path for a keyword search in the default order.
 
 FTS5 finds a word in a third of 100,000 posts in 2 ms, but joining the flags and the order of
-each hit takes 40. So both are kept ready as one array a library and version: four bytes a
-bookmark that say its place in the order, or that it is hidden. FTS5 then filters, counts and
-sorts by that array alone.
+each hit takes 40 ms. So both are cached in one array per library and version, with four bytes per
+bookmark: its place in the order, or a mark that it is hidden. FTS5 then filters, counts and sorts
+by that array alone.
 """
 
 import bisect
@@ -41,7 +41,7 @@ class Order:
         return len(self.ranks) + 16 * len(self.numbers)
 
     def first_after(self, after: After | None) -> int:
-        """The rank of the first bookmark behind a page's end, whether that end still stands."""
+        """The rank of the first bookmark after a page's end, even if the end was deleted since."""
         if after is None:
             return 0
         number = -1 if after.number is None else after.number
@@ -52,9 +52,9 @@ class Order:
 
 
 class WordReading(Protocol):
-    """Runs work on a reader thread with a connection of its own."""
+    """Runs an account's work on a reader thread with a connection of its own."""
 
-    def __call__(self, work: Callable[[apsw.Connection], Any]) -> Awaitable[Any]: ...
+    def __call__(self, owner: int, work: Callable[[apsw.Connection], Any], /) -> Awaitable[Any]: ...
 
 
 class WordOrder:
@@ -91,11 +91,11 @@ class WordOrder:
         values["from_rank"] = first.to_bytes(4, "big")
         values["to_rank"] = last.to_bytes(4, "big")
         values["limit"] = limit
-        rows = await self._rows(self._sql["hits_in_order"], values)
+        rows = await self._rows(account, self._sql["hits_in_order"], values)
         return [int.from_bytes(rank, "big") for (rank,) in rows]
 
     def _window(self, order: Order, hits: int, limit: int) -> int:
-        """How many ranks most likely hold a page: sorting those takes half of sorting all hits."""
+        """How many ranks most likely hold a page; sorting them takes half as long as all hits."""
         if hits <= _SORTED_WHOLE:
             return _HIDDEN - 1 - len(order.numbers)
         return 2 * (limit + 10) * len(order.numbers) // hits
@@ -106,7 +106,7 @@ class WordOrder:
         if key not in self._counts:
             order = await self._order(account, filter)
             values = self._values(account, match, order)
-            rows = await self._rows(self._sql["count_of_hits"], values)
+            rows = await self._rows(account, self._sql["count_of_hits"], values)
             self._counts[key] = int(rows[0][0])
             if len(self._counts) > _KEPT_COUNTS:
                 self._counts.popitem(last=False)
@@ -118,8 +118,10 @@ class WordOrder:
             wanted = f"({wanted}) NOT ({match.unwanted})"
         return {"wanted": wanted, "ranks": order.ranks, **place_values(account)}
 
-    async def _rows(self, sql: str, values: dict[str, Any]) -> list[Any]:
-        rows: list[Any] = await self._reading(lambda c: c.execute(sql, values).fetchall())
+    async def _rows(self, account: Account, sql: str, values: dict[str, Any]) -> list[Any]:
+        rows: list[Any] = await self._reading(
+            account.account_id, lambda c: c.execute(sql, values).fetchall()
+        )
         return rows
 
     async def _order(self, account: Account, filter: BookmarkFilter) -> Order:
@@ -129,7 +131,9 @@ class WordOrder:
             self._orders.move_to_end(key)
             return kept[2]
         sql = self._sql["order_of_all"].format(filters=_flags(filter))
-        order: Order = await self._reading(lambda c: _read(c, sql, account.account_id))
+        order: Order = await self._reading(
+            account.account_id, lambda c: _read(c, sql, account.account_id)
+        )
         self._keep(key, (account.epoch, account.version, order))
         return order
 
@@ -158,6 +162,6 @@ def _read(connection: apsw.Connection, sql: str, account_id: int) -> Order:
     for rank, number in enumerate(numbers):
         ranks[number] = rank
     if sys.byteorder == "little":
-        # SQLite compares bytes from the left, so the most significant one stands first.
+        # SQLite compares bytes from the left, so the most significant byte comes first.
         ranks.byteswap()
     return Order(sort_indexes, numbers, ranks.tobytes())

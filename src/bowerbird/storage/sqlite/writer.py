@@ -1,8 +1,8 @@
-"""SQLite's one writer: a thread that commits waiting writes in groups.
+"""SQLite's only writer: a thread that commits waiting writes in groups.
 
-A write runs in a savepoint of its own, so that one that fails takes nothing with it; its
-answer leaves after the group's commit, which syncs the disk once for all of them. Processes
-queue at a lock file, where the kernel wakes the next one, instead of polling SQLite's lock.
+Each write runs in its own savepoint, so a failing write does not undo the others. Its answer is
+delivered after the group's commit, which syncs the disk once for the whole group. Processes wait
+at a lock file, where the kernel wakes the next one, instead of polling SQLite's lock.
 """
 
 import asyncio
@@ -61,16 +61,23 @@ class Writer:
 
     async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         if self._is_closing:
-            raise errors.unavailable("The service is stopping.")
+            raise errors.stopping()
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[T] = loop.create_future()
         self._jobs.put(_Job(work, loop, answer))
         return await answer
 
-    def close(self) -> None:
-        """Finishes what waits, then closes the file. What comes later is refused."""
+    async def close(self) -> None:
+        """Finishes the writes that wait, then closes the file. Later writes are refused.
+
+        Refusing starts here, on the thread of the event loop, where writes are queued: from
+        another thread the end of the queue could pass a write that has just been accepted.
+        """
         self._is_closing = True
         self._jobs.put(None)
+        await asyncio.to_thread(self._end)
+
+    def _end(self) -> None:
         self._thread.join()
         self._connection.close()
         self.generation.close()
@@ -79,15 +86,10 @@ class Writer:
     def _run(self) -> None:
         while (job := self._jobs.get()) is not None:
             self._deliver(self._group(job))
-        # What was asked for at the very moment of closing.
-        while not self._jobs.empty():
-            if (late := self._jobs.get()) is not None:
-                stopping = errors.unavailable("The service is stopping.")
-                self._deliver([_Outcome(late, None, stopping)])
 
     def _deliver(self, outcomes: Sequence[_Outcome]) -> None:
         for outcome in outcomes:
-            # Nobody waits for an answer where the loop has ended before its writes did.
+            # The event loop may have ended before its writes did; then nobody waits for them.
             with suppress(RuntimeError):
                 outcome.job.loop.call_soon_threadsafe(_deliver, outcome)
 
@@ -100,9 +102,9 @@ class Writer:
                     jobs.append(job)
                     outcomes.append(self._outcome(job))
                     if not self._connection.in_transaction:
-                        # Disk full and its like undo the whole transaction, not a savepoint.
+                        # Errors such as a full disk undo the whole transaction.
                         return _failed(jobs, outcomes, outcomes[-1].error)
-        except BaseException as error:  # noqa: BLE001 - the thread must outlive whatever it was
+        except BaseException as error:  # noqa: BLE001 - the thread must survive every error
             return _failed(jobs or [first], outcomes, error)
         return outcomes
 
@@ -121,7 +123,7 @@ class Writer:
 
     @contextmanager
     def _noted(self) -> Iterator[None]:
-        """Lets every process know that what it remembers may be old."""
+        """Tells every process that its cached answers may be outdated."""
         self.generation.begin()
         try:
             yield
@@ -144,14 +146,14 @@ class Writer:
             self._connection.execute("SAVEPOINT job")
             value = run_to_end(job.work(SqliteTransaction(self._connection)))
             self._connection.execute("RELEASE job")
-        except BaseException as error:  # noqa: BLE001 - it belongs to the one who asked
+        except BaseException as error:  # noqa: BLE001 - the caller gets it
             self._undo()
             failure = translated(error) if isinstance(error, apsw.Error) else error
             return _Outcome(job, None, failure)
         return _Outcome(job, value, None)
 
     def _undo(self) -> None:
-        """Takes one job back, or the whole group where its savepoint is gone."""
+        """Rolls back one job, or the whole group if the job's savepoint is gone."""
         if not self._connection.in_transaction:
             return
         try:
@@ -162,7 +164,7 @@ class Writer:
 
 
 class SqliteTransaction:
-    """Statements inside the writer's transaction. Nothing here ever waits."""
+    """Statements inside the writer's transaction. No method here waits."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
@@ -183,7 +185,7 @@ class SqliteTransaction:
         try:
             yield
         except BaseException:
-            # Where the whole transaction is gone already, so is the savepoint.
+            # If SQLite has undone the whole transaction, the savepoint is gone too.
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK TO inner")
                 self._connection.execute("RELEASE inner")
@@ -192,7 +194,7 @@ class SqliteTransaction:
 
 
 def run_to_end(work: Awaitable[T]) -> T:
-    """The result of a coroutine that never waits, without an event loop."""
+    """Runs a coroutine that never waits, without an event loop."""
     coroutine = cast("Coroutine[Any, Any, T]", work)
     try:
         coroutine.send(None)
@@ -212,7 +214,9 @@ def locked(file: Any) -> Iterator[None]:
 
 
 def translated(error: apsw.Error) -> BaseException:
-    """A refusal for what passes (disk full, file away), the error itself for our own faults."""
+    """A refusal for a temporary problem (disk full, file away); our own bugs stay as they are."""
+    if isinstance(error, apsw.ConnectionClosedError):
+        return errors.stopping()
     return _away(error) if isinstance(error, _AWAY) else error
 
 
@@ -220,7 +224,7 @@ def _away(error: BaseException) -> errors.Refusal:
     refusal = errors.unavailable("The database cannot be reached at the moment.")
     if isinstance(error, apsw.FullError):
         refusal = errors.unavailable("The disk is full; this change was not made.", 30)
-    # For the log: the caller is not told.
+    # For the log only; the caller does not see it.
     refusal.__cause__ = error
     return refusal
 
@@ -228,7 +232,7 @@ def _away(error: BaseException) -> errors.Refusal:
 def _failed(
     jobs: Sequence[_Job], outcomes: Sequence[_Outcome], error: BaseException | None
 ) -> list[_Outcome]:
-    """Nothing of the group stands: each job has its own error, or the one that ended all."""
+    """The whole group was undone: each job gets its own error, or the error that undid all."""
     if isinstance(error, apsw.Error):
         error = translated(error)
     elif isinstance(error, OSError):

@@ -1,10 +1,9 @@
--- name: bound_wait
--- How long a statement waits for another transaction; 0 for ever.
-SELECT set_config('lock_timeout', CAST(:limit_ms AS text), true)
+-- name: hold
+-- Waits while another transaction holds the same key of the same account.
+SELECT pg_advisory_xact_lock(hashtextextended(CAST(:idempotency_key AS text), CAST(:account_id AS bigint)))
 
 -- name: claim
--- Waits where another transaction holds the same key; gives no row when that one has kept it, nor
--- for an account that was deleted since.
+-- Returns no row if the key is stored already, or if the account has been deleted.
 INSERT INTO idempotency (account_id, idempotency_key, fingerprint, status, headers, body, created_at)
 SELECT l.account_id, CAST(:idempotency_key AS text), CAST(:fingerprint AS bytea), 0, '', CAST(:body AS bytea), CAST(:created_at AS bigint)
   FROM library AS l
@@ -13,7 +12,7 @@ SELECT l.account_id, CAST(:idempotency_key AS text), CAST(:fingerprint AS bytea)
 RETURNING status
 
 -- name: forget_old
--- Passes over what another node is removing. As an array, because it is then chosen only once.
+-- Skips rows that another node is removing. An array, because PostgreSQL then selects the rows once.
 DELETE FROM idempotency
  WHERE account_id = :account_id
    AND idempotency_key = ANY(ARRAY(SELECT i.idempotency_key

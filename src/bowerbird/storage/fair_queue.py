@@ -1,0 +1,145 @@
+"""A queue in front of slow reads that shares a few slots fairly between accounts.
+
+Accounts take turns, so an account with a hundred requests waits no less per request than an
+account with one. An account may use only some of the slots at the same time, even while nobody
+else waits: a slot that is taken stays taken for seconds, and the next account may arrive a moment
+later. Waiting is bounded in number and in time; a request beyond that is refused with 503.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from msgspec import Struct
+
+from bowerbird import errors
+
+_RETRY_AFTER_S: Final = 2
+
+# None is the service itself: reads that belong to no account.
+Owner = int | None
+_Waiters = dict[asyncio.Future[None], None]
+
+
+class Bounds(Struct, frozen=True):
+    """How many requests may wait per account and in total, and for how long."""
+
+    per_account: int = 100
+    total: int = 1_000
+    wait_s: float = 10.0
+
+
+class FairQueue:
+    """Used on one event loop."""
+
+    def __init__(self, resource: str, slots: int, per_account: int, bounds: Bounds) -> None:
+        """`resource` names a slot in refusals, such as "database reader"."""
+        self._resource = resource
+        self._free = slots
+        self._per_account = per_account
+        self._bounds = bounds
+        self._used: dict[Owner, int] = {}
+        # The accounts in the order of their turns, each with its waiters.
+        self._waiting: OrderedDict[Owner, _Waiters] = OrderedDict()
+        self._count = 0
+        self._is_closed = False
+
+    @asynccontextmanager
+    async def slot(self, owner: Owner, wait_s: float | None = None) -> AsyncIterator[None]:
+        await self.acquire(owner, wait_s)
+        try:
+            yield
+        finally:
+            self.release(owner)
+
+    async def acquire(self, owner: Owner, wait_s: float | None = None) -> None:
+        """`wait_s` is what is left of the caller's time; by default as long as the bounds allow."""
+        if self._is_closed:
+            raise errors.stopping()
+        if self._may_take(owner):
+            self._take(owner)
+        else:
+            await self._wait(owner, self._bounds.wait_s if wait_s is None else wait_s)
+
+    def release(self, owner: Owner) -> None:
+        self._free += 1
+        self._used[owner] -= 1
+        if not self._used[owner]:
+            del self._used[owner]
+        self._grant_next()
+
+    def close(self) -> None:
+        """Refuses every waiter and every later request; slots in use are not affected."""
+        self._is_closed = True
+        for waiters in self._waiting.values():
+            for waiter in waiters:
+                if not waiter.done():
+                    waiter.set_exception(errors.stopping())
+
+    def _may_take(self, owner: Owner) -> bool:
+        return self._free > 0 and self._used.get(owner, 0) < self._per_account
+
+    def _take(self, owner: Owner) -> None:
+        self._free -= 1
+        self._used[owner] = self._used.get(owner, 0) + 1
+
+    async def _wait(self, owner: Owner, wait_s: float) -> None:
+        self._require_room(owner)
+        loop = asyncio.get_running_loop()
+        waiter = loop.create_future()
+        self._waiting.setdefault(owner, {})[waiter] = None
+        self._count += 1
+        expiry = loop.call_later(wait_s, self._expire, waiter)
+        try:
+            await waiter
+        except asyncio.CancelledError:
+            if not waiter.cancelled() and waiter.exception() is None:
+                # The slot was granted, and the request cancelled before it ran again.
+                self.release(owner)
+            raise
+        finally:
+            expiry.cancel()
+            self._count -= 1
+            self._forget(owner, waiter)
+
+    def _require_room(self, owner: Owner) -> None:
+        if len(self._waiting.get(owner, ())) >= self._bounds.per_account:
+            raise self._refusal(
+                f"Too many requests of this account wait for a {self._resource}; retry later."
+            )
+        if self._count >= self._bounds.total:
+            raise self._refusal(f"Too many requests wait for a {self._resource}; retry later.")
+
+    def _expire(self, waiter: asyncio.Future[None]) -> None:
+        if not waiter.done():
+            waiter.set_exception(
+                self._refusal(f"No {self._resource} became free in time; retry later.")
+            )
+
+    def _refusal(self, sentence: str) -> errors.Refusal:
+        return errors.unavailable(sentence, _RETRY_AFTER_S)
+
+    def _grant_next(self) -> None:
+        """Grants one slot; a release never makes room for two.
+
+        Passes over accounts at their limit, of which there are never more than slots.
+        """
+        for owner, waiters in self._waiting.items():
+            if not self._may_take(owner):
+                continue
+            waiter = next((waiter for waiter in waiters if not waiter.done()), None)
+            if waiter is None:
+                continue
+            self._take(owner)
+            waiter.set_result(None)
+            self._waiting.move_to_end(owner)
+            self._forget(owner, waiter)
+            return
+
+    def _forget(self, owner: Owner, waiter: asyncio.Future[None]) -> None:
+        waiters = self._waiting.get(owner, {})
+        waiters.pop(waiter, None)
+        if not waiters:
+            self._waiting.pop(owner, None)

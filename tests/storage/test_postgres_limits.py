@@ -1,0 +1,257 @@
+"""PostgreSQL is slow, locked, busy or frozen: each has its own answer, in bounded time."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+import asyncpg
+import httpx
+import pytest
+
+from bowerbird.errors import Code, Refusal
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.idempotency import IdempotencyStore
+from bowerbird.storage.postgres.database import Limits, PostgresDatabase, open_pool
+from tests.support import databases, service
+from tests.support.postgres import ThrowawayPostgres
+from tests.support.service import Service
+
+pytestmark = pytest.mark.anyio
+
+CONNECTIONS = 3
+SHORT = Limits(wait_s=1.0, lock_s=0.3, statement_s=1.0)
+LOCKED = "The change waited too long for another one to finish; nothing was changed."
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ThrowawayPostgres]:
+    """A server of its own, because these tests freeze it."""
+    with databases.postgres_server() as server:
+        yield server
+
+
+@asynccontextmanager
+async def opened(url: str, limits: Limits = SHORT) -> AsyncIterator[PostgresDatabase]:
+    database = PostgresDatabase(await open_pool(url, CONNECTIONS, limits), limits)
+    try:
+        yield database
+    finally:
+        await database.close()
+
+
+@pytest.fixture
+def url(server: ThrowawayPostgres) -> Iterator[str]:
+    with server.fresh_database(databases.TEMPLATE) as url:
+        yield url
+
+
+@pytest.fixture
+async def cast(url: str) -> AsyncIterator[Service]:
+    async with opened(url) as database:
+        yield await service.build(database)
+
+
+@asynccontextmanager
+async def locked(url: str, statement: str) -> AsyncIterator[None]:
+    """Another program holds a lock in a transaction of its own."""
+    other = await asyncpg.connect(url)
+    try:
+        async with other.transaction():
+            await other.execute(statement)
+            yield
+    finally:
+        await other.close()
+
+
+async def add_label(cast: Service, key: str | None = None) -> httpx.Response:
+    headers = {} if key is None else {"Idempotency-Key": key}
+    body = {"tweet_ids": ["1"], "label_name": "new"}
+    return await cast.alice.client.post("/v1/labels/add", json=body, headers=headers)
+
+
+def assert_unavailable(answer: httpx.Response, sentence: str) -> None:
+    assert answer.status_code == 503, answer.text
+    assert int(answer.headers["retry-after"]) >= 1
+    assert answer.json()["code"] == "SERVICE_UNAVAILABLE"
+    assert answer.json()["error"] == sentence
+
+
+@pytest.mark.parametrize("key", [None, "free-key"])
+async def test_a_change_that_waits_for_the_library_is_no_conflict_of_keys(
+    cast: Service, url: str, key: str | None
+) -> None:
+    await cast.alice.save(post_id="1")
+
+    async with locked(url, "SELECT 1 FROM library FOR UPDATE"):
+        assert_unavailable(await add_label(cast, key), LOCKED)
+
+    assert (await add_label(cast, key)).status_code == 200
+
+
+async def test_a_key_that_waits_for_a_locked_table_is_no_conflict_of_keys(
+    cast: Service, url: str
+) -> None:
+    await cast.alice.save(post_id="1")
+
+    async with locked(url, "LOCK TABLE idempotency IN ACCESS EXCLUSIVE MODE"):
+        assert_unavailable(await add_label(cast, "free-key"), LOCKED)
+
+    assert (await add_label(cast, "free-key")).status_code == 200
+
+
+async def test_only_the_key_in_use_is_a_conflict_of_keys(cast: Service) -> None:
+    await cast.alice.save(post_id="1")
+    entered, leave = asyncio.Event(), asyncio.Event()
+
+    async def hold(transaction: Transaction) -> None:
+        await IdempotencyStore(cast.database).claim(
+            transaction, cast.alice.account_id, "held", fingerprint=b"", now=1, oldest=0
+        )
+        entered.set()
+        await leave.wait()
+
+    first = asyncio.create_task(cast.database.write(hold))
+    await entered.wait()
+
+    refused = await add_label(cast, "held")
+
+    assert refused.status_code == 409
+    assert refused.json()["code"] == "IDEMPOTENCY_IN_PROGRESS"
+    assert refused.headers["retry-after"] == "1"
+    assert (await add_label(cast, "other")).status_code == 200
+    leave.set()
+    await first
+
+
+async def test_a_slow_read_is_stopped_and_says_so(cast: Service) -> None:
+    for read in (cast.database.rows, cast.database.slow_rows):
+        with pytest.raises(Refusal, match="The read took too long and was stopped") as refused:
+            await read("SELECT pg_sleep(30)", {})
+        assert refused.value.code is Code.SERVICE_UNAVAILABLE
+        assert refused.value.headers["Retry-After"]
+
+
+async def test_a_slow_change_is_undone_and_says_so(cast: Service) -> None:
+    before = (await cast.alice.account()).version
+
+    async def work(transaction: Transaction) -> None:
+        await transaction.run("UPDATE library SET version = version + 1", {})
+        await transaction.rows("SELECT pg_sleep(30)", {})
+
+    with pytest.raises(Refusal, match="The change took too long and was undone") as refused:
+        await cast.database.write(work)
+
+    assert refused.value.code is Code.SERVICE_UNAVAILABLE
+    assert refused.value.headers["Retry-After"]
+    assert (await cast.alice.account()).version == before
+
+
+@asynccontextmanager
+async def in_use(database: Database) -> AsyncIterator[list[asyncio.Task[None]]]:
+    """Writes that hold every connection until the end."""
+    entered, leave = asyncio.Semaphore(0), asyncio.Event()
+
+    async def hold(_: Transaction) -> None:
+        entered.release()
+        await leave.wait()
+
+    holders = [asyncio.create_task(database.write(hold)) for _ in range(CONNECTIONS)]
+    for _ in holders:
+        await entered.acquire()
+    try:
+        yield holders
+    finally:
+        leave.set()
+        await asyncio.wait(holders)
+
+
+async def test_a_pool_without_a_free_connection_says_so(cast: Service) -> None:
+    async with in_use(cast.database):
+        answer = await cast.alice.get("/v1/bookmarks")
+
+    assert_unavailable(answer, "No database connection became free in time; retry later.")
+    assert (await cast.alice.get("/v1/bookmarks")).status_code == 200
+
+
+async def test_a_frozen_server_does_not_answer_and_says_so(
+    server: ThrowawayPostgres, cast: Service
+) -> None:
+    await cast.alice.save(post_id="1")
+    server.pause()
+    try:
+        assert_unavailable(
+            await cast.alice.get("/v1/bookmarks"), "The database did not answer in time."
+        )
+    finally:
+        server.resume()
+
+
+async def test_a_server_that_freezes_during_a_change_holds_it_no_longer_than_a_read(
+    server: ThrowawayPostgres, cast: Service
+) -> None:
+    async def work(transaction: Transaction) -> None:
+        async with transaction.savepoint():
+            await transaction.run("UPDATE library SET version = version + 1", {})
+            server.pause()
+            await transaction.run("UPDATE library SET version = version + 1", {})
+
+    started = time.monotonic()
+    try:
+        with pytest.raises(Refusal, match="did not answer in time"):
+            await cast.database.write(work)
+    finally:
+        server.resume()
+    # Neither the savepoint nor the transaction waits for the server once more.
+    assert time.monotonic() - started < 2 * SHORT.answer_s
+
+
+async def test_a_frozen_server_holds_no_request_for_ten_seconds(
+    server: ThrowawayPostgres, url: str
+) -> None:
+    limits = Limits()
+    assert limits.wait_s + limits.answer_s < 10
+    async with AsyncExitStack() as closing:
+        database = await closing.enter_async_context(opened(url, limits))
+        cast = await service.build(database)
+        await asyncio.gather(*(cast.alice.get("/v1/bookmarks/count") for _ in range(6)))
+        server.pause()
+        closing.callback(server.resume)
+        async with asyncio.timeout(10):
+            paths = ["/v1/bookmarks", "/v1/bookmarks?q=word", "/v1/bookmarks/count?author=x"]
+            answers = await asyncio.gather(*(cast.alice.get(path) for path in paths * 3))
+        assert {answer.status_code for answer in answers} == {503}
+
+
+async def nothing(_: Transaction) -> None:
+    pass
+
+
+async def test_closing_refuses_what_waits_and_what_comes_later(url: str) -> None:
+    async with opened(url, Limits()) as database, in_use(database) as holders:
+        waiting = asyncio.create_task(database.write(nothing))
+        await asyncio.sleep(0)
+
+        closing = asyncio.create_task(database.close())
+        await asyncio.sleep(0)
+
+        calls = [
+            waiting,
+            database.write(nothing),
+            database.rows("SELECT 1", {}),
+            database.slow_rows("SELECT 1", {}),
+        ]
+        for call in calls:
+            with pytest.raises(Refusal, match="The service is stopping"):
+                await call
+    # What had begun is finished.
+    await asyncio.gather(*holders, closing)
+
+
+async def test_a_write_that_outlasts_the_closing_is_refused(url: str) -> None:
+    async with opened(url) as database, in_use(database) as holders:
+        await database.close()
+
+    for holder in holders:
+        with pytest.raises(Refusal, match="The service is stopping"):
+            await holder
