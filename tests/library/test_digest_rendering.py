@@ -1,7 +1,11 @@
 """Markdown, plain text and HTML of a digest: what others wrote stays data."""
 
 import re
+import subprocess
+import sys
+import tomllib
 from html.parser import HTMLParser
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import msgspec
@@ -269,3 +273,31 @@ def test_parts_without_posts_are_left_out() -> None:
     for text in (markdown(shown), html(shown), plain(shown)):
         assert "Worth reading" not in text
         assert "Forgotten?" not in text
+
+
+def test_html_links_only_to_web_pages_even_if_a_post_holds_another_address() -> None:
+    unsafe = msgspec.structs.replace(post("x"), link="javascript:alert(1)")
+
+    page = html(digest(unsafe), "data:text/html,x")
+
+    assert Read(page).links == []
+    assert "14 July" in Read(page).text
+
+
+def test_every_template_is_in_the_package() -> None:
+    root = Path(__file__).parents[2]
+    declared = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    patterns = declared["tool"]["setuptools"]["package-data"]["bowerbird.library.digests"]
+    folder = root / "src" / "bowerbird" / "library" / "digests"
+    packaged = {path for pattern in patterns for path in folder.glob(pattern)}
+
+    templates = set((folder / "templates").iterdir())
+
+    assert templates
+    assert templates <= packaged
+
+
+def test_jinja_is_not_imported_at_start() -> None:
+    code = "import sys, bowerbird.app; assert 'jinja2' not in sys.modules"
+
+    subprocess.run([sys.executable, "-c", code], check=True)
