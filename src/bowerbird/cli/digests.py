@@ -89,7 +89,7 @@ async def _made(
         topics=topics.of,
     )
     try:
-        made = await making.make(account, period)
+        made = await making.create(account, period)
     finally:
         await models.close()
     if made is None:

@@ -77,7 +77,7 @@ class DigestJobs:
 
     async def _run(self, job: Job, _: Progress) -> None:
         try:
-            await self._making.make_due(job.account_id)
+            await self._making.create_due(job.account_id)
             await self._mail.send_due(job.account_id)
         except Refusal:
             raise
