@@ -36,7 +36,7 @@ class EmbeddingJobs:
     def recurring(self) -> list[Recurring]:
         return [
             Recurring("start building vectors", BUILD_EVERY_S, self._sweeps.start_builds),
-            Recurring("remove old vectors", REMOVE_EVERY_S, self._sweeps.remove_outlived),
+            Recurring("remove old vectors", REMOVE_EVERY_S, self._sweeps.remove_expired),
         ]
 
     @property

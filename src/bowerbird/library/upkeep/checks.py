@@ -145,7 +145,7 @@ class Checks:
         self, transaction: Transaction, account: Account, numbers: Sequence[int]
     ) -> None:
         """What was damaged is embedded anew: nobody knows what its vector was made from."""
-        held = await self._embedded.held(transaction, account.account_id, numbers)
+        held = await self._embedded.text_hashes(transaction, account.account_id, numbers)
         stale: dict[bytes, list[int]] = {}
         for number, model, _ in held:
             stale.setdefault(model, []).append(number)
