@@ -79,7 +79,7 @@ DAMAGES = {
         "content of post 2: stored none, must be lost: import the post again"
     ),
     "UPDATE content SET rendering = {broken} WHERE {content_2}": (
-        "content of post 2: stored no JSON of a post"
+        "content of post 2: stored invalid JSON"
     ),
     "INSERT INTO content ({key_names}, render_version, rendering) VALUES ({keys}, 1, {broken})": (
         "contents of no bookmark: stored 1, must be 0"
@@ -90,7 +90,7 @@ DAMAGES = {
     ),
     "DELETE FROM keyword WHERE {words_2};"
     "INSERT INTO keyword ({word_key_names}, words) VALUES ({words_key_2}, 'other words')": (
-        "words of post 2: stored others, must be 'bower"
+        "words of post 2: stored other words, must be 'bower"
     ),
     "UPDATE bookmark SET sort_index = 5 WHERE {alice} AND number = 2": "rendering of post 2:",
     "UPDATE bookmark SET imported_at = 5 WHERE {alice} AND number = 2": "rendering of post 2:",

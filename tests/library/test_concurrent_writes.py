@@ -64,7 +64,7 @@ async def fill(alice: Member) -> None:
 
 
 async def assert_it_adds_up(alice: Member) -> None:
-    checks = Checks(alice.database, mends=False, is_deep=True)
+    checks = Checks(alice.database, fixes=False, is_deep=True)
     assert await checks.leftovers() == []
     assert await checks.account(await alice.account(), lambda _: None) == []
 

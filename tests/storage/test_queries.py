@@ -23,13 +23,13 @@ ACROSS_ACCOUNTS = {
     "expired_condition",
     "renew_epochs",
     "callers_of_version",
-    "ownerless",
+    "libraries_without_person",
     "leftovers",
-    "mend_leftovers",
+    "delete_leftovers",
     "leftover_contents",
-    "mend_leftover_contents",
+    "delete_leftover_contents",
     "leftover_words",
-    "mend_leftover_words",
+    "delete_leftover_words",
     # The queue is one for all accounts; a worker reads no more of a job than whose turn it is.
     *("next_priority", "turns", "unfinished_of_kind", "due_to_expire", "accounts_with_old"),
     # What an operator asks about jobs: which there are, how many, and whose one is.

@@ -1,4 +1,4 @@
-"""`check`: says where a library differs from itself, and mends it."""
+"""`check`: says where a library differs from itself, and fixes it."""
 
 import sys
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ def check(*, mend: bool, deep: bool) -> None:
         report = with_library(lambda opened: _report(opened, advance, mend=mend, deep=deep))
     is_bad = False
     for owner, findings in report.items():
-        is_bad = is_bad or any(not (mend and finding.is_mendable) for finding in findings)
+        is_bad = is_bad or any(not (mend and finding.is_fixable) for finding in findings)
         _tell(owner, findings, mend=mend)
     if not report:
         click.echo("Everything is as it must be.")
@@ -50,7 +50,7 @@ def check(*, mend: bool, deep: bool) -> None:
 async def _report(
     opened: LibraryContext, advance: Advance, *, mend: bool, deep: bool
 ) -> dict[str, list[Finding]]:
-    checks = Checks(opened.database, mends=mend, is_deep=deep)
+    checks = Checks(opened.database, fixes=mend, is_deep=deep)
     store = AccountStore(opened.database)
     members = await store.all()
     done, total = 0, sum(member.total for member in members)
@@ -87,7 +87,7 @@ def _tell(owner: str, findings: Sequence[Finding], *, mend: bool) -> None:
     for finding in findings[:_SHOWN]:
         ending = _ending(finding, mend=mend)
         click.echo(
-            f"{owner}: {finding.what}: stored {finding.stored}, must be {finding.right}{ending}"
+            f"{owner}: {finding.what}: stored {finding.stored}, must be {finding.expected}{ending}"
         )
     if len(findings) > _SHOWN:
         click.echo(f"{owner}: and {len(findings) - _SHOWN} more.")
@@ -96,4 +96,4 @@ def _tell(owner: str, findings: Sequence[Finding], *, mend: bool) -> None:
 def _ending(finding: Finding, *, mend: bool) -> str:
     if not mend:
         return "."
-    return ". Mended." if finding.is_mendable else ". Cannot be mended."
+    return ". Mended." if finding.is_fixable else ". Cannot be mended."
