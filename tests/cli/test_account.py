@@ -55,7 +55,7 @@ def test_an_address_has_one_account_however_it_is_written(empty: Library, again:
 
     ran = empty.run("account", "create", again)
 
-    assert (ran.code, ran.text) == (1, f"Error: {again.strip()} has an account already.")
+    assert (ran.code, ran.text) == (1, f"Error: {again.strip()} already has an account.")
     assert len(_listed(empty)) == 1
 
 
@@ -68,7 +68,7 @@ def test_what_is_no_address_is_refused(empty: Library, email: str) -> None:
 
     assert (ran.code, ran.text) == (
         1,
-        f"Error: {email!a} is not an e-mail address like you@example.com.",
+        f"Error: Invalid email address {email!a}. Example: you@example.com.",
     )
 
 
@@ -152,7 +152,7 @@ def test_an_interrupted_deletion_is_hidden_and_finished_by_the_next(empty: Libra
 
     assert _listed(empty) == []
     assert empty.run("key", "create", EMAIL).text == (
-        f"Error: The account of {EMAIL} is half deleted. "
+        f"Error: The account of {EMAIL} is partly deleted. "
         "Finish that with: bowerbird account delete EMAIL"
     )
     assert empty.run("account", "delete", EMAIL, "--yes").code == 0
@@ -199,7 +199,7 @@ async def _begin_deletion(library: Library) -> None:
         assert account_id
         removal = AccountRemoval(opened.database, account_id)
         await removal.hide()
-        await removal.step(10)
+        await removal.remove_bookmarks(10)
 
 
 def test_a_deletion_takes_the_texts_out_of_the_file_itself(tmp_path: Path) -> None:

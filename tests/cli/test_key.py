@@ -62,7 +62,7 @@ def test_a_revoked_key_cannot_be_revoked_again(library: Library) -> None:
     ran = library.run("key", "revoke", EMAIL, text)
 
     assert ran.code == 1
-    assert ran.text.startswith("Error: That key is no live key of this account.")
+    assert ran.text.startswith("Error: That key is not an active key of this account.")
 
 
 def test_a_key_of_another_account_is_neither_revoked_nor_repeated(library: Library) -> None:
@@ -84,7 +84,7 @@ def test_an_unknown_key_is_refused_in_one_sentence(library: Library, key: str) -
 
     assert ran.code == 1
     assert ran.text == (
-        f"Error: Key {key!a} is no live key of this account. "
+        f"Error: Key {key!a} is not an active key of this account. "
         "See them with: bowerbird key list EMAIL"
     )
 
@@ -95,7 +95,7 @@ def test_a_name_that_no_list_can_show_is_refused(library: Library, name: str) ->
 
     assert (ran.code, ran.text) == (
         1,
-        "Error: A key's name has at most 100 printable characters.",
+        "Error: A key name can have at most 100 printable characters.",
     )
 
 

@@ -177,7 +177,7 @@ def test_who_has_had_the_letter_cannot_be_named_again(library: Library, server: 
     ran = send(library, "--again-to", "ben@example.com")
 
     assert ran.code == 1
-    assert "'ben@example.com' has no letter about v1 that is unsure or was refused." in ran.text
+    assert "No refused or unconfirmed email about v1 to 'ben@example.com'." in ran.text
     assert told(server)["ben@example.com"] == 1
 
 

@@ -37,8 +37,8 @@ ACROSS_ACCOUNTS = {
     # Whose digest is due; tells nothing of it.
     "due_accounts",
     # Work on the index as a whole; they read and write no account's posts.
-    "begin_merge_of_words",
-    "merge_words",
+    "start_index_merge",
+    "continue_index_merge",
 }
 FILES = sorted(FOLDER.rglob("*.sql"))
 STATEMENTS = [

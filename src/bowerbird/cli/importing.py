@@ -58,7 +58,7 @@ def import_files(email: str, files: Sequence[str], refused_file: Path | None) ->
         click.echo("Stopped. What is counted here is in; run it again to go on.", err=True)
         sys.exit(_INTERRUPTED)
     except Refusal:
-        if tally.taken:
+        if tally.imported:
             _tell(tally, refusals)
         raise
     _tell(tally, refusals)

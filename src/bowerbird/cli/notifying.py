@@ -12,7 +12,12 @@ import click
 from bowerbird.cli import tables
 from bowerbird.cli.context import LibraryContext, with_library
 from bowerbird.cli.progress import shown_steps
-from bowerbird.library.accounts.sunset_notices import NoticeOutcome, NoticePlan, SunsetNotices, Told
+from bowerbird.library.accounts.sunset_notices import (
+    NoticeAttempt,
+    NoticeOutcome,
+    NoticePlan,
+    SunsetNotices,
+)
 from bowerbird.mail import Mailer
 from bowerbird.model.instants import without_offset
 from bowerbird.model.sunsets import Ending, SunsetRecipient
@@ -62,7 +67,7 @@ def notify_sunset(
       bowerbird notify-sunset v1 --note https://example.com/docs/v2 --sunset 2027-12-31
       bowerbird notify-sunset v1 --note https://example.com/docs/v2 --sunset 2027-12-31 --send
     """
-    told: list[Told] = []
+    told: list[NoticeAttempt] = []
 
     async def work(opened: LibraryContext) -> NoticePlan:
         site = opened.settings.site_origin
@@ -72,7 +77,7 @@ def notify_sunset(
         notices = SunsetNotices(opened.database, opened.clock, opened.settings)
         plan = await notices.plan(version, again_to)
         today = datetime.fromtimestamp(opened.clock() // 1_000_000, UTC).date()
-        is_begun = bool(plan.told or plan.unsure or plan.refused)
+        is_begun = bool(plan.notified or plan.unsure or plan.refused)
         require_time(ending, today, DEPRECATIONS, is_begun=is_begun)
         if send:
             with shown_steps() as advance:
@@ -144,7 +149,7 @@ def _show(plan: NoticePlan) -> None:
     click.echo(f"{_accounts(len(plan.due))} would be told. Nothing was sent: add --send.", err=True)
 
 
-def _report_sent(told: Sequence[Told], left: int) -> None:
+def _report_sent(told: Sequence[NoticeAttempt], left: int) -> None:
     counts = Counter(one.outcome for one in told)
     click.echo(f"told {counts[NoticeOutcome.SENT]}")
     for outcome, words in _NOT_SENT.items():
@@ -157,8 +162,8 @@ def _report_sent(told: Sequence[Told], left: int) -> None:
 
 
 def _report_others(plan: NoticePlan) -> None:
-    if plan.told:
-        click.echo(f"{_accounts(len(plan.told))} had been told before.", err=True)
+    if plan.notified:
+        click.echo(f"{_accounts(len(plan.notified))} had been told before.", err=True)
     for caller in plan.unsure:
         since = without_offset(caller.changed_at or 0)[:16].replace("T", " ")
         click.echo(f"{caller.email}\tperhaps told ({since} UTC); {_again(caller)}")
