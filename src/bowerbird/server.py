@@ -131,7 +131,7 @@ async def _running(
     noting = asyncio.create_task(service.uses.keep_flushing())
     tasks = [asyncio.create_task(service.sweeping.keep_sweeping())]
     if settings.admin_port:
-        tasks.append(asyncio.create_task(service.watch.keep_looking()))
+        tasks.append(asyncio.create_task(service.watch.keep_refreshing()))
     if not settings.is_sqlite:
         tasks.append(asyncio.create_task(_require_shared_files(settings, database)))
     working = [asyncio.create_task(service.worker.run(stopping))] if does_jobs else []

@@ -44,7 +44,7 @@ def test_a_failed_job_is_put_back_and_a_waiting_one_ended(empty: Library) -> Non
     assert refused.code == 1
     assert "It has not failed, or the same is under way already." in refused.text
     assert empty.run("jobs", "cancel", "ja").text == "Job ja is cancelled.\n"
-    assert empty.sql("SELECT state, error FROM job") == [("failed", "It was cancelled.")]
+    assert empty.sql("SELECT state, error FROM job") == [("failed", "The job was cancelled.")]
     assert "It has ended already." in empty.run("jobs", "cancel", "ja").text
 
 

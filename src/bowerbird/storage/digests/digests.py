@@ -1,4 +1,4 @@
-"""Reads and writes digests, what accounts want of them, and how far their letters have come."""
+"""Reads and writes digests, their preferences and the delivery status of their emails."""
 
 from collections.abc import AsyncIterator
 from datetime import date, timedelta
@@ -11,13 +11,13 @@ from bowerbird.model.periods import Period, PeriodKind
 from bowerbird.storage.database import Database, Row, Transaction
 
 NEVER: Final = 2**62
-"""Stands as `due_at` of an account that wants no digests and has no letter in the post."""
+"""The `due_at` of an account without digests and without a pending email."""
 
-_FIRST: Final = date(1970, 1, 1)
-# Behind every day there is.
+_DAY_ZERO: Final = date(1970, 1, 1)
+# Later than any day.
 _LAST_DAY: Final = 2**40
-# More are never in the post at once: letters are given up after about a day.
-_LETTERS: Final = 20
+# An account never has more pending emails, because an email fails after about a day.
+_MAX_PENDING: Final = 20
 _PAGE: Final = 200
 _contents: Final = msgspec.json.Decoder(Contents).decode
 
@@ -49,22 +49,22 @@ class DigestStore:
         await transaction.run(self._sql["set_due"], values)
 
     async def settle(self, transaction: Transaction, account_id: int, since: int) -> None:
-        """Notes that nothing is left to do of what was due before."""
+        """Records that everything due before `since` is done."""
         await transaction.run(self._sql["settle"], {"account_id": account_id, "since": since})
 
-    async def put_off(self, account_id: int, due_at: int) -> None:
+    async def postpone(self, account_id: int, due_at: int) -> None:
         async def work(transaction: Transaction) -> None:
             await self.set_due(transaction, account_id, due_at)
 
         await self._database.write(work)
 
     async def due_accounts(self, after: int, now: int, limit: int, *, job_kind: str) -> list[int]:
-        """Accounts behind one that wait for a worker and have no job of that kind, in order."""
+        """A page of accounts that are due and have no unfinished job of that kind, by id."""
         values = {"after": after, "now": now, "limit": limit, "job_kind": job_kind}
         return [row[0] for row in await self._database.slow_rows(self._sql["due_accounts"], values)]
 
     async def put(self, transaction: Transaction, account_id: int, digest: Digest) -> bool:
-        """False when the period has its digest already."""
+        """False if the period already has a digest."""
         values = {
             **_period(account_id, digest.period),
             "end_day": _number_of(digest.period.next_day),
@@ -83,20 +83,20 @@ class DigestStore:
         return _digest(rows[0]) if rows else None
 
     async def page(self, account_id: int, before: Period | None, limit: int) -> list[Digest]:
-        """The latest first; `before` is the period of the last one seen."""
+        """The latest first. `before` is the period of the last digest of the previous page."""
         end_day, kind = (_LAST_DAY, "") if before is None else _place(before)
         values = {"account_id": account_id, "end_day": end_day, "kind": kind, "limit": limit}
         return [_digest(row) for row in await self._database.rows(self._sql["page"], values)]
 
     async def pages(self, account_id: int) -> AsyncIterator[list[Digest]]:
-        """Every digest, the latest first."""
+        """Every digest, page by page, the latest first."""
         before = None
         while found := await self.page(account_id, before, _PAGE):
             yield found
             before = found[-1].period
 
     async def ended_before(self, account_id: int, day: date, limit: int) -> list[Digest]:
-        """The latest digests of periods that were over when a day began."""
+        """The latest digests whose period ended before a day."""
         values = {
             "account_id": account_id,
             "end_day": _number_of(day) + 1,
@@ -112,15 +112,15 @@ class DigestStore:
     async def in_the_post(
         self, account_id: int, transaction: Transaction | None = None
     ) -> list[Digest]:
-        """Those whose letter waits or is under way, the most urgent first."""
-        values = {"account_id": account_id, "limit": _LETTERS}
+        """Digests whose email is pending or being sent, the first due first."""
+        values = {"account_id": account_id, "limit": _MAX_PENDING}
         rows = await (transaction or self._database).rows(self._sql["in_the_post"], values)
         return [_digest(row) for row in rows]
 
     async def set_mailing(
         self, transaction: Transaction, account_id: int, found: Digest, mailing: Mailing
     ) -> bool:
-        """False when the letter is not any more where it was found."""
+        """False if the delivery status has changed since the digest was read."""
         values = {
             **_period(account_id, found.period),
             **_mailing(mailing),
@@ -130,7 +130,7 @@ class DigestStore:
         return bool(await transaction.rows(self._sql["set_mailing"], values))
 
     async def take_token(self, transaction: Transaction, account_id: int, new: str) -> str:
-        """The account's token to unsubscribe with: the one it has, else the new one."""
+        """Stores the new unsubscribe token unless the account has one; returns the stored token."""
         values = {"account_id": account_id, "token": new}
         rows = await transaction.rows(self._sql["take_token"], values)
         return str(rows[0][0])
@@ -141,7 +141,7 @@ class DigestStore:
 
 
 def _number_of(day: date) -> int:
-    return (day - _FIRST).days
+    return (day - _DAY_ZERO).days
 
 
 def _place(period: Period) -> tuple[int, str]:
@@ -164,7 +164,7 @@ def _digest(row: Row) -> Digest:
     kind, first_day, time_zone, made_at, contents, state, tries, at, reason = row
     return Digest(
         kind=PeriodKind(kind),
-        first_day=_FIRST + timedelta(days=first_day),
+        first_day=_DAY_ZERO + timedelta(days=first_day),
         time_zone=time_zone,
         made_at=made_at,
         contents=_contents(contents),
