@@ -217,8 +217,7 @@ def test_a_file_that_is_no_database_is_told_in_a_sentence(tmp_path: Path, comman
 
     assert ran.code == 1
     assert ran.text == (
-        f"Error: The library in {tmp_path} cannot be opened: file is not a database. "
-        "Restore a backup."
+        f"Error: Cannot open the library in {tmp_path}: file is not a database. Restore a backup."
     )
 
 
@@ -229,8 +228,8 @@ def test_a_file_that_cannot_be_opened_needs_no_backup(tmp_path: Path) -> None:
         err = process.communicate()[1]
 
     assert err == (
-        f"Error: The library in {tmp_path} cannot be opened: disk I/O error. "
-        "See whether the disk is full or fails.\n"
+        f"Error: Cannot open the library in {tmp_path}: disk I/O error. "
+        "Check whether the disk is full or failing.\n"
     )
 
 

@@ -91,7 +91,7 @@ def test_postgresql_is_asked_for_version_extension_and_schema(
         ran = bare.run("doctor")
         assert ran.code == 1
         assert "✓ database: PostgreSQL 1" in ran.text
-        assert "btree_gin is there" in ran.text
+        assert "btree_gin is available" in ran.text
         assert "✗ schema: not yet applied: 0001_library.sql" in ran.text
         assert "mend: bowerbird migrate" in ran.text
         assert bare.run("migrate").code == 0

@@ -179,7 +179,7 @@ class ExportJobs:
     def _folder(self, job: Job) -> Iterator[Path]:
         """A new folder per job, deleted afterwards."""
         try:
-            folder = self._scratch.fresh(job.account_id, job.job_id)
+            folder = self._scratch.create(job.account_id, job.job_id)
             try:
                 yield folder
             finally:
@@ -214,7 +214,7 @@ class ExportJobs:
     async def delete_leftover_files(self) -> None:
         """Deletes files and folders that killed workers left behind."""
         await self._files.delete_under(FOLDER, older_than_s=2 * KEPT_S)
-        await asyncio.to_thread(self._scratch.remove_old, time.time() - KEPT_S)
+        await asyncio.to_thread(self._scratch.delete_old, time.time() - KEPT_S)
 
 
 def _half(progress: Progress, query: ExportQuery, half: int) -> Progress:

@@ -56,7 +56,7 @@ async def _fill(database: Database) -> Account:
     await database.write(lambda transaction: _label_and_view(database, transaction, account))
     epoch = _epoch()
     # As little of a secret as everything here: who forges a link gets a file of these fixtures.
-    await SecretStore(database).agreed(SECRET, epoch.to_bytes(32), _MADE_AT)
+    await SecretStore(database).put_new(SECRET, epoch.to_bytes(32), _MADE_AT)
     # Not the random one that a library gets: the same fixtures are the same library everywhere.
     return msgspec.structs.replace(await _account(store), epoch=epoch)
 

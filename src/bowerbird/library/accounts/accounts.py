@@ -78,7 +78,7 @@ class Accounts:
         while await removal.remove_other_rows(_ROWS_PER_TRANSACTION):
             pass
         await files.delete_under(folder_of(account_id))
-        files.scratch.forget(account_id)
+        files.scratch.delete_of_account(account_id)
         await removal.finish()
         await removal.start_index_merge()
         while await removal.continue_index_merge():

@@ -1,10 +1,10 @@
 -- name: bound_wait
--- How long a statement waits for another transaction; 0 for ever.
+-- How long a statement waits for the lock of another transaction; 0 means forever.
 SELECT set_config('lock_timeout', CAST(:limit_ms AS text), true)
 
 -- name: claim
--- Waits where another transaction holds the same key; gives no row when that one has kept it, nor
--- for an account that was deleted since.
+-- Waits for another transaction that inserts the same key. Returns no row if that one stored the
+-- key, or if the account has been deleted.
 INSERT INTO idempotency (account_id, idempotency_key, fingerprint, status, headers, body, created_at)
 SELECT l.account_id, CAST(:idempotency_key AS text), CAST(:fingerprint AS bytea), 0, '', CAST(:body AS bytea), CAST(:created_at AS bigint)
   FROM library AS l
@@ -13,7 +13,7 @@ SELECT l.account_id, CAST(:idempotency_key AS text), CAST(:fingerprint AS bytea)
 RETURNING status
 
 -- name: forget_old
--- Passes over what another node is removing. As an array, because it is then chosen only once.
+-- Skips rows that another node is removing. The ARRAY makes PostgreSQL choose the rows once.
 DELETE FROM idempotency
  WHERE account_id = :account_id
    AND idempotency_key = ANY(ARRAY(SELECT i.idempotency_key

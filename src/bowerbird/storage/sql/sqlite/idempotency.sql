@@ -1,8 +1,8 @@
 -- name: bound_wait
--- Nothing to say: the writer's transaction waits for nothing.
+-- Nothing to do: the transaction of the writer never waits for a lock.
 
 -- name: claim
--- Gives no row when the key is kept already, nor for an account that was deleted since.
+-- Returns no row if the key is already stored, or if the account has been deleted.
 INSERT INTO idempotency (account_id, idempotency_key, fingerprint, status, headers, body, created_at)
 SELECT l.account_id, :idempotency_key, :fingerprint, 0, '', :body, :created_at
   FROM library AS l
