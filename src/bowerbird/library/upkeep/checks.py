@@ -94,8 +94,8 @@ class Checks:
             return []
 
         async def change(transaction: Transaction, _: LockedLibrary) -> None:
-            _, current = await self._store.counters(transaction.rows, account)
-            await self._store.fix_counters(transaction, account, current)
+            counters = await self._store.counters(transaction.rows, account)
+            await self._store.fix_counters(transaction, account, counters[1])
 
         await self._fix(account, change)
         return [

@@ -39,9 +39,9 @@ class DigestStore:
         return Preferences(Frequency(frequency), time_zone, hour, bool(is_mailed), since)
 
     async def put_preferences(
-        self, transaction: Transaction, account_id: int, wanted: Preferences, due_at: int
+        self, transaction: Transaction, account_id: int, preferences: Preferences, due_at: int
     ) -> None:
-        values = {"account_id": account_id, "due_at": due_at, **msgspec.structs.asdict(wanted)}
+        values = {"account_id": account_id, "due_at": due_at, **msgspec.structs.asdict(preferences)}
         await transaction.run(self._sql["put_preferences"], values)
 
     async def set_due(self, transaction: Transaction, account_id: int, due_at: int) -> None:
