@@ -38,7 +38,7 @@ from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.opening import open_database
-from bowerbird.storage.vectors import Progress, VectorStore
+from bowerbird.storage.vectors import BuildProgress, VectorStore
 
 _SEARCHES: Final = 300
 _QUESTIONS: Final = 200
@@ -215,11 +215,11 @@ async def _embed_at_random(
 ) -> None:
     store, model = VectorStore(database), models.current
     assert model
-    await store.make(account.account_id, model.identity, model.name, system_clock())
+    await store.create(account.account_id, model.identity, model.name, system_clock())
     for first in track(range(1, count + 1, _BATCH), description="Making vectors"):
         found = await store.missing(account, model.identity, first, _BATCH)
         await _put(database, account, _random_vectors(found, seed=first))
-    await store.note_built(account.account_id, model.identity)
+    await store.mark_built(account.account_id, model.identity)
 
 
 async def _put(database: Database, account: Account, made: list[NewVector]) -> None:
@@ -229,7 +229,7 @@ async def _put(database: Database, account: Account, made: list[NewVector]) -> N
 
     async def work(transaction: Transaction) -> None:
         await lock_library(libraries, transaction, account.account_id)
-        end = Progress(made[-1].number + 1, state.invalidations)
+        end = BuildProgress(made[-1].number + 1, state.invalidations)
         await store.put(transaction, account.account_id, state, made, end)
 
     await database.write(work)

@@ -134,7 +134,7 @@ async def _running_app(
     recording_versions = asyncio.create_task(service.uses.keep_flushing())
     tasks = [asyncio.create_task(service.sweeping.keep_sweeping())]
     if settings.admin_port:
-        tasks.append(asyncio.create_task(service.watch.keep_looking()))
+        tasks.append(asyncio.create_task(service.watch.keep_refreshing()))
     if not settings.is_sqlite:
         tasks.append(asyncio.create_task(_stop_unless_files_are_shared(settings, database)))
     workers = [asyncio.create_task(service.worker.run(stopping))] if runs_jobs else []

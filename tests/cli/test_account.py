@@ -57,7 +57,7 @@ def test_an_email_address_has_one_account_whatever_its_case_and_spaces(
 
     ran = empty.run("account", "create", again)
 
-    assert (ran.code, ran.text) == (1, f"Error: {again.strip()} has an account already.")
+    assert (ran.code, ran.text) == (1, f"Error: {again.strip()} already has an account.")
     assert len(_listed(empty)) == 1
 
 
@@ -70,7 +70,7 @@ def test_an_invalid_email_address_is_refused(empty: Library, email: str) -> None
 
     assert (ran.code, ran.text) == (
         1,
-        f"Error: {email!a} is not an e-mail address like you@example.com.",
+        f"Error: Invalid email address {email!a}. Example: you@example.com.",
     )
 
 
@@ -203,7 +203,7 @@ async def _start_deletion(library: Library) -> None:
         assert account_id
         removal = AccountRemoval(opened.database, account_id)
         await removal.hide()
-        await removal.step(10)
+        await removal.remove_bookmarks(10)
 
 
 def test_a_deletion_overwrites_the_texts_in_the_database_file(tmp_path: Path) -> None:

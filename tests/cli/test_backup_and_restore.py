@@ -104,7 +104,7 @@ def test_an_existing_file_is_overwritten_only_with_force(library: Library, copy:
     ran = library.run("backup", copy)
     assert (ran.code, ran.text) == (
         1,
-        f"Error: {copy} exists. Choose another name, or say --force.",
+        f"Error: {copy} already exists. Choose another name, or add --force.",
     )
     assert copy.read_bytes() == before
     assert library.run("backup", copy, "--force").code == 0
@@ -112,7 +112,7 @@ def test_an_existing_file_is_overwritten_only_with_force(library: Library, copy:
 
 def test_a_folder_without_a_library_cannot_be_backed_up(tmp_path: Path) -> None:
     ran = sqlite_library(tmp_path / "none").run("backup", tmp_path / "copy.tar")
-    assert (ran.code, ran.text) == (1, f"Error: There is no library in {tmp_path / 'none'}.")
+    assert (ran.code, ran.text) == (1, f"Error: No library found in {tmp_path / 'none'}.")
     assert not (tmp_path / "none").exists()
 
 
@@ -120,7 +120,7 @@ def test_a_damaged_library_is_not_backed_up(library: Library, tmp_path: Path) ->
     library.sql("DELETE FROM keyword_data WHERE id > 10")
     ran = library.run("backup", tmp_path / "copy.tar")
     assert ran.code == 1
-    assert "The library's file is damaged" in ran.text
+    assert "The database file is damaged" in ran.text
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
 
@@ -128,7 +128,7 @@ def test_two_backups_do_not_write_the_same_file(library: Library, tmp_path: Path
     part = tmp_path / "copy.tar.part"
     with copies._part(tmp_path / "copy.tar"):  # noqa: SLF001 - another backup, still running
         ran = library.run("backup", tmp_path / "copy.tar")
-        assert ran.text == f"Error: Another backup is writing {tmp_path / 'copy.tar'}."
+        assert ran.text == f"Error: Another backup is writing to {tmp_path / 'copy.tar'}."
         assert part.exists()
 
 
@@ -338,23 +338,23 @@ def rewrite(copy: Path, added: list[tarfile.TarInfo], drop: str = "") -> None:
         (text_file, "damaged or no backup"),
         (compressed, "damaged or no backup"),
         (without_manifest, "ends before its manifest"),
-        (without_database, "lacks 'bowerbird.db'"),
-        (with_a_negative_size, "damaged or no backup"),
-        (with_a_member("/etc/cron.d/x"), "which no backup has"),
-        (with_a_member("files/../../x"), "which no backup has"),
-        (with_a_member("files//x"), "which no backup has"),
-        (with_a_member("../x"), "which no backup has"),
-        (with_a_member("folder.lock"), "which no backup has"),
-        (with_a_member("files"), "which no backup has"),
+        (without_database, "does not contain 'bowerbird.db'"),
+        (with_a_negative_size, "damaged or not a backup"),
+        (with_a_member("/etc/cron.d/x"), "which is not part of a backup"),
+        (with_a_member("files/../../x"), "which is not part of a backup"),
+        (with_a_member("files//x"), "which is not part of a backup"),
+        (with_a_member("../x"), "which is not part of a backup"),
+        (with_a_member("folder.lock"), "which is not part of a backup"),
+        (with_a_member("files"), "which is not part of a backup"),
         (with_a_member("files/x"), "'files/x' in the archive is damaged"),
         (with_a_member("files/export.csv"), "'files/export.csv' twice"),
-        (with_a_member("files/export.csv/x"), "as file and folder"),
-        (with_a_member("files/x", tarfile.SYMTYPE), "no plain file"),
-        (with_a_member("files/x", tarfile.LNKTYPE), "no plain file"),
-        (with_a_member("files/x", tarfile.CHRTYPE), "no plain file"),
-        (with_a_member("files/x", tarfile.FIFOTYPE), "no plain file"),
-        (with_a_member("files/x", tarfile.DIRTYPE), "no plain file"),
-        (with_a_member("files/x", tarfile.GNUTYPE_SPARSE), "no plain file"),
+        (with_a_member("files/export.csv/x"), "as a file and as a folder"),
+        (with_a_member("files/x", tarfile.SYMTYPE), "not a regular file"),
+        (with_a_member("files/x", tarfile.LNKTYPE), "not a regular file"),
+        (with_a_member("files/x", tarfile.CHRTYPE), "not a regular file"),
+        (with_a_member("files/x", tarfile.FIFOTYPE), "not a regular file"),
+        (with_a_member("files/x", tarfile.DIRTYPE), "not a regular file"),
+        (with_a_member("files/x", tarfile.GNUTYPE_SPARSE), "not a regular file"),
     ],
 )
 def test_a_damaged_or_malicious_archive_changes_nothing(
@@ -373,7 +373,7 @@ def test_a_failure_prints_one_sentence_on_stderr(library: Library, tmp_path: Pat
     with library.start("restore", tmp_path / "missing.tar", "--yes") as process:
         output, problem = process.communicate(timeout=30)
     assert (process.returncode, output) == (1, "")
-    assert problem == f"Error: There is no file {tmp_path / 'missing.tar'}.\n"
+    assert problem == f"Error: No such file: {tmp_path / 'missing.tar'}.\n"
 
 
 def test_a_restore_killed_at_any_step_leaves_the_old_or_the_new_library(

@@ -79,7 +79,7 @@ DAMAGES = {
         "content of post 2: stored none, expected lost: import the post again"
     ),
     "UPDATE content SET rendering = {broken} WHERE {content_2}": (
-        "content of post 2: stored no JSON of a post"
+        "content of post 2: stored invalid JSON"
     ),
     "INSERT INTO content ({key_names}, render_version, rendering) VALUES ({keys}, 1, {broken})": (
         "contents of no bookmark: stored 1, expected 0"
@@ -226,8 +226,7 @@ def test_a_file_that_is_not_a_database_is_reported_in_one_sentence(
 
     assert ran.code == 1
     assert ran.text == (
-        f"Error: The library in {tmp_path} cannot be opened: file is not a database. "
-        "Restore a backup."
+        f"Error: Cannot open the library in {tmp_path}: file is not a database. Restore a backup."
     )
 
 

@@ -93,7 +93,7 @@ def test_checks_the_version_extension_and_schema_of_postgresql(
         ran = bare.run("doctor")
         assert ran.code == 1
         assert "✓ database: PostgreSQL 1" in ran.text
-        assert "btree_gin is there" in ran.text
+        assert "btree_gin is available" in ran.text
         assert "✗ schema: not yet applied: 0001_library.sql" in ran.text
         assert "fix: run bowerbird migrate" in ran.text
         assert bare.run("migrate").code == 0

@@ -62,7 +62,7 @@ def test_a_revoked_key_cannot_be_revoked_again(library: Library) -> None:
     ran = library.run("key", "revoke", EMAIL, text)
 
     assert ran.code == 1
-    assert ran.text.startswith("Error: That key is no live key of this account.")
+    assert ran.text.startswith("Error: That key is not an active key of this account.")
 
 
 def test_a_key_of_another_account_is_neither_revoked_nor_printed(library: Library) -> None:
@@ -95,7 +95,7 @@ def test_a_name_that_cannot_be_printed_in_the_list_is_refused(library: Library, 
 
     assert (ran.code, ran.text) == (
         1,
-        "Error: A key's name has at most 100 printable characters.",
+        "Error: A key name can have at most 100 printable characters.",
     )
 
 

@@ -156,7 +156,7 @@ async def look_over(settings: Settings, before: Account, writes: int) -> None:
     """Each write raised the version once and left one label on one post."""
     async with opened_library(settings) as opened:
         account = await Accounts(opened.database, system_clock).find(EMAIL)
-        checks = Checks(opened.database, mends=False, is_deep=True)
+        checks = Checks(opened.database, fixes=False, is_deep=True)
         attached = await opened.database.rows("SELECT count(*) FROM bookmark_label", {})
         kept = await opened.database.rows("SELECT count(*) FROM idempotency", {})
         assert account.version - before.version == writes

@@ -1,4 +1,4 @@
-"""Digests made and mailed by a worker that a sweep sends."""
+"""Sweeps find due accounts, and workers create and email their digests."""
 
 import asyncio
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.anyio
 
 
 def of(cast: Service, server: MailServer | None = None) -> DigestJobs:
-    """The jobs as the service builds them."""
+    """The digest jobs as the service creates them."""
     settings = Settings()
     if server is not None:
         settings = Settings(smtp_url=server.url, mail_from="birds@example.org")
@@ -50,7 +50,7 @@ async def save(*members: Member) -> None:
         await member.save(bookmarked_at="2026-07-14T12:00:00+00:00")
 
 
-async def test_every_account_s_digest_is_made_and_mailed(cast: Service) -> None:
+async def test_the_digest_of_every_account_is_created_and_emailed(cast: Service) -> None:
     members = (cast.alice, cast.bob, cast.free)
     await save(*members)
     await digesting.prefer(cast.bob, "2026-07-18T12:00:00+00:00", mail=True)
@@ -67,7 +67,7 @@ async def test_every_account_s_digest_is_made_and_mailed(cast: Service) -> None:
     assert {state for _, state in await jobs(cast)} == {JobState.COMPLETED}
 
 
-async def test_two_workers_and_many_sweeps_do_it_once(cast: Service) -> None:
+async def test_concurrent_workers_and_sweeps_create_and_send_one_digest(cast: Service) -> None:
     await save(cast.alice)
     await digesting.prefer(cast.alice, "2026-07-18T12:00:00+00:00", mail=True)
     cast.clock.now = instant(MONDAY)
@@ -87,7 +87,7 @@ async def test_two_workers_and_many_sweeps_do_it_once(cast: Service) -> None:
     assert len(mine) == 1
 
 
-async def test_a_sweep_leaves_those_alone_that_are_not_due(cast: Service) -> None:
+async def test_a_sweep_skips_accounts_that_are_not_due(cast: Service) -> None:
     cast.clock.now = instant(MONDAY)
     async with mail_server() as server:
         await sweep(cast)
@@ -101,12 +101,12 @@ async def test_a_sweep_leaves_those_alone_that_are_not_due(cast: Service) -> Non
     assert len(await jobs(cast)) == 3
 
 
-async def test_a_fault_does_not_come_round_every_minute(cast: Service) -> None:
+async def test_after_an_error_an_account_is_retried_an_hour_later(cast: Service) -> None:
     cast.clock.now = instant(MONDAY)
     members = (cast.alice, cast.bob, cast.free)
     for member in members:
         await member.save(bookmarked_at="2026-07-14T12:00:00+00:00")
-    # Nothing can be made of what these hold now.
+    # No digest can be created with an unknown frequency.
     await cast.database.write(lambda transaction: transaction.run(_BREAK, {}))
     for member in members:
         with pytest.raises(ValueError, match="hourly"):
@@ -128,7 +128,7 @@ async def _no_progress(_done: int, _total: int) -> None:
     pass
 
 
-async def test_a_letter_that_waits_is_found_by_the_sweep(cast: Service) -> None:
+async def test_a_sweep_finds_a_pending_email(cast: Service) -> None:
     await save(cast.alice)
     await digesting.prefer(cast.alice, "2026-07-18T12:00:00+00:00", mail=True)
     cast.clock.now = instant(MONDAY)
@@ -146,7 +146,7 @@ async def test_a_letter_that_waits_is_found_by_the_sweep(cast: Service) -> None:
     assert server.recipients == ["alice@example.com"]
 
 
-async def test_the_service_itself_makes_them(sqlite: Database) -> None:
+async def test_the_service_creates_digests(sqlite: Database) -> None:
     cast = await service.build(sqlite)
     await save(cast.alice)
     cast.clock.now = instant(MONDAY)
@@ -160,11 +160,11 @@ async def test_the_service_itself_makes_them(sqlite: Database) -> None:
     assert await digesting.ids(cast.alice) == ["weekly-2026-07-13"]
 
 
-async def test_a_sweep_leaves_the_queue_short(
+async def test_a_sweep_stops_when_the_queue_is_full(
     cast: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bowerbird.jobs.digests.MOST_UNFINISHED", 2)
-    monkeypatch.setattr("bowerbird.jobs.digests._AT_ONCE", 1)
+    monkeypatch.setattr("bowerbird.jobs.digests.MAX_UNFINISHED", 2)
+    monkeypatch.setattr("bowerbird.jobs.digests._JOBS_PER_TRANSACTION", 1)
     await save(cast.alice, cast.bob, cast.free)
     cast.clock.now = instant(MONDAY)
 

@@ -1,4 +1,4 @@
-"""A file that no job offers does not stay, whatever became of its job or account."""
+"""A file that no job offers is deleted, whatever happened to its job or account."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -28,7 +28,7 @@ async def nothing() -> None: ...
 
 
 class WatchedFiles(Files):
-    """Lets something happen before or after a file is put."""
+    """Runs an action before or after a file is stored."""
 
     def __init__(self, folder: Path, *, before: Moment = nothing, after: Moment = nothing) -> None:
         super().__init__(Settings(data_dir=folder))
@@ -47,7 +47,7 @@ class WatchedFiles(Files):
             self.is_over.set()
 
 
-def left(folder: Path) -> list[Path]:
+def remaining_files(folder: Path) -> list[Path]:
     return [path for path in (folder / "files").rglob("*") if path.is_file()]
 
 
@@ -56,15 +56,15 @@ def worker(cast: Service, files: Files, folder: Path) -> Worker:
     return working.worker(cast.database, kind.run, kinds=[kind], heartbeat_s=60.0, lease_s=60.0)
 
 
-async def until_none_is_left(folder: Path) -> None:
+async def until_no_file_is_left(folder: Path) -> None:
     async with asyncio.timeout(5):
         while True:
-            if not left(folder):
+            if not remaining_files(folder):
                 return
             await asyncio.sleep(0.02)
 
 
-async def test_a_deleted_account_s_export_leaves_no_file(cast: Service, tmp_path: Path) -> None:
+async def test_an_export_of_a_deleted_account_leaves_no_file(cast: Service, tmp_path: Path) -> None:
     await cast.alice.save()
     await begin(cast.alice)
 
@@ -74,29 +74,29 @@ async def test_a_deleted_account_s_export_leaves_no_file(cast: Service, tmp_path
     files = WatchedFiles(tmp_path, before=delete)
     async with working.at_work(worker(cast, files, tmp_path)):
         await asyncio.wait_for(files.is_over.wait(), 10)
-        assert len(left(tmp_path)) <= 1
-        await until_none_is_left(tmp_path)
+        assert len(remaining_files(tmp_path)) <= 1
+        await until_no_file_is_left(tmp_path)
 
 
-async def test_an_export_cancelled_once_its_file_stands_leaves_none(
+async def test_an_export_cancelled_after_its_file_is_stored_leaves_no_file(
     cast: Service, tmp_path: Path
 ) -> None:
     job = await begin(cast.alice)
 
     async def cancel() -> None:
-        assert left(tmp_path)
+        assert remaining_files(tmp_path)
         await JobStore(cast.database).cancel(cast.alice.account_id, job["job_id"], now=1)
 
     files = WatchedFiles(tmp_path, after=cancel)
     async with working.at_work(worker(cast, files, tmp_path)):
         await asyncio.wait_for(files.is_over.wait(), 10)
-        await until_none_is_left(tmp_path)
+        await until_no_file_is_left(tmp_path)
 
-    shown = await working.shown(cast.database, cast.alice.account_id, job["job_id"])
-    assert (shown.state, shown.error) == ("failed", "It was cancelled.")
+    stored = await working.shown(cast.database, cast.alice.account_id, job["job_id"])
+    assert (stored.state, stored.error) == ("failed", "The job was cancelled.")
 
 
-async def test_a_worker_that_stops_while_it_puts_a_file_leaves_none(
+async def test_a_worker_that_stops_while_it_stores_a_file_leaves_no_file(
     cast: Service, tmp_path: Path
 ) -> None:
     job = await begin(cast.alice)
@@ -106,37 +106,37 @@ async def test_a_worker_that_stops_while_it_puts_a_file_leaves_none(
         await asyncio.wait_for(files.begin.wait(), 10)
 
     assert files.is_over.is_set()
-    assert left(tmp_path) == []
-    shown = await working.shown(cast.database, cast.alice.account_id, job["job_id"])
-    assert (shown.state, shown.tries) == ("pending", 0)
+    assert remaining_files(tmp_path) == []
+    stored = await working.shown(cast.database, cast.alice.account_id, job["job_id"])
+    assert (stored.state, stored.tries) == ("pending", 0)
 
 
-async def test_what_a_completed_job_offers_stays(cast: Service, tmp_path: Path) -> None:
+async def test_the_file_of_a_completed_job_is_kept(cast: Service, tmp_path: Path) -> None:
     job = await begin(cast.alice)
     files = WatchedFiles(tmp_path)
 
     async with working.at_work(worker(cast, files, tmp_path)):
         await working.until(cast.database, cast.alice.account_id, job["job_id"], "completed")
 
-    assert len(left(tmp_path)) == 1
+    assert len(remaining_files(tmp_path)) == 1
 
 
-async def test_a_result_that_cannot_be_read_stops_no_other_from_expiring(
+async def test_an_undecodable_result_does_not_stop_other_exports_from_expiring(
     cast: Service, tmp_path: Path
 ) -> None:
-    bent = await export(cast, cast.alice)
+    damaged = await export(cast, cast.alice)
     good = await export(cast, cast.alice)
 
-    async def bend(transaction: Transaction) -> None:
-        sql = "UPDATE job SET result = :bent WHERE job_id = :job_id"
-        await transaction.run(sql, {"bent": b"{}", "job_id": bent["job_id"]})
+    async def damage(transaction: Transaction) -> None:
+        sql = "UPDATE job SET result = :damaged WHERE job_id = :job_id"
+        await transaction.run(sql, {"damaged": b"{}", "job_id": damaged["job_id"]})
 
-    await cast.database.write(bend)
+    await cast.database.write(damage)
     cast.clock.now += (KEPT_S + 1) * MICROSECONDS
     files = Files(Settings(data_dir=tmp_path))
     await ExportJobs(cast.database, files, cast.clock, tmp_path).expire()
 
-    for job in (bent, good):
-        shown = await working.shown(cast.database, cast.alice.account_id, job["job_id"])
-        assert shown.state == "expired"
-    assert len(left(tmp_path)) == 1
+    for job in (damaged, good):
+        stored = await working.shown(cast.database, cast.alice.account_id, job["job_id"])
+        assert stored.state == "expired"
+    assert len(remaining_files(tmp_path)) == 1

@@ -1,4 +1,4 @@
-"""Workers do each job once, lose none, and let nobody wait for another account's work."""
+"""Workers run each job once, lose none, and share their time between accounts."""
 
 import asyncio
 from typing import Any
@@ -19,29 +19,29 @@ pytestmark = pytest.mark.anyio
 
 
 class Errand:
-    """Notes what it was asked to do; waits in the middle of it for as long as a test wants."""
+    """Records its jobs, and can block in the middle of them for as long as a test needs."""
 
-    def __init__(self, *outcomes: Any, is_held: bool = False) -> None:
+    def __init__(self, *outcomes: Any, is_blocked: bool = False) -> None:
         self._outcomes = list(outcomes)
-        self.begun: list[Job] = []
+        self.started: list[Job] = []
         self.ended: list[Job] = []
-        self.begin = asyncio.Event()
-        self.go_on = asyncio.Event()
-        if not is_held:
-            self.go_on.set()
+        self.is_running = asyncio.Event()
+        self.unblocked = asyncio.Event()
+        if not is_blocked:
+            self.unblocked.set()
 
-    async def until_begun(self, count: int) -> None:
+    async def until_started(self, count: int) -> None:
         async with asyncio.timeout(5):
             while True:
-                if len(self.begun) >= count:
+                if len(self.started) >= count:
                     return
                 await asyncio.sleep(0.01)
 
     async def __call__(self, job: Job, progress: Progress) -> bytes | None:
-        self.begun.append(job)
+        self.started.append(job)
         await progress(0, 2)
-        self.begin.set()
-        await self.go_on.wait()
+        self.is_running.set()
+        await self.unblocked.wait()
         await progress(2, 2)
         self.ended.append(job)
         outcome = self._outcomes.pop(0) if self._outcomes else b'{"done":true}'
@@ -50,7 +50,7 @@ class Errand:
         return bytes(outcome)
 
 
-async def test_a_job_is_done_and_keeps_its_result(database: Database) -> None:
+async def test_a_completed_job_has_its_result(database: Database) -> None:
     account_id = await new_account(database)
     errand = Errand()
     job_id = await add(database, account_id, parameters=b'{"a":1}')
@@ -64,10 +64,10 @@ async def test_a_job_is_done_and_keeps_its_result(database: Database) -> None:
     )
     assert done.completed_at is not None
     assert done.expires_at is None
-    assert [(job.parameters, job.tries) for job in errand.begun] == [(b'{"a":1}', 1)]
+    assert [(job.parameters, job.tries) for job in errand.started] == [(b'{"a":1}', 1)]
 
 
-async def test_several_workers_do_each_job_once(database: Database) -> None:
+async def test_several_workers_run_each_job_once(database: Database) -> None:
     account_id = await new_account(database)
     errand = Errand()
     job_ids = [await add(database, account_id) for _ in range(20)]
@@ -76,10 +76,12 @@ async def test_several_workers_do_each_job_once(database: Database) -> None:
         for job_id in job_ids:
             await until(database, account_id, job_id, "completed")
 
-    assert sorted(job.job_id for job in errand.begun) == sorted(job_ids)
+    assert sorted(job.job_id for job in errand.started) == sorted(job_ids)
 
 
-async def test_a_job_that_fails_is_tried_three_times_and_says_why(database: Database) -> None:
+async def test_a_failing_job_is_attempted_three_times_and_reports_the_reason(
+    database: Database,
+) -> None:
     account_id = await new_account(database)
     errand = Errand(*[errors.unavailable("The disk is full.") for _ in range(3)])
     job_id = await add(database, account_id)
@@ -88,10 +90,10 @@ async def test_a_job_that_fails_is_tried_three_times_and_says_why(database: Data
         failed = await until(database, account_id, job_id, "failed")
 
     assert (failed.error, failed.tries) == ("The disk is full.", 3)
-    assert [job.tries for job in errand.begun] == [1, 2, 3]
+    assert [job.tries for job in errand.started] == [1, 2, 3]
 
 
-async def test_a_fault_tells_the_caller_nothing_of_itself(database: Database) -> None:
+async def test_an_internal_error_does_not_reveal_its_message(database: Database) -> None:
     account_id = await new_account(database)
     errand = Errand(*[KeyError("secret") for _ in range(3)])
     job_id = await add(database, account_id)
@@ -99,10 +101,10 @@ async def test_a_fault_tells_the_caller_nothing_of_itself(database: Database) ->
     async with at_work(working.worker(database, errand)):
         failed = await until(database, account_id, job_id, "failed")
 
-    assert failed.error == f"Something went wrong; the log tells of it ({job_id})."
+    assert failed.error == f"Internal error. The server log has the details ({job_id})."
 
 
-async def test_what_cannot_be_mended_is_not_tried_again(database: Database) -> None:
+async def test_a_permanent_failure_is_not_retried(database: Database) -> None:
     account_id = await new_account(database)
     errand = Errand(Failed("Too large for a page."))
     job_id = await add(database, account_id)
@@ -110,10 +112,10 @@ async def test_what_cannot_be_mended_is_not_tried_again(database: Database) -> N
     async with at_work(working.worker(database, errand)):
         failed = await until(database, account_id, job_id, "failed")
 
-    assert (failed.error, len(errand.begun)) == ("Too large for a page.", 1)
+    assert (failed.error, len(errand.started)) == ("Too large for a page.", 1)
 
 
-async def test_a_second_try_may_succeed(database: Database) -> None:
+async def test_a_second_attempt_can_succeed(database: Database) -> None:
     account_id = await new_account(database)
     errand = Errand(errors.unavailable("Not now."))
     job_id = await add(database, account_id)
@@ -124,44 +126,44 @@ async def test_a_second_try_may_succeed(database: Database) -> None:
     assert (done.tries, done.error) == (2, None)
 
 
-async def test_the_lease_is_kept_while_a_job_is_silent(database: Database) -> None:
+async def test_the_lease_is_renewed_while_a_job_reports_no_progress(database: Database) -> None:
     account_id = await new_account(database)
-    errand = Errand(is_held=True)
+    errand = Errand(is_blocked=True)
     job_id = await add(database, account_id)
 
     workers = [working.worker(database, errand, lease_s=0.4, heartbeat_s=0.1) for _ in range(2)]
     async with at_work(*workers):
-        await errand.begin.wait()
+        await errand.is_running.wait()
         await asyncio.sleep(1)
-        errand.go_on.set()
+        errand.unblocked.set()
         await until(database, account_id, job_id, "completed")
 
-    assert len(errand.begun) == 1
+    assert len(errand.started) == 1
 
 
-async def test_a_job_without_a_heartbeat_is_taken_up_and_its_first_worker_loses_it(
+async def test_a_job_without_a_heartbeat_is_claimed_by_another_worker(
     database: Database,
 ) -> None:
     account_id = await new_account(database)
-    first, second = Errand(b'"first"', is_held=True), Errand(b'"second"', is_held=True)
+    first, second = Errand(b'"first"', is_blocked=True), Errand(b'"second"', is_blocked=True)
     job_id = await add(database, account_id)
 
     async with at_work(working.worker(database, first, lanes=1, lease_s=0.3, heartbeat_s=60)):
-        await first.begin.wait()
+        await first.is_running.wait()
         async with at_work(working.worker(database, second)):
-            await asyncio.wait_for(second.begin.wait(), 5)
-            # Past a second, so that the progress is written and not only noted.
+            await asyncio.wait_for(second.is_running.wait(), 5)
+            # Progress is written at most once per second.
             await asyncio.sleep(1)
-            first.go_on.set()
+            first.unblocked.set()
             await asyncio.sleep(0.1)
-            second.go_on.set()
+            second.unblocked.set()
             done = await until(database, account_id, job_id, "completed")
 
     assert (done.result, done.tries) == (b'"second"', 2)
     assert first.ended == []
 
 
-async def test_a_job_whose_workers_die_three_times_fails(database: Database) -> None:
+async def test_a_job_fails_after_its_workers_died_three_times(database: Database) -> None:
     account_id = await new_account(database)
     job_id = await add(database, account_id)
     store = JobStore(database)
@@ -173,10 +175,12 @@ async def test_a_job_whose_workers_die_three_times_fails(database: Database) -> 
 
     failed = await shown(database, account_id, job_id)
     assert failed.state == "failed"
-    assert failed.error == "At the last of 3 tries its worker ended in mid-work."
+    assert failed.error == "The worker stopped during the last of 3 attempts."
 
 
-async def test_an_earlier_reason_is_kept_when_the_last_try_dies(database: Database) -> None:
+async def test_an_earlier_error_is_kept_when_the_worker_of_the_last_attempt_dies(
+    database: Database,
+) -> None:
     account_id = await new_account(database)
     job_id = await add(database, account_id)
     store = JobStore(database)
@@ -184,79 +188,81 @@ async def test_an_earlier_reason_is_kept_when_the_last_try_dies(database: Databa
         claimed = await store.claim(["errand"], EXPORTS, lease_s=0, now=system_clock())
         assert claimed is not None
         if claimed.tries == 1:
-            await store.put_off(claimed, "The disk is full.", pause_s=0)
+            await store.postpone(claimed, "The disk is full.", pause_s=0)
 
     await store.claim(["errand"], EXPORTS, lease_s=0, now=system_clock())
 
     assert (await shown(database, account_id, job_id)).error == (
-        "The disk is full. At the last of 3 tries its worker ended in mid-work."
+        "The disk is full. The worker stopped during the last of 3 attempts."
     )
 
 
-async def test_a_stopping_worker_gives_its_job_back_untried(database: Database) -> None:
+async def test_a_stopping_worker_releases_its_job_without_counting_the_attempt(
+    database: Database,
+) -> None:
     account_id = await new_account(database)
-    errand = Errand(is_held=True)
+    errand = Errand(is_blocked=True)
     job_id = await add(database, account_id)
 
     async with at_work(working.worker(database, errand)):
-        await errand.begin.wait()
+        await errand.is_running.wait()
 
     pending = await shown(database, account_id, job_id)
     assert (pending.state, pending.tries) == ("pending", 0)
     assert await JobStore(database).is_any_due(["errand"], EXPORTS)
 
 
-async def test_a_job_is_given_back_that_had_no_time_to_begin(database: Database) -> None:
+async def test_a_stopping_worker_releases_a_job_that_it_has_not_started(database: Database) -> None:
     account_id = await new_account(database)
     job_id = await add(database, account_id)
     errand, stopping = Errand(), asyncio.Event()
 
-    def stops_with_the_claim() -> int:
+    def clock_that_stops_the_worker() -> int:
         stopping.set()
         return system_clock()
 
-    worker = Worker(database, [JobKind("errand", errand)], [], stops_with_the_claim)
+    worker = Worker(database, [JobKind("errand", errand)], [], clock_that_stops_the_worker)
     await worker.run(stopping)
 
-    assert errand.begun == []
+    assert errand.started == []
     pending = await shown(database, account_id, job_id)
     assert (pending.state, pending.tries) == ("pending", 0)
 
 
-async def test_a_cancelled_job_ends_at_its_next_progress(database: Database) -> None:
+async def test_a_cancelled_job_ends_when_it_reports_progress(database: Database) -> None:
     account_id = await new_account(database)
-    errand = Errand(is_held=True)
+    errand = Errand(is_blocked=True)
     job_id = await add(database, account_id)
 
     async with at_work(working.worker(database, errand, heartbeat_s=60)):
-        await errand.begin.wait()
+        await errand.is_running.wait()
         assert await JobStore(database).cancel(account_id, job_id, now=system_clock())
         await asyncio.sleep(1)
-        errand.go_on.set()
+        errand.unblocked.set()
         await asyncio.sleep(0.3)
 
-    assert (len(errand.begun), errand.ended) == (1, [])
+    assert (len(errand.started), errand.ended) == (1, [])
     cancelled = await shown(database, account_id, job_id)
-    assert (cancelled.state, cancelled.error) == ("failed", "It was cancelled.")
+    assert (cancelled.state, cancelled.error) == ("failed", "The job was cancelled.")
 
 
-async def test_one_account_s_many_jobs_do_not_delay_another_s_one(database: Database) -> None:
+async def test_many_jobs_of_one_account_do_not_delay_another_account(database: Database) -> None:
     many, one = await new_account(database), await new_account(database)
     for _ in range(30):
         await add(database, many)
-    errand = Errand(is_held=True)
+    errand = Errand(is_blocked=True)
 
     async with at_work(working.worker(database, errand, lanes=1)):
-        await errand.begin.wait()
+        await errand.is_running.wait()
         job_id = await add(database, one)
-        errand.go_on.set()
+        errand.unblocked.set()
         await until(database, one, job_id, "completed")
-        served = [job.account_id for job in errand.begun]
+        served = [job.account_id for job in errand.started]
 
     assert served.index(one) == 1
 
 
-async def test_an_urgent_job_comes_first(database: Database) -> None:
+async def test_an_urgent_job_runs_first(database: Database) -> None:
     account_id = await new_account(database)
     errand = Errand()
     await add(database, account_id, priority=EMBEDDING)
@@ -265,54 +271,54 @@ async def test_an_urgent_job_comes_first(database: Database) -> None:
     async with at_work(working.worker(database, errand, lanes=1)):
         await until(database, account_id, urgent, "completed")
 
-    assert errand.begun[0].job_id == urgent
+    assert errand.started[0].job_id == urgent
 
 
 async def test_long_jobs_leave_a_lane_for_urgent_ones(database: Database) -> None:
     accounts = [await new_account(database) for _ in range(4)]
-    slow, quick = Errand(is_held=True), Errand()
+    slow, quick = Errand(is_blocked=True), Errand()
     for account_id in accounts:
         await add(database, account_id, "embed", priority=EMBEDDING)
     kinds = [JobKind("embed", slow), JobKind("errand", quick)]
 
     async with at_work(working.worker(database, slow, kinds=kinds, lanes=3)):
-        await slow.begin.wait()
+        await slow.is_running.wait()
         job_id = await add(database, accounts[0])
         await until(database, accounts[0], job_id, "completed")
-        assert len(slow.begun) == 2
+        assert len(slow.started) == 2
 
 
-async def test_an_account_s_long_jobs_leave_a_lane_for_others(database: Database) -> None:
+async def test_long_jobs_of_an_account_leave_a_lane_for_others(database: Database) -> None:
     many, one = await new_account(database), await new_account(database)
-    held, quick = Errand(is_held=True), Errand()
+    blocked, quick = Errand(is_blocked=True), Errand()
     for _ in range(5):
         await add(database, many)
-    kinds = [JobKind("errand", held), JobKind("quick", quick)]
+    kinds = [JobKind("errand", blocked), JobKind("quick", quick)]
 
-    async with at_work(working.worker(database, held, kinds=kinds, lanes=3)):
-        await held.until_begun(2)
+    async with at_work(working.worker(database, blocked, kinds=kinds, lanes=3)):
+        await blocked.until_started(2)
         job_id = await add(database, one, "quick")
         await until(database, one, job_id, "completed")
         await asyncio.sleep(0.1)
-        assert [job.account_id for job in held.begun] == [many, many]
+        assert [job.account_id for job in blocked.started] == [many, many]
 
 
 async def test_digests_leave_a_lane_for_exports(database: Database) -> None:
     accounts = [await new_account(database) for _ in range(5)]
-    held, quick = Errand(is_held=True), Errand()
+    blocked, quick = Errand(is_blocked=True), Errand()
     for account_id in accounts[1:]:
         await add(database, account_id, "digest", priority=DIGESTS)
-    kinds = [JobKind("digest", held), JobKind("errand", quick)]
+    kinds = [JobKind("digest", blocked), JobKind("errand", quick)]
 
-    async with at_work(working.worker(database, held, kinds=kinds, lanes=3)):
-        await held.until_begun(2)
+    async with at_work(working.worker(database, blocked, kinds=kinds, lanes=3)):
+        await blocked.until_started(2)
         job_id = await add(database, accounts[0])
         await until(database, accounts[0], job_id, "completed")
         await asyncio.sleep(0.1)
-        assert len(held.begun) == 2
+        assert len(blocked.started) == 2
 
 
-async def test_the_only_lane_is_for_everything(database: Database) -> None:
+async def test_a_single_lane_runs_jobs_of_any_priority(database: Database) -> None:
     account_id = await new_account(database)
     job_id = await add(database, account_id, priority=EMBEDDING)
 
@@ -320,7 +326,7 @@ async def test_the_only_lane_is_for_everything(database: Database) -> None:
         await until(database, account_id, job_id, "completed")
 
 
-async def test_an_unknown_kind_is_left_to_a_worker_that_knows_it(database: Database) -> None:
+async def test_a_worker_leaves_jobs_of_unknown_kinds_alone(database: Database) -> None:
     account_id = await new_account(database)
     unknown = await add(database, account_id, "of a later release")
     known = await add(database, account_id)
@@ -331,7 +337,7 @@ async def test_an_unknown_kind_is_left_to_a_worker_that_knows_it(database: Datab
     assert (await shown(database, account_id, unknown)).state == "pending"
 
 
-async def test_a_wake_up_is_quicker_than_looking(database: Database) -> None:
+async def test_a_wake_up_is_faster_than_polling(database: Database) -> None:
     account_id = await new_account(database)
     worker = working.worker(database, Errand(), poll_s=30)
 
@@ -342,7 +348,7 @@ async def test_a_wake_up_is_quicker_than_looking(database: Database) -> None:
         await until(database, account_id, job_id, "completed", patience_s=5)
 
 
-async def test_a_worker_without_work_writes_nothing(sqlite: Database) -> None:
+async def test_an_idle_worker_does_not_write_to_the_database(sqlite: Database) -> None:
     generation = sqlite.generation()
     assert generation is not None
 
@@ -352,7 +358,7 @@ async def test_a_worker_without_work_writes_nothing(sqlite: Database) -> None:
     assert sqlite.generation() == generation
 
 
-async def test_what_recurs_goes_on_after_a_failure(database: Database) -> None:
+async def test_a_recurring_task_continues_after_a_failure(database: Database) -> None:
     times = 0
     is_over = asyncio.Event()
 

@@ -1,4 +1,4 @@
-"""Libraries that two processes have open."""
+"""Fixtures for libraries that are opened twice, as by two processes."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

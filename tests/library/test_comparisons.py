@@ -1,4 +1,4 @@
-"""A bookmark that the intake wrote never looks damaged, whatever was in it."""
+"""A bookmark that an upsert wrote never looks damaged, whatever its contents."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bowerbird.library.bookmarks.bookmark_row import row_of, words_of
-from bowerbird.library.upkeep.comparisons import Reading
+from bowerbird.library.upkeep.comparisons import Comparison
 from bowerbird.model.rendering import tags_json
 from bowerbird.model.upsert import Standing
 from bowerbird.sources import own_json
@@ -15,7 +15,7 @@ from bowerbird.storage.checks import StoredBookmark
 from tests.support import make
 
 INSTANTS = st.integers(0, 2**52)
-# What databases hold: everything but surrogates, and U+0000, which the reader leaves out.
+# Databases store everything but surrogates. Imports remove U+0000.
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 OPEN = st.dictionaries(
     TEXTS.filter(lambda name: name not in ("type", "url", "title", "description", "width")),
@@ -32,26 +32,28 @@ def stored(text: str, more: dict[str, Any], standing: Standing, tags: list[str])
 
 
 @given(TEXTS, OPEN, INSTANTS)
-def test_what_was_written_is_as_it_must_be(text: str, more: dict[str, Any], instant: int) -> None:
+def test_an_upserted_bookmark_has_no_differences(
+    text: str, more: dict[str, Any], instant: int
+) -> None:
     standing = Standing(-5, instant, instant // 2, is_read=bool(instant % 2), is_archived=True)
-    assert Reading(stored(text, more, standing, ["a", "b"])).differences() == []
+    assert Comparison(stored(text, more, standing, ["a", "b"])).differences() == []
 
 
-def test_tags_stand_in_the_order_of_their_folded_names() -> None:
+def test_tags_are_expected_in_the_order_of_their_folded_names() -> None:
     standing = Standing(1, 1, 1, is_read=False, is_archived=False)
-    well = stored("x", {}, standing, ["Alpha", "beta", "Gamma"])
-    turned = msgspec.structs.replace(well, label_names=["Gamma", "beta", "Alpha"])
-    assert Reading(turned).differences() == []
-    wrong = msgspec.structs.replace(well, columns={**well.columns, "tags": b'["beta"]'})
-    assert [finding.what for finding in Reading(wrong).differences()] == [
-        f"tags of post {well.columns['post_id']}"
+    intact = stored("x", {}, standing, ["Alpha", "beta", "Gamma"])
+    reordered = msgspec.structs.replace(intact, label_names=["Gamma", "beta", "Alpha"])
+    assert Comparison(reordered).differences() == []
+    wrong = msgspec.structs.replace(intact, columns={**intact.columns, "tags": b'["beta"]'})
+    assert [finding.what for finding in Comparison(wrong).differences()] == [
+        f"tags of post {intact.columns['post_id']}"
     ]
 
 
-def test_a_post_without_a_usable_id_is_told_and_not_mended() -> None:
+def test_a_post_with_an_invalid_id_is_reported_but_not_fixable() -> None:
     standing = Standing(1, 1, 1, is_read=False, is_archived=False)
-    well = stored("x", {}, standing, [])
-    columns = {**well.columns, "post_id": "no id"}
-    reading = Reading(msgspec.structs.replace(well, columns=columns))
-    assert not reading.is_mendable
-    assert [finding.is_mendable for finding in reading.differences()] == [False]
+    intact = stored("x", {}, standing, [])
+    columns = {**intact.columns, "post_id": "no id"}
+    comparison = Comparison(msgspec.structs.replace(intact, columns=columns))
+    assert not comparison.is_fixable
+    assert [finding.is_fixable for finding in comparison.differences()] == [False]

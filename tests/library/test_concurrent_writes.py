@@ -1,4 +1,4 @@
-"""Several writers on one account at once, tasks and processes: nothing is lost or counted wrong."""
+"""Concurrent writes to one account, from tasks and processes, lose nothing and count correctly."""
 
 import asyncio
 import json
@@ -40,7 +40,7 @@ EXPECTED = {200, 207, 400, 404}
 async def library_of(
     kind: str, request: pytest.FixtureRequest, folder: Path
 ) -> AsyncIterator[tuple[Member, dict[str, str]]]:
-    """alice on a database that other processes can open, and their environment."""
+    """Alice on a database that other processes can open, and the environment for these."""
     if kind == "sqlite":
         async with opened({"data_dir": folder / "data"}) as found:
             yield found
@@ -65,8 +65,8 @@ async def fill(alice: Member) -> None:
     await alice.save_all([make.post(post_id=str(n + 1)) for n in range(writers.POSTS)])
 
 
-async def assert_it_adds_up(alice: Member) -> None:
-    checks = Checks(alice.database, mends=False, is_deep=True)
+async def assert_consistent(alice: Member) -> None:
+    checks = Checks(alice.database, fixes=False, is_deep=True)
     assert await checks.leftovers() == []
     assert await checks.account(await alice.account(), lambda _: None) == []
 
@@ -86,7 +86,7 @@ async def start_writer(alice: Member, environment: dict[str, str], seed: int) ->
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
-async def test_counters_and_tags_equal_a_recount_after_every_kind_of_write(
+async def test_counters_and_tags_are_correct_after_every_kind_of_write(
     kind: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     async with library_of(kind, request, tmp_path) as (alice, environment):
@@ -94,7 +94,7 @@ async def test_counters_and_tags_equal_a_recount_after_every_kind_of_write(
         before = (await alice.account()).version
 
         statuses = await asyncio.gather(
-            writers.write_at_once(alice.database, alice.account_id, alice.key, "here"),
+            writers.write_concurrently(alice.database, alice.account_id, alice.key, "here"),
             *(start_writer(alice, environment, seed) for seed in range(PROCESSES)),
         )
 
@@ -102,7 +102,7 @@ async def test_counters_and_tags_equal_a_recount_after_every_kind_of_write(
         assert set(answered) <= EXPECTED, answered
         assert answered[200] > 100
         assert (await alice.account()).version > before
-        await assert_it_adds_up(alice)
+        await assert_consistent(alice)
 
 
 async def test_every_write_is_counted_once(alice: Member) -> None:
@@ -115,12 +115,12 @@ async def test_every_write_is_counted_once(alice: Member) -> None:
 
     assert {answer.status_code for answer in answers} == {200}
     assert (await alice.account()).version == before + len(names)
-    shown = await alice.listed(limit=100)
-    assert [post["tags"] for post in shown["data"] if post["post_id"] == "1"] == [names]
-    await assert_it_adds_up(alice)
+    listed = await alice.listed(limit=100)
+    assert [post["tags"] for post in listed["data"] if post["post_id"] == "1"] == [names]
+    await assert_consistent(alice)
 
 
-async def test_two_writers_of_one_new_name_make_one_label(alice: Member) -> None:
+async def test_concurrent_writes_of_a_new_name_create_one_label(alice: Member) -> None:
     await fill(alice)
 
     async with writers.client_of(alice.database, alice.key) as client:
@@ -131,24 +131,26 @@ async def test_two_writers_of_one_new_name_make_one_label(alice: Member) -> None
         labels = (await client.get("/v1/labels")).json()["data"]
 
     assert [label["count"] for label in labels] == [4]
-    await assert_it_adds_up(alice)
+    await assert_consistent(alice)
 
 
-async def test_twins_of_one_key_do_the_work_once(alice: Member) -> None:
+async def test_concurrent_requests_with_the_same_key_are_executed_once(alice: Member) -> None:
     await fill(alice)
     before = (await alice.account()).version
     keys = [f"key-{number}" for number in range(15)]
 
     async with writers.client_of(alice.database, alice.key) as client:
-        groups = await asyncio.gather(*(twins(client, key) for key in keys))
+        groups = await asyncio.gather(*(send_four_times(client, key) for key in keys))
 
     assert (await alice.account()).version == before + len(keys)
     for answers in groups:
-        assert_one_did_the_work(answers)
-    await assert_it_adds_up(alice)
+        assert_executed_once(answers)
+    await assert_consistent(alice)
 
 
-async def test_twins_of_a_key_whose_day_is_over_do_the_work_once_more(alice: Member) -> None:
+async def test_concurrent_requests_with_an_expired_key_are_executed_once_more(
+    alice: Member,
+) -> None:
     await fill(alice)
     call = a_call(await alice.account(), "again")
     writes = IdempotentWrites(alice.database, alice.clock, "https://example.com")
@@ -165,9 +167,9 @@ async def test_a_twin_does_not_wait_for_ever(postgres: ThrowawayPostgres) -> Non
         alice = (await service.build(database)).alice
         call = a_call(await alice.account(), "slow")
         writes = IdempotentWrites(alice.database, alice.clock, "https://example.com")
-        effects = Effects(is_held=True)
+        effects = Effects(is_blocked=True)
         first = asyncio.create_task(writes.run(call, effects))
-        await effects.has_begun.wait()
+        await effects.has_started.wait()
 
         with pytest.raises(Refusal) as refused:
             await writes.run(call, effects)
@@ -181,15 +183,15 @@ async def test_a_twin_does_not_wait_for_ever(postgres: ThrowawayPostgres) -> Non
 
 
 @pytest.mark.parametrize("kind", ["postgres"])
-async def test_a_twin_whose_first_fails_does_the_work_itself(
+async def test_a_request_is_executed_if_the_earlier_one_with_the_same_key_fails(
     kind: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     async with library_of(kind, request, tmp_path) as (alice, _):
         call = a_call(await alice.account(), "failing")
         writes = IdempotentWrites(alice.database, alice.clock, "https://example.com")
-        failing = Effects(is_held=True, failure=RuntimeError("a fault"))
+        failing = Effects(is_blocked=True, failure=RuntimeError("a fault"))
         first = asyncio.create_task(writes.run(call, failing))
-        await failing.has_begun.wait()
+        await failing.has_started.wait()
         effects = Effects()
         second = asyncio.create_task(writes.run(call, effects))
         await asyncio.sleep(0.05)
@@ -206,7 +208,7 @@ async def add(client: httpx.AsyncClient, name: str, post_id: str = "1") -> httpx
     return await client.post("/v1/labels/add", json=body)
 
 
-async def twins(client: httpx.AsyncClient, key: str) -> list[httpx.Response]:
+async def send_four_times(client: httpx.AsyncClient, key: str) -> list[httpx.Response]:
     body = {"tweet_ids": ["1", "2"], "label_name": f"label of {key}"}
     headers = {"Idempotency-Key": key}
     return await asyncio.gather(
@@ -214,7 +216,7 @@ async def twins(client: httpx.AsyncClient, key: str) -> list[httpx.Response]:
     )
 
 
-def assert_one_did_the_work(answers: list[httpx.Response]) -> None:
+def assert_executed_once(answers: list[httpx.Response]) -> None:
     assert {answer.status_code for answer in answers} == {200}
     assert len({answer.content for answer in answers}) == 1
     assert answers[0].json()["meta"]["affected"] == 2
@@ -223,25 +225,25 @@ def assert_one_did_the_work(answers: list[httpx.Response]) -> None:
 
 
 def a_call(account: Account, key: str) -> Call:
-    asked = RequestTarget(
+    target = RequestTarget(
         path="/v1/labels/add", query_string=b"", accept_encoding=b"", if_none_match=None
     )
-    return Call(account, "POST", asked, {}, b"{}", key.encode())
+    return Call(account, "POST", target, {}, b"{}", key.encode())
 
 
 class Effects:
-    """What a keyed request does: counted, and held back or failing when a test says so."""
+    """Counts the executions of a request, and can block or fail."""
 
-    def __init__(self, *, is_held: bool = False, failure: Exception | None = None) -> None:
+    def __init__(self, *, is_blocked: bool = False, failure: Exception | None = None) -> None:
         self.count = 0
-        self.has_begun, self.may_end = asyncio.Event(), asyncio.Event()
+        self.has_started, self.may_end = asyncio.Event(), asyncio.Event()
         self._failure = failure
-        if not is_held:
+        if not is_blocked:
             self.may_end.set()
 
     async def __call__(self, _: Transaction) -> Reply:
         self.count += 1
-        self.has_begun.set()
+        self.has_started.set()
         await self.may_end.wait()
         if self._failure is not None:
             raise self._failure

@@ -1,4 +1,4 @@
-"""Cursors: what a query gave out it takes back, and nothing else."""
+"""Cursors: a query accepts only the cursors that it created."""
 
 import pytest
 from hypothesis import given, settings
@@ -22,7 +22,7 @@ queries = st.binary(max_size=60)
 
 
 @given(ends, queries)
-def test_what_is_written_is_read_back(end: Keyset | Ranked, query: bytes) -> None:
+def test_a_written_cursor_is_read_back(end: Keyset | Ranked, query: bytes) -> None:
     assert cursors.read(cursors.write(end, query), query) == end
 
 
@@ -38,7 +38,7 @@ def test_a_cursor_of_another_query_is_refused(
 
 
 @given(ends, st.data())
-def test_any_flipped_bit_is_refused(end: Keyset | Ranked, data: st.DataObject) -> None:
+def test_a_cursor_with_a_flipped_bit_is_refused(end: Keyset | Ranked, data: st.DataObject) -> None:
     text = cursors.write(end, b"query")
     at = data.draw(st.integers(0, len(text) - 1))
     bit = data.draw(st.integers(0, 6))
@@ -64,22 +64,22 @@ def test_a_truncated_cursor_is_refused(end: Keyset | Ranked, data: st.DataObject
     | st.text(alphabet="ABCDabcd0123-_=+/", max_size=200)
     | st.binary(max_size=80).map(lambda raw: raw.hex())
 )
-def test_any_text_is_refused_or_its_own_cursor(text: str) -> None:
+def test_any_other_text_is_refused(text: str) -> None:
     try:
         end = cursors.read(text, b"query")
     except Refusal as refused:
-        assert refused.sentence.startswith("cursor: ")  # noqa: PT017 - either outcome is right
+        assert refused.sentence.startswith("cursor: ")  # noqa: PT017 - both outcomes are correct
     else:
         assert cursors.write(end, b"query") == text
 
 
 @given(st.sets(numbers, max_size=1000))
 @settings(max_examples=30)
-def test_what_was_seen_is_remembered(seen: set[int]) -> None:
+def test_a_ranked_cursor_contains_all_seen_numbers(seen: set[int]) -> None:
     assert cursors.seen(cursors.ranked(seen)) == seen
 
 
-def test_a_whole_ranked_list_of_the_largest_library_fits() -> None:
+def test_a_cursor_can_hold_a_complete_ranked_list_of_the_largest_library() -> None:
     seen = {number * 4_000_000_000 for number in range(1000)}
 
     text = cursors.write(cursors.ranked(seen), b"query")
@@ -89,14 +89,14 @@ def test_a_whole_ranked_list_of_the_largest_library_fits() -> None:
     assert cursors.seen(end) == seen
 
 
-def test_a_text_beyond_every_cursor_is_refused_unread() -> None:
+def test_a_text_longer_than_any_cursor_is_refused() -> None:
     with pytest.raises(Refusal) as refused:
         cursors.read("A" * 10_000_000, b"query")
 
     assert len(refused.value.sentence) < 300
 
 
-def test_a_cursor_stands_in_an_address_as_it_is() -> None:
+def test_a_cursor_needs_no_escaping_in_a_url() -> None:
     texts = {cursors.write(Keyset("\u00ff" * n, n), b"") for n in range(100)}
 
     assert all(set(text) <= set(_URL_SAFE) for text in texts)
@@ -113,6 +113,6 @@ _URL_SAFE = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
         (cursors.ranked({1}), Sort("title")),
     ],
 )
-def test_a_well_sealed_end_of_another_kind_is_refused(end: Keyset | Ranked, sort: Sort) -> None:
+def test_an_authentic_cursor_of_another_kind_is_refused(end: Keyset | Ranked, sort: Sort) -> None:
     with pytest.raises(Refusal, match="cursor"):
         cursors.read_after(cursors.write(end, b"query"), b"query", sort)

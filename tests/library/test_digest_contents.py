@@ -1,4 +1,4 @@
-"""What a digest says: chosen by rules, the same whenever it is asked for."""
+"""Which posts a digest contains. The choice follows rules and is repeatable."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,25 +17,25 @@ pytestmark = pytest.mark.anyio
 
 
 async def save(member: Member, day: str, **fields: Any) -> str:
-    """Saves a post on a day (its hour may be added); returns its id."""
+    """Saves a post on a day, or at a time if one is given; returns its id."""
     moment = day if "T" in day else f"{day}T12:00:00+00:00"
     record = await member.save(bookmarked_at=moment, **fields)
     return str(record["post_id"])
 
 
-async def made(member: Member, at: str = MONDAY, **given: Any) -> dict[str, Any]:
+async def created(member: Member, at: str = MONDAY, **given: Any) -> dict[str, Any]:
     await digesting.make(member, at, **given)
     return await digesting.shown(member)
 
 
-async def test_what_was_saved_in_the_week_is_counted_and_shown(alice: Member) -> None:
+async def test_posts_saved_in_the_week_are_counted_and_listed(alice: Member) -> None:
     before = await save(alice, "2026-07-12T23:59:59.999999+00:00", is_read=True)
     first = await save(alice, "2026-07-13T00:00:00+00:00", author="ada", name="Ada L.", tags=["a"])
     second = await save(alice, "2026-07-15", author="ada", name="Ada L.", tags=["b", "a"])
     last = await save(alice, "2026-07-19T23:59:59.999999+00:00", author="bo", name="Bo")
     after = await save(alice, "2026-07-20T00:00:00+00:00")
 
-    digest = await made(alice)
+    digest = await created(alice)
 
     assert digest["saved"]["count"] == digest["saved_count"] == 3
     assert post_ids(digest["saved"]) == [last, second, first]
@@ -50,7 +50,7 @@ async def test_what_was_saved_in_the_week_is_counted_and_shown(alice: Member) ->
     ]
 
 
-async def test_of_much_the_newest_are_shown_and_all_are_counted(alice: Member) -> None:
+async def test_only_the_newest_posts_are_listed_but_all_are_counted(alice: Member) -> None:
     posts = [
         make.post(
             bookmarked_at=f"2026-07-15T{number // 60:02d}:{number % 60:02d}:00Z",
@@ -61,18 +61,18 @@ async def test_of_much_the_newest_are_shown_and_all_are_counted(alice: Member) -
     ]
     await alice.save_all(posts)
 
-    digest = await made(alice)
+    digest = await created(alice)
 
     assert digest["saved"]["count"] == 300
     assert post_ids(digest["saved"]) == [post["post_id"] for post in posts[:-8:-1]]
     assert len(digest["saved"]["by_author"]) == len(digest["saved"]["by_label"]) == 8
 
 
-async def test_the_bounds_are_those_of_the_account_s_own_days(alice: Member) -> None:
+async def test_a_day_starts_and_ends_in_the_time_zone_of_the_account(alice: Member) -> None:
     await digesting.prefer(
         alice, "2026-10-01T00:00:00+00:00", frequency="daily", time_zone="Europe/Berlin"
     )
-    # The day that the clocks go back has 25 hours: it ends at 23:00 UTC and began at 22:00.
+    # Clocks go back on this day, so it has 25 hours: from 22:00 UTC to 23:00 UTC.
     inside = [
         await save(alice, "2026-10-24T22:00:00+00:00"),
         await save(alice, "2026-10-25T22:59:59+00:00"),
@@ -80,20 +80,20 @@ async def test_the_bounds_are_those_of_the_account_s_own_days(alice: Member) -> 
     await save(alice, "2026-10-24T21:59:59+00:00")
     await save(alice, "2026-10-25T23:00:00+00:00")
 
-    digest = await made(alice, "2026-10-26T07:00:00+00:00")
+    digest = await created(alice, "2026-10-26T07:00:00+00:00")
 
     assert digest["digest_id"] == "daily-2026-10-25"
     assert sorted(post_ids(digest["saved"])) == inside
 
 
-async def test_unread_posts_are_weighed_by_engagement_and_age(alice: Member) -> None:
+async def test_unread_posts_are_scored_by_engagement_and_age(alice: Member) -> None:
     liked = await save(alice, "2026-07-01", author="a", metrics={"favorite_count": 1000})
     quiet = await save(alice, "2026-07-02", author="b")
     old = await save(alice, "2026-01-02", author="c", metrics={"favorite_count": 1000})
     await save(alice, "2026-07-03", author="d", is_read=True, metrics={"favorite_count": 9000})
     await save(alice, "2026-07-03", author="e", is_archived=True, metrics={"favorite_count": 9000})
 
-    digest = await made(alice)
+    digest = await created(alice)
 
     assert post_ids(digest["unread"]) == [liked, old, quiet]
     assert digest["unread"]["count"] == 3
@@ -106,31 +106,31 @@ async def test_unread_posts_are_spread_over_authors(alice: Member) -> None:
     ]
     others = [await save(alice, "2026-07-02", author=name) for name in ("a", "b")]
 
-    digest = await made(alice)
+    digest = await created(alice)
 
     assert post_ids(digest["unread"]) == [loud[0], others[1], others[0], loud[1], loud[2]]
 
 
-async def test_unread_posts_are_spread_over_topics_where_they_are_known(alice: Member) -> None:
+async def test_unread_posts_are_spread_over_known_topics(alice: Member) -> None:
     posts = [
         await save(alice, "2026-07-01", author=f"author{n}", metrics={"favorite_count": 900 - n})
         for n in range(8)
     ]
-    asked: list[int] = []
+    requested: list[int] = []
 
     async def topics(account: Account, numbers: Sequence[int]) -> Mapping[int, int]:
         assert account.account_id == alice.account_id
-        asked.extend(numbers)
-        # The first five are about one thing; of the last nothing is known.
+        requested.extend(numbers)
+        # The first five have one topic; the last has none.
         return {number: 1 if number <= 5 else 2 for number in numbers if number < 8}
 
-    digest = await made(alice, topics=topics)
+    digest = await created(alice, topics=topics)
 
     assert post_ids(digest["unread"]) == [posts[n] for n in (0, 5, 7, 1, 6)]
-    assert sorted(asked) == list(range(1, 9))
+    assert sorted(requested) == list(range(1, 9))
 
 
-async def test_topics_come_from_the_vectors_of_the_library(alice: Member) -> None:
+async def test_topics_are_computed_from_the_vectors(alice: Member) -> None:
     cooking = ["How to bake bread", "A recipe for sourdough bread", "Kneading dough for bread"]
     for text in [*cooking, "A recipe for rye bread", "Baking a loaf of bread at home"]:
         await save(alice, "2026-07-01", author=text, text=text, metrics={"favorite_count": 900})
@@ -142,61 +142,61 @@ async def test_topics_come_from_the_vectors_of_the_library(alice: Member) -> Non
     assert await topics.of(await alice.account(), [1, 2]) == {}
 
     await alice.embed()
-    digest = await made(alice, topics=topics.of)
+    digest = await created(alice, topics=topics.of)
 
     assert set(others) <= set(post_ids(digest["unread"]))
 
 
-async def test_no_post_stands_in_a_digest_twice(alice: Member) -> None:
+async def test_no_post_is_in_a_digest_twice(alice: Member) -> None:
     for n in range(9):
         await save(alice, f"2026-07-1{n + 1}")
     await save(alice, "2025-07-14")
 
-    digest = await made(alice)
+    digest = await created(alice)
 
-    shown = [post_ids(digest[part]) for part in ("saved", "unread", "a_year_ago")]
-    everything = [post_id for part in shown for post_id in part]
-    assert len(set(everything)) == len(everything) == 10
+    parts = [post_ids(digest[part]) for part in ("saved", "unread", "a_year_ago")]
+    listed = [post_id for part in parts for post_id in part]
+    assert len(set(listed)) == len(listed) == 10
 
 
-async def test_counts_beyond_belief_do_no_harm(alice: Member) -> None:
+async def test_extreme_counts_are_accepted(alice: Member) -> None:
     most = {"favorite_count": 2**63 - 1, "bookmark_count": 2**63 - 1, "retweet_count": 2**63 - 1}
     huge = await save(alice, "2026-07-01", author="a", metrics=most)
     least = await save(alice, "2026-07-01", author="b", metrics={"favorite_count": -(2**63)})
 
-    digest = await made(alice)
+    digest = await created(alice)
 
     assert post_ids(digest["unread"]) == [huge, least]
 
 
-async def test_a_year_ago_are_the_same_days_read_or_not(alice: Member) -> None:
+async def test_a_year_ago_lists_posts_of_the_same_days_read_or_not(alice: Member) -> None:
     inside = await save(alice, "2025-07-13", is_read=True, metrics={"favorite_count": 5})
     edge = await save(alice, "2025-07-19T23:59:00+00:00", is_archived=True)
     await save(alice, "2025-07-12", is_read=True)
     await save(alice, "2025-07-20", is_read=True)
 
-    digest = await made(alice)
+    digest = await created(alice)
 
     assert post_ids(digest["a_year_ago"]) == [inside, edge]
     assert digest["a_year_ago"]["count"] == 2
 
 
-async def test_one_forgotten_post_a_week_and_never_the_same_soon(alice: Member) -> None:
+async def test_the_forgotten_post_is_not_repeated_soon(alice: Member) -> None:
     old = {await save(alice, f"2026-01-{day:02d}", author="x") for day in range(1, 21)}
     found = []
     for monday in ("2026-07-20", "2026-07-27", "2026-08-03"):
-        digest = await made(alice, f"{monday}T08:00:00+00:00")
+        digest = await created(alice, f"{monday}T08:00:00+00:00")
         found.append(digest["forgotten"]["post_id"])
 
     assert len(set(found)) == 3
     assert set(found) <= old
 
 
-async def test_what_was_shown_of_late_gives_way_and_comes_back(alice: Member) -> None:
+async def test_recently_listed_posts_come_after_new_ones(alice: Member) -> None:
     posts = {await save(alice, "2026-07-01", author=f"author{n}") for n in range(7)}
 
-    first = post_ids((await made(alice))["unread"])
-    second = post_ids((await made(alice, "2026-07-27T08:00:00+00:00"))["unread"])
+    first = post_ids((await created(alice))["unread"])
+    second = post_ids((await created(alice, "2026-07-27T08:00:00+00:00"))["unread"])
 
     assert len(first) == len(second) == 5
     assert set(second[:2]) == posts - set(first)
@@ -215,27 +215,27 @@ async def test_the_same_library_and_period_give_the_same_digest(alice: Member, b
     for member in (alice, bob):
         await member.save_all(posts)
 
-    mine, theirs = await made(alice), await made(bob)
+    mine, theirs = await created(alice), await created(bob)
 
     assert mine == theirs
     assert all(post_ids(mine[part]) for part in ("saved", "unread", "a_year_ago"))
     assert mine["forgotten"]
 
 
-async def test_a_digest_made_late_says_what_it_would_have_said(alice: Member, bob: Member) -> None:
+async def test_a_digest_created_late_equals_one_created_on_time(alice: Member, bob: Member) -> None:
     posts = [make.post(bookmarked_at=f"2026-07-{n:02d}T00:00:00Z") for n in range(1, 20)]
     for member in (alice, bob):
         await member.save_all(posts)
-    on_time = await made(alice)
+    on_time = await created(alice)
 
-    late = await made(bob, "2026-07-26T23:00:00+00:00")
+    late = await created(bob, "2026-07-26T23:00:00+00:00")
 
     assert {**late, "made_at": ""} == {**on_time, "made_at": ""}
 
 
-async def test_a_deleted_post_is_gone_from_its_digests(alice: Member) -> None:
+async def test_a_deleted_post_disappears_from_its_digests(alice: Member) -> None:
     gone, kept = await save(alice, "2026-07-14", text="geheim"), await save(alice, "2026-07-15")
-    assert post_ids((await made(alice))["saved"]) == [kept, gone]
+    assert post_ids((await created(alice))["saved"]) == [kept, gone]
 
     await writing.send(alice, "DELETE", f"/v1/bookmarks/{gone}")
 
@@ -245,27 +245,27 @@ async def test_a_deleted_post_is_gone_from_its_digests(alice: Member) -> None:
     assert "geheim" not in digest["markdown"] + digest["html"]
 
 
-async def test_an_empty_period_of_an_empty_library_has_no_digest(alice: Member) -> None:
+async def test_an_empty_library_has_no_digest(alice: Member) -> None:
     await digesting.make(alice)
 
     assert await digesting.ids(alice) == []
 
 
-async def test_a_quiet_week_tells_of_what_waits(alice: Member) -> None:
+async def test_a_week_without_new_posts_lists_earlier_ones(alice: Member) -> None:
     await save(alice, "2026-03-01")
 
-    digest = await made(alice)
+    digest = await created(alice)
 
     assert digest["saved"]["count"] == 0
-    assert "Nothing new this week." in digest["markdown"]
+    assert "You saved no posts this week." in digest["markdown"]
 
 
-async def test_deleted_posts_are_not_told_as_more(alice: Member) -> None:
+async def test_deleted_posts_do_not_change_the_count_of_further_posts(alice: Member) -> None:
     saved = [await save(alice, f"2026-07-14T12:00:{n:02d}+00:00") for n in range(9)]
-    await made(alice)
+    await created(alice)
     assert "And 2 more." in (await digesting.shown(alice))["markdown"]
 
-    # The newest are shown.
+    # The newest posts are listed.
     for post_id in saved[-3:]:
         await alice.remove(post_id)
 

@@ -1,7 +1,11 @@
-"""Markdown, plain text and HTML of a digest: what others wrote stays data."""
+"""Markdown, plain text and HTML of a digest: text of others is never markup."""
 
 import re
+import subprocess
+import sys
+import tomllib
 from html.parser import HTMLParser
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import msgspec
@@ -11,7 +15,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from bowerbird.library.digests.html import html
-from bowerbird.library.digests.markdown import markdown, plain
+from bowerbird.library.digests.markdown import markdown, plain_text
 from bowerbird.library.digests.responses import (
     DigestPost,
     DigestResponse,
@@ -19,17 +23,17 @@ from bowerbird.library.digests.responses import (
     PostsPart,
     SavedPart,
     one_line,
-    shown,
     title_of,
+    to_response,
     web_address,
 )
 from bowerbird.model.digests import AuthorCount, Contents, Digest, LabelCount, MailState, period_of
 
 EMPTY = PostsPart(0, [])
-# What means something to Markdown or HTML, and everything else now and then.
-MEANINGFUL = "\\`*_{}[]()<>#+-=.!|~&;:/@ ab1\u00e9\u9ce5\u0627\"'"
-signs = st.text(st.sampled_from(MEANINGFUL) | st.characters(), max_size=60)
-texts = signs | st.sampled_from(
+# Characters that are special in Markdown or HTML, and sometimes any other character.
+SPECIAL = "\\`*_{}[]()<>#+-=.!|~&;:/@ ab1\u00e9\u9ce5\u0627\"'"
+characters = st.text(st.sampled_from(SPECIAL) | st.characters(), max_size=60)
+texts = characters | st.sampled_from(
     [
         "<script>alert(1)</script>",
         "![x](https://evil.example/p.png)",
@@ -59,12 +63,12 @@ links = st.sampled_from(
 
 
 def author_counts(name: str, handle: str) -> list[AuthorCount]:
-    """As a digest shows those that its record holds."""
+    """The authors of a digest's response."""
     contents = Contents(by_author=[AuthorCount(handle, name, 1)])
     period = period_of("weekly-2026-07-13")
     assert period
     record = Digest(period.kind, period.first_day, "UTC", 0, contents)
-    return shown(record, {}).saved.by_author
+    return to_response(record, {}).saved.by_author
 
 
 def post(text: str = "", author: str = "Ada", title: str = "", link: str = "") -> DigestPost:
@@ -108,8 +112,8 @@ def digest(
     )
 
 
-class Read(HTMLParser):
-    """What a browser finds in a page."""
+class ParsedPage(HTMLParser):
+    """The tags, links, attribute names and text of a page."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -135,30 +139,30 @@ KNOWN_TAGS = {
 
 
 @given(texts, texts, texts, links)
-def test_html_shows_the_text_and_nothing_comes_of_it(
+def test_html_contains_the_text_and_no_markup_of_others(
     text: str, author: str, title: str, link: str
 ) -> None:
-    shown = digest(
+    response = digest(
         post(text, author, title, link),
         label=one_line(text, 80) or "x",
         author=author,
         handle=title,
     )
 
-    read = Read(html(shown))
+    page = ParsedPage(html(response))
 
-    assert set(read.tags) <= KNOWN_TAGS
-    assert not {name for name in read.attributes if name.startswith("on")}
-    assert {urlsplit(found).scheme for found in read.links} <= {"http", "https"}
+    assert set(page.tags) <= KNOWN_TAGS
+    assert not {name for name in page.attributes if name.startswith("on")}
+    assert {urlsplit(found).scheme for found in page.links} <= {"http", "https"}
     for part in (text, author, title):
-        assert one_line(part, 80).removesuffix("…") in read.text
+        assert one_line(part, 80).removesuffix("…") in page.text
 
 
 @given(texts, texts, texts, links)
-def test_markdown_shows_the_text_and_nothing_comes_of_it(
+def test_markdown_contains_the_text_and_no_markup_of_others(
     text: str, author: str, title: str, link: str
 ) -> None:
-    shown = digest(
+    response = digest(
         post(text, author, title, link),
         label=one_line(text, 80) or "x",
         author=author,
@@ -166,7 +170,7 @@ def test_markdown_shows_the_text_and_nothing_comes_of_it(
     )
     reader = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
-    tokens = reader.parse(markdown(shown))
+    tokens = reader.parse(markdown(response))
 
     inline = [token for token in tokens if token.type == "inline"]
     inner = [child for token in inline for child in token.children or []]
@@ -175,9 +179,9 @@ def test_markdown_shows_the_text_and_nothing_comes_of_it(
     addresses = [str(child.attrGet("href")) for child in inner if child.type == "link_open"]
     assert {urlsplit(address).scheme for address in addresses} <= {"http", "https"}
     assert addresses == ([web_address(link)] if web_address(link) else [])
-    said = "".join(child.content for child in inner)
+    rendered = "".join(child.content for child in inner)
     for part in (text, author, title):
-        assert one_line(part, 80).removesuffix("…") in said
+        assert one_line(part, 80).removesuffix("…") in rendered
 
 
 BLOCKS = [
@@ -194,25 +198,27 @@ INLINE = {
 
 
 @given(texts | st.sampled_from(["1. x", "12) x", "- x", "+ x", "= x", "===", "---", "## x", "*"]))
-def test_an_introduction_is_plain_text_too(text: str) -> None:
-    said = one_line(text, 600) or "x"
+def test_an_introduction_is_escaped_too(text: str) -> None:
+    introduction = one_line(text, 600) or "x"
 
-    read = Read(html(digest(post("a"), introduction=said)))
-    tokens = MarkdownIt("commonmark").parse(markdown(digest(post("a"), introduction=said)))
+    page = ParsedPage(html(digest(post("a"), introduction=introduction)))
+    tokens = MarkdownIt("commonmark").parse(markdown(digest(post("a"), introduction=introduction)))
 
     usual = MarkdownIt("commonmark").parse(markdown(digest(post("a"), introduction="Plain.")))
-    assert set(read.tags) <= KNOWN_TAGS
-    assert read.links == []
+    assert set(page.tags) <= KNOWN_TAGS
+    assert page.links == []
     assert [token.type for token in tokens] == [token.type for token in usual]
-    spoken = "".join(child.content for child in tokens[7].children or [])
-    assert spoken == said
+    rendered = "".join(child.content for child in tokens[7].children or [])
+    assert rendered == introduction
 
 
 @given(texts, st.integers(1, 300))
-def test_a_text_on_one_line_is_bounded_and_holds_no_marks(text: str, most: int) -> None:
-    line = one_line(text, most)
+def test_one_line_limits_the_length_and_removes_control_characters(
+    text: str, max_length: int
+) -> None:
+    line = one_line(text, max_length)
 
-    assert len(line) <= most + 1
+    assert len(line) <= max_length + 1
     assert not re.search(r"[\x00-\x1f\u2028-\u202e\u2066-\u2069]", line)
 
 
@@ -227,7 +233,7 @@ def test_a_text_on_one_line_is_bounded_and_holds_no_marks(text: str, most: int) 
         ("x.com/1", ""),
     ],
 )
-def test_only_addresses_of_web_pages_become_links(given_link: str, safe: str) -> None:
+def test_only_http_and_https_addresses_become_links(given_link: str, safe: str) -> None:
     assert web_address(given_link) == safe
 
 
@@ -240,32 +246,60 @@ def test_only_addresses_of_web_pages_become_links(given_link: str, safe: str) ->
         ("weekly-2026-12-28", "28 December 2026 to 3 January 2027"),
     ],
 )
-def test_a_period_is_named_in_words(name: str, title: str) -> None:
+def test_a_title_spells_out_the_period(name: str, title: str) -> None:
     period = period_of(name)
     assert period
 
     assert title_of(period) == title
 
 
-def test_the_day_of_a_post_is_that_of_the_digest_s_zone() -> None:
+def test_the_day_of_a_post_is_in_the_time_zone_of_the_digest() -> None:
     late = msgspec.structs.replace(post("x"), bookmarked_at="2026-07-14T23:30:00+00:00")
-    shown = msgspec.structs.replace(digest(late), time_zone="Europe/Berlin")
+    response = msgspec.structs.replace(digest(late), time_zone="Europe/Berlin")
 
-    assert "15 July" in markdown(shown)
-    assert "15 July" in html(shown)
-    assert "15 July" in plain(shown)
+    assert "15 July" in markdown(response)
+    assert "15 July" in html(response)
+    assert "15 July" in plain_text(response)
 
 
-def test_a_page_fetches_nothing() -> None:
+def test_a_page_loads_nothing() -> None:
     page = html(digest(post("x", link="https://x.com/1")), "https://example.com/unsubscribe/1")
 
     assert not re.search(r"(?i)\bsrc=|url\(|@import|<link|<script", page)
-    assert Read(page).links == ["https://x.com/1", "https://example.com/unsubscribe/1"]
+    assert ParsedPage(page).links == ["https://x.com/1", "https://example.com/unsubscribe/1"]
 
 
-def test_parts_without_posts_are_left_out() -> None:
-    shown = digest(post("x"))
+def test_sections_without_posts_are_left_out() -> None:
+    response = digest(post("x"))
 
-    for text in (markdown(shown), html(shown), plain(shown)):
+    for text in (markdown(response), html(response), plain_text(response)):
         assert "Worth reading" not in text
         assert "Forgotten?" not in text
+
+
+def test_html_ignores_a_link_that_is_not_http_or_https() -> None:
+    unsafe = msgspec.structs.replace(post("x"), link="javascript:alert(1)")
+
+    page = html(digest(unsafe), "data:text/html,x")
+
+    assert ParsedPage(page).links == []
+    assert "14 July" in ParsedPage(page).text
+
+
+def test_every_template_is_in_the_package() -> None:
+    root = Path(__file__).parents[2]
+    declared = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    patterns = declared["tool"]["setuptools"]["package-data"]["bowerbird.library.digests"]
+    folder = root / "src" / "bowerbird" / "library" / "digests"
+    packaged = {path for pattern in patterns for path in folder.glob(pattern)}
+
+    templates = set((folder / "templates").iterdir())
+
+    assert templates
+    assert templates <= packaged
+
+
+def test_jinja_is_not_imported_at_start() -> None:
+    code = "import sys, bowerbird.app; assert 'jinja2' not in sys.modules"
+
+    subprocess.run([sys.executable, "-c", code], check=True)

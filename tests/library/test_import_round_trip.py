@@ -1,4 +1,4 @@
-"""What goes in comes out: every field of every record to the letter, on both databases."""
+"""An import stores every field of every record unchanged, on both databases."""
 
 import asyncio
 import io
@@ -30,7 +30,7 @@ _DATES = st.datetimes().map(lambda moment: moment.isoformat(timespec="microsecon
 _TAGS = st.lists(
     st.sampled_from(["alpha", "Beta", "γάμμα", "delta force", "é"]), min_size=1, unique=True
 )
-# Fields that we do not know are kept as well.
+# Unknown fields are stored as well.
 _OPEN = st.dictionaries(
     _TEXT.map("x_{}".format),
     st.none() | st.booleans() | _INT64 | _TEXT | st.lists(_TEXT, max_size=2),
@@ -89,7 +89,7 @@ _BOOKMARK = _fixed(
 
 
 class Opened:
-    """A database that stays open from example to example, with the loop it lives on."""
+    """A database that stays open between examples, with its event loop."""
 
     def __init__(self, runner: asyncio.Runner, database: Database) -> None:
         self.runner, self.database = runner, database
@@ -109,8 +109,8 @@ class Opened:
         account = await accounts.find(email)
         ids = {record["post_id"] for record in json.loads(data)}
         bookmarks = Bookmarks(self.database)
-        held = {post_id: json.loads(await bookmarks.get(account, post_id)) for post_id in ids}
-        return tally.outcome, refused, held
+        returned = {post_id: json.loads(await bookmarks.get(account, post_id)) for post_id in ids}
+        return tally.outcome, refused, returned
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgres"])
@@ -139,16 +139,14 @@ async def _sqlite(folder: Path) -> Database:
 
 @settings(deadline=None, max_examples=60)
 @given(st.lists(_BOOKMARK, min_size=1, max_size=5, unique_by=lambda record: record["post_id"]))
-def test_every_field_comes_back_to_the_letter(
-    opened: Opened, records: list[dict[str, Any]]
-) -> None:
+def test_every_field_is_returned_unchanged(opened: Opened, records: list[dict[str, Any]]) -> None:
     data = json.dumps(records).encode()
 
-    outcome, refused, held = opened.runner.run(opened.import_into_fresh(data))
+    outcome, refused, returned = opened.runner.run(opened.import_into_fresh(data))
 
     assert refused == []
     assert outcome == UpsertOutcome(new=len(records))
     for record in records:
         tags = record["tags"]
         expected = {**record, "tags": sorted(tags, key=str.casefold) if tags else None}
-        assert held[record["post_id"]] == expected
+        assert returned[record["post_id"]] == expected

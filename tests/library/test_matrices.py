@@ -1,4 +1,4 @@
-"""Matrices in memory: they follow what happens to the vectors they were read from."""
+"""Cached matrices follow changes of the stored vectors."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from bowerbird.model.vectors import NewVector, VectorStoreState
 from bowerbird.search.vectors import pack
 from bowerbird.storage.database import Transaction
 from bowerbird.storage.libraries import LibraryStore
-from bowerbird.storage.vectors import Progress, VectorStore
+from bowerbird.storage.vectors import BuildProgress, VectorStore
 from tests.support import make
 from tests.support.models import MODELS
 from tests.support.service import Member
@@ -23,30 +23,30 @@ async def _serving(meaning: SemanticSearch, member: Member) -> VectorStoreState:
 
 
 async def _embed_last(member: Member, store: VectorStoreState) -> None:
-    """As a build that read the posts before others were changed."""
+    """Writes the last missing vector, like a build that read its posts before others changed."""
     vectors = VectorStore(member.database)
     account = await member.account()
     last = (await vectors.missing(account, store.model, 0, 100))[-1]
     assert MODELS.current is not None
     (rows,) = await MODELS.current.posts(["anything"])
-    made = NewVector(last.number, last.content_hash, bytes(16), *pack(rows))
+    vector = NewVector(last.number, last.content_hash, bytes(16), *pack(rows))
 
     async def work(transaction: Transaction) -> None:
         await lock_library(LibraryStore(member.database), transaction, account.account_id)
-        await vectors.put(transaction, account.account_id, store, [made], Progress(0, 0))
+        await vectors.put(transaction, account.account_id, store, [vector], BuildProgress(0, 0))
 
     await member.database.write(work)
 
 
-async def test_what_became_stale_while_rows_were_read_is_not_found_again(alice: Member) -> None:
+async def test_a_vector_that_became_stale_while_rows_were_read_is_dropped(alice: Member) -> None:
     post = make.post(text="Our kitten sleeps.")
     await alice.save_all([post, make.post(text="Interest rates")])
     await alice.embed()
     meaning = SemanticSearch(alice.database, MODELS)
     number = await VectorStore(alice.database).number_of(alice.account_id, post["post_id"])
     assert number is not None
-    # A request has read how far the vectors are; before it reads them, a text changes and
-    # another post gets its vector.
+    # A request has read the state of the vectors. Before it reads the vectors, one text changes
+    # and another post gets its vector.
     before = await _serving(meaning, alice)
     assert await meaning.rows_of(await alice.account(), before, number) is not None
     await alice.save_all([make.post(text="later")])

@@ -1,4 +1,4 @@
-"""What was kept long enough goes, account by account; all else stays."""
+"""A sweep removes expired records of every account, and nothing else."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -46,10 +46,10 @@ async def left(database: Database) -> list[str]:
 
 
 def sweeping_of(cast: Service, database: Any = None) -> Sweeping:
-    return Sweeping(database or cast.database, cast.clock, breath_s=0)
+    return Sweeping(database or cast.database, cast.clock, pause_s=0)
 
 
-async def test_only_what_is_too_old_goes(cast: Service) -> None:
+async def test_only_expired_records_are_removed(cast: Service) -> None:
     for member, name in ((cast.alice, "alice"), (cast.bob, "bob")):
         await answer(member, f"{name}-new", 23 * HOUR)
         await answer(member, f"{name}-old", 25 * HOUR)
@@ -61,7 +61,7 @@ async def test_only_what_is_too_old_goes(cast: Service) -> None:
     assert await sweeping_of(cast).sweep() == 0
 
 
-async def test_much_goes_in_several_short_transactions(cast: Service) -> None:
+async def test_many_records_are_removed_in_several_short_transactions(cast: Service) -> None:
     for number in range(250):
         await trash(cast.alice, str(number), 31 * DAY)
     counting = Watched(cast.database)
@@ -70,7 +70,7 @@ async def test_much_goes_in_several_short_transactions(cast: Service) -> None:
     assert counting.writes == 3
 
 
-async def test_an_account_with_nothing_old_is_not_written_to(cast: Service) -> None:
+async def test_an_account_without_expired_records_causes_no_write(cast: Service) -> None:
     await answer(cast.alice, "new", HOUR)
     counting = Watched(cast.database)
 
@@ -79,7 +79,7 @@ async def test_an_account_with_nothing_old_is_not_written_to(cast: Service) -> N
     assert counting.writes == 0
 
 
-async def test_several_servers_may_sweep_at_once(cast: Service) -> None:
+async def test_several_servers_can_sweep_concurrently(cast: Service) -> None:
     for number in range(300):
         await answer(cast.alice, f"key-{number}", 25 * HOUR)
         await trash(cast.bob, str(number), 31 * DAY)
@@ -91,7 +91,7 @@ async def test_several_servers_may_sweep_at_once(cast: Service) -> None:
     assert await left(cast.database) == []
 
 
-async def test_a_failure_does_not_end_it(cast: Service) -> None:
+async def test_sweeping_continues_after_a_failure(cast: Service) -> None:
     await trash(cast.alice, "late", 31 * DAY)
     failing = Watched(cast.database, [unavailable("away"), RuntimeError("a fault")])
 
@@ -106,7 +106,7 @@ async def test_a_failure_does_not_end_it(cast: Service) -> None:
     assert task.cancelled()
 
 
-async def test_it_stops_at_once_while_it_waits(cast: Service) -> None:
+async def test_cancelling_stops_a_waiting_sweep_immediately(cast: Service) -> None:
     task = asyncio.create_task(sweeping_of(cast).keep_sweeping())
     await asyncio.sleep(0)
     task.cancel()
@@ -118,7 +118,7 @@ async def test_it_stops_at_once_while_it_waits(cast: Service) -> None:
 
 
 class Watched:
-    """A database that counts its writes, and fails the first ones as told."""
+    """A database that counts its writes, and fails the first ones with the given errors."""
 
     def __init__(self, inner: Database, failures: list[Exception] | None = None) -> None:
         self._inner = inner

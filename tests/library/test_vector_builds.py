@@ -1,4 +1,4 @@
-"""Building vectors: what is embedded, what is not, and what happens meanwhile."""
+"""Building vectors: which posts are embedded, also when the library changes during the build."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -27,7 +27,7 @@ async def _state(member: Member) -> Any:
 
 @pytest.fixture
 async def remote() -> AsyncIterator[tuple[EmbeddingService, Models]]:
-    """A service that embeds for others, and the models that use it."""
+    """A remote embedding service, and the models that use it."""
     with embedding_service() as running:
         settings = Settings(
             model_dir=MODEL_DIR,
@@ -40,7 +40,7 @@ async def remote() -> AsyncIterator[tuple[EmbeddingService, Models]]:
         await models.close()
 
 
-async def test_builds_once_and_then_only_what_is_new(alice: Member) -> None:
+async def test_a_build_embeds_only_posts_without_a_vector(alice: Member) -> None:
     await alice.save_all([make.post() for _ in range(40)])
     assert await alice.embed() == 40
     assert await alice.embed() == 0
@@ -53,19 +53,19 @@ async def test_builds_once_and_then_only_what_is_new(alice: Member) -> None:
     assert await writing.recount(alice) == []
 
 
-async def test_tells_its_progress(alice: Member) -> None:
+async def test_a_build_reports_its_progress(alice: Member) -> None:
     await alice.save_all([make.post() for _ in range(40)])
-    told: list[tuple[int, int]] = []
+    reported: list[tuple[int, int]] = []
 
     async def progress(done: int, total: int) -> None:
-        told.append((done, total))
+        reported.append((done, total))
 
     await VectorBuilds(alice.database, MODELS, alice.clock).build(alice.account_id, progress)
 
-    assert told == [(32, 40), (40, 40)]
+    assert reported == [(32, 40), (40, 40)]
 
 
-async def test_an_interrupted_build_goes_on_where_it_was(alice: Member) -> None:
+async def test_an_interrupted_build_continues_where_it_stopped(alice: Member) -> None:
     await alice.save_all([make.post() for _ in range(40)])
 
     async def stop(_done: int, _total: int) -> None:
@@ -82,23 +82,23 @@ async def test_an_interrupted_build_goes_on_where_it_was(alice: Member) -> None:
     assert (await _state(alice)).is_built
 
 
-async def test_what_changes_while_it_is_embedded_is_embedded_again(alice: Member) -> None:
+async def test_posts_that_change_during_a_build_are_embedded_again(alice: Member) -> None:
     posts = [make.post(text=f"note {n}") for n in range(34)]
     await alice.save_all(posts)
     changes = iter(
         [
-            # Embedded already, still to come, and gone before it is its turn.
+            # The first is already embedded, the second is not.
             [{**posts[0], "tweet_details": {"text": "now about cats"}}],
             [{**posts[33], "tweet_details": {"text": "now about dogs"}}],
         ]
     )
 
-    async def meddle(_done: int, _total: int) -> None:
+    async def save_change(_done: int, _total: int) -> None:
         if change := next(changes, None):
             await alice.save_all(change)
 
     builds = VectorBuilds(alice.database, MODELS, alice.clock)
-    await builds.build(alice.account_id, meddle)
+    await builds.build(alice.account_id, save_change)
 
     store = await _state(alice)
     assert (store.embedded, store.is_built) == (34, True)
@@ -108,12 +108,12 @@ async def test_what_changes_while_it_is_embedded_is_embedded_again(alice: Member
     assert (await alice.ids(vector_search_term="dogs"))[0] == posts[33]["post_id"]
 
 
-async def test_what_is_deleted_while_it_is_embedded_leaves_nothing(alice: Member) -> None:
+async def test_a_post_deleted_while_it_is_embedded_gets_no_vector(alice: Member) -> None:
     posts = [make.post() for _ in range(3)]
     await alice.save_all(posts)
-    models = _Meddling(lambda: alice.remove(posts[1]["post_id"]))
+    models = _Interfering(lambda: alice.remove(posts[1]["post_id"]))
 
-    builds = VectorBuilds(alice.database, models, alice.clock)  # type: ignore[arg-type] # alike
+    builds = VectorBuilds(alice.database, models, alice.clock)  # type: ignore[arg-type] # duck typed
     await builds.build(alice.account_id, ignore)
 
     store = await _state(alice)
@@ -121,24 +121,24 @@ async def test_what_is_deleted_while_it_is_embedded_leaves_nothing(alice: Member
     assert await writing.recount(alice) == []
 
 
-async def test_a_post_changed_under_the_model_s_hands_is_found_changed(alice: Member) -> None:
+async def test_a_post_changed_while_it_is_embedded_is_found_by_its_new_text(alice: Member) -> None:
     post = make.post(text="about cats")
     await alice.save_all([post, make.post(text="about money")])
     changed = {**post, "tweet_details": {"text": "The engine of a ship."}}
-    models = _Meddling(lambda: alice.save_all([changed]))
+    models = _Interfering(lambda: alice.save_all([changed]))
 
-    builds = VectorBuilds(alice.database, models, alice.clock)  # type: ignore[arg-type] # alike
+    builds = VectorBuilds(alice.database, models, alice.clock)  # type: ignore[arg-type] # duck typed
     await builds.build(alice.account_id, ignore)
 
     assert (await _state(alice)).is_built
     assert (await alice.ids(vector_search_term="diesel motors"))[0] == post["post_id"]
 
 
-class _Meddling:
-    """Models during whose first work something happens to the library."""
+class _Interfering:
+    """Models that run an action while they embed the first batch."""
 
-    def __init__(self, happening: Any) -> None:
-        self._happening: Any = happening
+    def __init__(self, action: Any) -> None:
+        self._action: Any = action
         assert MODELS.current is not None
         self._inner = MODELS.current
         self.current = self
@@ -146,13 +146,13 @@ class _Meddling:
 
     async def posts(self, texts: Any) -> Any:
         rows = await self._inner.posts(texts)
-        if self._happening is not None:
-            happening, self._happening = self._happening, None
-            await happening()
+        if self._action is not None:
+            action, self._action = self._action, None
+            await action()
         return rows
 
 
-async def test_two_builds_at_once_do_the_work_of_one(alice: Member) -> None:
+async def test_concurrent_builds_write_each_vector_once(alice: Member) -> None:
     await alice.save_all([make.post() for _ in range(70)])
 
     await asyncio.gather(alice.embed(), alice.embed())
@@ -162,7 +162,7 @@ async def test_two_builds_at_once_do_the_work_of_one(alice: Member) -> None:
     assert await writing.recount(alice) == []
 
 
-async def test_posts_without_words_are_done_and_never_found(alice: Member) -> None:
+async def test_posts_without_text_count_as_embedded_and_are_never_found(alice: Member) -> None:
     blank = {"text": "", "author": "", "name": ""}
     await alice.save_all([make.post(**blank) for _ in range(3)])
     await alice.save(text="birds")
@@ -191,13 +191,13 @@ async def test_a_free_account_is_not_embedded(free: Member) -> None:
     assert await VectorStore(free.database).stores(free.account_id) == []
 
 
-async def test_an_account_that_is_gone_is_no_work(alice: Member) -> None:
+async def test_a_deleted_account_needs_no_build(alice: Member) -> None:
     builds = VectorBuilds(alice.database, MODELS, alice.clock)
 
     assert await builds.build(12345, ignore) == 0
 
 
-async def test_a_service_that_is_down_stops_the_build_until_it_is_back(
+async def test_a_build_fails_while_the_embedding_service_is_down(
     cast: Service, remote: tuple[EmbeddingService, Models]
 ) -> None:
     running, models = remote
@@ -216,7 +216,7 @@ async def test_a_service_that_is_down_stops_the_build_until_it_is_back(
     assert (store.name, store.dimensions, store.is_built) == ("tiny", 24, True)
 
 
-async def test_a_post_that_the_service_refuses_stops_no_other(
+async def test_a_post_that_the_service_rejects_does_not_stop_the_build(
     cast: Service, remote: tuple[EmbeddingService, Models]
 ) -> None:
     running, models = remote
@@ -232,7 +232,7 @@ async def test_a_post_that_the_service_refuses_stops_no_other(
     assert models.problem is None
 
 
-async def test_the_old_model_answers_until_the_new_one_is_built(
+async def test_the_old_model_serves_until_the_new_one_is_built(
     cast: Service, remote: tuple[EmbeddingService, Models]
 ) -> None:
     _, models = remote
@@ -243,7 +243,7 @@ async def test_the_old_model_answers_until_the_new_one_is_built(
 
     before = await meaning.serving(await alice.account())
     assert before is not None
-    # The local model is at hand beside the endpoint, though it is not the present one.
+    # The local model is still usable, though the endpoint is the current model.
     assert before.name == "all-MiniLM-L6-v2-int8"
     builds = VectorBuilds(cast.database, models, cast.clock)
     assert await builds.build(alice.account_id, ignore) == 2

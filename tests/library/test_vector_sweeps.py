@@ -1,4 +1,4 @@
-"""Looking after vectors: who needs a build, and what has outlived its use."""
+"""Sweeps of vectors: which accounts get a build, and which vectors are removed."""
 
 import asyncio
 from typing import Any
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.anyio
 
 
 def _sweeps(cast: Service, models: Models = MODELS) -> VectorSweeps:
-    return VectorSweeps(cast.database, models, cast.clock, breath_s=0)
+    return VectorSweeps(cast.database, models, cast.clock, pause_s=0)
 
 
 async def _jobs(cast: Service) -> list[int]:
@@ -56,7 +56,7 @@ async def test_each_paid_account_with_posts_to_embed_gets_one_job(cast: Service)
     assert sweeps.pending == 1
 
 
-async def test_nothing_is_started_where_all_is_done(cast: Service) -> None:
+async def test_an_account_with_all_vectors_gets_no_job(cast: Service) -> None:
     await cast.alice.save()
     await cast.alice.embed()
     sweeps = _sweeps(cast)
@@ -67,7 +67,7 @@ async def test_nothing_is_started_where_all_is_done(cast: Service) -> None:
     assert sweeps.pending == 0
 
 
-async def test_vectors_that_are_all_there_but_were_never_called_complete_are(
+async def test_complete_vectors_that_were_not_marked_as_built_are_marked(
     cast: Service,
 ) -> None:
     posts = [make.post(text=f"note {n}") for n in range(40)]
@@ -76,7 +76,7 @@ async def test_vectors_that_are_all_there_but_were_never_called_complete_are(
     async def stop(_done: int, _total: int) -> None:
         raise asyncio.CancelledError
 
-    # Interrupted behind its first batch; what it had still to do is then deleted.
+    # Interrupted after the first batch; then the remaining posts are deleted.
     with pytest.raises(asyncio.CancelledError):
         await VectorBuilds(cast.database, MODELS, cast.clock).build(cast.alice.account_id, stop)
     for post in posts[32:]:
@@ -89,7 +89,7 @@ async def test_vectors_that_are_all_there_but_were_never_called_complete_are(
     assert len(await cast.alice.ids(vector_search_term="x", limit="100")) == 32
 
 
-async def test_a_plan_that_is_paid_starts_a_build(cast: Service) -> None:
+async def test_an_upgrade_to_a_paid_plan_starts_a_build(cast: Service) -> None:
     await cast.free.save()
     await cast.free.set_plan("pro")
 
@@ -98,7 +98,7 @@ async def test_a_plan_that_is_paid_starts_a_build(cast: Service) -> None:
     assert await _jobs(cast) == [cast.free.account_id]
 
 
-async def test_without_a_model_nothing_is_started(cast: Service, tmp_path: Any) -> None:
+async def test_without_a_model_no_job_is_added(cast: Service, tmp_path: Any) -> None:
     await cast.alice.save()
 
     await _sweeps(cast, Models(Settings(model_dir=str(tmp_path / "none")))).start_builds()
@@ -106,7 +106,7 @@ async def test_without_a_model_nothing_is_started(cast: Service, tmp_path: Any) 
     assert await _jobs(cast) == []
 
 
-async def test_a_service_that_is_down_is_tried_without_jobs(cast: Service) -> None:
+async def test_a_service_that_is_down_is_probed_without_jobs(cast: Service) -> None:
     await cast.alice.save()
     with embedding_service() as running:
         settings = Settings(embedding_url=running.url, embedding_key="wrong", model_dir=MODEL_DIR)
@@ -115,7 +115,7 @@ async def test_a_service_that_is_down_is_tried_without_jobs(cast: Service) -> No
         assert models.current is not None
         await sweeps.start_builds()
         assert len(await _jobs(cast)) == 1
-        # As a job that failed would leave it.
+        # Fail once, as a job would.
         with pytest.raises(Exception, match="401"):
             await models.current.question("x")
         await cast.bob.save()
@@ -129,7 +129,7 @@ async def test_a_service_that_is_down_is_tried_without_jobs(cast: Service) -> No
         await models.close()
 
 
-async def test_why_a_build_stands_still_is_known_to_every_process(cast: Service) -> None:
+async def test_every_process_reports_why_a_build_fails(cast: Service) -> None:
     await cast.alice.save()
     with embedding_service() as running:
         settings = Settings(embedding_url=running.url, embedding_key="wrong", model_dir=MODEL_DIR)
@@ -159,7 +159,7 @@ async def test_why_a_build_stands_still_is_known_to_every_process(cast: Service)
         await serving_models.close()
 
 
-async def test_the_worker_makes_new_posts_findable(cast: Service) -> None:
+async def test_the_worker_embeds_new_posts(cast: Service) -> None:
     post = await cast.alice.save(text="Our kitten sleeps.")
     jobs = EmbeddingJobs(cast.database, MODELS, cast.clock)
     await _sweeps(cast).start_builds()
@@ -201,43 +201,45 @@ async def test_large_libraries_are_built_in_turns(cast: Service) -> None:
         assert store.is_built
 
 
-async def test_vectors_outlast_a_paid_plan_by_30_days(cast: Service) -> None:
+async def test_vectors_are_removed_30_days_after_the_paid_plan_ended(cast: Service) -> None:
     await cast.alice.save_all([make.post() for _ in range(3)])
     await cast.alice.embed()
     sweeps = _sweeps(cast)
     await cast.alice.set_plan("free")
-    await sweeps.remove_outlived()
+    await sweeps.remove_expired()
     cast.clock.now += 29 * DAY
-    await sweeps.remove_outlived()
+    await sweeps.remove_expired()
     assert await _vectors(cast.alice) == 3
 
     cast.clock.now += 2 * DAY
-    await sweeps.remove_outlived()
+    await sweeps.remove_expired()
 
     assert await _vectors(cast.alice) == 0
     assert await _stores(cast.alice) == []
 
 
-async def test_who_comes_back_in_time_finds_the_vectors_as_they_were(cast: Service) -> None:
+async def test_an_account_that_pays_again_within_30_days_keeps_its_vectors(cast: Service) -> None:
     await cast.alice.save(text="Our kitten sleeps.")
     await cast.alice.embed()
     sweeps = _sweeps(cast)
     await cast.alice.set_plan("free")
-    await sweeps.remove_outlived()
+    await sweeps.remove_expired()
     cast.clock.now += 20 * DAY
     await cast.alice.set_plan("pro")
-    await sweeps.remove_outlived()
-    # The time counts anew from the next lapse on.
+    await sweeps.remove_expired()
+    # The 30 days start again when the plan ends the next time.
     await cast.alice.set_plan("free")
     cast.clock.now += 20 * DAY
-    await sweeps.remove_outlived()
+    await sweeps.remove_expired()
     await cast.alice.set_plan("pro")
 
     assert await cast.alice.embed() == 0
     assert len(await cast.alice.ids(vector_search_term="pets")) == 1
 
 
-async def test_a_model_s_vectors_go_when_its_successor_is_built(cast: Service) -> None:
+async def test_vectors_of_another_model_are_removed_once_the_current_one_is_built(
+    cast: Service,
+) -> None:
     await cast.alice.save_all([make.post() for _ in range(3)])
     await cast.alice.embed()
     old = await _stores(cast.alice)
@@ -252,51 +254,51 @@ async def test_a_model_s_vectors_go_when_its_successor_is_built(cast: Service) -
         )
 
     await cast.database.write(copy)
-    await _sweeps(cast).remove_outlived()
+    await _sweeps(cast).remove_expired()
 
-    # The present model is the one that stays, whoever else is built.
+    # The current model's vectors stay, although the other store is built too.
     assert [store.model for store in await _stores(cast.alice)] == [old[0].model]
     assert await _vectors(cast.alice) == 3
 
 
 async def _lapsed(cast: Service, posts: list[dict[str, Any]]) -> VectorSweeps:
-    """Alice's vectors have outlived her plan."""
+    """Embeds posts of Alice, whose plan then ended 31 days ago."""
     await cast.alice.save_all(posts)
     await cast.alice.embed()
     await cast.alice.set_plan("free")
     sweeps = _sweeps(cast)
-    await sweeps.remove_outlived()
+    await sweeps.remove_expired()
     cast.clock.now += 31 * DAY
     return sweeps
 
 
 async def _until_fewer(member: Member, count: int) -> None:
-    while await _vectors(member) == count:  # noqa: ASYNC110 - the database tells, and no event
+    while await _vectors(member) == count:  # noqa: ASYNC110 - the database sends no event
         await asyncio.sleep(0.01)
 
 
-async def test_who_pays_again_during_the_removal_keeps_what_is_left(cast: Service) -> None:
+async def test_paying_again_during_the_removal_keeps_the_remaining_vectors(cast: Service) -> None:
     alice = cast.alice
     await _lapsed(cast, [make.post(text=f"note {n}") for n in range(250)])
-    slow = VectorSweeps(cast.database, MODELS, cast.clock, breath_s=0.3)
-    removal = asyncio.create_task(slow.remove_outlived())
+    slow = VectorSweeps(cast.database, MODELS, cast.clock, pause_s=0.3)
+    removal = asyncio.create_task(slow.remove_expired())
     await _until_fewer(alice, 250)
     await alice.set_plan("pro")
 
-    made = await alice.embed()
+    embedded = await alice.embed()
     await removal
 
-    assert made == 100
+    assert embedded == 100
     assert await _vectors(alice) == 250
     assert await writing.recount(alice) == []
     assert len(await alice.ids(vector_search_term="x", limit="100")) == 100
 
 
-async def test_a_removal_that_was_interrupted_leaves_no_gap(cast: Service) -> None:
+async def test_a_build_after_an_interrupted_removal_embeds_what_is_missing(cast: Service) -> None:
     alice = cast.alice
     await _lapsed(cast, [make.post(text=f"note {n}") for n in range(150)])
-    slow = VectorSweeps(cast.database, MODELS, cast.clock, breath_s=60)
-    removal = asyncio.create_task(slow.remove_outlived())
+    slow = VectorSweeps(cast.database, MODELS, cast.clock, pause_s=60)
+    removal = asyncio.create_task(slow.remove_expired())
     await _until_fewer(alice, 150)
     removal.cancel()
     await asyncio.gather(removal, return_exceptions=True)
@@ -308,21 +310,21 @@ async def test_a_removal_that_was_interrupted_leaves_no_gap(cast: Service) -> No
     assert await writing.recount(alice) == []
 
 
-async def test_a_build_whose_store_is_removed_begins_again(cast: Service) -> None:
+async def test_a_build_whose_store_is_removed_starts_again(cast: Service) -> None:
     alice = cast.alice
     sweeps = await _lapsed(cast, [make.post(text=f"note {n}") for n in range(70)])
     await alice.set_plan("pro")
     await alice.save_all([make.post(text=f"new {n}") for n in range(70)])
-    told: list[int] = []
+    reports: list[int] = []
 
     async def remove(done: int, _total: int) -> None:
-        told.append(done)
-        if len(told) == 1:
+        reports.append(done)
+        if len(reports) == 1:
             await alice.set_plan("free")
             cast.clock.now += 31 * DAY
-            await sweeps.remove_outlived()
+            await sweeps.remove_expired()
             cast.clock.now += 31 * DAY
-            await sweeps.remove_outlived()
+            await sweeps.remove_expired()
             await alice.set_plan("pro")
 
     await VectorBuilds(cast.database, MODELS, cast.clock).build(alice.account_id, remove)
@@ -332,14 +334,14 @@ async def test_a_build_whose_store_is_removed_begins_again(cast: Service) -> Non
     assert await writing.recount(alice) == []
 
 
-async def test_a_store_made_again_is_not_answered_from_memory(cast: Service) -> None:
+async def test_a_store_created_again_is_not_served_from_the_cache(cast: Service) -> None:
     alice = cast.alice
     posts = [make.post(text="Our kitten sleeps."), make.post(text="Interest rates rise.")]
     await alice.save_all(posts)
     await alice.embed()
     await alice.ids(vector_search_term="pets")
     sweeps = await _lapsed(cast, posts)
-    await sweeps.remove_outlived()
+    await sweeps.remove_expired()
     changed = {**posts[1], "tweet_details": {"text": "A puppy and a hamster are lovely pets."}}
     await alice.save_all([changed, make.post(text="Dogs and cats as pets")])
     await alice.set_plan("pro")

@@ -1,4 +1,4 @@
-"""Which account called which version last: right, and at no cost to a read."""
+"""The last use of each version is recorded, and reads do not become slower."""
 
 import pytest
 
@@ -21,7 +21,7 @@ async def _uses(database: Database) -> dict[int, tuple[str, int]]:
     return {account_id: (version, day) for account_id, version, day in rows}
 
 
-async def test_every_account_that_called_is_noted_with_the_day(cast: Service) -> None:
+async def test_every_calling_account_is_recorded_with_the_day(cast: Service) -> None:
     await cast.alice.get("/v1/bookmarks")
     await cast.bob.get("/v1/nowhere")
     await cast.nobody.get("/v1/bookmarks")
@@ -35,7 +35,7 @@ async def test_every_account_that_called_is_noted_with_the_day(cast: Service) ->
     }
 
 
-async def test_a_day_costs_an_account_one_write_however_often_it_calls(cast: Service) -> None:
+async def test_an_account_causes_one_write_per_day(cast: Service) -> None:
     await cast.alice.get("/v1/bookmarks")
     await cast.app.uses.flush()
     before = cast.database.generation()
@@ -47,7 +47,7 @@ async def test_a_day_costs_an_account_one_write_however_often_it_calls(cast: Ser
     assert cast.database.generation() == before
 
 
-async def test_a_read_writes_nothing_by_itself(cast: Service) -> None:
+async def test_a_read_does_not_write_to_the_database(cast: Service) -> None:
     before = cast.database.generation()
 
     await cast.alice.get("/v1/bookmarks")
@@ -56,7 +56,7 @@ async def test_a_read_writes_nothing_by_itself(cast: Service) -> None:
     assert await _uses(cast.database) == {}
 
 
-async def test_the_next_day_is_noted_and_an_older_one_changes_nothing(cast: Service) -> None:
+async def test_a_later_day_is_recorded_and_an_earlier_one_is_ignored(cast: Service) -> None:
     await cast.alice.get("/v1/bookmarks")
     await cast.app.uses.flush()
     cast.clock.now += DAY
@@ -69,7 +69,7 @@ async def test_the_next_day_is_noted_and_an_older_one_changes_nothing(cast: Serv
     assert await _uses(cast.database) == {cast.alice.account_id: ("v1", TODAY + 1)}
 
 
-async def test_noting_does_not_change_the_library(cast: Service, alice: Member) -> None:
+async def test_recording_a_use_does_not_change_the_etag(cast: Service, alice: Member) -> None:
     before = await alice.get("/v1/bookmarks")
     await cast.app.uses.flush()
 
@@ -78,7 +78,7 @@ async def test_noting_does_not_change_the_library(cast: Service, alice: Member) 
     assert after.headers["etag"] == before.headers["etag"]
 
 
-async def test_a_deleted_account_leaves_no_use(cast: Service) -> None:
+async def test_no_use_is_recorded_for_a_deleted_account(cast: Service) -> None:
     uses = VersionUse(VersionUseStore(cast.database), cast.clock)
     uses.note(12345, "v1")
 
@@ -87,7 +87,7 @@ async def test_a_deleted_account_leaves_no_use(cast: Service) -> None:
     assert await _uses(cast.database) == {}
 
 
-async def test_what_the_database_does_not_take_waits_for_the_next_time(cast: Service) -> None:
+async def test_uses_that_could_not_be_written_are_written_by_the_next_flush(cast: Service) -> None:
     service = app.build(Settings(), cast.database, cast.clock)
     await cast.alice.on(service).get("/v1/bookmarks")
     await cast.database.write(lambda t: t.run("ALTER TABLE version_use RENAME TO away", {}))
@@ -100,7 +100,7 @@ async def test_what_the_database_does_not_take_waits_for_the_next_time(cast: Ser
     assert cast.alice.account_id in await _uses(cast.database)
 
 
-async def test_a_call_of_a_tool_is_a_use_too(cast: Service) -> None:
+async def test_a_tool_call_is_recorded_as_a_use(cast: Service) -> None:
     await toolcalls.call(cast.bob, "list_labels")
     await cast.app.uses.flush()
 

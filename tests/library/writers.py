@@ -1,7 +1,7 @@
-"""Writes to one account in every way there is, as fast as it can, from many tasks at once.
+"""Writes to one account in every possible way, as fast as it can, from concurrent tasks.
 
-Run as `python -m tests.library.writers ACCOUNT_ID KEY SEED`, on the library that the environment
-names; prints how many answers of which status came.
+Run it as `python -m tests.library.writers ACCOUNT_ID KEY SEED` with the environment of the
+library. It prints the number of responses per status.
 """
 
 import asyncio
@@ -40,24 +40,24 @@ def client_of(database: Database, key: str) -> httpx.AsyncClient:
 
 
 class Writer:
-    """One of several at work on the same account; what it does next is a matter of chance."""
+    """One of several concurrent writers to the same account. Its operations are random."""
 
     def __init__(self, database: Database, account_id: int, key: str, seed: str) -> None:
         self._database = database
         self._account_id = account_id
         self._client = client_of(database, key)
         self._chance = random.Random(seed)  # noqa: S311 - a repeatable choice, not a secret
-        self._ways = (
+        self._operations = (
             *(self.change_labels, self.batch, self.mark, self.mark_one),
-            *(self.delete, self.restore, self.take_in, self.rename, self.merge, self.drop_label),
+            *(self.delete, self.restore, self.upsert, self.rename, self.merge, self.drop_label),
         )
         self.statuses: Counter[int] = Counter()
 
     async def write(self, count: int) -> None:
         for _ in range(count):
             weights = (6, 4, 3, 3, 2, 2, 3, 1, 1, 1)
-            (way,) = self._chance.choices(self._ways, weights)
-            await way()
+            (operation,) = self._chance.choices(self._operations, weights)
+            await operation()
 
     async def change_labels(self) -> None:
         op = self._chance.choice(["add", "add", "remove"])
@@ -83,7 +83,7 @@ class Writer:
     async def restore(self) -> None:
         await self._send("POST", f"/v1/bookmarks/{self._id()}/restore", {})
 
-    async def take_in(self) -> None:
+    async def upsert(self) -> None:
         account = await AccountStore(self._database).by_id(self._account_id, 202601)
         assert account
         records = [self._record(post_id) for post_id in self._ids()]
@@ -134,8 +134,10 @@ class Writer:
         return make.post(post_id=post_id, tags=tags, **self._flags())
 
 
-async def write_at_once(database: Database, account_id: int, key: str, seed: str) -> Counter[int]:
-    """Several tasks on one database; how often each status was answered."""
+async def write_concurrently(
+    database: Database, account_id: int, key: str, seed: str
+) -> Counter[int]:
+    """Writes from several tasks; returns the number of responses per status."""
     writers = [Writer(database, account_id, key, f"{seed}.{n}") for n in range(TASKS)]
     await asyncio.gather(*(writer.write(WRITES) for writer in writers))
     return sum((writer.statuses for writer in writers), Counter())
@@ -145,10 +147,10 @@ async def main(account_id: str, key: str, seed: str) -> None:
     logs.configure("error")
     database = await open_database(settings_from_environment())
     try:
-        statuses = await write_at_once(database, int(account_id), key, seed)
+        statuses = await write_concurrently(database, int(account_id), key, seed)
     finally:
         await database.close()
-    print(json.dumps(statuses))  # noqa: T201 - what it was started for
+    print(json.dumps(statuses))  # noqa: T201 - the parent process reads the output
 
 
 if __name__ == "__main__":

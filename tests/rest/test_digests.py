@@ -236,7 +236,7 @@ WRONG: list[tuple[Any, str]] = [
     ({"frequency": 1}, "frequency: must be a string, got '1'."),
     (
         {"time_zone": "Europe/Berln"},
-        f"{NO_ZONE} 'Europe/Berln'; the nearest is Europe/Berlin.",
+        f"{NO_ZONE} 'Europe/Berln'; the closest match is Europe/Berlin.",
     ),
     (
         {"time_zone": "../../etc/passwd"},

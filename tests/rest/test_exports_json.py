@@ -312,7 +312,7 @@ async def test_importing_it_gives_back_the_same_lists_to_the_byte(cast: Service)
     imported = Import(cast.database, cast.clock, await cast.bob.account(), print, tally)
     await imported.read(io.BytesIO(file), "export.json")
 
-    assert (tally.taken, tally.refused) == (10, 0)
+    assert (tally.imported, tally.refused) == (10, 0)
     assert await _answers(cast.bob) == await _answers(cast.alice)
     assert (await fetch(cast, await export(cast, cast.bob))).content == file
 

@@ -51,7 +51,7 @@ async def test_each_poll_makes_a_new_link(cast: Service) -> None:
 async def test_work_under_way_shows_its_progress(cast: Service) -> None:
     job = await begin(cast.alice, "pdf")
     store = JobStore(cast.database)
-    await store.hold(await claimed(cast), 3, 9, lease_s=60)
+    await store.renew_lease(await claimed(cast), 3, 9, lease_s=60)
 
     response = await cast.alice.client.get(f"/v1/exports/{job['job_id']}")
 
@@ -75,7 +75,7 @@ async def test_a_failed_export_says_why(cast: Service) -> None:
 
 async def test_a_try_that_is_to_be_repeated_is_no_failure(cast: Service) -> None:
     job = await begin(cast.alice)
-    await JobStore(cast.database).put_off(await claimed(cast), "Not now.", pause_s=60)
+    await JobStore(cast.database).postpone(await claimed(cast), "Not now.", pause_s=60)
 
     shown = await poll(cast.alice, job)
 
@@ -106,7 +106,7 @@ async def test_what_ended_a_month_ago_is_forgotten(cast: Service, tmp_path: Any)
     jobs = ExportJobs(cast.database, Files(Settings(data_dir=tmp_path)), cast.clock, tmp_path)
 
     await jobs.expire()
-    await jobs.forget()
+    await jobs.delete_old_jobs()
 
     gone = await cast.alice.client.get(f"/v1/exports/{job['job_id']}")
     assert gone.status_code == 404

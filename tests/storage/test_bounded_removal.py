@@ -1,4 +1,4 @@
-"""A sweep removes no more at once than it says, whatever plan PostgreSQL makes of it."""
+"""A sweep removes no more rows than its limit, whatever plan PostgreSQL chooses."""
 
 import pytest
 
@@ -9,8 +9,8 @@ from tests.support.working import new_account
 
 pytestmark = pytest.mark.anyio
 
-# Then only plans are left that ask for the rows to be removed again and again.
-PLANNED_BADLY = ("hashjoin", "mergejoin", "hashagg", "sort", "material", "memoize")
+# Without these, only plans are left that evaluate the subquery repeatedly.
+DISABLED_PLANS = ("hashjoin", "mergejoin", "hashagg", "sort", "material", "memoize")
 FILL = {
     "idempotency": (
         "INSERT INTO idempotency (account_id, idempotency_key, fingerprint, status, headers, body,"
@@ -26,7 +26,9 @@ FILL = {
 @pytest.mark.parametrize(
     ("table", "statement"), [("idempotency", "forget_old"), ("trash", "empty")]
 )
-async def test_a_limit_holds(postgres: ThrowawayPostgres, table: str, statement: str) -> None:
+async def test_a_removal_keeps_its_limit(
+    postgres: ThrowawayPostgres, table: str, statement: str
+) -> None:
     async with databases.fresh_postgres(postgres) as database:
         account_id = await new_account(database)
         assert await removed(database, account_id, table, statement) == ["00", "01"]
@@ -37,7 +39,7 @@ async def removed(database: Database, account_id: int, table: str, statement: st
         for at in range(40):
             values = {"account_id": account_id, "name": f"{at:02}", "at": at}
             await transaction.run(FILL[table], values)
-        for part in PLANNED_BADLY:
+        for part in DISABLED_PLANS:
             await transaction.run(f"SET LOCAL enable_{part} = off", {})
         values = {"account_id": account_id, "before": 1_000, "most": 2}
         rows = await transaction.rows(database.queries(table)[statement], values)

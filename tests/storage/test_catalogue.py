@@ -1,7 +1,7 @@
-"""Reads both catalogues: the account leads every key and index of a library table.
+"""In both schemas, every key and index of a library table starts with the account.
 
-On SQLite a key may also be `place`, an integer that holds the account in its high bits; that is
-the rowid of `content` and of the full-text table `keyword`.
+On SQLite a key can also be `place`, an integer with the account in its high bits. It is the rowid
+of `content` and of the full-text table `keyword`.
 """
 
 from collections.abc import AsyncIterator, Iterator
@@ -18,7 +18,7 @@ from tests.support.postgres import ThrowawayPostgres
 pytestmark = pytest.mark.anyio
 
 CONTROL = {"person", "secret", "schema_migration"}
-# SQLite's own: hands out the account's number that stands in `place`.
+# Only on SQLite: assigns the local number of an account that is part of `place`.
 SQLITE_CONTROL = CONTROL | {"local_account", "sqlite_sequence"}
 LIBRARY = {
     "library",
@@ -40,10 +40,10 @@ LIBRARY = {
     "digest_preference",
     "job",
 }
-# Where SQLite keys by place, PostgreSQL has the two parts of it.
+# Where SQLite has a key on place, PostgreSQL has one on its two parts.
 PLACE = ["place"]
 PARTS_OF_PLACE = ["account_id", "number"]
-# The queue is one for all accounts; nobody but a worker that looks for a turn reads along it.
+# The job queue is shared by all accounts. Only workers that claim a job read this index.
 ACROSS_ACCOUNTS = {"job_turn"}
 
 POSTGRES_KEYS = """
@@ -101,7 +101,7 @@ async def postgres_connection(postgres: ThrowawayPostgres) -> AsyncIterator[Any]
 
 
 def sqlite_columns(connection: apsw.Connection) -> dict[str, list[str]]:
-    # A full-text table is listed once; the tables it is stored in are no names of ours.
+    # A full-text table is listed once, without its shadow tables.
     tables = connection.execute("SELECT name FROM pragma_table_list WHERE schema = 'main'")
     shadows = connection.execute("SELECT name FROM pragma_table_list WHERE type = 'shadow'")
     names = {name for (name,) in tables} - {name for (name,) in shadows}
@@ -132,27 +132,27 @@ def sqlite_keys(connection: apsw.Connection) -> list[Key]:
     return keys
 
 
-def is_led_by_the_account(key: Key) -> bool:
-    is_leading = key.columns[:1] == ["account_id"] or key.columns == PLACE
-    return is_leading or key.name in ACROSS_ACCOUNTS
+def starts_with_account(key: Key) -> bool:
+    is_first = key.columns[:1] == ["account_id"] or key.columns == PLACE
+    return is_first or key.name in ACROSS_ACCOUNTS
 
 
-def test_sqlite_has_the_tables_we_know_of(sqlite_file: apsw.Connection) -> None:
+def test_sqlite_has_the_expected_tables(sqlite_file: apsw.Connection) -> None:
     assert sqlite_columns(sqlite_file).keys() == LIBRARY | SQLITE_CONTROL - {"sqlite_sequence"}
 
 
-def test_the_account_leads_every_key_of_sqlite(sqlite_file: apsw.Connection) -> None:
+def test_every_key_of_sqlite_starts_with_the_account(sqlite_file: apsw.Connection) -> None:
     keys = [key for key in sqlite_keys(sqlite_file) if key.table in LIBRARY - {"keyword"}]
 
-    assert [key for key in keys if not is_led_by_the_account(key)] == []
+    assert [key for key in keys if not starts_with_account(key)] == []
     assert {key.table for key in keys} == LIBRARY - {"keyword"}
 
 
-def test_only_content_and_words_are_keyed_by_place(sqlite_file: apsw.Connection) -> None:
+def test_only_content_and_keyword_have_place_as_key(sqlite_file: apsw.Connection) -> None:
     by_place = {key.table for key in sqlite_keys(sqlite_file) if key.columns == PLACE}
 
     assert by_place == {"content"}
-    # A full-text table has no key but its rowid, which we set: the place.
+    # The only key of a full-text table is its rowid, which is the place.
     assert [key.columns for key in sqlite_keys(sqlite_file) if key.table == "keyword"] == [[]]
 
 
@@ -163,18 +163,18 @@ def test_no_two_accounts_share_a_place() -> None:
     assert place_of(1 << 22) < 1 << 63
 
 
-async def test_postgres_has_the_tables_we_know_of(postgres_connection: Any) -> None:
+async def test_postgres_has_the_expected_tables(postgres_connection: Any) -> None:
     columns = dict(await postgres_connection.fetch(POSTGRES_COLUMNS))
 
     assert columns.keys() == LIBRARY | CONTROL
 
 
-async def test_the_account_leads_every_key_of_postgres(postgres_connection: Any) -> None:
+async def test_every_key_of_postgres_starts_with_the_account(postgres_connection: Any) -> None:
     rows = await postgres_connection.fetch(POSTGRES_KEYS)
     rows += await postgres_connection.fetch(POSTGRES_CONSTRAINTS)
     keys = [Key(*row) for row in rows if row[0] in LIBRARY]
 
-    assert [key for key in keys if not is_led_by_the_account(key)] == []
+    assert [key for key in keys if not starts_with_account(key)] == []
     assert {key.table for key in keys} == LIBRARY
 
 
@@ -188,7 +188,7 @@ async def test_both_databases_have_the_same_columns(
         for table, columns in sqlite_columns(sqlite_file).items()
         if table != "local_account"
     }
-    # The full-text table's key is its rowid, the place, which no catalogue lists.
+    # The key of the full-text table is its rowid, which SQLite does not list.
     in_sqlite["keyword"] = [*PARTS_OF_PLACE, "words"]
 
     in_postgres = dict(await postgres_connection.fetch(POSTGRES_COLUMNS))
@@ -211,6 +211,6 @@ async def test_both_databases_have_the_same_indexes(
         if key.table in LIBRARY and not key.name.endswith("_pkey")
     }
 
-    # The words have an index of their own on PostgreSQL; on SQLite the table is one.
+    # On SQLite the full-text table itself is the index of the words.
     assert in_postgres.pop("keyword_words") == ["account_id", "words"]
     assert in_sqlite == in_postgres

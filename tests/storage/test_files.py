@@ -1,4 +1,4 @@
-"""Files in a folder and on a real S3 server: whole or not at all, and a sentence when away."""
+"""Files in a folder and on a real S3 server, and the errors when these are unavailable."""
 
 import asyncio
 import os
@@ -30,7 +30,7 @@ async def content(files: Files, name: str, first: int, end: int) -> bytes:
     return b"".join([chunk async for chunk in opened.chunks])
 
 
-async def test_a_file_comes_back_whole_and_in_parts(files: Files, tmp_path: Path) -> None:
+async def test_a_file_can_be_read_completely_and_in_ranges(files: Files, tmp_path: Path) -> None:
     source = tmp_path / "source"
     source.write_bytes(LARGE)
 
@@ -42,20 +42,20 @@ async def test_a_file_comes_back_whole_and_in_parts(files: Files, tmp_path: Path
     assert await content(files, "exports/7/large", 3, 5) == LARGE[3:5]
 
 
-async def test_what_is_not_there_is_none(files: Files) -> None:
+async def test_a_missing_file_is_none(files: Files) -> None:
     assert await files.size("exports/none") is None
     assert await files.open("exports/none", 0, 1) is None
     await files.delete("exports/none")
 
 
-async def test_the_first_of_a_name_stays(files: Files) -> None:
+async def test_put_new_does_not_overwrite_a_file(files: Files) -> None:
     name = f"mark-{os.urandom(4).hex()}"
 
     assert await files.put_new(name, b"first") == b"first"
     assert await files.put_new(name, b"second") == b"first"
 
 
-async def test_a_folder_s_files_go_together(files: Files) -> None:
+async def test_the_files_of_a_folder_are_deleted_together(files: Files) -> None:
     for name in ("exports/8/a", "exports/8/b", "exports/88/c"):
         await files.put(name, b"x")
 
@@ -66,7 +66,7 @@ async def test_a_folder_s_files_go_together(files: Files) -> None:
     assert await files.size("exports/88/c") == 1
 
 
-async def test_what_a_killed_writer_left_goes_with_its_folder(tmp_path: Path) -> None:
+async def test_incomplete_files_are_deleted_with_their_folder(tmp_path: Path) -> None:
     files = Files(Settings(data_dir=tmp_path))
     await files.put("exports/9/whole", b"x")
     (tmp_path / "files" / "exports" / "9" / "half#1").write_bytes(b"x")
@@ -76,7 +76,7 @@ async def test_what_a_killed_writer_left_goes_with_its_folder(tmp_path: Path) ->
     assert list((tmp_path / "files" / "exports" / "9").iterdir()) == []
 
 
-async def test_a_shared_path_is_used_as_it_is_named(tmp_path: Path) -> None:
+async def test_a_files_url_names_the_folder(tmp_path: Path) -> None:
     shared = tmp_path / "a shared place"
     files = Files(Settings(data_dir=tmp_path, files_url=shared.as_uri()))
 
@@ -86,7 +86,7 @@ async def test_a_shared_path_is_used_as_it_is_named(tmp_path: Path) -> None:
     assert not (tmp_path / "files").exists()
 
 
-async def test_a_wrong_secret_is_told_as_a_store_that_cannot_be_reached(
+async def test_a_wrong_secret_is_reported_as_unreachable_storage(
     s3: dict[str, Any],
 ) -> None:
     files = Files(Settings(**{**s3, "files_s3_secret": "wrong"}))
@@ -98,14 +98,14 @@ async def test_a_wrong_secret_is_told_as_a_store_that_cannot_be_reached(
     assert "403" in str(refused.value.__cause__)
 
 
-async def test_a_store_that_is_away_is_told(s3: dict[str, Any]) -> None:
+async def test_unreachable_storage_is_reported(s3: dict[str, Any]) -> None:
     files = Files(Settings(**{**s3, "files_s3_endpoint": "http://127.0.0.1:9"}))
 
     with pytest.raises(Refusal, match="cannot be reached"):
         await files.size("exports/x")
 
 
-async def test_a_slow_reader_gets_the_whole_of_a_file(s3: dict[str, Any]) -> None:
+async def test_a_slow_reader_gets_the_complete_file(s3: dict[str, Any]) -> None:
     await Files(Settings(**s3)).put("exports/slow", LARGE)
     opened = await Files(Settings(**s3), silence_s=1.0).open("exports/slow", 0, len(LARGE))
     assert opened is not None
@@ -113,17 +113,17 @@ async def test_a_slow_reader_gets_the_whole_of_a_file(s3: dict[str, Any]) -> Non
     read = 0
     async for chunk in opened.chunks:
         read += len(chunk)
-        # Longer in all than the store may be silent.
+        # In total longer than the storage may be silent.
         await asyncio.sleep(0.06)
 
     assert read == len(LARGE)
 
 
-async def test_a_store_that_falls_silent_is_told() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as mute:
+async def test_silent_storage_is_reported() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
         settings = Settings(
             files_url="s3://shelf",
-            files_s3_endpoint=f"http://127.0.0.1:{mute.getsockname()[1]}",
+            files_s3_endpoint=f"http://127.0.0.1:{silent.getsockname()[1]}",
             files_s3_key_id="bower",
             files_s3_secret="s",
         )
@@ -132,7 +132,7 @@ async def test_a_store_that_falls_silent_is_told() -> None:
                 await Files(settings, silence_s=0.2).size("exports/x")
 
 
-async def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+async def test_a_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
     (tmp_path / "files").write_text("in the way")
     files = Files(Settings(data_dir=tmp_path))
 
@@ -140,5 +140,5 @@ async def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
         await files.put("exports/x", b"x")
 
     assert str(tmp_path) not in str(refused.value)
-    # For the log and for operators.
+    # Only the log has the path.
     assert str(tmp_path / "files") in str(refused.value.__cause__)

@@ -1,4 +1,4 @@
-"""The number that tells whether a SQLite library was written to."""
+"""The generation: a number that changes with every write to a SQLite library."""
 
 from pathlib import Path
 
@@ -15,12 +15,12 @@ pytestmark = pytest.mark.anyio
 
 
 def opened(folder: Path) -> Generation:
-    # The mapping outlives the file it was made from.
+    # The memory mapping stays valid after the file is closed.
     with (folder / "write.lock").open("a+b") as file:
         return Generation(file)
 
 
-def test_it_is_unsettled_while_somebody_writes_and_higher_afterwards(tmp_path: Path) -> None:
+def test_it_is_unknown_during_a_write_and_higher_afterwards(tmp_path: Path) -> None:
     generation = opened(tmp_path)
     before = generation.settled()
 
@@ -42,7 +42,7 @@ def test_every_process_sees_the_same_number(tmp_path: Path) -> None:
     assert other.settled() == mine.settled()
 
 
-def test_a_writer_that_died_leaves_it_unsettled_until_the_next_write(tmp_path: Path) -> None:
+def test_after_a_killed_writer_it_is_unknown_until_the_next_write(tmp_path: Path) -> None:
     opened(tmp_path).begin()
     generation = opened(tmp_path)
     assert generation.settled() is None
@@ -53,7 +53,7 @@ def test_a_writer_that_died_leaves_it_unsettled_until_the_next_write(tmp_path: P
     assert generation.settled() is not None
 
 
-async def test_a_write_raises_it_and_a_read_does_not(sqlite: Database) -> None:
+async def test_a_write_changes_it_and_a_read_does_not(sqlite: Database) -> None:
     async def nothing(_: Transaction) -> None:
         pass
 
@@ -66,7 +66,7 @@ async def test_a_write_raises_it_and_a_read_does_not(sqlite: Database) -> None:
     assert sqlite.generation() != before
 
 
-async def test_what_another_process_commits_is_seen_at_the_next_call(
+async def test_a_commit_of_another_process_is_seen_by_the_next_request(
     sqlite: Database, tmp_path: Path
 ) -> None:
     cast = await service.build(sqlite)
@@ -79,12 +79,12 @@ async def test_what_another_process_commits_is_seen_at_the_next_call(
     await other.close()
 
 
-async def test_nothing_is_remembered_while_somebody_writes(
+async def test_nothing_is_served_from_the_cache_during_a_write(
     sqlite: Database, tmp_path: Path
 ) -> None:
     cast = await service.build(sqlite)
     assert (await cast.alice.get("/v1/bookmarks/count")).status_code == 200
-    # As a writer leaves it that is killed behind its commit.
+    # The state after a writer was killed right after its commit.
     opened(tmp_path).begin()
     shell = apsw.Connection(str(tmp_path / "bowerbird.db"))
     shell.execute("UPDATE api_key SET revoked_at = 1")

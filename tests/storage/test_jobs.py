@@ -1,4 +1,4 @@
-"""The queue itself: what is added, whose turn it is, and what an operator can do about it."""
+"""The job queue: adding, claiming, retrying, cancelling and deleting jobs."""
 
 import pytest
 
@@ -18,7 +18,7 @@ async def claimed(database: Database, lease_s: float = 60) -> Job:
     return job
 
 
-async def test_the_same_is_not_added_twice_while_it_is_unfinished(database: Database) -> None:
+async def test_a_job_is_not_added_twice_while_it_is_unfinished(database: Database) -> None:
     account_id = await new_account(database)
     first = await add(database, account_id, unique="version 7")
 
@@ -28,7 +28,7 @@ async def test_the_same_is_not_added_twice_while_it_is_unfinished(database: Data
     assert await add(database, await new_account(database), unique="version 7") != first
 
 
-async def test_the_same_is_added_again_once_it_has_ended(database: Database) -> None:
+async def test_a_job_can_be_added_again_once_it_has_ended(database: Database) -> None:
     account_id = await new_account(database)
     first = await add(database, account_id, unique="version 7")
     job = await claimed(database)
@@ -43,30 +43,30 @@ async def test_jobs_without_a_unique_text_are_all_added(database: Database) -> N
     assert await add(database, account_id) != await add(database, account_id)
 
 
-async def test_nothing_is_added_to_an_account_that_is_gone(database: Database) -> None:
-    with pytest.raises(Refusal, match="The account was deleted meanwhile"):
+async def test_no_job_is_added_for_a_deleted_account(database: Database) -> None:
+    with pytest.raises(Refusal, match="The account has been deleted"):
         await add(database, 77)
 
 
-async def test_whoever_lost_a_job_changes_nothing_of_it(database: Database) -> None:
+async def test_a_worker_that_lost_a_job_cannot_change_it(database: Database) -> None:
     account_id = await new_account(database)
     job_id = await add(database, account_id)
     store = JobStore(database)
     lost = await claimed(database, lease_s=0)
-    held = await claimed(database)
+    holding = await claimed(database)
 
-    assert not await store.hold(lost, 1, 2, lease_s=60)
+    assert not await store.renew_lease(lost, 1, 2, lease_s=60)
     assert not await store.complete(lost, b'"lost"', total=2, now=1, expires_at=None)
-    assert not await store.put_off(lost, "no", pause_s=0)
-    assert not await store.give_back(lost)
+    assert not await store.postpone(lost, "no", pause_s=0)
+    assert not await store.release(lost)
     assert not await store.fail(lost, "no", now=1)
-    assert await store.complete(held, b'"held"', total=2, now=1, expires_at=None)
+    assert await store.complete(holding, b'"holding"', total=2, now=1, expires_at=None)
 
     job = await shown(database, account_id, job_id)
-    assert (job.state, job.result) == ("completed", b'"held"')
+    assert (job.state, job.result) == ("completed", b'"holding"')
 
 
-async def test_a_failed_job_is_retried_from_the_beginning(database: Database) -> None:
+async def test_a_failed_job_is_retried_with_all_attempts(database: Database) -> None:
     account_id = await new_account(database)
     job_id = await add(database, account_id)
     store = JobStore(database)
@@ -80,7 +80,9 @@ async def test_a_failed_job_is_retried_from_the_beginning(database: Database) ->
     assert (await claimed(database)).job_id == job_id
 
 
-async def test_a_failed_job_is_not_retried_beside_its_like(database: Database) -> None:
+async def test_a_failed_job_is_not_retried_while_the_same_job_is_unfinished(
+    database: Database,
+) -> None:
     account_id = await new_account(database)
     first = await add(database, account_id, unique="version 7")
     store = JobStore(database)
@@ -90,7 +92,7 @@ async def test_a_failed_job_is_not_retried_beside_its_like(database: Database) -
     assert not await store.retry(account_id, first)
 
 
-async def test_only_what_is_unfinished_is_cancelled(database: Database) -> None:
+async def test_only_an_unfinished_job_can_be_cancelled(database: Database) -> None:
     account_id = await new_account(database)
     job_id = await add(database, account_id)
     store = JobStore(database)
@@ -107,7 +109,7 @@ async def test_a_job_of_another_account_is_not_found(database: Database) -> None
     assert await JobStore(database).one(await new_account(database), job_id) is None
 
 
-async def test_old_jobs_are_forgotten_account_by_account(database: Database) -> None:
+async def test_old_jobs_are_deleted_per_account(database: Database) -> None:
     store = JobStore(database)
     account_id, other = await new_account(database), await new_account(database)
     for at in (1, 2, 9):
@@ -116,13 +118,13 @@ async def test_old_jobs_are_forgotten_account_by_account(database: Database) -> 
     await add(database, other)
 
     assert await store.accounts_with_old(before=5, limit=10) == [account_id]
-    assert await store.forget_old(account_id, before=5, most=1) == 1
-    assert await store.forget_old(account_id, before=5, most=9) == 1
+    assert await store.delete_old(account_id, before=5, limit=1) == 1
+    assert await store.delete_old(account_id, before=5, limit=9) == 1
     assert await store.accounts_with_old(before=5, limit=10) == []
     assert len(await store.latest(10)) == 2
 
 
-async def test_a_result_s_time_ends(database: Database) -> None:
+async def test_a_completed_job_expires(database: Database) -> None:
     account_id = await new_account(database)
     job_id = await add(database, account_id)
     store = JobStore(database)
@@ -155,7 +157,9 @@ async def test_jobs_are_counted_by_kind_and_state(database: Database) -> None:
     assert abs(counts[0].oldest_at - system_clock()) < 60 * MICROSECONDS
 
 
-async def test_a_thousand_jobs_of_an_account_delay_no_other(database: Database) -> None:
+async def test_a_thousand_jobs_of_an_account_do_not_delay_another_account(
+    database: Database,
+) -> None:
     many, one = await new_account(database), await new_account(database)
     for _ in range(1_000):
         await add(database, many)

@@ -1,4 +1,4 @@
-"""A database comes to this release's schema in steps, once, whoever asks and however many do."""
+"""Migrations: every step is applied once, also by concurrent processes."""
 
 import asyncio
 import os
@@ -60,14 +60,14 @@ def sqlite_shape(folder: Path) -> list[Any]:
     return shape
 
 
-def asked_of_sqlite(file: Path, sql: str) -> list[Any]:
+def query_sqlite(file: Path, sql: str) -> list[Any]:
     connection = apsw.Connection(str(file))
     rows = connection.execute(sql).fetchall()
     connection.close()
     return rows
 
 
-async def asked_of_postgres(url: str, sql: str) -> list[Any]:
+async def query_postgres(url: str, sql: str) -> list[Any]:
     connection = await asyncpg.connect(url)
     rows = [tuple(row) for row in await connection.fetch(sql)]
     await connection.close()
@@ -92,31 +92,31 @@ async def test_a_fresh_postgres_equals_one_migrated_step_by_step(
             await postgres_schema.migrate(stepwise, steps[:end])
         await postgres_schema.migrate(fresh, steps)
 
-        shape = await asked_of_postgres(stepwise, POSTGRES_SHAPE)
-        assert shape == await asked_of_postgres(fresh, POSTGRES_SHAPE)
+        shape = await query_postgres(stepwise, POSTGRES_SHAPE)
+        assert shape == await query_postgres(fresh, POSTGRES_SHAPE)
         assert ("column", "label", "colour") in [row[:3] for row in shape]
 
 
-def test_sqlite_keeps_its_data_and_a_copy_from_before(tmp_path: Path) -> None:
+def test_a_sqlite_migration_keeps_the_data_and_a_copy_of_the_old_file(tmp_path: Path) -> None:
     sqlite_schema.prepare(tmp_path)
-    asked_of_sqlite(tmp_path / FILE_NAME, INSERT_LABEL)
+    query_sqlite(tmp_path / FILE_NAME, INSERT_LABEL)
 
     sqlite_schema.prepare(tmp_path, later_steps("sqlite"))
 
     labels = "SELECT name, colour FROM label"
-    assert asked_of_sqlite(tmp_path / FILE_NAME, labels) == [("old", "grey")]
+    assert query_sqlite(tmp_path / FILE_NAME, labels) == [("old", "grey")]
     copy = tmp_path / f"before-migration-{last_of('sqlite'):04d}.db"
-    assert asked_of_sqlite(copy, "SELECT name FROM label") == [("old",)]
-    assert asked_of_sqlite(copy, "PRAGMA integrity_check") == [("ok",)]
+    assert query_sqlite(copy, "SELECT name FROM label") == [("old",)]
+    assert query_sqlite(copy, "PRAGMA integrity_check") == [("ok",)]
 
 
-async def test_postgres_keeps_its_data(postgres: ThrowawayPostgres) -> None:
+async def test_a_postgres_migration_keeps_the_data(postgres: ThrowawayPostgres) -> None:
     with postgres.fresh_database("migrated") as url:
-        await asked_of_postgres(url, INSERT_LABEL)
+        await query_postgres(url, INSERT_LABEL)
 
         await postgres_schema.migrate(url, later_steps("postgres"))
 
-        assert await asked_of_postgres(url, "SELECT name, colour FROM label") == [("old", "grey")]
+        assert await query_postgres(url, "SELECT name, colour FROM label") == [("old", "grey")]
 
 
 @pytest.mark.parametrize("released", range(1, last_of("sqlite")))
@@ -124,27 +124,27 @@ def test_a_sqlite_library_of_an_earlier_release_keeps_its_data(
     tmp_path: Path, released: int
 ) -> None:
     sqlite_schema.prepare(tmp_path / "old", migrations.available("sqlite")[:released])
-    asked_of_sqlite(tmp_path / "old" / FILE_NAME, INSERT_LABEL)
+    query_sqlite(tmp_path / "old" / FILE_NAME, INSERT_LABEL)
     sqlite_schema.prepare(tmp_path / "old")
     sqlite_schema.prepare(tmp_path / "fresh")
 
     labels = "SELECT name FROM label"
-    assert asked_of_sqlite(tmp_path / "old" / FILE_NAME, labels) == [("old",)]
+    assert query_sqlite(tmp_path / "old" / FILE_NAME, labels) == [("old",)]
     assert sqlite_shape(tmp_path / "old") == sqlite_shape(tmp_path / "fresh")
 
 
 @pytest.mark.parametrize("released", range(1, last_of("postgres")))
-async def test_a_postgres_of_an_earlier_release_keeps_its_data(
+async def test_a_postgres_database_of_an_earlier_release_keeps_its_data(
     postgres: ThrowawayPostgres, released: int
 ) -> None:
     with postgres.fresh_database() as old, postgres.fresh_database("migrated") as fresh:
         await postgres_schema.migrate(old, migrations.available("postgres")[:released])
-        await asked_of_postgres(old, INSERT_LABEL)
+        await query_postgres(old, INSERT_LABEL)
         await postgres_schema.migrate(old)
 
-        assert await asked_of_postgres(old, "SELECT name FROM label") == [("old",)]
-        shape = await asked_of_postgres(old, POSTGRES_SHAPE)
-        assert shape == await asked_of_postgres(fresh, POSTGRES_SHAPE)
+        assert await query_postgres(old, "SELECT name FROM label") == [("old",)]
+        shape = await query_postgres(old, POSTGRES_SHAPE)
+        assert shape == await query_postgres(fresh, POSTGRES_SHAPE)
 
 
 def test_a_fresh_library_needs_no_copy(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_a_fresh_library_needs_no_copy(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("before-migration-*"))
 
 
-def test_what_is_current_is_left_alone(tmp_path: Path) -> None:
+def test_a_current_library_is_not_migrated_again(tmp_path: Path) -> None:
     every_step = [step.name for step in migrations.available("sqlite")]
 
     assert sqlite_schema.prepare(tmp_path) == every_step
@@ -177,14 +177,14 @@ async def test_a_failing_step_leaves_postgres_at_the_step_before(
     postgres: ThrowawayPostgres,
 ) -> None:
     with postgres.fresh_database("migrated") as url:
-        before = await asked_of_postgres(url, POSTGRES_SHAPE)
+        before = await query_postgres(url, POSTGRES_SHAPE)
         failing = step(last_of("postgres") + 1, f"{ADD_COLUMN}; SELECT no_such()")
         steps = [*migrations.available("postgres"), failing]
 
         with pytest.raises(SchemaProblem, match="no_such"):
             await postgres_schema.migrate(url, steps)
 
-        assert await asked_of_postgres(url, POSTGRES_SHAPE) == before
+        assert await query_postgres(url, POSTGRES_SHAPE) == before
 
 
 @pytest.mark.parametrize("dialect", ["sqlite", "postgres"])
@@ -222,13 +222,13 @@ def test_a_newer_schema_is_refused_at_the_start(tmp_path: Path) -> None:
         sqlite_schema.prepare(tmp_path)
 
 
-def test_every_file_says_whether_the_release_before_can_go_on() -> None:
+def test_every_file_declares_whether_it_is_compatible_with_the_previous_release() -> None:
     for dialect in ("sqlite", "postgres"):
         assert all("-- compatible: " in known.sql for known in migrations.available(dialect))
 
 
-def start_at_once(environment: dict[str, str], count: int = 4) -> list[tuple[int, str]]:
-    """Runs `bowerbird migrate` in several processes; returns their ends and what they say."""
+def migrate_concurrently(environment: dict[str, str], count: int = 4) -> list[tuple[int, str]]:
+    """Runs `bowerbird migrate` in several processes; returns their exit codes and outputs."""
     processes = [
         subprocess.Popen(
             [sys.executable, "-m", "bowerbird", "migrate"],
@@ -242,19 +242,21 @@ def start_at_once(environment: dict[str, str], count: int = 4) -> list[tuple[int
     return [(process.wait(), process.communicate()[0]) for process in processes]
 
 
-def test_many_processes_migrate_one_empty_folder_once(tmp_path: Path) -> None:
-    ends = start_at_once({"BOWERBIRD_DATA_DIR": str(tmp_path)})
+def test_concurrent_processes_migrate_an_empty_folder_once(tmp_path: Path) -> None:
+    results = migrate_concurrently({"BOWERBIRD_DATA_DIR": str(tmp_path)})
 
-    assert [code for code, _ in ends] == [0] * 4, ends
-    assert "".join(said for _, said in ends).count("applied 0001_library.sql") == 1
+    assert [code for code, _ in results] == [0] * 4, results
+    assert "".join(output for _, output in results).count("applied 0001_library.sql") == 1
 
 
-def test_many_processes_migrate_one_empty_postgres_once(postgres: ThrowawayPostgres) -> None:
+def test_concurrent_processes_migrate_an_empty_postgres_database_once(
+    postgres: ThrowawayPostgres,
+) -> None:
     with postgres.fresh_database() as url:
-        ends = start_at_once({"BOWERBIRD_DATABASE_URL": url})
+        results = migrate_concurrently({"BOWERBIRD_DATABASE_URL": url})
 
-    assert [code for code, _ in ends] == [0] * 4, ends
-    assert "".join(said for _, said in ends).count("applied 0001_library.sql") == 1
+    assert [code for code, _ in results] == [0] * 4, results
+    assert "".join(output for _, output in results).count("applied 0001_library.sql") == 1
 
 
 def test_a_folder_in_use_is_not_migrated(tmp_path: Path) -> None:
@@ -284,7 +286,7 @@ async def test_an_open_library_is_in_use_until_it_is_closed(tmp_path: Path) -> N
     lock.close()
 
 
-async def test_an_open_library_is_not_migrated_under_its_reader(
+async def test_a_library_is_not_migrated_while_another_process_has_it_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sqlite_schema, "_TRIES", 1)
@@ -296,7 +298,7 @@ async def test_an_open_library_is_not_migrated_under_its_reader(
     await database.close()
 
 
-async def test_postgres_that_is_away_is_told_in_a_sentence(tmp_path: Path) -> None:
+async def test_an_unreachable_postgres_is_reported(tmp_path: Path) -> None:
     url = f"postgresql://postgres@/none?host={tmp_path}"
 
     with pytest.raises(SchemaProblem, match="PostgreSQL cannot be reached"):
@@ -305,36 +307,34 @@ async def test_postgres_that_is_away_is_told_in_a_sentence(tmp_path: Path) -> No
         await postgres_schema.require_ready(url)
 
 
-async def test_a_user_who_may_not_migrate_is_told_in_a_sentence(
+async def test_missing_permissions_for_a_migration_are_reported(
     postgres: ThrowawayPostgres,
 ) -> None:
     with postgres.fresh_database() as url:
-        await asked_of_postgres(url, "CREATE ROLE reader LOGIN")
+        await query_postgres(url, "CREATE ROLE reader LOGIN")
         try:
             with pytest.raises(SchemaProblem, match="PostgreSQL refused: permission denied"):
                 await postgres_schema.migrate(url.replace("postgres@", "reader@"))
         finally:
-            await asked_of_postgres(url, "DROP ROLE reader")
+            await query_postgres(url, "DROP ROLE reader")
 
 
 @pytest.mark.parametrize(
     ("kind", "advice"),
     [
         (apsw.CorruptError, "Restore a backup."),
-        (apsw.FullError, "Free space on the disk."),
-        (apsw.BusyError, "Another program holds the file; end that first."),
+        (apsw.FullError, "Free some disk space."),
+        (apsw.BusyError, "Another program has locked the file. Stop it first."),
         (
             apsw.CantOpenError,
-            "Allow this user to read and write the folder and its files.",
+            "Check that this user can read and write the folder and its files.",
         ),
         (apsw.SQLError, ""),
     ],
 )
-def test_a_file_that_cannot_be_used_is_told_with_what_helps(
-    kind: type[apsw.Error], advice: str
-) -> None:
-    with pytest.raises(SchemaProblem) as told, explained(Path("data")):
+def test_an_unusable_file_is_reported_with_advice(kind: type[apsw.Error], advice: str) -> None:
+    with pytest.raises(SchemaProblem) as problem, explained(Path("data")):
         raise kind("the reason")
 
-    said = f"The library in data cannot be opened: the reason. {advice}"
-    assert str(told.value) == said.rstrip()
+    expected = f"Cannot open the library in data: the reason. {advice}"
+    assert str(problem.value) == expected.rstrip()

@@ -1,4 +1,4 @@
-"""The named statements: alike on both databases, bound to an account, and portable."""
+"""The named statements: the same on both databases, limited to an account, and portable."""
 
 import re
 from importlib import resources
@@ -10,35 +10,35 @@ from bowerbird.storage import queries
 
 FOLDER = Path(str(resources.files("bowerbird.storage"))) / "sql"
 DIALECTS = ("sqlite", "postgres")
-# SQLite's short way to keyword hits; PostgreSQL needs none.
-SQLITE_ALONE = {"word_order"}
+# A faster way to keyword hits that only SQLite needs.
+SQLITE_ONLY = {"word_order"}
 NOT_A_LIBRARY_TABLE = {"person", "secret", "schema_migration", "json_each"}
-# What an operator asks across accounts: the list of accounts, and what belongs to none of them.
+# Statements for operators and sweeps, which concern all accounts or rows without an account.
 ACROSS_ACCOUNTS = {
     "every_account",
     "next_accounts",
-    "waiting",
-    "note_paid",
-    "outlived",
-    "outlived_condition",
+    "accounts_to_build",
+    "update_unpaid_since",
+    "expired",
+    "expired_condition",
     "renew_epochs",
     "callers_of_version",
-    "ownerless",
+    "libraries_without_person",
     "leftovers",
-    "mend_leftovers",
+    "delete_leftovers",
     "leftover_contents",
-    "mend_leftover_contents",
+    "delete_leftover_contents",
     "leftover_words",
-    "mend_leftover_words",
-    # The queue is one for all accounts; a worker reads no more of a job than whose turn it is.
+    "delete_leftover_words",
+    # The job queue is shared by all accounts.
     *("next_priority", "turns", "unfinished_of_kind", "due_to_expire", "accounts_with_old"),
-    # What an operator asks about jobs: which there are, how many, and whose one is.
+    # Operators list and count the jobs of all accounts.
     *("latest", "counts", "counts_unfinished", "owner"),
-    # Whose digest is due; tells nothing of it.
+    # Only finds the accounts that are due.
     "due_accounts",
-    # Work on the index as a whole; they read and write no account's posts.
-    "begin_merge_of_words",
-    "merge_words",
+    # They merge segments of the whole index, and read no posts.
+    "start_index_merge",
+    "continue_index_merge",
 }
 FILES = sorted(FOLDER.rglob("*.sql"))
 STATEMENTS = [
@@ -56,13 +56,13 @@ def names(dialect: str) -> dict[str, set[str]]:
 
 
 def test_both_databases_have_the_same_names() -> None:
-    in_sqlite = {stem: found for stem, found in names("sqlite").items() if stem not in SQLITE_ALONE}
+    in_sqlite = {stem: found for stem, found in names("sqlite").items() if stem not in SQLITE_ONLY}
 
     assert in_sqlite == names("postgres")
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_no_name_stands_in_the_shared_file_and_in_a_database_s_own(dialect: str) -> None:
+def test_no_name_is_both_in_the_shared_file_and_in_one_of_a_dialect(dialect: str) -> None:
     shared = {
         file.stem: set(queries.parse(file.read_text(encoding="utf-8")))
         for file in FOLDER.glob("*.sql")
@@ -74,14 +74,14 @@ def test_no_name_stands_in_the_shared_file_and_in_a_database_s_own(dialect: str)
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(FOLDER)))
-def test_no_name_stands_twice_in_a_file(file: Path) -> None:
+def test_no_name_is_twice_in_a_file(file: Path) -> None:
     found = re.findall(r"^-- name: (\w+)$", file.read_text(encoding="utf-8"), re.MULTILINE)
 
     assert len(found) == len(set(found))
 
 
 @pytest.mark.parametrize(("name", "sql"), STATEMENTS)
-def test_every_statement_names_the_account(name: str, sql: str) -> None:
+def test_every_statement_is_limited_to_an_account(name: str, sql: str) -> None:
     tables = set(re.findall(r"\b(?:FROM|JOIN|INTO|(?<!DO )UPDATE)\s+(\w+)", sql))
     if name in ACROSS_ACCOUNTS or not tables - NOT_A_LIBRARY_TABLE:
         return
@@ -90,22 +90,22 @@ def test_every_statement_names_the_account(name: str, sql: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "sql"), STATEMENTS)
-def test_every_statement_is_written_portably(name: str, sql: str) -> None:
+def test_every_statement_is_portable(name: str, sql: str) -> None:
     assert "::" not in sql, f"{name}: write CAST(x AS t)"
     assert not re.search(r"\bILIKE\b", sql, re.IGNORECASE), f"{name}: fold the text instead"
     assert not re.search(r"\bNOW\s*\(|CURRENT_TIME", sql, re.IGNORECASE), f"{name}: pass the time"
     assert not re.search(r"IS NULL OR", sql, re.IGNORECASE), f"{name}: compose the filter"
-    # To the end of the page at hand, never over pages that were read before.
+    # OFFSET may find the last row of a page, but must not skip earlier pages.
     assert not re.search(r"\bOFFSET\b(?! :limit - 1)", sql, re.IGNORECASE), f"{name}: page by keys"
 
 
-def test_only_known_statements_reach_across_accounts() -> None:
+def test_every_listed_exception_exists() -> None:
     known = {name for file in FILES for name in queries.parse(file.read_text(encoding="utf-8"))}
 
     assert known >= ACROSS_ACCOUNTS
 
 
-def test_parameters_become_numbers_in_the_order_of_their_first_use() -> None:
+def test_parameters_are_numbered_in_the_order_of_their_first_use() -> None:
     sql = "SELECT :b, :a, :b, CAST(:a AS text), 'x' FROM t WHERE c = :long_name"
 
     text, order = queries.numbered(sql)
@@ -114,7 +114,7 @@ def test_parameters_become_numbers_in_the_order_of_their_first_use() -> None:
     assert order == ("b", "a", "long_name")
 
 
-def test_comments_are_left_out_of_a_statement() -> None:
+def test_comments_are_removed_from_a_statement() -> None:
     parsed = queries.parse("-- name: one\n-- why\nSELECT 1\n\n-- name: two\nSELECT 2\n")
 
     assert parsed == {"one": "SELECT 1", "two": "SELECT 2"}

@@ -1,4 +1,4 @@
-"""Every list is read along an index, and in few statements."""
+"""Every list uses an index, and needs few statements."""
 
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
@@ -19,9 +19,9 @@ OTHER_ACCOUNTS = 20
 
 
 class Shape(NamedTuple):
-    """A list as it is asked for, and what the plan on each database must name."""
+    """The parameters of a list, and the index that the plan of each database must use."""
 
-    asked: dict[str, str]
+    parameters: dict[str, str]
     sqlite: str
     postgres: str
 
@@ -50,21 +50,21 @@ SHAPES = {
 
 
 class Watched:
-    """A database that notes what is read through it, and changes nothing."""
+    """A database that records its reads."""
 
     def __init__(self, inner: Database) -> None:
         self._inner = inner
-        self.asked: list[tuple[str, Values]] = []
+        self.reads: list[tuple[str, Values]] = []
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
     async def rows(self, sql: str, values: Values) -> Sequence[Row]:
-        self.asked.append((sql, values))
+        self.reads.append((sql, values))
         return await self._inner.rows(sql, values)
 
     async def slow_rows(self, sql: str, values: Values) -> Sequence[Row]:
-        self.asked.append((sql, values))
+        self.reads.append((sql, values))
         return await self._inner.slow_rows(sql, values)
 
 
@@ -72,13 +72,13 @@ class Library(NamedTuple):
     watched: Watched
     alice: Member
 
-    async def plan(self, explain: str, asked: dict[str, str]) -> str:
-        """The plans of all that a list reads beside the key."""
-        await self.alice.save()  # a new version, so that no total is remembered
-        self.watched.asked.clear()
-        await self.alice.listed(**asked)
+    async def plan(self, explain: str, parameters: dict[str, str]) -> str:
+        """The plans of all reads of a list, except the one of the key."""
+        await self.alice.save()  # a new version, so that no cached total is used
+        self.watched.reads.clear()
+        await self.alice.listed(**parameters)
         lines: list[str] = []
-        for sql, values in self.watched.asked[1:]:
+        for sql, values in self.watched.reads[1:]:
             rows = await self.watched.rows(f"{explain} {sql}", values)
             lines += [str(row[-1]) for row in rows]
         return "\n".join(lines)
@@ -121,7 +121,7 @@ async def filled(database: Database) -> Library:
 
 
 async def multiply(database: Database, account_id: int) -> None:
-    """The same library in many accounts, so that PostgreSQL's planner has something to weigh."""
+    """Copies the library to many accounts, so that PostgreSQL plans as for a large table."""
     tables = ("bookmark", "content", "keyword", "label", "bookmark_label")
 
     async def work(transaction: Transaction) -> None:
@@ -146,13 +146,13 @@ async def multiply(database: Database, account_id: int) -> None:
 
 
 @pytest.mark.parametrize("name", SHAPES)
-async def test_a_list_is_read_along_its_index_on_sqlite(sqlite_library: Library, name: str) -> None:
+async def test_a_list_uses_its_index_on_sqlite(sqlite_library: Library, name: str) -> None:
     shape = SHAPES[name]
 
-    plan = await sqlite_library.plan("EXPLAIN QUERY PLAN", shape.asked)
+    plan = await sqlite_library.plan("EXPLAIN QUERY PLAN", shape.parameters)
 
-    if "q" in shape.asked and "author" not in shape.asked:
-        # The short way is no statement of the watched database; its own test reads its plan.
+    if "q" in shape.parameters and "author" not in shape.parameters:
+        # The word order runs outside the recorded database; another test checks its plan.
         assert plan.startswith("SCAN wanted VIRTUAL TABLE")
         return
     assert shape.sqlite in plan
@@ -161,15 +161,13 @@ async def test_a_list_is_read_along_its_index_on_sqlite(sqlite_library: Library,
 
 
 @pytest.mark.parametrize("name", ["default", "everything", "archived too", "by date of posting"])
-async def test_a_list_in_the_order_of_an_index_is_not_sorted(
-    sqlite_library: Library, name: str
-) -> None:
-    plan = await sqlite_library.plan("EXPLAIN QUERY PLAN", SHAPES[name].asked)
+async def test_a_list_in_index_order_is_not_sorted(sqlite_library: Library, name: str) -> None:
+    plan = await sqlite_library.plan("EXPLAIN QUERY PLAN", SHAPES[name].parameters)
 
     assert "TEMP B-TREE" not in plan
 
 
-async def test_the_short_way_walks_the_words_alone(sqlite_library: Library) -> None:
+async def test_the_word_order_reads_only_the_word_index(sqlite_library: Library) -> None:
     account = await sqlite_library.alice.account()
     sql = sqlite_library.watched.queries("word_order")
     values = {"account_id": account.account_id, "place": 0, "place_end": 1, "wanted": '"a"'}
@@ -177,8 +175,8 @@ async def test_the_short_way_walks_the_words_alone(sqlite_library: Library) -> N
 
     plans = {}
     for name, text in sql.items():
-        asked = text.format(filters="NOT b.is_read AND NOT b.is_archived")
-        rows = await sqlite_library.watched.rows(f"EXPLAIN QUERY PLAN {asked}", values)
+        statement = text.format(filters="NOT b.is_read AND NOT b.is_archived")
+        rows = await sqlite_library.watched.rows(f"EXPLAIN QUERY PLAN {statement}", values)
         plans[name] = "\n".join(str(row[-1]) for row in rows)
 
     assert "COVERING INDEX bookmark_fresh" in plans.pop("order_of_all")
@@ -188,41 +186,39 @@ async def test_the_short_way_walks_the_words_alone(sqlite_library: Library) -> N
 
 
 @pytest.mark.parametrize("name", SHAPES)
-async def test_a_list_is_read_along_its_index_on_postgres(
-    postgres_library: Library, name: str
-) -> None:
+async def test_a_list_uses_its_index_on_postgres(postgres_library: Library, name: str) -> None:
     shape = SHAPES[name]
 
-    plan = await postgres_library.plan("EXPLAIN", shape.asked)
+    plan = await postgres_library.plan("EXPLAIN", shape.parameters)
 
     assert shape.postgres in plan
     assert "Seq Scan" not in plan
 
 
 @pytest.mark.parametrize("library", ["sqlite_library", "postgres_library"])
-async def test_the_common_requests_take_two_statements_at_most(
+async def test_common_requests_need_at_most_two_statements(
     request: pytest.FixtureRequest, library: str
 ) -> None:
     watched, alice = request.getfixturevalue(library)
     saved = await alice.save()
 
     for path in ("/v1/bookmarks", f"/v1/bookmarks/{saved['post_id']}"):
-        watched.asked.clear()
+        watched.reads.clear()
         response = await alice.get(path)
 
         assert response.status_code == 200
-        assert 1 <= len(watched.asked) <= 2, path
+        assert 1 <= len(watched.reads) <= 2, path
 
 
 @pytest.mark.parametrize("library", ["sqlite_library", "postgres_library"])
-async def test_a_count_and_a_repeated_answer_take_one_statement_at_most(
+async def test_a_count_and_a_repeated_request_need_at_most_one_statement(
     request: pytest.FixtureRequest, library: str
 ) -> None:
     watched, alice = request.getfixturevalue(library)
     await alice.get("/v1/bookmarks", limit=7)
 
     for path, params in (("/v1/bookmarks/count", {}), ("/v1/bookmarks", {"limit": 7})):
-        watched.asked.clear()
+        watched.reads.clear()
         await alice.get(path, **params)
 
-        assert len(watched.asked) <= 1, path
+        assert len(watched.reads) <= 1, path

@@ -1,4 +1,4 @@
-"""Finding whose turn it is costs little, however long the queue is."""
+"""Claiming a job is cheap, however long the queue is."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,9 +19,9 @@ from tests.support.working import add, new_account
 pytestmark = pytest.mark.anyio
 
 KINDS = ["errand"]
-# SQLite's own measure of work. Reading a row of the queue takes about ten steps.
-_STEPS_AT_ONCE = 100
-MOST_STEPS = 50_000
+# SQLite virtual machine instructions. Reading a row of the queue takes about ten.
+_STEPS_PER_CALL = 100
+MAX_STEPS = 50_000
 FILL = """
 INSERT INTO job (account_id, job_id, kind, parameters, priority, state, tries, fence, due_at,
                  done, total, created_at)
@@ -57,16 +57,16 @@ def is_postgres(database: Database) -> bool:
 
 @contextmanager
 def counted(database: SqliteDatabase) -> Iterator[list[int]]:
-    """How many steps SQLite takes meanwhile, in hundreds, reading and writing."""
+    """Counts the SQLite instructions of the block, in hundreds, for reads and writes."""
     steps: list[int] = []
-    connections: list[Any] = [database._reader, database._writer._connection]  # noqa: SLF001 - counted where they are taken
+    connections: list[Any] = [database._reader, database._writer._connection]  # noqa: SLF001 - no public access to the connections
 
     def note() -> bool:
         steps.append(1)
         return False
 
     for connection in connections:
-        connection.set_progress_handler(note, _STEPS_AT_ONCE)
+        connection.set_progress_handler(note, _STEPS_PER_CALL)
     try:
         yield steps
     finally:
@@ -75,17 +75,21 @@ def counted(database: SqliteDatabase) -> Iterator[list[int]]:
 
 
 @pytest.mark.parametrize(("accounts", "each"), [(1, 8_000), (400, 20), (8_000, 1)])
-async def test_a_claim_takes_few_steps(sqlite: SqliteDatabase, accounts: int, each: int) -> None:
+async def test_a_claim_runs_few_instructions(
+    sqlite: SqliteDatabase, accounts: int, each: int
+) -> None:
     await fill(sqlite, accounts, each)
 
     with counted(sqlite) as steps:
         job = await JobStore(sqlite).claim(KINDS, EMBEDDING, lease_s=60, now=system_clock())
 
     assert job is not None
-    assert len(steps) * _STEPS_AT_ONCE < MOST_STEPS
+    assert len(steps) * _STEPS_PER_CALL < MAX_STEPS
 
 
-async def test_a_queue_that_waits_takes_few_steps(sqlite: SqliteDatabase) -> None:
+async def test_looking_at_a_queue_without_due_jobs_runs_few_instructions(
+    sqlite: SqliteDatabase,
+) -> None:
     later = system_clock() * 2
     await fill(sqlite, 4_000, 2, due_at=later)
     await fill(sqlite, 4_000, 1, priority=DIGESTS, due_at=later)
@@ -94,10 +98,10 @@ async def test_a_queue_that_waits_takes_few_steps(sqlite: SqliteDatabase) -> Non
         job = await JobStore(sqlite).claim(KINDS, EMBEDDING, lease_s=60, now=system_clock())
 
     assert job is None
-    assert len(steps) * _STEPS_AT_ONCE < MOST_STEPS
+    assert len(steps) * _STEPS_PER_CALL < MAX_STEPS
 
 
-async def test_postgres_walks_along_the_index(postgres: ThrowawayPostgres) -> None:
+async def test_postgres_uses_the_index_to_find_a_job(postgres: ThrowawayPostgres) -> None:
     async with databases.fresh_postgres(postgres) as database:
         await check_postgres(database)
 
@@ -112,19 +116,19 @@ async def check_postgres(database: Database) -> None:
     await database.write(analyze)
     plan = await explained(
         store, "turns", kinds=KINDS, priority=EXPORTS, after=0, limit=100
-    ) + await explained(store, "next_priority", above=-1, most_priority=EMBEDDING)
+    ) + await explained(store, "next_priority", above=-1, max_priority=EMBEDDING)
 
     assert "job_turn" in plan
     assert "Seq Scan on job" not in plan
 
 
 async def explained(store: JobStore, name: str, **values: Any) -> str:
-    sql = f"EXPLAIN {store._text(name)}"  # noqa: SLF001 - the very statement
+    sql = f"EXPLAIN {store._text(name)}"  # noqa: SLF001 - explains the statement itself
     rows = await store._database.rows(sql, values)  # noqa: SLF001 - as above
     return "\n".join(str(row[0]) for row in rows)
 
 
-async def test_an_urgent_job_is_found_behind_many_accounts(database: Database) -> None:
+async def test_an_urgent_job_is_found_among_many_accounts(database: Database) -> None:
     await fill(database, 1_000, 1, priority=EMBEDDING)
     urgent = await add(database, await new_account(database))
 
@@ -134,7 +138,7 @@ async def test_an_urgent_job_is_found_behind_many_accounts(database: Database) -
     assert job.job_id == urgent
 
 
-async def test_where_many_wait_everybody_s_turn_comes(database: Database) -> None:
+async def test_every_account_is_served_when_many_have_jobs(database: Database) -> None:
     await fill(database, 300, 1)
     store = JobStore(database)
 
@@ -149,13 +153,13 @@ async def test_where_many_wait_everybody_s_turn_comes(database: Database) -> Non
     assert not await store.is_any_due(KINDS, EMBEDDING)
 
 
-async def test_an_account_that_is_left_out_gets_no_turn(database: Database) -> None:
+async def test_an_excluded_account_gets_no_turn(database: Database) -> None:
     one, other = await new_account(database), await new_account(database)
     await add(database, one)
     second = await add(database, other)
     store = JobStore(database)
 
-    options: dict[str, Any] = {"lease_s": 60, "now": system_clock(), "except_of": {one}}
+    options: dict[str, Any] = {"lease_s": 60, "now": system_clock(), "excluded_accounts": {one}}
     job = await store.claim(KINDS, EMBEDDING, **options)
 
     assert job is not None

@@ -1,4 +1,4 @@
-"""SQLite's short way to keyword hits answers exactly like the general statement."""
+"""The word order, SQLite's fast way to keyword hits, returns the same as the general statement."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -23,8 +23,8 @@ WORDS = ("apple", "apricot", "banana", "cherry", "damson")
 EVERYTHING = BookmarkFilter(unread_only=False, hide_archived=False)
 
 
-class Roundabout:
-    """The same database without its short way."""
+class WithoutWordOrder:
+    """The same database without the word order."""
 
     word_order = None
 
@@ -36,9 +36,9 @@ class Roundabout:
 
 
 class Fruits(NamedTuple):
-    """A library in which one word stands in every post, others in some, and posts are gone."""
+    """A library with one word in every post, others in some, and deleted posts."""
 
-    short: BookmarkStore
+    fast: BookmarkStore
     general: BookmarkStore
     account: Account
 
@@ -53,7 +53,7 @@ async def fruits(
         await built.alice.save_all([fruit(number) for number in range(POSTS)])
         await built.bob.save_all([fruit(number) for number in range(0, 50, 2)])
         await remove_some(database, built.alice.account_id)
-        general = BookmarkStore(cast("Database", Roundabout(database)))
+        general = BookmarkStore(cast("Database", WithoutWordOrder(database)))
         yield Fruits(BookmarkStore(database), general, await built.alice.account())
 
 
@@ -61,7 +61,7 @@ def fruit(number: int) -> dict[str, Any]:
     words = [word for place, word in enumerate(WORDS) if number % (2 * place + 1) == 0]
     return make.post(
         text=" ".join(words),
-        # Several posts share an index, so that the number decides between them.
+        # Several posts have the same sort_index, so that their numbers decide the order.
         sort_index=(number * 7919) % (POSTS // 4),
         is_read=number % 5 == 0,
         is_archived=number % 7 == 0,
@@ -84,7 +84,7 @@ words = st.sampled_from(
 )
 unwanted = st.sampled_from(["", *(f" -{word}" for word in WORDS), ' -"banana cherry"', " -none"])
 texts = st.builds("{}{}".format, words, unwanted)
-# Ends that stand, ends whose bookmark has gone, and ends without a number.
+# Cursors of existing bookmarks, of deleted ones, and without a number.
 ends = st.none() | st.builds(
     After,
     value=st.integers(-1, POSTS // 4 + 1),
@@ -99,36 +99,36 @@ ends = st.none() | st.builds(
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(filter=flags, text=texts, after=ends, limit=st.integers(1, 40))
-async def test_the_short_way_answers_like_the_general_one(
+async def test_the_word_order_returns_the_same_as_the_general_statement(
     fruits: Fruits, filter: BookmarkFilter, text: str, after: After | None, limit: int
 ) -> None:
-    asked = BookmarkFilter(
+    searched = BookmarkFilter(
         unread_only=filter.unread_only,
         hide_archived=filter.hide_archived,
         words=query_language.parse(text),
     )
 
-    short = await fruits.short.page(fruits.account, asked, Sort(), after, limit)
-    general = await fruits.general.page(fruits.account, asked, Sort(), after, limit)
+    fast = await fruits.fast.page(fruits.account, searched, Sort(), after, limit)
+    general = await fruits.general.page(fruits.account, searched, Sort(), after, limit)
 
-    assert short == general
-    assert await fruits.short.count(fruits.account, asked) == await fruits.general.count(
-        fruits.account, asked
+    assert fast == general
+    assert await fruits.fast.count(fruits.account, searched) == await fruits.general.count(
+        fruits.account, searched
     )
 
 
-async def test_a_walk_page_by_page_meets_every_hit_once(fruits: Fruits) -> None:
-    asked = BookmarkFilter(words=query_language.parse("apple -damson"))
+async def test_paging_returns_every_hit_once(fruits: Fruits) -> None:
+    searched = BookmarkFilter(words=query_language.parse("apple -damson"))
 
     seen, after = 0, None
     for _ in range(POSTS):
-        page = await fruits.short.page(fruits.account, asked, Sort(), after, 97)
+        page = await fruits.fast.page(fruits.account, searched, Sort(), after, 97)
         seen += page.count
         after = page.end
         if after is None:
             break
 
-    assert seen == await fruits.general.count(fruits.account, asked)
+    assert seen == await fruits.general.count(fruits.account, searched)
     assert seen > 1_000
 
 
@@ -137,7 +137,7 @@ async def eve(sqlite: Database) -> Member:
     return (await service.build(sqlite)).alice
 
 
-async def test_a_new_post_is_found_at_once(eve: Member) -> None:
+async def test_a_new_post_is_found_immediately(eve: Member) -> None:
     first = await eve.save(text="apple one")
     assert await eve.ids(q="apple") == [first["post_id"]]
 
@@ -147,7 +147,7 @@ async def test_a_new_post_is_found_at_once(eve: Member) -> None:
     assert (await eve.listed(q="apple"))["meta"]["total_count"] == 2
 
 
-async def test_a_changed_flag_is_seen_at_once(eve: Member) -> None:
+async def test_a_changed_flag_is_respected_immediately(eve: Member) -> None:
     first = await eve.save(text="apple one")
     assert await eve.ids(q="apple") == [first["post_id"]]
 
@@ -157,7 +157,7 @@ async def test_a_changed_flag_is_seen_at_once(eve: Member) -> None:
     assert await eve.ids(q="apple", is_unread_only="false") == [first["post_id"]]
 
 
-async def test_words_that_a_post_lost_are_no_longer_found(eve: Member) -> None:
+async def test_a_post_is_not_found_by_words_it_no_longer_has(eve: Member) -> None:
     first = await eve.save(text="apple one")
     assert await eve.ids(q="apple") == [first["post_id"]]
     details = {**first["tweet_details"], "text": "banana one"}

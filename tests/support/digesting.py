@@ -34,7 +34,7 @@ def making(member: Member, **given: Any) -> DigestCreation:
 async def make(member: Member, at: str = MONDAY, **given: Any) -> None:
     """What a worker does when it finds the account due."""
     member.clock.now = instant(at)
-    await making(member, **given).make_due(member.account_id)
+    await making(member, **given).create_due(member.account_id)
 
 
 def mail(member: Member, server: MailServer, **settings: Any) -> DigestEmails:

@@ -1,6 +1,6 @@
 """Asks the service for every example that the OpenAPI document shows.
 
-`python -m tests.support.examples` records them in src/bowerbird/rest/examples.json.
+`python -m tests.support.examples` records them in src/bowerbird/openapi/examples.json.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from tests.support import databases, digesting, exporting
 from tests.support.published import document
 from tests.support.service import Service, build
 
-FILE: Final = Path(__file__).parents[2] / "src/bowerbird/rest/examples.json"
+FILE: Final = Path(__file__).parents[2] / "src/bowerbird/openapi/examples.json"
 ACCEPTED: Final = 202
 FIRST, SECOND = "1945678901234567890", "1945111222333444555"
 POSTS: Final[list[dict[str, Any]]] = [

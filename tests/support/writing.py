@@ -73,7 +73,7 @@ async def version(member: Member) -> int:
 
 async def recount(member: Member) -> list[Any]:
     """Where the library differs from itself; nothing, after whatever was written."""
-    checks = Checks(member.database, mends=False, is_deep=True)
+    checks = Checks(member.database, fixes=False, is_deep=True)
     return list(await checks.account(await member.account(), lambda _: None))
 
 

@@ -47,7 +47,7 @@ async def test_what_is_not_there_is_named(alice: Member, bob: Member) -> None:
 
     for asked in ({}, {"digest_id": "latest"}):
         said = await refusal(alice, "get_digest", **asked)
-        assert said.startswith("NOT_FOUND: No digest has been made yet.")
+        assert said.startswith("NOT_FOUND: No digest has been created yet.")
     said = await refusal(alice, "get_digest", digest_id=made[0])
     assert said.startswith(f"NOT_FOUND: No digest '{made[0]}'")
     wrong = await refusal(alice, "list_digests", cursor="x")

@@ -41,7 +41,7 @@ def check(*, fix: bool, mend: bool, deep: bool) -> None:
         report = with_library(lambda opened: _report(opened, advance, fix=fix, deep=deep))
     has_unfixed = False
     for owner, findings in report.items():
-        has_unfixed |= any(not (fix and finding.is_mendable) for finding in findings)
+        has_unfixed |= any(not (fix and finding.is_fixable) for finding in findings)
         _print_findings(owner, findings, fix=fix)
     if not report:
         click.echo("No problems found.")
@@ -53,7 +53,7 @@ def check(*, fix: bool, mend: bool, deep: bool) -> None:
 async def _report(
     opened: LibraryContext, advance: Advance, *, fix: bool, deep: bool
 ) -> dict[str, list[Finding]]:
-    checks = Checks(opened.database, mends=fix, is_deep=deep)
+    checks = Checks(opened.database, fixes=fix, is_deep=deep)
     store = AccountStore(opened.database)
     members = await store.all()
     done, total = 0, sum(member.total for member in members)
@@ -88,7 +88,7 @@ def _require_undamaged_file() -> None:
 
 def _print_findings(owner: str, findings: Sequence[Finding], *, fix: bool) -> None:
     for finding in findings[:_MAX_SHOWN]:
-        difference = f"stored {finding.stored}, expected {finding.right}."
+        difference = f"stored {finding.stored}, expected {finding.expected}."
         click.echo(f"{owner}: {finding.what}: {difference}{_outcome(finding, fix=fix)}")
     if len(findings) > _MAX_SHOWN:
         click.echo(f"{owner}: and {len(findings) - _MAX_SHOWN} more.")
@@ -97,4 +97,4 @@ def _print_findings(owner: str, findings: Sequence[Finding], *, fix: bool) -> No
 def _outcome(finding: Finding, *, fix: bool) -> str:
     if not fix:
         return ""
-    return " Fixed." if finding.is_mendable else " Cannot be fixed."
+    return " Fixed." if finding.is_fixable else " Cannot be fixed."

@@ -89,7 +89,7 @@ async def _create(
         topics=topics.of,
     )
     try:
-        created = await creation.make(account, period)
+        created = await creation.create(account, period)
     finally:
         await models.close()
     if created is None:

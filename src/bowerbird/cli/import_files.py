@@ -64,7 +64,7 @@ def import_files(email: str, files: Sequence[str], refused_file: Path | None) ->
         )
         sys.exit(_INTERRUPTED)
     except Refusal:
-        if tally.taken:
+        if tally.imported:
             _print_summary(tally, refusals)
         raise
     _print_summary(tally, refusals)

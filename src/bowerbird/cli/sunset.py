@@ -12,7 +12,12 @@ import click
 from bowerbird.cli import tables
 from bowerbird.cli.context import LibraryContext, with_library
 from bowerbird.cli.progress import progress_bars
-from bowerbird.library.accounts.sunset_notices import NoticeOutcome, NoticePlan, SunsetNotices, Told
+from bowerbird.library.accounts.sunset_notices import (
+    NoticeAttempt,
+    NoticeOutcome,
+    NoticePlan,
+    SunsetNotices,
+)
 from bowerbird.mail import Mailer
 from bowerbird.model.instants import without_offset
 from bowerbird.model.sunsets import Ending, SunsetRecipient
@@ -68,7 +73,7 @@ def notify_sunset(
       bowerbird notify-sunset v1 --note https://example.com/docs/v2 --sunset 2027-12-31
       bowerbird notify-sunset v1 --note https://example.com/docs/v2 --sunset 2027-12-31 --send
     """
-    attempts: list[Told] = []
+    attempts: list[NoticeAttempt] = []
 
     async def work(opened: LibraryContext) -> NoticePlan:
         site = opened.settings.site_origin
@@ -78,7 +83,7 @@ def notify_sunset(
         notices = SunsetNotices(opened.database, opened.clock, opened.settings)
         plan = await notices.plan(version, [*resend_to, *again_to])
         today = datetime.fromtimestamp(opened.clock() // 1_000_000, UTC).date()
-        has_started = bool(plan.told or plan.unsure or plan.refused)
+        has_started = bool(plan.notified or plan.unsure or plan.refused)
         require_enough_notice(ending, today, DEPRECATIONS, has_started=has_started)
         if send:
             with progress_bars() as advance:
@@ -159,7 +164,7 @@ def _print_recipients(plan: NoticePlan) -> None:
     )
 
 
-def _print_attempts(attempts: Sequence[Told], untried: int) -> None:
+def _print_attempts(attempts: Sequence[NoticeAttempt], untried: int) -> None:
     counts = Counter(each.outcome for each in attempts)
     click.echo(f"sent {counts[NoticeOutcome.SENT]}")
     for outcome, words in _NOT_SENT.items():
@@ -172,8 +177,8 @@ def _print_attempts(attempts: Sequence[Told], untried: int) -> None:
 
 
 def _print_skipped(plan: NoticePlan) -> None:
-    if plan.told:
-        click.echo(f"An earlier run emailed {_accounts(len(plan.told))}.", err=True)
+    if plan.notified:
+        click.echo(f"An earlier run emailed {_accounts(len(plan.notified))}.", err=True)
     for recipient in plan.unsure:
         since = without_offset(recipient.changed_at or 0)[:16].replace("T", " ")
         words = f"may have been delivered ({since} UTC)"

@@ -1,1 +1,1 @@
-"""Work that outlives a request: the worker that does it, and the kinds of jobs it knows."""
+"""Background jobs: the worker, and the kinds of jobs it runs."""

@@ -1,7 +1,7 @@
-"""Digests as work: a sweep finds the accounts whose time has come, a job makes and mails.
+"""Digest jobs: a sweep finds the accounts that are due, a job creates and emails the digest.
 
-The sweep may run on any number of nodes and find an account twice; its job is added once, and
-what the job does is done once.
+Several nodes can sweep and find the same account. Its job is added once, and a digest is created
+and sent once.
 """
 
 from collections.abc import Sequence
@@ -24,12 +24,12 @@ from bowerbird.storage.jobs import JobStore
 
 NAME: Final = "digest"
 EVERY_S: Final = 60.0
-# Keeps a transaction below 20 ms, so that other writers do not wait for it.
-_AT_ONCE: Final = 50
-# The queue stays short: whom this leaves out, a later sweep finds.
-MOST_UNFINISHED: Final = 500
-# A fault that stays does not come round every minute.
-_AFTER_A_FAULT: Final = 3_600 * MICROSECONDS
+# Keeps a transaction below 20 ms, so that other writers do not wait.
+_JOBS_PER_TRANSACTION: Final = 50
+# Keeps the queue short. A later sweep finds the accounts that are left out.
+MAX_UNFINISHED: Final = 500
+# A permanent error is not repeated every minute.
+_RETRY_AFTER_ERROR: Final = 3_600 * MICROSECONDS
 
 
 class DigestJobs:
@@ -41,14 +41,14 @@ class DigestJobs:
         topics: Topics | None = None,
     ) -> None:
         mailer = Mailer(settings)
-        self._making = DigestCreation(
+        self._creation = DigestCreation(
             database,
             clock,
             can_mail=mailer.is_ready,
             introductions=Introductions(settings),
             topics=topics,
         )
-        self._mail = DigestEmails(database, clock, mailer.send, settings.site_origin)
+        self._emails = DigestEmails(database, clock, mailer.send, settings.site_origin)
         self._database = database
         self._store = DigestStore(database)
         self._jobs = JobStore(database)
@@ -63,26 +63,28 @@ class DigestJobs:
         return [Recurring("digests", EVERY_S, self.sweep)]
 
     async def sweep(self) -> None:
-        """Adds a job for each account whose time has come, as far as there is room."""
+        """Adds a job for each account that is due, until the queue is full."""
         now, after = self._clock(), 0
-        while await self._is_room() and (
-            found := await self._store.due_accounts(after, now, _AT_ONCE, job_kind=NAME)
+        while await self._has_capacity() and (
+            found := await self._store.due_accounts(
+                after, now, _JOBS_PER_TRANSACTION, job_kind=NAME
+            )
         ):
             await self._add(found, now)
             after = found[-1]
 
-    async def _is_room(self) -> bool:
-        unfinished = await self._jobs.unfinished_of_kind(NAME, DIGESTS, MOST_UNFINISHED)
-        return unfinished < MOST_UNFINISHED
+    async def _has_capacity(self) -> bool:
+        unfinished = await self._jobs.unfinished_of_kind(NAME, DIGESTS, MAX_UNFINISHED)
+        return unfinished < MAX_UNFINISHED
 
     async def _run(self, job: Job, _: Progress) -> None:
         try:
-            await self._making.make_due(job.account_id)
-            await self._mail.send_due(job.account_id)
+            await self._creation.create_due(job.account_id)
+            await self._emails.send_due(job.account_id)
         except Refusal:
             raise
         except Exception:
-            await self._store.put_off(job.account_id, self._clock() + _AFTER_A_FAULT)
+            await self._store.postpone(job.account_id, self._clock() + _RETRY_AFTER_ERROR)
             raise
 
     async def _add(self, account_ids: Sequence[int], now: int) -> None:
@@ -99,6 +101,6 @@ class DigestJobs:
                     transaction, account_id, NAME, b"{}", priority=DIGESTS, now=now, unique=NAME
                 )
         except Refusal as refused:
-            # Deleted since it was found.
+            # The account was deleted after the sweep found it.
             if refused.code is not Code.NOT_FOUND:
                 raise

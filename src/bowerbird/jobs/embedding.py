@@ -1,4 +1,4 @@
-"""The embedding job: gives the posts of paid accounts their vectors, behind everything else."""
+"""Embedding jobs: compute vectors for the posts of paid accounts, at the lowest priority."""
 
 import time
 from typing import Final
@@ -16,7 +16,7 @@ from bowerbird.search.models import Models
 from bowerbird.storage.database import Database
 
 _EMBEDDED: Final = "embedded"
-# A library of 100,000 takes the better part of an hour, which others need not wait.
+# A library of 100,000 posts takes most of an hour; other accounts get turns in between.
 _TURN_S: Final = 30.0
 
 
@@ -35,8 +35,8 @@ class EmbeddingJobs:
     @property
     def recurring(self) -> list[Recurring]:
         return [
-            Recurring("start building vectors", BUILD_EVERY_S, self._sweeps.start_builds),
-            Recurring("remove old vectors", REMOVE_EVERY_S, self._sweeps.remove_outlived),
+            Recurring("start vector builds", BUILD_EVERY_S, self._sweeps.start_builds),
+            Recurring("remove expired vectors", REMOVE_EVERY_S, self._sweeps.remove_expired),
         ]
 
     @property
@@ -53,15 +53,15 @@ class EmbeddingJobs:
 
     async def _run(self, job: Job, progress: Progress) -> bytes:
         try:
-            made = await self._builds.build(job.account_id, self._in_turns(progress))
+            embedded = await self._builds.build(job.account_id, self._in_turns(progress))
         except Refusal as refused:
             if refused.code is Code.NOT_FOUND:
                 raise Failed(refused.sentence) from refused
             raise
-        return msgspec.json.encode({_EMBEDDED: made})
+        return msgspec.json.encode({_EMBEDDED: embedded})
 
     def _in_turns(self, progress: Progress) -> Progress:
-        """Ends a build between two batches once it has had its time."""
+        """Pauses a build between two batches when its turn is over."""
         end = time.monotonic() + self._turn_s
 
         async def report(done: int, total: int) -> None:

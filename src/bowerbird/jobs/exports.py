@@ -1,7 +1,7 @@
-"""The export job: reads the posts, has the file made, puts it where links lead, and tidies up.
+"""Export jobs: read the posts, create the file, store it, and remove expired files.
 
-Only a job that completes offers its file: what a killed worker left behind has no name that
-anybody knows, and goes with the next tidying.
+Only a completed job offers its file. A file that a killed worker left behind has a random name
+that no job refers to, and a recurring task deletes it.
 """
 
 import asyncio
@@ -38,21 +38,22 @@ from bowerbird.storage.files.files import Files
 from bowerbird.storage.files.scratch import Scratch
 from bowerbird.storage.jobs import JobStore
 
-# Above the longest list, so that the rows are read on a reader thread; small, for the loop's sake.
+# Above LONGEST_LIST, so that a reader thread reads the rows; small, so that the loop stays free.
 _PAGE: Final = LONGEST_LIST + 28
-_PIECE_BYTES: Final = 1 << 20
-# After a page the export rests: for this part of what the page took it, and for this many times
-# as long while requests come in, of which one that waited for the loop tells for a while.
-_REST: Final = 0.25
-_STEP_BACK: Final = 6
-_BUSY_S: Final = 0.0005
+_WRITE_BYTES: Final = 1 << 20
+# After each page the export pauses for this fraction of the time the page took.
+_PAUSE_IDLE: Final = 0.25
+# The same while the server is busy.
+_PAUSE_BUSY: Final = 6
+# The server counts as busy for half a second after the event loop was late by this much.
+_BUSY_DELAY_S: Final = 0.0005
 _BUSY_FOR_S: Final = 0.5
-_KEPT_DAYS: Final = 30
-_AT_ONCE: Final = 100
-# How long a file that is being put may take to its end when its job is stopped.
-_LAST_MOMENT_S: Final = 5.0
+_JOB_RETENTION_DAYS: Final = 30
+_JOBS_PER_PAGE: Final = 100
+# How long a stopped job waits for its upload to finish.
+_UPLOAD_GRACE_S: Final = 5.0
 _file: Final = msgspec.json.Decoder(ExportFile).decode
-_asked: Final = msgspec.json.Decoder(ExportQuery).decode
+_query: Final = msgspec.json.Decoder(ExportQuery).decode
 
 
 class ExportJobs:
@@ -76,47 +77,47 @@ class ExportJobs:
 
     @property
     def kind(self) -> JobKind:
-        return JobKind(KIND, self._run, kept_s=KEPT_S, discard=self.discard)
+        return JobKind(KIND, self._run, retention_s=KEPT_S, discard=self.discard)
 
     @property
     def recurring(self) -> list[Recurring]:
         return [
             Recurring("expire exports", 300, self.expire),
-            Recurring("forget jobs", 3_600, self.forget),
-            Recurring("tidy files", 3_600, self.tidy),
-            Recurring("renew the key of links", 3_600, self._links.rotate),
+            Recurring("delete old jobs", 3_600, self.delete_old_jobs),
+            Recurring("delete leftover files", 3_600, self.delete_leftover_files),
+            Recurring("rotate the key of links", 3_600, self._links.rotate),
         ]
 
     async def _run(self, job: Job, progress: Progress) -> bytes:
-        asked = _asked(job.parameters)
+        query = _query(job.parameters)
         account = await self._accounts.by_id(job.account_id, month_of(self._clock()))
         if account is None:
-            raise Failed("The account was deleted meanwhile.")
+            raise Failed("The account has been deleted.")
         with self._folder(job) as folder:
             posts = folder / "posts.json"
-            written = await self._write_posts(account, asked, posts, _half(progress, asked, 0))
-            made = await self._make(asked, posts, folder, written, _half(progress, asked, 1))
-            name = f"{job.job_id}-{secrets.token_hex(8)}{made.suffix}"
+            total = await self._write_posts(account, query, posts, _half(progress, query, 0))
+            output = await self._convert(query, posts, folder, total, _half(progress, query, 1))
+            name = f"{job.job_id}-{secrets.token_hex(8)}{output.suffix}"
             name = f"{folder_of(job.account_id)}/{name}"
-            await self._put(name, made.path)
+            await self._put(name, output.path)
             file = ExportFile(
                 name=name,
-                size=made.path.stat().st_size,
-                media_type=made.media_type,
-                suffix=made.suffix,
-                notes=made.notes,
+                size=output.path.stat().st_size,
+                media_type=output.media_type,
+                suffix=output.suffix,
+                notes=output.notes,
             )
         return msgspec.json.encode(file)
 
     async def _put(self, name: str, source: Path) -> None:
-        """Leaves nothing when it is stopped: what is being put may come to its end all the same."""
-        putting = asyncio.ensure_future(self._files.put(name, source))
+        """Leaves no file if it is cancelled, even if the upload completes after that."""
+        upload = asyncio.ensure_future(self._files.put(name, source))
         try:
-            await asyncio.shield(putting)
+            await asyncio.shield(upload)
         except asyncio.CancelledError:
-            await asyncio.wait((putting,), timeout=_LAST_MOMENT_S)
-            putting.cancel()
-            await asyncio.gather(putting, return_exceptions=True)
+            await asyncio.wait((upload,), timeout=_UPLOAD_GRACE_S)
+            upload.cancel()
+            await asyncio.gather(upload, return_exceptions=True)
             with suppress(Refusal):
                 await self._files.delete(name)
             raise
@@ -125,60 +126,60 @@ class ExportJobs:
         await self._files.delete(_file(result).name)
 
     async def _write_posts(
-        self, account: Account, asked: ExportQuery, target: Path, progress: Progress
+        self, account: Account, query: ExportQuery, target: Path, progress: Progress
     ) -> int:
-        """The JSON file. Which posts are in it is settled at one moment, before the first."""
-        numbers = await self._numbers(account, asked)
+        """Writes the JSON file of posts that are all chosen first; returns their number."""
+        numbers = await self._numbers(account, query)
         await progress(0, len(numbers))
         with target.open("wb") as output:
             await _write(output, posts_file.framed(self._pages(account, numbers, progress)))
         return len(numbers)
 
-    async def _numbers(self, account: Account, asked: ExportQuery) -> Sequence[int]:
-        """In the order they came in, or the nearest first where a meaning was asked for."""
-        filter = export_bodies.filter_of(asked.given)
+    async def _numbers(self, account: Account, query: ExportQuery) -> Sequence[int]:
+        """In the order they were saved, or the nearest first in a search by meaning."""
+        filter = export_bodies.filter_of(query.given)
         if filter.meaning is not None:
-            chosen = None if asked.post_ids is None else tuple(asked.post_ids)
+            chosen = None if query.post_ids is None else tuple(query.post_ids)
             narrowed = msgspec.structs.replace(filter, post_ids=chosen)
             return await self._rankings.numbers(account, narrowed)
         if filter.words is not None and filter.words.is_empty:
             return ()
-        return await self._bookmarks.numbers(account, filter, asked.post_ids)
+        return await self._bookmarks.numbers(account, filter, query.post_ids)
 
     async def _pages(
         self, account: Account, numbers: Sequence[int], progress: Progress
     ) -> AsyncIterator[bytes]:
-        courtesy = _Courtesy()
+        throttle = _Throttle()
         for first in range(0, len(numbers), _PAGE):
-            began = time.perf_counter()
+            started = time.perf_counter()
             body, _ = await self._bookmarks.contents(account, list(numbers[first : first + _PAGE]))
             yield body
             await progress(min(first + _PAGE, len(numbers)), len(numbers))
-            await courtesy.rest(time.perf_counter() - began)
+            await throttle.pause(time.perf_counter() - started)
 
-    async def _make(
-        self, asked: ExportQuery, posts: Path, folder: Path, total: int, progress: Progress
+    async def _convert(
+        self, query: ExportQuery, posts: Path, folder: Path, total: int, progress: Progress
     ) -> Made:
         about = About(
-            title=asked.view_name or "Bookmarks",
+            title=query.view_name or "Bookmarks",
             made_at=self._clock(),
             total=total,
-            description=export_bodies.description_of(asked),
+            description=export_bodies.description_of(query),
         )
         try:
-            return await writing.make(asked.format, posts, folder, about, progress)
+            return await writing.make(query.format, posts, folder, about, progress)
         except ExportFailed as failed:
-            told = "".join(getattr(failed, "__notes__", ()))
-            self._log.error("export not made", reason=str(failed), told=told)
+            notes = "".join(getattr(failed, "__notes__", ()))
+            self._log.error("export failed", reason=str(failed), notes=notes)
             if failed.is_final:
                 raise Failed(str(failed)) from failed
             raise errors.unavailable(str(failed)) from failed
 
     @contextmanager
     def _folder(self, job: Job) -> Iterator[Path]:
-        """A fresh folder a job, gone with it."""
+        """A new folder per job, deleted afterwards."""
         try:
-            folder = self._scratch.fresh(job.account_id, job.job_id)
+            folder = self._scratch.create(job.account_id, job.job_id)
             try:
                 yield folder
             finally:
@@ -190,8 +191,8 @@ class ExportJobs:
             raise errors.unavailable(sentence) from error
 
     async def expire(self) -> None:
-        """Removes the files whose time is over; their jobs say so."""
-        while due := await self._jobs.due_to_expire(self._clock(), _AT_ONCE):
+        """Deletes the files whose retention is over, and marks their jobs as expired."""
+        while due := await self._jobs.due_to_expire(self._clock(), _JOBS_PER_PAGE):
             for job in due:
                 if job.kind == KIND and job.result is not None:
                     await self._expire(job.result)
@@ -201,26 +202,26 @@ class ExportJobs:
         try:
             await self.discard(result)
         except msgspec.MsgspecError:
-            # Of another release, perhaps. Its file goes with the next tidying.
-            self._log.warning("result not read")
+            # Possibly written by another release. `delete_leftover_files` deletes its file.
+            self._log.warning("export result not decoded")
 
-    async def forget(self) -> None:
-        before = self._clock() - _KEPT_DAYS * 86_400 * MICROSECONDS
-        while accounts := await self._jobs.accounts_with_old(before, _AT_ONCE):
+    async def delete_old_jobs(self) -> None:
+        before = self._clock() - _JOB_RETENTION_DAYS * 86_400 * MICROSECONDS
+        while accounts := await self._jobs.accounts_with_old(before, _JOBS_PER_PAGE):
             for account_id in accounts:
-                await self._jobs.forget_old(account_id, before, _AT_ONCE)
+                await self._jobs.delete_old(account_id, before, _JOBS_PER_PAGE)
 
-    async def tidy(self) -> None:
-        """Removes what nobody offers: files and folders of workers that were killed."""
+    async def delete_leftover_files(self) -> None:
+        """Deletes files and folders that killed workers left behind."""
         await self._files.delete_under(FOLDER, older_than_s=2 * KEPT_S)
-        await asyncio.to_thread(self._scratch.remove_old, time.time() - KEPT_S)
+        await asyncio.to_thread(self._scratch.delete_old, time.time() - KEPT_S)
 
 
-def _half(progress: Progress, asked: ExportQuery, half: int) -> Progress:
-    """Reading and making are half of the work each, where more is made than what was read."""
+def _half(progress: Progress, query: ExportQuery, half: int) -> Progress:
+    """Reading is half of the work and converting the other half, unless the format is JSON."""
 
     async def report(done: int, total: int) -> None:
-        if asked.format == "json":
+        if query.format == "json":
             await progress(done, total)
         else:
             await progress((half * total + done) // 2, total)
@@ -229,28 +230,28 @@ def _half(progress: Progress, asked: ExportQuery, half: int) -> Progress:
 
 
 async def _write(output: IO[bytes], pieces: AsyncIterator[bytes]) -> None:
-    """On a thread, a megabyte at a time: a slow disk holds up no request."""
-    waiting: list[bytes] = []
+    """Writes on a thread, a megabyte at a time, so that a slow disk does not block requests."""
+    buffer: list[bytes] = []
     size = 0
     async for piece in pieces:
-        waiting.append(piece)
+        buffer.append(piece)
         size += len(piece)
-        if size >= _PIECE_BYTES:
-            await asyncio.to_thread(output.writelines, waiting)
-            waiting, size = [], 0
-    await asyncio.to_thread(output.writelines, waiting)
+        if size >= _WRITE_BYTES:
+            await asyncio.to_thread(output.writelines, buffer)
+            buffer, size = [], 0
+    await asyncio.to_thread(output.writelines, buffer)
 
 
-class _Courtesy:
-    """Gives way to requests: on a busy server an export takes longer, the lists do not."""
+class _Throttle:
+    """Slows an export down on a busy server, so that requests stay fast."""
 
     def __init__(self) -> None:
         self._busy_until = 0.0
 
-    async def rest(self, page_s: float) -> None:
-        began = time.perf_counter()
+    async def pause(self, page_s: float) -> None:
+        started = time.perf_counter()
         await asyncio.sleep(0)
         now = time.perf_counter()
-        if now - began > _BUSY_S:
+        if now - started > _BUSY_DELAY_S:
             self._busy_until = now + _BUSY_FOR_S
-        await asyncio.sleep(page_s * (_STEP_BACK if now < self._busy_until else _REST))
+        await asyncio.sleep(page_s * (_PAUSE_BUSY if now < self._busy_until else _PAUSE_IDLE))

@@ -1,4 +1,4 @@
-"""A worker's hold on a job: prolonged while it works, given up when somebody else has it."""
+"""A worker's lease on a job: renewed while the job runs, lost when another worker claims it."""
 
 import asyncio
 import time
@@ -14,13 +14,14 @@ from bowerbird.storage.jobs import JobStore
 
 T = TypeVar("T")
 Progress = Callable[[int, int], Awaitable[None]]
-"""Told what is done and how much it is in all. Raises when the job is the worker's no more."""
+"""Reports (done, total). Raises LeaseLost if the worker no longer holds the job."""
 
-_WRITE_S: Final = 1.0
+# Progress is written at most once per second.
+_WRITE_INTERVAL_S: Final = 1.0
 
 
-class Lost(Exception):  # noqa: N818 - named for what it is
-    """The job was cancelled, or another worker has it."""
+class LeaseLost(Exception):  # noqa: N818 - named for what it is
+    """The job was cancelled, or another worker claimed it."""
 
 
 class Lease:
@@ -32,52 +33,52 @@ class Lease:
         self._done = 0
         self.total = 0
         self._is_lost = False
-        self._written = -_WRITE_S
-        self._ends = time.monotonic() + lease_s
+        self._written_at = -_WRITE_INTERVAL_S
+        self._expires_at = time.monotonic() + lease_s
 
     async def progress(self, done: int, total: int) -> None:
         self._done, self.total = done, total
         if self._is_lost:
-            raise Lost
-        if time.monotonic() - self._written >= _WRITE_S:
-            await self._try_to_hold()
+            raise LeaseLost
+        if time.monotonic() - self._written_at >= _WRITE_INTERVAL_S:
+            await self._renew()
 
-    async def kept_while(self, work: Awaitable[T]) -> T:
-        """The outcome of the work. Ends it, by Lost, when the lease cannot be kept."""
+    async def run(self, work: Awaitable[T]) -> T:
+        """Runs the work and renews the lease. Cancels it and raises LeaseLost on a lost lease."""
         working = asyncio.ensure_future(work)
-        beating = asyncio.create_task(self._beat(working))
+        heartbeat = asyncio.create_task(self._heartbeat(working))
         try:
             return await working
         except asyncio.CancelledError:
             if self._is_lost:
-                raise Lost from None
+                raise LeaseLost from None
             raise
         finally:
-            beating.cancel()
+            heartbeat.cancel()
             working.cancel()
-            await asyncio.gather(beating, working, return_exceptions=True)
+            await asyncio.gather(heartbeat, working, return_exceptions=True)
 
-    async def _beat(self, working: "asyncio.Future[T]") -> None:
+    async def _heartbeat(self, working: "asyncio.Future[T]") -> None:
         while not self._is_lost:
             await asyncio.sleep(self._heartbeat_s)
-            with suppress(Lost):
-                await self._try_to_hold()
+            with suppress(LeaseLost):
+                await self._renew()
         working.cancel()
 
-    async def _try_to_hold(self) -> None:
-        began = time.monotonic()
+    async def _renew(self) -> None:
+        started = time.monotonic()
         try:
-            is_held = await self._store.hold(
+            is_held = await self._store.renew_lease(
                 self._job, self._done, self.total, lease_s=self._lease_s
             )
-        except Exception as error:  # noqa: BLE001 - whatever it was, the lease tells how long
-            # The database is away. Past the lease, another worker may have begun.
-            is_held = began < self._ends
+        except Exception as error:  # noqa: BLE001 - retried until the lease expires
+            # The database is unavailable. Once the lease has expired, another worker may start.
+            is_held = started < self._expires_at
             if not isinstance(error, Refusal):
-                structlog.get_logger().exception("lease not prolonged", job=self._job.job_id)
+                structlog.get_logger().exception("lease not renewed", job=self._job.job_id)
         else:
-            self._written = began
-            self._ends = began + self._lease_s
+            self._written_at = started
+            self._expires_at = started + self._lease_s
         if not is_held:
             self._is_lost = True
-            raise Lost
+            raise LeaseLost

@@ -1,4 +1,4 @@
-"""Counts the jobs now and then, for whoever looks at /metrics."""
+"""Counts the jobs regularly for /metrics."""
 
 import asyncio
 from typing import Final
@@ -13,8 +13,8 @@ from bowerbird.storage.jobs import JobStore
 from bowerbird.wire.metrics import RequestMetrics
 
 _EVERY_S: Final = 15.0
-# All jobs of a month are counted less often than those that wait.
-_LOOKS_AT_ALL: Final = 20
+# Counting all jobs of a month is slow, so that only happens every twentieth time.
+_FULL_COUNT_EVERY: Final = 20
 
 
 class JobWatch:
@@ -23,10 +23,10 @@ class JobWatch:
         self._clock = clock
         self._metrics = metrics
         self._log = structlog.get_logger()
-        self._looks = 0
-        self._ended: list[JobCount] = []
+        self._rounds = 0
+        self._finished: list[JobCount] = []
 
-    async def look(self) -> None:
+    async def refresh(self) -> None:
         counts = await self._counts()
         now = self._clock()
         self._metrics.jobs = [
@@ -35,21 +35,21 @@ class JobWatch:
         ]
 
     async def _counts(self) -> list[JobCount]:
-        is_of_all = self._looks % _LOOKS_AT_ALL == 0
-        counts = await self._store.counts(only_unfinished=not is_of_all)
-        self._looks += 1
-        if is_of_all:
-            self._ended = [each for each in counts if each.state not in UNFINISHED]
+        is_full = self._rounds % _FULL_COUNT_EVERY == 0
+        counts = await self._store.counts(only_unfinished=not is_full)
+        self._rounds += 1
+        if is_full:
+            self._finished = [each for each in counts if each.state not in UNFINISHED]
             return counts
-        return [*counts, *self._ended]
+        return [*counts, *self._finished]
 
-    async def keep_looking(self) -> None:
-        """Runs beside the server until it is cancelled."""
+    async def keep_refreshing(self) -> None:
+        """Counts regularly until it is cancelled."""
         while True:
             try:
-                await self.look()
+                await self.refresh()
             except Refusal as refused:
                 self._log.warning("jobs not counted", reason=refused.sentence)
-            except Exception:  # noqa: BLE001 - it is tried again at the next time
+            except Exception:  # noqa: BLE001 - the next round tries again
                 self._log.exception("jobs not counted")
             await asyncio.sleep(_EVERY_S)

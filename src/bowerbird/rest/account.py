@@ -9,7 +9,7 @@ from bowerbird.wire.routes import ApiRoute, Call
 
 def endpoints(state: AccountState, answers: AnswerCache) -> list[ApiRoute]:
     async def get_account(call: Call) -> Reply:
-        return answers.unkept(call.asked, envelope.success(await state.shown(call.account)))
+        return answers.unkept(call.asked, envelope.success(await state.to_response(call.account)))
 
     # Whoever looks how many calls are left has not used one by that.
     return [ApiRoute("GET", "/v1/account", get_account, counts=lambda _: False)]

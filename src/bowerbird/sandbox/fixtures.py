@@ -55,7 +55,7 @@ async def _fill(database: Database) -> Account:
     await database.write(lambda transaction: _label_and_view(database, transaction, account))
     epoch = _epoch()
     # Not secret: a forged download link only leads to a file of public sample posts.
-    await SecretStore(database).agreed(SECRET, epoch.to_bytes(32), _CREATED_AT)
+    await SecretStore(database).put_new(SECRET, epoch.to_bytes(32), _CREATED_AT)
     # A random epoch would make cursors and ETags of one process invalid in another.
     return msgspec.structs.replace(await _account(store), epoch=epoch)
 

@@ -1,7 +1,7 @@
-"""Reads what a library stores twice, side by side, and mends the second of the two.
+"""Compares derived data with the data it is derived from, and fixes the derived data.
 
-Each comparison is one statement, so what it compares is of one moment: no write of a running
-server can look like damage.
+Each comparison is one statement, so it sees a consistent state: a concurrent write of a running
+server never looks like damage.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -17,10 +17,11 @@ from bowerbird.storage.places import place_of, place_values
 from bowerbird.storage.sqlite.database import FILE_NAME, connect
 
 Rows = Callable[[str, Values], Awaitable[Sequence[Row]]]
-"""Reads: a database's own reading, or a transaction's."""
+"""Runs a query, in a transaction or outside of any."""
 
-STRAYS: Final = ("attachments", "contents", "words", "vectors")
-_OWNED: Final = {
+ORPHANS: Final = ("attachments", "contents", "words", "vectors")
+# Tables with an account_id column, and their primary keys.
+_PRIMARY_KEYS: Final = {
     "bookmark": "account_id, number",
     "label": "account_id, label_id",
     "bookmark_label": "account_id, label_id, number",
@@ -43,13 +44,13 @@ _COLUMNS: Final = (
     *("quote_count", "reply_count", "retweet_count", "bookmark_count", "favorite_count"),
     *("content_hash", "render_version", "tags", "rendering"),
 )
-_MENDED_AT_ONCE: Final = 200
+_ROWS_PER_TRANSACTION: Final = 200
 _PHRASE_TOKENS: Final = 32
 _names: Final = msgspec.json.Decoder(list[str]).decode
 
 
-class Ledger(Struct, frozen=True):
-    """The counters of a library's row; the last two are the next free numbers."""
+class Counters(Struct, frozen=True):
+    """The counters of a library row. The last two are the next free numbers."""
 
     total: int
     unread: int
@@ -60,7 +61,7 @@ class Ledger(Struct, frozen=True):
 
 
 class StoredBookmark(Struct, frozen=True):
-    """All that is stored of a bookmark. Without content, the last columns are None."""
+    """Everything that is stored for a bookmark. Without content, the last columns are None."""
 
     columns: dict[str, Any]
     has_words: bool
@@ -72,68 +73,70 @@ class CheckStore:
         self._database = database
         self._sql = database.queries("checks")
 
-    async def ledgers(self, rows: Rows, account: Account) -> tuple[Ledger, Ledger]:
-        """As stored, and as it must be."""
+    async def counters(self, rows: Rows, account: Account) -> tuple[Counters, Counters]:
+        """The stored counters, and the true ones."""
         found = await rows(self._sql["counters"], {"account_id": account.account_id})
         if not found:
-            empty = Ledger(0, 0, 0, 0, 1, 1)
+            empty = Counters(0, 0, 0, 0, 1, 1)
             return empty, empty
-        stored = Ledger(*found[0][:6])
+        stored = Counters(*found[0][:6])
         total, unread, archived, fresh, number, label_id = found[0][6:]
-        # Numbers are not used twice, so a gap below the next one is as it should be.
+        # Numbers are never reused, so a gap below the next number is not an error.
         nexts = max(stored.next_number, number + 1), max(stored.next_label_id, label_id + 1)
-        return stored, Ledger(total, unread, archived, fresh, *nexts)
+        return stored, Counters(total, unread, archived, fresh, *nexts)
 
-    async def put_ledger(self, transaction: Transaction, account: Account, ledger: Ledger) -> None:
-        values = {"account_id": account.account_id, **msgspec.structs.asdict(ledger)}
-        await transaction.run(self._sql["mend_counters"], values)
+    async def fix_counters(
+        self, transaction: Transaction, account: Account, counters: Counters
+    ) -> None:
+        values = {"account_id": account.account_id, **msgspec.structs.asdict(counters)}
+        await transaction.run(self._sql["fix_counters"], values)
 
     async def label_counts(self, account: Account) -> Sequence[tuple[str, int, int]]:
-        """Name, stored count and true count of the labels where these differ."""
+        """(name, stored count, true count) of each label whose counts differ."""
         values = {"account_id": account.account_id}
         rows = await self._database.slow_rows(self._sql["label_counts"], values)
         return [(name, stored, counted) for name, stored, counted in rows]
 
-    async def mend_label_counts(self, transaction: Transaction, account: Account) -> None:
+    async def fix_label_counts(self, transaction: Transaction, account: Account) -> None:
         values = {"account_id": account.account_id}
-        await transaction.run(self._sql["mend_label_counts"], values)
+        await transaction.run(self._sql["fix_label_counts"], values)
 
     async def vector_counts(self, account: Account) -> Sequence[tuple[str, int, int]]:
-        """Of stores that are wrong: the model, and how many vectors it counts and must count."""
+        """(model, stored count, expected count) of each store with a wrong count."""
         values = {"account_id": account.account_id}
         rows = await self._database.slow_rows(self._sql["vector_counts"], values)
         return [
-            # One that is lacking where all should be is counted as if it had to be there.
-            (name, stored, counted + lacking)
-            for name, stored, counted, lacking in rows
-            if stored != counted or lacking
+            # A vector that is missing below complete_below is expected to exist.
+            (name, stored, counted + missing)
+            for name, stored, counted, missing in rows
+            if stored != counted or missing
         ]
 
-    async def mend_vector_counts(self, transaction: Transaction, account: Account) -> None:
+    async def fix_vector_counts(self, transaction: Transaction, account: Account) -> None:
         values = {"account_id": account.account_id}
-        await transaction.run(self._sql["mend_vector_counts"], values)
+        await transaction.run(self._sql["fix_vector_counts"], values)
 
-    async def strays(self, kind: str, account: Account) -> list[int]:
-        """The numbers under which something is stored though no bookmark has them."""
-        rows = await self._database.slow_rows(self._sql[f"stray_{kind}"], _placed(account))
+    async def orphans(self, kind: str, account: Account) -> list[int]:
+        """The bookmark numbers of rows whose bookmark does not exist."""
+        rows = await self._database.slow_rows(self._sql[f"orphaned_{kind}"], _placed(account))
         return [row[0] for row in rows]
 
-    async def mend_strays(self, transaction: Transaction, kind: str, account: Account) -> None:
-        await transaction.run(self._sql[f"mend_stray_{kind}"], _placed(account))
+    async def delete_orphans(self, transaction: Transaction, kind: str, account: Account) -> None:
+        await transaction.run(self._sql[f"delete_orphaned_{kind}"], _placed(account))
 
     async def page(self, account: Account, after: int, limit: int) -> list[StoredBookmark]:
         values = {**_placed(account), "after": after, "limit": limit}
         return await self._stored(self._database.slow_rows, "b.number > :after", values)
 
-    async def these(
+    async def by_numbers(
         self, transaction: Transaction, account: Account, numbers: Sequence[int]
     ) -> list[StoredBookmark]:
-        listed = self._database.number_list(numbers)
-        values = {**_placed(account), "numbers": listed, "limit": len(numbers)}
+        encoded = self._database.number_list(numbers)
+        values = {**_placed(account), "numbers": encoded, "limit": len(numbers)}
         return await self._stored(transaction.rows, self._sql["these_numbers"], values)
 
     async def words_differ(self, account: Account, stored: StoredBookmark, index_text: str) -> bool:
-        """Whether the index holds other words; False when the post has been changed meanwhile."""
+        """Whether the index has other words. False if the post has changed since it was read."""
         tokens = index_text.split()
         values = {
             **_placed(account),
@@ -146,22 +149,23 @@ class CheckStore:
         return bool(await self._database.slow_rows(self._sql["words_differ"], values))
 
     async def leftovers(self) -> dict[str, int]:
-        """How many rows of which kind belong to no account."""
+        """The number of rows without an account, per table."""
         found = {}
-        for kind, counting, _ in self._leftover_statements():
-            rows = await self._database.slow_rows(counting, {"places": place_of(1)})
+        for kind, count, _ in self._leftover_statements():
+            rows = await self._database.slow_rows(count, {"places": place_of(1)})
             if rows[0][0]:
                 found[kind] = rows[0][0]
         return found
 
-    async def ownerless(self) -> int:
-        """How many libraries no person owns."""
-        return int((await self._database.slow_rows(self._sql["ownerless"], {}))[0][0])
+    async def libraries_without_person(self) -> int:
+        rows = await self._database.slow_rows(self._sql["libraries_without_person"], {})
+        return int(rows[0][0])
 
-    async def mend_leftovers(self, found: dict[str, int]) -> None:
-        for kind, _, mending in self._leftover_statements():
-            for _ in range(0, found.get(kind, 0), _MENDED_AT_ONCE):
-                await self._run(mending, {"places": place_of(1), "limit": _MENDED_AT_ONCE})
+    async def delete_leftovers(self, found: dict[str, int]) -> None:
+        values = {"places": place_of(1), "limit": _ROWS_PER_TRANSACTION}
+        for kind, _, deletion in self._leftover_statements():
+            for _ in range(0, found.get(kind, 0), _ROWS_PER_TRANSACTION):
+                await self._run(deletion, values)
 
     async def _run(self, sql: str, values: Values) -> None:
         async def work(transaction: Transaction) -> None:
@@ -170,21 +174,22 @@ class CheckStore:
         await self._database.write(work)
 
     def _leftover_statements(self) -> list[tuple[str, str, str]]:
-        """A kind of row, the statement that counts what is left of it, and the one that removes."""
-        counting, mending = self._sql["leftovers"], self._sql["mend_leftovers"]
-        owned = [
-            (table, counting.format(table=table), mending.format(table=table, key=key))
-            for table, key in _OWNED.items()
+        """Per kind of row: its name, the statement that counts it and the one that deletes it."""
+        count, deletion = self._sql["leftovers"], self._sql["delete_leftovers"]
+        tables = [
+            (table, count.format(table=table), deletion.format(table=table, key=key))
+            for table, key in _PRIMARY_KEYS.items()
         ]
-        placed = [
-            (kind, self._sql[f"leftover_{kind}"], self._sql[f"mend_leftover_{kind}"])
+        # On SQLite these tables have no account_id.
+        others = [
+            (kind, self._sql[f"leftover_{kind}"], self._sql[f"delete_leftover_{kind}"])
             for kind in ("contents", "words")
         ]
-        return owned + placed
+        return tables + others
 
-    async def _stored(self, rows: Rows, wanted: str, values: Values) -> list[StoredBookmark]:
+    async def _stored(self, rows: Rows, condition: str, values: Values) -> list[StoredBookmark]:
         fragments = {name: self._sql[name] for name in ("has_words", "label_names", "content")}
-        found = await rows(self._sql["page"].format(wanted=wanted, **fragments), values)
+        found = await rows(self._sql["page"].format(condition=condition, **fragments), values)
         return [
             StoredBookmark(
                 dict(zip(_COLUMNS, row[:-2], strict=True)), bool(row[-2]), _names(row[-1])
@@ -194,7 +199,7 @@ class CheckStore:
 
 
 def file_problems(folder: Path) -> list[str]:
-    """What SQLite itself finds wrong in its file, the full-text index included."""
+    """The problems that SQLite finds in its file, including the full-text index."""
     connection = connect(folder / FILE_NAME, read_only=True)
     try:
         found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(10)")]
@@ -208,7 +213,7 @@ def _placed(account: Account) -> dict[str, int]:
 
 
 def _phrases(tokens: Sequence[str]) -> list[str]:
-    """The tokens as FTS5 phrases, the first bound to the beginning."""
+    """The tokens as FTS5 phrases. The first phrase is anchored to the start."""
     pieces = [
         " + ".join(f'"{token}"' for token in tokens[start : start + _PHRASE_TOKENS])
         for start in range(0, len(tokens), _PHRASE_TOKENS)
@@ -217,6 +222,6 @@ def _phrases(tokens: Sequence[str]) -> list[str]:
 
 
 def _varint(number: int) -> bytes:
-    """As FTS5 writes a row's count of tokens, which ends below 2^14."""
+    """The number as FTS5 encodes the token count of a row; correct below 2^14."""
     high, low = divmod(number, 0x80)
     return bytes([0x80 | high, low]) if high else bytes([low])

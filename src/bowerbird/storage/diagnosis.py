@@ -1,4 +1,4 @@
-"""What a database says of itself, for `bowerbird doctor`. Changes nothing."""
+"""Reads the state of a database for `bowerbird doctor`, without changing it."""
 
 from pathlib import Path
 from typing import Final
@@ -13,21 +13,21 @@ from bowerbird.storage.postgres.schema import PostgresSchema
 from bowerbird.storage.sqlite.database import FILE_NAME, connect
 from bowerbird.storage.sqlite.schema import SqliteSchema
 
-_LIMIT_S: Final = 5
+_TIMEOUT_S: Final = 5
 
 
 class Diagnosis(Struct, frozen=True):
     engine: str
-    # What is to be known beyond that: journal mode, extension.
+    # Journal mode or extension.
     detail: str
     pending: list[str]
     is_usable: bool = True
 
 
 async def of_postgres(url: str) -> Diagnosis:
-    """Raises SchemaProblem when the server cannot be reached or the schema does not fit."""
+    """Raises SchemaProblem if the server is unreachable or the schema does not fit the release."""
     try:
-        connection = await asyncpg.connect(url, timeout=_LIMIT_S)
+        connection = await asyncpg.connect(url, timeout=_TIMEOUT_S)
     except (OSError, TimeoutError, ValueError, asyncpg.PostgresError) as error:
         raise SchemaProblem(f"PostgreSQL cannot be reached: {error}") from None
     try:
@@ -39,13 +39,17 @@ async def of_postgres(url: str) -> Diagnosis:
     finally:
         await connection.close()
     steps = migrations.pending(migrations.available("postgres"), applied)
-    detail = "btree_gin is there" if has_extension else "the extension btree_gin is missing"
+    detail = (
+        "the extension btree_gin is available"
+        if has_extension
+        else "the extension btree_gin is missing"
+    )
     names = [step.name for step in steps]
     return Diagnosis(f"PostgreSQL {version}", detail, names, bool(has_extension))
 
 
 def of_sqlite(folder: Path) -> Diagnosis:
-    """Raises SchemaProblem when the file cannot be read or its schema does not fit."""
+    """Raises SchemaProblem if the file is unreadable or the schema does not fit the release."""
     try:
         connection = connect(folder / FILE_NAME, read_only=True)
         try:

@@ -1,7 +1,7 @@
-"""The queue of jobs: who may have which, for how long, and how each ended.
+"""The job queue: claims, leases and outcomes of jobs.
 
-A job is leased by the database's own clock. Every change of hands raises its fence, and whoever
-writes under an older one writes nothing: a worker that was thought dead can do no harm.
+Leases use the database's clock. Every claim and every outcome increments the fence of the job. A
+write with an older fence changes nothing, so a worker that lost its lease can do no harm.
 """
 
 import secrets
@@ -16,21 +16,21 @@ from bowerbird.model.jobs import MOST_TRIES, Job, JobCount, JobResponse
 from bowerbird.storage.database import Database, Transaction, Values
 
 _ID_BYTES: Final = 16
-_DIED: Final = f"At the last of {MOST_TRIES} tries its worker ended in mid-work."
-# So many accounts are looked at to find whose turn it is: bounded work, however many wait.
+_WORKER_DIED: Final = f"The worker stopped during the last of {MOST_TRIES} attempts."
+# How many accounts a claim considers, so that its cost does not grow with the queue.
 _WINDOW: Final = 100
-_FEW: Final = 5
+_CANDIDATES: Final = 5
 _LAST_ACCOUNT: Final = 2**63 - 1
-_CANCELLED: Final = "It was cancelled."
+_CANCELLED: Final = "The job was cancelled."
 
 
 class _Turn(Struct, frozen=True):
-    """An account that waits, and its job that is due longest, if any is."""
+    """An account with unfinished jobs, and the job that has been due longest, if any is due."""
 
     account_id: int
     job_id: str | None
-    at_work: int
-    served_at: int
+    running: int
+    last_started_at: int
 
 
 class JobStore:
@@ -49,7 +49,7 @@ class JobStore:
         now: int,
         unique: str | None = None,
     ) -> str:
-        """The id of the new job, or of the unfinished one that has the same `unique` text."""
+        """Returns the id of the new job, or of the unfinished job with the same `unique` text."""
         values = {
             "account_id": account_id,
             "job_id": secrets.token_hex(_ID_BYTES),
@@ -59,48 +59,48 @@ class JobStore:
             "now": now,
             "unique_text": unique,
         }
-        # A job may end between the two statements; then there is room for the new one.
+        # The unfinished job can end between the two statements; then the next insert succeeds.
         for _ in range(MOST_TRIES):
             for name in ("add", "unfinished") if unique is not None else ("add",):
                 if rows := await transaction.rows(self._text(name), values):
                     return str(rows[0][0])
-        raise Refusal(Code.NOT_FOUND, "The account was deleted meanwhile.")
+        raise Refusal(Code.NOT_FOUND, "The account has been deleted.")
 
     async def count_unfinished(self, transaction: Transaction, account_id: int, kind: str) -> int:
         values = {"account_id": account_id, "kind": kind}
         return int((await transaction.rows(self._text("count_unfinished"), values))[0][0])
 
-    async def unfinished_of_kind(self, kind: str, priority: int, most: int) -> int:
-        """Of all accounts, counted up to `most`."""
-        values = {"kind": kind, "priority": priority, "limit": most}
+    async def unfinished_of_kind(self, kind: str, priority: int, limit: int) -> int:
+        """The number of jobs of all accounts, counted up to `limit`."""
+        values = {"kind": kind, "priority": priority, "limit": limit}
         return int((await self._database.rows(self._text("unfinished_of_kind"), values))[0][0])
 
-    async def is_any_due(self, kinds: Sequence[str], most_priority: int) -> bool:
-        return bool(await self._turns(kinds, most_priority, frozenset()))
+    async def is_any_due(self, kinds: Sequence[str], max_priority: int) -> bool:
+        return bool(await self._turns(kinds, max_priority, frozenset()))
 
     async def claim(
         self,
         kinds: Sequence[str],
-        most_priority: int,
+        max_priority: int,
         *,
         lease_s: float,
         now: int,
-        except_of: Collection[int] = (),
+        excluded_accounts: Collection[int] = (),
     ) -> Job | None:
-        """The job whose turn it is; None when there is none, or other workers were quicker.
+        """Claims the next job; None if none is due, or other workers were faster.
 
-        Whose turn it is, is only read: a worker without work leaves the database alone.
+        Finding the job only reads, so an idle worker never writes to the database.
         """
-        while turns := await self._turns(kinds, most_priority, frozenset(except_of)):
-            job, is_to_go_on = await self._claim_one(turns, _micro(lease_s), now)
-            if not is_to_go_on:
+        while turns := await self._turns(kinds, max_priority, frozenset(excluded_accounts)):
+            job, must_repeat = await self._claim_one(turns, _micro(lease_s), now)
+            if not must_repeat:
                 return job
         return None
 
     async def _claim_one(
         self, turns: Sequence[_Turn], lease: int, now: int
     ) -> tuple[Job | None, bool]:
-        """A claimed job; and whether to look again, as a job was ended that died too often."""
+        """The claimed job, and whether to look again because an abandoned job has failed."""
 
         async def work(transaction: Transaction) -> tuple[Job | None, bool]:
             for turn in turns:
@@ -112,34 +112,35 @@ class JobStore:
                 claim = {**values, "lease": lease}
                 if claimed := await transaction.rows(self._text("claim"), claim):
                     return Job(*claimed[0]), False
-                dead = {**values, "error": _DIED, "now": now}
-                if await transaction.rows(self._text("fail_of_dead"), dead):
+                failure = {**values, "error": _WORKER_DIED, "now": now}
+                if await transaction.rows(self._text("fail_abandoned"), failure):
                     return None, True
             return None, False
 
         return await self._database.write(work)
 
     async def _turns(
-        self, kinds: Sequence[str], most_priority: int, except_of: frozenset[int]
+        self, kinds: Sequence[str], max_priority: int, excluded_accounts: frozenset[int]
     ) -> list[_Turn]:
-        """The most urgent jobs that are due, a few; an account that is served little comes first.
+        """A few of the due jobs with the best priority, those of the least served accounts first.
 
-        Where more accounts wait than are looked at, those looked at change from time to time.
+        If more accounts have jobs than a claim considers, some of them are chosen at random.
         """
         above = -1
         while True:
-            wanted = {"above": above, "most_priority": most_priority}
-            rows = await self._database.rows(self._text("next_priority"), wanted)
+            values = {"above": above, "max_priority": max_priority}
+            rows = await self._database.rows(self._text("next_priority"), values)
             if rows[0][0] is None:
                 return []
             above = rows[0][0]
             turns = [
                 turn
                 for turn in await self._waiting(kinds, above)
-                if turn.job_id is not None and turn.account_id not in except_of
+                if turn.job_id is not None and turn.account_id not in excluded_accounts
             ]
             if turns:
-                return sorted(turns, key=lambda turn: (turn.at_work, turn.served_at))[:_FEW]
+                turns.sort(key=lambda turn: (turn.running, turn.last_started_at))
+                return turns[:_CANDIDATES]
 
     async def _waiting(self, kinds: Sequence[str], priority: int) -> list[_Turn]:
         found = await self._window(kinds, priority, 0)
@@ -157,10 +158,10 @@ class JobStore:
         }
         return [_Turn(*row) for row in await self._database.rows(self._text("turns"), values)]
 
-    async def hold(self, job: Job, done: int, total: int, *, lease_s: float) -> bool:
-        """Prolongs the lease and notes the progress; False when the job is somebody else's."""
+    async def renew_lease(self, job: Job, done: int, total: int, *, lease_s: float) -> bool:
+        """Renews the lease and stores the progress; False if the worker lost the job."""
         values = {"lease": _micro(lease_s), "done": done, "total": total}
-        return await self._changed("hold", job, values)
+        return await self._update("renew_lease", job, values)
 
     async def complete(
         self, job: Job, result: bytes | None, *, total: int, now: int, expires_at: int | None
@@ -172,24 +173,24 @@ class JobStore:
             "now": now,
             "expires_at": expires_at,
         }
-        return await self._changed("complete", job, values)
+        return await self._update("complete", job, values)
 
-    async def put_off(self, job: Job, error: str, *, pause_s: float) -> bool:
-        """Back into the queue for another try."""
+    async def postpone(self, job: Job, error: str, *, pause_s: float) -> bool:
+        """Puts the job back into the queue for another attempt."""
         values = {"tries": job.tries, "pause": _micro(pause_s), "error": error}
-        return await self._changed("put_off", job, values)
+        return await self._update("postpone", job, values)
 
-    async def give_back(self, job: Job) -> bool:
-        """Back into the queue as if it had not been begun: its worker stops."""
+    async def release(self, job: Job) -> bool:
+        """Puts the job back into the queue without counting the attempt."""
         values = {"tries": job.tries - 1, "pause": 0, "error": None}
-        return await self._changed("put_off", job, values)
+        return await self._update("postpone", job, values)
 
     async def fail(self, job: Job, error: str, *, now: int) -> bool:
         values = {"error": error, "now": now}
-        return await self._changed("fail", job, values, held="fence = :fence")
+        return await self._update("fail", job, values, condition="fence = :fence")
 
     async def cancel(self, account_id: int, job_id: str, *, now: int) -> bool:
-        """Ends an unfinished job; a worker that has it finds out at its next progress."""
+        """Cancels an unfinished job. A worker that runs it stops when it next reports progress."""
 
         async def work(transaction: Transaction) -> bool:
             return await self._end(transaction, account_id, job_id, _CANCELLED, now)
@@ -197,7 +198,7 @@ class JobStore:
         return await self._database.write(work)
 
     async def retry(self, account_id: int, job_id: str) -> bool:
-        """A failed job anew; False when it has not failed, or the same is under way already."""
+        """Queues a failed job again; False if it has not failed, or the same job is unfinished."""
 
         async def work(transaction: Transaction) -> bool:
             values = {"account_id": account_id, "job_id": job_id}
@@ -218,7 +219,7 @@ class JobStore:
         return JobResponse(*rows[0]) if rows else None
 
     async def owner(self, job_id: str) -> int | None:
-        """For an operator, who knows a job by its id alone."""
+        """The account of a job, for an operator who knows only the job's id."""
         rows = await self._database.slow_rows(self._text("owner"), {"job_id": job_id})
         return int(rows[0][0]) if rows else None
 
@@ -227,12 +228,12 @@ class JobStore:
         return [JobResponse(*row) for row in rows]
 
     async def counts(self, *, only_unfinished: bool = False) -> list[JobCount]:
-        """All that are kept are many more than the unfinished, which an index holds alone."""
+        """Counting only unfinished jobs is much faster, because they have their own index."""
         sql = self._text("counts_unfinished" if only_unfinished else "counts")
         return [JobCount(*row) for row in await self._database.slow_rows(sql, {})]
 
     async def due_to_expire(self, now: int, limit: int) -> list[JobResponse]:
-        """Finished jobs whose file's time is over."""
+        """Completed jobs whose file has expired."""
         values = {"now": now, "limit": limit}
         rows = await self._database.slow_rows(self._text("due_to_expire"), values)
         return [JobResponse(*row) for row in rows]
@@ -249,19 +250,21 @@ class JobStore:
         rows = await self._database.slow_rows(self._text("accounts_with_old"), values)
         return [row[0] for row in rows]
 
-    async def forget_old(self, account_id: int, before: int, most: int) -> int:
-        """Removes a few jobs that ended long ago; tells how many."""
+    async def delete_old(self, account_id: int, before: int, limit: int) -> int:
+        """Deletes up to `limit` jobs that ended before an instant; returns their number."""
 
         async def work(transaction: Transaction) -> int:
-            values = {"account_id": account_id, "before": before, "most": most}
-            return len(await transaction.rows(self._text("forget_old"), values))
+            values = {"account_id": account_id, "before": before, "limit": limit}
+            return len(await transaction.rows(self._text("delete_old"), values))
 
         return await self._database.write(work)
 
-    async def _changed(self, name: str, job: Job, values: Values, held: str = "") -> bool:
+    async def _update(self, name: str, job: Job, values: Values, condition: str = "") -> bool:
+        """False if the worker no longer holds the job."""
+
         async def work(transaction: Transaction) -> bool:
-            whose = {"account_id": job.account_id, "job_id": job.job_id, "fence": job.fence}
-            return bool(await transaction.rows(self._text(name, held), {**values, **whose}))
+            key = {"account_id": job.account_id, "job_id": job.job_id, "fence": job.fence}
+            return bool(await transaction.rows(self._text(name, condition), {**values, **key}))
 
         return await self._database.write(work)
 
@@ -271,9 +274,9 @@ class JobStore:
         values = {"account_id": account_id, "job_id": job_id, "error": error, "now": now}
         return bool(await transaction.rows(self._text("fail", "TRUE"), values))
 
-    def _text(self, name: str, held: str = "") -> str:
+    def _text(self, name: str, condition: str = "") -> str:
         fragments = {part: self._sql[part] for part in ("now", "bytes", "one_of_kinds")}
-        return self._sql[name].format(**fragments, held=held)
+        return self._sql[name].format(**fragments, condition=condition)
 
 
 def _micro(seconds: float) -> int:

@@ -1,7 +1,8 @@
-"""Brings a database to this release's schema: numbered files, each applied once.
+"""Migrates a database to the schema of this release: numbered files, each applied once.
 
-A file that was applied and changed since stops the start: its checksum is remembered. A file
-that says "-- compatible: yes" leaves the schema usable for the release before it.
+The database stores the checksum of each applied file, and the service does not start if a file
+has changed since. A file with "-- compatible: yes" leaves the schema usable for the previous
+release.
 """
 
 import hashlib
@@ -18,7 +19,7 @@ _COMPATIBLE: Final = re.compile(r"^-- compatible: (yes|no)$", re.MULTILINE)
 
 
 class SchemaProblem(Exception):  # noqa: N818 - named for what it is
-    """The database's schema and this release do not fit. Says why and what to do."""
+    """The schema does not fit this release. The message says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,25 +53,25 @@ def available(dialect: str) -> Sequence[Migration]:
 
 
 def pending(known: Sequence[Migration], applied: Sequence[Applied]) -> list[Migration]:
-    """What is still to do. Raises when the database does not fit this release."""
+    """The migrations to apply. Raises SchemaProblem if the schema does not fit this release."""
     by_number = {migration.number: migration for migration in known}
     for done in applied:
         own = by_number.get(done.number)
         if own is None and not done.is_compatible:
             raise SchemaProblem(
                 f"The database was migrated by a newer release (step {done.number:04d}). "
-                "Install that release, or restore a backup made before."
+                "Install that release, or restore an older backup."
             )
         if own is not None and own.checksum != done.checksum:
             raise SchemaProblem(
-                f"{own.name} was changed after it was applied. Restore the file as released."
+                f"{own.name} was changed after it was applied. Restore the released file."
             )
     finished = {done.number for done in applied}
     return [migration for migration in known if migration.number not in finished]
 
 
 def require_current(dialect: str, applied: Sequence[Sequence[Any]]) -> None:
-    """Raises unless this release can work with a database in which READ_APPLIED finds this."""
+    """Raises SchemaProblem if migrations are missing. `applied`: the rows of READ_APPLIED."""
     if pending(available(dialect), [Applied(*row) for row in applied]):
         raise SchemaProblem("The database has not been migrated. Run: bowerbird migrate")
 
@@ -78,5 +79,5 @@ def require_current(dialect: str, applied: Sequence[Sequence[Any]]) -> None:
 def _read(number: int, name: str, sql: str) -> Migration:
     declared = _COMPATIBLE.search(sql)
     if declared is None:
-        raise SchemaProblem(f"{name} must say '-- compatible: yes' or '-- compatible: no'.")
+        raise SchemaProblem(f"{name} must contain '-- compatible: yes' or '-- compatible: no'.")
     return Migration(number, name, sql, declared[1] == "yes")

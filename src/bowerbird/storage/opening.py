@@ -1,4 +1,4 @@
-"""Opens the database that the settings name."""
+"""Opens the configured database."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,7 +40,7 @@ async def open_database(
     """
     if settings.is_sqlite:
         limit_s = SLOW_READ_LIMIT_S if read_limit_s is None else read_limit_s
-        return _opened_file(settings.data_dir, is_mapped=is_mapped, read_limit_s=limit_s)
+        return _open_file(settings.data_dir, is_mapped=is_mapped, read_limit_s=limit_s)
     limits = Limits()
     if read_limit_s is not None:
         limits = Limits(lock_s=read_limit_s, statement_s=read_limit_s)
@@ -54,11 +54,11 @@ def explained(folder: Path) -> Iterator[None]:
     try:
         yield
     except apsw.Error as error:
-        problem = f"The library in {folder} cannot be opened: {error}."
+        problem = f"Cannot open the library in {folder}: {error}."
         raise SchemaProblem(f"{problem} {_ADVICE.get(type(error), '')}".rstrip()) from error
 
 
-def _opened_file(folder: Path, *, is_mapped: bool, read_limit_s: float) -> SqliteDatabase:
+def _open_file(folder: Path, *, is_mapped: bool, read_limit_s: float) -> SqliteDatabase:
     lock = FolderLock(folder)
     try:
         with explained(folder):

@@ -1,8 +1,8 @@
 """Reads named statements from storage/sql.
 
-Portable SQL stands in sql/<resource>.sql. What the two databases cannot share stands in
+Portable SQL is in sql/<resource>.sql. Statements that the two databases cannot share are in
 sql/sqlite/ and sql/postgres/ under the same name; a test checks that the names match.
-Parameters are written :like_this, casts CAST(x AS t), never x::t.
+Write parameters as :name and casts as CAST(x AS t), never x::t.
 """
 
 import re
@@ -37,7 +37,7 @@ def parse(text: str) -> Queries:
 
 @lru_cache(maxsize=1024)
 def numbered(sql: str) -> tuple[str, tuple[str, ...]]:
-    """The statement with $1, $2 … in place of :names, and the names in that order."""
+    """The statement with $1, $2 … instead of :names, and the names in that order."""
     names: list[str] = []
 
     def place(match: re.Match[str]) -> str:

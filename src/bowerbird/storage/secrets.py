@@ -1,4 +1,4 @@
-"""Keys of the service itself, made when they are first needed and kept in the database."""
+"""Secrets of the service, created at first use and stored in the database."""
 
 import secrets
 from typing import Final
@@ -15,15 +15,15 @@ class SecretStore:
         self._sql = database.queries("secrets")
 
     async def keys(self, name: str, now: int) -> list[bytes]:
-        """The key to sign with; behind it, after a rotation, the one that still counts."""
+        """The signing key; after a rotation also the previous key, which is still valid."""
         current = await self._value(name)
         if current is None:
-            current = await self.agreed(name, secrets.token_bytes(_BYTES), now)
+            current = await self.put_new(name, secrets.token_bytes(_BYTES), now)
         previous = await self._value(name + _PREVIOUS)
         return [current] if previous is None else [current, previous]
 
-    async def agreed(self, name: str, value: bytes, now: int) -> bytes:
-        """What everybody finds under the name: this value, unless somebody was first."""
+    async def put_new(self, name: str, value: bytes, now: int) -> bytes:
+        """Stores the value unless the name has one; returns the stored value."""
 
         async def work(transaction: Transaction) -> bytes:
             values = {"name": name, "value": value, "now": now}
@@ -35,18 +35,18 @@ class SecretStore:
         return await self._database.write(work) if found is None else found
 
     async def rotate(self, name: str, now: int, older_than: int) -> bool:
-        """Makes a new key if the present one is older; what was signed with that stays good."""
+        """Replaces a key that is older. Signatures with the old key stay valid."""
 
         async def work(transaction: Transaction) -> bool:
             rows = await transaction.rows(self._sql["named"], {"name": name})
             if not rows or rows[0][1] >= older_than:
                 return False
-            for kept, value in (
+            for key, value in (
                 (name + _PREVIOUS, rows[0][0]),
                 (name, secrets.token_bytes(_BYTES)),
             ):
-                values = {"name": kept, "value": value, "now": now}
-                await transaction.run(self._sql["forget"], {"name": kept})
+                values = {"name": key, "value": value, "now": now}
+                await transaction.run(self._sql["delete"], {"name": key})
                 await transaction.run(self._sql["add"], values)
             return True
 
@@ -54,9 +54,9 @@ class SecretStore:
         is_old = bool(rows) and rows[0][1] < older_than
         return is_old and await self._database.write(work)
 
-    async def forget(self, name: str) -> None:
+    async def delete(self, name: str) -> None:
         async def work(transaction: Transaction) -> None:
-            await transaction.run(self._sql["forget"], {"name": name})
+            await transaction.run(self._sql["delete"], {"name": name})
 
         await self._database.write(work)
 

@@ -1,4 +1,4 @@
-"""Finds the accounts that keep what is too old."""
+"""Finds the accounts that have expired records."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from bowerbird.storage.database import Database
 
 
 class Due(Struct, frozen=True):
-    """An account, and which of its rows are too old."""
+    """An account, and which kinds of its records have expired."""
 
     account_id: int
     has_old_answers: bool

@@ -1,8 +1,8 @@
-"""Everything an account holds, as one JSON document.
+"""Exports all data of an account as one JSON document.
 
-The bookmarks stand in the API's own shape, so that `bowerbird import` reads them. The trash
-and the digests come after them: an import reads no further than the bookmarks, and what was
-deleted stays so.
+The bookmarks have the format of the API, so that `bowerbird import` can read them. The trash and
+the digests come after the bookmarks: an import stops at the end of the bookmarks, so deleted
+bookmarks stay deleted.
 """
 
 from collections.abc import AsyncIterator
@@ -23,7 +23,7 @@ from bowerbird.storage.views import ViewStore
 
 
 class Piece(NamedTuple):
-    """Some bytes of the document, and the bookmarks in it."""
+    """A part of the document, and the number of bookmarks in it."""
 
     data: bytes
     bookmarks: int
@@ -90,7 +90,7 @@ class AccountExports:
 
 def _account(membership: Membership) -> dict[str, Any]:
     return {
-        # As text: a number of 63 bits loses digits in many a program.
+        # A string, because many JSON parsers round integers above 53 bits.
         "id": str(membership.account_id),
         "email": membership.email,
         "plan": membership.plan,
@@ -106,17 +106,17 @@ def _view(view: View) -> dict[str, Any]:
     }
 
 
-def _preferences(wanted: Preferences) -> dict[str, Any]:
+def _preferences(preferences: Preferences) -> dict[str, Any]:
     return {
-        "frequency": wanted.frequency,
-        "time_zone": wanted.time_zone,
-        "hour": wanted.hour,
-        "mail": wanted.is_mailed,
+        "frequency": preferences.frequency,
+        "time_zone": preferences.time_zone,
+        "hour": preferences.hour,
+        "mail": preferences.is_mailed,
     }
 
 
 def _digest(digest: Digest) -> bytes:
-    """With its posts by their ids: those that still stand are among the bookmarks."""
+    """The digest with the ids of its posts, which are in the exported bookmarks if they exist."""
     return msgspec.json.encode(
         {
             "digest_id": digest.digest_id,

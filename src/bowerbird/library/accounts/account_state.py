@@ -1,4 +1,4 @@
-"""What an account is told of itself: plan, limits, calls, counts, and how far its vectors are."""
+"""The state of an account: plan, limits, calls, counts and progress of its vectors."""
 
 from enum import StrEnum
 
@@ -20,7 +20,7 @@ class VectorState(StrEnum):
 
 
 class Limits(Struct, frozen=True):
-    """What the plan opens. `calls_per_month` is null where calls are not counted."""
+    """The limits of the plan. `calls_per_month` is null if the plan has no call limit."""
 
     calls_per_month: int | None
     page_size: int
@@ -32,7 +32,7 @@ class Limits(Struct, frozen=True):
 
 
 class Calls(Struct, frozen=True):
-    """Of this calendar month, UTC. `left` is null where calls are not counted."""
+    """The calls of this calendar month, in UTC. `left` is null if the plan has no call limit."""
 
     used: int
     left: int | None
@@ -52,7 +52,7 @@ class Vectors(Struct, frozen=True):
     embedded: int
     total: int
     model: str | None
-    # Why it is unavailable, or why new posts wait, in a sentence.
+    # Why vectors are unavailable, or why new posts are not embedded.
     problem: str | None
 
 
@@ -70,7 +70,7 @@ class AccountState:
         self._meaning = meaning
         self._clock = clock
 
-    async def shown(self, account: Account) -> AccountResponse:
+    async def to_response(self, account: Account) -> AccountResponse:
         is_paid = not account.is_free
         used = self._calls.used(account)
         limit = None if is_paid else self._calls.calls_per_month

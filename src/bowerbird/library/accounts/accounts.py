@@ -1,4 +1,4 @@
-"""What the operator may do with accounts: make, list, change and remove them."""
+"""Creates, lists, changes and deletes accounts, for the operator."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -15,21 +15,21 @@ from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.files.files import Files
 
-# Only what is surely no address is refused: the operator knows theirs better than a pattern.
+# Deliberately loose: a strict pattern would reject valid addresses.
 _EMAIL: Final = re.compile(r"[^@\s]+@[^@\s.][^@\s]*")
-_LONGEST_EMAIL: Final = 254
-# Keeps a step below 20 ms, so that a running server's writes do not wait for it.
-_REMOVED_AT_ONCE: Final = 200
+_MAX_EMAIL_LENGTH: Final = 254
+# Keeps a transaction below 20 ms, so that the writes of a running server do not wait.
+_ROWS_PER_TRANSACTION: Final = 200
 
 Progress = Callable[[int, int], None]
 
 
 class NoAccount(Refusal):
-    """Nobody has that address."""
+    """No account has the email address."""
 
 
 class HalfDeleted(Refusal):
-    """The account is being deleted, or that was interrupted."""
+    """The deletion of the account is running, or was interrupted."""
 
 
 class Accounts:
@@ -39,15 +39,15 @@ class Accounts:
         self._clock = clock
 
     async def create(self, email: str, plan: str) -> int:
-        """The id of the new account."""
+        """Returns the id of the new account."""
         email = _checked(email)
         membership = Membership(new_account_id(), email, _plan(plan), 0, self._clock())
         if not await self._store.create(membership, fold(email)):
-            raise Refusal(Code.INVALID_REQUEST, f"{email} has an account already.")
+            raise Refusal(Code.INVALID_REQUEST, f"{email} already has an account.")
         return membership.account_id
 
     async def default_plan(self, signup_plan: str) -> str:
-        """The operator's own account comes first, and lacks nothing."""
+        """The first account is the operator's, so it gets the paid plan."""
         return signup_plan if await self._store.count() else Plan.PRO
 
     async def all(self) -> Sequence[Membership]:
@@ -57,7 +57,7 @@ class Accounts:
         account_id = await self._id_of(email)
         account = await self._store.by_id(account_id, month_of(self._clock()))
         if account is None:
-            raise HalfDeleted(Code.NOT_FOUND, f"The account of {email.strip()} is half deleted.")
+            raise HalfDeleted(Code.NOT_FOUND, f"The account of {email.strip()} is partly deleted.")
         return account
 
     async def set_plan(self, email: str, plan: str) -> None:
@@ -67,21 +67,21 @@ class Accounts:
     async def delete(
         self, email: str, files: Files, progress: Progress = lambda _done, _total: None
     ) -> int:
-        """Removes every trace; returns how many bookmarks went. Interrupted, it can be repeated."""
+        """Removes all data; returns the number of bookmarks. If interrupted, call it again."""
         account_id = await self._id_of(email)
         removal = AccountRemoval(self._database, account_id)
         await removal.hide()
         done, total = 0, await removal.count()
-        while removed := await removal.step(_REMOVED_AT_ONCE):
+        while removed := await removal.remove_bookmarks(_ROWS_PER_TRANSACTION):
             done += removed
             progress(done, total)
-        while await removal.step_beside(_REMOVED_AT_ONCE):
+        while await removal.remove_other_rows(_ROWS_PER_TRANSACTION):
             pass
         await files.delete_under(folder_of(account_id))
-        files.scratch.forget(account_id)
+        files.scratch.delete_of_account(account_id)
         await removal.finish()
-        await removal.begin_to_forget_words()
-        while await removal.forget_words():
+        await removal.start_index_merge()
+        while await removal.continue_index_merge():
             pass
         return done
 
@@ -94,9 +94,9 @@ class Accounts:
 
 def _checked(email: str) -> str:
     email = email.strip()
-    if len(email) > _LONGEST_EMAIL or not email.isprintable() or not _EMAIL.fullmatch(email):
+    if len(email) > _MAX_EMAIL_LENGTH or not email.isprintable() or not _EMAIL.fullmatch(email):
         raise Refusal(
-            Code.INVALID_REQUEST, f"{shown(email)} is not an e-mail address like you@example.com."
+            Code.INVALID_REQUEST, f"Invalid email address {shown(email)}. Example: you@example.com."
         )
     return email
 
@@ -106,4 +106,4 @@ def _plan(name: str) -> Plan:
         return Plan(name)
     except ValueError:
         plans = " or ".join(Plan)
-        raise Refusal(Code.INVALID_REQUEST, f"{shown(name)} is not a plan: {plans}.") from None
+        raise Refusal(Code.INVALID_REQUEST, f"Unknown plan {shown(name)}. Use {plans}.") from None

@@ -1,4 +1,4 @@
-"""What an account's owner may do with its API keys: make, list and revoke them."""
+"""Creates, lists and revokes the API keys of an account."""
 
 import secrets
 from collections.abc import Sequence
@@ -11,11 +11,11 @@ from bowerbird.model.keys import PREFIX, key_hash, new_key
 from bowerbird.storage.accounts.keys import KeyStore
 from bowerbird.storage.database import Database
 
-_LONGEST_NAME: Final = 100
+_MAX_NAME_LENGTH: Final = 100
 
 
 class NoLiveKey(Refusal):
-    """The account has no such key, or it was revoked."""
+    """The account has no such key, or the key was revoked."""
 
 
 class Keys:
@@ -24,12 +24,12 @@ class Keys:
         self._clock = clock
 
     async def create(self, account_id: int, name: str) -> str:
-        """The text of the new key, which can never be shown again: only its hash is kept."""
+        """Returns the new key. It cannot be shown again: only its hash is stored."""
         name = " ".join(name.split())
-        if len(name) > _LONGEST_NAME or not name.isprintable():
+        if len(name) > _MAX_NAME_LENGTH or not name.isprintable():
             raise Refusal(
                 Code.INVALID_REQUEST,
-                f"A key's name has at most {_LONGEST_NAME} printable characters.",
+                f"A key name can have at most {_MAX_NAME_LENGTH} printable characters.",
             )
         text = new_key(account_id)
         key = Key(secrets.token_hex(4), name, self._clock(), None)
@@ -40,14 +40,14 @@ class Keys:
         return await self._store.all(account_id)
 
     async def revoke(self, account_id: int, key: str) -> str:
-        """Takes the key's text or its id; returns the id. Holds from the next request on."""
+        """Revokes a key by its text or id from the next request on; returns its id."""
         key = key.strip()
         revoked = None
-        # Keys and ids are ASCII; any other text names none, and some of it no database would take.
+        # Keys and ids are printable ASCII. PostgreSQL rejects some other characters.
         if key.isascii() and key.isprintable():
             revoked = await self._store.revoke(account_id, key, key_hash(key), self._clock())
         if revoked is None:
-            # The text of a key is not repeated: it may work on another account.
+            # The error does not repeat the key: it may be valid for another account.
             named = "That key" if key.startswith(PREFIX) else f"Key {shown(key)}"
-            raise NoLiveKey(Code.NOT_FOUND, f"{named} is no live key of this account.")
+            raise NoLiveKey(Code.NOT_FOUND, f"{named} is not an active key of this account.")
         return revoked

@@ -1,8 +1,8 @@
-"""Tells every account that still calls a version that it ends; nobody is told twice.
+"""Emails every account that still calls a version which will end; nobody gets it twice.
 
-A notice is claimed in the database before its letter leaves and settled after. What a crash or a
-broken connection leaves claimed may have been delivered: it is reported, not sent again, until
-the operator names it.
+A notice is claimed in the database before its email is sent, and completed afterwards. After a
+crash or a broken connection the email of a claimed notice may have been delivered. Such a notice
+is reported and not sent again until the operator names it.
 """
 
 import hashlib
@@ -22,31 +22,31 @@ from bowerbird.storage.accounts.sunset_notices import SunsetNoticeStore
 from bowerbird.storage.database import Database
 
 CALLED_DAYS: Final = 90
-# A server that is down stays down for a while; the rest waits for the next run.
-_AWAY_IN_A_ROW: Final = 5
+# After this many failures in a row the mail server is probably down; the next run continues.
+_MAX_FAILURES_IN_A_ROW: Final = 5
 _TEXT: Final = """\
 Hello,
 
-software that uses an API key of your account at {site} has called version
-{version} of the API within the last {days} days. This version ends on {sunset}
-(UTC). Until then it works as it did.
+Software with an API key of your account at {site} called version
+{version} of the API in the last {days} days. This version ends on {sunset}
+(UTC). Until then it works as before.
 
-What changes, and how to move over:
+What changes, and how to migrate:
 {note}
 
 Your API keys:
 {keys}
 
-This letter went to {email} and is sent once.
+This email was sent to {email}. We send it only once.
 """
 
 
 class NoticePlan(Struct):
-    """Who is to be told, and who is not, each for one reason."""
+    """Who gets the email, and who does not, grouped by the reason."""
 
     due: list[SunsetRecipient]
-    told: list[SunsetRecipient]
-    # May have been delivered, or not.
+    notified: list[SunsetRecipient]
+    # The email may have been delivered.
     unsure: list[SunsetRecipient]
     refused: list[SunsetRecipient]
     without_address: list[SunsetRecipient]
@@ -57,11 +57,11 @@ class NoticeOutcome(Enum):
     REFUSED = auto()
     AWAY = auto()
     UNSURE = auto()
-    # Another run has claimed it meanwhile.
+    # Another run claimed the notice first.
     TAKEN = auto()
 
 
-class Told(Struct, frozen=True):
+class NoticeAttempt(Struct, frozen=True):
     caller: SunsetRecipient
     outcome: NoticeOutcome
     reason: str = ""
@@ -75,13 +75,13 @@ class SunsetNotices:
         self._mailer = Mailer(settings)
 
     async def plan(self, version: str, again_to: Collection[str] = ()) -> NoticePlan:
-        """`again_to` are addresses whose letter is unsure or was refused, and shall be tried."""
+        """`again_to`: addresses to try again after an unsure or refused email."""
         plan = NoticePlan([], [], [], [], [])
         again = {fold(email.strip()) for email in again_to}
         first_day = day_of(self._clock()) - CALLED_DAYS
         found = set()
         async for caller in self._store.callers(version, first_day):
-            is_again = fold(caller.email or "") in again and caller.state in _MAY_BE_TRIED
+            is_again = fold(caller.email or "") in again and caller.state in _RETRYABLE
             if is_again:
                 found.add(fold(caller.email or ""))
             _group(plan, caller, is_again=is_again).append(caller)
@@ -89,44 +89,46 @@ class SunsetNotices:
             if fold(email.strip()) not in found:
                 raise Refusal(
                     Code.INVALID_REQUEST,
-                    f"{shown(email)} has no letter about {version} that is unsure or was refused.",
+                    f"No refused or unconfirmed email about {version} to {shown(email)}.",
                 )
         return plan
 
-    async def send(self, ending: Ending, due: Collection[SunsetRecipient]) -> AsyncIterator[Told]:
-        """Tells one after the other; ends early when the mail server seems to be down."""
-        away = 0
+    async def send(
+        self, ending: Ending, due: Collection[SunsetRecipient]
+    ) -> AsyncIterator[NoticeAttempt]:
+        """Sends the emails one by one; stops early if the mail server seems to be down."""
+        failures = 0
         for caller in due:
-            told = await self._tell(ending, caller)
-            yield told
-            away = away + 1 if told.outcome is NoticeOutcome.AWAY else 0
-            if away == _AWAY_IN_A_ROW:
+            attempt = await self._notify(ending, caller)
+            yield attempt
+            failures = failures + 1 if attempt.outcome is NoticeOutcome.AWAY else 0
+            if failures == _MAX_FAILURES_IN_A_ROW:
                 return
 
-    async def _tell(self, ending: Ending, caller: SunsetRecipient) -> Told:
+    async def _notify(self, ending: Ending, caller: SunsetRecipient) -> NoticeAttempt:
         if not await self._store.claim(caller, ending.version, self._clock()):
-            return Told(caller, NoticeOutcome.TAKEN)
+            return NoticeAttempt(caller, NoticeOutcome.TAKEN)
         try:
-            await self._mailer.send(self._letter(ending, caller))
+            await self._mailer.send(self._email(ending, caller))
         except MailOutcomeUnknown as unsure:
-            return Told(caller, NoticeOutcome.UNSURE, str(unsure))
+            return NoticeAttempt(caller, NoticeOutcome.UNSURE, str(unsure))
         except MailDeferred as away:
-            await self._store.give_back(caller, ending.version)
-            return Told(caller, NoticeOutcome.AWAY, str(away))
+            await self._store.release(caller, ending.version)
+            return NoticeAttempt(caller, NoticeOutcome.AWAY, str(away))
         except MailRefused as refused:
-            await self._settle(ending, caller, NoticeState.REFUSED)
-            return Told(caller, NoticeOutcome.REFUSED, str(refused))
-        await self._settle(ending, caller, NoticeState.SENT)
-        return Told(caller, NoticeOutcome.SENT)
+            await self._complete(ending, caller, NoticeState.REFUSED)
+            return NoticeAttempt(caller, NoticeOutcome.REFUSED, str(refused))
+        await self._complete(ending, caller, NoticeState.SENT)
+        return NoticeAttempt(caller, NoticeOutcome.SENT)
 
-    async def _settle(self, ending: Ending, caller: SunsetRecipient, state: NoticeState) -> None:
-        await self._store.settle(caller, ending.version, state, self._clock())
+    async def _complete(self, ending: Ending, caller: SunsetRecipient, state: NoticeState) -> None:
+        await self._store.complete(caller, ending.version, state, self._clock())
 
-    def _letter(self, ending: Ending, caller: SunsetRecipient) -> Email:
+    def _email(self, ending: Ending, caller: SunsetRecipient) -> Email:
         email = caller.email or ""
-        # The same whenever it is sent: a mail system may know a second one by it.
-        mark = hashlib.blake2b(f"{caller.account_id}/{ending.version}".encode(), digest_size=12)
-        name = f"<sunset-{ending.version}-{mark.hexdigest()}@{self._mailer.domain}>"
+        # The same for every attempt, so that mail systems recognize a duplicate.
+        hash = hashlib.blake2b(f"{caller.account_id}/{ending.version}".encode(), digest_size=12)
+        message_id = f"<sunset-{ending.version}-{hash.hexdigest()}@{self._mailer.domain}>"
         return Email(
             to=email,
             subject=f"Version {ending.version} of the API ends on {ending.sunset}",
@@ -139,11 +141,11 @@ class SunsetNotices:
                 keys=self._settings.register_url,
                 email=email,
             ),
-            headers={"Message-ID": name, "Auto-Submitted": "auto-generated"},
+            headers={"Message-ID": message_id, "Auto-Submitted": "auto-generated"},
         )
 
 
-_MAY_BE_TRIED: Final = (NoticeState.SENDING, NoticeState.REFUSED)
+_RETRYABLE: Final = (NoticeState.SENDING, NoticeState.REFUSED)
 
 
 def _group(plan: NoticePlan, caller: SunsetRecipient, *, is_again: bool) -> list[SunsetRecipient]:
@@ -152,7 +154,7 @@ def _group(plan: NoticePlan, caller: SunsetRecipient, *, is_again: bool) -> list
     if caller.state is None or is_again:
         return plan.due
     groups = {
-        NoticeState.SENT: plan.told,
+        NoticeState.SENT: plan.notified,
         NoticeState.SENDING: plan.unsure,
         NoticeState.REFUSED: plan.refused,
     }

@@ -1,6 +1,7 @@
-"""Which account called which version last: noted in memory, written once a day and account.
+"""Records the last day on which each account called each API version.
 
-It is asked when a version ends, to tell everybody who still calls it.
+Collected in memory and written at most once per day, account and version. Used to notify the
+remaining callers before a version ends.
 """
 
 import asyncio
@@ -14,42 +15,42 @@ from bowerbird.errors import Refusal
 from bowerbird.storage.accounts.version_use import VersionUseStore
 
 _FLUSH_S: Final = 5.0
-# Past it all are noted anew, which costs a needless write each, not a wrong one.
-_KEPT_MOST: Final = 100_000
+# Above this the memory is cleared. Then some uses are written twice, which is harmless.
+_MAX_RECORDED: Final = 100_000
 
 
 class VersionUse:
-    """A crash forgets at most five seconds, and the day's next call notes them again."""
+    """A crash loses at most five seconds of uses; the next call of the day records them again."""
 
     def __init__(self, store: VersionUseStore, clock: Clock) -> None:
         self._store = store
         self._clock = clock
-        self._noted: dict[tuple[int, str], int] = {}
-        self._waiting: dict[tuple[int, str], int] = {}
+        self._recorded: dict[tuple[int, str], int] = {}
+        self._unwritten: dict[tuple[int, str], int] = {}
         self._stopping = asyncio.Event()
         self._log = structlog.get_logger()
 
     def note(self, account_id: int, version: str) -> None:
         use, day = (account_id, version), day_of(self._clock())
-        if self._noted.get(use) == day:
+        if self._recorded.get(use) == day:
             return
-        if len(self._noted) >= _KEPT_MOST:
-            self._noted.clear()
-        self._noted[use] = self._waiting[use] = day
+        if len(self._recorded) >= _MAX_RECORDED:
+            self._recorded.clear()
+        self._recorded[use] = self._unwritten[use] = day
 
     async def flush(self) -> None:
-        waiting, self._waiting = self._waiting, {}
-        if not waiting:
+        uses, self._unwritten = self._unwritten, {}
+        if not uses:
             return
         try:
-            await self._store.keep(waiting)
+            await self._store.put(uses)
         except Exception:
-            # What was noted meanwhile is newer.
-            self._waiting = waiting | self._waiting
+            # Uses recorded since then are newer and win.
+            self._unwritten = uses | self._unwritten
             raise
 
     async def keep_flushing(self) -> None:
-        """Runs beside the server until `stop`; then writes what is left and ends."""
+        """Flushes regularly until `stop` is called; then flushes once more and returns."""
         while not self._stopping.is_set():
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), _FLUSH_S)
@@ -62,6 +63,8 @@ class VersionUse:
         try:
             await self.flush()
         except Refusal as refused:
-            self._log.warning("uses wait", reason=refused.sentence, uses=len(self._waiting))
-        except Exception:  # noqa: BLE001 - noting goes on whatever happened
-            self._log.exception("uses wait", uses=len(self._waiting))
+            self._log.warning(
+                "version uses not written", reason=refused.sentence, uses=len(self._unwritten)
+            )
+        except Exception:  # noqa: BLE001 - the next flush tries again
+            self._log.exception("version uses not written", uses=len(self._unwritten))

@@ -112,9 +112,9 @@ class Rankings:
     async def _wanted(self, account: Account, filter: BookmarkFilter) -> "Numbers":
         """The numbers that the filter leaves."""
         key = (account.account_id, account.epoch, account.version, filter)
-        numbers = self._meaning.remembered(key)
+        numbers = self._meaning.cached_numbers(key)
         if numbers is None:
-            numbers = await self._meaning.wanted(
+            numbers = await self._meaning.cache_numbers(
                 key, await self._store.number_text(account, filter)
             )
         return numbers

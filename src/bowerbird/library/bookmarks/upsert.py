@@ -12,7 +12,7 @@ from msgspec import UNSET, Struct
 from bowerbird.clock import Clock
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.bookmarks.bookmark_row import Row, complete, draft_of, words_of
-from bowerbird.library.vectors.embedding_text import meaning_text, text_hash
+from bowerbird.library.vectors.embedding_text import embedding_text, text_hash
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import Label
 from bowerbird.model.rendering import tags_json
@@ -89,10 +89,10 @@ class Upsert:
         """A post whose text changed has lost its meaning; one with other counts keeps it."""
         if not changed:
             return
-        held = await self._vectors.held(transaction, opened.account_id, list(changed))
+        held = await self._vectors.text_hashes(transaction, opened.account_id, list(changed))
         stale: dict[bytes, list[int]] = {}
         for number, model, hash in held:
-            if hash != text_hash(meaning_text(changed[number].arrival)):
+            if hash != text_hash(embedding_text(changed[number].arrival)):
                 stale.setdefault(model, []).append(number)
         await self._vectors.drop_stale(transaction, opened.account_id, stale)
 

@@ -1,4 +1,4 @@
-"""What a caller may do with digests: read them, and say how they want them. Open to every plan."""
+"""Digests: read them and change the preferences for them. Every plan can use them."""
 
 import difflib
 import hmac
@@ -17,7 +17,7 @@ from bowerbird.library.access.bodies import Body
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.bookmarks import cursors, parameters
 from bowerbird.library.digests import html, markdown, schedule
-from bowerbird.library.digests.responses import DigestResponse, DigestSummary, shown, summary
+from bowerbird.library.digests.responses import DigestResponse, DigestSummary, summary, to_response
 from bowerbird.model.accounts import Account
 from bowerbird.model.digests import Digest, Frequency, Preferences, digest_id, period_of
 from bowerbird.model.instants import with_offset
@@ -47,7 +47,7 @@ class PreferencesResponse(Struct, frozen=True):
     time_zone: str
     hour: int
     mail: bool
-    # Whether the operator has set a mail server; without one nothing is mailed.
+    # False if the operator configured no mail server: then no email is sent.
     mail_available: bool
     next_digest_at: str | None
 
@@ -62,7 +62,7 @@ class Digests:
         self._libraries = LibraryStore(database)
 
     async def list(self, account: Account, given: Mapping[str, str]) -> DigestList:
-        """The latest first; `given` may hold limit and cursor."""
+        """The latest first. `given` may contain limit and cursor."""
         limit = parameters.read_limit(given)
         query = cursors.query_of(account.account_id, "digests")
         before = None
@@ -82,25 +82,25 @@ class Digests:
     async def get(
         self, account: Account, digest_id: str | None = None, format: str | None = None
     ) -> DigestResponse:
-        """One digest, the latest without an id; with Markdown and HTML, or one of the formats."""
+        """One digest, or the latest if no id is given; in all formats, or in the given one."""
         if format is not None and format not in FORMATS:
             accepted = ", ".join(FORMATS)
             raise errors.invalid("format", f"must be one of {accepted}, got {errors.shown(format)}")
         digest = await self._find(account, digest_id)
         posts = await self._posts.posts(account, digest.contents.post_ids)
-        return rendered(shown(digest, posts), format)
+        return rendered(to_response(digest, posts), format)
 
     async def preferences(self, account: Account) -> PreferencesResponse:
         return self._shown(await self._store.preferences(account.account_id))
 
     def minute(self) -> int:
-        """The present minute, for answers that change with it."""
+        """The current minute, for responses that change with it."""
         return self._clock() // (60 * MICROSECONDS)
 
     async def update_preferences(
         self, transaction: Transaction, account: Account, body: Body
     ) -> PreferencesResponse:
-        """Changes the fields that are given. Digests that were due before are not made up for."""
+        """Changes the given fields. Digests that were due before are not created."""
         fields = bodies.as_object(body())
         bodies.only(fields, FIELDS)
         _changed(Preferences(), fields)
@@ -112,7 +112,7 @@ class Digests:
         return self._shown(wanted)
 
     async def holder(self, token: str) -> int | None:
-        """The account of a token to unsubscribe with; None when there is none."""
+        """The account that an unsubscribe token belongs to; None if there is none."""
         match = _TOKEN.fullmatch(token)
         account_id = int(match[1], 16) if match else 0
         if match is None or account_id >= 2**63:
@@ -121,7 +121,7 @@ class Digests:
         return account_id if kept and hmac.compare_digest(kept, match[2]) else None
 
     async def unsubscribe(self, account_id: int) -> None:
-        """No more letters; digests are still made. Doing it twice changes nothing."""
+        """Stops the emails; digests are still created. Idempotent."""
 
         async def work(transaction: Transaction) -> None:
             await lock_library(self._libraries, transaction, account_id)
@@ -141,7 +141,7 @@ class Digests:
             wanted.time_zone,
             wanted.hour,
         ):
-            # What was due by the old times is not made up for by the new ones.
+            # A digest that was due on the old schedule is not created on the new one.
             wanted = msgspec.structs.replace(wanted, since=now)
         await self._store.put_preferences(transaction, account_id, wanted, now)
         await schedule.reschedule(self._store, transaction, account_id, now)
@@ -152,7 +152,7 @@ class Digests:
         if given is None or given == LATEST:
             found = next(iter(await self._store.page(account.account_id, None, 1)), None)
             if found is None:
-                raise Refusal(Code.NOT_FOUND, "No digest has been made yet.")
+                raise Refusal(Code.NOT_FOUND, "No digest has been created yet.")
             return found
         period = period_of(given)
         found = await self._store.by_period(account.account_id, period) if period else None
@@ -173,7 +173,7 @@ class Digests:
 
 
 def rendered(digest: DigestResponse, format: str | None = None) -> DigestResponse:
-    """With its Markdown and HTML, or with one of them, or (`json`) without."""
+    """The digest with Markdown and HTML, with one of them, or (`json`) with neither."""
     made: dict[str, str] = {}
     if format in (None, "markdown"):
         made["markdown"] = markdown.markdown(digest)
@@ -184,7 +184,7 @@ def rendered(digest: DigestResponse, format: str | None = None) -> DigestRespons
 
 
 def unsubscribe_token(account_id: int, secret: str) -> str:
-    """Leads to the account and proves that it was in a letter of theirs."""
+    """Identifies the account and proves that the holder received one of its emails."""
     return f"{account_id:x}-{secret}"
 
 
@@ -219,14 +219,14 @@ def _zone(text: str) -> str:
     if text in zone_names():
         return text
     near = difflib.get_close_matches(text, zone_names(), n=1)
-    hint = f"; the nearest is {near[0]}" if near else ""
+    hint = f"; the closest match is {near[0]}" if near else ""
     raise errors.invalid(
         "time_zone", f"must be a time zone such as Europe/Berlin, got {errors.shown(text)}{hint}"
     )
 
 
 def _hour(value: Any) -> int:
-    # In Python, true is a whole number.
+    # In Python, bool is a subclass of int.
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _LAST_HOUR:
         raise errors.invalid(
             "hour", f"must be a whole number from 0 to 23, got {errors.shown(str(value))}"

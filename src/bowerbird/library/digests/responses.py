@@ -1,4 +1,4 @@
-"""A digest as the API shows it: the record with the posts that still stand."""
+"""A digest as the API returns it: the record with those posts that still exist."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -13,30 +13,30 @@ from bowerbird.model.digests import AuthorCount, Digest, LabelCount, MailState
 from bowerbird.model.instants import with_offset
 from bowerbird.model.periods import Period
 
-# Not those of the operator's locale.
+# English, whatever the operator's locale.
 MONTHS: Final = (
     *("January", "February", "March", "April", "May", "June"),
     *("July", "August", "September", "October", "November", "December"),
 )
-LONGEST_TEXT: Final = 280
-_LONGEST_TITLE: Final = 120
-_LONGEST_HANDLE: Final = 60
-# What may stand in an address beside letters and digits; all else is percent-encoded.
-_IN_ADDRESSES: Final = "!#$%&'()*+,-./:;=?@_~"
+_MAX_TEXT_LENGTH: Final = 280
+_MAX_TITLE_LENGTH: Final = 120
+_MAX_HANDLE_LENGTH: Final = 60
+# Characters that stay in an address beside letters and digits; others are percent-encoded.
+_SAFE_IN_ADDRESSES: Final = "!#$%&'()*+,-./:;=?@_~"
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 _bookmark: Final = msgspec.json.Decoder(Bookmark).decode
 
 
 class DigestPost(Struct, frozen=True):
-    """A post in short."""
+    """The summary of a post."""
 
     post_id: str
     author_username: str
     author_name: str
-    # Of an article; empty for other posts.
+    # Empty unless the post is an article.
     title: str
     text: str
-    # Empty when the post has none that leads to a web page.
+    # Empty if the post has no http or https link.
     link: str
     bookmarked_at: str
     tags: list[str] | None
@@ -87,14 +87,14 @@ def summary(digest: Digest) -> DigestSummary:
     return DigestSummary(**_summary(digest))
 
 
-def shown(digest: Digest, posts: Mapping[str, bytes]) -> DigestResponse:
-    """`posts` are those that still stand, as ready JSON by their ids."""
+def to_response(digest: Digest, posts: Mapping[str, bytes]) -> DigestResponse:
+    """`posts` maps the ids of the posts that still exist to their JSON."""
     contents = digest.contents
 
-    def standing(post_ids: Sequence[str]) -> list[DigestPost]:
+    def existing(post_ids: Sequence[str]) -> list[DigestPost]:
         return [_post(posts[post_id]) for post_id in post_ids if post_id in posts]
 
-    forgotten = standing([contents.forgotten] if contents.forgotten else [])
+    forgotten = existing([contents.forgotten] if contents.forgotten else [])
     return DigestResponse(
         **_summary(digest),
         introduction=contents.introduction,
@@ -102,10 +102,10 @@ def shown(digest: Digest, posts: Mapping[str, bytes]) -> DigestResponse:
             contents.saved_count,
             contents.by_label,
             [_author(author) for author in contents.by_author],
-            standing(contents.saved),
+            existing(contents.saved),
         ),
-        unread=PostsPart(contents.unread_count, standing(contents.unread)),
-        a_year_ago=PostsPart(contents.year_ago_count, standing(contents.year_ago)),
+        unread=PostsPart(contents.unread_count, existing(contents.unread)),
+        a_year_ago=PostsPart(contents.year_ago_count, existing(contents.year_ago)),
         forgotten=forgotten[0] if forgotten else None,
     )
 
@@ -123,25 +123,25 @@ def title_of(period: Period) -> str:
 
 
 def web_address(text: str) -> str:
-    """The address if it leads to a web page, safe to stand in a link; else nothing."""
+    """The address, safe to use in a link, if its scheme is http or https; otherwise empty."""
     try:
         parts = urlsplit(text.strip())
     except ValueError:
         return ""
     if parts.scheme not in ("http", "https") or not parts.netloc:
         return ""
-    return quote(parts.geturl(), safe=_IN_ADDRESSES)
+    return quote(parts.geturl(), safe=_SAFE_IN_ADDRESSES)
 
 
-def one_line(text: str, most: int) -> str:
-    """A text without breaks and without marks that turn the reading direction, cut at a word."""
+def one_line(text: str, max_length: int) -> str:
+    """The text without line breaks and bidirectional control characters, cut between words."""
     plain = " ".join(_UNPRINTABLE.sub(" ", text).split())
-    if len(plain) <= most:
+    if len(plain) <= max_length:
         return plain
-    cut = plain[:most]
+    cut = plain[:max_length]
     head, space, _ = cut.rpartition(" ")
-    # A word that fills most of the room is cut itself: not every script parts words.
-    return f"{head if space and len(head) > most // 2 else cut}…"
+    # A very long word is cut inside: not every script puts spaces between words.
+    return f"{head if space and len(head) > max_length // 2 else cut}…"
 
 
 def _summary(digest: Digest) -> dict[str, Any]:
@@ -164,25 +164,25 @@ def _summary(digest: Digest) -> dict[str, Any]:
 
 
 def _author(author: AuthorCount) -> AuthorCount:
-    """A name is others' text too: it is bounded and stands on one line."""
+    """Others chose these names, so they are shortened and put on one line."""
     return AuthorCount(
-        one_line(author.author_username, _LONGEST_HANDLE),
-        one_line(author.author_name, _LONGEST_TITLE),
+        one_line(author.author_username, _MAX_HANDLE_LENGTH),
+        one_line(author.author_name, _MAX_TITLE_LENGTH),
         author.count,
     )
 
 
-def _post(ready: bytes) -> DigestPost:
-    bookmark = _bookmark(ready)
+def _post(bookmark_json: bytes) -> DigestPost:
+    bookmark = _bookmark(bookmark_json)
     details = bookmark.tweet_details
     article = details.article or {}
     text = details.text or str(article.get("preview_text") or article.get("plain_text") or "")
     return DigestPost(
         post_id=bookmark.post_id,
-        author_username=one_line(bookmark.author_username, _LONGEST_HANDLE),
-        author_name=one_line(bookmark.author_details.name, _LONGEST_TITLE),
-        title=one_line(str(article.get("title") or ""), _LONGEST_TITLE),
-        text=one_line(text, LONGEST_TEXT),
+        author_username=one_line(bookmark.author_username, _MAX_HANDLE_LENGTH),
+        author_name=one_line(bookmark.author_details.name, _MAX_TITLE_LENGTH),
+        title=one_line(str(article.get("title") or ""), _MAX_TITLE_LENGTH),
+        text=one_line(text, _MAX_TEXT_LENGTH),
         link=web_address(details.link),
         bookmarked_at=bookmark.bookmarked_at,
         tags=bookmark.tags,

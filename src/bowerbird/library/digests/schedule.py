@@ -1,4 +1,4 @@
-"""When an account's digests and letters want to be looked at."""
+"""When a worker must create an account's next digest or send its emails."""
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.model.digests import Digest, MailState, Preferences
@@ -7,38 +7,38 @@ from bowerbird.storage.database import Transaction
 from bowerbird.storage.digests.digests import NEVER, DigestStore
 
 UNCLEAR_AFTER = 3_600 * MICROSECONDS
-"""A letter that has been under way for so long was left behind by a worker that ended."""
+"""A worker that has been sending an email for this long has stopped."""
 
 
-def due_period(wanted: Preferences, now: int) -> Period | None:
-    """The latest period whose digest is due and not settled; older ones stay missed."""
-    if wanted.kind is None:
+def due_period(preferences: Preferences, now: int) -> Period | None:
+    """The latest period whose digest is due and not yet handled. Older periods are skipped."""
+    if preferences.kind is None:
         return None
-    zone = zone_of(wanted.time_zone)
-    period = latest_due(wanted.kind, zone, wanted.hour, now)
-    return period if period.due(zone, wanted.hour) >= wanted.since else None
+    zone = zone_of(preferences.time_zone)
+    period = latest_due(preferences.kind, zone, preferences.hour, now)
+    return period if period.due(zone, preferences.hour) >= preferences.since else None
 
 
-def next_due(wanted: Preferences, now: int) -> int:
-    """When the next digest is made."""
-    if wanted.kind is None:
+def next_due(preferences: Preferences, now: int) -> int:
+    """When the next digest is created."""
+    if preferences.kind is None:
         return NEVER
-    zone = zone_of(wanted.time_zone)
-    following = latest_due(wanted.kind, zone, wanted.hour, now).following(zone)
-    return following.due(zone, wanted.hour)
+    zone = zone_of(preferences.time_zone)
+    following = latest_due(preferences.kind, zone, preferences.hour, now).following(zone)
+    return following.due(zone, preferences.hour)
 
 
-def attention_at(letter: Digest) -> int:
-    """When a letter in the post wants to be looked at."""
-    at = letter.mailing.at
-    return at + UNCLEAR_AFTER if letter.mailing.state is MailState.SENDING else at
+def email_due_at(digest: Digest) -> int:
+    """When a worker must send a pending email, or check one that is being sent."""
+    at = digest.mailing.at
+    return at + UNCLEAR_AFTER if digest.mailing.state is MailState.SENDING else at
 
 
 async def reschedule(
     store: DigestStore, transaction: Transaction, account_id: int, now: int
 ) -> None:
-    """Notes when a worker has to look at the account again."""
-    wanted = await store.preferences_within(transaction, account_id)
-    letters = await store.in_the_post_within(transaction, account_id)
-    due = next_due(wanted, now) if due_period(wanted, now) is None else now
-    await store.set_due(transaction, account_id, min([due, *map(attention_at, letters)]))
+    """Stores when a worker must handle the account again."""
+    preferences = await store.preferences_within(transaction, account_id)
+    pending = await store.unsent_within(transaction, account_id)
+    due = next_due(preferences, now) if due_period(preferences, now) is None else now
+    await store.set_due(transaction, account_id, min([due, *map(email_due_at, pending)]))

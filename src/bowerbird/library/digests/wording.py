@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from bowerbird.library.digests.contents import SAVED, YEAR_AGO
+from bowerbird.library.digests.contents import SAVED_POSTS, YEAR_AGO_POSTS
 from bowerbird.library.digests.responses import MONTHS, DigestPost, DigestResponse
 from bowerbird.model import instants
 from bowerbird.model.periods import PeriodKind, local_day, zone_of
@@ -17,10 +17,10 @@ _YEAR_AGO: Final = {
 
 class Section(NamedTuple):
     heading: str
-    # Said below the heading, above the posts; may be empty.
+    # Below the heading and above the posts; may be empty.
     note: str
     posts: list[DigestPost]
-    # How many more there were than were shown, also when some of those are deleted by now.
+    # How many posts were left out. Posts deleted since then do not change it.
     more: int
 
 
@@ -32,7 +32,7 @@ def opening(digest: DigestResponse) -> str:
     count = digest.saved.count
     span = _SPANS[PeriodKind(digest.kind)]
     if not count:
-        return f"Nothing new this {span}. Here is what is still waiting for you."
+        return f"You saved no posts this {span}. Here are some earlier ones."
     return f"You saved {counted(count, 'post')} this {span}."
 
 
@@ -46,17 +46,17 @@ def labels(digest: DigestResponse) -> list[tuple[str, int]]:
 
 def authors(digest: DigestResponse) -> list[tuple[str, int]]:
     return [
-        (_named(author.author_name, author.author_username), author.count)
+        (_display_name(author.author_name, author.author_username), author.count)
         for author in digest.saved.by_author
     ]
 
 
 def sections(digest: DigestResponse) -> Iterator[Section]:
-    """Those that have a post to show."""
+    """The sections that have at least one post."""
     forgotten = [digest.forgotten] if digest.forgotten else []
     saved, unread, year_ago = digest.saved, digest.unread, digest.a_year_ago
     found = (
-        Section("Saved", "", saved.posts, saved.count - SAVED),
+        Section("Saved", "", saved.posts, saved.count - SAVED_POSTS),
         Section(
             "Worth reading", f"Out of {counted(unread.count, 'unread post')}.", unread.posts, 0
         ),
@@ -64,7 +64,7 @@ def sections(digest: DigestResponse) -> Iterator[Section]:
             _YEAR_AGO[PeriodKind(digest.kind)],
             "",
             year_ago.posts,
-            year_ago.count - YEAR_AGO,
+            year_ago.count - YEAR_AGO_POSTS,
         ),
         Section("Forgotten?", "Saved long ago and never opened.", forgotten, 0),
     )
@@ -72,15 +72,15 @@ def sections(digest: DigestResponse) -> Iterator[Section]:
 
 
 def author_of(post: DigestPost) -> str:
-    return _named(post.author_name, post.author_username)
+    return _display_name(post.author_name, post.author_username)
 
 
-def _named(name: str, handle: str) -> str:
+def _display_name(name: str, handle: str) -> str:
     return name or (f"@{handle}" if handle else "Someone")
 
 
 def day_of(post: DigestPost, digest: DigestResponse) -> str:
-    """The day it was saved; the year only where it is another one."""
+    """The day the post was saved, with the year if the digest is of another year."""
     instant = instants.parse(post.bookmarked_at) or 0
     day = local_day(instant, zone_of(digest.time_zone))
     year = "" if str(day.year) == digest.last_day[:4] else f" {day.year}"

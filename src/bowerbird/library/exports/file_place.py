@@ -26,7 +26,7 @@ class FilePlace:
     async def require_shared(self) -> None:
         """Raises BadSetting in a place of one's own, and a refusal while that cannot be told."""
         mark = await self._files.put_new(MARK, secrets.token_hex(16).encode())
-        if await self._secrets.agreed(SECRET, mark, self._clock()) != mark:
+        if await self._secrets.put_new(SECRET, mark, self._clock()) != mark:
             raise BadSetting(
                 f"The files of this library are not in {self._files.place}: other nodes keep them "
                 f"elsewhere. Set {PREFIX}FILES_URL to the same bucket or shared path on every "
@@ -35,4 +35,4 @@ class FilePlace:
 
     async def forget(self) -> None:
         """The next node that starts says where files are."""
-        await self._secrets.forget(SECRET)
+        await self._secrets.delete(SECRET)

@@ -1,7 +1,7 @@
-"""Takes files of bookmarks into a library, chunk by chunk.
+"""Imports files of bookmarks into a library, chunk by chunk.
 
-A chunk is one transaction: it is in as a whole or not at all, and before the next is compared
-with the library.
+Each chunk is one transaction: it is written completely or not at all, and before the next chunk
+is compared with the library.
 """
 
 import asyncio
@@ -18,9 +18,9 @@ from bowerbird.sources.json_records import BrokenFile, Readable
 from bowerbird.sources.own_json import BadRecord
 from bowerbird.storage.database import Database
 
-# Written in less than 20 ms, so that a running server's writes do not wait for it.
-_CHUNK: Final = 200
-# Long articles make a chunk of fewer posts.
+# A chunk is written in less than 20 ms, so that the writes of a running server do not wait.
+_CHUNK_POSTS: Final = 200
+# With long articles, a chunk has fewer posts.
 _CHUNK_BYTES: Final = 1 << 20
 
 
@@ -35,14 +35,14 @@ class RefusedRecord(NamedTuple):
 
 @dataclass(slots=True)
 class Tally:
-    """How far an import got. Counts only what is on disk."""
+    """The counts of an import. Only committed chunks are counted."""
 
     outcome: UpsertOutcome = field(default_factory=UpsertOutcome)
     refused: int = 0
     removed_characters: int = 0
 
     @property
-    def taken(self) -> int:
+    def imported(self) -> int:
         return self.outcome.new + self.outcome.changed + self.outcome.unchanged
 
 
@@ -55,18 +55,18 @@ class Import:
         on_refusal: Callable[[RefusedRecord], None],
         tally: Tally,
     ) -> None:
-        self._intake = Upsert(database, clock)
+        self._upsert = Upsert(database, clock)
         self._account = account
         self._on_refusal = on_refusal
         self._tally = tally
 
     async def read(self, file: Readable, name: str) -> None:
-        """Takes one file in. The chunk under way when this is stopped is finished."""
+        """Imports one file. If it is cancelled, the current chunk is still completed."""
         for chunk in self._chunks(file, name):
-            await _finished(asyncio.create_task(self._take(chunk)))
+            await _complete(asyncio.create_task(self._write(chunk)))
 
-    async def _take(self, chunk: "_Chunk") -> None:
-        outcome = await self._intake.take(self._account, list(chunk.posts.values()))
+    async def _write(self, chunk: "_Chunk") -> None:
+        outcome = await self._upsert.take(self._account, list(chunk.posts.values()))
         self._tally.outcome += outcome
         self._tally.removed_characters += chunk.removed_characters
 
@@ -81,7 +81,7 @@ class Import:
             except BadRecord as error:
                 self._refuse(name, record.line, str(error))
                 continue
-            # Of two records of one post the later one wins, so the earlier is written first.
+            # The later of two records of a post wins, so the earlier one is written first.
             if chunk.is_full or read.incoming.post_id in chunk.posts:
                 yield chunk
                 chunk = _Chunk()
@@ -100,14 +100,14 @@ class Import:
         self._on_refusal(RefusedRecord(name, line, reason))
 
 
-async def _finished(taking: asyncio.Task[None]) -> None:
-    """Waits for the chunk under way, even if the import is being stopped."""
+async def _complete(writing: asyncio.Task[None]) -> None:
+    """Waits until the chunk is written, even if the import is cancelled."""
     try:
-        await asyncio.shield(taking)
+        await asyncio.shield(writing)
     except asyncio.CancelledError:
-        await asyncio.wait([taking])
-        # Asked for, so that nobody complains that nobody asked.
-        taking.exception()
+        await asyncio.wait([writing])
+        # Retrieve the exception; asyncio warns otherwise.
+        writing.exception()
         raise
 
 
@@ -119,7 +119,7 @@ class _Chunk:
 
     @property
     def is_full(self) -> bool:
-        return len(self.posts) >= _CHUNK or self.size >= _CHUNK_BYTES
+        return len(self.posts) >= _CHUNK_POSTS or self.size >= _CHUNK_BYTES
 
     def add(self, incoming: Incoming, removed_characters: int, size: int) -> None:
         self.posts[incoming.post_id] = incoming

@@ -1,6 +1,6 @@
-"""Compares a library with itself: counters, indexes and renderings with what they are made from.
+"""Compares counters, indexes and renderings with the stored posts they are derived from.
 
-Reads while the library is in use; mends in short transactions, as any other writer.
+The library can be in use: checks only read, and fixes are short transactions.
 """
 
 import secrets
@@ -9,10 +9,10 @@ from typing import Final
 
 import msgspec
 
-from bowerbird.library.upkeep.comparisons import Finding, Reading, cut
+from bowerbird.library.upkeep.comparisons import Comparison, Finding, cut
 from bowerbird.model.accounts import Account
 from bowerbird.storage.bookmarks.upsert import UpsertStore
-from bowerbird.storage.checks import STRAYS, CheckStore
+from bowerbird.storage.checks import ORPHANS, CheckStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import LibraryStore, LockedLibrary
 from bowerbird.storage.vectors import VectorStore
@@ -20,9 +20,9 @@ from bowerbird.storage.vectors import VectorStore
 Advance = Callable[[int], None]
 
 _PAGE: Final = 200
-_MENDED_AT_ONCE: Final = 20
-_SAMPLE: Final = 100
-_STRAY: Final = {
+_FIXED_PER_TRANSACTION: Final = 20
+_SAMPLE_SIZE: Final = 100
+_ORPHANS: Final = {
     "attachments": "labels attached to no bookmark",
     "contents": "contents of no bookmark",
     "words": "words of no bookmark",
@@ -31,48 +31,48 @@ _STRAY: Final = {
 
 
 class Checks:
-    def __init__(self, database: Database, *, mends: bool, is_deep: bool) -> None:
+    def __init__(self, database: Database, *, fixes: bool, is_deep: bool) -> None:
         self._database = database
         self._store = CheckStore(database)
-        self._intake = UpsertStore(database)
+        self._upserts = UpsertStore(database)
         self._libraries = LibraryStore(database)
-        self._embedded = VectorStore(database)
-        self._mends, self._is_deep = mends, is_deep
+        self._vector_store = VectorStore(database)
+        self._fixes, self._is_deep = fixes, is_deep
 
     async def leftovers(self) -> list[Finding]:
-        """What belongs to no account."""
+        """Rows without an account."""
         found = await self._store.leftovers()
-        if self._mends:
-            await self._store.mend_leftovers(found)
+        if self._fixes:
+            await self._store.delete_leftovers(found)
         findings = [Finding(f"{kind} rows of no account", str(n), "0") for kind, n in found.items()]
-        if ownerless := await self._store.ownerless():
+        if count := await self._store.libraries_without_person():
             findings.append(
-                Finding("libraries without a person", str(ownerless), "0", is_mendable=False)
+                Finding("libraries without a person", str(count), "0", is_fixable=False)
             )
         return findings
 
     async def account(self, account: Account, advance: Advance) -> list[Finding]:
         findings: list[Finding] = []
-        for kind in STRAYS:
-            findings += await self._strays(kind, account)
+        for kind in ORPHANS:
+            findings += await self._orphans(kind, account)
         findings += await self._bookmarks(account, advance)
         findings += await self._labels(account)
         findings += await self._vectors(account)
-        findings += await self._ledger(account)
+        findings += await self._counters(account)
         return findings
 
-    async def _strays(self, kind: str, account: Account) -> list[Finding]:
-        numbers = await self._store.strays(kind, account)
+    async def _orphans(self, kind: str, account: Account) -> list[Finding]:
+        numbers = await self._store.orphans(kind, account)
         if not numbers:
             return []
-        await self._mend(account, lambda t, _: self._store.mend_strays(t, kind, account))
-        return [Finding(_STRAY[kind], str(len(numbers)), "0")]
+        await self._fix(account, lambda t, _: self._store.delete_orphans(t, kind, account))
+        return [Finding(_ORPHANS[kind], str(len(numbers)), "0")]
 
     async def _labels(self, account: Account) -> list[Finding]:
         differing = await self._store.label_counts(account)
         if not differing:
             return []
-        await self._mend(account, lambda t, _: self._store.mend_label_counts(t, account))
+        await self._fix(account, lambda t, _: self._store.fix_label_counts(t, account))
         return [
             Finding(f"bookmark_count of label {name!r}", str(stored), str(counted))
             for name, stored, counted in differing
@@ -82,26 +82,26 @@ class Checks:
         differing = await self._store.vector_counts(account)
         if not differing:
             return []
-        await self._mend(account, lambda t, _: self._store.mend_vector_counts(t, account))
+        await self._fix(account, lambda t, _: self._store.fix_vector_counts(t, account))
         return [
             Finding(f"vectors of {name}", str(stored), str(counted))
             for name, stored, counted in differing
         ]
 
-    async def _ledger(self, account: Account) -> list[Finding]:
-        stored, right = await self._store.ledgers(self._database.slow_rows, account)
-        if stored == right:
+    async def _counters(self, account: Account) -> list[Finding]:
+        stored, expected = await self._store.counters(self._database.slow_rows, account)
+        if stored == expected:
             return []
 
         async def change(transaction: Transaction, _: LockedLibrary) -> None:
-            ledgers = await self._store.ledgers(transaction.rows, account)
-            await self._store.put_ledger(transaction, account, ledgers[1])
+            counters = await self._store.counters(transaction.rows, account)
+            await self._store.fix_counters(transaction, account, counters[1])
 
-        await self._mend(account, change)
+        await self._fix(account, change)
         return [
-            Finding(name, str(value), str(getattr(right, name)))
+            Finding(name, str(value), str(getattr(expected, name)))
             for name, value in msgspec.structs.asdict(stored).items()
-            if value != getattr(right, name)
+            if value != getattr(expected, name)
         ]
 
     async def _bookmarks(self, account: Account, advance: Advance) -> list[Finding]:
@@ -110,52 +110,53 @@ class Checks:
         while page := await self._store.page(account, after, _PAGE):
             damaged = []
             for stored in page:
-                if own := await self._bookmark(account, Reading(stored)):
+                if found := await self._bookmark(account, Comparison(stored)):
                     damaged.append(stored.columns["number"])
-                    findings += own
-            for start in range(0, len(damaged), _MENDED_AT_ONCE):
-                await self._rewrite(account, damaged[start : start + _MENDED_AT_ONCE])
+                    findings += found
+            for start in range(0, len(damaged), _FIXED_PER_TRANSACTION):
+                await self._rewrite(account, damaged[start : start + _FIXED_PER_TRANSACTION])
             after = page[-1].columns["number"]
             advance(len(page))
         return findings
 
-    async def _bookmark(self, account: Account, reading: Reading) -> list[Finding]:
-        found = reading.differences()
+    async def _bookmark(self, account: Account, comparison: Comparison) -> list[Finding]:
+        found = comparison.differences()
         if found or not self._is_sampled(account):
             return found
-        words = reading.words()
-        if not await self._store.words_differ(account, reading.stored, words):
+        words = comparison.words()
+        if not await self._store.words_differ(account, comparison.stored, words):
             return []
-        return [Finding(f"words of {reading.name}", "others", cut(words))]
+        return [Finding(f"words of {comparison.name}", "other words", cut(words))]
 
     def _is_sampled(self, account: Account) -> bool:
-        """Comparing words takes most of the time: about a hundred posts stand for all."""
-        return self._is_deep or secrets.randbelow(max(account.total, 1)) < _SAMPLE
+        """Comparing words is slow, so without --deep only about a hundred posts are compared."""
+        return self._is_deep or secrets.randbelow(max(account.total, 1)) < _SAMPLE_SIZE
 
     async def _rewrite(self, account: Account, numbers: Sequence[int]) -> None:
         async def change(transaction: Transaction, opened: LockedLibrary) -> None:
-            readings = map(Reading, await self._store.these(transaction, account, numbers))
-            rows = [reading.row(reading.words()) for reading in readings if reading.is_mendable]
-            await self._intake.update(transaction, opened, rows)
-            await self._forget_meaning(transaction, account, numbers)
+            stored = await self._store.by_numbers(transaction, account, numbers)
+            comparisons = [each for each in map(Comparison, stored) if each.is_fixable]
+            rows = [comparison.row(comparison.words()) for comparison in comparisons]
+            await self._upserts.update(transaction, opened, rows)
+            await self._drop_vectors(transaction, account, numbers)
 
-        await self._mend(account, change)
+        await self._fix(account, change)
 
-    async def _forget_meaning(
+    async def _drop_vectors(
         self, transaction: Transaction, account: Account, numbers: Sequence[int]
     ) -> None:
-        """What was damaged is embedded anew: nobody knows what its vector was made from."""
-        held = await self._embedded.held(transaction, account.account_id, numbers)
+        """The vectors of damaged posts may come from another text, so they are built again."""
+        vectors = await self._vector_store.text_hashes(transaction, account.account_id, numbers)
         stale: dict[bytes, list[int]] = {}
-        for number, model, _ in held:
+        for number, model, _ in vectors:
             stale.setdefault(model, []).append(number)
-        await self._embedded.drop_stale(transaction, account.account_id, stale)
+        await self._vector_store.drop_stale(transaction, account.account_id, stale)
 
-    async def _mend(
+    async def _fix(
         self, account: Account, change: Callable[[Transaction, LockedLibrary], Awaitable[None]]
     ) -> None:
-        """One short transaction under the library's lock, with a new version, if mending is on."""
-        if not self._mends:
+        """Changes a locked library and increments its version, if fixing is on."""
+        if not self._fixes:
             return
 
         async def work(transaction: Transaction) -> None:

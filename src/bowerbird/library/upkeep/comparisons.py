@@ -1,7 +1,7 @@
-"""One bookmark as it is stored, beside what it must be.
+"""Compares a stored bookmark with what an upsert would store.
 
-What is true: of a post its rendering, of its place and state the bookmark's columns, of its
-tags the attached labels. Everything else can be made again, by the intake's own functions.
+The rendering is the truth about the post, the bookmark's columns about its position and flags,
+and the attached labels about its tags. The upsert's own functions derive everything else.
 """
 
 from typing import Any, Final
@@ -17,29 +17,29 @@ from bowerbird.sources import own_json
 from bowerbird.sources.own_json import BadRecord
 from bowerbird.storage.checks import StoredBookmark
 
-# Stands for the hash of content that was lost: no post has it, so the next import writes it anew.
+# The content hash of lost content. No post has it, so the next import writes the post again.
 _LOST: Final = bytes(16)
-_LONGEST: Final = 64
+_MAX_LENGTH: Final = 64
 
 
 class Finding(Struct, frozen=True):
-    """Something stored that is not as it must be."""
+    """A stored value that differs from the expected one."""
 
     what: str
     stored: str
-    right: str
-    is_mendable: bool = True
+    expected: str
+    is_fixable: bool = True
 
 
-class Reading:
-    """A stored bookmark, and the post that is in it."""
+class Comparison:
+    """A stored bookmark, and the post decoded from it."""
 
     def __init__(self, stored: StoredBookmark) -> None:
         self.stored = stored
         incoming = _post_of(stored)
         self._is_lost = incoming is None
         if incoming is None or incoming.post_id != stored.columns["post_id"]:
-            incoming = _named(stored, keeping_content=incoming is not None)
+            incoming = _with_stored_id(stored, has_content=incoming is not None)
         self._incoming = incoming
 
     @property
@@ -47,7 +47,7 @@ class Reading:
         return f"post {self.stored.columns['post_id']}"
 
     @property
-    def is_mendable(self) -> bool:
+    def is_fixable(self) -> bool:
         return self._incoming is not None
 
     def words(self) -> str:
@@ -55,7 +55,7 @@ class Reading:
         return words_of(self._incoming.arrival)
 
     def row(self, words: str) -> dict[str, Any]:
-        """All that is stored of the bookmark, as it must be."""
+        """The row that an upsert would store for the bookmark."""
         assert self._incoming
         columns = self.stored.columns
         standing = Standing(
@@ -72,16 +72,16 @@ class Reading:
         return row
 
     def differences(self) -> list[Finding]:
-        if not self.is_mendable:
-            return [Finding(f"id of {self.name}", "no number", "unknown", is_mendable=False)]
+        if not self.is_fixable:
+            return [Finding(f"id of {self.name}", "not a number", "unknown", is_fixable=False)]
         if self._is_lost:
-            stored = "none" if self.stored.columns["rendering"] is None else "no JSON of a post"
+            stored = "none" if self.stored.columns["rendering"] is None else "invalid JSON"
             return [Finding(f"content of {self.name}", stored, "lost: import the post again")]
-        right = self.row(words="")
+        expected = self.row(words="")
         found = [
-            Finding(f"{column} of {self.name}", *_excerpts(value, right[column]))
+            Finding(f"{column} of {self.name}", *_excerpts(value, expected[column]))
             for column, value in self.stored.columns.items()
-            if value != right[column]
+            if value != expected[column]
         ]
         if not self.stored.has_words:
             found.append(Finding(f"words of {self.name}", "none", cut(self.words())))
@@ -89,7 +89,7 @@ class Reading:
 
 
 def cut(text: str) -> str:
-    return ascii(text if len(text) <= _LONGEST else text[:_LONGEST] + "...")
+    return ascii(text if len(text) <= _MAX_LENGTH else text[:_MAX_LENGTH] + "...")
 
 
 def _post_of(stored: StoredBookmark) -> Incoming | None:
@@ -102,10 +102,10 @@ def _post_of(stored: StoredBookmark) -> Incoming | None:
         return None
 
 
-def _named(stored: StoredBookmark, *, keeping_content: bool) -> Incoming | None:
-    """The post under the id of its column, which lists and look-ups go by; None for no id."""
+def _with_stored_id(stored: StoredBookmark, *, has_content: bool) -> Incoming | None:
+    """The post with the id of its column, which lists and lookups use; None if that is invalid."""
     post: dict[str, Any] = {"tweet_details": {}}
-    if keeping_content:
+    if has_content:
         post = msgspec.json.decode(_closed(stored.columns["rendering"]))
     post["post_id"] = stored.columns["post_id"]
     try:
@@ -115,21 +115,21 @@ def _named(stored: StoredBookmark, *, keeping_content: bool) -> Incoming | None:
 
 
 def _closed(rendering: bytes) -> bytes:
-    """The object of a rendering without what is joined in at reading."""
+    """A stored rendering as a complete JSON object, without the fields that reads append."""
     return rendering + b"}"
 
 
-def _excerpts(stored: object, right: object) -> tuple[str, str]:
-    """Two values as a sentence can show them; of long bytes, where they begin to differ."""
-    if not isinstance(stored, bytes) or not isinstance(right, bytes):
-        return _shown(stored), _shown(right)
-    pairs = enumerate(zip(stored, right, strict=False))
-    start = max(0, next((place for place, (a, b) in pairs if a != b), 0) - _LONGEST // 4)
-    end = start + _LONGEST
-    return _shown(stored[start:end]), _shown(right[start:end])
+def _excerpts(stored: object, expected: object) -> tuple[str, str]:
+    """Both values, shortened; long bytes are cut around the first difference."""
+    if not isinstance(stored, bytes) or not isinstance(expected, bytes):
+        return _printable(stored), _printable(expected)
+    pairs = enumerate(zip(stored, expected, strict=False))
+    start = max(0, next((place for place, (a, b) in pairs if a != b), 0) - _MAX_LENGTH // 4)
+    end = start + _MAX_LENGTH
+    return _printable(stored[start:end]), _printable(expected[start:end])
 
 
-def _shown(value: object) -> str:
+def _printable(value: object) -> str:
     if isinstance(value, bytes):
         return cut(value.decode("utf-8", "backslashreplace"))
     return "none" if value is None else cut(str(value))

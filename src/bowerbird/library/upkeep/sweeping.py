@@ -1,7 +1,7 @@
-"""Removes what was kept long enough: answers of keyed writes, and deleted bookmarks.
+"""Removes expired records: stored responses of idempotent writes, and deleted bookmarks.
 
-A few rows a transaction, account after account, with a breath between: no other writer notices.
-Any number of servers may sweep at once; each passes over what another is removing.
+Each transaction removes a few rows of one account, with a pause after it, so that other writers
+do not wait. Several servers can sweep concurrently; each skips rows that another is removing.
 """
 
 import asyncio
@@ -22,32 +22,32 @@ from bowerbird.storage.sweeping import Due, SweepStore
 Removal = Callable[[Transaction], Awaitable[int]]
 
 EVERY_S: Final = 3_600.0
-# Servers that start together sweep apart.
-_FIRST_S: Final = (30.0, 300.0)
-_BREATH_S: Final = 0.02
-_ACCOUNTS: Final = 500
-# 100 rows leave in about a millisecond.
-_REMOVED_AT_ONCE: Final = 100
+# Random, so that servers that start together do not sweep together.
+_FIRST_DELAY_S: Final = (30.0, 300.0)
+_PAUSE_S: Final = 0.02
+_ACCOUNTS_PER_PAGE: Final = 500
+# Removing 100 rows takes about a millisecond.
+_REMOVED_PER_TRANSACTION: Final = 100
 
 
 class Sweeping:
-    def __init__(self, database: Database, clock: Clock, breath_s: float = _BREATH_S) -> None:
+    def __init__(self, database: Database, clock: Clock, pause_s: float = _PAUSE_S) -> None:
         self._database = database
         self._store = SweepStore(database)
         self._answers = IdempotencyStore(database)
         self._trash = TrashStore(database)
         self._clock = clock
-        self._breath_s = breath_s
+        self._pause_s = pause_s
         self._log = structlog.get_logger()
 
     async def sweep(self) -> int:
-        """Passes over every account once; returns how many rows went."""
+        """Handles every account once; returns the number of removed rows."""
         now = self._clock()
         answers_before = now - KEPT_HOURS * 3_600 * MICROSECONDS
         trash_before = now - KEPT_DAYS * 86_400 * MICROSECONDS
         removed, after = 0, 0
         while page := await self._store.next_accounts(
-            after, _ACCOUNTS, answers_before=answers_before, trash_before=trash_before
+            after, _ACCOUNTS_PER_PAGE, answers_before=answers_before, trash_before=trash_before
         ):
             for due in page:
                 removed += await self._sweep_account(due, answers_before, trash_before)
@@ -55,8 +55,8 @@ class Sweeping:
         return removed
 
     async def keep_sweeping(self, every_s: float = EVERY_S, first_s: float | None = None) -> None:
-        """Runs beside the server until it is cancelled."""
-        pause = random.uniform(*_FIRST_S) if first_s is None else first_s  # noqa: S311 - no secret
+        """Sweeps regularly until it is cancelled."""
+        pause = random.uniform(*_FIRST_DELAY_S) if first_s is None else first_s  # noqa: S311 - no secret
         while True:
             await asyncio.sleep(pause)
             await self._try_to_sweep()
@@ -65,23 +65,24 @@ class Sweeping:
     async def _sweep_account(self, due: Due, answers_before: int, trash_before: int) -> int:
         async def answers(transaction: Transaction) -> int:
             return await self._answers.sweep(
-                transaction, due.account_id, answers_before, _REMOVED_AT_ONCE
+                transaction, due.account_id, answers_before, _REMOVED_PER_TRANSACTION
             )
 
         async def trash(transaction: Transaction) -> int:
             return await self._trash.empty(
-                transaction, due.account_id, before=trash_before, most=_REMOVED_AT_ONCE
+                transaction, due.account_id, before=trash_before, most=_REMOVED_PER_TRANSACTION
             )
 
-        removed = await self._until_none_is_left(answers) if due.has_old_answers else 0
-        return removed + (await self._until_none_is_left(trash) if due.has_old_trash else 0)
+        removed = await self._repeat(answers) if due.has_old_answers else 0
+        return removed + (await self._repeat(trash) if due.has_old_trash else 0)
 
-    async def _until_none_is_left(self, removal: Removal) -> int:
+    async def _repeat(self, removal: Removal) -> int:
+        """Runs a removal until nothing is left; returns the number of removed rows."""
         removed = 0
         while count := await self._database.write(removal):
             removed += count
-            await asyncio.sleep(self._breath_s)
-            if count < _REMOVED_AT_ONCE:
+            await asyncio.sleep(self._pause_s)
+            if count < _REMOVED_PER_TRANSACTION:
                 break
         return removed
 
@@ -89,9 +90,9 @@ class Sweeping:
         try:
             removed = await self.sweep()
         except Refusal as refused:
-            self._log.warning("sweep put off", reason=refused.sentence)
-        except Exception:  # noqa: BLE001 - sweeping goes on whatever happened
+            self._log.warning("sweep postponed", reason=refused.sentence)
+        except Exception:  # noqa: BLE001 - the next sweep tries again
             self._log.exception("sweep failed")
         else:
             if removed:
-                self._log.info("swept", rows=removed)
+                self._log.info("sweep finished", removed_rows=removed)

@@ -1,4 +1,4 @@
-"""Gives every post of an account a vector, and takes up again where it was interrupted."""
+"""Computes the missing vectors of an account. An interrupted build continues where it stopped."""
 
 import asyncio
 import time
@@ -18,18 +18,17 @@ from bowerbird.search.models import Models
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import LibraryStore
-from bowerbird.storage.vectors import Progress as Extent
-from bowerbird.storage.vectors import VectorStore
+from bowerbird.storage.vectors import BuildProgress, VectorStore
 
 if TYPE_CHECKING:
     from bowerbird.search.arrays import Floats
 
 Progress = Callable[[int, int], Awaitable[None]]
 
-# Half a second of work: what is interrupted loses no more.
+# Half a second of work, which is the most that an interruption loses.
 _BATCH: Final = 32
-# What changes while it is embedded is embedded again, but not without end.
-_PASSES: Final = 3
+# A post that changes while it is embedded is embedded again in the next pass.
+_MAX_PASSES: Final = 3
 
 
 class VectorBuilds:
@@ -40,33 +39,33 @@ class VectorBuilds:
         self._store = VectorStore(database)
         self._accounts = AccountStore(database)
         self._libraries = LibraryStore(database)
-        # Since the start of this process, for its metrics.
+        # Totals since the process started, for the metrics.
         self.embedded = 0
         self.seconds = 0.0
 
     async def build(self, account_id: int, progress: Progress) -> int:
-        """Embeds what lacks a vector; returns how many posts that were."""
+        """Embeds the posts without a vector; returns their number."""
         embedder = self._models.current
         if embedder is None:
             raise plans.model_missing()
-        made = 0
-        for _ in range(_PASSES):
+        embedded = 0
+        for _ in range(_MAX_PASSES):
             account = await self._accounts.by_id(account_id, month_of(self._clock()))
             if account is None or account.is_free:
                 break
-            store = await self._opened(account, embedder)
+            store = await self._get_or_create(account, embedder)
             if store.is_built and store.embedded >= account.total:
                 break
-            made += await self._pass(account, store, embedder, progress)
-            await self._store.note_built(account_id, embedder.identity)
-        return made
+            embedded += await self._pass(account, store, embedder, progress)
+            await self._store.mark_built(account_id, embedder.identity)
+        return embedded
 
-    async def _opened(self, account: Account, embedder: Embedder) -> VectorStoreState:
+    async def _get_or_create(self, account: Account, embedder: Embedder) -> VectorStoreState:
         for _ in range(2):
             for store in await self._store.stores(account.account_id):
                 if store.model == embedder.identity:
                     return store
-            await self._store.make(
+            await self._store.create(
                 account.account_id, embedder.identity, embedder.name, self._clock()
             )
         raise plans.account_gone()
@@ -74,25 +73,25 @@ class VectorBuilds:
     async def _pass(
         self, account: Account, store: VectorStoreState, embedder: Embedder, progress: Progress
     ) -> int:
-        """Once through the numbers, from where all below are done."""
-        made, first, is_whole = 0, store.complete_below, True
-        below = first
+        """Goes through the bookmarks once, from the first number that may lack a vector."""
+        embedded, first, is_complete = 0, store.complete_below, True
+        complete_below = first
         while posts := await self._store.missing(account, store.model, first, _BATCH):
-            vectors, dimensions = await self._embedded(embedder, posts)
+            vectors, dimensions = await self._embed(embedder, posts)
             store = _with_dimensions(store, dimensions)
             first = posts[-1].number + 1
-            below = first if is_whole else below
-            extent = Extent(below, store.invalidations)
-            fits = await self._write(account, store, vectors, extent)
-            if fits is None:
-                # The store was removed meanwhile; another pass makes a new one.
+            complete_below = first if is_complete else complete_below
+            build = BuildProgress(complete_below, store.invalidations)
+            all_written = await self._write(account, store, vectors, build)
+            if all_written is None:
+                # The store was removed during this pass; the next pass creates a new one.
                 break
-            is_whole = fits and is_whole
-            made += len(posts)
-            await progress(min(store.embedded + made, account.total), account.total)
-        return made
+            is_complete = all_written and is_complete
+            embedded += len(posts)
+            await progress(min(store.embedded + embedded, account.total), account.total)
+        return embedded
 
-    async def _embedded(
+    async def _embed(
         self, embedder: Embedder, posts: Sequence[UnembeddedPost]
     ) -> tuple[list[NewVector], int]:
         started = time.perf_counter()
@@ -102,23 +101,27 @@ class VectorBuilds:
         matrices = await embedder.posts(texts)
         self.embedded += len(posts)
         self.seconds += time.perf_counter() - started
-        made = await asyncio.to_thread(_packed, posts, texts, matrices)
-        return made, max((matrix.shape[1] for matrix in matrices if len(matrix)), default=0)
+        vectors = await asyncio.to_thread(_pack, posts, texts, matrices)
+        return vectors, max((matrix.shape[1] for matrix in matrices if len(matrix)), default=0)
 
     async def _write(
-        self, account: Account, store: VectorStoreState, made: list[NewVector], extent: Extent
+        self,
+        account: Account,
+        store: VectorStoreState,
+        vectors: list[NewVector],
+        build: BuildProgress,
     ) -> bool | None:
         async def work(transaction: Transaction) -> bool | None:
             await lock_library(self._libraries, transaction, account.account_id)
-            return await self._store.put(transaction, account.account_id, store, made, extent)
+            return await self._store.put(transaction, account.account_id, store, vectors, build)
 
         return await self._database.write(work)
 
 
-def _packed(
+def _pack(
     posts: Sequence[UnembeddedPost], texts: Sequence[str], matrices: "Sequence[Floats]"
 ) -> list[NewVector]:
-    from bowerbird.search.vectors import pack  # noqa: PLC0415 - numpy, at first need
+    from bowerbird.search.vectors import pack  # noqa: PLC0415 - imports numpy
 
     return [
         NewVector(post.number, post.content_hash, text_hash(text), *pack(matrix))
@@ -127,7 +130,7 @@ def _packed(
 
 
 def _with_dimensions(store: VectorStoreState, dimensions: int) -> VectorStoreState:
-    """The first vector decides; one of another length cannot be compared with it."""
+    """The first vector decides. Vectors of another length cannot be compared with it."""
     if dimensions in (0, store.dimensions):
         return store
     if store.dimensions:

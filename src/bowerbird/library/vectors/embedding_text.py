@@ -1,4 +1,4 @@
-"""The text of a post that its meaning is taken from, and how a change of it is known."""
+"""The text of a post that is embedded, and a hash that detects changes of it."""
 
 import hashlib
 from typing import Any
@@ -8,14 +8,14 @@ import msgspec
 from bowerbird.model.bookmarks import Post
 
 
-def meaning_text(post: Post) -> str:
-    """What the author wrote and quoted, then who wrote it; long articles last.
+def embedding_text(post: Post) -> str:
+    """The author's own and quoted text, then the author's name; the text of an article last.
 
-    Flags, labels and counts are no part of it: they change often, and mean nothing.
+    Flags, labels and counts are left out: they change often and carry no meaning.
     """
     details = post.tweet_details
     article, quoted = details.article or {}, details.quoted_tweet or {}
-    fields = [article.get("title"), details.text, quoted.get("text"), _title_within(quoted)]
+    fields = [article.get("title"), details.text, quoted.get("text"), _article_title(quoted)]
     fields += [_author(post), article.get("plain_text") or article.get("preview_text")]
     return "\n".join(field for field in fields if field)
 
@@ -25,17 +25,17 @@ def text_hash(text: str) -> bytes:
 
 
 def text_of_rendering(rendering: bytes) -> str:
-    """Of a post as it is stored; of one that cannot be read, nothing."""
+    """The text of a stored post; empty if the post cannot be decoded."""
     try:
-        return meaning_text(msgspec.json.decode(rendering + b"}", type=Post))
+        return embedding_text(msgspec.json.decode(rendering + b"}", type=Post))
     except msgspec.MsgspecError:
         return ""
 
 
 def _author(post: Post) -> str:
-    # Alone it would be the meaning of a post that has no text at all.
+    # A post without any text is embedded by its author alone.
     return post.author_details.name or post.author_username
 
 
-def _title_within(quoted: dict[str, Any]) -> str | None:
+def _article_title(quoted: dict[str, Any]) -> str | None:
     return (quoted.get("article") or {}).get("title")

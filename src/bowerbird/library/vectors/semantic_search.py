@@ -1,7 +1,7 @@
-"""Search by meaning: which vectors answer for an account, and which posts are nearest.
+"""Search by meaning: which vectors serve an account, and which posts are nearest to a query.
 
-A matrix of an account is read once and then only what was written since. Questions are embedded
-and matrices scanned on threads, never on the event loop.
+An account's matrix is read once; later reads add only the vectors written since. Queries are
+embedded and matrices are scanned on threads, never on the event loop.
 """
 
 import asyncio
@@ -21,11 +21,12 @@ if TYPE_CHECKING:
     from bowerbird.search.arrays import Floats
     from bowerbird.search.vectors import Matrix, MatrixCache, Numbers
 
-_ROWS_AT_ONCE: Final = 4_000
-_REMEMBERED_QUESTIONS: Final = 256
-# Each is a byte a number that its account has used; 32 of 100,000 are 3 MB.
-_REMEMBERED_NUMBERS: Final = 32
-_OUTGROWN, _FEW_POSTS = 1.5, 1_000
+_ROWS_PER_READ: Final = 4_000
+_CACHED_QUERIES: Final = 256
+# One byte per bookmark number that the account has used: 32 sets of 100,000 take 3 MB.
+_CACHED_NUMBER_SETS: Final = 32
+# A matrix is cleaned when it has this many times the stored vectors, plus a few.
+_STALE_FACTOR, _STALE_SLACK = 1.5, 1_000
 _LAST: Final = 2**63 - 1
 _CACHE_BYTES: Final = 256 * 1024 * 1024
 
@@ -34,18 +35,18 @@ class SemanticSearch:
     def __init__(
         self, database: Database, models: Models | None = None, cache_bytes: int = _CACHE_BYTES
     ) -> None:
-        """Without models, as in the sandbox, no vector answers; all else is as with them."""
+        """Without models, as in the sandbox, no vectors serve; everything else works the same."""
         self._store = VectorStore(database)
         self._models = models
         self._cache_bytes = cache_bytes
         self._matrices: MatrixCache | None = None
         self._reading: dict[Any, asyncio.Lock] = {}
-        self._questions = LruCache(_REMEMBERED_QUESTIONS)
-        self._wanted = LruCache(_REMEMBERED_NUMBERS)
+        self._queries = LruCache(_CACHED_QUERIES)
+        self._number_sets = LruCache(_CACHED_NUMBER_SETS)
 
     @property
     def problem(self) -> str | None:
-        """Why nothing can be embedded at present, as far as this process knows."""
+        """Why this process cannot embed anything at the moment; None if it can."""
         return None if self._models is None else self._models.problem
 
     @property
@@ -134,17 +135,17 @@ class SemanticSearch:
         account: Account,
         store: VectorStoreState,
         question: "Floats",
-        wanted: "Numbers",
-        most: int,
+        candidates: "Numbers",
+        limit: int,
     ) -> list[int]:
-        """Of the posts that are wanted, those nearest to the question, best first."""
+        """The candidates nearest to the query vector, best first."""
         matrix = await self._matrix(account, store)
-        return await asyncio.to_thread(matrix.nearest, question, wanted, most)
+        return await asyncio.to_thread(matrix.nearest, question, candidates, limit)
 
     async def question(self, store: VectorStoreState, text: str) -> "Floats":
-        """The vector of a text, by the model that made the stored ones."""
+        """The vector of a query text, from the model of the stored vectors."""
         key = (store.model, text)
-        found: Floats | None = self._questions.get(key)
+        found: Floats | None = self._queries.get(key)
         if found is None:
             model = None if self._models is None else self._models.of(store.model, store.name)
             if model is None:
@@ -152,30 +153,30 @@ class SemanticSearch:
             found = await model.question(text)
             if len(found) != store.dimensions:
                 raise plans.other_dimensions(len(found), store.dimensions)
-            self._questions.put(key, found)
+            self._queries.put(key, found)
         return found
 
     async def rows_of(
         self, account: Account, store: VectorStoreState, number: int
     ) -> "Floats | None":
-        """The vectors of one post; None while it has none."""
+        """The vectors of one post; None if it has none yet."""
         matrix = await self._matrix(account, store)
         return await asyncio.to_thread(matrix.rows_of, number)
 
-    async def wanted(self, key: Any, text: str | None) -> "Numbers":
-        """A set of numbers, made of a database's text and kept under a key."""
-        from bowerbird.search.vectors import Numbers  # noqa: PLC0415 - numpy, at first need
+    async def cache_numbers(self, key: Any, text: str | None) -> "Numbers":
+        """Parses the database's list of numbers and caches it under the key."""
+        from bowerbird.search.vectors import Numbers  # noqa: PLC0415 - imports numpy
 
         numbers = await asyncio.to_thread(Numbers.read, text)
-        self._wanted.put(key, numbers)
+        self._number_sets.put(key, numbers)
         return numbers
 
-    def remembered(self, key: Any) -> "Numbers | None":
-        numbers: Numbers | None = self._wanted.get(key)
+    def cached_numbers(self, key: Any) -> "Numbers | None":
+        numbers: Numbers | None = self._number_sets.get(key)
         return numbers
 
     async def _matrix(self, account: Account, store: VectorStoreState) -> "Matrix":
-        from bowerbird.search.vectors import MatrixCache  # noqa: PLC0415 - numpy, at first need
+        from bowerbird.search.vectors import MatrixCache  # noqa: PLC0415 - imports numpy
 
         if self._matrices is None:
             self._matrices = MatrixCache(self._cache_bytes)
@@ -183,7 +184,7 @@ class SemanticSearch:
         found = self._matrices.get(key)
         if found is not None and _is_fresh(found, store):
             return found
-        # One reads, the others wait for what it finds.
+        # One request reads; concurrent ones wait for its result.
         async with self._reading.setdefault(key, asyncio.Lock()):
             found = self._matrices.get(key)
             if found is None or not _is_fresh(found, store):
@@ -195,7 +196,7 @@ class SemanticSearch:
     async def _refreshed(
         self, account: Account, store: VectorStoreState, found: "Matrix | None"
     ) -> "Matrix":
-        from bowerbird.search.vectors import Block, Matrix  # noqa: PLC0415 - numpy, at first need
+        from bowerbird.search.vectors import Block, Matrix  # noqa: PLC0415 - imports numpy
 
         if found is None or found.dimensions not in (0, store.dimensions):
             found = Matrix(0, invalidations=store.invalidations)
@@ -207,9 +208,9 @@ class SemanticSearch:
             block = await asyncio.to_thread(Block.of, stored, store.dimensions)
             generation = max(matrix.generation, after[0])
             matrix = await asyncio.to_thread(matrix.with_block, block, generation)
-            if len(rows) < _ROWS_AT_ONCE:
+            if len(rows) < _ROWS_PER_READ:
                 break
-        if matrix.invalidations < store.invalidations or _has_outgrown(matrix, store):
+        if matrix.invalidations < store.invalidations or _has_many_stale(matrix, store):
             matrix = await self._without_stale(account, store, matrix)
         generation = max(matrix.generation, store.generation)
         return Matrix(generation, matrix.blocks, matrix.invalidations)
@@ -217,8 +218,8 @@ class SemanticSearch:
     async def _without_stale(
         self, account: Account, store: VectorStoreState, matrix: "Matrix"
     ) -> "Matrix":
-        """A post whose text changed is not found by its old one."""
-        from bowerbird.search.vectors import Numbers  # noqa: PLC0415 - numpy, at first need
+        """Drops vectors of deleted posts and of texts that have changed."""
+        from bowerbird.search.vectors import Numbers  # noqa: PLC0415 - imports numpy
 
         text = await self._store.number_text(account.account_id, store.model)
         numbers = await asyncio.to_thread(Numbers.read, text)
@@ -227,21 +228,21 @@ class SemanticSearch:
     async def _rows(
         self, account: Account, store: VectorStoreState, after: tuple[int, int]
     ) -> Sequence[Sequence[Any]]:
-        return await self._store.rows_since(account.account_id, store.model, after, _ROWS_AT_ONCE)
+        return await self._store.rows_since(account.account_id, store.model, after, _ROWS_PER_READ)
 
 
 def _is_fresh(matrix: "Matrix", store: VectorStoreState) -> bool:
-    """Whether it holds all that the store did, and nothing that had become stale.
+    """Whether the matrix has every vector of the store and no stale ones.
 
-    Rows may be newer than the state for which they were read, so either counter may be ahead.
+    The rows can be newer than `store`, so either counter of the matrix can be ahead.
     """
     return (
         matrix.generation >= store.generation
         and matrix.invalidations >= store.invalidations
-        and not _has_outgrown(matrix, store)
+        and not _has_many_stale(matrix, store)
     )
 
 
-def _has_outgrown(matrix: "Matrix", store: VectorStoreState) -> bool:
-    """Whether much was deleted, which a matrix is not told of one by one."""
-    return matrix.posts > _OUTGROWN * store.embedded + _FEW_POSTS
+def _has_many_stale(matrix: "Matrix", store: VectorStoreState) -> bool:
+    """Deleted posts stay in a matrix, so it grows beyond the store until it is cleaned."""
+    return matrix.posts > _STALE_FACTOR * store.embedded + _STALE_SLACK

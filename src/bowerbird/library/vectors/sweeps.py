@@ -1,4 +1,4 @@
-"""Looks after every account's vectors: which need a build, and which have outlived their use."""
+"""Starts builds for accounts with missing vectors, and removes vectors that nobody needs."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -20,74 +20,79 @@ T = TypeVar("T")
 JOB: Final = BUILD
 BUILD_EVERY_S: Final = 10.0
 REMOVE_EVERY_S: Final = 600.0
-# Of an account that pays no longer; whoever comes back within this time finds them as they were.
-KEPT_DAYS: Final = 30
-_KEPT: Final = KEPT_DAYS * 86_400 * MICROSECONDS
-_ACCOUNTS: Final = 500
-_REMOVED_AT_ONCE: Final = 100
-_BREATH_S: Final = 0.02
+# How long the vectors of an account are kept after its paid plan ended.
+RETENTION_DAYS: Final = 30
+_RETENTION: Final = RETENTION_DAYS * 86_400 * MICROSECONDS
+_ACCOUNTS_PER_PAGE: Final = 500
+_REMOVED_PER_TRANSACTION: Final = 100
+# Between two transactions, for other writers.
+_PAUSE_S: Final = 0.02
 
 
 class VectorSweeps:
     def __init__(
-        self, database: Database, models: Models, clock: Clock, breath_s: float = _BREATH_S
+        self, database: Database, models: Models, clock: Clock, pause_s: float = _PAUSE_S
     ) -> None:
         self._database = database
         self._models = models
         self._clock = clock
-        self._breath_s = breath_s
+        self._pause_s = pause_s
         self._store = VectorStore(database)
         self._libraries = LibraryStore(database)
         self._jobs = JobStore(database)
-        # How many posts of paid accounts waited at the last look, for the metrics.
+        # Posts of paid accounts without a vector at the last sweep, for the metrics.
         self.pending = 0
 
     async def start_builds(self) -> None:
-        """Sees to it that there is a job for each paid account whose vectors are incomplete."""
+        """Adds a job for each paid account whose vectors are incomplete."""
         current = self._models.current
         if current is None:
             return
         if not await self._is_usable():
             return
         after, pending = 0, 0
-        while page := await self._store.waiting(current.identity, after, _ACCOUNTS):
+        while page := await self._store.accounts_to_build(
+            current.identity, after, _ACCOUNTS_PER_PAGE
+        ):
             for account_id, count in page:
                 pending += count
                 await self._start(account_id)
             after = page[-1][0]
         self.pending = pending
 
-    async def remove_outlived(self) -> None:
-        """Removes vectors 30 days after the last paid day, and those of a model's predecessor."""
+    async def remove_expired(self) -> None:
+        """Removes vectors 30 days after the plan ended, and those of a replaced model."""
         now = self._clock()
-        await self._store.note_paid(now)
+        await self._store.update_unpaid_since(now)
         current = self._models.current
         model = b"" if current is None else current.identity
-        before, has_removed = now - _KEPT, True
+        before, has_removed = now - _RETENTION, True
         while has_removed:
             has_removed = False
-            for account_id, held in await self._store.outlived(model, before, _ACCOUNTS):
-                has_removed |= await self._remove(account_id, held, model, before)
+            for account_id, expired in await self._store.expired(model, before, _ACCOUNTS_PER_PAGE):
+                has_removed |= await self._remove(account_id, expired, model, before)
 
-    async def _remove(self, account_id: int, held: bytes, model: bytes, before: int) -> bool:
-        """Removes a store bit by bit; False when there was nothing to remove any more."""
+    async def _remove(self, account_id: int, expired: bytes, model: bytes, before: int) -> bool:
+        """Removes a store in small transactions; False if nothing was left to remove."""
 
         async def work(transaction: Transaction) -> int:
-            # Who pays again meanwhile keeps what is left, and a build may be at work on it.
+            # Checked every time: if the account pays again, the remaining vectors stay.
             await lock_library(self._libraries, transaction, account_id)
-            if not await self._store.is_outlived(transaction, account_id, held, model, before):
+            if not await self._store.is_expired(transaction, account_id, expired, model, before):
                 return 0
-            return await self._store.remove_some(transaction, account_id, held, _REMOVED_AT_ONCE)
+            return await self._store.remove_some(
+                transaction, account_id, expired, _REMOVED_PER_TRANSACTION
+            )
 
-        total, removed = 0, _REMOVED_AT_ONCE
-        while removed == _REMOVED_AT_ONCE:
+        total, removed = 0, _REMOVED_PER_TRANSACTION
+        while removed == _REMOVED_PER_TRANSACTION:
             removed = await self._unless_deleted(work) or 0
             total += removed
-            await asyncio.sleep(self._breath_s)
+            await asyncio.sleep(self._pause_s)
         return total > 0
 
     async def _is_usable(self) -> bool:
-        """Tries what failed before with one question, rather than with a job an account."""
+        """After a failure, tests the model with one query instead of one job per account."""
         current = self._models.current
         assert current is not None
         if current.problem is not None:
@@ -112,7 +117,7 @@ class VectorSweeps:
         await self._unless_deleted(work)
 
     async def _unless_deleted(self, work: Callable[[Transaction], Awaitable[T]]) -> T | None:
-        """Accounts may be deleted after they were found; all others are served."""
+        """Runs `work`; None if the account has been deleted since it was found."""
         try:
             return await self._database.write(work)
         except Refusal as refused:

@@ -1,4 +1,4 @@
-"""Reads all that an account holds, in the order it came in."""
+"""Reads all data of an account for an export."""
 
 from collections.abc import AsyncIterator, Sequence
 from typing import Final
@@ -19,15 +19,15 @@ class AccountExportStore:
         self._bookmarks = self._sql["bookmarks"].format(content=content)
 
     async def labels(self, account: Account) -> Sequence[Row]:
-        """(id, name, metadata as JSON text, bookmarks, created at) of each label, by name."""
+        """(id, name, metadata as JSON, number of bookmarks, created at) of each label, by name."""
         return await self._rows("labels", account)
 
     async def calls(self, account: Account) -> Sequence[Row]:
-        """(month, calls) where any were counted."""
+        """(month, calls) of each month with calls."""
         return await self._rows("calls", account)
 
     async def bookmarks(self, account: Account) -> AsyncIterator[list[bytes]]:
-        """Every bookmark as the API shows it, a page at a time."""
+        """Every bookmark as the API returns it, page by page, in the order of their creation."""
         values = {"account_id": account.account_id, **place_values(account), "limit": _PAGE}
         after = 0
         while True:
@@ -38,7 +38,7 @@ class AccountExportStore:
             after = rows[-1][4]
 
     async def trash(self, account: Account) -> AsyncIterator[Sequence[Row]]:
-        """(post id, trashed at, the bookmark as it was shown) of what was deleted, by pages."""
+        """(post id, deleted at, bookmark as JSON) of deleted bookmarks, page by page."""
         values = {"account_id": account.account_id, "limit": _PAGE}
         after = ""
         while rows := await self._database.slow_rows(

@@ -1,7 +1,7 @@
-"""Removes an account and every row it has, in transactions that hold nobody up.
+"""Removes an account and all its rows, in transactions so short that other writers do not wait.
 
-The library's row and the keys go first, so that nobody reads half an account; the person goes
-last, so that a removal that was interrupted is found by its address and finished.
+The library row and the keys are removed first, so that nobody reads a partly deleted account. The
+person is removed last, so that an interrupted removal can be found by its email and finished.
 """
 
 from typing import Any, Final
@@ -9,7 +9,7 @@ from typing import Any, Final
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.places import LAST_NUMBER, place_of
 
-_HIDING: Final = (
+_FIRST: Final = (
     "delete_keys",
     "delete_calls",
     "delete_version_uses",
@@ -17,11 +17,12 @@ _HIDING: Final = (
     "delete_digest_preference",
     "delete_library",
 )
+# On SQLite these tables are keyed by place, which needs the account's local number.
 _PLACED: Final = ("delete_words", "delete_contents")
 _BOOKMARKS: Final = (*_PLACED, "delete_vectors", "delete_attachments", "delete_bookmarks")
-_BESIDE: Final = ("some_trash", "some_answers", "some_jobs", "some_digests")
-# Keys, calls and uses once more: a server may have written what it had counted meanwhile.
-_REST: Final = (
+_OTHERS: Final = ("some_trash", "some_answers", "some_jobs", "some_digests")
+# Includes _FIRST again: a server may have written calls that it had counted in memory.
+_LAST: Final = (
     *_BOOKMARKS,
     "delete_trash",
     "delete_answers",
@@ -30,7 +31,7 @@ _REST: Final = (
     "delete_digests",
     "delete_labels",
     "delete_vector_stores",
-    *_HIDING,
+    *_FIRST,
     "give_back_local_number",
     "delete_person",
 )
@@ -43,20 +44,20 @@ class AccountRemoval:
         self._account_id = account_id
 
     async def count(self) -> int:
-        """How many bookmarks are left."""
+        """The number of remaining bookmarks."""
         values = {"account_id": self._account_id}
         rows = await self._database.slow_rows(self._sql["count"], values)
         return int(rows[0][0])
 
     async def hide(self) -> None:
         async def work(transaction: Transaction) -> None:
-            await transaction.run(self._sql["overwrite_what_goes"], {})
-            await self._run(transaction, _HIDING, {"account_id": self._account_id})
+            await transaction.run(self._sql["enable_secure_delete"], {})
+            await self._run(transaction, _FIRST, {"account_id": self._account_id})
 
         await self._database.write(work)
 
-    async def step(self, limit: int) -> int:
-        """Removes up to `limit` bookmarks; returns how many there were."""
+    async def remove_bookmarks(self, limit: int) -> int:
+        """Removes up to `limit` bookmarks; returns the number of removed ones."""
 
         async def work(transaction: Transaction) -> int:
             values = {"account_id": self._account_id, "limit": limit}
@@ -67,35 +68,35 @@ class AccountRemoval:
 
         return await self._database.write(work)
 
-    async def step_beside(self, limit: int) -> bool:
-        """Removes up to `limit` rows of each kind that bookmarks leave behind; False at the end."""
+    async def remove_other_rows(self, limit: int) -> bool:
+        """Removes up to `limit` rows of each other large table; False if none were left."""
 
         async def work(transaction: Transaction) -> bool:
             values = {"account_id": self._account_id, "limit": limit}
-            return any([await transaction.rows(self._sql[name], values) for name in _BESIDE])
+            return any([await transaction.rows(self._sql[name], values) for name in _OTHERS])
 
         return await self._database.write(work)
 
     async def finish(self) -> None:
         async def work(transaction: Transaction) -> None:
-            await self._remove(transaction, _REST, LAST_NUMBER)
+            await self._remove(transaction, _LAST, LAST_NUMBER)
 
         await self._database.write(work)
 
-    async def forget_words(self) -> bool:
-        """Takes deleted words out of the index's old parts, a step at a time; False at the end."""
+    async def continue_index_merge(self) -> bool:
+        """Removes deleted words from old segments of the index, step by step; False at the end."""
 
         async def work(transaction: Transaction) -> bool:
             before = await transaction.rows(self._sql["changes"], {})
-            await transaction.run(self._sql["merge_words"], {})
+            await transaction.run(self._sql["continue_index_merge"], {})
             after = await transaction.rows(self._sql["changes"], {})
             return bool(after[0][0] - before[0][0] > 1)
 
         return await self._database.write(work)
 
-    async def begin_to_forget_words(self) -> None:
+    async def start_index_merge(self) -> None:
         async def work(transaction: Transaction) -> None:
-            await transaction.run(self._sql["begin_merge_of_words"], {})
+            await transaction.run(self._sql["start_index_merge"], {})
 
         await self._database.write(work)
 
@@ -105,7 +106,7 @@ class AccountRemoval:
         if rows:
             values["place"] = place_of(rows[0][0])
         else:
-            # Where these lie is not known any more; `check` finds them as nobody's.
+            # Their places are unknown without the local number; `check` finds and removes them.
             names = tuple(name for name in names if name not in _PLACED)
         await self._run(transaction, names, values)
 

@@ -1,4 +1,4 @@
-"""Reads and writes accounts: their library row, plan, free calls and owner."""
+"""Reads and writes accounts: library row, plan, counted calls and owner."""
 
 import secrets
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ class AccountStore:
         self._sql = database.queries("accounts")
 
     def generation(self) -> int | None:
-        """Equal as long as nothing was committed; None where that cannot be told."""
+        """Changes with every commit; None if the database cannot tell."""
         return self._database.generation()
 
     async def by_key(self, account_id: int, key_hash: bytes, month: int) -> Account | None:
@@ -44,7 +44,7 @@ class AccountStore:
         return Membership(*rows[0]) if rows else None
 
     async def create(self, membership: Membership, email_key: str) -> bool:
-        """False when the address has an account already."""
+        """False if the email address already has an account."""
 
         async def work(transaction: Transaction) -> bool:
             values = {

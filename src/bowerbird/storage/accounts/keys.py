@@ -30,7 +30,7 @@ class KeyStore:
         return [Key(*row) for row in rows]
 
     async def revoke(self, account_id: int, key_id: str, key_hash: bytes, now: int) -> str | None:
-        """The id of the key that was revoked, or None when no live key has that id or hash."""
+        """Returns the id of the revoked key; None if no active key has that id or hash."""
         values = {
             "account_id": account_id,
             "key_id": key_id,

@@ -1,4 +1,4 @@
-"""Keeps who was told that a version ends."""
+"""Stores which accounts were notified about the end of a version."""
 
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Final
@@ -15,7 +15,7 @@ class SunsetNoticeStore:
         self._sql = database.queries("sunset_notices")
 
     async def callers(self, version: str, first_day: int) -> AsyncIterator[SunsetRecipient]:
-        """Every account that called the version on that day or later, by account."""
+        """Every account that called the version on that day or later, by account id."""
         values = {"version": version, "first_day": first_day, "limit": _PAGE}
         after = -(2**63)
         while True:
@@ -29,7 +29,7 @@ class SunsetNoticeStore:
             after = rows[-1][0]
 
     async def claim(self, caller: SunsetRecipient, version: str, now: int) -> bool:
-        """False when somebody else sends the letter, or has sent it."""
+        """False if another run has claimed the notice or completed it."""
         values = {
             "account_id": caller.account_id,
             "version": version,
@@ -41,15 +41,15 @@ class SunsetNoticeStore:
         seen = {"seen_state": caller.state, "seen_at": caller.changed_at}
         return await self._write("claim_again", {**values, **seen})
 
-    async def settle(
+    async def complete(
         self, caller: SunsetRecipient, version: str, state: NoticeState, now: int
     ) -> None:
         values = {"account_id": caller.account_id, "version": version}
-        await self._write("settle", {**values, "state": state.value, "now": now})
+        await self._write("complete", {**values, "state": state.value, "now": now})
 
-    async def give_back(self, caller: SunsetRecipient, version: str) -> None:
-        """The letter surely did not leave; the next run may try again."""
-        await self._write("give_back", {"account_id": caller.account_id, "version": version})
+    async def release(self, caller: SunsetRecipient, version: str) -> None:
+        """Undoes a claim whose email was certainly not sent, so that the next run retries."""
+        await self._write("release", {"account_id": caller.account_id, "version": version})
 
     async def _write(self, name: str, values: Mapping[str, Any]) -> bool:
         async def work(transaction: Transaction) -> bool:

@@ -1,4 +1,4 @@
-"""Keeps the last day on which an account called a version."""
+"""Stores the last day on which an account called a version."""
 
 from collections.abc import Mapping
 
@@ -10,14 +10,14 @@ class VersionUseStore:
         self._database = database
         self._sql = database.queries("version_use")
 
-    async def keep(self, uses: Mapping[tuple[int, str], int]) -> None:
-        """Takes (account, version) -> day; an older day than the one kept changes nothing."""
+    async def put(self, uses: Mapping[tuple[int, str], int]) -> None:
+        """Takes (account, version) -> day. A day older than the stored one changes nothing."""
         rows = [
             {"account_id": account_id, "version": version, "last_day": day}
             for (account_id, version), day in sorted(uses.items())
         ]
 
         async def work(transaction: Transaction) -> None:
-            await transaction.run_many(self._sql["keep"], rows)
+            await transaction.run_many(self._sql["put"], rows)
 
         await self._database.write(work)

@@ -1,4 +1,4 @@
-"""Copies a SQLite library to one file while it is in use, and brings such a copy back."""
+"""Backs up a SQLite library to one file while it is in use, and restores such a backup."""
 
 import fcntl
 import os
@@ -22,17 +22,17 @@ from bowerbird.storage.sqlite import schema as sqlite_schema
 from bowerbird.storage.sqlite.database import FILE_NAME, connect
 from bowerbird.storage.sqlite.schema import FolderLock, SqliteSchema
 
-_PAGES_A_STEP: Final = 512
+_PAGES_PER_STEP: Final = 512
 _MEGABYTE: Final = 1 << 20
 
 
 class CopyFailed(Exception):  # noqa: N818 - named for what it is
-    """No copy was made, or none was brought back; nothing has changed. Says why."""
+    """The backup or restore failed and changed nothing. The message says why."""
 
 
 class Restored(Struct, frozen=True):
     manifest: Manifest
-    # Where the library that was there before is kept: its database, its files.
+    # Where the previous library is kept: its database, its files.
     kept: list[Path]
     migrated: list[str]
 
@@ -40,11 +40,11 @@ class Restored(Struct, frozen=True):
 def back_up(
     folder: Path, target: Path, *, overwrite: bool, clock: Clock, advance: Advance
 ) -> Manifest:
-    """Writes a checked copy of the library to `target`; the name appears when all is on disk."""
+    """Writes a verified backup to `target`. The file appears only when it is complete."""
     if not (folder / FILE_NAME).exists():
-        raise CopyFailed(f"There is no library in {folder}.")
+        raise CopyFailed(f"No library found in {folder}.")
     if target.exists() and not overwrite:
-        raise CopyFailed(f"{target} exists. Choose another name, or say --force.")
+        raise CopyFailed(f"{target} already exists. Choose another name, or add --force.")
     with _shared(folder), _part(target) as part:
         snapshot = target.with_name(f"{target.name}.db.part")
         try:
@@ -64,9 +64,9 @@ def back_up(
 
 
 def restore(folder: Path, archive: Path, advance: Advance) -> Restored:
-    """Replaces the library by a copy. All of it is checked before anything is touched."""
+    """Replaces the library with a backup. Validates all of it before it changes anything."""
     if not archive.is_file():
-        raise CopyFailed(f"There is no file {archive}.")
+        raise CopyFailed(f"No such file: {archive}.")
     lock = FolderLock(folder)
     part = folder / replacing.PART
     try:
@@ -76,8 +76,8 @@ def restore(folder: Path, archive: Path, advance: Advance) -> Restored:
             shutil.rmtree(part, ignore_errors=True)
             part.mkdir(mode=0o700)
             try:
-                manifest = _unpacked(archive, part, advance)
-                migrated = _made_ready(part, advance)
+                manifest = _unpack(archive, part, advance)
+                migrated = _prepare(part, advance)
                 kept = replacing.replace(folder)
             finally:
                 shutil.rmtree(part, ignore_errors=True)
@@ -101,12 +101,12 @@ def _shared(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def _part(target: Path) -> Iterator[IO[bytes]]:
-    """The file beside the target that the copy grows in: takes its name at the end, or goes."""
+    """A temporary file beside the target; renamed to the target at the end, or deleted."""
     path = target.with_name(f"{target.name}.part")
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     with os.fdopen(descriptor, "r+b") as part:
-        if not _is_ours_alone(part, path):
-            raise CopyFailed(f"Another backup is writing {target}.")
+        if not _is_exclusive(part, path):
+            raise CopyFailed(f"Another backup is writing to {target}.")
         try:
             os.fchmod(part.fileno(), 0o600)
             part.truncate()
@@ -117,41 +117,41 @@ def _part(target: Path) -> Iterator[IO[bytes]]:
             raise
 
 
-def _is_ours_alone(part: IO[bytes], path: Path) -> bool:
+def _is_exclusive(part: IO[bytes], path: Path) -> bool:
     try:
         fcntl.flock(part, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        # Whoever held the lock may have renamed the file to its target meanwhile.
+        # Another backup may have renamed the file before we got the lock.
         return os.path.samestat(os.fstat(part.fileno()), path.stat())
     except (BlockingIOError, FileNotFoundError):
         return False
 
 
 def _snapshot(source: Path, target: Path, advance: Advance) -> int:
-    """Copies one moment of the database, checks the copy, and returns its schema's last step."""
+    """Copies a snapshot of the database and checks it; returns the last step of its schema."""
     _remove_database(target)
     target.touch(mode=0o600)
     original = connect(source, read_only=True)
     copy = apsw.Connection(str(target))
     try:
-        # Read back and written to disk as a part of the archive; this file is thrown away.
+        # This file is temporary: its contents are copied to the archive, which is synced.
         copy.execute("PRAGMA synchronous = OFF")
         _copy_pages(original, copy, advance)
         copy.execute("PRAGMA journal_mode = DELETE")
         return _checked(copy, advance)
     except apsw.Error as error:
-        raise CopyFailed(f"The library cannot be copied: {error}.") from error
+        raise CopyFailed(f"Cannot copy the library: {error}.") from error
     finally:
         copy.close()
         original.close()
 
 
 def _copy_pages(original: apsw.Connection, copy: apsw.Connection, advance: Advance) -> None:
-    # The open transaction keeps to one moment: without it every write of the server would make
-    # the copy begin again. Writers go on; only the log is not emptied meanwhile.
+    # The open transaction is a snapshot: without it, every write of the server would restart the
+    # copy. Writers continue, but the write-ahead log grows until the copy is done.
     original.execute("BEGIN; SELECT count(*) FROM sqlite_schema")
     with copy.backup("main", original, "main") as backup:
         while not backup.done:
-            backup.step(_PAGES_A_STEP)
+            backup.step(_PAGES_PER_STEP)
             advance("Copying", backup.page_count - backup.remaining, backup.page_count)
     original.execute("ROLLBACK")
 
@@ -159,34 +159,34 @@ def _copy_pages(original: apsw.Connection, copy: apsw.Connection, advance: Advan
 def _checked(copy: apsw.Connection, advance: Advance) -> int:
     advance("Checking", 0, 1)
     copy.execute("PRAGMA trusted_schema = OFF")
-    # Also asks the full-text index whether it is whole.
+    # Also checks the full-text index.
     problems = [row[0] for row in copy.execute("PRAGMA integrity_check(3)")]
     if problems != ["ok"]:
-        raise CopyFailed(f"The library's file is damaged: {'; '.join(map(str, problems))}.")
+        raise CopyFailed(f"The database file is damaged: {'; '.join(map(str, problems))}.")
     applied = SqliteSchema(copy).applied()
     if not applied:
-        raise CopyFailed("The database is no library of Bowerbird.")
+        raise CopyFailed("The database is not a Bowerbird library.")
     advance("Checking", 1, 1)
     return applied[-1].number
 
 
 def _parts(snapshot: Path, folder: Path) -> dict[str, Path]:
     parts = {archives.DATABASE: snapshot}
-    # Exports are made anew in a minute and go after a day: no backup is larger for them.
-    left_out = folder / archives.FILES / exports.FOLDER
+    # Exports expire after a day and can be created again.
+    excluded = folder / archives.FILES / exports.FOLDER
     for path in sorted((folder / archives.FILES).rglob("*")):
-        if path.is_file() and not path.is_symlink() and left_out not in path.parents:
+        if path.is_file() and not path.is_symlink() and excluded not in path.parents:
             parts[path.relative_to(folder).as_posix()] = path
     return parts
 
 
-def _unpacked(archive: Path, part: Path, advance: Advance) -> Manifest:
+def _unpack(archive: Path, part: Path, advance: Advance) -> Manifest:
     with archive.open("rb") as file:
         return archives.read(file, part, advance)
 
 
-def _made_ready(part: Path, advance: Advance) -> list[str]:
-    """Checks the unpacked library, migrates it, and makes everything remembered of it stale."""
+def _prepare(part: Path, advance: Advance) -> list[str]:
+    """Checks and migrates the unpacked library, and invalidates every cache of it."""
     file = part / FILE_NAME
     try:
         with _opened(file) as connection:
@@ -194,10 +194,10 @@ def _made_ready(part: Path, advance: Advance) -> list[str]:
         migrated = sqlite_schema.prepare(part)
         with _opened(file) as connection:
             connection.execute(queries.load("accounts", "sqlite")["renew_epochs"])
-            # One file without a log can be renamed.
+            # Without a write-ahead log, the database is one file that can be renamed.
             connection.execute("PRAGMA journal_mode = DELETE")
     except apsw.Error as error:
-        raise CopyFailed(f"The copy's database cannot be used: {error}.") from error
+        raise CopyFailed(f"Cannot use the database of the backup: {error}.") from error
     return migrated
 
 
@@ -214,7 +214,8 @@ def _require_room(folder: Path, archive: Path) -> None:
     needed, free = archive.stat().st_size, shutil.disk_usage(folder).free
     if free < needed:
         raise CopyFailed(
-            f"{folder} has {free // _MEGABYTE} MB free; the copy needs {needed // _MEGABYTE + 1}."
+            f"{folder} has {free // _MEGABYTE} MB free. The backup needs "
+            f"{needed // _MEGABYTE + 1} MB."
         )
 
 

@@ -1,4 +1,4 @@
-"""Reads the posts that a digest may speak of. Every read is bounded."""
+"""Reads the posts for a digest. Every read has a limit."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from bowerbird.storage.places import place_values
 
 
 class Candidate(Struct, frozen=True):
-    """What is needed of a post to choose it."""
+    """The fields of a post that decide whether a digest contains it."""
 
     number: int
     post_id: str
@@ -26,7 +26,7 @@ class Candidate(Struct, frozen=True):
 
 
 class Span(Struct, frozen=True):
-    """From an instant up to another, which is not in it."""
+    """The time from `start` up to but not including `end`."""
 
     start: int
     end: int
@@ -43,7 +43,7 @@ class DigestPostStore:
         return int(rows[0][0])
 
     async def saved(self, account: Account, span: Span, limit: int) -> list[Candidate]:
-        """What was saved in a span, the newest first."""
+        """The posts saved in a span, the newest first."""
         values = {"start": span.start, "end": span.end, "limit": limit}
         return [Candidate(*row) for row in await self._rows("between", account, **values)]
 
@@ -56,12 +56,12 @@ class DigestPostStore:
         return [Candidate(*row) for row in rows]
 
     async def labels(self, account: Account, span: Span, limit: int) -> Sequence[Row]:
-        """(label, posts) of a span, the most used first."""
+        """(label, number of posts) of a span, the most used label first."""
         values = {"start": span.start, "end": span.end, "limit": limit}
         return await self._rows("by_label", account, **values)
 
     async def authors(self, account: Account, span: Span, limit: int) -> list[tuple[bytes, int]]:
-        """(a post of theirs, posts) of a span, the most saved first."""
+        """(one post of the author, number of posts) of a span, the most saved author first."""
         values = {"start": span.start, "end": span.end, "limit": limit}
         counted = await self._rows("by_author", account, **values)
         numbers = self._database.number_list([row[0] for row in counted])
@@ -69,18 +69,18 @@ class DigestPostStore:
         return [(found[number], count) for number, count in counted if number in found]
 
     async def posts(self, account: Account, post_ids: Sequence[str]) -> dict[str, bytes]:
-        """Those that still stand, as the API shows them, by their ids."""
+        """The posts that still exist, by id, as the API returns them."""
         if not post_ids:
             return {}
-        wanted = self._database.text_list(post_ids)
-        return await self._contents("posts", account, post_ids=wanted)
+        encoded = self._database.text_list(post_ids)
+        return await self._contents("posts", account, post_ids=encoded)
 
     async def vectors(
         self, account: Account, model: bytes, numbers: Sequence[int]
     ) -> Sequence[Row]:
-        """(number, scales, vectors) of those that have some, in the order of their numbers."""
-        wanted = self._database.number_list(numbers)
-        return await self._rows("vectors", account, numbers=wanted, model=model)
+        """(number, scales, vectors) of the posts with vectors, by number."""
+        encoded = self._database.number_list(numbers)
+        return await self._rows("vectors", account, numbers=encoded, model=model)
 
     async def _contents(self, name: str, account: Account, **values: Any) -> dict[Any, bytes]:
         rows = await self._rows(name, account, **values, **place_values(account))

@@ -1,4 +1,4 @@
-"""Reads and writes digests, the preferences of accounts, and the delivery status of emails."""
+"""Reads and writes digests, their preferences and the delivery status of their emails."""
 
 from collections.abc import AsyncIterator
 from datetime import date, timedelta
@@ -11,13 +11,13 @@ from bowerbird.model.periods import Period, PeriodKind
 from bowerbird.storage.database import Database, Reader, Row, Transaction
 
 NEVER: Final = 2**62
-"""The `due_at` of an account without digests and without an unsent email."""
+"""The `due_at` of an account without digests and without a pending email."""
 
-_FIRST: Final = date(1970, 1, 1)
-# After every possible day.
+_DAY_ZERO: Final = date(1970, 1, 1)
+# Later than any day.
 _LAST_DAY: Final = 2**40
-# An account never has more unsent emails: the service gives up on an email after about a day.
-_LETTERS: Final = 20
+# An account never has more pending emails, because an email fails after about a day.
+_MAX_PENDING: Final = 20
 _PAGE: Final = 200
 _contents: Final = msgspec.json.Decoder(Contents).decode
 
@@ -42,9 +42,9 @@ class DigestStore:
         return Preferences(Frequency(frequency), time_zone, hour, bool(is_mailed), since)
 
     async def put_preferences(
-        self, transaction: Transaction, account_id: int, wanted: Preferences, due_at: int
+        self, transaction: Transaction, account_id: int, preferences: Preferences, due_at: int
     ) -> None:
-        values = {"account_id": account_id, "due_at": due_at, **msgspec.structs.asdict(wanted)}
+        values = {"account_id": account_id, "due_at": due_at, **msgspec.structs.asdict(preferences)}
         await transaction.run(self._sql["put_preferences"], values)
 
     async def set_due(self, transaction: Transaction, account_id: int, due_at: int) -> None:
@@ -55,19 +55,19 @@ class DigestStore:
         """Records that everything due before `since` is done."""
         await transaction.run(self._sql["settle"], {"account_id": account_id, "since": since})
 
-    async def put_off(self, account_id: int, due_at: int) -> None:
+    async def postpone(self, account_id: int, due_at: int) -> None:
         async def work(transaction: Transaction) -> None:
             await self.set_due(transaction, account_id, due_at)
 
         await self._database.write(work)
 
     async def due_accounts(self, after: int, now: int, limit: int, *, job_kind: str) -> list[int]:
-        """Accounts, by id from `after` on, that wait for a worker and have no job of that kind."""
+        """A page of accounts that are due and have no unfinished job of that kind, by id."""
         values = {"after": after, "now": now, "limit": limit, "job_kind": job_kind}
         return [row[0] for row in await self._database.slow_rows(self._sql["due_accounts"], values)]
 
     async def put(self, transaction: Transaction, account_id: int, digest: Digest) -> bool:
-        """False if the period has a digest already."""
+        """False if the period already has a digest."""
         values = {
             **_period(account_id, digest.period),
             "end_day": _number_of(digest.period.next_day),
@@ -91,20 +91,20 @@ class DigestStore:
         return _digest(rows[0]) if rows else None
 
     async def page(self, account_id: int, before: Period | None, limit: int) -> list[Digest]:
-        """The latest first; `before` is the period of the last digest of the previous page."""
+        """The latest first. `before` is the period of the last digest of the previous page."""
         end_day, kind = (_LAST_DAY, "") if before is None else _place(before)
         values = {"account_id": account_id, "end_day": end_day, "kind": kind, "limit": limit}
         return [_digest(row) for row in await self._database.rows(self._sql["page"], values)]
 
     async def pages(self, account_id: int) -> AsyncIterator[list[Digest]]:
-        """Every digest, the latest first."""
+        """Every digest, page by page, the latest first."""
         before = None
         while found := await self.page(account_id, before, _PAGE):
             yield found
             before = found[-1].period
 
     async def ended_before(self, account_id: int, day: date, limit: int) -> list[Digest]:
-        """The latest digests of periods that ended before a day began."""
+        """The latest digests whose period ended before a day."""
         values = {
             "account_id": account_id,
             "end_day": _number_of(day) + 1,
@@ -117,22 +117,22 @@ class DigestStore:
         rows = await self._database.rows(self._sql["count"], {"account_id": account_id})
         return int(rows[0][0])
 
-    async def in_the_post(self, account_id: int) -> list[Digest]:
-        """Digests whose email waits or is being sent, the most urgent first."""
-        return await self._in_the_post(self._database, account_id)
+    async def unsent(self, account_id: int) -> list[Digest]:
+        """Digests whose email is pending or being sent, the first due first."""
+        return await self._unsent(self._database, account_id)
 
-    async def in_the_post_within(self, transaction: Transaction, account_id: int) -> list[Digest]:
-        return await self._in_the_post(transaction, account_id)
+    async def unsent_within(self, transaction: Transaction, account_id: int) -> list[Digest]:
+        return await self._unsent(transaction, account_id)
 
-    async def _in_the_post(self, reader: Reader, account_id: int) -> list[Digest]:
-        values = {"account_id": account_id, "limit": _LETTERS}
-        rows = await reader.rows(self._sql["in_the_post"], values)
+    async def _unsent(self, reader: Reader, account_id: int) -> list[Digest]:
+        values = {"account_id": account_id, "limit": _MAX_PENDING}
+        rows = await reader.rows(self._sql["unsent"], values)
         return [_digest(row) for row in rows]
 
     async def set_mailing(
         self, transaction: Transaction, account_id: int, found: Digest, mailing: Mailing
     ) -> bool:
-        """False if the email's status has changed since `found` was read."""
+        """False if the delivery status has changed since the digest was read."""
         values = {
             **_period(account_id, found.period),
             **_mailing(mailing),
@@ -142,7 +142,7 @@ class DigestStore:
         return bool(await transaction.rows(self._sql["set_mailing"], values))
 
     async def take_token(self, transaction: Transaction, account_id: int, new: str) -> str:
-        """The account's token for unsubscribing: its existing one, or else the new one."""
+        """Stores the new unsubscribe token unless the account has one; returns the stored token."""
         values = {"account_id": account_id, "token": new}
         rows = await transaction.rows(self._sql["take_token"], values)
         return str(rows[0][0])
@@ -153,7 +153,7 @@ class DigestStore:
 
 
 def _number_of(day: date) -> int:
-    return (day - _FIRST).days
+    return (day - _DAY_ZERO).days
 
 
 def _place(period: Period) -> tuple[int, str]:
@@ -176,7 +176,7 @@ def _digest(row: Row) -> Digest:
     kind, first_day, time_zone, made_at, contents, state, tries, at, reason = row
     return Digest(
         kind=PeriodKind(kind),
-        first_day=_FIRST + timedelta(days=first_day),
+        first_day=_DAY_ZERO + timedelta(days=first_day),
         time_zone=time_zone,
         made_at=made_at,
         contents=_contents(contents),

@@ -1,6 +1,6 @@
-"""Files that the service makes: in a folder, or in an S3 bucket.
+"""Stores the files that the service creates, in a folder or in an S3 bucket.
 
-A name stands for a whole file or for none: what is being written has no name yet.
+A file appears under its name only when it is complete.
 """
 
 import asyncio
@@ -20,24 +20,25 @@ from bowerbird.settings import Settings
 from bowerbird.storage.files.scratch import Scratch
 
 FOLDER: Final = "files"
-_CHUNK: Final = 1 << 18
+_READ_BYTES: Final = 1 << 18
 _PART_BYTES: Final = 8 << 20
-_PARTS_AT_ONCE: Final = 2
-# How long a store may be silent. A whole download has no such limit: its reader sets the pace.
+_CONCURRENT_PARTS: Final = 2
+# How long a store may send nothing. A whole download has a larger limit: its reader may be slow.
 SILENCE_S: Final = 20.0
-_LONGEST: Final = timedelta(hours=12)
-_NO_ROOM: Final = "os error 28"
+_MAX_DURATION: Final = timedelta(hours=12)
+# ENOSPC, as obstore reports it.
+_DISK_FULL: Final = "os error 28"
 
 
 class OpenFile(Struct, frozen=True):
-    """A file being read: its whole size, and the bytes that were asked for."""
+    """A file being read: its total size, and the requested bytes."""
 
     size: int
     chunks: AsyncIterator[bytes]
 
 
 class Files:
-    """Nothing is connected or loaded before it is first used."""
+    """Connects, and imports obstore, at first use."""
 
     def __init__(self, settings: Settings, *, silence_s: float = SILENCE_S) -> None:
         self._settings = settings
@@ -46,7 +47,7 @@ class Files:
 
     @property
     def folder(self) -> Path | None:
-        """Where the files lie, if in a folder."""
+        """The folder of the files; None if they are in S3."""
         parts = urlsplit(self._settings.files_url)
         if parts.scheme == "s3":
             return None
@@ -54,11 +55,11 @@ class Files:
 
     @property
     def place(self) -> str:
-        """As a sentence names it."""
+        """The folder or URL of the files, for messages."""
         return str(self.folder) if self.folder else self._settings.files_url
 
     async def put(self, name: str, source: Path | bytes) -> None:
-        import obstore  # noqa: PLC0415 - 80 ms that only files need
+        import obstore  # noqa: PLC0415 - takes 80 ms
 
         with _explained(self.place):
             await obstore.put_async(
@@ -66,12 +67,12 @@ class Files:
                 name,
                 source,
                 chunk_size=_PART_BYTES,
-                max_concurrency=_PARTS_AT_ONCE,
+                max_concurrency=_CONCURRENT_PARTS,
             )
 
     async def put_new(self, name: str, content: bytes) -> bytes:
-        """What stands under the name in the end: the content, or what was there before."""
-        import obstore  # noqa: PLC0415 - as above
+        """Stores the content unless the file exists; returns the content of the file."""
+        import obstore  # noqa: PLC0415 - takes 80 ms
 
         with _explained(self.place):
             try:
@@ -82,7 +83,7 @@ class Files:
 
     async def size(self, name: str) -> int | None:
         """None when there is no such file."""
-        import obstore  # noqa: PLC0415 - as above
+        import obstore  # noqa: PLC0415 - takes 80 ms
 
         with _explained(self.place):
             try:
@@ -92,7 +93,7 @@ class Files:
 
     async def open(self, name: str, first: int, end: int) -> OpenFile | None:
         """The bytes from `first` up to `end`; None when there is no such file."""
-        import obstore  # noqa: PLC0415 - as above
+        import obstore  # noqa: PLC0415 - takes 80 ms
 
         with _explained(self.place):
             try:
@@ -104,8 +105,8 @@ class Files:
         return OpenFile(int(found.meta["size"]), _chunks(found, self.place))
 
     async def delete(self, *names: str) -> None:
-        """What is gone already is not missed."""
-        import obstore  # noqa: PLC0415 - as above
+        """Deletes the files that exist."""
+        import obstore  # noqa: PLC0415 - takes 80 ms
 
         with _explained(self.place):
             for name in names:
@@ -115,7 +116,7 @@ class Files:
                     continue
 
     async def delete_under(self, folder: str, older_than_s: float = 0) -> int:
-        """Removes files below a folder, of whatever name; tells how many."""
+        """Deletes the files in a folder; returns their number."""
         before = time.time() - older_than_s
         names = [
             str(meta["path"])
@@ -124,18 +125,18 @@ class Files:
         ]
         await self.delete(*names)
         if self.folder is not None:
-            await asyncio.to_thread(_remove_broken, self.folder / folder, before)
+            await asyncio.to_thread(_delete_incomplete, self.folder / folder, before)
         return len(names)
 
     async def _listed(self, folder: str) -> Sequence[Any]:
-        import obstore  # noqa: PLC0415 - as above
+        import obstore  # noqa: PLC0415 - takes 80 ms
 
         with _explained(self.place):
             return [meta async for page in obstore.list(self._store, folder) for meta in page]
 
     @cached_property
     def _store(self) -> Any:
-        from obstore.store import LocalStore, S3Store  # noqa: PLC0415 - as above
+        from obstore.store import LocalStore, S3Store  # noqa: PLC0415 - takes 80 ms
 
         if self.folder is not None:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -149,7 +150,7 @@ class Files:
                 "allow_http": self._settings.files_s3_endpoint.startswith("http:"),
                 "connect_timeout": timedelta(seconds=5),
                 "read_timeout": self._silence,
-                "timeout": _LONGEST,
+                "timeout": _MAX_DURATION,
             },
             retry_config={"max_retries": 3, "retry_timeout": self._silence},
         )
@@ -166,31 +167,29 @@ class Files:
 
 async def _chunks(found: Any, place: str) -> AsyncIterator[bytes]:
     with _explained(place):
-        async for chunk in found.stream(_CHUNK):
+        async for chunk in found.stream(_READ_BYTES):
             yield bytes(chunk)
 
 
 @contextmanager
 def _explained(place: str) -> Iterator[None]:
-    """Says in a sentence that files cannot be reached; where they are and why, in the log."""
-    from obstore.exceptions import BaseError  # noqa: PLC0415 - as above
+    """Turns errors into a Refusal. Its cause, for the log, has the place and the reason."""
+    from obstore.exceptions import BaseError  # noqa: PLC0415 - takes 80 ms
 
     try:
         yield
     except (BaseError, OSError) as error:
-        if _NO_ROOM in str(error):
-            raise errors.unavailable("There is no room left for files on the server.", 30) from (
-                error
-            )
+        if _DISK_FULL in str(error):
+            raise errors.unavailable("The server has no disk space left for files.", 30) from error
         cause = ConnectionError(f"{place}: {error}")
         cause.__cause__ = error
         raise errors.unavailable("The files cannot be reached at the moment.", 30) from cause
 
 
-def _remove_broken(folder: Path, before: float) -> None:
-    """What a process left that was killed while it wrote: such files end in # and a number."""
+def _delete_incomplete(folder: Path, before: float) -> None:
+    """Deletes what killed writers left behind: their files end in # and a number."""
     for path in folder.rglob("*#*"):
-        # Its writer may come to its end meanwhile.
+        # Its writer may finish or delete it at the same time.
         with suppress(FileNotFoundError):
             if path.is_file() and path.stat().st_mtime < before:
                 path.unlink()

@@ -1,4 +1,4 @@
-"""Folders for work under way, named by whose it is: what a killed worker leaves can be found."""
+"""Temporary folders of jobs, named after account and job so that leftovers can be found."""
 
 import shutil
 import tempfile
@@ -14,24 +14,23 @@ class Scratch:
         # Absolute: the processes that write export files run in a folder of their own.
         self._folder = data_dir.absolute() / FOLDER
 
-    def fresh(self, account_id: int, job_id: str) -> Path:
-        """An empty folder for a job; what an earlier try of it left is removed."""
+    def create(self, account_id: int, job_id: str) -> Path:
+        """Creates an empty folder for a job, and deletes those of its earlier attempts."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        whose = f"{account_id}-{job_id}-"
-        self._remove(f"{whose}*")
-        return Path(tempfile.mkdtemp(prefix=whose, dir=self._folder))
+        prefix = f"{account_id}-{job_id}-"
+        self._delete(f"{prefix}*")
+        return Path(tempfile.mkdtemp(prefix=prefix, dir=self._folder))
 
-    def forget(self, account_id: int) -> None:
-        """Removes all that was made for an account."""
-        self._remove(f"{account_id}-*")
+    def delete_of_account(self, account_id: int) -> None:
+        self._delete(f"{account_id}-*")
 
-    def remove_old(self, before: float) -> None:
+    def delete_old(self, before: float) -> None:
         for path in self._folder.glob("*"):
-            # Its job may come to its end meanwhile.
+            # Its job may delete it at the same time.
             with suppress(FileNotFoundError):
                 if path.stat().st_mtime < before:
                     shutil.rmtree(path, ignore_errors=True)
 
-    def _remove(self, pattern: str) -> None:
+    def _delete(self, pattern: str) -> None:
         for path in self._folder.glob(pattern):
             shutil.rmtree(path, ignore_errors=True)

@@ -1,6 +1,6 @@
 -- name: by_key
--- One read a request: who calls, on which plan, and all that answers without a list need.
--- Sub-selects, because SQLite takes 5 µs for them and 30 for the same as joins.
+-- The only read that every request needs: account, plan and counters.
+-- Subqueries, because SQLite runs them in 5 µs and the same joins in 30 µs.
 SELECT l.account_id, l.local_number, l.plan, l.epoch, l.version,
        l.total, l.unread, l.archived, l.fresh,
        coalesce((SELECT c.calls
@@ -42,7 +42,7 @@ SELECT p.account_id, p.email, l.plan, l.total, p.created_at
  WHERE p.account_id = :account_id
 
 -- name: insert_person
--- Answers nothing when the address is taken.
+-- Returns no row if the email address is taken.
 INSERT INTO person (account_id, email, email_key, created_at)
 VALUES (:account_id, :email, :email_key, :created_at)
     ON CONFLICT (email_key) DO NOTHING
@@ -54,7 +54,7 @@ INSERT INTO library (account_id, local_number, plan, epoch, version, next_number
 VALUES (:account_id, :local_number, :plan, :epoch, 1, 1, 1, 0, 0, 0, 0, :created_at)
 
 -- name: insert_digest_preference
--- A digest a week, read by whoever asks for it, from now on.
+-- A weekly digest, not emailed, starting with the current week.
 INSERT INTO digest_preference (account_id, frequency, time_zone, hour, is_mailed, since, due_at)
 VALUES (:account_id, 'weekly', 'UTC', 8, FALSE, :created_at, 0)
 
@@ -64,7 +64,7 @@ UPDATE library
  WHERE account_id = :account_id
 
 -- name: add_calls
--- An account that was deleted since gets no row any more.
+-- Reads from library, so that a deleted account gets no row.
 INSERT INTO api_call (account_id, month, calls)
 SELECT CAST(:account_id AS bigint), CAST(:month AS bigint), CAST(:calls AS bigint)
   FROM library AS l

@@ -1,5 +1,5 @@
 -- name: state
--- Both flags as one number: a column less to hand over for each bookmark.
+-- Both flags as one number: one column less per bookmark to transfer.
 CAST(b.is_read AS integer) + 2 * CAST(b.is_archived AS integer)
 
 -- name: by_post_id
@@ -10,8 +10,8 @@ SELECT c.rendering, c.tags, {state}
    AND b.post_id = :post_id
 
 -- name: page
--- Walks an index in the wanted order. One row holds all bookmarks, because handing each over by
--- itself costs more than reading it; then come the keys of the last one and of the one behind it.
+-- Uses an index in the requested order. One row has all bookmarks, because transferring each in
+-- its own row costs more than reading it. The keys of the last and of the next bookmark follow.
 SELECT 0 AS part, {joined} AS body, count(*) AS count_or_key, 0 AS number
   FROM (SELECT {piece} AS piece, {sort} AS sort_value, b.number AS number
           FROM bookmark AS b
@@ -30,7 +30,7 @@ SELECT 1, NULL, e.sort_value, e.number
          LIMIT 2 OFFSET :limit - 1) AS e
 
 -- name: keys
--- The same page without contents: where rows must be sorted, only narrow ones are.
+-- The same page without contents, so that only narrow rows have to be sorted.
 SELECT {sort} AS sort_value, b.number
   FROM bookmark AS b
  WHERE b.account_id = :account_id

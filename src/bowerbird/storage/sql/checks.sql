@@ -1,5 +1,5 @@
 -- name: counters
--- What the library's row says, and what there is.
+-- The stored counters, then the true ones.
 SELECT l.total, l.unread, l.archived, l.fresh, l.next_number, l.next_label_id,
        count(b.number),
        count(b.number) FILTER (WHERE NOT b.is_read),
@@ -12,7 +12,7 @@ SELECT l.total, l.unread, l.archived, l.fresh, l.next_number, l.next_label_id,
  WHERE l.account_id = :account_id
  GROUP BY l.account_id
 
--- name: mend_counters
+-- name: fix_counters
 UPDATE library
    SET total = :total,
        unread = :unread,
@@ -23,8 +23,8 @@ UPDATE library
  WHERE account_id = :account_id
 
 -- name: label_counts
--- Labels whose count is not the number of bookmarks that carry them; an account that is being
--- removed has no library any more, and its labels go later than its bookmarks.
+-- Labels whose count differs from the number of bookmarks with the label. An account that is
+-- being deleted has no library row, and loses its labels after its bookmarks.
 SELECT l.name, l.bookmark_count, count(bl.number)
   FROM label AS l
   JOIN library AS owner ON owner.account_id = l.account_id
@@ -34,7 +34,7 @@ SELECT l.name, l.bookmark_count, count(bl.number)
 HAVING l.bookmark_count <> count(bl.number)
  ORDER BY l.name
 
--- name: mend_label_counts
+-- name: fix_label_counts
 UPDATE label
    SET bookmark_count = (SELECT count(*) FROM bookmark_label AS bl
                           WHERE bl.account_id = :account_id AND bl.label_id = label.label_id)
@@ -42,7 +42,7 @@ UPDATE label
    AND bookmark_count <> (SELECT count(*) FROM bookmark_label AS bl
                            WHERE bl.account_id = :account_id AND bl.label_id = label.label_id)
 
--- name: stray_attachments
+-- name: orphaned_attachments
 SELECT bl.number
   FROM bookmark_label AS bl
  WHERE bl.account_id = :account_id
@@ -52,7 +52,7 @@ SELECT bl.number
                         WHERE l.account_id = :account_id AND l.label_id = bl.label_id))
  ORDER BY bl.number
 
--- name: mend_stray_attachments
+-- name: delete_orphaned_attachments
 DELETE FROM bookmark_label
  WHERE account_id = :account_id
    AND (NOT EXISTS (SELECT 1 FROM bookmark AS b
@@ -62,7 +62,7 @@ DELETE FROM bookmark_label
                           AND l.label_id = bookmark_label.label_id))
 
 -- name: page
--- Every stored thing of some bookmarks, in the order of their numbers.
+-- Everything that is stored for some bookmarks, by number.
 SELECT b.number, b.post_id, b.sort_index, b.is_read, b.is_archived, b.imported_at,
        b.bookmarked_at, b.posted_at, b.media, b.author_key, b.author_name_key, b.title_key,
        b.quote_count, b.reply_count, b.retweet_count, b.bookmark_count, b.favorite_count,
@@ -71,18 +71,18 @@ SELECT b.number, b.post_id, b.sort_index, b.is_read, b.is_archived, b.imported_a
   FROM bookmark AS b
   LEFT JOIN content AS c ON {content}
  WHERE b.account_id = :account_id
-   AND {wanted}
+   AND {condition}
  ORDER BY b.number
  LIMIT :limit
 
 -- name: leftovers
--- Rows of no account. When one is removed, step by step, its person goes last.
+-- Rows without an account. A deletion removes the person last, so its rows do not count yet.
 SELECT count(*)
   FROM {table} AS t
  WHERE NOT EXISTS (SELECT 1 FROM person AS p WHERE p.account_id = t.account_id)
    AND NOT EXISTS (SELECT 1 FROM library AS l WHERE l.account_id = t.account_id)
 
--- name: mend_leftovers
+-- name: delete_leftovers
 DELETE FROM {table}
  WHERE ({key}) IN (SELECT {key}
                      FROM {table} AS t
@@ -92,12 +92,12 @@ DELETE FROM {table}
                                        WHERE l.account_id = t.account_id)
                     LIMIT :limit)
 
--- name: ownerless
+-- name: libraries_without_person
 SELECT count(*)
   FROM library AS l
  WHERE NOT EXISTS (SELECT 1 FROM person AS p WHERE p.account_id = l.account_id)
 
--- name: stray_vectors
+-- name: orphaned_vectors
 SELECT v.number
   FROM vector AS v
  WHERE v.account_id = :account_id
@@ -107,7 +107,7 @@ SELECT v.number
                         WHERE s.account_id = :account_id AND s.model = v.model))
  ORDER BY v.number
 
--- name: mend_stray_vectors
+-- name: delete_orphaned_vectors
 DELETE FROM vector
  WHERE account_id = :account_id
    AND (NOT EXISTS (SELECT 1 FROM bookmark AS b
@@ -116,8 +116,8 @@ DELETE FROM vector
                         WHERE s.account_id = :account_id AND s.model = vector.model))
 
 -- name: vector_counts
--- Of each store: how many vectors it says to have, how many it has, and how many it lacks where
--- it says to be complete.
+-- Per store: the stored count of vectors, the true count, and how many are missing below
+-- complete_below.
 SELECT s.name, s.embedded,
        (SELECT count(*) FROM vector AS v
          WHERE v.account_id = :account_id AND v.model = s.model),
@@ -130,8 +130,8 @@ SELECT s.name, s.embedded,
  WHERE s.account_id = :account_id
  ORDER BY s.name
 
--- name: mend_vector_counts
--- The next build looks through everything.
+-- name: fix_vector_counts
+-- The next build starts from the first bookmark.
 UPDATE vector_store
    SET embedded = (SELECT count(*) FROM vector AS v
                     WHERE v.account_id = :account_id AND v.model = vector_store.model),

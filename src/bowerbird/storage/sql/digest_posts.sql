@@ -39,7 +39,7 @@ SELECT {candidate}
  LIMIT :limit
 
 -- name: by_label
--- From the posts of the span to their labels; a join would begin with every labelled post.
+-- Starts with the posts of the span; a join would start with every labelled post.
 SELECT l.name, count(*)
   FROM bookmark_label AS bl
   JOIN label AS l ON l.account_id = bl.account_id AND l.label_id = bl.label_id
@@ -54,7 +54,7 @@ SELECT l.name, count(*)
  LIMIT :limit
 
 -- name: by_author
--- An author's name is read from one post of theirs.
+-- One post per author, from which the name is read.
 SELECT max(b.number), count(*)
   FROM bookmark AS b
  WHERE b.account_id = :account_id

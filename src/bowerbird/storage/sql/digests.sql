@@ -28,8 +28,8 @@ UPDATE digest_preference
  WHERE account_id = :account_id
 
 -- name: due_accounts
--- Read from the index alone, which holds two numbers an account; those that wait for a worker
--- already are left out.
+-- Reads only the index, which has two numbers per account. Skips accounts that already have a
+-- job.
 SELECT p.account_id
   FROM digest_preference AS p
  WHERE p.account_id > :after
@@ -43,7 +43,7 @@ SELECT p.account_id
  LIMIT :limit
 
 -- name: put
--- Answers nothing when the period has its digest already.
+-- Returns no row if the period already has a digest.
 INSERT INTO digest (account_id, kind, first_day, end_day, time_zone, made_at, contents,
                     mail_state, mail_tries, mail_at, mail_reason)
 VALUES (:account_id, :kind, :first_day, :end_day, :time_zone, :made_at, :contents,
@@ -71,8 +71,8 @@ SELECT count(*)
   FROM digest AS d
  WHERE d.account_id = :account_id
 
--- name: in_the_post
--- Letters that wait for their hour, and such that were under way when a worker ended.
+-- name: unsent
+-- Emails that are pending or being sent, including those whose worker stopped.
 SELECT {columns}
   FROM digest AS d
  WHERE d.account_id = :account_id
@@ -81,7 +81,7 @@ SELECT {columns}
  LIMIT :limit
 
 -- name: set_mailing
--- Answers nothing when another was there first.
+-- Returns no row if another worker changed the status first.
 UPDATE digest
    SET mail_state = :mail_state, mail_tries = :mail_tries, mail_at = :mail_at,
        mail_reason = :mail_reason
@@ -93,7 +93,7 @@ UPDATE digest
 RETURNING first_day
 
 -- name: take_token
--- An account that was made by an older release has no row yet.
+-- An account that an older release created may have no row yet.
 INSERT INTO digest_preference (account_id, frequency, time_zone, hour, is_mailed, since, due_at,
                                unsubscribe_token)
 VALUES (:account_id, 'weekly', 'UTC', 8, FALSE, 0, 0, :token)

@@ -1,5 +1,5 @@
 -- name: add
--- Gives no row when the same is unfinished already, nor for an account that was deleted since.
+-- Returns no row if the same job is unfinished, or if the account has been deleted.
 INSERT INTO job (account_id, job_id, kind, unique_text, parameters, priority, state, tries, fence,
                  due_at, done, total, created_at)
 SELECT l.account_id, CAST(:job_id AS text), CAST(:kind AS text), CAST(:unique_text AS text), {bytes},
@@ -25,7 +25,7 @@ SELECT count(*)
    AND j.completed_at IS NULL
 
 -- name: unfinished_of_kind
--- Up to a limit, over all accounts.
+-- Counts the jobs of all accounts, up to a limit.
 SELECT count(*)
   FROM (SELECT 1 AS one
           FROM job AS j
@@ -39,11 +39,11 @@ SELECT min(o.priority)
   FROM job AS o
  WHERE o.completed_at IS NULL
    AND o.priority > :above
-   AND o.priority <= :most_priority
+   AND o.priority <= :max_priority
 
 -- name: turns
--- Walks from account to account along the index, a few of them; of each the job that is due
--- longest, if any is, how many it has at work, and when it was last served.
+-- Jumps from account to account along the index, up to a limit. Per account: the job that has
+-- been due longest, if any is due; the number of running jobs; the time the last job started.
 WITH RECURSIVE visited (account_id, steps) AS (
     SELECT (SELECT min(o.account_id)
               FROM job AS o
@@ -74,14 +74,14 @@ SELECT v.account_id,
           FROM job AS r
          WHERE r.account_id = v.account_id
            AND r.state = 'processing'
-           AND r.due_at > {now}) AS at_work,
+           AND r.due_at > {now}) AS running,
        coalesce((SELECT max(s.started_at) FROM job AS s WHERE s.account_id = v.account_id), 0)
-           AS served_at
+           AS last_started_at
   FROM visited AS v
  WHERE v.account_id IS NOT NULL
 
 -- name: claim
--- Gives no row when another worker was quicker, or when it was tried often enough.
+-- Returns no row if another worker was faster, or if no attempts are left.
 UPDATE job
    SET state = 'processing',
        tries = tries + 1,
@@ -96,8 +96,8 @@ UPDATE job
    AND tries < :most_tries
 RETURNING account_id, job_id, kind, parameters, tries, priority, fence
 
--- name: hold
--- Says how far the work is, and that its worker lives. Gives no row when the job was lost.
+-- name: renew_lease
+-- Also stores the progress. Returns no row if the worker lost the job.
 UPDATE job
    SET due_at = {now} + :lease,
        done = :done,
@@ -124,8 +124,8 @@ UPDATE job
    AND completed_at IS NULL
 RETURNING fence
 
--- name: put_off
--- Back into the queue, after a pause.
+-- name: postpone
+-- The job is due again after a pause.
 UPDATE job
    SET state = 'pending',
        fence = fence + 1,
@@ -138,8 +138,8 @@ UPDATE job
    AND completed_at IS NULL
 RETURNING fence
 
--- name: fail_of_dead
--- After the last try of which nobody told the end. Keeps what was told of an earlier one.
+-- name: fail_abandoned
+-- The worker of the last attempt died. Keeps the error of an earlier attempt.
 UPDATE job
    SET state = 'failed',
        fence = fence + 1,
@@ -161,7 +161,7 @@ UPDATE job
  WHERE account_id = :account_id
    AND job_id = :job_id
    AND completed_at IS NULL
-   AND {held}
+   AND {condition}
 RETURNING job_id
 
 -- name: retry

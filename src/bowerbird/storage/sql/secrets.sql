@@ -8,6 +8,6 @@ INSERT INTO secret (name, value, created_at)
 VALUES (:name, :value, :now)
     ON CONFLICT (name) DO NOTHING
 
--- name: forget
+-- name: delete
 DELETE FROM secret
  WHERE name = :name

@@ -1,5 +1,5 @@
 -- name: callers_of_version
--- A half deleted account has no library any more, and gets no letter.
+-- A partly deleted account has no library row, and gets no email.
 SELECT u.account_id, p.email, n.state, n.changed_at
   FROM version_use AS u
   JOIN library AS l ON l.account_id = u.account_id
@@ -12,14 +12,14 @@ SELECT u.account_id, p.email, n.state, n.changed_at
  LIMIT :limit
 
 -- name: claim
--- Answers nothing when the notice is claimed already.
+-- Returns no row if the notice is already claimed.
 INSERT INTO sunset_notice (account_id, version, state, changed_at)
 VALUES (:account_id, :version, :state, :now)
     ON CONFLICT (account_id, version) DO NOTHING
 RETURNING account_id
 
 -- name: claim_again
--- Only what nobody changed since it was looked at.
+-- Only if nobody has changed the notice since it was read.
 UPDATE sunset_notice
    SET state = :state, changed_at = :now
  WHERE account_id = :account_id
@@ -28,13 +28,13 @@ UPDATE sunset_notice
    AND changed_at = :seen_at
 RETURNING account_id
 
--- name: settle
+-- name: complete
 UPDATE sunset_notice
    SET state = :state, changed_at = :now
  WHERE account_id = :account_id
    AND version = :version
 
--- name: give_back
+-- name: release
 DELETE FROM sunset_notice
  WHERE account_id = :account_id
    AND version = :version

@@ -1,5 +1,5 @@
 -- name: next_accounts
--- The accounts after one, and whether each has answers or deleted bookmarks that are too old.
+-- A page of accounts, and whether each has expired responses or expired deleted bookmarks.
 SELECT l.account_id,
        EXISTS (SELECT 1
                  FROM idempotency AS i

@@ -4,9 +4,9 @@ SELECT s.model, s.name, s.dimensions, s.embedded, s.complete_below, s.invalidati
   FROM vector_store AS s
  WHERE s.account_id = :account_id
 
--- name: make_store
--- Only beside a library: an account that is being deleted gets no row any more. Both counters
--- begin with the time, so that a store made again is never taken for the one it replaces.
+-- name: insert_store
+-- Reads from library, so that an account that is being deleted gets no new row. Both counters
+-- start at the current time, so that a cache never takes a new store for the one it replaced.
 INSERT INTO vector_store (account_id, model, name, dimensions, embedded, complete_below,
                           invalidations, generation, is_built, unpaid_since)
 SELECT l.account_id, CAST(:model AS {bytes}), CAST(:name AS text), 0, 0, 0,
@@ -24,8 +24,8 @@ VALUES (:account_id, :number, :model, :text_hash, :written, :scales, :vectors)
        scales = excluded.scales,
        vectors = excluded.vectors
 
--- name: note_written
--- A build knows no more where it is complete when a vector became stale meanwhile.
+-- name: update_after_write
+-- complete_below stays as it is if a vector became stale since the build read the store.
 UPDATE vector_store
    SET embedded = embedded + :added,
        generation = :generation,
@@ -35,7 +35,7 @@ UPDATE vector_store
  WHERE account_id = :account_id
    AND model = :model
 
--- name: note_built
+-- name: mark_built
 UPDATE vector_store
    SET is_built = TRUE, generation = generation + 1
  WHERE account_id = :account_id
@@ -44,7 +44,7 @@ UPDATE vector_store
    AND embedded >= (SELECT l.total FROM library AS l WHERE l.account_id = :account_id)
 
 -- name: rows_since
--- In the order of their writing, from a place on.
+-- In the order they were written, after a given row.
 SELECT v.number, v.scales, v.vectors, v.written
   FROM vector AS v
  WHERE v.account_id = :account_id
@@ -53,13 +53,13 @@ SELECT v.number, v.scales, v.vectors, v.written
  ORDER BY v.written, v.number
  LIMIT :limit
 
--- name: drop_vector
+-- name: delete_vector
 DELETE FROM vector
  WHERE account_id = :account_id
    AND number = :number
    AND model = :model
 
--- name: note_stale
+-- name: update_after_stale
 UPDATE vector_store
    SET embedded = embedded - :count,
        invalidations = invalidations + 1,
@@ -74,9 +74,9 @@ SELECT b.number
  WHERE b.account_id = :account_id
    AND b.post_id = :post_id
 
--- name: waiting
--- Of paid accounts after one: those with bookmarks that have no vector of this model, and those
--- whose vectors nobody has called complete yet, though none may be missing any more.
+-- name: accounts_to_build
+-- Paid accounts, in pages: those with bookmarks without a vector of this model, and those that
+-- have all vectors but were not yet marked as built.
 SELECT l.account_id,
        CASE WHEN l.total > coalesce(s.embedded, 0) THEN l.total - coalesce(s.embedded, 0)
             ELSE 0 END
@@ -90,7 +90,7 @@ SELECT l.account_id,
  LIMIT :limit
 
 -- name: build_error
--- Of the build that was begun last; none once one has ended well.
+-- The error of the build that started last; NULL if it succeeded.
 SELECT j.error
   FROM job AS j
  WHERE j.account_id = :account_id
@@ -99,8 +99,8 @@ SELECT j.error
  ORDER BY j.started_at DESC
  LIMIT 1
 
--- name: note_paid
--- Starts or ends the time that an account's vectors wait for its plan.
+-- name: update_unpaid_since
+-- Set when the account loses its paid plan, cleared when it pays again.
 UPDATE vector_store
    SET unpaid_since = CASE WHEN EXISTS (SELECT 1 FROM library AS l
                                          WHERE l.account_id = vector_store.account_id
@@ -110,22 +110,22 @@ UPDATE vector_store
                                           WHERE l.account_id = vector_store.account_id
                                             AND l.plan = :plan)
 
--- name: outlived
+-- name: expired
 SELECT s.account_id, s.model
   FROM vector_store AS s
  WHERE {condition}
  ORDER BY s.account_id, s.model
  LIMIT :limit
 
--- name: is_outlived
+-- name: is_expired
 SELECT s.model
   FROM vector_store AS s
  WHERE s.account_id = :account_id
-   AND s.model = :held
+   AND s.model = :store
    AND {condition}
 
--- name: outlived_condition
--- Of stores that nobody pays for any more, and of those of a model whose successor is built.
+-- name: expired_condition
+-- Stores of accounts without a paid plan, and stores of a model whose replacement is built.
 ((s.unpaid_since < :unpaid_before
   AND NOT EXISTS (SELECT 1 FROM library AS l
                    WHERE l.account_id = s.account_id AND l.plan = :plan))
@@ -135,7 +135,7 @@ SELECT s.model
                AND n.model <> s.model
                AND n.is_built))
 
--- name: some_vectors
+-- name: delete_some_vectors
 DELETE FROM vector
  WHERE account_id = :account_id
    AND model = :model
@@ -144,11 +144,11 @@ DELETE FROM vector
                    WHERE v.account_id = :account_id
                      AND v.model = :model
                    ORDER BY v.number
-                   LIMIT :most)
+                   LIMIT :limit)
 RETURNING number
 
--- name: note_removed
--- From here on the store answers nobody, and a build looks through everything.
+-- name: update_after_removal
+-- The store no longer serves searches, and the next build starts from the first bookmark.
 UPDATE vector_store
    SET embedded = embedded - :count,
        is_built = FALSE,
@@ -158,7 +158,7 @@ UPDATE vector_store
  WHERE account_id = :account_id
    AND model = :model
 
--- name: drop_store
+-- name: delete_empty_store
 DELETE FROM vector_store
  WHERE account_id = :account_id
    AND model = :model

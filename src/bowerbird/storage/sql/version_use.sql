@@ -1,5 +1,5 @@
--- name: keep
--- An account that was deleted since gets no row any more.
+-- name: put
+-- Reads from library, so that a deleted account gets no row.
 INSERT INTO version_use (account_id, version, last_day)
 SELECT CAST(:account_id AS bigint), CAST(:version AS text), CAST(:last_day AS bigint)
   FROM library AS l

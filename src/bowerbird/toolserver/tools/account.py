@@ -60,7 +60,7 @@ TOOLS: Final = (GET,)
 def offered(state: AccountState) -> list[BoundTool]:
     async def get_account(asked: ToolCall) -> ToolResult:
         arguments.read(GET, asked.sent)
-        return ToolResult(_shown(await state.shown(asked.account)))
+        return ToolResult(_shown(await state.to_response(asked.account)))
 
     # As over REST: whoever looks how many calls are left has not used one by that.
     return [BoundTool(GET, get_account, counts=lambda _: False)]

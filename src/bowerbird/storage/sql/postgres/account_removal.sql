@@ -14,15 +14,15 @@ DELETE FROM content
 -- name: give_back_local_number
 SELECT 0 WHERE CAST(:account_id AS bigint) IS NOT NULL
 
--- name: overwrite_what_goes
--- PostgreSQL's vacuum gives the room to others.
+-- name: enable_secure_delete
+-- PostgreSQL has no such setting; vacuum reuses the space.
 SELECT 1
 
 -- name: changes
 SELECT 0
 
--- name: begin_merge_of_words
+-- name: start_index_merge
 SELECT 1
 
--- name: merge_words
+-- name: continue_index_merge
 SELECT 1

@@ -1,5 +1,5 @@
 -- name: piece
--- A whole bookmark.
+-- A complete bookmark.
 c.rendering || CASE WHEN c.tags IS NULL
                     THEN CASE {state} WHEN 0 THEN CAST('\x{untagged[0]}' AS bytea)
                                       WHEN 1 THEN CAST('\x{untagged[1]}' AS bytea)
@@ -39,8 +39,8 @@ b.number NOT IN (SELECT k.number FROM keyword AS k
                     AND k.words @@ CAST(CAST(:unwanted AS text) AS tsquery))
 
 -- name: ranked
--- The best thousand of the latest matches, best first, the score rounded to what both databases
--- agree on.
+-- The best thousand of the latest matches, best first. The score is rounded so that both
+-- databases return the same order.
 SELECT number
   FROM (SELECT b.number AS number,
                round(CAST(CAST(ts_rank(CAST(ARRAY[1, 1, 1, 1] AS real[]), k.words,

@@ -22,7 +22,7 @@ SELECT b.number
    AND b.content_hash = :content_hash
    AND k.words <> CAST(CAST(:words AS text) AS tsvector)
 
--- name: stray_contents
+-- name: orphaned_contents
 SELECT c.number
   FROM content AS c
  WHERE c.account_id = :account_id
@@ -30,13 +30,13 @@ SELECT c.number
                     WHERE b.account_id = :account_id AND b.number = c.number)
  ORDER BY c.number
 
--- name: mend_stray_contents
+-- name: delete_orphaned_contents
 DELETE FROM content
  WHERE account_id = :account_id
    AND NOT EXISTS (SELECT 1 FROM bookmark AS b
                     WHERE b.account_id = :account_id AND b.number = content.number)
 
--- name: stray_words
+-- name: orphaned_words
 SELECT k.number
   FROM keyword AS k
  WHERE k.account_id = :account_id
@@ -44,7 +44,7 @@ SELECT k.number
                     WHERE b.account_id = :account_id AND b.number = k.number)
  ORDER BY k.number
 
--- name: mend_stray_words
+-- name: delete_orphaned_words
 DELETE FROM keyword
  WHERE account_id = :account_id
    AND NOT EXISTS (SELECT 1 FROM bookmark AS b
@@ -56,7 +56,7 @@ SELECT count(*)
  WHERE NOT EXISTS (SELECT 1 FROM person AS p WHERE p.account_id = c.account_id)
    AND NOT EXISTS (SELECT 1 FROM library AS l WHERE l.account_id = c.account_id)
 
--- name: mend_leftover_contents
+-- name: delete_leftover_contents
 DELETE FROM content
  WHERE (account_id, number) IN (SELECT c.account_id, c.number
                                   FROM content AS c
@@ -70,7 +70,7 @@ SELECT count(*)
  WHERE NOT EXISTS (SELECT 1 FROM person AS p WHERE p.account_id = k.account_id)
    AND NOT EXISTS (SELECT 1 FROM library AS l WHERE l.account_id = k.account_id)
 
--- name: mend_leftover_words
+-- name: delete_leftover_words
 DELETE FROM keyword
  WHERE (account_id, number) IN (SELECT k.account_id, k.number
                                   FROM keyword AS k

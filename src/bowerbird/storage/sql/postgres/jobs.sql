@@ -1,16 +1,16 @@
 -- name: now
--- The database's clock in microseconds: leases of several machines are compared with one clock.
+-- The database's clock in microseconds, so that the leases of all machines use one clock.
 CAST(date_part('epoch', clock_timestamp()) * 1000000 AS bigint)
 
 -- name: bytes
--- In a list of selected values, PostgreSQL wants to be told what a parameter is.
+-- PostgreSQL needs the type of a parameter in a SELECT list.
 CAST(:parameters AS bytea)
 
 -- name: one_of_kinds
 o.kind = ANY(CAST(:kinds AS text[]))
 
--- name: forget_old
--- Passes over what another node is removing. As an array, because it is then chosen only once.
+-- name: delete_old
+-- Skips rows that another node is removing. The ARRAY makes PostgreSQL choose the rows once.
 DELETE FROM job
  WHERE account_id = :account_id
    AND job_id = ANY(ARRAY(SELECT o.job_id
@@ -18,6 +18,6 @@ DELETE FROM job
                            WHERE o.account_id = :account_id
                              AND o.completed_at < :before
                            ORDER BY o.completed_at
-                           LIMIT :most
+                           LIMIT :limit
                              FOR UPDATE SKIP LOCKED))
 RETURNING job_id

@@ -1,5 +1,5 @@
 -- name: empty
--- Passes over what another node is removing. As an array, because it is then chosen only once.
+-- Skips rows that another node is removing. The ARRAY makes PostgreSQL choose the rows once.
 DELETE FROM trash
  WHERE account_id = :account_id
    AND post_id = ANY(ARRAY(SELECT t.post_id

@@ -2,7 +2,7 @@
 bytea
 
 -- name: missing
--- Bookmarks without a vector of this model, from a number on.
+-- Bookmarks without a vector of this model, starting at a number.
 SELECT b.number, b.content_hash, c.rendering
   FROM bookmark AS b
   JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
@@ -14,7 +14,7 @@ SELECT b.number, b.content_hash, c.rendering
  ORDER BY b.number
  LIMIT :limit
 
--- name: standing
+-- name: bookmarks
 SELECT b.number, b.content_hash,
        EXISTS (SELECT 1 FROM vector AS v
                 WHERE v.account_id = :account_id AND v.number = b.number AND v.model = :model)
@@ -22,7 +22,7 @@ SELECT b.number, b.content_hash,
  WHERE b.account_id = :account_id
    AND b.number = ANY(CAST(:numbers AS bigint[]))
 
--- name: held
+-- name: text_hashes
 SELECT v.number, v.model, v.text_hash
   FROM vector AS v
  WHERE v.account_id = :account_id

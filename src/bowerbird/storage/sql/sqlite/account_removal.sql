@@ -12,20 +12,20 @@ DELETE FROM content
  WHERE place BETWEEN :place AND :place + :last
 
 -- name: give_back_local_number
--- AUTOINCREMENT sees to it that no later account gets it.
+-- AUTOINCREMENT guarantees that no later account gets the same number.
 DELETE FROM local_account
  WHERE account_id = :account_id
 
--- name: overwrite_what_goes
--- From now on this connection fills with zeroes what it frees.
+-- name: enable_secure_delete
+-- From now on this connection overwrites deleted content with zeros.
 PRAGMA secure_delete = ON
 
 -- name: changes
 SELECT total_changes()
 
--- name: begin_merge_of_words
--- A deleted post's words stay in old parts of the index until those are merged.
+-- name: start_index_merge
+-- The words of deleted posts stay in old segments of the index until these are merged.
 INSERT INTO keyword (keyword, rank) VALUES ('merge', -200)
 
--- name: merge_words
+-- name: continue_index_merge
 INSERT INTO keyword (keyword, rank) VALUES ('merge', 200)

@@ -1,5 +1,5 @@
 -- name: piece
--- A whole bookmark. Bytes and text join to text here, which `joined` takes back to bytes.
+-- A complete bookmark. SQLite joins bytes and text to text; `joined` casts it back to bytes.
 c.rendering || CASE WHEN c.tags IS NULL
                     THEN CASE {state} WHEN 0 THEN x'{untagged[0]}' WHEN 1 THEN x'{untagged[1]}'
                                       WHEN 2 THEN x'{untagged[2]}' ELSE x'{untagged[3]}' END
@@ -9,15 +9,15 @@ c.rendering || CASE WHEN c.tags IS NULL
                END
 
 -- name: joined
--- The inner query's order is kept: it has a LIMIT, so it is run by itself, row after row.
+-- Keeps the order of the inner query, which SQLite runs separately because it has a LIMIT.
 CAST(group_concat(p.piece, ',') AS BLOB)
 
 -- name: content
--- `place` is the account's local number in the high bits and the bookmark's number below.
+-- `place` has the account's local number in the high bits and the bookmark's number below.
 c.place = :place + b.number
 
 -- name: contents
--- CROSS JOIN keeps the order: the list first. The planner would walk the whole account instead.
+-- CROSS JOIN makes SQLite start with the list; otherwise it would scan the whole account.
 SELECT c.rendering, c.tags, {state}, b.number
   FROM json_each(:numbers) AS wanted
   CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.number = wanted.value
@@ -35,7 +35,7 @@ b.number NOT IN (SELECT rowid - :place FROM keyword
                   WHERE keyword MATCH :unwanted AND rowid BETWEEN :place AND :place_end)
 
 -- name: ranked
--- The best thousand of the latest matches, best first. FTS5 walks backwards and stops early.
+-- The best thousand of the latest matches, best first. FTS5 reads backwards and stops early.
 SELECT number
   FROM (SELECT b.number AS number,
                round(rank_of(keyword, :ranking_start, :counted), 5) AS score

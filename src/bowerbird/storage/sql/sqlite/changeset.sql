@@ -1,5 +1,5 @@
 -- name: posts
--- CROSS JOIN keeps the order: the list first, whatever the planner makes of it.
+-- CROSS JOIN makes SQLite start with the list.
 SELECT b.post_id, b.number, b.is_read, b.is_archived, c.tags
   FROM json_each(:post_ids) AS wanted
   CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.post_id = wanted.value

@@ -14,7 +14,7 @@ EXISTS (SELECT 1 FROM keyword_docsize AS k WHERE k.id = :place + b.number)
 b.number IN (SELECT wanted.value FROM json_each(:numbers) AS wanted)
 
 -- name: words_differ
--- The index holds no texts, but it counts a row's tokens, and finds phrases of them.
+-- The index stores no text, but it knows the number of tokens of a row and matches phrases.
 SELECT b.number
   FROM bookmark AS b
   JOIN keyword_docsize AS k ON k.id = :place + b.number
@@ -27,7 +27,7 @@ SELECT b.number
                                        WHERE keyword MATCH phrase.value
                                          AND keyword.rowid = :place + b.number)))
 
--- name: stray_contents
+-- name: orphaned_contents
 SELECT c.place - :place
   FROM content AS c
  WHERE c.place BETWEEN :place AND :place_end
@@ -35,13 +35,13 @@ SELECT c.place - :place
                     WHERE b.account_id = :account_id AND b.number = c.place - :place)
  ORDER BY c.place
 
--- name: mend_stray_contents
+-- name: delete_orphaned_contents
 DELETE FROM content
  WHERE place BETWEEN :place AND :place_end
    AND NOT EXISTS (SELECT 1 FROM bookmark AS b
                     WHERE b.account_id = :account_id AND b.number = content.place - :place)
 
--- name: stray_words
+-- name: orphaned_words
 SELECT k.id - :place
   FROM keyword_docsize AS k
  WHERE k.id BETWEEN :place AND :place_end
@@ -49,7 +49,7 @@ SELECT k.id - :place
                     WHERE b.account_id = :account_id AND b.number = k.id - :place)
  ORDER BY k.id
 
--- name: mend_stray_words
+-- name: delete_orphaned_words
 DELETE FROM keyword
  WHERE rowid IN (SELECT k.id
                    FROM keyword_docsize AS k
@@ -64,7 +64,7 @@ SELECT count(*)
  WHERE NOT EXISTS (SELECT 1 FROM local_account AS a WHERE a.local_number = c.place / :places)
    AND NOT EXISTS (SELECT 1 FROM library AS l WHERE l.local_number = c.place / :places)
 
--- name: mend_leftover_contents
+-- name: delete_leftover_contents
 DELETE FROM content
  WHERE place IN (SELECT c.place
                    FROM content AS c
@@ -78,7 +78,7 @@ SELECT count(*)
  WHERE NOT EXISTS (SELECT 1 FROM local_account AS a WHERE a.local_number = k.id / :places)
    AND NOT EXISTS (SELECT 1 FROM library AS l WHERE l.local_number = k.id / :places)
 
--- name: mend_leftover_words
+-- name: delete_leftover_words
 DELETE FROM keyword
  WHERE rowid IN (SELECT k.id
                    FROM keyword_docsize AS k

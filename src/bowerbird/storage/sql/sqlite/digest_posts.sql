@@ -1,5 +1,5 @@
 -- name: posts
--- CROSS JOIN keeps the order: the list first, whatever the planner makes of it.
+-- CROSS JOIN makes SQLite start with the list.
 SELECT b.post_id, c.rendering, c.tags, CAST(b.is_read AS integer) + 2 * CAST(b.is_archived AS integer)
   FROM json_each(:post_ids) AS wanted
   CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.post_id = wanted.value

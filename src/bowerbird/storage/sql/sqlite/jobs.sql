@@ -1,15 +1,15 @@
 -- name: now
--- The database's clock in microseconds: leases of several machines are compared with one clock.
+-- The database's clock in microseconds, so that the leases of all machines use one clock.
 CAST(unixepoch('subsec') * 1000000 AS INTEGER)
 
 -- name: bytes
--- In a list of selected values, PostgreSQL wants to be told what a parameter is.
+-- PostgreSQL needs the type of a parameter in a SELECT list.
 :parameters
 
 -- name: one_of_kinds
 o.kind IN (SELECT known.value FROM json_each(:kinds) AS known)
 
--- name: forget_old
+-- name: delete_old
 DELETE FROM job
  WHERE account_id = :account_id
    AND job_id IN (SELECT o.job_id
@@ -17,5 +17,5 @@ DELETE FROM job
                    WHERE o.account_id = :account_id
                      AND o.completed_at < :before
                    ORDER BY o.completed_at
-                   LIMIT :most)
+                   LIMIT :limit)
 RETURNING job_id

@@ -1,5 +1,5 @@
 -- name: known
--- CROSS JOIN keeps the order: the list first. The planner would walk the whole account instead.
+-- CROSS JOIN makes SQLite start with the list; otherwise it would scan the whole account.
 SELECT b.post_id, b.number, b.content_hash, b.sort_index, b.imported_at, b.bookmarked_at,
        b.is_read, b.is_archived, c.tags
   FROM json_each(:post_ids) AS wanted

@@ -2,7 +2,7 @@
 blob
 
 -- name: missing
--- Bookmarks without a vector of this model, from a number on.
+-- Bookmarks without a vector of this model, starting at a number.
 SELECT b.number, b.content_hash, c.rendering
   FROM bookmark AS b
   JOIN content AS c ON c.place = :place + b.number
@@ -14,15 +14,15 @@ SELECT b.number, b.content_hash, c.rendering
  ORDER BY b.number
  LIMIT :limit
 
--- name: standing
--- CROSS JOIN keeps the order: the list first.
+-- name: bookmarks
+-- CROSS JOIN makes SQLite start with the list.
 SELECT b.number, b.content_hash,
        EXISTS (SELECT 1 FROM vector AS v
                 WHERE v.account_id = :account_id AND v.number = b.number AND v.model = :model)
   FROM json_each(:numbers) AS wanted
   CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.number = wanted.value
 
--- name: held
+-- name: text_hashes
 SELECT v.number, v.model, v.text_hash
   FROM json_each(:numbers) AS wanted
   CROSS JOIN vector AS v ON v.account_id = :account_id AND v.number = wanted.value

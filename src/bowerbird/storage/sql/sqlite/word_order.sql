@@ -7,7 +7,7 @@ SELECT b.sort_index, b.number
  ORDER BY b.sort_index DESC, b.number DESC
 
 -- name: hits_in_order
--- `ranks` holds four bytes a number: its place in the default order, or 0xFFFFFFFF when hidden.
+-- `ranks` has four bytes per number: its position in the default order, or 0xFFFFFFFF if hidden.
 SELECT substr(:ranks, 4 * (keyword.rowid - :place) + 1, 4) AS rank_bytes
   FROM keyword
  WHERE keyword MATCH :wanted

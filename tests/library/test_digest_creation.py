@@ -1,4 +1,4 @@
-"""When digests are made: after the period, at the hour, in the account's zone, and once."""
+"""When digests are created: after the period, at the hour, in the account's time zone, once."""
 
 import asyncio
 from datetime import date
@@ -23,8 +23,8 @@ async def is_due(member: Member, at: str) -> bool:
     return member.account_id in found
 
 
-async def looked_at(member: Member, at: str) -> list[str]:
-    """The digests after a worker has looked, if the sweep sends it."""
+async def ids_after_sweep(member: Member, at: str) -> list[str]:
+    """The account's digests after a job has run, if the sweep finds the account due."""
     if await is_due(member, at):
         await digesting.make(member, at)
     return await digesting.ids(member)
@@ -35,12 +35,12 @@ async def save(member: Member, *days: str) -> None:
         await member.save(bookmarked_at=f"{day}T12:00:00+00:00")
 
 
-async def test_a_week_s_digest_is_made_on_monday_at_eight(alice: Member) -> None:
+async def test_a_weekly_digest_is_created_on_monday_at_eight(alice: Member) -> None:
     await save(alice, "2026-07-14")
-    await looked_at(alice, "2026-07-18T12:00:00+00:00")
+    await ids_after_sweep(alice, "2026-07-18T12:00:00+00:00")
 
-    assert await looked_at(alice, "2026-07-20T07:59:59+00:00") == []
-    assert await looked_at(alice, MONDAY) == ["weekly-2026-07-13"]
+    assert await ids_after_sweep(alice, "2026-07-20T07:59:59+00:00") == []
+    assert await ids_after_sweep(alice, MONDAY) == ["weekly-2026-07-13"]
     assert not await is_due(alice, MONDAY)
     assert not await is_due(alice, "2026-07-27T07:59:59+00:00")
     assert await is_due(alice, "2026-07-27T08:00:00+00:00")
@@ -56,45 +56,45 @@ async def test_a_week_s_digest_is_made_on_monday_at_eight(alice: Member) -> None
         ("Pacific/Apia", "2026-03-29T18:59:59+00:00", "2026-03-29T19:00:00+00:00"),
     ],
 )
-async def test_eight_is_eight_where_the_account_lives(
+async def test_the_hour_is_in_the_time_zone_of_the_account(
     alice: Member, zone: str, before: str, due: str
 ) -> None:
     await digesting.prefer(alice, "2026-01-01T00:00:00+00:00", time_zone=zone)
     await save(alice, "2026-01-02")
-    # The worker has looked three days before, so only this week's is to come.
+    # A job ran three days before, so only this week's digest is missing.
     await digesting.make(alice, f"{due[:8]}{int(due[8:10]) - 3:02d}{due[10:]}")
     earlier = await digesting.ids(alice)
 
-    assert await looked_at(alice, before) == earlier
-    assert len(await looked_at(alice, due)) == len(earlier) + 1
+    assert await ids_after_sweep(alice, before) == earlier
+    assert len(await ids_after_sweep(alice, due)) == len(earlier) + 1
 
 
-async def test_after_downtime_only_the_latest_is_made(alice: Member) -> None:
+async def test_after_downtime_only_the_latest_digest_is_created(alice: Member) -> None:
     await digesting.prefer(alice, "2026-07-01T00:00:00+00:00", frequency="daily")
     await save(alice, "2026-07-02", "2026-07-03", "2026-07-04")
 
-    found = await looked_at(alice, "2026-07-10T12:00:00+00:00")
+    found = await ids_after_sweep(alice, "2026-07-10T12:00:00+00:00")
 
     assert found == ["daily-2026-07-09"]
     assert not await is_due(alice, "2026-07-11T07:59:00+00:00")
 
 
-async def test_nothing_is_made_of_a_period_before_the_account_was(alice: Member) -> None:
-    # The cast was made on Saturday 18 July.
+async def test_no_digest_is_created_for_a_period_before_the_account_existed(alice: Member) -> None:
+    # The account was created on Saturday 18 July.
     await save(alice, "2026-07-08")
 
     assert await is_due(alice, "2026-07-18T09:00:00+00:00")
-    assert await looked_at(alice, "2026-07-18T09:00:00+00:00") == []
+    assert await ids_after_sweep(alice, "2026-07-18T09:00:00+00:00") == []
     assert not await is_due(alice, "2026-07-20T07:00:00+00:00")
-    assert await looked_at(alice, MONDAY) == ["weekly-2026-07-13"]
+    assert await ids_after_sweep(alice, MONDAY) == ["weekly-2026-07-13"]
 
 
-async def test_a_change_of_mind_holds_from_then_on(alice: Member) -> None:
+async def test_changed_preferences_apply_from_then_on(alice: Member) -> None:
     await save(alice, "2026-07-14")
     await digesting.prefer(alice, "2026-07-18T12:00:00+00:00", frequency="daily", hour=6)
 
     assert not await is_due(alice, "2026-07-19T05:59:00+00:00")
-    assert await looked_at(alice, "2026-07-19T06:00:00+00:00") == ["daily-2026-07-18"]
+    assert await ids_after_sweep(alice, "2026-07-19T06:00:00+00:00") == ["daily-2026-07-18"]
 
     await digesting.prefer(alice, "2026-07-19T09:00:00+00:00", frequency="off")
     assert not await is_due(alice, "2036-01-01T00:00:00+00:00")
@@ -104,60 +104,64 @@ async def test_a_change_of_mind_holds_from_then_on(alice: Member) -> None:
     assert await is_due(alice, "2026-07-27T06:00:00+00:00")
 
 
-async def test_who_changes_only_the_mail_loses_no_digest(alice: Member) -> None:
+async def test_changing_only_the_email_preference_skips_no_digest(alice: Member) -> None:
     await save(alice, "2026-07-14")
     await digesting.make(alice, "2026-07-18T12:00:00+00:00")
 
     await digesting.prefer(alice, "2026-07-20T08:00:30+00:00", mail=True)
 
-    assert await looked_at(alice, "2026-07-20T08:01:00+00:00") == ["weekly-2026-07-13"]
+    assert await ids_after_sweep(alice, "2026-07-20T08:01:00+00:00") == ["weekly-2026-07-13"]
 
 
-async def test_who_turns_digests_off_meanwhile_gets_none(alice: Member) -> None:
+async def test_no_digest_is_created_if_they_are_turned_off_while_it_is_prepared(
+    alice: Member,
+) -> None:
     await save(alice, "2026-07-14")
 
     class Changing(DigestCreation):
         async def _digest(self, *given: Any) -> Any:
-            made = await super()._digest(*given)
+            digest = await super()._digest(*given)
             await digesting.prefer(alice, MONDAY, frequency="off")
-            return made
+            return digest
 
     alice.clock.now = instant(MONDAY)
-    await Changing(alice.database, alice.clock).make_due(alice.account_id)
+    await Changing(alice.database, alice.clock).create_due(alice.account_id)
 
     assert await digesting.ids(alice) == []
     assert not await is_due(alice, "2036-01-01T00:00:00+00:00")
 
 
-async def test_an_empty_period_is_looked_at_once(alice: Member) -> None:
-    assert await looked_at(alice, MONDAY) == []
+async def test_an_empty_period_is_handled_once(alice: Member) -> None:
+    assert await ids_after_sweep(alice, MONDAY) == []
     assert not await is_due(alice, "2026-07-27T07:59:00+00:00")
 
 
-async def test_two_workers_make_one_digest(opened_twice: tuple[Database, Database]) -> None:
+async def test_concurrent_workers_create_one_digest(
+    opened_twice: tuple[Database, Database],
+) -> None:
     cast = await service.build(opened_twice[0])
     await save(cast.alice, "2026-07-14")
     cast.clock.now = instant(MONDAY)
     before = await writing.version(cast.alice)
 
     workers = [DigestCreation(database, cast.clock) for database in opened_twice * 2]
-    await asyncio.gather(*(worker.make_due(cast.alice.account_id) for worker in workers))
+    await asyncio.gather(*(worker.create_due(cast.alice.account_id) for worker in workers))
 
     assert await digesting.ids(cast.alice) == ["weekly-2026-07-13"]
-    # Only one of them has written a digest.
+    # Only one worker wrote a digest.
     assert await writing.version(cast.alice) == before + 1
 
 
-async def test_a_letter_goes_though_somebody_makes_the_digest_at_the_same_moment(
+async def test_the_email_is_queued_if_someone_creates_the_digest_at_the_same_time(
     alice: Member,
 ) -> None:
     await digesting.prefer(alice, "2026-07-18T12:00:00+00:00", mail=True)
-    # Older posts are unread: their topics are asked for while the digest is being made.
+    # Older posts are unread, so their topics are read while the digest is being created.
     await save(alice, "2026-07-14", "2026-01-14")
     by_hand = digesting.making(alice)
 
     async def topics(account: Account, _: Any) -> dict[int, int]:
-        assert await by_hand.make(account, containing(PeriodKind.WEEKLY, date(2026, 7, 14)))
+        assert await by_hand.create(account, containing(PeriodKind.WEEKLY, date(2026, 7, 14)))
         return {}
 
     await digesting.make(alice, can_mail=True, topics=topics)
@@ -165,14 +169,14 @@ async def test_a_letter_goes_though_somebody_makes_the_digest_at_the_same_moment
     assert (await digesting.shown(alice, format="json"))["mail"]["state"] == "waiting"
 
 
-async def test_an_account_that_is_gone_is_left_alone(alice: Member) -> None:
-    await digesting.making(alice).make_due(alice.account_id + 1)
+async def test_a_deleted_account_gets_no_schedule(alice: Member) -> None:
+    await digesting.making(alice).create_due(alice.account_id + 1)
 
     due = await DigestStore(alice.database).due_accounts(0, NEVER, 9, job_kind="digest")
     assert alice.account_id + 1 not in due
 
 
-async def test_due_accounts_come_page_by_page(cast: service.Service) -> None:
+async def test_due_accounts_are_read_page_by_page(cast: service.Service) -> None:
     store = DigestStore(cast.database)
     members = sorted(member.account_id for member in (cast.alice, cast.bob, cast.free))
 
@@ -182,5 +186,5 @@ async def test_due_accounts_come_page_by_page(cast: service.Service) -> None:
     assert first + rest == members
 
 
-def test_never_is_after_every_moment() -> None:
+def test_never_is_later_than_any_date() -> None:
     assert instant("9999-01-01T00:00:00+00:00") < NEVER

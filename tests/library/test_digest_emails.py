@@ -1,4 +1,4 @@
-"""Letters: each at most once, whatever the mail server or a worker does."""
+"""Emails: each is sent at most once, whatever the mail server or a worker does."""
 
 import asyncio
 from dataclasses import replace
@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from bowerbird.library.digests.emails import PAUSES, DigestEmails
+from bowerbird.library.digests.emails import RETRY_DELAYS, DigestEmails
 from bowerbird.mail import Email
 from bowerbird.model.periods import PeriodKind, containing
 from bowerbird.storage.database import Database
@@ -24,8 +24,8 @@ pytestmark = pytest.mark.anyio
 MINUTE = 60_000_000
 
 
-async def with_letter(member: Member) -> None:
-    """A digest of the week whose letter waits to be sent."""
+async def with_pending_email(member: Member) -> None:
+    """Creates the digest of the week, with an email that is due."""
     await digesting.prefer(member, "2026-07-18T12:00:00+00:00", mail=True)
     await member.save(
         bookmarked_at="2026-07-14T12:00:00+00:00", text="Blue <feathers> & *shells*", name="Ada L."
@@ -38,64 +38,64 @@ async def state(member: Member) -> tuple[str, str | None]:
     return mail["state"], mail["reason"]
 
 
-async def next_look(member: Member) -> int:
-    """When the sweep sends a worker to the account, in minutes from now."""
+async def minutes_until_due(member: Member) -> int:
+    """When the sweep adds a job for the account, in minutes from now."""
     sql = "SELECT due_at FROM digest_preference WHERE account_id = :account_id"
     rows = await member.database.rows(sql, {"account_id": member.account_id})
     return -(-(int(rows[0][0]) - member.clock()) // MINUTE)
 
 
-def part(letter: EmailMessage, kind: str) -> str:
-    body = letter.get_body((kind,))
+def part(email: EmailMessage, kind: str) -> str:
+    body = email.get_body((kind,))
     assert body is not None
     content: str = body.get_content()
     return content
 
 
-async def test_a_letter_has_two_parts_and_one_click_to_stop_it(alice: Member) -> None:
-    await with_letter(alice)
+async def test_an_email_has_text_and_html_and_a_one_click_unsubscribe(alice: Member) -> None:
+    await with_pending_email(alice)
     async with mail_server() as server:
         await digesting.mail(alice, server).send_due(alice.account_id)
 
-    (letter,) = server.to("alice@example.com")
-    assert letter["Subject"] == "Your week in bookmarks: 13 to 19 July 2026"
-    assert letter["From"] == "Bowerbird <birds@example.org>"
-    assert letter["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
-    assert letter["Auto-Submitted"] == "auto-generated"
-    assert letter["List-Unsubscribe"].startswith("<https://birds.example.org/unsubscribe/")
-    url = letter["List-Unsubscribe"].strip("<>")
-    assert "Blue <feathers> & *shells*" in part(letter, "plain")
-    assert "Blue &lt;feathers&gt; &amp; *shells*" in part(letter, "html")
-    assert f"Stop these letters: {url}" in part(letter, "plain")
-    assert f'href="{url}"' in part(letter, "html")
+    (email,) = server.to("alice@example.com")
+    assert email["Subject"] == "Your week in bookmarks: 13 to 19 July 2026"
+    assert email["From"] == "Bowerbird <birds@example.org>"
+    assert email["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    assert email["Auto-Submitted"] == "auto-generated"
+    assert email["List-Unsubscribe"].startswith("<https://birds.example.org/unsubscribe/")
+    url = email["List-Unsubscribe"].strip("<>")
+    assert "Blue <feathers> & *shells*" in part(email, "plain")
+    assert "Blue &lt;feathers&gt; &amp; *shells*" in part(email, "html")
+    assert f"Unsubscribe from these emails: {url}" in part(email, "plain")
+    assert f'href="{url}"' in part(email, "html")
     assert await state(alice) == ("sent", None)
 
 
-async def test_the_header_to_unsubscribe_is_on_one_line_for_every_reader(alice: Member) -> None:
-    await with_letter(alice)
+async def test_the_unsubscribe_header_is_on_one_line(alice: Member) -> None:
+    await with_pending_email(alice)
     async with mail_server() as server:
         await digesting.mail(alice, server).send_due(alice.account_id)
 
     head, _, body = server.sources[0].partition(b"\r\n\r\n")
     lines = [line for line in head.split(b"\r\n") if line.startswith(b"List-Unsubscribe:")]
     assert [line.endswith(b">") and b"<https://" in line for line in lines] == [True]
-    # The most that mail may have in a line.
+    # SMTP allows no longer lines.
     assert max(map(len, body.split(b"\r\n"))) <= 998
 
 
-async def test_no_address_of_the_account_s_letters_is_told_by_the_api(alice: Member) -> None:
-    await with_letter(alice)
+async def test_the_api_never_returns_the_unsubscribe_link(alice: Member) -> None:
+    await with_pending_email(alice)
     async with mail_server() as server:
         await digesting.mail(alice, server).send_due(alice.account_id)
 
     assert "unsubscribe" not in str(await digesting.shown(alice))
 
 
-async def test_a_letter_is_sent_once_by_however_many_workers(
+async def test_concurrent_workers_send_an_email_once(
     opened_twice: tuple[Database, Database],
 ) -> None:
     cast = await service.build(opened_twice[0])
-    await with_letter(cast.alice)
+    await with_pending_email(cast.alice)
     async with mail_server() as server:
         first = digesting.mail(cast.alice, server)
         second = digesting.mail(replace(cast.alice, database=opened_twice[1]), server)
@@ -106,7 +106,7 @@ async def test_a_letter_is_sent_once_by_however_many_workers(
     assert len(server.letters) == 1
 
 
-async def test_nothing_is_sent_that_nobody_asked_for(alice: Member) -> None:
+async def test_no_email_is_sent_unless_the_account_turned_emails_on(alice: Member) -> None:
     await alice.save(bookmarked_at="2026-07-14T12:00:00+00:00")
     await digesting.make(alice, can_mail=True)
     async with mail_server() as server:
@@ -116,8 +116,8 @@ async def test_nothing_is_sent_that_nobody_asked_for(alice: Member) -> None:
     assert await state(alice) == ("none", None)
 
 
-async def test_who_wants_no_letters_any_more_gets_none_that_wait(alice: Member) -> None:
-    await with_letter(alice)
+async def test_turning_emails_off_cancels_a_pending_email(alice: Member) -> None:
+    await with_pending_email(alice)
     await digesting.prefer(alice, MONDAY, mail=False)
     async with mail_server() as server:
         await digesting.mail(alice, server).send_due(alice.account_id)
@@ -126,32 +126,32 @@ async def test_who_wants_no_letters_any_more_gets_none_that_wait(alice: Member) 
     assert await state(alice) == ("none", None)
 
 
-async def test_while_the_server_is_away_it_is_tried_later_and_later(alice: Member) -> None:
-    await with_letter(alice)
+async def test_an_unreachable_server_is_retried_with_growing_delays(alice: Member) -> None:
+    await with_pending_email(alice)
     async with mail_server() as server:
-        pass  # It is gone again, and its port with it.
+        pass  # Stop the server, so that its port refuses connections.
     mail = digesting.mail(alice, server)
     waits = []
-    for _ in PAUSES:
+    for _ in RETRY_DELAYS:
         await mail.send_due(alice.account_id)
         assert (await state(alice))[0] == "waiting"
-        waits.append(await next_look(alice))
+        waits.append(await minutes_until_due(alice))
         alice.clock.now += waits[-1] * MINUTE - 1
         await mail.send_due(alice.account_id)
-        assert await next_look(alice) == 1
+        assert await minutes_until_due(alice) == 1
         alice.clock.now += 1
 
     await mail.send_due(alice.account_id)
 
     assert waits == [5, 15, 45, 120, 360, 360, 360, 360]
-    ended, reason = await state(alice)
-    assert ended == "failed"
+    last_state, reason = await state(alice)
+    assert last_state == "failed"
     assert reason
-    assert await next_look(alice) > 24 * 60
+    assert await minutes_until_due(alice) > 24 * 60
 
 
-async def test_a_letter_goes_out_when_the_server_is_back(alice: Member) -> None:
-    await with_letter(alice)
+async def test_an_email_is_sent_when_the_server_accepts_it_again(alice: Member) -> None:
+    await with_pending_email(alice)
     async with mail_server() as server:
         server.at_recipient = lambda _: "451 Come back later"
         mail = digesting.mail(alice, server)
@@ -166,8 +166,8 @@ async def test_a_letter_goes_out_when_the_server_is_back(alice: Member) -> None:
     assert await state(alice) == ("sent", None)
 
 
-async def test_a_refusal_for_good_is_not_tried_again(alice: Member) -> None:
-    await with_letter(alice)
+async def test_a_permanent_rejection_is_not_retried(alice: Member) -> None:
+    await with_pending_email(alice)
     async with mail_server() as server:
         server.at_recipient = lambda _: "550 No such bird"
         await digesting.mail(alice, server).send_due(alice.account_id)
@@ -180,8 +180,8 @@ async def test_a_refusal_for_good_is_not_tried_again(alice: Member) -> None:
     assert await state(alice) == ("refused", "550 No such bird")
 
 
-async def test_a_letter_that_may_have_been_taken_is_not_sent_again(alice: Member) -> None:
-    await with_letter(alice)
+async def test_an_email_that_may_have_been_accepted_is_not_sent_again(alice: Member) -> None:
+    await with_pending_email(alice)
     async with mail_server() as server:
         server.at_data = lambda _: HANG_UP
         await digesting.mail(alice, server).send_due(alice.account_id)
@@ -194,19 +194,17 @@ async def test_a_letter_that_may_have_been_taken_is_not_sent_again(alice: Member
     assert (await state(alice))[0] == "unclear"
 
 
-async def test_a_worker_that_ends_while_it_sends_leaves_it_unclear(alice: Member) -> None:
-    await with_letter(alice)
-    letters: list[Email] = []
+async def test_an_email_becomes_unclear_when_its_worker_stops_while_sending(alice: Member) -> None:
+    await with_pending_email(alice)
 
-    async def ended(letter: Email) -> None:
-        letters.append(letter)
+    async def cancelled(_: Email) -> None:
         raise asyncio.CancelledError
 
-    dying = DigestEmails(alice.database, alice.clock, ended, "https://birds.example.org")
+    dying = DigestEmails(alice.database, alice.clock, cancelled, "https://birds.example.org")
     with pytest.raises(asyncio.CancelledError):
         await dying.send_due(alice.account_id)
     assert (await state(alice))[0] == "sending"
-    assert await next_look(alice) == 60
+    assert await minutes_until_due(alice) == 60
 
     async with mail_server() as server:
         await digesting.mail(alice, server).send_due(alice.account_id)
@@ -215,15 +213,15 @@ async def test_a_worker_that_ends_while_it_sends_leaves_it_unclear(alice: Member
         await digesting.mail(alice, server).send_due(alice.account_id)
 
     assert server.letters == []
-    ended_as, reason = await state(alice)
-    assert ended_as == "unclear"
+    last_state, reason = await state(alice)
+    assert last_state == "unclear"
     assert reason is not None
     assert "may have been sent" in reason
-    assert await next_look(alice) > 24 * 60
+    assert await minutes_until_due(alice) > 24 * 60
 
 
-async def test_a_letter_that_cannot_be_written_was_surely_not_sent(alice: Member) -> None:
-    await with_letter(alice)
+async def test_an_email_that_cannot_be_rendered_stays_pending(alice: Member) -> None:
+    await with_pending_email(alice)
     broken = "UPDATE content SET rendering = CAST('{' AS {bytes})"
     kind = "BLOB" if isinstance(alice.database, SqliteDatabase) else "bytea"
     await alice.database.write(lambda t: t.run(broken.replace("{bytes}", kind), {}))
@@ -238,23 +236,23 @@ async def test_a_letter_that_cannot_be_written_was_surely_not_sent(alice: Member
     assert rows[0][0] == "waiting"
 
 
-async def test_every_try_carries_the_same_mark(alice: Member) -> None:
-    await with_letter(alice)
-    marks: list[Any] = []
+async def test_every_attempt_has_the_same_message_id(alice: Member) -> None:
+    await with_pending_email(alice)
+    headers: list[Any] = []
 
-    async def away(letter: Email) -> None:
-        marks.append((letter.headers["Message-ID"], letter.headers["List-Unsubscribe"]))
+    async def unreachable(email: Email) -> None:
+        headers.append((email.headers["Message-ID"], email.headers["List-Unsubscribe"]))
         raise OSError("gone")
 
     for _ in range(2):
-        mail = DigestEmails(alice.database, alice.clock, away, "https://birds.example.org")
+        mail = DigestEmails(alice.database, alice.clock, unreachable, "https://birds.example.org")
         with pytest.raises(OSError, match="gone"):
             await mail.send_due(alice.account_id)
         await _send_again(alice)
 
-    assert len(marks) == 2
-    assert len(set(marks)) == 1
-    assert marks[0][0].startswith("<weekly-2026-07-13.")
+    assert len(headers) == 2
+    assert len(set(headers)) == 1
+    assert headers[0][0].startswith("<weekly-2026-07-13.")
 
 
 async def _send_again(member: Member) -> None:
@@ -262,12 +260,12 @@ async def _send_again(member: Member) -> None:
     await member.database.write(lambda t: t.run(sql, {"account_id": member.account_id}))
 
 
-async def test_a_digest_made_by_hand_before_its_time_is_still_mailed(alice: Member) -> None:
+async def test_a_digest_created_by_hand_before_it_is_due_is_still_emailed(alice: Member) -> None:
     await digesting.prefer(alice, "2026-07-18T12:00:00+00:00", mail=True)
     await alice.save(bookmarked_at="2026-07-14T12:00:00+00:00")
     alice.clock.now = instant("2026-07-20T01:00:00+00:00")
     week = containing(PeriodKind.WEEKLY, date(2026, 7, 14))
-    assert await digesting.making(alice).make(await alice.account(), week)
+    assert await digesting.making(alice).create(await alice.account(), week)
 
     await digesting.make(alice, can_mail=True)
     async with mail_server() as server:
@@ -276,25 +274,25 @@ async def test_a_digest_made_by_hand_before_its_time_is_still_mailed(alice: Memb
     assert len(server.letters) == 1
 
 
-async def test_an_hour_is_enough_for_a_server_that_takes_its_time(alice: Member) -> None:
-    await with_letter(alice)
-    taken = asyncio.Event()
+async def test_a_mail_server_may_take_almost_an_hour(alice: Member) -> None:
+    await with_pending_email(alice)
+    is_sent = asyncio.Event()
 
     async def slow(_: Email) -> None:
         alice.clock.now += 59 * MINUTE
-        taken.set()
+        is_sent.set()
 
     mail = DigestEmails(alice.database, alice.clock, slow, "https://birds.example.org")
     await mail.send_due(alice.account_id)
 
-    assert taken.is_set()
+    assert is_sent.is_set()
     assert (await state(alice))[0] == "sent"
 
 
-async def test_a_stop_before_the_letter_is_handed_over_leaves_it_to_the_next_worker(
+async def test_an_email_stays_pending_when_the_worker_stops_before_sending_it(
     alice: Member,
 ) -> None:
-    await with_letter(alice)
+    await with_pending_email(alice)
     reached = asyncio.Event()
 
     async def says_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -309,7 +307,7 @@ async def test_a_stop_before_the_letter_is_handed_over_leaves_it_to_the_next_wor
             digesting.mail(alice, server, smtp_url=url).send_due(alice.account_id)
         )
         await reached.wait()
-        # Until the client waits for the greeting that does not come.
+        # Let the client start to wait for a greeting that never comes.
         await asyncio.sleep(0.2)
         sending.cancel()
         with pytest.raises(asyncio.CancelledError):
