@@ -156,7 +156,7 @@ def test_an_interrupted_deletion_hides_the_account_and_the_next_one_finishes(
 
     assert _listed(empty) == []
     assert empty.run("key", "create", EMAIL).text == (
-        f"Error: The account of {EMAIL} is half deleted. "
+        f"Error: The account of {EMAIL} is partly deleted. "
         "To finish, run: bowerbird account delete EMAIL"
     )
     assert empty.run("account", "delete", EMAIL, "--yes").code == 0

@@ -332,11 +332,11 @@ def rewrite(copy: Path, added: list[tarfile.TarInfo], drop: str = "") -> None:
 @pytest.mark.parametrize(
     ("damage", "sentence"),
     [
-        (truncated, "damaged or no backup"),
+        (truncated, "damaged or not a backup"),
         (with_a_flipped_byte, "'bowerbird.db' in the archive is damaged"),
-        (empty_file, "damaged or no backup"),
-        (text_file, "damaged or no backup"),
-        (compressed, "damaged or no backup"),
+        (empty_file, "damaged or not a backup"),
+        (text_file, "damaged or not a backup"),
+        (compressed, "damaged or not a backup"),
         (without_manifest, "ends before its manifest"),
         (without_database, "does not contain 'bowerbird.db'"),
         (with_a_negative_size, "damaged or not a backup"),

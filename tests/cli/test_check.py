@@ -90,7 +90,7 @@ DAMAGES = {
     ),
     "DELETE FROM keyword WHERE {words_2};"
     "INSERT INTO keyword ({word_key_names}, words) VALUES ({words_key_2}, 'other words')": (
-        "words of post 2: stored others, expected 'bower"
+        "words of post 2: stored other words, expected 'bower"
     ),
     "UPDATE bookmark SET sort_index = 5 WHERE {alice} AND number = 2": "rendering of post 2:",
     "UPDATE bookmark SET imported_at = 5 WHERE {alice} AND number = 2": "rendering of post 2:",
@@ -237,7 +237,7 @@ def test_a_file_that_cannot_be_opened_is_reported_without_advice_to_restore(tmp_
         err = process.communicate()[1]
 
     assert err == (
-        f"Error: The library in {tmp_path} cannot be opened: disk I/O error. "
+        f"Error: Cannot open the library in {tmp_path}: disk I/O error. "
         "Check whether the disk is full or failing.\n"
     )
 

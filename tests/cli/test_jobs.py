@@ -44,7 +44,7 @@ def test_retries_a_failed_job_and_cancels_a_queued_one(empty: Library) -> None:
     assert refused.code == 1
     assert "Job ja has not failed, or the same work is already queued or running." in refused.text
     assert empty.run("jobs", "cancel", "ja").text == "Cancelled job ja.\n"
-    assert empty.sql("SELECT state, error FROM job") == [("failed", "It was cancelled.")]
+    assert empty.sql("SELECT state, error FROM job") == [("failed", "The job was cancelled.")]
     assert "Job ja has already ended." in empty.run("jobs", "cancel", "ja").text
 
 

@@ -84,7 +84,7 @@ def test_an_unknown_key_is_refused_with_one_sentence(library: Library, key: str)
 
     assert ran.code == 1
     assert ran.text == (
-        f"Error: Key {key!a} is no live key of this account. "
+        f"Error: Key {key!a} is not an active key of this account. "
         "To list keys, run: bowerbird key list EMAIL"
     )
 

@@ -180,7 +180,7 @@ def test_a_delivered_email_cannot_be_sent_again(library: Library, server: MailSe
     ran = send(library, "--resend-to", "ben@example.com")
 
     assert ran.code == 1
-    assert "'ben@example.com' has no letter about v1 that is unsure or was refused." in ran.text
+    assert "No refused or unconfirmed email about v1 to 'ben@example.com'." in ran.text
     assert emails_sent(server)["ben@example.com"] == 1
 
 
