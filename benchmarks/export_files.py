@@ -17,8 +17,8 @@ from typing import Final, NamedTuple
 from benchmarks import posts
 from benchmarks.figures import Row, most_row
 from bowerbird.clock import system_clock
-from bowerbird.exports.posts_file import framed
-from bowerbird.exports.writing import About, make
+from bowerbird.exports.posts_file import to_json_array
+from bowerbird.exports.writer import DocumentInfo, write_export
 
 _PAGE: Final = 200
 _CSV_POSTS: Final = 100_000
@@ -69,15 +69,19 @@ async def _write_posts(file: Path, count: int) -> None:
             yield b",".join(posts.batch(0, first, min(_PAGE, count - first)))
 
     with file.open("wb") as output:
-        async for piece in framed(pages()):
+        async for piece in to_json_array(pages()):
             output.write(piece)
 
 
 async def _make(format: str, file: Path, count: int) -> Run:
-    about = About(title="Bookmarks", made_at=system_clock(), total=count, description="")
+    document = DocumentInfo(
+        title="Bookmarks", created_at=system_clock(), total=count, description=""
+    )
     with tempfile.TemporaryDirectory() as folder:
-        made = await make(format, file, Path(folder), about, lambda *_: asyncio.sleep(0))
-        size = made.path.stat().st_size
+        written = await write_export(
+            format, file, Path(folder), document, lambda *_: asyncio.sleep(0)
+        )
+        size = written.path.stat().st_size
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return Run(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, size / 1e6)
 

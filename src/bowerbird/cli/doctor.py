@@ -177,12 +177,12 @@ def _diagnosed(found: diagnosis.Diagnosis, settings: Settings) -> Iterator[Line]
 def _fonts() -> Iterator[Line]:
     missing = fonts.missing_fonts()
     if not missing:
-        yield Line("✓", "fonts", f"PDF exports can be set in {', '.join(fonts.WANTED)}")
+        yield Line("✓", "fonts", f"PDF exports can be set in {', '.join(fonts.SCRIPTS)}")
         return
     scripts = ", ".join(lack.script for lack in missing)
     packages = " ".join(sorted({lack.package for lack in missing}))
     sentence = f"none for {scripts}; PDF exports show such text as empty boxes"
-    yield Line("!", "fonts", sentence, f"{fonts.MEND}, or apt install {packages}")
+    yield Line("!", "fonts", sentence, f"{fonts.INSTALL_COMMAND}, or apt install {packages}")
 
 
 def _model(settings: Settings) -> Iterator[Line]:

@@ -20,8 +20,8 @@ import structlog
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock, month_of
 from bowerbird.errors import Refusal
-from bowerbird.exports import posts_file, writing
-from bowerbird.exports.writing import About, ExportFailed, Made
+from bowerbird.exports import posts_file, writer
+from bowerbird.exports.writer import DocumentInfo, ExportFailed, WrittenFile
 from bowerbird.jobs.leases import Progress
 from bowerbird.jobs.worker import Failed, JobKind, Recurring
 from bowerbird.library.bookmarks.ranking import Rankings
@@ -131,7 +131,7 @@ class ExportJobs:
         numbers = await self._numbers(account, asked)
         await progress(0, len(numbers))
         with target.open("wb") as output:
-            await _write(output, posts_file.framed(self._pages(account, numbers, progress)))
+            await _write(output, posts_file.to_json_array(self._pages(account, numbers, progress)))
         return len(numbers)
 
     async def _numbers(self, account: Account, asked: ExportQuery) -> Sequence[int]:
@@ -158,15 +158,15 @@ class ExportJobs:
 
     async def _make(
         self, asked: ExportQuery, posts: Path, folder: Path, total: int, progress: Progress
-    ) -> Made:
-        about = About(
+    ) -> WrittenFile:
+        document = DocumentInfo(
             title=asked.view_name or "Bookmarks",
-            made_at=self._clock(),
+            created_at=self._clock(),
             total=total,
             description=export_bodies.description_of(asked),
         )
         try:
-            return await writing.make(asked.format, posts, folder, about, progress)
+            return await writer.write_export(asked.format, posts, folder, document, progress)
         except ExportFailed as failed:
             told = "".join(getattr(failed, "__notes__", ()))
             self._log.error("export not made", reason=str(failed), told=told)
@@ -186,7 +186,7 @@ class ExportJobs:
         except OSError as error:
             if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
                 raise
-            sentence = "There is no room left on the server's disk for the export."
+            sentence = "The server's disk is full, so the export could not be written."
             raise errors.unavailable(sentence) from error
 
     async def expire(self) -> None:

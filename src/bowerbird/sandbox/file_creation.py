@@ -12,9 +12,9 @@ from msgspec import Struct
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS
 from bowerbird.errors import Code, Refusal
-from bowerbird.exports import posts_file, writing
+from bowerbird.exports import posts_file, writer
 from bowerbird.exports.formats import FORMATS
-from bowerbird.exports.writing import About, ExportFailed, ProcessLimits
+from bowerbird.exports.writer import DocumentInfo, ExportFailed, ProcessLimits
 from bowerbird.model.accounts import Account
 from bowerbird.sandbox.tickets import Ticket
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
@@ -69,21 +69,21 @@ class Making:
     async def _make(self, account: Account, ticket: Ticket) -> MadeFile:
         posts = await self._posts(account, ticket)
         total = len(ticket.numbers)
-        about = About(
+        document = DocumentInfo(
             title="Bookmarks",
-            made_at=ticket.started_at // _DAY * _DAY,
+            created_at=ticket.started_at // _DAY * _DAY,
             total=total,
             description=f"{total} {'post' if total == 1 else 'posts'} of the sandbox.",
         )
         try:
             with tempfile.TemporaryDirectory(prefix="bowerbird-sandbox-") as folder:
-                return await _written(ticket.format, posts, Path(folder), about)
+                return await _written(ticket.format, posts, Path(folder), document)
         except (ExportFailed, OSError) as error:
             raise errors.unavailable("The sandbox cannot make this file at the moment.") from error
 
     async def _posts(self, account: Account, ticket: Ticket) -> bytes:
         body, _ = await self._bookmarks.contents(account, ticket.numbers)
-        return b"".join([piece async for piece in posts_file.framed(_page(body))])
+        return b"".join([piece async for piece in posts_file.to_json_array(_page(body))])
 
     def _found(self, key: _Key) -> MadeFile | None:
         found = self._kept.get(key)
@@ -108,10 +108,10 @@ def _as_json(posts: bytes) -> MadeFile:
     return MadeFile(posts, *FORMATS["json"], notes=[])
 
 
-async def _written(format: str, posts: bytes, folder: Path, about: About) -> MadeFile:
+async def _written(format: str, posts: bytes, folder: Path, document: DocumentInfo) -> MadeFile:
     source = folder / "posts.json"
     await asyncio.to_thread(source.write_bytes, posts)
-    made = await writing.make(format, source, folder, about, _unheard, limits=_LIMITS)
+    made = await writer.write_export(format, source, folder, document, _unheard, limits=_LIMITS)
     content = await asyncio.to_thread(made.path.read_bytes)
     return MadeFile(content, made.media_type, made.suffix, made.notes)
 
