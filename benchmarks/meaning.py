@@ -61,7 +61,7 @@ class _Filled(NamedTuple):
 
 def measure(options: Options) -> Iterator[Row]:
     settings = Settings(model_dir=os.environ.get("BOWERBIRD_MODEL_DIR", ""))
-    models = Models(settings, is_patient=False)
+    models = Models(settings, is_low_priority=False)
     if models.current is None:
         raise RuntimeError("The model is not built. Build it with: make model")
     yield from asyncio.run(_model_speed(models.current))
@@ -77,14 +77,14 @@ def measure(options: Options) -> Iterator[Row]:
 
 async def _model_speed(model: Embedder) -> list[Row]:
     texts = [f"{text} {text} {text}"[:_TEXT] for text in _texts(_EMBEDDED)]
-    await model.posts(texts[:8])
+    await model.embed_posts(texts[:8])
     began = time.process_time()
-    await model.posts(texts)
+    await model.embed_posts(texts)
     rate = len(texts) / (time.process_time() - began)
     times = Times()
     for number in range(_QUESTIONS):
         started = time.perf_counter()
-        await model.question(f"what do people say about subject {number}")
+        await model.embed_query(f"what do people say about subject {number}")
         times.add(time.perf_counter() - started)
     p50 = times.percentile(50)
     return [

@@ -84,7 +84,7 @@ def _measured(folder: Path) -> list[Row]:
 async def _qualities(collection: _Collection) -> dict[str, _Quality]:
     with tempfile.TemporaryDirectory() as folder:
         database = await open_database(Settings(data_dir=Path(folder)))
-        models = Models(Settings.from_env(_model_setting()), is_patient=False)
+        models = Models(Settings.from_env(_model_setting()), is_low_priority=False)
         try:
             account, _ = await library.new_account(database, 0)
             ids = [str(number) for number in range(1, len(collection.documents) + 1)]

@@ -144,8 +144,8 @@ class _Meddling:
         self.current = self
         self.name, self.identity, self.problem = self._inner.name, self._inner.identity, None
 
-    async def posts(self, texts: Any) -> Any:
-        rows = await self._inner.posts(texts)
+    async def embed_posts(self, texts: Any) -> Any:
+        rows = await self._inner.embed_posts(texts)
         if self._happening is not None:
             happening, self._happening = self._happening, None
             await happening()

@@ -42,7 +42,7 @@ async def _embedded(opened: LibraryContext, email: str, advance: Advance) -> tup
             f"{email.strip()} has the free plan, which has no search by meaning. "
             f"Change it with: bowerbird account plan {email.strip()} pro"
         )
-    models = Models(opened.settings, is_patient=False)
+    models = Models(opened.settings, is_low_priority=False)
 
     async def progress(done: int, total: int) -> None:
         advance("Embedding posts", done, total)

@@ -99,7 +99,7 @@ class VectorBuilds:
         texts = await asyncio.to_thread(
             lambda: [text_of_rendering(post.rendering) for post in posts]
         )
-        matrices = await embedder.posts(texts)
+        matrices = await embedder.embed_posts(texts)
         self.embedded += len(posts)
         self.seconds += time.perf_counter() - started
         made = await asyncio.to_thread(_packed, posts, texts, matrices)
