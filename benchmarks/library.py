@@ -67,7 +67,7 @@ def _stored(post: bytes) -> Iterator[bytes]:
     incoming = read(post).incoming
     yield incoming.post_json
     yield incoming.content_hash
-    yield index_text([incoming.arrival.tweet_details.text]).encode()
+    yield index_text([incoming.record.tweet_details.text]).encode()
     yield b"%d" % RENDER_VERSION
 
 

@@ -246,4 +246,4 @@ def _random_vectors(found: Sequence[UnembeddedPost], seed: int) -> list[NewVecto
 
 def _texts(count: int) -> list[str]:
     made = posts.batch(0, 0, count)
-    return [read(post).incoming.arrival.tweet_details.text for post in made]
+    return [read(post).incoming.record.tweet_details.text for post in made]

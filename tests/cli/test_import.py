@@ -92,7 +92,7 @@ def test_a_wrong_record_is_refused_by_itself(library: Library, file: Path, separ
         f"{file}:4: tweet_details.posted_at: 'soon' is not an ISO 8601 date-time.",
     ]
     assert refusals[2].startswith(f"{file}:5: JSON is malformed")
-    assert refusals[3] == f"{file}:6: tags: a label's name has 1 to 100 characters, not ' '."
+    assert refusals[3] == f"{file}:6: tags: a label name must have 1 to 100 characters, got ' '."
 
 
 def test_the_first_refusals_are_shown_and_a_file_takes_all(
@@ -117,7 +117,7 @@ def test_a_file_that_ends_early_keeps_what_came_before(library: Library, file: P
 
     assert ran.code == 1
     assert ran.out.startswith("new 2\n")
-    assert ran.text.endswith("The record that begins here does not end.\n")
+    assert ran.text.endswith("The record that starts here is incomplete.\n")
 
 
 def test_of_two_records_of_one_post_the_later_wins(library: Library, file: Path) -> None:

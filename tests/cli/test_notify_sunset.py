@@ -11,7 +11,7 @@ import click
 import pytest
 
 from bowerbird.cli.notifying import ending_of, require_time
-from bowerbird.model.sunsets import Ending
+from bowerbird.model.sunsets import VersionSunset
 from bowerbird.wire.deprecation import Deprecation
 from tests.cli.libraries import Library, Ran
 from tests.support import smtp
@@ -262,7 +262,7 @@ def test_the_table_of_deprecations_knows_the_day_and_the_note() -> None:
 
     found = ending_of("v1", None, None, [row], "https://example.com")
 
-    assert found == Ending("v1", date(2027, 12, 31), NOTE)
+    assert found == VersionSunset("v1", date(2027, 12, 31), NOTE)
     with pytest.raises(click.ClickException, match="v1 ends on 2027-12-31"):
         ending_of("v1", None, date(2028, 1, 1), [row], "https://example.com")
     with pytest.raises(click.ClickException, match="clients are told to read https://example"):
@@ -272,7 +272,7 @@ def test_the_table_of_deprecations_knows_the_day_and_the_note() -> None:
 
 
 def test_without_a_row_the_day_is_180_days_off_when_the_first_is_told() -> None:
-    ending = Ending("v1", date(2027, 12, 31), NOTE)
+    ending = VersionSunset("v1", date(2027, 12, 31), NOTE)
 
     require_time(ending, date(2027, 7, 4), [])
     with pytest.raises(click.ClickException, match="is 179 days off; clients are promised at"):

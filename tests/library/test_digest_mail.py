@@ -11,7 +11,7 @@ import pytest
 
 from bowerbird.library.digests.emails import PAUSES, DigestEmails
 from bowerbird.mail import Email
-from bowerbird.model.periods import PeriodKind, containing
+from bowerbird.model.periods import PeriodKind, period_containing
 from bowerbird.storage.database import Database
 from bowerbird.storage.sqlite.database import SqliteDatabase
 from tests.support import digesting, service
@@ -266,7 +266,7 @@ async def test_a_digest_made_by_hand_before_its_time_is_still_mailed(alice: Memb
     await digesting.prefer(alice, "2026-07-18T12:00:00+00:00", mail=True)
     await alice.save(bookmarked_at="2026-07-14T12:00:00+00:00")
     alice.clock.now = instant("2026-07-20T01:00:00+00:00")
-    week = containing(PeriodKind.WEEKLY, date(2026, 7, 14))
+    week = period_containing(PeriodKind.WEEKLY, date(2026, 7, 14))
     assert await digesting.making(alice).make(await alice.account(), week)
 
     await digesting.make(alice, can_mail=True)

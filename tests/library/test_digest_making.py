@@ -8,7 +8,7 @@ import pytest
 
 from bowerbird.library.digests.creation import DigestCreation
 from bowerbird.model.accounts import Account
-from bowerbird.model.periods import PeriodKind, containing
+from bowerbird.model.periods import PeriodKind, period_containing
 from bowerbird.storage.database import Database
 from bowerbird.storage.digests.digests import NEVER, DigestStore
 from tests.support import digesting, service, writing
@@ -157,7 +157,7 @@ async def test_a_letter_goes_though_somebody_makes_the_digest_at_the_same_moment
     by_hand = digesting.making(alice)
 
     async def topics(account: Account, _: Any) -> dict[int, int]:
-        assert await by_hand.make(account, containing(PeriodKind.WEEKLY, date(2026, 7, 14)))
+        assert await by_hand.make(account, period_containing(PeriodKind.WEEKLY, date(2026, 7, 14)))
         return {}
 
     await digesting.make(alice, can_mail=True, topics=topics)

@@ -15,7 +15,7 @@ from bowerbird.cli.progress import shown_steps
 from bowerbird.library.accounts.sunset_notices import NoticeOutcome, NoticePlan, SunsetNotices, Told
 from bowerbird.mail import Mailer
 from bowerbird.model.instants import without_offset
-from bowerbird.model.sunsets import Ending, SunsetRecipient
+from bowerbird.model.sunsets import SunsetRecipient, VersionSunset
 from bowerbird.wire import deprecation
 from bowerbird.wire.deprecation import DEPRECATIONS, LEAST_DAYS, Deprecation
 
@@ -102,7 +102,7 @@ def ending_of(
     sunset: date | None,
     table: Sequence[Deprecation],
     site_origin: str,
-) -> Ending:
+) -> VersionSunset:
     """What the letter says; the table knows it where it ends the version."""
     if not _VERSION.fullmatch(version):
         raise click.ClickException(f"{version!r} is not a version such as v1.")
@@ -118,11 +118,11 @@ def ending_of(
         raise click.ClickException("--note must be the http(s) address of the migration note.")
     if sunset is None:
         raise click.ClickException("--sunset must be the day on which the version ends.")
-    return Ending(version, sunset, note)
+    return VersionSunset(version, sunset, note)
 
 
 def require_time(
-    ending: Ending, today: date, table: Sequence[Deprecation], *, is_begun: bool = False
+    ending: VersionSunset, today: date, table: Sequence[Deprecation], *, is_begun: bool = False
 ) -> None:
     """The table's days are checked at the server's start; a day without a row is checked here.
 

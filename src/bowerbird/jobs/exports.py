@@ -29,7 +29,7 @@ from bowerbird.library.exports import export_bodies
 from bowerbird.library.exports.links import Links
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
-from bowerbird.model.exports import FOLDER, KEPT_S, KIND, ExportFile, ExportQuery, folder_of
+from bowerbird.model.exports import FOLDER, KIND, RETENTION_S, ExportFile, ExportQuery, folder_of
 from bowerbird.model.jobs import Job
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.bookmarks.bookmarks import LONGEST_LIST, BookmarkStore
@@ -76,7 +76,7 @@ class ExportJobs:
 
     @property
     def kind(self) -> JobKind:
-        return JobKind(KIND, self._run, kept_s=KEPT_S, discard=self.discard)
+        return JobKind(KIND, self._run, kept_s=RETENTION_S, discard=self.discard)
 
     @property
     def recurring(self) -> list[Recurring]:
@@ -212,8 +212,8 @@ class ExportJobs:
 
     async def tidy(self) -> None:
         """Removes what nobody offers: files and folders of workers that were killed."""
-        await self._files.delete_under(FOLDER, older_than_s=2 * KEPT_S)
-        await asyncio.to_thread(self._scratch.remove_old, time.time() - KEPT_S)
+        await self._files.delete_under(FOLDER, older_than_s=2 * RETENTION_S)
+        await asyncio.to_thread(self._scratch.remove_old, time.time() - RETENTION_S)
 
 
 def _half(progress: Progress, asked: ExportQuery, half: int) -> Progress:

@@ -12,11 +12,11 @@ from msgspec import Struct
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.errors import Code, Refusal
-from bowerbird.model.jobs import MOST_TRIES, Job, JobCount, JobResponse
+from bowerbird.model.jobs import MAX_TRIES, Job, JobCount, JobResponse
 from bowerbird.storage.database import Database, Transaction, Values
 
 _ID_BYTES: Final = 16
-_DIED: Final = f"At the last of {MOST_TRIES} tries its worker ended in mid-work."
+_DIED: Final = f"At the last of {MAX_TRIES} tries its worker ended in mid-work."
 # So many accounts are looked at to find whose turn it is: bounded work, however many wait.
 _WINDOW: Final = 100
 _FEW: Final = 5
@@ -60,7 +60,7 @@ class JobStore:
             "unique_text": unique,
         }
         # A job may end between the two statements; then there is room for the new one.
-        for _ in range(MOST_TRIES):
+        for _ in range(MAX_TRIES):
             for name in ("add", "unfinished") if unique is not None else ("add",):
                 if rows := await transaction.rows(self._text(name), values):
                     return str(rows[0][0])
@@ -107,7 +107,7 @@ class JobStore:
                 values = {
                     "account_id": turn.account_id,
                     "job_id": turn.job_id,
-                    "most_tries": MOST_TRIES,
+                    "most_tries": MAX_TRIES,
                 }
                 claim = {**values, "lease": lease}
                 if claimed := await transaction.rows(self._text("claim"), claim):

@@ -16,7 +16,7 @@ from bowerbird.clock import Clock, day_of
 from bowerbird.errors import Code, Refusal, shown
 from bowerbird.mail import Email, MailAway, Mailer, MailRefused, MailUnsure
 from bowerbird.model.folding import fold
-from bowerbird.model.sunsets import Ending, NoticeState, SunsetRecipient
+from bowerbird.model.sunsets import NoticeState, SunsetRecipient, VersionSunset
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.sunset_notices import SunsetNoticeStore
 from bowerbird.storage.database import Database
@@ -93,7 +93,9 @@ class SunsetNotices:
                 )
         return plan
 
-    async def send(self, ending: Ending, due: Collection[SunsetRecipient]) -> AsyncIterator[Told]:
+    async def send(
+        self, ending: VersionSunset, due: Collection[SunsetRecipient]
+    ) -> AsyncIterator[Told]:
         """Tells one after the other; ends early when the mail server seems to be down."""
         away = 0
         for caller in due:
@@ -103,7 +105,7 @@ class SunsetNotices:
             if away == _AWAY_IN_A_ROW:
                 return
 
-    async def _tell(self, ending: Ending, caller: SunsetRecipient) -> Told:
+    async def _tell(self, ending: VersionSunset, caller: SunsetRecipient) -> Told:
         if not await self._store.claim(caller, ending.version, self._clock()):
             return Told(caller, NoticeOutcome.TAKEN)
         try:
@@ -119,10 +121,12 @@ class SunsetNotices:
         await self._settle(ending, caller, NoticeState.SENT)
         return Told(caller, NoticeOutcome.SENT)
 
-    async def _settle(self, ending: Ending, caller: SunsetRecipient, state: NoticeState) -> None:
+    async def _settle(
+        self, ending: VersionSunset, caller: SunsetRecipient, state: NoticeState
+    ) -> None:
         await self._store.settle(caller, ending.version, state, self._clock())
 
-    def _letter(self, ending: Ending, caller: SunsetRecipient) -> Email:
+    def _letter(self, ending: VersionSunset, caller: SunsetRecipient) -> Email:
         email = caller.email or ""
         # The same whenever it is sent: a mail system may know a second one by it.
         mark = hashlib.blake2b(f"{caller.account_id}/{ending.version}".encode(), digest_size=12)
