@@ -98,8 +98,8 @@ def _rows(measured: dict[str, _MeasuredServer]) -> Iterator[Row]:
 
 
 def _load(measured: dict[str, _MeasuredServer], options: Options) -> None:
-    """Loads the servers by turns, so that other load on the machine affects all of them."""
-    for seed in track(range(options.rounds), description="Loading the servers by turns"):
+    """Loads the servers in turn, so that other load on the machine affects all of them."""
+    for seed in track(range(options.rounds), description="Loading the servers in turn"):
         for server in measured.values():
             server.load(options, seed)
 

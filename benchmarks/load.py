@@ -41,7 +41,7 @@ class LoadResult(NamedTuple):
 def run(
     port: int, requests: Sequence[Request], seconds: float, seed: int, folder: Path
 ) -> LoadResult:
-    """Sends random requests of these. Raises if a request failed."""
+    """Sends requests chosen at random. Raises if a request failed."""
     if tool() == "wrk":
         return _run_wrk_requests(port, requests, seconds, seed, folder)
     texts = [request_text(port, request.path, request.key) for request in requests]

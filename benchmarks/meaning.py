@@ -52,7 +52,7 @@ _DIMENSIONS: Final = 384
 
 
 class _Filled(NamedTuple):
-    """A library with two accounts: in the first all posts have vectors, the second is a tenth."""
+    """A library with two accounts whose posts all have vectors; the second has a tenth of them."""
 
     folder: Path
     keys: list[str]

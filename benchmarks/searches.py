@@ -2,7 +2,7 @@
 
 The service remembers the total of a search while the library does not change. So each word is
 searched only once per start of the server, and the server is started several times. Cursors stay
-valid after a restart, so the pages of each word are collected once before.
+valid after a restart, so the pages of each word are collected beforehand.
 """
 
 import random

@@ -36,7 +36,7 @@ def scripts(tmp_path_factory: pytest.TempPathFactory) -> Document:
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
-def test_text_is_searchable_in(scripts: Document, script: str) -> None:
+def test_text_is_searchable_in_every_script(scripts: Document, script: str) -> None:
     text = SCRIPTS[script]
 
     assert all(scripts.contains(word) for word in text.split()) or text in scripts.text

@@ -26,7 +26,7 @@ def main() -> None:
     line = bytearray()
     while not line.endswith(b"\n"):
         # One byte at a time: a buffered reader would hold a lock that the thread below needs.
-        line += os.read(_STDIN, 1) or sys.exit("standard input holds no task")
+        line += os.read(_STDIN, 1) or sys.exit("standard input contains no task")
     task = msgspec.json.decode(line, type=Task)
     threading.Thread(target=_exit_with_the_service, daemon=True).start()
     _apply_limits(task.limits)
@@ -41,7 +41,7 @@ def main() -> None:
 
 
 def _is_disk_full(error: OSError) -> bool:
-    # typst raises an OSError without an errno; only its message holds the number.
+    # typst raises an OSError without an errno; only its message contains the number.
     messages = [f"(os error {number})" for number in _DISK_FULL_ERRORS]
     return error.errno in _DISK_FULL_ERRORS or any(part in str(error) for part in messages)
 

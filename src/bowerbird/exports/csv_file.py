@@ -190,7 +190,7 @@ def _quoted(quoted: _Quoted | None) -> tuple[str, str, str]:
 
 
 def _media(attachments: list[_Attachment]) -> tuple[str, str]:
-    # One link per format_row: an address may contain commas.
+    # One link per line: an address may contain commas.
     types = [attachment.type or "" for attachment in attachments]
     links = [attachment.url for attachment in attachments if attachment.url]
     return ", ".join(types), "\n".join(links)

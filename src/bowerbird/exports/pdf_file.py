@@ -29,7 +29,7 @@ def run_step(task: Task, send_report: Callable[[Report], None]) -> Report:
     (folder / "document.json").write_bytes(text)
     notes = fonts.missing_font_notes(text.decode(), installed.fonts())
     count = sum(map(len, threads))
-    # typst reads the file, and needs the memory.
+    # typst reads the data from the file, and needs this memory itself.
     del threads, data, text
     send_report(Report(done=count // 2))
     _typeset(folder, target, task.document.created_at, installed)

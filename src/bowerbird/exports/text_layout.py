@@ -79,7 +79,7 @@ def paragraphs(text: str) -> list[Data]:
 
 
 def safe_url(text: str) -> str:
-    """The text if it is a web safe_url that a document may link to, else ''."""
+    """The text if it is a web address that a document may link to, else ''."""
     return text if len(text) <= _MAX_URL_CHARACTERS and _URL.fullmatch(text) else ""
 
 
@@ -113,7 +113,7 @@ def _paragraph(lines: list[str], *, is_rtl: bool, language: str) -> Data:
 
 
 def _pieces(text: str) -> Iterator[str | list[str]]:
-    """Yields text as strings, and each link as a list that holds its safe_url."""
+    """Yields text as strings, and each link as a list with its address."""
     end = 0
     for match in _URL.finditer(text):
         link = match[0].rstrip(_URL_TRAILING_PUNCTUATION)

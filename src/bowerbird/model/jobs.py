@@ -24,7 +24,7 @@ UNFINISHED: Final = frozenset({JobState.PENDING, JobState.PROCESSING})
 
 
 class Job(Struct, frozen=True):
-    """A job, as the worker that claimed it sees it."""
+    """A job that a worker has claimed."""
 
     account_id: int
     job_id: str

@@ -17,7 +17,7 @@ RENDER_VERSION: Final = 1
 """Increase it when the format below changes; `bowerbird check` then finds and fixes older rows."""
 
 _encode: Final = msgspec.json.Encoder().encode
-# The end of the JSON by state: bit 1 means read, bit 2 archived. SQL uses the same state.
+# The end of the JSON by state: 1 if read, plus 2 if archived. SQL appends the same texts.
 FLAGS: Final = (
     b',"is_read":false,"is_archived":false}',
     b',"is_read":true,"is_archived":false}',

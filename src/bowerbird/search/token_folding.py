@@ -65,7 +65,7 @@ class _FoldingTable(dict[int, str | None]):
 def fold(text: str) -> str:
     """Replaces everything outside a token by spaces; keeps `#` and `@`."""
     if not text.isascii():
-        # NFKC would turn a trademark sign into letters: "brand" would become "brandtm".
+        # NFKC would turn the trademark sign into letters: "brand(TM)" would become "brandtm".
         text = unicodedata.normalize("NFKC", text.replace("\u2122", " "))
     text = without_separating_apostrophes(text)
     if text.isascii():

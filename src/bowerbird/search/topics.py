@@ -8,7 +8,7 @@ from bowerbird.search.vectors import Block
 
 
 def topics(stored: Sequence[Sequence[Any]], dimensions: int, max_topics: int) -> dict[int, int]:
-    """Maps each number to one of at max_topics `max_topics` topics. `stored` are the stored rows.
+    """Maps each number to one of at most `max_topics` topics. `stored` are the stored rows.
 
     The first post starts the first topic. The post farthest from all existing topics starts the
     next one, and so on. Each post belongs to the nearest topic. So there is no randomness, and no

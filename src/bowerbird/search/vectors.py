@@ -19,7 +19,7 @@ _MAX_INT8: Final = 127
 _BLOCK_ROWS: Final = 16_384
 # Below this share of a block, selecting the rows is faster than scanning all of them.
 _SPARSE_SHARE: Final = 0.2
-# Stands for a post whose rows are no longer valid. No real post has this number.
+# Replaces the number of a post whose rows are no longer valid. No real post has this number.
 _REMOVED: Final = -1
 # Above this share of removed rows, the block is copied without them.
 _MAX_REMOVED_SHARE: Final = 0.25
