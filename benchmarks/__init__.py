@@ -1,1 +1,1 @@
-"""Measures the service against the bars it must hold. Never part of `make test`."""
+"""Measures the service against its performance targets. Not part of `make test`."""

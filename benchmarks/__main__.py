@@ -20,7 +20,7 @@ from benchmarks import (
 from benchmarks.figures import Row
 from benchmarks.options import Options
 
-MEASURES: Final[dict[str, Callable[[Options], Iterator[Row]]]] = {
+MEASUREMENTS: Final[dict[str, Callable[[Options], Iterator[Row]]]] = {
     "lists": lists.measure,
     "search": searches.measure,
     "meaning": meaning.measure,
@@ -34,40 +34,43 @@ MEASURES: Final[dict[str, Callable[[Options], Iterator[Row]]]] = {
 
 
 def main() -> int:
-    asked = _arguments()
+    arguments = _arguments()
     options = Options(
-        scale=scales.SMALL if asked.small else scales.FULL,
-        rounds=asked.rounds,
-        seconds=asked.seconds,
-        log_level=asked.log_level,
+        scale=scales.SMALL if arguments.small else scales.FULL,
+        rounds=arguments.rounds,
+        seconds=arguments.seconds,
+        log_level=arguments.log_level,
     )
     options.log.write_bytes(b"")
-    rows = [row for name in asked.only or MEASURES for row in _measured(name, options)]
-    report.show(rows)
-    if not asked.small and not asked.only:
-        print(f"Kept in {report.keep(rows, options)}")
-    return 1 if any(row.is_held is False for row in rows) else 0
+    names = arguments.only or MEASUREMENTS
+    rows = [row for name in names for row in _measure(name, options)]
+    report.print_table(rows)
+    if not arguments.small and not arguments.only:
+        print(f"Saved in {report.save(rows, options)}")
+    return 1 if any(row.is_met is False for row in rows) else 0
 
 
-def _measured(name: str, options: Options) -> list[Row]:
-    """A measurement that fails must not cost the others their rows."""
+def _measure(name: str, options: Options) -> list[Row]:
+    """Turns a failure into a row, so that the other measurements still run."""
     try:
-        return list(MEASURES[name](options))
+        return list(MEASUREMENTS[name](options))
     except (RuntimeError, OSError) as error:
-        return [Row(name, "failed", "", is_held=False, detail=str(error))]
+        return [Row(name, "failed", "", is_met=False, detail=str(error))]
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
-        "--small", action="store_true", help="50,000 posts, for trying out; bars mean little then"
+        "--small", action="store_true", help="50,000 posts, a quick trial; ignore the targets then"
     )
     parser.add_argument(
-        "--only", action="append", choices=MEASURES, help="measure just this; may be repeated"
+        "--only", action="append", choices=MEASUREMENTS, help="measure only this; may be repeated"
     )
-    parser.add_argument("--rounds", type=int, default=5, help="rounds of loading each server")
-    parser.add_argument("--seconds", type=float, default=5, help="length of one load")
-    parser.add_argument("--log-level", default="info", help="the service's own setting")
+    parser.add_argument(
+        "--rounds", type=int, default=5, help="how many times each server is loaded"
+    )
+    parser.add_argument("--seconds", type=float, default=5, help="duration of one load")
+    parser.add_argument("--log-level", default="info", help="the log level of the service")
     return parser.parse_args()
 
 

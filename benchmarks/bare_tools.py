@@ -1,8 +1,8 @@
-"""The bare tool server: the SDK's own server and transport, one constant result for every call.
+"""A bare tool server: the server and transport of the SDK, with a constant result for every call.
 
     python -m benchmarks.bare_tools PORT RESULT
 
-RESULT is a file with the result of a real call, as JSON.
+RESULT is a JSON file with the result of a real call.
 """
 
 import sys

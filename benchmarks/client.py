@@ -1,4 +1,4 @@
-"""A small blocking HTTP client: adds less to a measured time than a full one would."""
+"""A small blocking HTTP client. It adds less to a measured time than a full client would."""
 
 import socket
 import time
@@ -23,7 +23,7 @@ class Answer(NamedTuple):
 
 
 class Client:
-    """One connection kept open."""
+    """One persistent connection."""
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -39,43 +39,43 @@ class Client:
         self._socket.close()
 
     def get(self, path: str, key: str | None) -> Answer:
-        return self._answered(request_text(self._port, path, key))
+        return self._send(request_text(self._port, path, key))
 
     def post(self, path: str, key: str, body: bytes, idempotency_key: str) -> Answer:
-        return self._answered(post_text(self._port, path, key, body, idempotency_key))
+        return self._send(post_text(self._port, path, key, body, idempotency_key))
 
     def send(self, request: bytes) -> Answer:
-        """A request that is ready, byte for byte."""
-        return self._answered(request)
+        """Sends the bytes of a complete request."""
+        return self._send(request)
 
-    def _answered(self, request: bytes) -> Answer:
+    def _send(self, request: bytes) -> Answer:
         started = time.perf_counter()
         self._socket.sendall(request)
-        head, body = self._head()
-        status, headers = _parsed(head)
+        head, body = self._read_head()
+        status, headers = _parse_head(head)
         length = int(headers.get("content-length", "0"))
         pieces, received = [body], len(body)
         while received < length:
-            pieces.append(self._received())
+            pieces.append(self._receive())
             received += len(pieces[-1])
         seconds = time.perf_counter() - started
         return Answer(status, headers, b"".join(pieces), seconds)
 
-    def listed(self, path: str, key: str) -> Answer:
-        """Like `get`, for a list that must be there."""
+    def get_ok(self, path: str, key: str) -> Answer:
+        """Like `get`, but raises if the status is not 200."""
         answer = self.get(path, key)
         if answer.status != 200:
             raise RuntimeError(f"{path} answered {answer.status}: {answer.body[:300]!r}")
         return answer
 
-    def _head(self) -> tuple[bytes, bytes]:
-        data = self._received()
+    def _read_head(self) -> tuple[bytes, bytes]:
+        data = self._receive()
         while b"\r\n\r\n" not in data:
-            data += self._received()
+            data += self._receive()
         head, _, body = data.partition(b"\r\n\r\n")
         return head, body
 
-    def _received(self) -> bytes:
+    def _receive(self) -> bytes:
         data = self._socket.recv(_READ)
         if not data:
             raise ConnectionResetError("The server closed the connection.")
@@ -96,7 +96,7 @@ def post_text(port: int, path: str, key: str, body: bytes, idempotency_key: str)
     return head.encode() + body
 
 
-def _parsed(head: bytes) -> tuple[int, dict[str, str]]:
+def _parse_head(head: bytes) -> tuple[int, dict[str, str]]:
     first, *lines = head.decode("latin-1").split("\r\n")
     headers = {}
     for line in lines:

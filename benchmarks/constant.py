@@ -1,4 +1,4 @@
-"""The ceiling: the service's stack with nothing behind it, one constant body for every request.
+"""The ceiling: the HTTP stack of the service, with one constant body for every request.
 
     python -m benchmarks.constant PORT ANSWER
 
@@ -17,11 +17,11 @@ from benchmarks import serving
 
 
 def save(folder: Path, headers: dict[str, str], body: bytes) -> None:
-    """Keeps a real answer for the ceiling to repeat."""
+    """Saves a real answer, which the ceiling then repeats."""
     folder.mkdir(parents=True, exist_ok=True)
-    # The server adds these itself.
-    kept = {name: text for name, text in headers.items() if name not in ("date", "server")}
-    (folder / "headers.json").write_bytes(msgspec.json.encode(kept))
+    # granian adds these two headers.
+    saved = {name: text for name, text in headers.items() if name not in ("date", "server")}
+    (folder / "headers.json").write_bytes(msgspec.json.encode(saved))
     (folder / "body").write_bytes(body)
 
 

@@ -1,7 +1,7 @@
-"""Writing export files from a file of posts: CPU and peak memory of the writing processes.
+"""Measures writing export files from a file of posts: CPU and peak memory of the processes.
 
-`python -m benchmarks.export_files FORMAT FILE COUNT` writes one and prints what it took; what
-starts the writers has to be small itself, since a process begins with the size of its parent.
+`python -m benchmarks.export_files FORMAT FILE COUNT` writes one export and prints the figures. It
+is a separate small process, because a child process starts with the memory size of its parent.
 """
 
 import asyncio
@@ -15,17 +15,17 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from benchmarks import posts
-from benchmarks.figures import Row, most_row
+from benchmarks.figures import Row, below_row
 from bowerbird.clock import system_clock
-from bowerbird.exports.posts_file import framed
-from bowerbird.exports.writing import About, make
+from bowerbird.exports.posts_file import to_json_array
+from bowerbird.exports.writer import DocumentInfo, write_export
 
 _PAGE: Final = 200
 _CSV_POSTS: Final = 100_000
-_CSV_MEMORY_BAR_MB: Final = 150
-_PDF_CPU_BAR_S: Final = 2
-# Posts and the memory in which a PDF of them is to be made.
-_PDF_MEMORY_BARS_MB: Final = {1_000: 250, 10_000: 400}
+_CSV_MEMORY_TARGET_MB: Final = 150
+_PDF_CPU_TARGET_S: Final = 2
+# The number of posts in a PDF -> the target for memory.
+_PDF_MEMORY_TARGETS_MB: Final = {1_000: 250, 10_000: 400}
 
 
 class Run(NamedTuple):
@@ -35,20 +35,20 @@ class Run(NamedTuple):
 
 
 def rows(folder: Path) -> Iterator[Row]:
-    """The bars of the files themselves; reading posts from a database is not in them."""
-    run = measured("csv", _CSV_POSTS, folder)
+    """Measures only writing the files, without reading posts from a database."""
+    run = measure("csv", _CSV_POSTS, folder)
     detail = f"{_CSV_POSTS:,} posts, {run.cpu_s / _CSV_POSTS * 1e6:.0f} µs of CPU each"
-    yield most_row("CSV file, peak memory", [run.peak_mb], "MB", _CSV_MEMORY_BAR_MB, detail)
-    for count, bar_mb in _PDF_MEMORY_BARS_MB.items():
-        run = measured("pdf", count, folder)
+    yield below_row("CSV file, peak memory", [run.peak_mb], "MB", _CSV_MEMORY_TARGET_MB, detail)
+    for count, target_mb in _PDF_MEMORY_TARGETS_MB.items():
+        run = measure("pdf", count, folder)
         detail = f"{run.cpu_s:.2f} s of CPU, {run.file_mb:.1f} MB"
-        yield most_row(f"PDF of {count:,}, peak memory", [run.peak_mb], "MB", bar_mb, detail)
-        if count == min(_PDF_MEMORY_BARS_MB):
-            yield most_row(f"PDF of {count:,}, CPU", [run.cpu_s], "s", _PDF_CPU_BAR_S)
+        yield below_row(f"PDF of {count:,}, peak memory", [run.peak_mb], "MB", target_mb, detail)
+        if count == min(_PDF_MEMORY_TARGETS_MB):
+            yield below_row(f"PDF of {count:,}, CPU", [run.cpu_s], "s", _PDF_CPU_TARGET_S)
 
 
-def measured(format: str, count: int, folder: Path) -> Run:
-    """One export of `count` posts like those that people save."""
+def measure(format: str, count: int, folder: Path) -> Run:
+    """Writes one export of `count` generated posts."""
     file = folder / f"posts-{count}.json"
     if not file.exists():
         asyncio.run(_write_posts(file, count))
@@ -69,18 +69,22 @@ async def _write_posts(file: Path, count: int) -> None:
             yield b",".join(posts.batch(0, first, min(_PAGE, count - first)))
 
     with file.open("wb") as output:
-        async for piece in framed(pages()):
+        async for piece in to_json_array(pages()):
             output.write(piece)
 
 
-async def _make(format: str, file: Path, count: int) -> Run:
-    about = About(title="Bookmarks", made_at=system_clock(), total=count, description="")
+async def _write_export(format: str, file: Path, count: int) -> Run:
+    document = DocumentInfo(
+        title="Bookmarks", created_at=system_clock(), total=count, description=""
+    )
     with tempfile.TemporaryDirectory() as folder:
-        made = await make(format, file, Path(folder), about, lambda *_: asyncio.sleep(0))
-        size = made.path.stat().st_size
+        written = await write_export(
+            format, file, Path(folder), document, lambda *_: asyncio.sleep(0)
+        )
+        size = written.path.stat().st_size
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return Run(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, size / 1e6)
 
 
 if __name__ == "__main__":
-    print(json.dumps(asyncio.run(_make(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])))))
+    print(json.dumps(asyncio.run(_write_export(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])))))

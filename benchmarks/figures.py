@@ -1,26 +1,26 @@
-"""What a measurement found, and whether the bar is held."""
+"""The results of measurements, and whether they meet their targets."""
 
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, Self
 
-_HELD: Final = {None: "", True: "held", False: "MISSED"}
+_VERDICTS: Final = {None: "", True: "met", False: "MISSED"}
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the table. Without a bar it only informs."""
+    """One line of the table. The target is optional."""
 
     work: str
     measured: str
-    bar: str = ""
-    is_held: bool | None = None
+    target: str = ""
+    is_met: bool | None = None
     detail: str = ""
 
     @property
     def verdict(self) -> str:
-        return _HELD[self.is_held]
+        return _VERDICTS[self.is_met]
 
 
 @dataclass(slots=True)
@@ -37,45 +37,47 @@ class Times:
         return cls(list(seconds))
 
     def percentile(self, percent: float) -> float:
-        """In milliseconds; the nearest rank, so always a time that was measured."""
+        """In milliseconds, by nearest rank, so the result is always one of the measured times."""
         ordered = sorted(self.seconds)
         rank = max(0, -int(-len(ordered) * percent // 100) - 1)
         return ordered[rank] * 1000
 
-    def row(self, work: str, bar_ms: float | None = None) -> Row:
+    def row(self, work: str, target_ms: float | None = None) -> Row:
         p50, p99 = self.percentile(50), self.percentile(99)
         return Row(
             work=work,
             measured=f"p50 {p50:.2f} ms, p99 {p99:.2f} ms",
-            bar="" if bar_ms is None else f"p99 < {bar_ms:g} ms",
-            is_held=None if bar_ms is None else p99 < bar_ms,
+            target="" if target_ms is None else f"p99 < {target_ms:g} ms",
+            is_met=None if target_ms is None else p99 < target_ms,
             detail=f"{len(self.seconds)} requests, slowest {max(self.seconds) * 1000:.2f} ms",
         )
 
 
-def ratio_row(work: str, ours: Sequence[float], other: Sequence[float], bar: float) -> Row:
-    """The median of the rounds' ratios; both sides of each were measured side by side."""
+def ratio_row(work: str, ours: Sequence[float], other: Sequence[float], target: float) -> Row:
+    """The median of the ratios per round. Each round measured both sides one after the other."""
     ratios = [mine / theirs for mine, theirs in zip(ours, other, strict=True)]
-    middle = statistics.median(ratios)
+    median = statistics.median(ratios)
     return Row(
         work=work,
-        measured=f"{middle:.3g} times ({min(ratios):.3g} to {max(ratios):.3g})",
-        bar=f"≥ {bar:g} times",
-        is_held=middle >= bar,
+        measured=f"{median:.3g} times ({min(ratios):.3g} to {max(ratios):.3g})",
+        target=f"≥ {target:g} times",
+        is_met=median >= target,
         detail=f"{statistics.median(ours):,.0f} against {statistics.median(other):,.0f} requests/s",
     )
 
 
-def least_row(work: str, values: Sequence[float], unit: str, bar: float, detail: str = "") -> Row:
-    middle = statistics.median(values)
-    return Row(work, f"{middle:,.0f} {unit}", f"≥ {bar:,.0f} {unit}", middle >= bar, detail)
-
-
-def most_row(
-    work: str, values: Sequence[float], unit: str, bar: float | None, detail: str = ""
+def at_least_row(
+    work: str, values: Sequence[float], unit: str, target: float, detail: str = ""
 ) -> Row:
-    middle = statistics.median(values)
-    measured = f"{middle:,.0f} {unit}" if middle >= 10 else f"{middle:.2f} {unit}"
-    if bar is None:
+    median = statistics.median(values)
+    return Row(work, f"{median:,.0f} {unit}", f"≥ {target:,.0f} {unit}", median >= target, detail)
+
+
+def below_row(
+    work: str, values: Sequence[float], unit: str, target: float | None, detail: str = ""
+) -> Row:
+    median = statistics.median(values)
+    measured = f"{median:,.0f} {unit}" if median >= 10 else f"{median:.2f} {unit}"
+    if target is None:
         return Row(work, measured, detail=detail)
-    return Row(work, measured, f"< {bar:,g} {unit}", middle < bar, detail)
+    return Row(work, measured, f"< {target:,g} {unit}", median < target, detail)

@@ -1,4 +1,4 @@
-"""The command `bowerbird import` on a file of our own JSON: all new, then all unchanged."""
+"""Measures `bowerbird import` with a JSON file: first all posts are new, then all unchanged."""
 
 import os
 import shutil
@@ -13,11 +13,11 @@ from typing import Final, NamedTuple
 from rich.progress import track
 
 from benchmarks import posts, servers
-from benchmarks.figures import Row, least_row, most_row
+from benchmarks.figures import Row, at_least_row, below_row
 from benchmarks.options import Options
 
 _EMAIL: Final = "importer@example.com"
-_NEW_BAR, _UNCHANGED_BAR, _MEMORY_BAR_MB = 8_000, 13_000, 300
+_NEW_TARGET, _UNCHANGED_TARGET, _MEMORY_TARGET_MB = 8_000, 13_000, 300
 _LIMIT_S: Final = 300.0
 _ROUNDS: Final = 3
 _BATCH: Final = 2_000
@@ -31,7 +31,7 @@ class _Run(NamedTuple):
 
 def measure(options: Options) -> Iterator[Row]:
     count = options.scale.import_posts
-    file = _file(options.work_folder / "posts.json", count)
+    file = _write_file(options.work_folder / "posts.json", count)
     new, again = [], []
     for _ in track(range(min(_ROUNDS, options.rounds)), description="Importing"):
         folder = options.work_folder / "imported"
@@ -39,28 +39,28 @@ def measure(options: Options) -> Iterator[Row]:
         _run(folder, options.log, "account", "create", _EMAIL, "--plan", "pro")
         new.append(_run(folder, options.log, "import", _EMAIL, str(file)))
         again.append(_run(folder, options.log, "import", _EMAIL, str(file)))
-        _require(folder, count)
+        _check_count(folder, count)
     shutil.rmtree(folder)
-    yield _row("import, all new", new, count, _NEW_BAR)
-    yield _row("import again, unchanged", again, count, _UNCHANGED_BAR)
+    yield _row("import, all new", new, count, _NEW_TARGET)
+    yield _row("import again, all unchanged", again, count, _UNCHANGED_TARGET)
     peaks = [run.peak_mb for run in new]
-    yield most_row("import, peak memory", peaks, "MB", _MEMORY_BAR_MB)
+    yield below_row("import, peak memory", peaks, "MB", _MEMORY_TARGET_MB)
 
 
-def _row(work: str, runs: Sequence[_Run], count: int, bar: float) -> Row:
+def _row(work: str, runs: Sequence[_Run], count: int, target: float) -> Row:
     rates = [count / run.seconds for run in runs]
     cpu_us = min(run.cpu_seconds for run in runs) / count * 1e6
-    detail = f"{count:,} posts, {cpu_us:.0f} µs of CPU each, start included"
-    return least_row(work, rates, "posts/s", bar, detail)
+    detail = f"{count:,} posts, {cpu_us:.0f} µs of CPU per post, including the start"
+    return at_least_row(work, rates, "posts/s", target, detail)
 
 
-def _file(file: Path, count: int) -> Path:
-    """A JSON array, as our own export writes it."""
+def _write_file(file: Path, count: int) -> Path:
+    """Writes a JSON array, like a JSON export."""
     with file.open("wb") as output:
         output.write(b"[\n")
         for first in range(0, count, _BATCH):
-            made = posts.batch(0, first, min(_BATCH, count - first))
-            output.write((b",\n" if first else b"") + b",\n".join(made))
+            batch = posts.batch(0, first, min(_BATCH, count - first))
+            output.write((b",\n" if first else b"") + b",\n".join(batch))
         output.write(b"\n]\n")
     return file
 
@@ -88,9 +88,9 @@ def _run(folder: Path, log: Path, *words: str) -> _Run:
 
 
 class _Peak:
-    """The largest resident size of a process, read while it runs.
+    """The peak resident memory of a process, read while it runs.
 
-    What `wait4` tells would be the size of this program, which the process began as a copy of.
+    `wait4` would report the size of this program, because the process starts as a copy of it.
     """
 
     def __init__(self, pid: int) -> None:
@@ -111,9 +111,9 @@ class _Peak:
         return next((line for line in lines if line.startswith("VmHWM")), None)
 
 
-def _require(folder: Path, count: int) -> None:
+def _check_count(folder: Path, count: int) -> None:
     connection = sqlite3.connect(folder / "bowerbird.db")
     (found,) = connection.execute("SELECT count(*) FROM bookmark").fetchone()
     connection.close()
     if found != count:
-        raise RuntimeError(f"The import took {found} of {count} posts.")
+        raise RuntimeError(f"The import stored {found} of {count} posts.")

@@ -1,6 +1,6 @@
-"""Fills a library with generated posts, once; later runs find it and use it again.
+"""Fills a library with generated posts once; later runs reuse it.
 
-A library is made anew when the generator, the schema or what is stored of a post has changed.
+It is filled again when the generator, the schema or the stored form of a post has changed.
 """
 
 import asyncio
@@ -38,59 +38,61 @@ class Library(msgspec.Struct, frozen=True):
     keys: list[str]
 
 
-def ready(scale: Scale) -> Library:
-    """The library of this scale, made now if it does not stand yet."""
+def prepare(scale: Scale) -> Library:
+    """The library of this scale. Fills it if it does not exist yet."""
     folder = scale.folder / "library"
-    made_from = [file.read_bytes() for file in sorted(_MIGRATIONS.glob("*.sql"))]
-    made_from += [stored for post in posts.batch(0, 0, _SAMPLE) for stored in _stored(post)]
-    return Library(folder, made_once(folder, made_from, lambda f: _fill(f, scale)))
+    inputs = [file.read_bytes() for file in sorted(_MIGRATIONS.glob("*.sql"))]
+    inputs += [stored for post in posts.batch(0, 0, _SAMPLE) for stored in _stored(post)]
+    return Library(folder, fill_once(folder, inputs, lambda f: _fill(f, scale)))
 
 
-def made_once(folder: Path, parts: Iterable[bytes], make: Callable[[Path], list[str]]) -> list[str]:
-    """What `make` returned when it last filled the folder from parts like these."""
-    made_from = hashlib.blake2b(b"".join(parts), digest_size=16).hexdigest()
-    note = folder / "made.json"
-    if note.exists():
-        standing = msgspec.json.decode(note.read_bytes(), type=tuple[str, list[str]])
-        if standing[0] == made_from:
-            return standing[1]
+def fill_once(
+    folder: Path, inputs: Iterable[bytes], fill: Callable[[Path], list[str]]
+) -> list[str]:
+    """Calls `fill` unless it filled the folder from the same inputs before; returns the keys."""
+    digest = hashlib.blake2b(b"".join(inputs), digest_size=16).hexdigest()
+    record = folder / "filled.json"
+    if record.exists():
+        filled = msgspec.json.decode(record.read_bytes(), type=tuple[str, list[str]])
+        if filled[0] == digest:
+            return filled[1]
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    keys = make(folder)
-    # Written last: a folder without it was left unfinished.
-    note.write_bytes(msgspec.json.encode((made_from, keys)))
+    keys = fill(folder)
+    # Written last, so that a folder without it is incomplete.
+    record.write_bytes(msgspec.json.encode((digest, keys)))
     return keys
 
 
 def _stored(post: bytes) -> Iterator[bytes]:
-    """What decides about the bytes that the library keeps of a post."""
+    """The data that decides which bytes the library stores for a post."""
     incoming = read(post).incoming
     yield incoming.post_json
     yield incoming.content_hash
-    yield index_text([incoming.arrival.tweet_details.text]).encode()
+    yield index_text([incoming.record.tweet_details.text]).encode()
     yield b"%d" % RENDER_VERSION
 
 
 def _fill(folder: Path, scale: Scale) -> list[str]:
-    return asyncio.run(_filled(folder, scale))
+    return asyncio.run(_fill_async(folder, scale))
 
 
-async def _filled(folder: Path, scale: Scale) -> list[str]:
+async def _fill_async(folder: Path, scale: Scale) -> list[str]:
     database = await open_database(Settings(data_dir=folder))
     try:
-        opened = [await new_account(database, number) for number in range(scale.accounts)]
-        intake = Upsert(database, system_clock)
-        taking: Awaitable[object] = asyncio.sleep(0)
+        accounts = [await new_account(database, number) for number in range(scale.accounts)]
+        upsert = Upsert(database, system_clock)
+        writing: Awaitable[object] = asyncio.sleep(0)
         for batch in scales.batches(scale, f"Filling the library ({scale.total:,} posts)"):
-            arrivals = [read(post).incoming for post in batch.posts]
-            # One batch is read while the writer's thread stores the one before.
-            await taking
-            taking = asyncio.ensure_future(intake.take(opened[batch.account][0], arrivals))
+            incoming = [read(post).incoming for post in batch.posts]
+            # Parses this batch while the writer thread stores the previous one.
+            await writing
+            writing = asyncio.ensure_future(upsert.take(accounts[batch.account][0], incoming))
             await asyncio.sleep(0)
-        await taking
+        await writing
     finally:
         await database.close()
-    return [key for _, key in opened]
+    return [key for _, key in accounts]
 
 
 async def new_account(database: Database, number: int) -> tuple[Account, str]:

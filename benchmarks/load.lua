@@ -1,4 +1,4 @@
--- Sends requests drawn at random from a file (path, tab, key a line) and prints what came of them.
+-- Sends random requests from a file (one per line: path, tab, key) and prints the counts.
 local requests = {}
 
 function init(arguments)

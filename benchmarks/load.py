@@ -1,7 +1,7 @@
-"""Loads a server with random requests for a while and counts the answers.
+"""Loads a server with random requests for some seconds and counts the answers.
 
-`wrk` does it where it is installed. The fallback in Python shares the cores with what it measures
-and so shows smaller figures; ratios between servers stay useful.
+It uses `wrk` if that is installed. Otherwise a Python client sends the requests. It competes with
+the server for the cores, so the figures are lower; ratios between servers stay useful.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ _SCRIPT: Final = Path(__file__).with_name("load.lua")
 _RAW_SCRIPT: Final = Path(__file__).with_name("raw.lua")
 
 
-class Ask(NamedTuple):
+class Request(NamedTuple):
     path: str
     key: str
 
@@ -29,7 +29,7 @@ def tool() -> str:
     return "wrk" if shutil.which("wrk") else "asyncio"
 
 
-class Loaded(NamedTuple):
+class LoadResult(NamedTuple):
     requests: int
     seconds: float
 
@@ -38,50 +38,56 @@ class Loaded(NamedTuple):
         return self.requests / self.seconds
 
 
-def run(port: int, asks: Sequence[Ask], seconds: float, seed: int, folder: Path) -> Loaded:
-    """Raises when an answer was no success."""
+def run(
+    port: int, requests: Sequence[Request], seconds: float, seed: int, folder: Path
+) -> LoadResult:
+    """Sends requests chosen at random. Raises if a request failed."""
     if tool() == "wrk":
-        return _by_wrk(port, asks, seconds, seed, folder)
-    texts = [request_text(port, ask.path, ask.key) for ask in asks]
-    return asyncio.run(_by_asyncio(port, texts, seconds, seed))
+        return _run_wrk_requests(port, requests, seconds, seed, folder)
+    texts = [request_text(port, request.path, request.key) for request in requests]
+    return asyncio.run(_run_asyncio(port, texts, seconds, seed))
 
 
-def run_raw(port: int, request: bytes, seconds: float, folder: Path) -> Loaded:
-    """Sends one request, byte for byte, again and again. Raises when an answer was no success."""
+def run_raw(port: int, request: bytes, seconds: float, folder: Path) -> LoadResult:
+    """Sends the bytes of one request repeatedly. Raises if a request failed."""
     if tool() != "wrk":
-        return asyncio.run(_by_asyncio(port, [request], seconds, seed=0))
+        return asyncio.run(_run_asyncio(port, [request], seconds, seed=0))
     file = folder / "request.bin"
     file.write_bytes(request)
-    return _wrk(port, _RAW_SCRIPT, [str(file)], seconds)
+    return _run_wrk(port, _RAW_SCRIPT, [str(file)], seconds)
 
 
-def _by_wrk(port: int, asks: Sequence[Ask], seconds: float, seed: int, folder: Path) -> Loaded:
+def _run_wrk_requests(
+    port: int, requests: Sequence[Request], seconds: float, seed: int, folder: Path
+) -> LoadResult:
     file = folder / "requests.txt"
-    file.write_text("".join(f"{ask.path}\t{ask.key}\n" for ask in asks), encoding="ascii")
-    return _wrk(port, _SCRIPT, [str(file), str(seed)], seconds)
+    lines = [f"{request.path}\t{request.key}\n" for request in requests]
+    file.write_text("".join(lines), encoding="ascii")
+    return _run_wrk(port, _SCRIPT, [str(file), str(seed)], seconds)
 
 
-def _wrk(port: int, script: Path, arguments: Sequence[str], seconds: float) -> Loaded:
+def _run_wrk(port: int, script: Path, arguments: Sequence[str], seconds: float) -> LoadResult:
     words = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds:.0f}s", "--timeout", "30s"]
     words += ["-s", str(script), f"http://127.0.0.1:{port}", "--", *arguments]
     run = subprocess.run(words, capture_output=True, text=True, timeout=seconds + 60, check=True)
     result = next(line for line in run.stdout.splitlines() if line.startswith("RESULT "))
     requests, microseconds, failures = map(int, result.split()[1:])
-    _require_success(failures)
-    return Loaded(requests, microseconds / 1e6)
+    _check_failures(failures)
+    return LoadResult(requests, microseconds / 1e6)
 
 
-async def _by_asyncio(port: int, texts: Sequence[bytes], seconds: float, seed: int) -> Loaded:
+async def _run_asyncio(port: int, texts: Sequence[bytes], seconds: float, seed: int) -> LoadResult:
     started = time.perf_counter()
-    callers = [
-        _call(port, texts, started + seconds, random.Random(seed + n)) for n in range(CONNECTIONS)
+    connections = [
+        _send_until(port, texts, started + seconds, random.Random(seed + n))
+        for n in range(CONNECTIONS)
     ]
-    counts = await asyncio.gather(*callers)
-    _require_success(sum(failed for _, failed in counts))
-    return Loaded(sum(good for good, _ in counts), time.perf_counter() - started)
+    counts = await asyncio.gather(*connections)
+    _check_failures(sum(failed for _, failed in counts))
+    return LoadResult(sum(good for good, _ in counts), time.perf_counter() - started)
 
 
-async def _call(
+async def _send_until(
     port: int, texts: Sequence[bytes], end: float, rng: random.Random
 ) -> tuple[int, int]:
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 20)
@@ -96,6 +102,6 @@ async def _call(
     return counts[0], counts[1]
 
 
-def _require_success(failures: int) -> None:
+def _check_failures(failures: int) -> None:
     if failures:
-        raise RuntimeError(f"{failures} requests of the load failed.")
+        raise RuntimeError(f"{failures} requests failed under load.")

@@ -1,12 +1,11 @@
-"""Search by meaning: the model's own speed, the scan without it, memory, and lists meanwhile.
+"""Measures search by meaning: the model, the scan, memory, and lists while posts are embedded.
 
-The scan's time does not depend on what the vectors say, so those of the searched accounts are
-random; everything else is real.
+The duration of a scan does not depend on the values of the vectors. So the searched accounts have
+random vectors; everything else is real.
 """
 
 import asyncio
 import os
-import statistics
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,8 +17,8 @@ from rich.progress import track
 
 from benchmarks import library, load, posts, servers
 from benchmarks.client import Client
-from benchmarks.figures import Row, Times, least_row, most_row
-from benchmarks.load import Ask
+from benchmarks.figures import Row, Times, at_least_row, below_row, ratio_row
+from benchmarks.load import Request
 from benchmarks.options import Options
 from bowerbird.clock import system_clock
 from bowerbird.library.access.library_lock import lock_library
@@ -41,19 +40,19 @@ from bowerbird.storage.opening import open_database
 from bowerbird.storage.vectors import BuildProgress, VectorStore
 
 _SEARCHES: Final = 300
-_QUESTIONS: Final = 200
+_QUERIES: Final = 200
 _EMBEDDED: Final = 320
 _TEXT: Final = 250
 _BATCH: Final = 2_000
-_LARGE_BAR_MS, _TENTH_BAR_MS = 25, 3
-_QUESTION_BAR_MS, _RATE_BAR, _MEMORY_BAR_MB = 5, 40, 500
-_LISTS_BAR: Final = 0.9
-_WAITING: Final = 20_000
+_LARGE_TARGET_MS, _TENTH_TARGET_MS = 25, 3
+_QUERY_TARGET_MS, _RATE_TARGET, _MEMORY_TARGET_MB = 5, 40, 500
+_LISTS_TARGET: Final = 0.9
+_UNEMBEDDED_POSTS: Final = 20_000
 _DIMENSIONS: Final = 384
 
 
 class _Filled(NamedTuple):
-    """An account with a vector a post, and one with a tenth of its posts."""
+    """A library with two accounts whose posts all have vectors; the second has a tenth of them."""
 
     folder: Path
     keys: list[str]
@@ -61,35 +60,37 @@ class _Filled(NamedTuple):
 
 def measure(options: Options) -> Iterator[Row]:
     settings = Settings(model_dir=os.environ.get("BOWERBIRD_MODEL_DIR", ""))
-    models = Models(settings, is_patient=False)
+    models = Models(settings, is_low_priority=False)
     if models.current is None:
         raise RuntimeError("The model is not built. Build it with: make model")
     yield from asyncio.run(_model_speed(models.current))
     folder = options.scale.folder / "meaning"
     size = options.scale.largest
-    parts = [f"{size} {models.current.identity.hex()} 1".encode()]
-    keys = library.made_once(folder, parts, lambda f: asyncio.run(_filled(f, size, models)))
+    inputs = [f"{size} {models.current.identity.hex()} 1".encode()]
+    keys = library.fill_once(folder, inputs, lambda f: asyncio.run(_fill(f, size, models)))
     filled = _Filled(folder, keys)
     yield from asyncio.run(_searches(filled, models))
     yield _memory(options, filled, size)
-    yield from _lists_meanwhile(options)
+    yield from _lists_while_embedding(options)
 
 
 async def _model_speed(model: Embedder) -> list[Row]:
     texts = [f"{text} {text} {text}"[:_TEXT] for text in _texts(_EMBEDDED)]
-    await model.posts(texts[:8])
-    began = time.process_time()
-    await model.posts(texts)
-    rate = len(texts) / (time.process_time() - began)
+    await model.embed_posts(texts[:8])
+    started_cpu = time.process_time()
+    await model.embed_posts(texts)
+    rate = len(texts) / (time.process_time() - started_cpu)
     times = Times()
-    for number in range(_QUESTIONS):
+    for number in range(_QUERIES):
         started = time.perf_counter()
-        await model.question(f"what do people say about subject {number}")
+        await model.embed_query(f"what do people say about subject {number}")
         times.add(time.perf_counter() - started)
     p50 = times.percentile(50)
     return [
-        least_row("embedding, posts of 250 characters", [rate], "posts/s a core", _RATE_BAR),
-        most_row("embedding a question, p50", [p50], "ms", _QUESTION_BAR_MS),
+        at_least_row(
+            "embedding, posts of 250 characters", [rate], "posts/s per core", _RATE_TARGET
+        ),
+        below_row("embedding a query, p50", [p50], "ms", _QUERY_TARGET_MS),
     ]
 
 
@@ -101,35 +102,35 @@ async def _searches(filled: _Filled, models: Models) -> list[Row]:
         accounts = AccountStore(database)
         members = await accounts.all()
         rows = []
-        for member, bar in zip(members, (_LARGE_BAR_MS, _TENTH_BAR_MS), strict=True):
+        for member, target in zip(members, (_LARGE_TARGET_MS, _TENTH_TARGET_MS), strict=True):
             account = await accounts.by_id(member.account_id, 0)
             assert account
-            rows += await _searched(bookmarks, meaning, account, bar)
+            rows += await _search_account(bookmarks, meaning, account, target)
     finally:
         await database.close()
     return rows
 
 
-async def _searched(
-    bookmarks: Bookmarks, meaning: SemanticSearch, account: Account, bar_ms: float
+async def _search_account(
+    bookmarks: Bookmarks, meaning: SemanticSearch, account: Account, target_ms: float
 ) -> list[Row]:
     store = await meaning.require(account)
     assert store
     started = time.perf_counter()
-    await bookmarks.list(account, {"vector_search_term": "the first of all questions"})
+    await bookmarks.list(account, {"vector_search_term": "the first query"})
     first = time.perf_counter() - started
     times = Times()
     for number in track(range(_SEARCHES), description="Searching by meaning"):
-        text = f"question {number}"
-        # Embedded before: this measures everything but the model.
+        text = f"query {number}"
+        # Embeds the query now, so that the measured time does not include the model.
         await meaning.question(store, text)
         started = time.perf_counter()
         await bookmarks.list(account, {"vector_search_term": text, "limit": "100"})
         times.add(time.perf_counter() - started)
     size = f"account of {account.total:,}"
     return [
-        times.row(f"by meaning without the model's time, {size}", bar_ms),
-        most_row(f"by meaning, the first after a start, {size}", [first * 1000], "ms", None),
+        times.row(f"by meaning, without embedding the query, {size}", target_ms),
+        below_row(f"by meaning, the first after a start, {size}", [first * 1000], "ms", None),
     ]
 
 
@@ -138,63 +139,55 @@ def _memory(options: Options, filled: _Filled, size: int) -> Row:
         with Client(server.port) as client:
             for number in range(20):
                 path = f"/v1/bookmarks?limit=100&vector_search_term={quote(f'subject {number}')}"
-                client.listed(path, filled.keys[0])
+                client.get_ok(path, filled.keys[0])
         resident = server.resident_mb()
-    work = f"memory with model and a matrix of {size:,}"
-    return most_row(work, [resident], "MB", _MEMORY_BAR_MB, "resident set of the process")
+    work = f"memory with the model and {size:,} vectors"
+    return below_row(work, [resident], "MB", _MEMORY_TARGET_MB, "resident set of the process")
 
 
-def _lists_meanwhile(options: Options) -> Iterator[Row]:
-    """The rate of lists while another account is being embedded, and without that."""
+def _lists_while_embedding(options: Options) -> Iterator[Row]:
+    """Compares the rate of lists with and without embedding posts of another account."""
     folder = options.scale.folder / "embedding"
-    keys = library.made_once(folder, [b"1"], lambda f: asyncio.run(_waiting(f)))
-    asks = [Ask("/v1/bookmarks?limit=100", keys[1])]
+    keys = library.fill_once(folder, [b"1"], lambda f: asyncio.run(_fill_unembedded(f)))
+    requests = [Request("/v1/bookmarks?limit=100", keys[1])]
     rates: dict[bool, list[float]] = {False: [], True: []}
     for seed in range(options.rounds):
         for embeds in (False, True):
             model = _model() if embeds else {}
             settings = {"answer_cache_mb": 0, "log_level": options.log_level, **model}
             with servers.bowerbird(folder, options.log, **settings) as server:
-                # By then the worker has looked for work and begun.
+                # Enough time for the worker to find the job and start it.
                 time.sleep(6)
-                loaded = load.run(server.port, asks, options.seconds, seed, options.work_folder)
-            rates[embeds].append(loaded.per_second)
-    ratios = [on / off for on, off in zip(rates[True], rates[False], strict=True)]
-    middle = statistics.median(ratios)
-    yield Row(
-        "list of 100 while posts are embedded / without",
-        f"{middle:.3g} times ({min(ratios):.3g} to {max(ratios):.3g})",
-        f"≥ {_LISTS_BAR:g} times",
-        middle >= _LISTS_BAR,
-        f"{statistics.median(rates[True]):,.0f} against {statistics.median(rates[False]):,.0f}"
-        " requests/s",
-    )
+                result = load.run(server.port, requests, options.seconds, seed, options.work_folder)
+            rates[embeds].append(result.per_second)
+    title = "list of 100 while posts are embedded / alone"
+    yield ratio_row(title, rates[True], rates[False], _LISTS_TARGET)
 
 
 def _model() -> dict[str, str | int]:
     return {"model_dir": os.environ.get("BOWERBIRD_MODEL_DIR", "")}
 
 
-async def _filled(folder: Path, size: int, models: Models) -> list[str]:
+async def _fill(folder: Path, size: int, models: Models) -> list[str]:
     database = await open_database(Settings(data_dir=folder))
     try:
         keys = []
         for number, count in enumerate((size, size // 10)):
             account, key = await library.new_account(database, number)
             await _import(database, account, number, count)
-            await _embed_at_random(database, account, count, models)
+            await _store_random_vectors(database, account, count, models)
             keys.append(key)
     finally:
         await database.close()
     return keys
 
 
-async def _waiting(folder: Path) -> list[str]:
-    """One account with much to embed, and one whose lists are asked for."""
+async def _fill_unembedded(folder: Path) -> list[str]:
+    """Fills one account with many posts to embed, and one whose lists are measured."""
     database = await open_database(Settings(data_dir=folder))
     try:
         keys = []
-        for number, count in enumerate((_WAITING, 1_000)):
+        for number, count in enumerate((_UNEMBEDDED_POSTS, 1_000)):
             account, key = await library.new_account(database, number)
             await _import(database, account, number, count)
             keys.append(key)
@@ -204,13 +197,13 @@ async def _waiting(folder: Path) -> list[str]:
 
 
 async def _import(database: Database, account: Account, number: int, count: int) -> None:
-    intake = Upsert(database, system_clock)
+    upsert = Upsert(database, system_clock)
     for first in track(range(0, count, _BATCH), description=f"Importing {count:,} posts"):
         batch = posts.batch(number, first, min(_BATCH, count - first))
-        await intake.take(account, [read(post).incoming for post in batch])
+        await upsert.take(account, [read(post).incoming for post in batch])
 
 
-async def _embed_at_random(
+async def _store_random_vectors(
     database: Database, account: Account, count: int, models: Models
 ) -> None:
     store, model = VectorStore(database), models.current
@@ -222,28 +215,27 @@ async def _embed_at_random(
     await store.mark_built(account.account_id, model.identity)
 
 
-async def _put(database: Database, account: Account, made: list[NewVector]) -> None:
+async def _put(database: Database, account: Account, vectors: list[NewVector]) -> None:
     store, libraries = VectorStore(database), LibraryStore(database)
     (state,) = await store.stores(account.account_id)
     state = msgspec.structs.replace(state, dimensions=_DIMENSIONS)
 
     async def work(transaction: Transaction) -> None:
         await lock_library(libraries, transaction, account.account_id)
-        end = BuildProgress(made[-1].number + 1, state.invalidations)
-        await store.put(transaction, account.account_id, state, made, end)
+        end = BuildProgress(vectors[-1].number + 1, state.invalidations)
+        await store.put(transaction, account.account_id, state, vectors, end)
 
     await database.write(work)
 
 
-def _random_vectors(found: Sequence[UnembeddedPost], seed: int) -> list[NewVector]:
-    rows = np.random.default_rng(seed).standard_normal((len(found), _DIMENSIONS))
+def _random_vectors(missing: Sequence[UnembeddedPost], seed: int) -> list[NewVector]:
+    rows = np.random.default_rng(seed).standard_normal((len(missing), _DIMENSIONS))
     rows = (rows / np.linalg.norm(rows, axis=1)[:, None]).astype(np.float32)
     return [
         NewVector(post.number, post.content_hash, bytes(16), *pack(rows[n : n + 1]))
-        for n, post in enumerate(found)
+        for n, post in enumerate(missing)
     ]
 
 
 def _texts(count: int) -> list[str]:
-    made = posts.batch(0, 0, count)
-    return [read(post).incoming.arrival.tweet_details.text for post in made]
+    return [read(post).incoming.record.tweet_details.text for post in posts.batch(0, 0, count)]

@@ -1,4 +1,4 @@
-"""What a run was asked to do."""
+"""The options of a benchmark run."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,12 +15,12 @@ class Options:
 
     @property
     def work_folder(self) -> Path:
-        """For logs and what lives as long as a run."""
+        """The folder for logs and temporary files of a run."""
         folder = self.scale.folder / "run"
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 
     @property
     def log(self) -> Path:
-        """Where the servers' log lines go: a file, as in a real installation."""
+        """The log file of the servers. A file, as in a real installation."""
         return self.work_folder / "servers.log"

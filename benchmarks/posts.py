@@ -1,7 +1,7 @@
-"""Posts like people save them, in the API's own shape, the same in every run.
+"""Generates realistic posts in the format of the API; the same posts in every run.
 
-About 1.2 kB of JSON each. A batch depends on nothing but its account and its place in it, so
-that batches can be made in any order and by several processes.
+A post has about 1.2 kB of JSON. A batch depends only on its account and its position, so several
+processes can generate batches in any order.
 """
 
 import random
@@ -74,7 +74,7 @@ def _author(rng: random.Random, number: int) -> Post:
 
 
 def _bookmark(rng: random.Random, account: int, number: int) -> Post:
-    # A few hours of disorder: nobody saves posts in the order in which they reach the library.
+    # A few hours of jitter: people do not import posts in the order in which they saved them.
     bookmarked = _FIRST + number * _BETWEEN + timedelta(milliseconds=rng.randrange(20_000_000))
     posted = bookmarked - timedelta(seconds=int(rng.expovariate(1 / 86_400)) + 60)
     post = _post(rng, posted, rng.random() < _NON_LATIN_SHARE)
@@ -94,7 +94,7 @@ def _bookmark(rng: random.Random, account: int, number: int) -> Post:
     }
 
 
-def _post(rng: random.Random, posted: datetime, is_non_latin: bool) -> Post:  # noqa: FBT001 - drawn by the caller
+def _post(rng: random.Random, posted: datetime, is_non_latin: bool) -> Post:  # noqa: FBT001 - a random value of the caller
     author = _authors()[int(_AUTHORS * rng.random() ** 1.5)]
     post_id = str((int(posted.timestamp() * 1000) - _X_EPOCH_MS) << 22 | rng.getrandbits(22))
     details = {
@@ -124,7 +124,7 @@ def _text(rng: random.Random, language: Language) -> str:
 def _quoted(rng: random.Random, posted: datetime) -> Post:
     quoted = _post(rng, posted - timedelta(hours=rng.randrange(1, 100)), is_non_latin=False)
     details: Post = quoted.pop("tweet_details")
-    # So that a function word's share stays what the post's own text makes it.
+    # Without function words, so that their share depends only on the text of the post itself.
     details["text"] = " ".join(_latin().phrase(rng, rng.randint(6, 30)))
     return quoted | details
 

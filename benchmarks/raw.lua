@@ -1,4 +1,4 @@
--- Sends the one request that a file holds, byte for byte, and prints what came of it.
+-- Sends the one request in a file repeatedly, byte for byte, and prints the counts.
 local raw
 
 function init(arguments)

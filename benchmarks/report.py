@@ -1,4 +1,4 @@
-"""The table on the terminal, and the note that is kept of a full run."""
+"""Prints the table of results, and saves the results of a full run."""
 
 import os
 import platform
@@ -16,30 +16,30 @@ from benchmarks.figures import Row
 from benchmarks.options import Options
 
 _RESULTS: Final = Path(__file__).parent / "results"
-_COLUMNS: Final = ("Work", "Measured", "Bar", "", "Detail")
+_COLUMNS: Final = ("Work", "Measured", "Target", "", "Detail")
 
 
-def show(rows: Sequence[Row]) -> None:
+def print_table(rows: Sequence[Row]) -> None:
     table = Table(*_COLUMNS)
     for row in rows:
-        table.add_row(*_cells(row), style="bold red" if row.is_held is False else None)
+        table.add_row(*_cells(row), style="bold red" if row.is_met is False else None)
     Console().print(table)
 
 
-def keep(rows: Sequence[Row], options: Options) -> Path:
+def save(rows: Sequence[Row], options: Options) -> Path:
     _RESULTS.mkdir(exist_ok=True)
     today = datetime.now(UTC).date().isoformat()
     commit = _commit()
     file = _RESULTS / f"{today}-{commit}.md"
-    file.write_text(_note(rows, options, today, commit), encoding="utf-8")
+    file.write_text(_document(rows, options, today, commit), encoding="utf-8")
     return file
 
 
-def _note(rows: Sequence[Row], options: Options, today: str, commit: str) -> str:
+def _document(rows: Sequence[Row], options: Options, today: str, commit: str) -> str:
     scale = options.scale
     setting = (
         f"{scale.total:,} posts in {scale.accounts} accounts, one with {scale.largest:,}; "
-        f"SQLite; {options.rounds} rounds of {options.seconds:g} s a server by {load.tool()}; "
+        f"SQLite; {options.rounds} rounds of {options.seconds:g} s per server with {load.tool()}; "
         f"log level {options.log_level}."
     )
     lines = [
@@ -53,18 +53,18 @@ def _note(rows: Sequence[Row], options: Options, today: str, commit: str) -> str
         "|" + " --- |" * len(_COLUMNS),
         *("| " + " | ".join(_cells(row)) + " |" for row in rows),
         "",
-        "To repeat: `make bench` on an idle machine. README.md one folder up defines each figure.",
+        "To repeat, run `make bench` on an idle machine. ../README.md defines each figure.",
         "",
     ]
     return "\n".join(lines)
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    return row.work, row.measured, row.bar, row.verdict, row.detail
+    return row.work, row.measured, row.target, row.verdict, row.detail
 
 
 def _commit() -> str:
-    """The commit's short name, marked when the files differ from it."""
+    """The abbreviated commit, with a suffix if the working tree has changes."""
     run = subprocess.run(
         ["git", "describe", "--always", "--dirty=-changed", "--exclude=*"],
         capture_output=True,

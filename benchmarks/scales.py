@@ -1,4 +1,4 @@
-"""How much the measured library holds, and the order in which its posts arrive."""
+"""The sizes of the measured library, and the order in which its posts are imported."""
 
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -13,7 +13,7 @@ from benchmarks import posts
 
 DATA: Final = Path(__file__).parent / "data"
 _BATCH: Final = 2_000
-_MADE_AHEAD: Final = 6
+_GENERATED_AHEAD: Final = 6
 
 
 class Batch(NamedTuple):
@@ -23,7 +23,7 @@ class Batch(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """So many posts in so many accounts; account 0 is the largest, the others are alike."""
+    """The number of accounts and posts. Account 0 is the largest; the others have equal size."""
 
     name: str
     accounts: int
@@ -47,18 +47,19 @@ SMALL: Final = Scale("small", 20, largest=20_000, total=50_000, import_posts=20_
 
 
 def batches(scale: Scale, title: str) -> Iterator[Batch]:
-    """Every post of the library, the accounts taking turns as they do in a running service."""
-    places = sorted(_places(scale), key=lambda place: place[1] / scale.size_of(place[0]))
+    """All posts of the library. Accounts alternate, as in a running service."""
+    ranges = sorted(_ranges(scale), key=lambda range_: range_[1] / scale.size_of(range_[0]))
     with ProcessPoolExecutor(1) as pool:
-        waiting = iter(places)
-        made = [_start(pool, place) for place in islice(waiting, _MADE_AHEAD)]
-        for _ in track(places, description=title):
-            account, batch = made.pop(0)
-            made += [_start(pool, place) for place in islice(waiting, 1)]
+        waiting = iter(ranges)
+        started = [_start(pool, range_) for range_ in islice(waiting, _GENERATED_AHEAD)]
+        for _ in track(ranges, description=title):
+            account, batch = started.pop(0)
+            started += [_start(pool, range_) for range_ in islice(waiting, 1)]
             yield Batch(account, batch.result())
 
 
-def _places(scale: Scale) -> Iterator[tuple[int, int, int]]:
+def _ranges(scale: Scale) -> Iterator[tuple[int, int, int]]:
+    """The account, the first post and the number of posts of each batch."""
     for account in range(scale.accounts):
         size = scale.size_of(account)
         for first in range(0, size, _BATCH):
@@ -66,6 +67,6 @@ def _places(scale: Scale) -> Iterator[tuple[int, int, int]]:
 
 
 def _start(
-    pool: ProcessPoolExecutor, place: tuple[int, int, int]
+    pool: ProcessPoolExecutor, range_: tuple[int, int, int]
 ) -> tuple[int, "Future[list[bytes]]"]:
-    return place[0], pool.submit(posts.batch, *place)
+    return range_[0], pool.submit(posts.batch, *range_)

@@ -1,8 +1,8 @@
-"""How good search is on a labelled collection: `python -m benchmarks.search_quality FOLDER`.
+"""Measures search quality on a labelled collection: `python -m benchmarks.search_quality FOLDER`.
 
-A folder holds corpus.jsonl and queries.jsonl (objects with _id and text, a title if there is
-one) and qrels.tsv (query, document and grade, one line each; a first line of names is skipped).
-Collections lie outside the repository: their texts are other people's.
+The folder contains corpus.jsonl and queries.jsonl (objects with _id, text and optionally title)
+and qrels.tsv (one line per relevant document: query, document, grade; a header line is skipped).
+Collections are not part of the repository, because other people own their texts.
 """
 
 import argparse
@@ -35,8 +35,8 @@ from bowerbird.storage.opening import open_database
 _CHUNK: Final = 1_000
 _FIRST: Final = 10
 _FOUND: Final = 100
-_SLACK: Final = 0.01
-WAYS: Final[dict[str, tuple[str, ...]]] = {
+_TOLERANCE: Final = 0.01
+SEARCHES: Final[dict[str, tuple[str, ...]]] = {
     "words": ("q",),
     "meaning": ("vector_search_term",),
     "both": ("q", "vector_search_term"),
@@ -44,10 +44,10 @@ WAYS: Final[dict[str, tuple[str, ...]]] = {
 
 
 class _Collection(NamedTuple):
-    """Texts by id, questions by id, and the grade of each right answer."""
+    """Texts by id, queries by id, and the grade of each relevant document per query."""
 
     documents: dict[str, str]
-    questions: dict[str, str]
+    queries: dict[str, str]
     grades: dict[str, dict[str, float]]
 
 
@@ -59,43 +59,46 @@ class _Quality(NamedTuple):
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.search_quality")
     parser.add_argument("folder", type=Path, nargs="+", help="a labelled collection")
-    rows = [row for folder in parser.parse_args().folder for row in _measured(folder)]
-    report.show(rows)
-    return 1 if any(row.is_held is False for row in rows) else 0
+    rows = [row for folder in parser.parse_args().folder for row in _measure(folder)]
+    report.print_table(rows)
+    return 1 if any(row.is_met is False for row in rows) else 0
 
 
-def _measured(folder: Path) -> list[Row]:
+def _measure(folder: Path) -> list[Row]:
     collection = _read(folder)
-    found = asyncio.run(_qualities(collection))
-    best = max(found["words"].ndcg, found["meaning"].ndcg)
-    size = f"{len(collection.documents):,} documents, {len(collection.questions):,} questions"
+    qualities = asyncio.run(_qualities(collection))
+    best = max(qualities["words"].ndcg, qualities["meaning"].ndcg)
+    size = f"{len(collection.documents):,} documents, {len(collection.queries):,} queries"
     return [
         Row(
-            work=f"{folder.name}, by {way}",
+            work=f"{folder.name}, by {search}",
             measured=f"nDCG@10 {quality.ndcg:.3f}, recall@100 {quality.recall:.3f}",
-            bar=f"≥ {best:.3f} - {_SLACK}" if way == "both" else "",
-            is_held=quality.ndcg >= best - _SLACK if way == "both" else None,
+            target=f"≥ {best:.3f} - {_TOLERANCE}" if search == "both" else "",
+            is_met=quality.ndcg >= best - _TOLERANCE if search == "both" else None,
             detail=size,
         )
-        for way, quality in found.items()
+        for search, quality in qualities.items()
     ]
 
 
 async def _qualities(collection: _Collection) -> dict[str, _Quality]:
     with tempfile.TemporaryDirectory() as folder:
         database = await open_database(Settings(data_dir=Path(folder)))
-        models = Models(Settings.from_env(_model_setting()), is_patient=False)
+        models = Models(Settings.from_env(_model_setting()), is_low_priority=False)
         try:
             account, _ = await library.new_account(database, 0)
             ids = [str(number) for number in range(1, len(collection.documents) + 1)]
             await _import(Upsert(database, system_clock), account, collection, ids)
             builds = VectorBuilds(database, models, system_clock)
-            await builds.build(account.account_id, _told)
+            await builds.build(account.account_id, _print_progress)
             current = await AccountStore(database).by_id(account.account_id, 0)
             assert current
             bookmarks = Bookmarks(database, SemanticSearch(database, models))
             names = dict(zip(ids, collection.documents, strict=True))
-            return {way: await _quality(bookmarks, current, collection, names, way) for way in WAYS}
+            return {
+                search: await _quality(bookmarks, current, collection, names, search)
+                for search in SEARCHES
+            }
         finally:
             await models.close()
             await database.close()
@@ -106,56 +109,56 @@ async def _quality(
     account: Account,
     collection: _Collection,
     names: Mapping[str, str],
-    way: str,
+    search: str,
 ) -> _Quality:
     gains, recalls = [], []
-    for key, grades in track(collection.grades.items(), description=f"Searching by {way}"):
-        given = dict.fromkeys(WAYS[way], collection.questions[key])
-        asked = {**given, "sort_by": "relevance", "limit": str(_FOUND)}
-        page = await bookmarks.list(account, asked)
+    for key, grades in track(collection.grades.items(), description=f"Searching by {search}"):
+        terms = dict.fromkeys(SEARCHES[search], collection.queries[key])
+        parameters = {**terms, "sort_by": "relevance", "limit": str(_FOUND)}
+        page = await bookmarks.list(account, parameters)
         found = msgspec.json.decode(b"[%b]" % page.body)
         ranked = [names[bookmark["post_id"]] for bookmark in found]
-        gains.append(_gain(ranked, grades))
+        gains.append(_ndcg(ranked, grades))
         recalls.append(len(grades.keys() & set(ranked)) / len(grades))
     return _Quality(sum(gains) / len(gains), sum(recalls) / len(recalls))
 
 
-def _gain(ranked: Sequence[str], grades: Mapping[str, float]) -> float:
+def _ndcg(ranked: Sequence[str], grades: Mapping[str, float]) -> float:
     """nDCG@10."""
-    gained = sum(
-        grades.get(name, 0) / math.log2(place + 2) for place, name in enumerate(ranked[:_FIRST])
+    gain = sum(
+        grades.get(name, 0) / math.log2(rank + 2) for rank, name in enumerate(ranked[:_FIRST])
     )
     best = sorted(grades.values(), reverse=True)[:_FIRST]
-    return gained / sum(grade / math.log2(place + 2) for place, grade in enumerate(best))
+    return gain / sum(grade / math.log2(rank + 2) for rank, grade in enumerate(best))
 
 
 async def _import(
-    intake: Upsert, account: Account, collection: _Collection, ids: Sequence[str]
+    upsert: Upsert, account: Account, collection: _Collection, ids: Sequence[str]
 ) -> None:
     texts = list(collection.documents.values())
     for first in track(range(0, len(texts), _CHUNK), description="Importing"):
         pairs = list(zip(ids, texts, strict=True))[first : first + _CHUNK]
-        await intake.take(account, [read(_post(key, text)).incoming for key, text in pairs])
+        await upsert.take(account, [read(_post(key, text)).incoming for key, text in pairs])
 
 
 def _post(post_id: str, text: str) -> bytes:
     return msgspec.json.encode({"post_id": post_id, "tweet_details": {"text": text}})
 
 
-async def _told(done: int, total: int) -> None:
+async def _print_progress(done: int, total: int) -> None:
     print(f"\rEmbedding {done:,} of {total:,}", end="" if done < total else "\n", flush=True)
 
 
 def _read(folder: Path) -> _Collection:
     documents = {line["_id"]: _text(line) for line in _lines(folder / "corpus.jsonl")}
-    questions = {line["_id"]: _text(line) for line in _lines(folder / "queries.jsonl")}
+    queries = {line["_id"]: _text(line) for line in _lines(folder / "queries.jsonl")}
     grades: defaultdict[str, dict[str, float]] = defaultdict(dict)
     for line in (folder / "qrels.tsv").read_text(encoding="utf-8").splitlines():
         query, document, grade = line.split("\t")
-        # The names of the columns name no question.
-        if query in questions and document in documents and float(grade) > 0:
+        # Also skips the header, because its first column is not the id of a query.
+        if query in queries and document in documents and float(grade) > 0:
             grades[query][document] = float(grade)
-    return _Collection(documents, questions, dict(grades))
+    return _Collection(documents, queries, dict(grades))
 
 
 def _lines(file: Path) -> Iterator[dict[str, Any]]:

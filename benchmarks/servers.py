@@ -1,4 +1,4 @@
-"""Starts the measured servers as processes of their own, and ends exactly those again."""
+"""Starts the measured servers as processes, and stops only those."""
 
 import os
 import resource
@@ -27,12 +27,12 @@ class Server:
     process_id: int
 
     def resident_mb(self) -> float:
-        """Memory in RAM, of the one process that a server is."""
+        """The resident memory of the server, which is a single process."""
         pages = Path(f"/proc/{self.process_id}/statm").read_text(encoding="ascii").split()[1]
         return int(pages) * _PAGE_KB / 1024
 
     def cpu_seconds(self) -> float:
-        """Time on any core so far, the kernel's work for the process included."""
+        """The CPU time used so far on all cores, including time in the kernel."""
         stat = Path(f"/proc/{self.process_id}/stat").read_text(encoding="ascii")
         user, system = stat.rpartition(")")[2].split()[11:13]
         return (int(user) + int(system)) / _TICKS
@@ -43,11 +43,11 @@ def command() -> list[str]:
 
 
 def environment(data_dir: Path, **settings: str | int) -> dict[str, str]:
-    """The service's own settings and nothing of the caller's."""
+    """The environment of a server. It replaces all BOWERBIRD settings of the caller."""
     env = {name: text for name, text in os.environ.items() if not name.startswith("BOWERBIRD_")}
-    # Without a model, unless a measurement names one: nothing is embedded beside the load.
-    given = {"data_dir": data_dir, "admin_port": 0, "model_dir": os.devnull, **settings}
-    return env | {f"BOWERBIRD_{name.upper()}": str(value) for name, value in given.items()}
+    # No model by default, so that embedding does not compete with the load.
+    values = {"data_dir": data_dir, "admin_port": 0, "model_dir": os.devnull, **settings}
+    return env | {f"BOWERBIRD_{name.upper()}": str(value) for name, value in values.items()}
 
 
 @contextmanager
@@ -60,7 +60,7 @@ def bowerbird(data_dir: Path, log: Path, **settings: str | int) -> Iterator[Serv
 
 @contextmanager
 def module(name: str, argument: Path, log: Path) -> Iterator[Server]:
-    """A server of ours that is a module of this package."""
+    """Runs a server that is a module of this package."""
     port = free_port()
     words = [sys.executable, "-m", f"benchmarks.{name}", str(port), str(argument)]
     with _running(words, port, log, dict(os.environ)) as server:
@@ -94,7 +94,7 @@ def _wait_for_answer(process: "subprocess.Popen[bytes]", port: int, log: Path) -
     end = time.monotonic() + START_LIMIT_S
     while time.monotonic() < end:
         if process.poll() is not None:
-            raise RuntimeError(f"The server ended at its start; see {log}.")
+            raise RuntimeError(f"The server exited during startup; see {log}.")
         try:
             with Client(port) as client:
                 client.get("/v1/bookmarks", key=None)
@@ -102,4 +102,4 @@ def _wait_for_answer(process: "subprocess.Popen[bytes]", port: int, log: Path) -
             time.sleep(_POLL_S)
         else:
             return
-    raise RuntimeError(f"The server gave no answer in {START_LIMIT_S:.0f} s; see {log}.")
+    raise RuntimeError(f"The server did not answer within {START_LIMIT_S:.0f} s; see {log}.")

@@ -1,4 +1,4 @@
-"""Serves an application by the service's own stack: granian inside one uvloop process."""
+"""Serves an application with the same stack as the service: granian in one uvloop process."""
 
 import asyncio
 import signal
@@ -28,5 +28,5 @@ async def serve(app: ASGIApp, port: int) -> None:
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopping.set)
     serving = asyncio.create_task(server.serve())
     await stopping.wait()
-    server.stop()  # type: ignore[no-untyped-call]  # granian leaves it untyped
+    server.stop()  # type: ignore[no-untyped-call]  # granian has no types for it
     await serving

@@ -1,7 +1,7 @@
-"""The made-up words that generated posts are written in, the same in every run.
+"""The invented words of the generated posts, the same in every run.
 
-Content words follow a Zipf-Mandelbrot curve, as words of real languages do; twelve function
-words are planted so that each stands in a third of the posts.
+Content words follow a Zipf-Mandelbrot curve, like the words of real languages. In addition, each
+of twelve function words is in a third of the posts.
 """
 
 import itertools
@@ -16,9 +16,9 @@ FUNCTION_WORDS: Final = (
 FUNCTION_WORD_SHARE: Final = 1 / 3
 
 _SIZE: Final = 30_000
-# A larger offset flattens the head of the curve; with 10 the first word stands in a fifth of posts.
+# A larger offset flattens the start of the curve; with 10 the first word is in a fifth of posts.
 _OFFSET: Final = 10
-# From this rank on a word stands in clearly less than one post of a hundred.
+# From this rank on, a word is in clearly less than 1 % of the posts.
 _RARE_FROM, _RARE_TO = 700, 20_000
 _ONSETS: Final = (
     *"bcdfghklmnprstvw", "br", "ch", "cl", "dr", "fl", "gr", "pl", "pr", "sh", "sk", "sp", "st",
@@ -55,13 +55,13 @@ def latin() -> Language:
         word = "".join(_syllable(rng) for _ in range(rng.choice((1, 2, 2, 2, 3))))
         if len(word) > 2 and word not in FUNCTION_WORDS:
             words[word] = None
-    # Frequent words are short ones, by and large.
+    # Frequent words tend to be short.
     by_rank = sorted(words, key=lambda word: len(word) + 6 * rng.random())
     return Language(by_rank, _weights(_SIZE), " ")
 
 
 def others() -> list[Language]:
-    """One language a script, each with its own words."""
+    """One language per script, each with its own words."""
     languages = []
     for name, (alphabet, shortest, longest, separator) in _SCRIPTS.items():
         rng = random.Random(name)
@@ -74,7 +74,7 @@ def others() -> list[Language]:
 
 
 def rare_words(rng: random.Random, count: int) -> list[str]:
-    """Distinct words that stand in less than 1 % of the posts, of any rarity alike."""
+    """Distinct words in less than 1 % of the posts, evenly spread over all degrees of rarity."""
     words = latin().words
     chosen: dict[str, None] = {}
     while len(chosen) < count:

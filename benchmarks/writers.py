@@ -1,8 +1,8 @@
-"""Sends keyed label adds from many connections for a while, in a process of its own.
+"""Adds labels with idempotency keys over many connections for some seconds, as its own process.
 
     python -m benchmarks.writers PORT KEY POSTS SECONDS RATE
 
-Prints the number of successes and the seconds it took; a RATE of 0 is as fast as it goes.
+Prints the number of successful writes and the elapsed seconds. A RATE of 0 means no rate limit.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ _PATH: Final = "/v1/labels/add"
 
 
 class Writes:
-    """The requests still to be sent; no two put the same label on the same post."""
+    """Generates the requests. No two of them add the same label to the same post."""
 
     def __init__(self, port: int, key: str, posts: list[str]) -> None:
         self._port, self._key, self._posts = port, key, posts
@@ -32,29 +32,29 @@ class Writes:
 
     def next(self) -> bytes:
         number = next(self._numbers)
-        round_, place = divmod(number, len(self._posts))
+        round_, index = divmod(number, len(self._posts))
         body = msgspec.json.encode(
-            {"tweet_ids": [self._posts[place]], "label_name": f"{self._run} {round_}"}
+            {"tweet_ids": [self._posts[index]], "label_name": f"{self._run} {round_}"}
         )
         return post_text(self._port, _PATH, self._key, body, f"{self._run}-{number}")
 
 
 async def send(writes: Writes, port: int, seconds: float, rate: float) -> tuple[int, float]:
     started = time.perf_counter()
-    callers = [
-        _call(writes, port, started + seconds, CONNECTIONS / rate if rate else 0)
+    connections = [
+        _write_until(writes, port, started + seconds, CONNECTIONS / rate if rate else 0)
         for _ in range(CONNECTIONS)
     ]
-    counts = await asyncio.gather(*callers)
+    counts = await asyncio.gather(*connections)
     return sum(counts), time.perf_counter() - started
 
 
-async def _call(writes: Writes, port: int, end: float, pause_s: float) -> int:
+async def _write_until(writes: Writes, port: int, end: float, pause_s: float) -> int:
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 20)
     done = 0
-    for due in _beats(pause_s):
-        if (early := due - time.perf_counter()) > 0:
-            await asyncio.sleep(early)
+    for due in _due_times(pause_s):
+        if (wait_s := due - time.perf_counter()) > 0:
+            await asyncio.sleep(wait_s)
         if time.perf_counter() >= end:
             break
         writer.write(writes.next())
@@ -68,8 +68,8 @@ async def _call(writes: Writes, port: int, end: float, pause_s: float) -> int:
     return done
 
 
-def _beats(pause_s: float) -> Iterator[float]:
-    """When each request is due."""
+def _due_times(pause_s: float) -> Iterator[float]:
+    """The time at which each request is due."""
     started = time.perf_counter()
     return (started + number * pause_s for number in count())
 
@@ -77,8 +77,8 @@ def _beats(pause_s: float) -> Iterator[float]:
 def main() -> None:
     port, key, posts, seconds, rate = sys.argv[1:]
     writes = Writes(int(port), key, posts.split(","))
-    done, took = uvloop.run(send(writes, int(port), float(seconds), float(rate)))
-    print(f"{done} {took}")
+    done, seconds_taken = uvloop.run(send(writes, int(port), float(seconds), float(rate)))
+    print(f"{done} {seconds_taken}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Label writes with keys: batches, many small ones, and what lists lose while they run."""
+"""Measures label writes with idempotency keys: batches, single writes, and lists beside them."""
 
 import asyncio
 import random
@@ -15,8 +15,8 @@ from rich.progress import track
 
 from benchmarks import library, load, posts, servers
 from benchmarks.client import Client
-from benchmarks.figures import Row, Times, least_row, most_row, ratio_row
-from benchmarks.load import Ask
+from benchmarks.figures import Row, Times, at_least_row, below_row, ratio_row
+from benchmarks.load import Request
 from benchmarks.options import Options
 from benchmarks.servers import Server
 from bowerbird.clock import system_clock
@@ -25,9 +25,9 @@ from bowerbird.settings import Settings
 from bowerbird.sources.own_json import read
 from bowerbird.storage.opening import open_database
 
-_BATCH_BAR_MS, _ADDS_BAR, _READS_BAR = 20, 1_500, 0.7
+_BATCH_TARGET_MS, _ADDS_TARGET, _READS_TARGET = 20, 1_500, 0.7
 _POSTS: Final = 20_000
-_STRETCH: Final = 1_000
+_NEIGHBOURS: Final = 1_000
 _LABELLED: Final = 2_000
 _CHUNK: Final = 1_000
 _BATCHES: Final = 60
@@ -35,7 +35,7 @@ _OPERATIONS, _POSTS_EACH = 50, 20
 
 
 class _Filled(NamedTuple):
-    """A library with an account that is written to and one that is read."""
+    """A library with one account for writes and one for reads."""
 
     folder: Path
     writer_key: str
@@ -49,37 +49,37 @@ def measure(options: Options) -> Iterator[Row]:
         filled.folder, options.log, log_level=options.log_level, answer_cache_mb=0
     ) as server:
         title = "batch of 50 operations on 20 posts each"
-        near, far = _batches(server, filled, _STRETCH), _batches(server, filled, _POSTS)
-        yield _batch_row(f"{title}, of 1,000 neighbours", near, _BATCH_BAR_MS)
-        yield _batch_row(f"{title}, of all {_POSTS:,}", far, None)
+        near, far = _batches(server, filled, _NEIGHBOURS), _batches(server, filled, _POSTS)
+        yield _batch_row(f"{title}, out of 1,000 neighbours", near, _BATCH_TARGET_MS)
+        yield _batch_row(f"{title}, out of all {_POSTS:,}", far, None)
         yield _adds(server, filled, options)
         yield from _reads(server, filled, options)
     shutil.rmtree(filled.folder)
 
 
-def _batches(server: Server, filled: _Filled, stretch: int) -> Times:
-    """Each takes its posts from some that were saved one after the other."""
+def _batches(server: Server, filled: _Filled, neighbours: int) -> Times:
+    """Each batch draws its posts from this many posts that were saved one after the other."""
     rng, times = random.Random("batches"), Times()
     with Client(server.port) as client:
         for number in track(range(_BATCHES), description="Sending batches"):
-            first = rng.randrange(_POSTS - stretch + 1)
-            ids = filled.post_ids[first : first + stretch]
+            first = rng.randrange(_POSTS - neighbours + 1)
+            ids = filled.post_ids[first : first + neighbours]
             body = msgspec.json.encode({"operations": _operations(rng, ids)})
-            key = f"batch-{stretch}-{number}"
+            key = f"batch-{neighbours}-{number}"
             answer = client.post("/v1/labels/batch", filled.writer_key, body, key)
             if answer.status != 200:
-                raise RuntimeError(f"A batch answered {answer.status}: {answer.body[:300]!r}")
+                raise RuntimeError(f"A batch returned {answer.status}: {answer.body[:300]!r}")
             times.add(answer.seconds)
     return times
 
 
-def _batch_row(work: str, times: Times, bar_ms: float | None) -> Row:
+def _batch_row(work: str, times: Times, target_ms: float | None) -> Row:
     detail = f"{len(times.seconds)} requests, median; p99 {times.percentile(99):.2f} ms"
-    return most_row(work, [times.percentile(50)], "ms", bar_ms, detail)
+    return below_row(work, [times.percentile(50)], "ms", target_ms, detail)
 
 
 def _operations(rng: random.Random, post_ids: list[str]) -> list[dict[str, object]]:
-    """The first ones add, so that each label that one removes is there."""
+    """The first operations add, so that every label exists before it is removed."""
     names = [f"batch label {number}" for number in range(25)]
     return [
         {
@@ -96,40 +96,38 @@ def _adds(server: Server, filled: _Filled, options: Options) -> Row:
     sent = 0
     for _ in track(range(options.rounds), description="Adding labels"):
         with _writing(server, filled, options.seconds, 0) as process:
-            done, seconds = _told(process)
+            done, seconds = _read_output(process)
         rates.append(done / seconds)
         sent += done
     cpu_us = (server.cpu_seconds() - before) / sent * 1e6
-    detail = f"{sent:,} writes, {cpu_us:.0f} µs of CPU each"
-    return least_row("keyed label adds, 16 connections", rates, "writes/s", _ADDS_BAR, detail)
+    detail = f"{sent:,} writes, {cpu_us:.0f} µs of CPU per write"
+    return at_least_row("keyed label adds, 16 connections", rates, "writes/s", _ADDS_TARGET, detail)
 
 
 def _reads(server: Server, filled: _Filled, options: Options) -> Iterator[Row]:
-    asks = _pages(server, filled.reader_key)
+    requests = _pages(server, filled.reader_key)
     alone: list[float] = []
-    paced: list[float] = []
-    flooded: list[float] = []
+    limited: list[float] = []
+    unlimited: list[float] = []
     writes: list[float] = []
     for seed in track(range(options.rounds), description="Reading while writing"):
-        alone.append(_read(server, asks, options, seed))
-        for rate, rates in ((_ADDS_BAR, paced), (0, flooded)):
-            # Longer than the reads, so that all of them meet writes.
+        alone.append(_read(server, requests, options, seed))
+        for rate, rates in ((_ADDS_TARGET, limited), (0, unlimited)):
+            # Writes longer than the reads, so that no read runs alone.
             with _writing(server, filled, options.seconds + 1, rate) as process:
-                rates.append(_read(server, asks, options, seed))
-                done, seconds = _told(process)
+                rates.append(_read(server, requests, options, seed))
+                done, seconds = _read_output(process)
             writes.append(done / seconds)
     title = "list of 100, cache off, while labels are written"
-    yield ratio_row(f"{title} at {_ADDS_BAR:,}/s / alone", paced, alone, _READS_BAR)
-    slow = [flood / quiet for flood, quiet in zip(flooded, alone, strict=True)]
-    figures = [f"{ratio:.2g}" for ratio in sorted(slow)]
-    detail = f"{min(writes[::2]):,.0f} writes/s when paced, {min(writes[1::2]):,.0f} at full speed"
-    yield Row(
-        f"{title} at full speed / alone", f"{figures[len(figures) // 2]} times", detail=detail
-    )
+    yield ratio_row(f"{title} at {_ADDS_TARGET:,}/s / alone", limited, alone, _READS_TARGET)
+    ratios = sorted(busy / quiet for busy, quiet in zip(unlimited, alone, strict=True))
+    measured = f"{ratios[len(ratios) // 2]:.2g} times"
+    slowest = f"{min(writes[::2]):,.0f} writes/s with the limit, {min(writes[1::2]):,.0f} without"
+    yield Row(f"{title} without a limit / alone", measured, detail=slowest)
 
 
-def _read(server: Server, asks: list[Ask], options: Options, seed: int) -> float:
-    return load.run(server.port, asks, options.seconds, seed, options.work_folder).per_second
+def _read(server: Server, requests: list[Request], options: Options, seed: int) -> float:
+    return load.run(server.port, requests, options.seconds, seed, options.work_folder).per_second
 
 
 @contextmanager
@@ -145,34 +143,34 @@ def _writing(
             process.kill()
 
 
-def _told(process: "subprocess.Popen[str]") -> tuple[int, float]:
+def _read_output(process: "subprocess.Popen[str]") -> tuple[int, float]:
     out, _ = process.communicate()
     if process.returncode:
-        raise RuntimeError("The writers failed; see above.")
+        raise RuntimeError("The writers failed; see the output above.")
     done, seconds = out.split()
     return int(done), float(seconds)
 
 
-def _pages(server: Server, key: str) -> list[Ask]:
-    """Every full page of an account's list."""
-    asks: list[Ask] = []
+def _pages(server: Server, key: str) -> list[Request]:
+    """Requests for every full page of an account."""
+    requests: list[Request] = []
     path = "/v1/bookmarks?limit=100"
     with Client(server.port) as client:
         while True:
-            cursor = client.listed(path, key).json["meta"]["next_cursor"]
+            cursor = client.get_ok(path, key).json["meta"]["next_cursor"]
             if cursor is None:
-                return asks
-            asks.append(Ask(path, key))
+                return requests
+            requests.append(Request(path, key))
             path = f"/v1/bookmarks?limit=100&cursor={cursor}"
 
 
 def _fill(folder: Path) -> _Filled:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    return asyncio.run(_filled(folder))
+    return asyncio.run(_fill_async(folder))
 
 
-async def _filled(folder: Path) -> _Filled:
+async def _fill_async(folder: Path) -> _Filled:
     database = await open_database(Settings(data_dir=folder))
     try:
         keys, ids = [], []
@@ -180,9 +178,9 @@ async def _filled(folder: Path) -> _Filled:
             account, key = await library.new_account(database, number)
             keys.append(key)
             for first in range(0, _POSTS, _CHUNK):
-                arrivals = [read(post).incoming for post in posts.batch(number, first, _CHUNK)]
-                await Upsert(database, system_clock).take(account, arrivals)
-                ids += [arrival.post_id for arrival in arrivals] if number == 0 else []
+                incoming = [read(post).incoming for post in posts.batch(number, first, _CHUNK)]
+                await Upsert(database, system_clock).take(account, incoming)
+                ids += [post.post_id for post in incoming] if number == 0 else []
     finally:
         await database.close()
     return _Filled(folder, keys[0], keys[1], ids)

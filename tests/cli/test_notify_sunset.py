@@ -11,7 +11,7 @@ import click
 import pytest
 
 from bowerbird.cli.sunset import ending_of, require_enough_notice
-from bowerbird.model.sunsets import Ending
+from bowerbird.model.sunsets import VersionSunset
 from bowerbird.wire.deprecation import Deprecation
 from tests.cli.libraries import Library, Ran
 from tests.support import smtp
@@ -271,7 +271,7 @@ def test_day_and_note_come_from_the_deprecation_table() -> None:
 
     found = ending_of("v1", None, None, [row], "https://example.com")
 
-    assert found == Ending("v1", date(2027, 12, 31), NOTE)
+    assert found == VersionSunset("v1", date(2027, 12, 31), NOTE)
     with pytest.raises(
         click.ClickException, match="2028-01-01 contradicts the API, which announces 2027-12-31"
     ):
@@ -285,7 +285,7 @@ def test_day_and_note_come_from_the_deprecation_table() -> None:
 
 
 def test_without_a_deprecation_the_first_run_needs_180_days_notice() -> None:
-    ending = Ending("v1", date(2027, 12, 31), NOTE)
+    ending = VersionSunset("v1", date(2027, 12, 31), NOTE)
 
     require_enough_notice(ending, date(2027, 7, 4), [])
     with pytest.raises(

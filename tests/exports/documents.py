@@ -1,11 +1,11 @@
-"""Reads what a PDF holds."""
+"""Reads the text, the links and the metadata of a PDF."""
 
 import ctypes
 import unicodedata
 from pathlib import Path
 
-import pypdfium2  # type: ignore[import-untyped]  # it brings no types
-import pypdfium2.raw as pdfium  # type: ignore[import-untyped]  # it brings no types
+import pypdfium2  # type: ignore[import-untyped]  # it ships without types
+import pypdfium2.raw as pdfium  # type: ignore[import-untyped]  # it ships without types
 
 
 class Document:
@@ -19,13 +19,13 @@ class Document:
 
     @property
     def flat(self) -> str:
-        """The text without line ends, marks of direction, and places where a line may end."""
-        kept = (letter for letter in self.text if unicodedata.category(letter) != "Cf")
-        return " ".join("".join(kept).split())
+        """The text without line ends, direction marks and zero-width spaces."""
+        visible = (letter for letter in self.text if unicodedata.category(letter) != "Cf")
+        return " ".join("".join(visible).split())
 
-    def holds(self, words: str) -> bool:
-        """Whether a reader's search would find the words."""
-        return any(_found(page, words) for page in self._pdf)
+    def contains(self, words: str) -> bool:
+        """Whether the search of a PDF viewer finds the words."""
+        return any(_page_contains(page, words) for page in self._pdf)
 
     def links(self) -> list[str]:
         return [link for page in self._pdf for link in _links(self._pdf, page)]
@@ -35,16 +35,16 @@ def _text(page: pypdfium2.PdfPage) -> str:
     return str(page.get_textpage().get_text_bounded())
 
 
-def _found(page: pypdfium2.PdfPage, words: str) -> bool:
+def _page_contains(page: pypdfium2.PdfPage, words: str) -> bool:
     return page.get_textpage().search(words).get_next() is not None
 
 
 def _links(pdf: pypdfium2.PdfDocument, page: pypdfium2.PdfPage) -> list[str]:
-    found, place, link = [], ctypes.c_int(0), pdfium.FPDF_LINK()
-    while pdfium.FPDFLink_Enumerate(page, place, link):
+    links, position, link = [], ctypes.c_int(0), pdfium.FPDF_LINK()
+    while pdfium.FPDFLink_Enumerate(page, position, link):
         action = pdfium.FPDFLink_GetAction(link)
         if action and pdfium.FPDFAction_GetType(action) == pdfium.PDFACTION_URI:
             address = ctypes.create_string_buffer(5_000)
             pdfium.FPDFAction_GetURIPath(pdf, action, address, len(address))
-            found.append(address.value.decode())
-    return found
+            links.append(address.value.decode())
+    return links

@@ -1,4 +1,4 @@
-"""CSV opens right in spreadsheets: nothing is computed, nothing rounded, nothing lost."""
+"""A spreadsheet opens the CSV file without computing, rounding or losing anything."""
 
 import csv
 import io
@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bowerbird.exports.csv_file import COLUMNS, line, marked
+from bowerbird.exports.csv_file import COLUMNS, escape_cell, format_row
 from tests.exports.files import bookmark, export
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
-SIGNS = "=+-@＝＋－＠﹢−\t\r\n' \u3000\u200b\ufeff0123456789"  # noqa: RUF001 - signs that begin formulas
+RISKY_CHARACTERS = "=+-@＝＋－＠﹢−\t\r\n' \u3000\u200b\ufeff0123456789"  # noqa: RUF001 - signs that begin formulas
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -22,30 +22,29 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 
 def unmarked(cell: str) -> str:
-    """What docs/export-formats.md says a reader has to do."""
+    """Restores the value, as docs/export-formats.md tells readers to do."""
     return cell.removeprefix("'")
 
 
 def only_row(folder: Path, **fields: Any) -> dict[str, str]:
-    found = rows(export("csv", folder, [bookmark(**fields)]).path)
-    assert len(found) == 1
-    return found[0]
+    (row,) = rows(export("csv", folder, [bookmark(**fields)]).path)
+    return row
 
 
-@given(st.lists(TEXTS | st.text(SIGNS), min_size=1))
-def test_every_cell_comes_back_as_it_was(cells: list[str]) -> None:
-    read = list(csv.reader(io.StringIO(line(cells), newline="")))
+@given(st.lists(TEXTS | st.text(RISKY_CHARACTERS), min_size=1))
+def test_every_cell_can_be_restored_exactly(cells: list[str]) -> None:
+    read = list(csv.reader(io.StringIO(format_row(cells), newline="")))
 
     assert [[unmarked(cell) for cell in row] for row in read] == [cells]
 
 
 @given(st.text(" \t\u3000\u200b\ufeff\xa0\x1f"), st.sampled_from("=+-@＝＋－＠"), TEXTS)  # noqa: RUF001 - signs that begin formulas
 def test_no_cell_begins_a_formula(blanks: str, sign: str, rest: str) -> None:
-    assert marked(blanks + sign + rest)[0] == "'"
+    assert escape_cell(blanks + sign + rest)[0] == "'"
 
 
 @pytest.mark.parametrize(
-    "attack",
+    "formula",
     [
         "=cmd|'/c calc'!A1",
         '=HYPERLINK("https://evil.example","x")',
@@ -61,18 +60,18 @@ def test_no_cell_begins_a_formula(blanks: str, sign: str, rest: str) -> None:
         "''=1",
     ],
 )
-def test_attacks_arrive_as_text(tmp_path: Path, attack: str) -> None:
-    row = only_row(tmp_path, text=attack, name=attack, tags=[attack])
+def test_a_formula_in_a_post_is_marked_as_text(tmp_path: Path, formula: str) -> None:
+    row = only_row(tmp_path, text=formula, name=formula, tags=[formula])
 
     for column in ("text", "author_name", "tags"):
-        assert row[column] == "'" + attack
+        assert row[column] == "'" + formula
 
 
 @pytest.mark.parametrize(
     "harmless", ["tis", "2026-01-01", "a=b", "123456789012345", "日本", "😀", ""]
 )
-def test_harmless_cells_are_left_alone(harmless: str) -> None:
-    assert marked(harmless) == harmless
+def test_harmless_cells_stay_unchanged(harmless: str) -> None:
+    assert escape_cell(harmless) == harmless
 
 
 @pytest.mark.parametrize(
@@ -82,7 +81,9 @@ def test_harmless_cells_are_left_alone(harmless: str) -> None:
         *("2026-01-01", "(5)", "May 1", "SEPT2", "1 jan 2020", "9 PM", ".5", "true", " 7"),
     ],
 )
-def test_texts_that_look_like_values_stay_texts(tmp_path: Path, value: str) -> None:
+def test_a_text_that_looks_like_a_number_or_date_is_marked_as_text(
+    tmp_path: Path, value: str
+) -> None:
     row = only_row(tmp_path, text=value, name=value, tags=[value], article={"title": value})
 
     for column in ("text", "author_name", "tags", "article_title"):
@@ -92,11 +93,11 @@ def test_texts_that_look_like_values_stay_texts(tmp_path: Path, value: str) -> N
 @pytest.mark.parametrize(
     "text", ["7 birds", "may", "at 12:30", "1 of 2", "v1.2.3", "e", "x" * 41, "marmarmar" * 4 + "!"]
 )
-def test_other_texts_are_left_alone(tmp_path: Path, text: str) -> None:
+def test_other_texts_stay_unchanged(tmp_path: Path, text: str) -> None:
     assert only_row(tmp_path, text=text)["text"] == text
 
 
-def test_counts_stay_numbers_and_leading_zeros_stay_everywhere(tmp_path: Path) -> None:
+def test_counts_stay_numbers_and_leading_zeros_are_kept_in_every_column(tmp_path: Path) -> None:
     row = only_row(
         tmp_path, metrics={"favorite_count": 5}, meta={"tweet_conversation_id": "00123456789012"}
     )
@@ -107,13 +108,13 @@ def test_counts_stay_numbers_and_leading_zeros_stay_everywhere(tmp_path: Path) -
 
 
 @given(st.lists(TEXTS | st.text("0123456789.,:/%$€ eE+-apmM'tzTZ=\""), min_size=1))
-def test_every_text_comes_back_as_it_was(cells: list[str]) -> None:
-    read = list(csv.reader(io.StringIO(line(cells, [True] * len(cells)), newline="")))
+def test_every_text_cell_can_be_restored_exactly(cells: list[str]) -> None:
+    read = list(csv.reader(io.StringIO(format_row(cells, [True] * len(cells)), newline="")))
 
     assert [[unmarked(cell) for cell in row] for row in read] == [cells]
 
 
-def test_long_numbers_keep_their_digits(tmp_path: Path) -> None:
+def test_long_numbers_keep_all_their_digits(tmp_path: Path) -> None:
     row = only_row(
         tmp_path, post_id="1947000000000000001", sort_index=2**62, text="1234567890123456"
     )
@@ -123,7 +124,7 @@ def test_long_numbers_keep_their_digits(tmp_path: Path) -> None:
     assert row["text"] == "'1234567890123456"
 
 
-def test_a_row_holds_all_of_a_post(tmp_path: Path) -> None:
+def test_a_row_contains_all_fields_of_a_post(tmp_path: Path) -> None:
     row = only_row(
         tmp_path,
         text='He said "no",\nand left.',
@@ -170,24 +171,24 @@ def test_a_row_holds_all_of_a_post(tmp_path: Path) -> None:
     assert {name: row[name] for name in expected} == expected
 
 
-def test_open_objects_may_lack_everything(tmp_path: Path) -> None:
+def test_articles_quotes_and_attachments_may_have_no_fields(tmp_path: Path) -> None:
     row = only_row(tmp_path, article={}, quoted={"text": None}, attachments=[{}])
 
     assert row["article_title"] == row["quoted_text"] == row["media_links"] == ""
 
 
-def test_a_null_character_parts_no_cell() -> None:
-    assert line(["a\0b", "c"]) == '"ab","c"\r\n'
+def test_a_null_character_does_not_split_a_cell() -> None:
+    assert format_row(["a\0b", "c"]) == '"ab","c"\r\n'
 
 
-def test_the_file_has_a_mark_of_utf_8_a_header_and_windows_line_ends(tmp_path: Path) -> None:
-    made = export("csv", tmp_path, [bookmark(text="a\nb"), bookmark()])
-    content = made.path.read_bytes()
+def test_the_file_has_a_byte_order_mark_a_header_and_crlf_line_ends(tmp_path: Path) -> None:
+    written = export("csv", tmp_path, [bookmark(text="a\nb"), bookmark()])
+    content = written.path.read_bytes()
 
     assert content.startswith(b'\xef\xbb\xbf"post_id","link",')
     assert content.count(b"\r\n") == 3
     assert content.endswith(b"\r\n")
-    assert (made.media_type, made.suffix) == ("text/csv; charset=utf-8", ".csv")
+    assert (written.media_type, written.suffix) == ("text/csv; charset=utf-8", ".csv")
 
 
 def test_rows_keep_the_order_of_the_posts(tmp_path: Path) -> None:
@@ -198,17 +199,17 @@ def test_rows_keep_the_order_of_the_posts(tmp_path: Path) -> None:
     ]
 
 
-def test_nothing_is_a_header_alone(tmp_path: Path) -> None:
+def test_an_export_without_posts_has_only_the_header(tmp_path: Path) -> None:
     content = export("csv", tmp_path, []).path.read_bytes().decode("utf-8-sig")
 
-    assert content == line(COLUMNS)
+    assert content == format_row(COLUMNS)
 
 
-def test_relative_paths_are_as_good_as_whole_ones(
+def test_relative_paths_work_like_absolute_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
 
-    made = export("csv", Path(), [bookmark()])
+    written = export("csv", Path(), [bookmark()])
 
-    assert made.path.read_bytes()
+    assert written.path.read_bytes()

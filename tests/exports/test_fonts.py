@@ -1,11 +1,17 @@
-"""The scripts that a machine cannot set are named, with the package that brings their font."""
+"""Exports and the doctor name the scripts without a font, and the package to install."""
 
 from pathlib import Path
 
 import pytest
 import typst
 
-from bowerbird.exports.fonts import Missing, chain, missing_fonts, notes, script_of
+from bowerbird.exports.fonts import (
+    MissingFont,
+    font_families,
+    missing_font_notes,
+    missing_fonts,
+    script_of,
+)
 from tests.exports.documents import Document
 from tests.exports.files import bookmark, export
 
@@ -25,9 +31,9 @@ def only_latin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FONTCONFIG_FILE", str(settings))
 
 
-def lack(script: str, package: str) -> str:
-    sentence = f"{script} text has no font on this server and is shown as empty boxes"
-    return f"{sentence}; install {package}: sh requirements/system.sh fonts"
+def note(script: str, package: str) -> str:
+    lack = f"This server has no font for {script} text, so the export shows empty boxes."
+    return f"{lack} Install {package}: sh requirements/system.sh fonts"
 
 
 def test_this_machine_has_a_font_for_every_script() -> None:
@@ -37,53 +43,53 @@ def test_this_machine_has_a_font_for_every_script() -> None:
 @pytest.mark.usefixtures("only_latin")
 def test_missing_fonts_are_named_with_their_package() -> None:
     assert missing_fonts() == [
-        Missing("Arabic", "fonts-noto-core"),
-        Missing("Hebrew", "fonts-noto-core"),
-        Missing("Devanagari", "fonts-noto-core"),
-        Missing("Thai", "fonts-noto-core"),
-        Missing("CJK", "fonts-noto-cjk"),
-        Missing("emoji", "fonts-noto-color-emoji"),
+        MissingFont("Arabic", "fonts-noto-core"),
+        MissingFont("Hebrew", "fonts-noto-core"),
+        MissingFont("Devanagari", "fonts-noto-core"),
+        MissingFont("Thai", "fonts-noto-core"),
+        MissingFont("CJK", "fonts-noto-cjk"),
+        MissingFont("emoji", "fonts-noto-color-emoji"),
     ]
 
 
 @pytest.mark.usefixtures("only_latin")
-def test_an_export_names_the_scripts_it_lacks(tmp_path: Path) -> None:
+def test_an_export_notes_the_scripts_without_a_font(tmp_path: Path) -> None:
     posts = [bookmark(text="Hello, Привет"), bookmark(text="สวัสดี 😀"), bookmark(text="読む")]
 
-    made = export("pdf", tmp_path, posts)
+    written = export("pdf", tmp_path, posts)
 
-    assert made.notes == [
-        lack("CJK", "fonts-noto-cjk"),
-        lack("Hiragana", "fonts-noto-cjk"),
-        lack("Thai", "fonts-noto-core"),
-        lack("Emoji", "fonts-noto-color-emoji"),
+    assert written.notes == [
+        note("CJK", "fonts-noto-cjk"),
+        note("Hiragana", "fonts-noto-cjk"),
+        note("Thai", "fonts-noto-core"),
+        note("emoji", "fonts-noto-color-emoji"),
     ]
 
 
-def test_a_machine_without_fonts_still_sets_latin(
+def test_a_machine_without_fonts_still_prints_latin_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = tmp_path / "fonts.conf"
     settings.write_text(f"<fontconfig><dir>{tmp_path}</dir></fontconfig>")
     monkeypatch.setenv("FONTCONFIG_FILE", str(settings))
 
-    made = export("pdf", tmp_path, [bookmark(text="still here")])
+    written = export("pdf", tmp_path, [bookmark(text="still here")])
 
-    assert "still here" in Document(made.path).flat
+    assert "still here" in Document(written.path).flat
 
 
-def test_rare_signs_of_a_script_are_not_its_whole() -> None:
+def test_a_few_rare_characters_do_not_count_as_a_missing_script() -> None:
     installed = typst.Fonts().fonts()
 
-    # Rare ideographs are in no font of the system.
-    (found,) = notes("漢字 \U00030123", installed)
+    # No installed font has the rarest ideographs.
+    (found,) = missing_font_notes("漢字 \U00030123", installed)
 
-    assert found.startswith("Some CJK characters have no font on this server and are shown as")
+    assert found.startswith("This server has no font for some CJK characters, so")
 
 
-def test_text_that_can_be_set_needs_no_note() -> None:
+def test_text_with_installed_fonts_gets_no_note() -> None:
     assert (
-        notes(
+        missing_font_notes(
             "abc Ω Ж 漢字 かな 한글 عربي עברית हिन्दी ไทย 😀 👩‍💻 ❤️ ★ ∑ \ue000",
             typst.Fonts().fonts(),
         )
@@ -91,9 +97,9 @@ def test_text_that_can_be_set_needs_no_note() -> None:
     )
 
 
-def test_the_families_are_those_that_are_installed() -> None:
-    assert chain([]) == ["Libertinus Serif"]
-    assert chain(typst.Fonts().fonts())[0] == "Noto Sans"
+def test_only_installed_font_families_are_used() -> None:
+    assert font_families([]) == ["Libertinus Serif"]
+    assert font_families(typst.Fonts().fonts())[0] == "Noto Sans"
 
 
 @pytest.mark.parametrize(
@@ -107,5 +113,5 @@ def test_the_families_are_those_that_are_installed() -> None:
         ("க", "Tamil"),
     ],
 )
-def test_a_letter_tells_its_script(letter: str, script: str) -> None:
+def test_the_script_of_a_letter_is_named(letter: str, script: str) -> None:
     assert script_of(letter) == script

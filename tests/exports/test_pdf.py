@@ -1,4 +1,4 @@
-"""A PDF export is a document: searchable in every script, in order, with contents and links."""
+"""A PDF export is a sorted document with contents and links, searchable in every script."""
 
 from pathlib import Path
 from typing import Any
@@ -30,19 +30,19 @@ def document(folder: Path, *posts: dict[str, Any]) -> Document:
 @pytest.fixture(scope="module")
 def scripts(tmp_path_factory: pytest.TempPathFactory) -> Document:
     posts = [bookmark(text=text) for text in SCRIPTS.values()]
-    made = export("pdf", tmp_path_factory.mktemp("scripts"), posts)
-    assert made.notes == []
-    return Document(made.path)
+    written = export("pdf", tmp_path_factory.mktemp("scripts"), posts)
+    assert written.notes == []
+    return Document(written.path)
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
-def test_text_is_searchable_in(scripts: Document, script: str) -> None:
+def test_text_is_searchable_in_every_script(scripts: Document, script: str) -> None:
     text = SCRIPTS[script]
 
-    assert all(scripts.holds(word) for word in text.split()) or text in scripts.text
+    assert all(scripts.contains(word) for word in text.split()) or text in scripts.text
 
 
-def test_it_is_tagged_titled_and_has_its_months_as_bookmarks(tmp_path: Path) -> None:
+def test_the_file_has_tags_a_title_and_one_bookmark_per_month(tmp_path: Path) -> None:
     found = document(
         tmp_path,
         bookmark(bookmarked_at="2026-03-01T00:00:00+00:00"),
@@ -56,7 +56,7 @@ def test_it_is_tagged_titled_and_has_its_months_as_bookmarks(tmp_path: Path) -> 
     assert found.bookmarks == ["Contents", "March 2026", "December 2025"]
 
 
-def test_the_cover_counts(tmp_path: Path) -> None:
+def test_the_cover_shows_counts_and_dates(tmp_path: Path) -> None:
     found = document(
         tmp_path,
         bookmark(author_id="1", tags=["a", "b"], bookmarked_at="2026-03-05T00:00:00+00:00"),
@@ -70,10 +70,10 @@ def test_the_cover_counts(tmp_path: Path) -> None:
     assert "Everything I have saved." in cover
     assert "3 2 2 2 posts authors unread labels" in cover
     assert "Bookmarked 2 January 2026 – 31 October 2026" in cover  # noqa: RUF001 - a span
-    assert "Made on 15 November 2026, 00:00 UTC" in cover
+    assert "Created on 15 November 2026, 00:00 UTC" in cover
 
 
-def test_contents_name_months_counts_and_pages(tmp_path: Path) -> None:
+def test_the_contents_list_months_with_their_counts_and_pages(tmp_path: Path) -> None:
     found = document(
         tmp_path,
         bookmark(bookmarked_at="2026-03-01T00:00:00+00:00"),
@@ -85,7 +85,7 @@ def test_contents_name_months_counts_and_pages(tmp_path: Path) -> None:
     assert "2026 March 2 posts 3 2025 December 1 post 3" in contents
 
 
-def test_posts_stand_by_month_of_bookmarking_newest_first(tmp_path: Path) -> None:
+def test_posts_are_sorted_by_month_of_bookmarking_newest_first(tmp_path: Path) -> None:
     found = document(
         tmp_path,
         bookmark(text="middle", bookmarked_at="2026-03-01T00:00:00+00:00"),
@@ -94,8 +94,8 @@ def test_posts_stand_by_month_of_bookmarking_newest_first(tmp_path: Path) -> Non
     ).flat
 
     order = ["March 2026", "newest", "middle", "March 2025", "oldest"]
-    places = [found.rindex(words) for words in order[1:]]
-    assert places == sorted(places)
+    positions = [found.rindex(words) for words in order[1:]]
+    assert positions == sorted(positions)
 
 
 def test_a_thread_stays_together_oldest_first(tmp_path: Path) -> None:
@@ -112,11 +112,11 @@ def test_a_thread_stays_together_oldest_first(tmp_path: Path) -> None:
     found = document(tmp_path, part(3, 9), other, part(1, 1), part(2, 2), reply).flat
 
     order = ["reply", "Thread of 3 posts", "part-1", "part-2", "part-3", "stranger"]
-    places = [found.rindex(words) for words in order]
-    assert places == sorted(places)
+    positions = [found.rindex(words) for words in order]
+    assert positions == sorted(positions)
 
 
-def test_a_post_shows_all_of_itself(tmp_path: Path) -> None:
+def test_a_post_is_printed_with_all_its_parts(tmp_path: Path) -> None:
     found = document(
         tmp_path,
         bookmark(
@@ -160,7 +160,7 @@ def test_a_post_shows_all_of_itself(tmp_path: Path) -> None:
         assert f"https://{address}" in found.links()
 
 
-def test_a_quoted_post_that_is_gone_is_told(tmp_path: Path) -> None:
+def test_an_unavailable_quoted_post_is_marked_as_such(tmp_path: Path) -> None:
     found = document(
         tmp_path,
         bookmark(quoted={"post_id": "1", "link": "https://x.com/a/status/1", "unavailable": True}),
@@ -170,7 +170,7 @@ def test_a_quoted_post_that_is_gone_is_told(tmp_path: Path) -> None:
     assert "https://x.com/a/status/1" in found.links()
 
 
-def test_posts_of_which_little_is_known_are_shown(tmp_path: Path) -> None:
+def test_a_post_with_almost_no_fields_is_printed(tmp_path: Path) -> None:
     bare = bookmark(
         text="", name="", author="", posted_at="", article={}, quoted={}, attachments=[{}]
     )
@@ -181,17 +181,17 @@ def test_posts_of_which_little_is_known_are_shown(tmp_path: Path) -> None:
     assert "Unknown author" in found
 
 
-def test_nothing_is_a_document_that_says_so(tmp_path: Path) -> None:
-    made = export("pdf", tmp_path, [])
+def test_an_export_without_posts_says_that_nothing_matched(tmp_path: Path) -> None:
+    written = export("pdf", tmp_path, [])
 
-    assert "No posts matched, so there is nothing to show here." in Document(made.path).flat
-    assert (made.media_type, made.suffix) == ("application/pdf", ".pdf")
+    assert "No posts matched the filters." in Document(written.path).flat
+    assert (written.media_type, written.suffix) == ("application/pdf", ".pdf")
 
 
-def test_the_same_posts_make_the_same_file(tmp_path: Path) -> None:
+def test_the_same_posts_give_the_same_file(tmp_path: Path) -> None:
     post = bookmark()
 
     first = export("pdf", tmp_path, [post]).path.read_bytes()
-    again = export("pdf", tmp_path, [post]).path.read_bytes()
+    second = export("pdf", tmp_path, [post]).path.read_bytes()
 
-    assert first == again
+    assert first == second

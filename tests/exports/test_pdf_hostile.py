@@ -1,10 +1,10 @@
-"""Whatever a post holds, a document shows it as text and nothing else."""
+"""A document prints every post as plain text, however hostile its content."""
 
 from pathlib import Path
 
 import pytest
 
-from bowerbird.exports.texts import LONGEST, address, cleaned, paragraphs
+from bowerbird.exports.text_layout import MAX_CHARACTERS, clean, paragraphs, safe_url
 from tests.exports.documents import Document
 from tests.exports.files import bookmark, export
 
@@ -15,7 +15,7 @@ IMPORT = '#import "@preview/cetz:0.3.0"'
 READ = '#read("/etc/passwd") #json("document.json")'
 
 
-def test_markup_is_text_in_every_field(tmp_path: Path) -> None:
+def test_markup_is_printed_as_text_in_every_field(tmp_path: Path) -> None:
     post = bookmark(
         text=f"{MARKUP}\n= No heading\n{IMPORT}\n{READ}",
         name=MARKUP,
@@ -71,18 +71,18 @@ def test_only_web_addresses_become_links(tmp_path: Path) -> None:
         "https://" + "a" * 2_000,
     ],
 )
-def test_other_addresses_are_no_links(text: str) -> None:
-    assert address(text) == ""
+def test_other_addresses_do_not_become_links(text: str) -> None:
+    assert safe_url(text) == ""
 
 
-def test_direction_cannot_be_turned_from_inside_a_text() -> None:
-    assert cleaned("abc\u202edef\u202c \u2066x\u2069") == "abcdef x"
+def test_direction_overrides_are_removed() -> None:
+    assert clean("abc\u202edef\u202c \u2066x\u2069") == "abcdef x"
 
 
-def test_characters_without_a_shape_go_and_piles_of_marks_are_cut() -> None:
-    assert cleaned("a\x00b\x07c\x1b[0m\ufffe\r\nd\u2028e") == "abc[0m\nd\ne"
-    assert cleaned("z" + "\u0301" * 500) == "z" + "\u0301" * 4
-    assert cleaned("e\u0301\u0302") == "e\u0301\u0302"
+def test_unprintable_characters_are_removed_and_stacked_marks_are_limited() -> None:
+    assert clean("a\x00b\x07c\x1b[0m\ufffe\r\nd\u2028e") == "abc[0m\nd\ne"
+    assert clean("z" + "\u0301" * 500) == "z" + "\u0301" * 4
+    assert clean("e\u0301\u0302") == "e\u0301\u0302"
 
 
 def test_each_line_has_its_own_direction() -> None:
@@ -91,14 +91,14 @@ def test_each_line_has_its_own_direction() -> None:
     assert [line.get("r", False) for line in found] == [True, False, True]
 
 
-def test_a_text_without_end_is_cut_with_a_sentence() -> None:
-    found = cleaned("x" * (LONGEST + 5))
+def test_a_very_long_text_is_cut_with_a_note() -> None:
+    found = clean("x" * (MAX_CHARACTERS + 5))
 
-    assert found.startswith("x" * LONGEST + "\n\n[")
-    assert found.endswith("the JSON export holds it.]")
+    assert found.startswith("x" * MAX_CHARACTERS + "\n\n[")
+    assert found.endswith("the JSON export has the full text.]")
 
 
-def test_hostile_texts_all_make_a_document(tmp_path: Path) -> None:
+def test_every_hostile_text_is_printed_to_its_end(tmp_path: Path) -> None:
     texts = {
         "controls": "".join(map(chr, range(1, 32))) + "end-of-controls",
         "zalgo": "".join(letter + "\u0301\u0316" * 40 for letter in "zalgo") + " end-of-zalgo",
@@ -117,7 +117,7 @@ def test_hostile_texts_all_make_a_document(tmp_path: Path) -> None:
         assert f"end-of-{name}" in found.flat
 
 
-def test_a_text_of_a_megabyte_flows_over_pages(tmp_path: Path) -> None:
+def test_a_text_of_a_megabyte_continues_over_many_pages(tmp_path: Path) -> None:
     word = "unbreakable" * 3_000
     text = (
         f"{word} "

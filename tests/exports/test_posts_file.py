@@ -1,4 +1,4 @@
-"""The file of posts is a JSON array, and is read back a page at a time."""
+"""The file of posts is a JSON array that is read one page at a time."""
 
 import json
 from collections.abc import AsyncIterator
@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from bowerbird.exports.posts_file import framed, pages
+from bowerbird.exports.posts_file import read_pages, to_json_array
 from bowerbird.model.bookmarks import Bookmark
 from tests.exports.files import bookmark, posts_file
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.mark.parametrize("count", [0, 1, 3, 7])
-async def test_it_is_one_json_array_of_the_posts(tmp_path: Path, count: int) -> None:
+async def test_the_file_is_a_json_array_of_the_posts(tmp_path: Path, count: int) -> None:
     posts = [bookmark(text=f"line\nbreak {number}") for number in range(count)]
 
     file = await posts_file(tmp_path, posts)
@@ -23,25 +23,25 @@ async def test_it_is_one_json_array_of_the_posts(tmp_path: Path, count: int) -> 
     assert json.loads(file.read_bytes()) == posts
 
 
-async def test_a_reader_holds_one_page_at_a_time(tmp_path: Path) -> None:
+async def test_a_reader_gets_one_page_at_a_time(tmp_path: Path) -> None:
     file = await posts_file(tmp_path, [bookmark() for _ in range(7)], page=3)
 
-    assert [len(page) for page in pages(file, Bookmark)] == [3, 3, 1]
+    assert [len(page) for page in read_pages(file, Bookmark)] == [3, 3, 1]
 
 
-async def test_pages_without_posts_leave_no_trace() -> None:
-    async def given() -> AsyncIterator[bytes]:
+async def test_empty_pages_are_left_out() -> None:
+    async def pages() -> AsyncIterator[bytes]:
         for page in (b"", b"{}", b"", b"{},{}", b""):
             yield page
 
-    text = b"".join([piece async for piece in framed(given())])
+    text = b"".join([piece async for piece in to_json_array(pages())])
 
     assert text == b"[\n{},\n{},{}\n]\n"
 
 
-async def test_another_file_is_refused(tmp_path: Path) -> None:
+async def test_a_file_with_other_content_is_rejected(tmp_path: Path) -> None:
     file = tmp_path / "posts.json"
     file.write_bytes(b"[\n{]\n]\n")
 
     with pytest.raises(msgspec.MsgspecError):
-        list(pages(file, Bookmark))
+        list(read_pages(file, Bookmark))

@@ -1,4 +1,4 @@
-"""A writing process may fail or be given up without a trace but a sentence."""
+"""A writing process that fails or is cancelled leaves no files, only an error message."""
 
 import asyncio
 import os
@@ -9,19 +9,19 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from bowerbird.exports.process import ExportFailed, run
+from bowerbird.exports.process import ExportFailed, run_task
 from bowerbird.exports.tasks import ProcessLimits, Task
-from bowerbird.exports.writing import make
-from tests.exports.files import Progress, about, bookmark, exported, posts_file
+from bowerbird.exports.writer import write_export
+from tests.exports.files import Progress, bookmark, document_info, posts_file, write_posts
 
 pytestmark = pytest.mark.anyio
 
-FEWER = "Export fewer posts at a time, by a filter or by dates."
+FEWER = "Export fewer posts at a time: filter them, for example by date."
 
 
 @pytest.fixture
 def endless(tmp_path: Path) -> Path:
-    """A file of posts that never comes to an end, because nobody writes it."""
+    """A pipe without a writer, so that reading posts from it never ends."""
     path = tmp_path / "endless.json"
     os.mkfifo(path)
     return path
@@ -32,7 +32,7 @@ def names(folder: Path) -> list[str]:
 
 
 def is_read(pipe: Path) -> bool:
-    """Whether any process has the pipe open or is about to."""
+    """Whether a process has opened the pipe for reading."""
     try:
         os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
     except OSError:
@@ -40,8 +40,8 @@ def is_read(pipe: Path) -> bool:
     return True
 
 
-def own_process() -> int:
-    """The one writing process that this one has started."""
+def writing_process() -> int:
+    """The id of the one writing process that the test has started."""
     lists = [file.read_text() for file in Path("/proc/self/task").glob("*/children")]
     children = [int(number) for numbers in lists for number in numbers.split()]
     (found,) = (
@@ -61,129 +61,145 @@ async def until_read(pipe: Path) -> int:
         if is_read(pipe):
             return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
         await asyncio.sleep(0.05)
-    raise AssertionError("the process never opened its posts")
+    raise AssertionError("the process never opened the file of posts")
 
 
-async def test_progress_reaches_the_total_and_nothing_else_is_left(tmp_path: Path) -> None:
+async def test_progress_reaches_the_total_and_no_temporary_files_remain(tmp_path: Path) -> None:
     file = await posts_file(tmp_path, [bookmark() for _ in range(7)])
     for format in ("json", "csv", "pdf"):
         progress = Progress()
-        made = await make(format, file, tmp_path, about(7), progress)
-        assert made.path.is_file()
-        assert all(done <= total == 7 for done, total in progress.seen)
-        assert progress.seen[-1] == (7, 7)
+        written = await write_export(format, file, tmp_path, document_info(7), progress)
+        assert written.path.is_file()
+        assert all(done <= total == 7 for done, total in progress.reports)
+        assert progress.reports[-1] == (7, 7)
     assert names(tmp_path) == ["export.csv", "export.pdf", "posts.json"]
 
 
-async def test_json_is_the_file_of_posts_itself(tmp_path: Path) -> None:
+async def test_a_json_export_is_the_file_of_posts(tmp_path: Path) -> None:
     file = await posts_file(tmp_path, [bookmark()])
 
-    made = await make("json", file, tmp_path, about(1), Progress())
+    written = await write_export("json", file, tmp_path, document_info(1), Progress())
 
-    assert (made.path, made.media_type, made.suffix) == (file, "application/json", ".json")
+    assert (written.path, written.media_type, written.suffix) == (
+        file,
+        "application/json",
+        ".json",
+    )
 
 
 @pytest.mark.parametrize("format", ["pdf", "csv"])
-async def test_too_little_memory_is_told(tmp_path: Path, format: str) -> None:
-    # Rows take little: a page of them that is larger than the memory is needed.
+async def test_reaching_the_memory_limit_is_reported(tmp_path: Path, format: str) -> None:
+    # CSV needs little memory, so its page of posts must be larger than the limit.
     posts = [bookmark(text="long words " * (60_000 if format == "pdf" else 3_000_000))]
 
     with pytest.raises(ExportFailed) as failed:
-        await exported(format, tmp_path, posts, ProcessLimits(memory_mib=64))
+        await write_posts(format, tmp_path, posts, ProcessLimits(memory_mib=64))
 
     assert str(failed.value) == f"The export needed more than 64 MiB of memory. {FEWER}"
     assert failed.value.is_final
     assert names(tmp_path) == ["posts.json"]
 
 
-async def test_too_much_work_is_told(tmp_path: Path) -> None:
+async def test_reaching_the_cpu_limit_is_reported(tmp_path: Path) -> None:
     posts = [bookmark(text="long words\n" * 60_000)]
 
     with pytest.raises(ExportFailed) as failed:
-        await exported("pdf", tmp_path, posts, ProcessLimits(cpu_s=1))
+        await write_posts("pdf", tmp_path, posts, ProcessLimits(cpu_s=1))
 
-    sentence = f"The export took more than the 1 seconds of work it may take. {FEWER}"
+    sentence = f"The export took longer than 1 seconds of CPU time. {FEWER}"
     assert str(failed.value) == sentence
     assert failed.value.is_final
 
 
-async def test_too_long_a_wait_is_told(tmp_path: Path, endless: Path) -> None:
-    with pytest.raises(ExportFailed, match="took more than"):
-        await make("csv", endless, tmp_path, about(1), Progress(), limits=ProcessLimits(wall_s=1))
+async def test_reaching_the_time_limit_is_reported(tmp_path: Path, endless: Path) -> None:
+    limits = ProcessLimits(wall_s=1)
+
+    with pytest.raises(ExportFailed, match=r"took longer than 1 seconds\. Export fewer"):
+        await write_export("csv", endless, tmp_path, document_info(1), Progress(), limits=limits)
 
     assert not is_read(endless)
     assert names(tmp_path) == ["endless.json"]
 
 
 @pytest.mark.parametrize("step", ["csv", "pdf"])
-async def test_a_full_disk_is_told(tmp_path: Path, step: str) -> None:
+async def test_a_full_disk_is_reported(tmp_path: Path, step: str) -> None:
     source = await posts_file(tmp_path, [])
     if step == "pdf":
         source.write_bytes(b"")
     full = tmp_path / "full.pdf"
     full.symlink_to("/dev/full")
     task = Task(
-        step=step, source=str(source), target=str(full), about=about(0), limits=ProcessLimits()
+        step=step,
+        source=str(source),
+        target=str(full),
+        document=document_info(0),
+        limits=ProcessLimits(),
     )
 
-    with pytest.raises(ExportFailed, match="no room left on the server's disk") as failed:
-        await run(task, tmp_path, lambda _done: asyncio.sleep(0))
+    with pytest.raises(ExportFailed, match="The server's disk is full") as failed:
+        await run_task(task, tmp_path, lambda _done: asyncio.sleep(0))
 
     assert not failed.value.is_final
 
 
-async def test_a_killed_process_is_told(tmp_path: Path, endless: Path) -> None:
-    making = asyncio.create_task(make("csv", endless, tmp_path, about(1), Progress()))
+async def test_a_killed_process_is_reported(tmp_path: Path, endless: Path) -> None:
+    writing = asyncio.create_task(
+        write_export("csv", endless, tmp_path, document_info(1), Progress())
+    )
     writer = await until_read(endless)
-    os.kill(own_process(), signal.SIGKILL)
+    os.kill(writing_process(), signal.SIGKILL)
 
-    with pytest.raises(ExportFailed, match="The server ended the export before it was finished"):
-        await making
+    with pytest.raises(ExportFailed, match="The server killed the export"):
+        await writing
 
     os.close(writer)
 
 
-async def test_posts_that_cannot_be_read_leave_the_reason_for_the_log(tmp_path: Path) -> None:
+async def test_the_reason_of_an_unexpected_failure_is_kept_for_the_log(tmp_path: Path) -> None:
     file = tmp_path / "posts.json"
     file.write_bytes(b"[\n{]\n]\n")
 
-    with pytest.raises(ExportFailed, match="the server's log says why") as failed:
-        await make("csv", file, tmp_path, about(1), Progress())
+    with pytest.raises(ExportFailed, match="The server's log has the reason") as failed:
+        await write_export("csv", file, tmp_path, document_info(1), Progress())
 
     assert "JSON is malformed" in failed.value.__notes__[0]
 
 
-async def test_cancelling_ends_the_process_and_clears_up(tmp_path: Path, endless: Path) -> None:
-    making = asyncio.create_task(make("csv", endless, tmp_path, about(1), Progress()))
+async def test_cancelling_kills_the_process_and_removes_its_files(
+    tmp_path: Path, endless: Path
+) -> None:
+    writing = asyncio.create_task(
+        write_export("csv", endless, tmp_path, document_info(1), Progress())
+    )
     writer = await until_read(endless)
 
-    making.cancel()
+    writing.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await making
+        await writing
 
     os.close(writer)
     assert not is_read(endless)
     assert names(tmp_path) == ["endless.json"]
 
 
-async def test_a_progress_that_refuses_ends_the_process(tmp_path: Path) -> None:
+async def test_an_error_in_the_progress_callback_kills_the_process(tmp_path: Path) -> None:
     async def lost(_done: int, _total: int) -> None:
         raise LookupError("the lease was lost")
 
     file = await posts_file(tmp_path, [bookmark()])
 
     with pytest.raises(LookupError):
-        await make("csv", file, tmp_path, about(1), lost)
+        await write_export("csv", file, tmp_path, document_info(1), lost)
 
     assert names(tmp_path) == ["posts.json"]
 
 
-async def test_a_process_goes_with_its_service(tmp_path: Path, endless: Path) -> None:
+async def test_a_process_exits_when_its_service_exits(tmp_path: Path, endless: Path) -> None:
     task = Task(
         step="csv",
         source=str(endless),
         target=str(tmp_path / "x"),
-        about=about(1),
+        document=document_info(1),
         limits=ProcessLimits(),
     )
     process = await asyncio.create_subprocess_exec(
@@ -199,17 +215,19 @@ async def test_a_process_goes_with_its_service(tmp_path: Path, endless: Path) ->
     os.close(writer)
 
 
-async def test_a_process_knows_no_settings(
+async def test_a_process_gets_no_settings(
     tmp_path: Path, endless: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BOWERBIRD_DATABASE_URL", "postgresql://secret@127.0.0.1/x")
-    making = asyncio.create_task(make("csv", endless, tmp_path, about(1), Progress()))
+    writing = asyncio.create_task(
+        write_export("csv", endless, tmp_path, document_info(1), Progress())
+    )
     writer = await until_read(endless)
-    environment = environment_of(own_process())
+    environment = environment_of(writing_process())
 
-    making.cancel()
+    writing.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await making
+        await writing
 
     os.close(writer)
     assert b"PATH=" in environment

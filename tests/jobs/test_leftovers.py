@@ -10,7 +10,7 @@ from bowerbird.clock import MICROSECONDS
 from bowerbird.jobs.exports import ExportJobs
 from bowerbird.jobs.worker import Worker
 from bowerbird.library.accounts.accounts import Accounts
-from bowerbird.model.exports import KEPT_S
+from bowerbird.model.exports import RETENTION_S
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Transaction
 from bowerbird.storage.files.files import Files
@@ -132,7 +132,7 @@ async def test_an_undecodable_result_does_not_stop_other_exports_from_expiring(
         await transaction.run(sql, {"damaged": b"{}", "job_id": damaged["job_id"]})
 
     await cast.database.write(damage)
-    cast.clock.now += (KEPT_S + 1) * MICROSECONDS
+    cast.clock.now += (RETENTION_S + 1) * MICROSECONDS
     files = Files(Settings(data_dir=tmp_path))
     await ExportJobs(cast.database, files, cast.clock, tmp_path).expire()
 

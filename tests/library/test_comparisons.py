@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from bowerbird.library.bookmarks.bookmark_row import row_of, words_of
 from bowerbird.library.upkeep.comparisons import Comparison
 from bowerbird.model.rendering import tags_json
-from bowerbird.model.upsert import Standing
+from bowerbird.model.upsert import Placement
 from bowerbird.sources import own_json
 from bowerbird.storage.checks import StoredBookmark
 from tests.support import make
@@ -23,10 +23,10 @@ OPEN = st.dictionaries(
 )
 
 
-def stored(text: str, more: dict[str, Any], standing: Standing, tags: list[str]) -> StoredBookmark:
+def stored(text: str, more: dict[str, Any], standing: Placement, tags: list[str]) -> StoredBookmark:
     record = make.post(text=text, attachments=[{**more, "type": "photo"}], quoted={"text": text})
     incoming = own_json.read(msgspec.json.encode(record)).incoming
-    row = row_of(incoming, standing, 3, words_of(incoming.arrival), tags_json(tags))
+    row = row_of(incoming, standing, 3, words_of(incoming.record), tags_json(tags))
     del row["words"]
     return StoredBookmark(row, has_words=True, label_names=tags)
 
@@ -35,12 +35,12 @@ def stored(text: str, more: dict[str, Any], standing: Standing, tags: list[str])
 def test_an_upserted_bookmark_has_no_differences(
     text: str, more: dict[str, Any], instant: int
 ) -> None:
-    standing = Standing(-5, instant, instant // 2, is_read=bool(instant % 2), is_archived=True)
+    standing = Placement(-5, instant, instant // 2, is_read=bool(instant % 2), is_archived=True)
     assert Comparison(stored(text, more, standing, ["a", "b"])).differences() == []
 
 
 def test_tags_are_expected_in_the_order_of_their_folded_names() -> None:
-    standing = Standing(1, 1, 1, is_read=False, is_archived=False)
+    standing = Placement(1, 1, 1, is_read=False, is_archived=False)
     intact = stored("x", {}, standing, ["Alpha", "beta", "Gamma"])
     reordered = msgspec.structs.replace(intact, label_names=["Gamma", "beta", "Alpha"])
     assert Comparison(reordered).differences() == []
@@ -51,7 +51,7 @@ def test_tags_are_expected_in_the_order_of_their_folded_names() -> None:
 
 
 def test_a_post_with_an_invalid_id_is_reported_but_not_fixable() -> None:
-    standing = Standing(1, 1, 1, is_read=False, is_archived=False)
+    standing = Placement(1, 1, 1, is_read=False, is_archived=False)
     intact = stored("x", {}, standing, [])
     columns = {**intact.columns, "post_id": "no id"}
     comparison = Comparison(msgspec.structs.replace(intact, columns=columns))

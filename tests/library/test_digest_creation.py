@@ -8,7 +8,7 @@ import pytest
 
 from bowerbird.library.digests.creation import DigestCreation
 from bowerbird.model.accounts import Account
-from bowerbird.model.periods import PeriodKind, containing
+from bowerbird.model.periods import PeriodKind, period_containing
 from bowerbird.storage.database import Database
 from bowerbird.storage.digests.digests import NEVER, DigestStore
 from tests.support import digesting, service, writing
@@ -161,7 +161,9 @@ async def test_the_email_is_queued_if_someone_creates_the_digest_at_the_same_tim
     by_hand = digesting.making(alice)
 
     async def topics(account: Account, _: Any) -> dict[int, int]:
-        assert await by_hand.create(account, containing(PeriodKind.WEEKLY, date(2026, 7, 14)))
+        assert await by_hand.create(
+            account, period_containing(PeriodKind.WEEKLY, date(2026, 7, 14))
+        )
         return {}
 
     await digesting.make(alice, can_mail=True, topics=topics)

@@ -11,7 +11,7 @@ import pytest
 
 from bowerbird.library.digests.emails import RETRY_DELAYS, DigestEmails
 from bowerbird.mail import Email
-from bowerbird.model.periods import PeriodKind, containing
+from bowerbird.model.periods import PeriodKind, period_containing
 from bowerbird.storage.database import Database
 from bowerbird.storage.sqlite.database import SqliteDatabase
 from tests.support import digesting, service
@@ -264,7 +264,7 @@ async def test_a_digest_created_by_hand_before_it_is_due_is_still_emailed(alice:
     await digesting.prefer(alice, "2026-07-18T12:00:00+00:00", mail=True)
     await alice.save(bookmarked_at="2026-07-14T12:00:00+00:00")
     alice.clock.now = instant("2026-07-20T01:00:00+00:00")
-    week = containing(PeriodKind.WEEKLY, date(2026, 7, 14))
+    week = period_containing(PeriodKind.WEEKLY, date(2026, 7, 14))
     assert await digesting.making(alice).create(await alice.account(), week)
 
     await digesting.make(alice, can_mail=True)

@@ -28,7 +28,7 @@ async def _embed_last(member: Member, store: VectorStoreState) -> None:
     account = await member.account()
     last = (await vectors.missing(account, store.model, 0, 100))[-1]
     assert MODELS.current is not None
-    (rows,) = await MODELS.current.posts(["anything"])
+    (rows,) = await MODELS.current.embed_posts(["anything"])
     vector = NewVector(last.number, last.content_hash, bytes(16), *pack(rows))
 
     async def work(transaction: Transaction) -> None:

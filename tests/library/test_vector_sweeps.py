@@ -117,7 +117,7 @@ async def test_a_service_that_is_down_is_probed_without_jobs(cast: Service) -> N
         assert len(await _jobs(cast)) == 1
         # Fail once, as a job would.
         with pytest.raises(Exception, match="401"):
-            await models.current.question("x")
+            await models.current.embed_query("x")
         await cast.bob.save()
 
         await sweeps.start_builds()
@@ -147,7 +147,8 @@ async def test_every_process_reports_why_a_build_fails(cast: Service) -> None:
 
         assert serving_models.problem is None
         assert shown["state"] == "unavailable"
-        assert shown["problem"].startswith("the embedding service is not usable: it answers 401")
+        problem = "the embedding service is not usable: it returned status 401"
+        assert shown["problem"].startswith(problem)
         assert "(the embedding service is not usable" in refused.json()["error"]
         running.key = "wrong"
         builds = VectorBuilds(cast.database, working_models, cast.clock)

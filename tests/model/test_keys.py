@@ -1,4 +1,4 @@
-"""The text of a key."""
+"""API keys contain their account id and a checksum."""
 
 import string
 
@@ -13,7 +13,7 @@ ALPHABET = string.digits + string.ascii_letters
 
 
 @given(account_ids)
-def test_a_key_leads_to_its_account(account_id: int) -> None:
+def test_a_key_contains_its_account_id(account_id: int) -> None:
     text = new_key(account_id)
 
     parsed = parse_key(text)
@@ -27,7 +27,7 @@ def test_a_key_leads_to_its_account(account_id: int) -> None:
 
 
 @given(account_ids, st.integers(0, 50), st.sampled_from(ALPHABET + "_-+ \u00e9\u0661"))
-def test_one_wrong_character_is_refused(account_id: int, at: int, character: str) -> None:
+def test_one_wrong_character_is_rejected(account_id: int, at: int, character: str) -> None:
     text = new_key(account_id)
     wrong = text[:at] + character + text[at + 1 :]
 
@@ -35,7 +35,7 @@ def test_one_wrong_character_is_refused(account_id: int, at: int, character: str
 
 
 @given(account_ids, st.integers(0, 49))
-def test_two_characters_swapped_are_refused(account_id: int, at: int) -> None:
+def test_two_swapped_characters_are_rejected(account_id: int, at: int) -> None:
     text = new_key(account_id)
     swapped = text[:at] + text[at + 1] + text[at] + text[at + 2 :]
 
@@ -45,12 +45,12 @@ def test_two_characters_swapped_are_refused(account_id: int, at: int) -> None:
 @given(
     st.text(max_size=60) | st.text(alphabet=ALPHABET, min_size=47, max_size=47).map("bwr_".__add__)
 )
-def test_no_text_of_others_is_a_key(text: str) -> None:
+def test_no_other_text_is_a_key(text: str) -> None:
     assert parse_key(text) is None
 
 
 @pytest.mark.parametrize("prefix", ["dev_", "BWR_", "bwr-", "sk_"])
-def test_another_prefix_is_no_key_of_ours(prefix: str) -> None:
+def test_a_key_with_another_prefix_is_rejected(prefix: str) -> None:
     assert parse_key(prefix + new_key(7)[4:]) is None
 
 
@@ -59,9 +59,9 @@ def test_keys_do_not_repeat() -> None:
 
 
 def test_account_ids_are_random_and_positive() -> None:
-    made = {new_account_id() for _ in range(1000)}
+    ids = {new_account_id() for _ in range(1000)}
 
-    assert len(made) == 1000
-    assert all(0 < account_id < 2**63 for account_id in made)
-    # They tell nothing of how many there are.
-    assert max(made) > 2**60
+    assert len(ids) == 1000
+    assert all(0 < account_id < 2**63 for account_id in ids)
+    # Large numbers, so that an id does not reveal the number of accounts.
+    assert max(ids) > 2**60

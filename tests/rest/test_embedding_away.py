@@ -101,7 +101,7 @@ async def test_a_question_that_the_service_refuses_is_503_and_no_trouble_of_othe
     response = await alice.get("/v1/bookmarks", vector_search_term="poison")
 
     assert response.status_code == 503
-    assert "does not take this text" in response.json()["error"]
+    assert "it rejected this text" in response.json()["error"]
     assert (await _vectors(alice))["state"] == "ready"
 
 

@@ -120,5 +120,5 @@ async def test_a_full_disk_is_told(postgres: ThrowawayPostgres, tmp_path: Path) 
             resource.setrlimit(resource.RLIMIT_FSIZE, limit)
 
     assert failed["status"] == "failed"
-    assert failed["error"] == "There is no room left on the server's disk for the export."
+    assert failed["error"] == "The server's disk is full, so the export could not be written."
     assert not list((tmp_path / "files").rglob("*.json"))

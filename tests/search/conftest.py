@@ -1,4 +1,4 @@
-"""A full-text table in memory, made as the library's own."""
+"""A full-text table in memory with the settings of the library's own table."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ def fts5() -> Iterator[apsw.Connection]:
     connection = apsw.Connection(":memory:")
     connection.execute(
         """CREATE VIRTUAL TABLE post USING fts5(tokens, tokenize="ascii tokenchars '#@_'");
-           CREATE VIRTUAL TABLE place USING fts5vocab(post, instance);"""
+           CREATE VIRTUAL TABLE token_position USING fts5vocab(post, instance);"""
     )
     yield connection
     connection.close()

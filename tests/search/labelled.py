@@ -1,4 +1,4 @@
-"""A small labelled collection of our own writing: posts, questions, and which posts answer them."""
+"""A small labelled data set that we wrote: posts, queries, and the relevant posts per query."""
 
 from typing import Final
 
@@ -53,7 +53,7 @@ POSTS: Final[dict[str, str]] = {
     "48": "Heat pumps work at minus fifteen; ask anybody in Norway.",
 }
 
-QUESTIONS: Final[dict[str, set[str]]] = {
+QUERIES: Final[dict[str, set[str]]] = {
     "baking bread at home": {"1", "2"},
     "crisp crust": {"2"},
     "space mission to another planet": {"5"},

@@ -1,4 +1,4 @@
-"""The model that comes with the service: real weights, real vectors."""
+"""The local embedding model, tested with its real weights."""
 
 import asyncio
 import json
@@ -11,7 +11,7 @@ import pytest
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.search.arrays import np
-from bowerbird.search.embedding import MOST_PIECES, LocalModel, local_model, windows
+from bowerbird.search.embedding import MAX_PIECES, LocalModel, local_model, windows
 from bowerbird.search.models import Models, model_folder
 from bowerbird.settings import Settings
 from tests.support.models import MODEL_DIR, MODELS
@@ -29,10 +29,10 @@ def _model() -> LocalModel:
     return model
 
 
-async def test_near_texts_are_nearer_than_others() -> None:
+async def test_related_texts_are_nearer_than_unrelated_ones() -> None:
     bird, nest, engine = [
         rows[0]
-        for rows in await _model().posts(
+        for rows in await _model().embed_posts(
             ["A bird builds its nest.", "Where do sparrows raise their young?", "Diesel engines."]
         )
     ]
@@ -41,71 +41,71 @@ async def test_near_texts_are_nearer_than_others() -> None:
 
 
 async def test_vectors_have_length_one() -> None:
-    rows = await _model().posts(["short", "a text of several words " * 200])
+    rows = await _model().embed_posts(["short", "a text of several words " * 200])
 
     for matrix in rows:
         assert np.allclose(np.linalg.norm(matrix, axis=1), 1, atol=1e-3)
-    assert matrix.shape == (MOST_PIECES, 384)
+    assert matrix.shape == (MAX_PIECES, 384)
 
 
-async def test_a_question_is_embedded_like_a_post() -> None:
-    question = await _model().question("A bird builds its nest.")
-    ((post,),) = await _model().posts(["A bird builds its nest."])
+async def test_a_query_is_embedded_like_a_post() -> None:
+    query = await _model().embed_query("A bird builds its nest.")
+    ((post,),) = await _model().embed_posts(["A bird builds its nest."])
 
-    assert question @ post > 0.999
+    assert query @ post > 0.999
 
 
-async def test_neighbours_in_a_batch_change_nothing_that_counts() -> None:
+async def test_other_texts_in_a_batch_barely_change_a_vector() -> None:
     texts = [f"text number {n} " + "padding " * (n * 7 % 50) for n in range(8)]
 
-    together = await _model().posts(texts)
-    alone = [(await _model().posts([text]))[0] for text in texts]
+    together = await _model().embed_posts(texts)
+    alone = [(await _model().embed_posts([text]))[0] for text in texts]
 
-    # Eight-bit activations are scaled by batch, so the last digits differ.
+    # Eight-bit activations are scaled per batch, so the vectors are not exactly equal.
     assert all(float(a[0] @ b[0]) > 0.97 for a, b in zip(together, alone, strict=True))
 
 
 async def test_a_text_without_words_has_no_pieces() -> None:
-    empty, blank, word = await _model().posts(["", " \n\t ", "word"])
+    empty, blank, word = await _model().embed_posts(["", " \n\t ", "word"])
 
     assert (len(empty), len(blank), len(word)) == (0, 0, 1)
 
 
-async def test_the_last_piece_of_a_long_text_is_found() -> None:
+async def test_a_query_finds_the_last_piece_of_a_long_text() -> None:
     filler = "The committee met on Tuesday and adopted the minutes of the last meeting. " * 12
-    (rows,) = await _model().posts([filler + "Penguins huddle together against the cold."])
-    question = await _model().question("penguins in winter")
+    (rows,) = await _model().embed_posts([filler + "Penguins huddle together against the cold."])
+    query = await _model().embed_query("penguins in winter")
 
     assert len(rows) > 1
-    assert int(np.argmax(rows @ question)) == len(rows) - 1
+    assert int(np.argmax(rows @ query)) == len(rows) - 1
 
 
 @pytest.mark.parametrize(
     ("length", "pieces"), [(0, 0), (1, 1), (126, 1), (127, 2), (220, 2), (221, 3), (9_999, 8)]
 )
-def test_pieces_overlap_and_leave_nothing_out(length: int, pieces: int) -> None:
-    cut = windows(list(range(length)))
+def test_pieces_overlap_and_cover_the_whole_text(length: int, pieces: int) -> None:
+    found = windows(list(range(length)))
 
-    assert len(cut) == pieces
-    assert all(len(piece) <= 126 for piece in cut)
+    assert len(found) == pieces
+    assert all(len(piece) <= 126 for piece in found)
     if 0 < length < 700:
-        assert {token for piece in cut for token in piece} == set(range(length))
+        assert {token for piece in found for token in piece} == set(range(length))
 
 
-async def test_questions_are_answered_while_posts_are_embedded() -> None:
-    posts = asyncio.create_task(_model().posts(["a long text of many words " * 60] * 12))
+async def test_queries_are_embedded_while_posts_are_being_embedded() -> None:
+    posts = asyncio.create_task(_model().embed_posts(["a long text of many words " * 60] * 12))
     await asyncio.sleep(0.05)
 
-    await _model().question("birds")
+    await _model().embed_query("birds")
 
     assert not posts.done()
     await posts
 
 
-async def test_posts_yield_the_processor_to_everything_else() -> None:
-    patient = local_model(_folder())
-    assert patient is not None
-    await patient.posts(["word"])
+async def test_posts_are_embedded_with_low_priority() -> None:
+    model = local_model(_folder())
+    assert model is not None
+    await model.embed_posts(["word"])
 
     (thread,) = [
         each
@@ -116,14 +116,14 @@ async def test_posts_yield_the_processor_to_everything_else() -> None:
 
     assert os.getpriority(os.PRIO_PROCESS, thread.native_id or 0) == 15
     assert os.getpriority(os.PRIO_PROCESS, 0) == 0
-    await patient.close()
+    await model.close()
 
 
-async def test_closing_ends_long_work(tmp_path: Path) -> None:
+async def test_closing_the_model_stops_long_work(tmp_path: Path) -> None:
     shutil.copytree(_folder(), tmp_path / "model")
-    model = local_model(tmp_path / "model", is_patient=False)
+    model = local_model(tmp_path / "model", is_low_priority=False)
     assert model is not None
-    long = asyncio.create_task(model.posts(["a long text of many words " * 200] * 200))
+    long = asyncio.create_task(model.embed_posts(["a long text of many words " * 200] * 200))
     await asyncio.sleep(0.5)
 
     await model.close()
@@ -132,7 +132,7 @@ async def test_closing_ends_long_work(tmp_path: Path) -> None:
         await long
 
 
-def test_without_a_model_there_is_none(tmp_path: Path) -> None:
+def test_a_missing_model_is_reported_with_the_fix(tmp_path: Path) -> None:
     models = Models(Settings(model_dir=str(tmp_path)))
 
     assert models.current is None
@@ -140,7 +140,7 @@ def test_without_a_model_there_is_none(tmp_path: Path) -> None:
     assert models.of(bytes(16), "x") is None
 
 
-def test_a_model_that_is_built_later_is_found(tmp_path: Path) -> None:
+def test_a_model_that_is_built_later_is_found_without_a_restart(tmp_path: Path) -> None:
     models = Models(Settings(model_dir=str(tmp_path / "model")))
     assert "make model" in str(models.problem)
 
@@ -150,7 +150,7 @@ def test_a_model_that_is_built_later_is_found(tmp_path: Path) -> None:
     assert models.current is not None
 
 
-async def test_a_damaged_model_is_refused_with_the_way_out(tmp_path: Path) -> None:
+async def test_a_damaged_model_is_reported_with_the_fix(tmp_path: Path) -> None:
     shutil.copytree(_folder(), tmp_path / "model")
     (file,) = (tmp_path / "model").glob("*/model.onnx")
     file.write_bytes(file.read_bytes()[:-1] + b"?")
@@ -159,20 +159,20 @@ async def test_a_damaged_model_is_refused_with_the_way_out(tmp_path: Path) -> No
     assert model.broken_file() == "model.onnx"
 
     with pytest.raises(Refusal, match="make model") as refused:
-        await model.question("birds")
+        await model.embed_query("birds")
 
     assert refused.value.code is Code.SERVICE_UNAVAILABLE
     assert model.problem
     await model.close()
 
 
-async def test_an_older_model_is_still_at_hand(tmp_path: Path) -> None:
+async def test_an_older_model_is_still_available(tmp_path: Path) -> None:
     shutil.copytree(_folder(), tmp_path / "model")
     (manifest,) = (tmp_path / "model").glob("*/manifest.json")
     newer = tmp_path / "model" / ("ab" * 16)
     shutil.copytree(manifest.parent, newer)
-    described = json.loads(manifest.read_text())
-    (newer / "manifest.json").write_text(json.dumps({**described, "identity": newer.name}))
+    fields = json.loads(manifest.read_text())
+    (newer / "manifest.json").write_text(json.dumps({**fields, "identity": newer.name}))
     (tmp_path / "model" / "current").write_text(newer.name)
     models = Models(Settings(model_dir=str(tmp_path / "model")))
 

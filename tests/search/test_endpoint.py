@@ -1,4 +1,4 @@
-"""Embeddings by a service that speaks OpenAI's protocol, on its good and its bad days."""
+"""Embedding with a service that speaks OpenAI's protocol, working and failing."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -24,51 +24,55 @@ def service() -> Iterator[EmbeddingService]:
 
 @pytest.fixture
 async def model(service: EmbeddingService) -> AsyncIterator[RemoteEmbedder]:
-    made = RemoteEmbedder(service.url, service.key, "tiny", pauses_s=(0.01, 0.01), fresh_s=0)
-    yield made
-    await made.close()
+    embedder = RemoteEmbedder(
+        service.url, service.key, "tiny", retry_delays_s=(0.01, 0.01), cooldown_s=0
+    )
+    yield embedder
+    await embedder.close()
 
 
 async def test_embeds_posts_in_their_order(
     model: RemoteEmbedder, service: EmbeddingService
 ) -> None:
-    rows = await model.posts(["red bird", "", "blue bird " * 300, "engine"])
+    rows = await model.embed_posts(["red bird", "", "blue bird " * 300, "engine"])
 
     assert [len(matrix) for matrix in rows] == [1, 0, 4, 1]
     assert rows[0].shape == (1, WIDTH)
     assert np.allclose(np.linalg.norm(rows[2], axis=1), 1, atol=1e-5)
     assert service.asked[0]["model"] == "tiny"
-    question = await model.question("red bird")
-    assert question @ rows[0][0] > 0.999 > question @ rows[3][0]
+    query = await model.embed_query("red bird")
+    assert query @ rows[0][0] > 0.999 > query @ rows[3][0]
 
 
-async def test_many_texts_go_in_batches(model: RemoteEmbedder, service: EmbeddingService) -> None:
-    await model.posts([f"text {n}" for n in range(70)])
+async def test_many_texts_are_sent_in_batches(
+    model: RemoteEmbedder, service: EmbeddingService
+) -> None:
+    await model.embed_posts([f"text {n}" for n in range(70)])
 
-    assert [len(asked["input"]) for asked in service.asked] == [32, 32, 6]
+    assert [len(request["input"]) for request in service.asked] == [32, 32, 6]
 
 
 @pytest.mark.parametrize(
     "behaviour", ["down", "limited", "garbage", "empty", "zeroes", "words", "short"]
 )
-async def test_a_bad_day_is_told_and_tried_again(
+async def test_a_failing_service_is_retried_and_reported(
     model: RemoteEmbedder, service: EmbeddingService, behaviour: str
 ) -> None:
     service.behave = behaviour
 
     with pytest.raises(Refusal, match="embedding service is not usable") as refused:
-        await model.question("birds")
+        await model.embed_query("birds")
 
     assert refused.value.code is Code.SERVICE_UNAVAILABLE
     assert refused.value.headers["Retry-After"] == "30"
     assert len(service.asked) == 3
     assert "embedding service" in str(model.problem)
     service.behave = "well"
-    await model.question("birds")
+    await model.embed_query("birds")
     assert model.problem is None
 
 
-async def test_a_short_absence_is_not_noticed(
+async def test_a_retry_hides_a_short_failure(
     model: RemoteEmbedder, service: EmbeddingService
 ) -> None:
     service.behave = "down"
@@ -79,108 +83,108 @@ async def test_a_short_absence_is_not_noticed(
         service.behave = "well"
         return answer
 
-    service.answer = recovering  # type: ignore[method-assign] # the service's own mood
+    service.answer = recovering  # type: ignore[method-assign] # it recovers after one answer
 
-    assert len(await model.question("birds")) == WIDTH
+    assert len(await model.embed_query("birds")) == WIDTH
 
 
-async def test_slowness_ends(
+async def test_a_slow_service_is_reported_after_the_time_limit(
     model: RemoteEmbedder, service: EmbeddingService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remote_embedding, "_QUESTION_S", 0.1)
+    monkeypatch.setattr(remote_embedding, "_QUERY_S", 0.1)
     service.behave = "slow"
 
-    with pytest.raises(Refusal, match="no answer within"):
-        await model.question("birds")
+    with pytest.raises(Refusal, match="it did not answer within"):
+        await model.embed_query("birds")
 
 
-async def test_nobody_there_is_told(service: EmbeddingService) -> None:
-    model = RemoteEmbedder("http://127.0.0.1:9/v1", "", "tiny", pauses_s=(0.01,))
+async def test_an_unreachable_service_is_reported(service: EmbeddingService) -> None:
+    model = RemoteEmbedder("http://127.0.0.1:9/v1", "", "tiny", retry_delays_s=(0.01,))
 
     with pytest.raises(Refusal, match="cannot be reached"):
-        await model.posts(["birds"])
+        await model.embed_posts(["birds"])
     await model.close()
     assert service.asked == []
 
 
-async def test_a_wrong_key_is_tried_once(service: EmbeddingService) -> None:
-    model = RemoteEmbedder(service.url, "wrong", "tiny", pauses_s=(0.01, 0.01))
+async def test_a_wrong_key_is_not_retried(service: EmbeddingService) -> None:
+    model = RemoteEmbedder(service.url, "wrong", "tiny", retry_delays_s=(0.01, 0.01))
 
     with pytest.raises(Refusal, match="401; check its address, key and model"):
-        await model.question("birds")
+        await model.embed_query("birds")
     assert len(service.asked) == 1
     await model.close()
 
 
-async def test_a_text_that_is_too_long_is_shortened_alone(
+async def test_only_the_text_that_is_too_long_is_shortened(
     model: RemoteEmbedder, service: EmbeddingService
 ) -> None:
     service.longest = 300
-    rows = await model.posts(["short one", "word " * 190, "short two"])
+    rows = await model.embed_posts(["short one", "word " * 190, "short two"])
 
     assert [len(matrix) for matrix in rows] == [1, 1, 1]
 
 
-async def test_what_is_refused_however_short_is_told(
+async def test_a_service_that_rejects_every_text_is_reported(
     model: RemoteEmbedder, service: EmbeddingService
 ) -> None:
     service.longest = 0
 
-    with pytest.raises(Refusal, match="it answers 400"):
-        await model.posts(["a text"])
+    with pytest.raises(Refusal, match="it returned status 400"):
+        await model.embed_posts(["a text"])
 
 
-async def test_a_text_that_is_refused_holds_no_other_up(
+async def test_a_rejected_text_does_not_affect_the_others(
     model: RemoteEmbedder, service: EmbeddingService
 ) -> None:
     service.refused = "poison"
 
-    rows = await model.posts([*(f"fine {n}" for n in range(20)), "a poison " * 30, "last"])
+    rows = await model.embed_posts([*(f"fine {n}" for n in range(20)), "a poison " * 30, "last"])
 
     assert [len(matrix) for matrix in rows] == [*[1] * 20, 0, 1]
     assert model.problem is None
 
 
 @pytest.mark.parametrize("status", [400, 413, 422])
-async def test_a_question_that_is_refused_is_told(
+async def test_a_rejected_query_is_reported(
     model: RemoteEmbedder, service: EmbeddingService, status: int
 ) -> None:
     service.refused, service.status = "poison", status
 
-    with pytest.raises(Refusal, match="does not take this text") as refused:
-        await model.question("poison")
+    with pytest.raises(Refusal, match="it rejected this text") as refused:
+        await model.embed_query("poison")
 
     assert refused.value.code is Code.SERVICE_UNAVAILABLE
     assert model.problem is None
     service.longest = 0
-    with pytest.raises(Refusal, match=f"it answers {status}"):
-        await model.question("birds")
+    with pytest.raises(Refusal, match=f"it returned status {status}"):
+        await model.embed_query("birds")
     assert model.problem is not None
 
 
-async def test_a_question_that_is_too_long_is_shortened(
+async def test_a_query_that_is_too_long_is_shortened(
     model: RemoteEmbedder, service: EmbeddingService
 ) -> None:
     service.longest = 300
 
-    assert len(await model.question("word " * 190)) == WIDTH
+    assert len(await model.embed_query("word " * 190)) == WIDTH
 
 
-async def test_who_asks_right_after_a_failure_does_not_wait(service: EmbeddingService) -> None:
-    model = RemoteEmbedder(service.url, service.key, "tiny", pauses_s=(0.01,), fresh_s=0.3)
+async def test_queries_right_after_a_failure_fail_at_once(service: EmbeddingService) -> None:
+    model = RemoteEmbedder(service.url, service.key, "tiny", retry_delays_s=(0.01,), cooldown_s=0.3)
     service.behave = "down"
     for _ in range(3):
-        with pytest.raises(Refusal, match="it answers 503"):
-            await model.question("birds")
+        with pytest.raises(Refusal, match="it returned status 503"):
+            await model.embed_query("birds")
     assert len(service.asked) == 2
 
     service.behave = "well"
     await asyncio.sleep(0.3)
-    await model.question("birds")
+    await model.embed_query("birds")
     await model.close()
 
 
-async def test_vectors_of_several_lengths_are_told(
+async def test_vectors_of_different_lengths_are_reported(
     model: RemoteEmbedder, service: EmbeddingService
 ) -> None:
     original = service.answer
@@ -189,14 +193,14 @@ async def test_vectors_of_several_lengths_are_told(
         status, raw = original(body, authorization)
         return status, raw.replace(b"[0.01, ", b"[") if len(service.asked) > 1 else raw
 
-    service.answer = changing  # type: ignore[method-assign] # another model behind it
+    service.answer = changing  # type: ignore[method-assign] # as if it switched models
 
-    with pytest.raises(Refusal, match="not of one length"):
-        await model.posts([f"red {n}" for n in range(40)])
+    with pytest.raises(Refusal, match="its vectors have different lengths"):
+        await model.embed_posts([f"red {n}" for n in range(40)])
 
 
-async def test_a_problem_is_forgotten_after_a_while() -> None:
-    problem = Problem(kept_s=0.05)
+async def test_a_problem_expires_after_a_while() -> None:
+    problem = Problem(lifetime_s=0.05)
     problem.note("it is down")
     assert problem.text == "it is down"
 
@@ -205,11 +209,11 @@ async def test_a_problem_is_forgotten_after_a_while() -> None:
     assert problem.text is None
 
 
-def test_the_address_may_be_written_either_way() -> None:
+def test_the_address_may_end_with_v1_or_with_embeddings() -> None:
     one = RemoteEmbedder("http://localhost/v1/", "", "tiny")
     other = RemoteEmbedder("http://localhost/v1/embeddings", "", "tiny")
 
-    assert one._url == other._url  # noqa: SLF001 - what they would ask
+    assert one._url == other._url  # noqa: SLF001 - the address they would call
     assert (
         one.identity
         == other.identity

@@ -1,4 +1,4 @@
-"""What the tokenizer makes of a text, and that both engines take its tokens whole."""
+"""The tokenizer splits texts as documented, and both engines index its tokens unchanged."""
 
 import re
 
@@ -11,7 +11,7 @@ from bowerbird.model.words import GAP
 from bowerbird.search.tokens import MAX_CHARACTERS, MAX_TOKENS, index_text, words
 from bowerbird.storage.keyword_queries import vector_text
 
-# st.text alone rarely joins what matters; these are the characters with rules of their own.
+# st.text alone rarely combines these characters, each of which has a special rule.
 _TRICKY = "aZ09_#@'\u2019\"\\-!* \t\n\x00\x1c\u00a0\u0301\u0130\u00df\u0345\u200b\u200d\ufe0f\u20e3"
 _TRICKY += "\u6771\u4eac\u304b\u3099\u0e17\u0e35\u0915\u093f\u0627\u064e\ud55c\U0001f469\U0001f3fd"
 TEXTS = (
@@ -50,37 +50,37 @@ TEXTS = (
         ("?! ... #@ \x00\ud800", ""),
     ],
 )
-def test_cuts_a_text_into_tokens(text: str, tokens: str) -> None:
+def test_splits_a_text_into_tokens(text: str, tokens: str) -> None:
     assert index_text([text]) == tokens
 
 
-def test_parts_fields_by_a_gap_and_skips_empty_ones() -> None:
+def test_separates_fields_by_a_gap_and_skips_empty_ones() -> None:
     assert index_text(["one two", "", "!", "three"]) == f"one two {GAP} three"
 
 
-def test_cuts_a_long_word_equally_with_and_without_its_sigil() -> None:
+def test_shortens_a_long_word_to_the_same_length_with_and_without_its_sigil() -> None:
     assert index_text(["#" + "a" * 70]) == f"{'a' * 64} {GAP} #{'a' * 63}"
 
 
-def test_ends_at_the_bound_of_tokens() -> None:
-    made = index_text([" ".join(str(number) for number in range(20_000)), "never"]).split()
+def test_stops_at_the_maximum_number_of_tokens() -> None:
+    indexed = index_text([" ".join(str(number) for number in range(20_000)), "never"]).split()
 
-    assert made == [str(number) for number in range(MAX_TOKENS)]
+    assert indexed == [str(number) for number in range(MAX_TOKENS)]
 
 
-def test_ends_at_a_whole_token_below_the_bound_of_characters() -> None:
+def test_stops_after_a_whole_token_below_the_maximum_of_characters() -> None:
     long_words = [f"{number:064}" for number in range(10_000)]
 
-    made = index_text([" ".join(long_words)])
+    indexed = index_text([" ".join(long_words)])
 
-    assert MAX_CHARACTERS - 65 <= len(made) <= MAX_CHARACTERS
-    assert made.split() == long_words[: len(made.split())]
+    assert MAX_CHARACTERS - 65 <= len(indexed) <= MAX_CHARACTERS
+    assert indexed.split() == long_words[: len(indexed.split())]
 
 
-def test_keeps_the_place_of_an_occurrence_too_many() -> None:
-    made = index_text([" ".join(["again"] * 300 + ["end"])]).split()
+def test_replaces_occurrences_above_the_limit_by_gaps() -> None:
+    indexed = index_text([" ".join(["again"] * 300 + ["end"])]).split()
 
-    assert made == ["again"] * 255 + [GAP] * 45 + ["end"]
+    assert indexed == ["again"] * 255 + [GAP] * 45 + ["end"]
 
 
 def test_writes_a_vector_with_positions_and_without_gaps() -> None:
@@ -89,18 +89,18 @@ def test_writes_a_vector_with_positions_and_without_gaps() -> None:
 
 
 @given(st.lists(TEXTS, max_size=4))
-def test_every_token_is_one_token_of_fts5(fts5: apsw.Connection, fields: list[str]) -> None:
-    made = index_text(fields)
+def test_fts5_splits_no_token(fts5: apsw.Connection, fields: list[str]) -> None:
+    indexed = index_text(fields)
 
     fts5.execute("DELETE FROM post")
-    fts5.execute("INSERT INTO post (tokens) VALUES (?)", (made,))
+    fts5.execute("INSERT INTO post (tokens) VALUES (?)", (indexed,))
 
-    kept = fts5.execute("SELECT term FROM place ORDER BY offset").fetchall()
-    assert [term for (term,) in kept] == made.split(" ") * bool(made)
+    rows = fts5.execute("SELECT term FROM token_position ORDER BY offset").fetchall()
+    assert [term for (term,) in rows] == indexed.split(" ") * bool(indexed)
 
 
 @given(st.lists(TEXTS, max_size=4))
-def test_every_vector_is_a_tsvector_literal(fields: list[str]) -> None:
+def test_every_text_gives_a_valid_tsvector_literal(fields: list[str]) -> None:
     lexeme = re.compile(r"'[^\s'\\\x00]{1,64}':[1-9][0-9]*(,[1-9][0-9]*)*")
 
     literal = vector_text(index_text(fields))
@@ -109,10 +109,10 @@ def test_every_vector_is_a_tsvector_literal(fields: list[str]) -> None:
 
 
 @given(TEXTS)
-def test_no_word_is_the_gap(text: str) -> None:
+def test_no_word_equals_the_gap(text: str) -> None:
     assert GAP not in words(text)
 
 
 @given(TEXTS)
-def test_words_are_folded_for_good(text: str) -> None:
+def test_folding_a_folded_word_changes_nothing(text: str) -> None:
     assert all(words(word)[0] == word for word in words(text))

@@ -1,4 +1,4 @@
-"""Queries over a small library, tokenizer, query language and FTS5 together."""
+"""Queries on a small library: tokenizer, query language and FTS5 together."""
 
 from collections.abc import Iterator
 
@@ -60,10 +60,9 @@ def _found(library: apsw.Connection, text: str) -> set[str]:
     return found if match.unwanted is None else found - _matching(library, match.unwanted)
 
 
-def _matching(library: apsw.Connection, asked: str) -> set[str]:
-    return {
-        name for (name,) in library.execute("SELECT name FROM post WHERE post MATCH ?", (asked,))
-    }
+def _matching(library: apsw.Connection, expression: str) -> set[str]:
+    rows = library.execute("SELECT name FROM post WHERE post MATCH ?", (expression,))
+    return {name for (name,) in rows}
 
 
 @pytest.mark.parametrize(
@@ -133,9 +132,9 @@ def _matching(library: apsw.Connection, asked: str) -> set[str]:
         ('"never closed', ""),
     ],
 )
-def test_finds(library: apsw.Connection, text: str, names: str) -> None:
+def test_a_query_finds_exactly_its_posts(library: apsw.Connection, text: str, names: str) -> None:
     assert _found(library, text) == set(names.split())
 
 
-def test_only_exclusions_leave_everything_else(library: apsw.Connection) -> None:
+def test_a_query_of_exclusions_finds_everything_else(library: apsw.Connection) -> None:
     assert _found(library, "-python !東京") == set(LIBRARY) - {"release", "snake", "tokyo"}

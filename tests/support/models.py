@@ -6,7 +6,7 @@ from bowerbird.search.models import Models
 from bowerbird.settings import Settings
 
 MODEL_DIR = os.environ.get("BOWERBIRD_MODEL_DIR", "")
-MODELS = Models(Settings(model_dir=MODEL_DIR), is_patient=False)
+MODELS = Models(Settings(model_dir=MODEL_DIR), is_low_priority=False)
 
 
 async def ignore(_done: int, _total: int) -> None:

@@ -20,7 +20,7 @@ from bowerbird.mail import Mailer
 from bowerbird.model.accounts import Account
 from bowerbird.model.digests import Digest, Mailing, MailState
 from bowerbird.model.instants import without_offset
-from bowerbird.model.periods import Period, PeriodKind, containing, latest_due, zone_of
+from bowerbird.model.periods import Period, PeriodKind, latest_due, period_containing, zone_of
 from bowerbird.search.models import Models
 from bowerbird.settings import PREFIX
 from bowerbird.storage.digests.digests import DigestStore
@@ -110,7 +110,7 @@ async def _period(
             Code.INVALID_REQUEST,
             f"--date {day} is out of range. Its year must be {_FIRST_YEAR} to {_LAST_YEAR}.",
         )
-    period = containing(kind, day)
+    period = period_containing(kind, day)
     if period.end(zone) > now:
         raise Refusal(
             Code.INVALID_REQUEST, f"{title_of(period)} is not over yet in {preferences.time_zone}."

@@ -180,12 +180,12 @@ def _database_results(found: diagnosis.Diagnosis, settings: Settings) -> Iterato
 def _fonts() -> Iterator[Result]:
     missing = fonts.missing_fonts()
     if not missing:
-        yield Result("✓", "fonts", f"PDF exports can show {', '.join(fonts.WANTED)}")
+        yield Result("✓", "fonts", f"PDF exports can show {', '.join(fonts.SCRIPTS)}")
         return
     scripts = ", ".join(lack.script for lack in missing)
     packages = " ".join(sorted({lack.package for lack in missing}))
     sentence = f"no font for {scripts}; PDF exports show such text as empty boxes"
-    yield Result("!", "fonts", sentence, f"run {fonts.MEND}, or apt install {packages}")
+    yield Result("!", "fonts", sentence, f"run {fonts.INSTALL_COMMAND}, or apt install {packages}")
 
 
 def _model(settings: Settings) -> Iterator[Result]:

@@ -46,7 +46,7 @@ async def _embed(opened: LibraryContext, email: str, advance: Advance) -> tuple[
             f"{email.strip()} has the free plan, which does not include search by meaning. "
             f"To change the plan, run: bowerbird account plan {email.strip()} pro"
         )
-    models = Models(opened.settings, is_patient=False)
+    models = Models(opened.settings, is_low_priority=False)
 
     async def progress(done: int, total: int) -> None:
         advance("Embedding posts", done, total)

@@ -20,7 +20,7 @@ from bowerbird.library.accounts.sunset_notices import (
 )
 from bowerbird.mail import Mailer
 from bowerbird.model.instants import without_offset
-from bowerbird.model.sunsets import Ending, SunsetRecipient
+from bowerbird.model.sunsets import SunsetRecipient, VersionSunset
 from bowerbird.wire import deprecation
 from bowerbird.wire.deprecation import DEPRECATIONS, LEAST_DAYS, Deprecation
 
@@ -113,7 +113,7 @@ def ending_of(
     sunset: date | None,
     table: Sequence[Deprecation],
     site_origin: str,
-) -> Ending:
+) -> VersionSunset:
     """The version, day and note of the email; the table wins where it ends the version."""
     if not _VERSION.fullmatch(version):
         raise click.ClickException(f"{version!r} is not a version. Write it like v1.")
@@ -135,11 +135,11 @@ def ending_of(
         )
     if sunset is None:
         raise click.ClickException("--sunset is required: the day the version ends.")
-    return Ending(version, sunset, note)
+    return VersionSunset(version, sunset, note)
 
 
 def require_enough_notice(
-    ending: Ending, today: date, table: Sequence[Deprecation], *, has_started: bool = False
+    ending: VersionSunset, today: date, table: Sequence[Deprecation], *, has_started: bool = False
 ) -> None:
     """Checks a day that is not in the table; the server checks the table when it starts.
 

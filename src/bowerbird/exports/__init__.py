@@ -1,1 +1,1 @@
-"""Export files: one writer a format, each a pure function of a file of posts."""
+"""Writes export files: one writer per format, each a pure function of a file of posts."""

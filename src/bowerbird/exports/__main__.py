@@ -1,7 +1,7 @@
-"""`python -m bowerbird.exports`: one step of an export, in a process that may fail alone.
+"""`python -m bowerbird.exports`: runs one step of an export in its own process.
 
-The task is the first line of the input. The input then stays open as long as the service lives:
-when it closes, nobody waits for the file any longer.
+The first line of standard input is the task. The service keeps the input open for as long as it
+lives; when the input closes, the process exits, because nobody waits for the file any more.
 """
 
 import errno
@@ -17,60 +17,60 @@ import msgspec
 from bowerbird.exports.tasks import DISK_FULL, MEBIBYTE, OUT_OF_MEMORY, ProcessLimits, Report, Task
 
 _NICE: Final = 10
-_LIFELINE: Final = 0
-_NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT)
-_STEPS: Final = {"csv": "csv_file", "arrange": "arranging", "pdf": "pdf_file", "zip": "volumes"}
+_STDIN: Final = 0
+_DISK_FULL_ERRORS: Final = (errno.ENOSPC, errno.EDQUOT)
+_STEPS: Final = {"csv": "csv_file", "split": "volumes", "pdf": "pdf_file", "zip": "zip_file"}
 
 
 def main() -> None:
     line = bytearray()
     while not line.endswith(b"\n"):
         # One byte at a time: a buffered reader would hold a lock that the thread below needs.
-        line += os.read(_LIFELINE, 1) or sys.exit("no task was given")
+        line += os.read(_STDIN, 1) or sys.exit("standard input contains no task")
     task = msgspec.json.decode(line, type=Task)
-    threading.Thread(target=_leave_with_the_service, daemon=True).start()
-    _limit(task.limits)
+    threading.Thread(target=_exit_with_the_service, daemon=True).start()
+    _apply_limits(task.limits)
     try:
-        say(_carried_out(task))
+        send_report(_run(task))
     except MemoryError:
         sys.exit(OUT_OF_MEMORY)
     except OSError as error:
-        if not _is_about_room(error):
+        if not _is_disk_full(error):
             raise
         sys.exit(DISK_FULL)
 
 
-def _is_about_room(error: OSError) -> bool:
-    # typst raises with a sentence alone.
-    told = [f"(os error {number})" for number in _NO_ROOM]
-    return error.errno in _NO_ROOM or any(number in str(error) for number in told)
+def _is_disk_full(error: OSError) -> bool:
+    # typst raises an OSError without an errno; only its message contains the number.
+    messages = [f"(os error {number})" for number in _DISK_FULL_ERRORS]
+    return error.errno in _DISK_FULL_ERRORS or any(part in str(error) for part in messages)
 
 
-def say(report: Report) -> None:
+def send_report(report: Report) -> None:
     sys.stdout.buffer.write(msgspec.json.encode(report) + b"\n")
     sys.stdout.buffer.flush()
 
 
-def _leave_with_the_service() -> None:
-    while os.read(_LIFELINE, 4096):
+def _exit_with_the_service() -> None:
+    while os.read(_STDIN, 4096):
         pass
     os._exit(1)
 
 
-def _limit(limits: ProcessLimits) -> None:
+def _apply_limits(limits: ProcessLimits) -> None:
     os.nice(_NICE)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_s, limits.cpu_s + 5))
-    # Not RLIMIT_AS: that would count the fonts, which are mapped and cost nothing until read.
+    # Not RLIMIT_AS: it would count the fonts, which are mapped and use no memory until read.
     memory = limits.memory_mib * MEBIBYTE
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
 
 
-def _carried_out(task: Task) -> Report:
-    """Only what a step needs is imported: rows need no typesetter."""
+def _run(task: Task) -> Report:
+    """Imports only the module of the step: a CSV file does not need the typesetter."""
     step = import_module(f"bowerbird.exports.{_STEPS[task.step]}")
-    made: Report = step.carry_out(task, say)
-    return made
+    report: Report = step.run_step(task, send_report)
+    return report
 
 
 if __name__ == "__main__":

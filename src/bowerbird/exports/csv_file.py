@@ -1,8 +1,8 @@
-"""The CSV file: a row a post, as spreadsheets open it without harm or loss.
+"""Writes the CSV file: one row per post, safe to open in a spreadsheet.
 
-A cell that begins with an apostrophe is text for certain; without that first character it is the
-exact value. Everything a spreadsheet would compute or round is marked so, and texts that it would
-take for a number, a date, a time, a share or a price. Counts and the service's own dates are not.
+A leading apostrophe marks a cell as text; a program removes it to get the exact value. We mark
+every cell that a spreadsheet would compute or round, and texts that it would read as a number, a
+date, a time, a percentage or a price. Counts and the dates that the service writes stay unmarked.
 """
 
 import re
@@ -26,7 +26,7 @@ COLUMNS: Final = (
     *("favorite_count", "retweet_count", "reply_count", "quote_count", "bookmark_count"),
     "sort_index",
 )
-# Those that people write.
+# The columns that hold text written by people.
 _TEXTS: Final = frozenset(
     (
         *("author_username", "author_name", "tags", "text", "article_title", "article_text"),
@@ -35,27 +35,28 @@ _TEXTS: Final = frozenset(
 )
 _IS_TEXT: Final = tuple(name in _TEXTS for name in COLUMNS)
 
-# Signs begin a formula, in some spreadsheets also wide or small ones, and after blanks that a
-# reader trims. Numbers of 16 digits and more would be rounded. Apostrophes keep the mark unique.
-_SIGNS: Final = "=+-@＝＋－＠﹦﹢﹣﹫−"  # noqa: RUF001 - looking alike is the point
+# These signs begin a formula. Some spreadsheets accept their wide and small forms too, and skip
+# blanks before them. Numbers of 16 or more digits would be rounded. A cell that begins with an
+# apostrophe gets a second one, so that removing one always restores the value.
+_FORMULA_SIGNS: Final = "=+-@＝＋－＠﹦﹢﹣﹫−"  # noqa: RUF001 - looking alike is the point
 _BLANK: Final = r"[\s\x00-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]"
 _is_risky: Final = re.compile(
-    rf"'|[\t\r\n]|{_BLANK}*[{re.escape(_SIGNS)}]|{_BLANK}*\d{{16,}}{_BLANK}*\Z"
+    rf"'|[\t\r\n]|{_BLANK}*[{re.escape(_FORMULA_SIGNS)}]|{_BLANK}*\d{{16,}}{_BLANK}*\Z"
 ).match
-# What spreadsheets take for a number, a date, a time, a share or a price: "007", "1e10", "1/2",
-# "3-4", "50%", "12:30", "$5", "May 1". A few more are marked than need be, which does no harm.
-_is_like_a_value: Final = re.compile(
+# Texts that a spreadsheet reads as a number, a date, a time, a percentage or a price: "007",
+# "1e10", "1/2", "3-4", "50%", "12:30", "$5", "May 1". It matches a few others, which is harmless.
+_looks_like_a_value: Final = re.compile(
     r"(?=\D*\d)(?:[\d\s.,:/%()$€£¥₹₩₽¢+-]|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*+"
     r"|e(?=[+-]?\d)|[ap]\.?m\.?|t(?=\d)|z)++|true|false",
     re.IGNORECASE,
 ).fullmatch
-_LONGEST_VALUE: Final = 40
+_MAX_VALUE_CHARACTERS: Final = 40
 _has_leading_zeros: Final = re.compile(r"0+[0-9]+").fullmatch
-# Most cells begin so, and asking for one letter is six times as fast.
+# Most cells begin with a letter, and testing for that is six times faster than the pattern.
 _LETTERS: Final = frozenset(string.ascii_letters) | {""}
 _DIGITS: Final = frozenset(string.digits)
-_MOST_EXACT_DIGITS: Final = 15
-_END: Final = "\0"
+_MAX_EXACT_DIGITS: Final = 15
+_CELL_END: Final = "\0"
 
 
 class _Article(Struct):
@@ -87,7 +88,7 @@ class _Details(Struct):
 
 
 class Row(Struct):
-    """As much of a Bookmark as a row shows."""
+    """The fields of a Bookmark that a row contains."""
 
     post_id: str
     tweet_details: _Details
@@ -102,40 +103,44 @@ class Row(Struct):
     author_details: AuthorDetails = AuthorDetails()
 
 
-def carry_out(task: Task, say: Callable[[Report], None]) -> Report:
+def run_step(task: Task, send_report: Callable[[Report], None]) -> Report:
     done = 0
     with Path(task.target).open("w", encoding="utf-8-sig", newline="") as file:
-        file.write(line(COLUMNS))
-        for page in posts_file.pages(Path(task.source), Row):
-            file.write("".join([line(cells(row), _IS_TEXT) for row in page]))
+        file.write(format_row(COLUMNS))
+        for page in posts_file.read_pages(Path(task.source), Row):
+            file.write("".join([format_row(cells(row), _IS_TEXT) for row in page]))
             done += len(page)
-            say(Report(done=done))
-    return Report(done=done, is_made=True)
+            send_report(Report(done=done))
+    return Report(done=done, is_finished=True)
 
 
-def line(cells: Sequence[str], are_texts: Sequence[bool] | None = None) -> str:
-    """A row as RFC 4180 has it, every cell in quotes: ten times as fast as the csv module."""
-    safe = [cell if cell[:1] in _LETTERS else marked(cell) for cell in cells]
+def format_row(cells: Sequence[str], are_texts: Sequence[bool] | None = None) -> str:
+    """A row as in RFC 4180, with every cell in quotes: ten times faster than the csv module."""
+    safe = [cell if cell[:1] in _LETTERS else escape_cell(cell) for cell in cells]
     if are_texts is not None:
-        for place, is_text in enumerate(are_texts):
-            if is_text and len(cells[place]) <= _LONGEST_VALUE and is_like_a_value(cells[place]):
-                safe[place] = "'" + cells[place]
-    row = _END.join(safe)
-    if row.count(_END) != len(cells) - 1:
-        return line([cell.replace(_END, "") for cell in cells], are_texts)
-    row = row.replace('"', '""').replace(_END, '","')
+        for column, is_text in enumerate(are_texts):
+            if (
+                is_text
+                and len(cells[column]) <= _MAX_VALUE_CHARACTERS
+                and looks_like_a_value(cells[column])
+            ):
+                safe[column] = "'" + cells[column]
+    row = _CELL_END.join(safe)
+    if row.count(_CELL_END) != len(cells) - 1:
+        return format_row([cell.replace(_CELL_END, "") for cell in cells], are_texts)
+    row = row.replace('"', '""').replace(_CELL_END, '","')
     return f'"{row}"\r\n'
 
 
-def is_like_a_value(cell: str) -> bool:
-    """Whether a spreadsheet would show something else than the text."""
-    return _is_like_a_value(cell) is not None
+def looks_like_a_value(cell: str) -> bool:
+    """Whether a spreadsheet would convert the text to a number or a date."""
+    return _looks_like_a_value(cell) is not None
 
 
-def marked(cell: str) -> str:
+def escape_cell(cell: str) -> str:
     if _has_leading_zeros(cell):
         return "'" + cell
-    if cell[:1] in _DIGITS and (len(cell) <= _MOST_EXACT_DIGITS or not cell.strip().isdecimal()):
+    if cell[:1] in _DIGITS and (len(cell) <= _MAX_EXACT_DIGITS or not cell.strip().isdecimal()):
         return cell
     return "'" + cell if _is_risky(cell) else cell
 
@@ -185,7 +190,7 @@ def _quoted(quoted: _Quoted | None) -> tuple[str, str, str]:
 
 
 def _media(attachments: list[_Attachment]) -> tuple[str, str]:
-    # A link a line: addresses may hold commas.
+    # One link per line: an address may contain commas.
     types = [attachment.type or "" for attachment in attachments]
     links = [attachment.url for attachment in attachments if attachment.url]
     return ", ".join(types), "\n".join(links)

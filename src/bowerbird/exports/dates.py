@@ -1,4 +1,4 @@
-"""Dates as a document writes them. All of them are UTC."""
+"""Formats the dates in a document, all in UTC."""
 
 from datetime import UTC, datetime
 from typing import Final
@@ -12,9 +12,9 @@ _MONTHS: Final = (
 )
 
 
-def moment(text: str) -> datetime | None:
-    found = instants.parse(text)
-    return None if found is None else of_instant(found)
+def parse(text: str) -> datetime | None:
+    instant = instants.parse(text)
+    return None if instant is None else of_instant(instant)
 
 
 def of_instant(instant: int) -> datetime:
@@ -22,7 +22,7 @@ def of_instant(instant: int) -> datetime:
 
 
 def month(at: datetime | None) -> tuple[str, str]:
-    """The year and the month's name, such as 2026 and November."""
+    """The year and the name of the month, for example "2026" and "November"."""
     return ("", UNDATED) if at is None else (f"{at.year}", _MONTHS[at.month - 1])
 
 
@@ -35,10 +35,10 @@ def minute(at: datetime) -> str:
 
 
 def period(newest: int, oldest: int) -> str:
-    """The months a volume spans, for its file name."""
-    first, last = _number(newest), _number(oldest)
+    """The range of months in a volume, for its file name."""
+    first, last = _year_and_month(newest), _year_and_month(oldest)
     return first if first == last else f"{first}-to-{last}"
 
 
-def _number(instant: int) -> str:
+def _year_and_month(instant: int) -> str:
     return "undated" if instant < instants.FIRST else f"{of_instant(instant):%Y-%m}"

@@ -1,6 +1,6 @@
-"""Which fonts a document is set in, and which scripts the machine has none for.
+"""Chooses the fonts of a document, and finds the scripts that no installed font covers.
 
-Fonts are taken from where typst finds them, so that what is said here is what it will do.
+The list of fonts comes from typst itself, so the answer matches what typst will print.
 """
 
 import mmap
@@ -14,19 +14,19 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
-MEND: Final = "sh requirements/system.sh fonts"
+INSTALL_COMMAND: Final = "sh requirements/system.sh fonts"
 
-# Looked through for each glyph in this order. A font is read whole when it is first asked, so
-# the large ones come late; emoji before CJK, whose fonts draw some of them as plain signs. One
-# CJK family serves all four: each holds every form, and the language of a text chooses.
-_CHAIN: Final = (
+# typst tries the fonts in this order for each glyph, and reads a font file whole on first use, so
+# large files come late. Emoji come before CJK, whose fonts draw some emoji as plain signs. One CJK
+# family is enough: each contains all regional forms, and the language of a text chooses one.
+_FAMILIES: Final = (
     *("Noto Sans", "Noto Sans Arabic", "Noto Sans Hebrew", "Noto Sans Devanagari"),
     *("Noto Sans Thai", "Noto Color Emoji", "Noto Sans CJK SC"),
     *("Noto Sans Symbols", "Noto Sans Symbols2", "Noto Sans Math"),
 )
-_BROUGHT_ALONG: Final = "Libertinus Serif"
+_BUNDLED: Final = "Libertinus Serif"
 _CORE, _CJK_PACKAGE, _EMOJI = "fonts-noto-core", "fonts-noto-cjk", "fonts-noto-color-emoji"
-WANTED: Final = {
+SCRIPTS: Final = {
     "Latin": ("a", _CORE),
     "Arabic": ("ب", _CORE),
     "Hebrew": ("א", _CORE),
@@ -35,15 +35,15 @@ WANTED: Final = {
     "CJK": ("一", _CJK_PACKAGE),
     "emoji": ("😀", _EMOJI),
 }
-"""The scripts that every installation should be able to set: a letter, and who brings its font."""
+"""The scripts every installation should print: a sample letter, and the package with its font."""
 _CJK_NAMES: Final = {"CJK", "Hiragana", "Katakana", "Hangul", "Halfwidth", "Bopomofo"}
-# What is in text but has no shape of its own: controls, spaces, selectors of a variant.
-_SHAPELESS: Final = ("C", "Z")
-_LAST_PLAIN: Final = 0x2FF
+# Categories of characters without a glyph: control characters and spaces.
+_NO_GLYPH: Final = ("C", "Z")
+_LAST_LATIN: Final = 0x2FF
 
 
 class Font(Protocol):
-    """A face as typst lists it. Fonts that typst brings along have no path."""
+    """A font face as typst lists it. The fonts bundled with typst have no path."""
 
     family: str
     style: str
@@ -52,47 +52,43 @@ class Font(Protocol):
     index: int
 
 
-class Missing(Struct, frozen=True):
+class MissingFont(Struct, frozen=True):
     script: str
     package: str
 
 
-def chain(installed: Iterable[Font]) -> list[str]:
-    """The families to set a document in. typst itself looks further when none holds a glyph."""
+def font_families(installed: Iterable[Font]) -> list[str]:
+    """The families for a document. If none of them has a glyph, typst tries all other fonts."""
     families = {font.family for font in installed}
-    return [name for name in _CHAIN if name in families] or [_BROUGHT_ALONG]
+    return [name for name in _FAMILIES if name in families] or [_BUNDLED]
 
 
-def missing_fonts() -> list[Missing]:
-    """The scripts of `WANTED` that a document could not be set in on this machine."""
-    import typst  # noqa: PLC0415 - 80 MB of library, for `doctor` and exports alone
+def missing_fonts() -> list[MissingFont]:
+    """The scripts of `SCRIPTS` that no font on this machine covers."""
+    import typst  # noqa: PLC0415 - an 80 MB library that only `doctor` and exports need
 
-    found = typst.Fonts(include_embedded_fonts=False).fonts()
-    lacking = uncovered({letter for letter, _ in WANTED.values()}, found)
+    installed = typst.Fonts(include_embedded_fonts=False).fonts()
+    missing = without_font({letter for letter, _ in SCRIPTS.values()}, installed)
     return [
-        Missing(script, package)
-        for script, (letter, package) in WANTED.items()
-        if letter in lacking
+        MissingFont(script, package)
+        for script, (letter, package) in SCRIPTS.items()
+        if letter in missing
     ]
 
 
-def notes(text: str, installed: Sequence[Font]) -> list[str]:
-    """A sentence for each script of a text that cannot be set here, or not wholly."""
-    letters = {letter for letter in set(text) if ord(letter) > _LAST_PLAIN and _has_shape(letter)}
-    lacking = uncovered(letters, installed)
-    found = {
-        script: _package(script) for script in sorted({script_of(letter) for letter in lacking})
-    }
-    covered = {script_of(letter) for letter in letters - lacking}
-    return [_sentence(script, found[script], is_partial=script in covered) for script in found]
+def missing_font_notes(text: str, installed: Sequence[Font]) -> list[str]:
+    """One sentence for each script of a text that the installed fonts do not fully cover."""
+    letters = {letter for letter in set(text) if ord(letter) > _LAST_LATIN and _has_glyph(letter)}
+    missing = without_font(letters, installed)
+    scripts = sorted({script_of(letter) for letter in missing})
+    covered = {script_of(letter) for letter in letters - missing}
+    return [_note(script, is_partial=script in covered) for script in scripts]
 
 
-def _sentence(script: str, package: str, *, is_partial: bool) -> str:
-    if is_partial:
-        lack = f"Some {script} characters have no font on this server and are"
-    else:
-        lack = f"{script[0].upper()}{script[1:]} text has no font on this server and is"
-    return f"{lack} shown as empty boxes; install {package}: {MEND}"
+def _note(script: str, *, is_partial: bool) -> str:
+    characters = f"some {script} characters" if is_partial else f"{script} text"
+    lack = f"This server has no font for {characters}, so the export shows empty boxes."
+    return f"{lack} Install {_package(script)}: {INSTALL_COMMAND}"
 
 
 def _package(script: str) -> str:
@@ -102,19 +98,19 @@ def _package(script: str) -> str:
 
 
 def script_of(letter: str) -> str:
-    """Such as Thai or CJK; `emoji` for every sign that is no letter."""
+    """For example Thai or CJK; `emoji` for every sign that is not a letter."""
     if unicodedata.category(letter)[0] not in "LMN":
         return "emoji"
     return unicodedata.name(letter).split()[0].split("-")[0].capitalize().replace("Cjk", "CJK")
 
 
-def _has_shape(letter: str) -> bool:
-    return unicodedata.category(letter)[0] not in _SHAPELESS and not "\ufe00" <= letter <= "\ufe0f"
+def _has_glyph(letter: str) -> bool:
+    return unicodedata.category(letter)[0] not in _NO_GLYPH and not "\ufe00" <= letter <= "\ufe0f"
 
 
-def uncovered(letters: set[str], installed: Sequence[Font]) -> set[str]:
-    """The letters that no font holds. Few files are opened: the likely ones come first."""
-    families = {family: place for place, family in enumerate(_CHAIN)}
+def without_font(letters: set[str], installed: Sequence[Font]) -> set[str]:
+    """The letters that no font covers. Tries the likely fonts first, to open few files."""
+    families = {family: position for position, family in enumerate(_FAMILIES)}
     files = {
         (font.path, font.index): families.get(font.family, len(families))
         for font in installed
@@ -123,24 +119,24 @@ def uncovered(letters: set[str], installed: Sequence[Font]) -> set[str]:
     for path, index in sorted(files, key=lambda file: files[file]):
         if not letters:
             break
-        held = _held(path, index)
-        letters = {letter for letter in letters if not _is_in(held, ord(letter))}
+        spans = _covered(path, index)
+        letters = {letter for letter in letters if not _is_in(spans, ord(letter))}
     return letters
 
 
 Spans = tuple[list[int], list[int]]
-"""First and last codes of the runs of characters that a font holds, both rising."""
+"""The first and the last code points of each range of characters in a font, both ascending."""
 
 
-def _is_in(held: Spans, code: int) -> bool:
-    firsts, lasts = held
-    place = bisect_right(firsts, code) - 1
-    return place >= 0 and code <= lasts[place]
+def _is_in(spans: Spans, code: int) -> bool:
+    firsts, lasts = spans
+    index = bisect_right(firsts, code) - 1
+    return index >= 0 and code <= lasts[index]
 
 
 @lru_cache(maxsize=512)
-def _held(path: str, index: int) -> Spans:
-    """What the character map of a font says. A file that is no font holds nothing."""
+def _covered(path: str, index: int) -> Spans:
+    """The ranges in the character map of a font; none if the file is not a font."""
     try:
         with (
             Path(path).open("rb") as file,
@@ -152,18 +148,18 @@ def _held(path: str, index: int) -> Spans:
 
 
 def _character_map(font: mmap.mmap, index: int) -> int:
-    """Where the widest map of a face begins."""
+    """The offset of the largest character map of a face."""
     start = struct.unpack_from(">I", font, 12 + 4 * index)[0] if font[:4] == b"ttcf" else 0
     (count,) = struct.unpack_from(">H", font, start + 4)
     tables = (struct.unpack_from(">4s4xI", font, start + 12 + 16 * table) for table in range(count))
     table = dict(tables)[b"cmap"]
     (count,) = struct.unpack_from(">H", font, table + 2)
     maps = [
-        table + struct.unpack_from(">4xI", font, table + 4 + 8 * place)[0] for place in range(count)
+        table + struct.unpack_from(">4xI", font, table + 4 + 8 * entry)[0] for entry in range(count)
     ]
-    formats = {struct.unpack_from(">H", font, place)[0]: place for place in maps}
-    place: int = formats[12] if 12 in formats else formats[4]  # noqa: PLR2004 - the wider one
-    return place
+    formats = {struct.unpack_from(">H", font, offset)[0]: offset for offset in maps}
+    offset: int = formats[12] if 12 in formats else formats[4]  # noqa: PLR2004 - the larger one
+    return offset
 
 
 def _spans(font: mmap.mmap, start: int) -> Spans:

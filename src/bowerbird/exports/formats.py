@@ -1,4 +1,4 @@
-"""The forms in which a library can be taken along."""
+"""The file formats of an export."""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
@@ -15,5 +15,5 @@ FORMATS: Final[Mapping[str, Format]] = {
     "json": Format("application/json", ".json"),
 }
 
-VOLUMES: Final = Format("application/zip", ".zip")
-"""What a PDF export becomes when one document would be too large to make or to read."""
+ZIPPED_VOLUMES: Final = Format("application/zip", ".zip")
+"""The format of a PDF export that is too large for one document."""

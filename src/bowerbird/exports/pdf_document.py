@@ -1,4 +1,4 @@
-"""A volume as the template takes it: everything decided, every text cleaned, nothing but data."""
+"""Builds the data that the PDF template prints: every text cleaned, every date formatted."""
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
@@ -7,8 +7,15 @@ from typing import Any, Final
 import msgspec
 
 from bowerbird.exports import dates
-from bowerbird.exports.tasks import About
-from bowerbird.exports.texts import Data, address, breakable, cleaned, paragraphs, title
+from bowerbird.exports.tasks import DocumentInfo
+from bowerbird.exports.text_layout import (
+    Data,
+    clean,
+    paragraphs,
+    safe_url,
+    single_line,
+    with_line_breaks,
+)
 from bowerbird.model.bookmarks import Bookmark
 
 _SHORT_BYTES: Final = 2_000
@@ -27,26 +34,29 @@ _KINDS: Final = {
 }
 
 
-def document(threads: Sequence[Thread], about: About, volume: int, volumes: int) -> Data:
+def template_data(
+    threads: Sequence[Thread], document: DocumentInfo, volume: int, volumes: int
+) -> Data:
     posts = [post for thread in threads for post in thread]
     months = [
-        _month(year, name, list(of_month)) for (year, name), of_month in groupby(threads, _saved_in)
+        _month(year, name, list(of_month))
+        for (year, name), of_month in groupby(threads, _month_of_bookmarking)
     ]
     return {
-        "title": title(about.title) or title("Bookmarks"),
-        "name": cleaned(about.title) or "Bookmarks",
-        "summary": cleaned(about.description),
-        "description": paragraphs(about.description),
+        "title": single_line(document.title) or single_line("Bookmarks"),
+        "name": clean(document.title) or "Bookmarks",
+        "summary": clean(document.description),
+        "description": paragraphs(document.description),
         "volume": f"Volume {volume} of {volumes}" if volumes > 1 else "",
-        "made": dates.minute(dates.of_instant(about.made_at)) + " UTC",
+        "created": dates.minute(dates.of_instant(document.created_at)) + " UTC",
         "span": _span(threads),
         "counts": _counts(posts),
         "months": months,
     }
 
 
-def _saved_in(thread: Thread) -> tuple[str, str]:
-    moments = [found for post in thread if (found := dates.moment(post.bookmarked_at))]
+def _month_of_bookmarking(thread: Thread) -> tuple[str, str]:
+    moments = [moment for post in thread if (moment := dates.parse(post.bookmarked_at))]
     return dates.month(max(moments, default=None))
 
 
@@ -60,8 +70,8 @@ def _month(year: str, name: str, threads: Sequence[Thread]) -> Data:
     }
 
 
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{_plural(number)}"
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{_plural(number)}"
 
 
 def _plural(number: int) -> str:
@@ -70,10 +80,10 @@ def _plural(number: int) -> str:
 
 def _span(threads: Sequence[Thread]) -> str:
     moments = [
-        found
+        moment
         for thread in threads
         for post in thread
-        if (found := dates.moment(post.bookmarked_at))
+        if (moment := dates.parse(post.bookmarked_at))
     ]
     if not moments:
         return ""
@@ -95,34 +105,34 @@ def _counts(posts: Sequence[Bookmark]) -> list[list[str]]:
 
 def _post(post: Bookmark) -> Data:
     details = post.tweet_details
-    shown = _filled(
-        author=title(post.author_details.name),
-        handle=title(_handle(post.author_username)),
+    fields = _without_empty(
+        author=single_line(post.author_details.name),
+        handle=single_line(_handle(post.author_username)),
         date=_date(details.posted_at),
         link=_link(details.link),
-        labels=[name for tag in post.tags or () if (name := title(tag))],
+        labels=[name for tag in post.tags or () if (name := single_line(tag))],
         text=paragraphs(details.text),
         article=_article(details.article),
         quoted=_quoted(details.quoted_tweet),
-        attached=_attached(details.attachments),
+        attached=_attachments(details.attachments),
     )
-    return shown | _filled(long=_is_long(shown))
+    return fields | _without_empty(long=_is_long(fields))
 
 
-def _is_long(shown: Data) -> bool:
-    """Whether a post may need more than a good part of a page."""
-    size = msgspec.json.encode(shown)
-    return len(size) + _LINE_BYTES * size.count(b"\\n") > _SHORT_BYTES
+def _is_long(fields: Data) -> bool:
+    """Whether a post may be too long to keep on one page."""
+    encoded = msgspec.json.encode(fields)
+    return len(encoded) + _LINE_BYTES * encoded.count(b"\\n") > _SHORT_BYTES
 
 
-def _filled(**fields: Any) -> Data:
-    """Only what is there: a template asks for a field by its name."""
+def _without_empty(**fields: Any) -> Data:
+    """Leaves out empty fields, so that the template only tests whether a field is present."""
     return {name: value for name, value in fields.items() if value}
 
 
 def _link(url: str) -> Data | None:
-    """A link and how it is printed: without what every address begins with."""
-    return {"url": url, "shown": breakable(url.split("://", 1)[1])} if address(url) else None
+    """A link and its printed text, which leaves out `https://`."""
+    return {"url": url, "text": with_line_breaks(url.split("://", 1)[1])} if safe_url(url) else None
 
 
 def _handle(username: str) -> str:
@@ -130,20 +140,20 @@ def _handle(username: str) -> str:
 
 
 def _date(text: str) -> str:
-    found = dates.moment(text)
-    return dates.minute(found) if found else ""
+    moment = dates.parse(text)
+    return dates.minute(moment) if moment else ""
 
 
-def _text(found: Data, name: str) -> str:
-    """Fields of open objects have their known type, are null, or are not there."""
-    return found.get(name) or ""
+def _text(fields: Data, name: str) -> str:
+    """A text field of an object with open fields, where it may be null or missing."""
+    return fields.get(name) or ""
 
 
 def _article(article: Data | None) -> Data | None:
     if article is None:
         return None
-    return _filled(
-        title=title(_text(article, "title")),
+    return _without_empty(
+        title=single_line(_text(article, "title")),
         text=paragraphs(_text(article, "plain_text") or _text(article, "preview_text")),
         link=_link(_text(article, "url")),
     )
@@ -154,37 +164,37 @@ def _quoted(quoted: Data | None) -> Data | None:
         return None
     author = quoted.get("author_details") or {}
     username = _text(quoted, "author_username") or _text(author, "username")
-    return _filled(
-        author=title(_text(author, "name")),
-        handle=title(_handle(username)),
+    return _without_empty(
+        author=single_line(_text(author, "name")),
+        handle=single_line(_handle(username)),
         date=_date(_text(quoted, "posted_at")),
         link=_link(_text(quoted, "link")),
         text=paragraphs(_text(quoted, "text")),
         article=_article(quoted.get("article")),
-        attached=_attached(quoted.get("attachments") or ()),
-        gone=bool(quoted.get("unavailable")),
+        attached=_attachments(quoted.get("attachments") or ()),
+        unavailable=bool(quoted.get("unavailable")),
     )
 
 
-def _attached(attachments: Iterable[Data]) -> list[Data]:
+def _attachments(attachments: Iterable[Data]) -> list[Data]:
     return [_attachment(attachment) for attachment in attachments]
 
 
 def _attachment(attachment: Data) -> Data:
     kind = _text(attachment, "type").lower()
-    return _filled(
+    return _without_empty(
         kind=_KINDS.get(kind, "Attachment"),
         link=_link(_text(attachment, "url")),
-        title=title(_text(attachment, "title") or _text(attachment, "domain")),
-        text=title(_text(attachment, "description") or _text(attachment, "alt_text")),
-        choices=[found for choice in attachment.get("choices") or () if (found := _choice(choice))],
+        title=single_line(_text(attachment, "title") or _text(attachment, "domain")),
+        text=single_line(_text(attachment, "description") or _text(attachment, "alt_text")),
+        choices=[line for choice in attachment.get("choices") or () if (line := _choice(choice))],
     )
 
 
 def _choice(choice: Any) -> Data | None:
-    """What a poll offered. Sources write a text, or an object with a label and its votes."""
+    """A choice of a poll: sources write a string, or an object with a label and its votes."""
     if isinstance(choice, str):
-        return title(choice)
+        return single_line(choice)
     if not isinstance(choice, dict):
         return None
     label = next(
@@ -193,4 +203,4 @@ def _choice(choice: Any) -> Data | None:
     votes = next(
         (choice[name] for name in ("votes", "count") if isinstance(choice.get(name), int)), None
     )
-    return title(f"{label}" if votes is None else f"{label} ({votes:,})")
+    return single_line(f"{label}" if votes is None else f"{label} ({votes:,})")

@@ -1,7 +1,7 @@
-"""The file of posts that every export begins with, and that is the JSON export itself.
+"""Writes and reads the file of posts: the JSON export, and the input of every other format.
 
-A JSON array, laid out so that neither side parses more than a page at a time: the brackets have
-lines of their own, and each line between them is one page as storage joins it, `{…},{…}`.
+The file is a JSON array. The brackets are on their own lines, and each line between them is one
+page of posts, `{…},{…}`. So writer and reader never hold more than one page.
 """
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterator
@@ -17,8 +17,8 @@ _BETWEEN: Final = b",\n"
 _CLOSING: Final = b"]\n"
 
 
-async def framed(pages: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
-    """The pieces of the file. A page is Bookmarks parted by commas; empty ones leave no trace."""
+async def to_json_array(pages: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
+    """Yields the file piece by piece. A page is Bookmarks joined by commas; it may be empty."""
     yield _OPENING
     is_first = True
     async for page in pages:
@@ -28,9 +28,9 @@ async def framed(pages: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
     yield _CLOSING if is_first else b"\n" + _CLOSING
 
 
-def pages(file: Path, kind: type[T]) -> Iterator[list[T]]:
-    """The posts of a file, a page at a time. Raises msgspec.MsgspecError for any other file."""
-    decode = msgspec.json.Decoder(list[kind]).decode  # type: ignore[valid-type]  # the caller's
+def read_pages(file: Path, kind: type[T]) -> Iterator[list[T]]:
+    """Reads one page of posts at a time. Raises msgspec.MsgspecError for any other file."""
+    decode = msgspec.json.Decoder(list[kind]).decode  # type: ignore[valid-type]  # the caller's type
     with file.open("rb") as lines:
         for line in lines:
             if line not in (_OPENING, _CLOSING):

@@ -1,4 +1,4 @@
-"""Runs one writing process and says in a sentence how it ended."""
+"""Starts a writing process, follows its progress, and explains its failure in a sentence."""
 
 import asyncio
 import os
@@ -15,21 +15,21 @@ from bowerbird.exports.tasks import DISK_FULL, OUT_OF_MEMORY, ProcessLimits, Rep
 from bowerbird.settings import PREFIX
 
 _MODULE: Final = "bowerbird.exports"
-_FEWER: Final = "Export fewer posts at a time, by a filter or by dates."
-# One core, so that the others stay with those who read meanwhile. One arena, and large pieces of
-# memory always apart: a PDF of 1,000 posts takes 199 MB then, otherwise 200 to 250.
-_THRIFT: Final = {
+_EXPORT_FEWER: Final = "Export fewer posts at a time: filter them, for example by date."
+# One thread leaves the other cores to requests. One malloc arena, with large blocks mapped
+# separately: a PDF of 1,000 posts takes 199 MB instead of 200 to 250.
+_LOW_MEMORY: Final = {
     "RAYON_NUM_THREADS": "1",
     "MALLOC_ARENA_MAX": "1",
     "MALLOC_MMAP_THRESHOLD_": "131072",
 }
-_TOLD_BYTES: Final = 4_000
+_LOG_BYTES: Final = 4_000
 
 
 class ExportFailed(Exception):  # noqa: N818 - it says what happened
-    """The file could not be made. The sentence is for the one who asked for it.
+    """The file could not be written. The message is for the user who started the export.
 
-    `is_final`: another try with the same posts would end the same way.
+    `is_final`: a retry with the same posts would fail in the same way.
     """
 
     def __init__(self, sentence: str, *, is_final: bool) -> None:
@@ -37,42 +37,44 @@ class ExportFailed(Exception):  # noqa: N818 - it says what happened
         self.is_final = is_final
 
 
-async def run(task: Task, folder: Path, further: Callable[[int], Awaitable[None]]) -> Report:
-    """The last report of the process. Leaving early, by whatever way, ends the process first."""
-    faults = folder / "faults.txt"
-    with faults.open("wb") as errors:
+async def run_task(
+    task: Task, folder: Path, on_progress: Callable[[int], Awaitable[None]]
+) -> Report:
+    """Returns the last report. A cancelled or failing call kills the process before it returns."""
+    stderr = folder / "stderr.txt"
+    with stderr.open("wb") as output:
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-P", "-m", _MODULE),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
-            stderr=errors,
+            stderr=output,
             cwd=folder,
             env=_environment(),
         )
     try:
-        async with asyncio.timeout(task.limits.wall_s) as patience:
-            last = await _followed(process, task, further)
+        async with asyncio.timeout(task.limits.wall_s) as deadline:
+            last = await _follow(process, task, on_progress)
     except TimeoutError:
-        if not patience.expired():
+        if not deadline.expired():
             raise
-        raise _too_slow(task.limits) from None
+        raise _too_slow(f"{task.limits.wall_s:,} seconds") from None
     finally:
-        await _ended(process)
+        await _kill(process)
     if process.returncode == 0 and last is not None:
         return last
-    failure = _failure(process.returncode or 0, task.limits)
-    failure.add_note(faults.read_bytes()[-_TOLD_BYTES:].decode(errors="replace"))
+    failure = _failure_of(process.returncode or 0, task.limits)
+    failure.add_note(stderr.read_bytes()[-_LOG_BYTES:].decode(errors="replace"))
     raise failure
 
 
 def _environment() -> dict[str, str]:
-    """Ours without the settings: a writer of files needs no key to the database."""
-    ours = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
-    return ours | _THRIFT
+    """Leaves out our settings: a writing process must not see the database password."""
+    rest = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
+    return rest | _LOW_MEMORY
 
 
-async def _followed(
-    process: asyncio.subprocess.Process, task: Task, further: Callable[[int], Awaitable[None]]
+async def _follow(
+    process: asyncio.subprocess.Process, task: Task, on_progress: Callable[[int], Awaitable[None]]
 ) -> Report | None:
     assert process.stdin is not None
     assert process.stdout is not None
@@ -81,36 +83,36 @@ async def _followed(
         await process.stdin.drain()
     async for line in process.stdout:
         report = msgspec.json.decode(line, type=Report)
-        if report.is_made:
+        if report.is_finished:
             await process.wait()
             return report
-        await further(report.done)
+        await on_progress(report.done)
     await process.wait()
     return None
 
 
-async def _ended(process: asyncio.subprocess.Process) -> None:
+async def _kill(process: asyncio.subprocess.Process) -> None:
     with suppress(ProcessLookupError):
         process.kill()
     await process.wait()
 
 
-def _too_slow(limits: ProcessLimits) -> ExportFailed:
-    sentence = f"The export took more than the {limits.cpu_s} seconds of work it may take. {_FEWER}"
-    return ExportFailed(sentence, is_final=True)
+def _too_slow(limit: str) -> ExportFailed:
+    sentence = f"The export took longer than {limit}."
+    return ExportFailed(f"{sentence} {_EXPORT_FEWER}", is_final=True)
 
 
-def _failure(status: int, limits: ProcessLimits) -> ExportFailed:
-    # A library that is refused memory aborts; Python raises and leaves in order.
+def _failure_of(status: int, limits: ProcessLimits) -> ExportFailed:
+    # Without memory, Python raises MemoryError, but a native library aborts.
     if status in (OUT_OF_MEMORY, -signal.SIGABRT, -signal.SIGSEGV):
-        memory = f"{limits.memory_mib:,} MiB of memory"
-        return ExportFailed(f"The export needed more than {memory}. {_FEWER}", is_final=True)
+        sentence = f"The export needed more than {limits.memory_mib:,} MiB of memory."
+        return ExportFailed(f"{sentence} {_EXPORT_FEWER}", is_final=True)
     if status == -signal.SIGXCPU:
-        return _too_slow(limits)
+        return _too_slow(f"{limits.cpu_s} seconds of CPU time")
     if status == DISK_FULL:
-        sentence = "There is no room left on the server's disk for the export."
+        sentence = "The server's disk is full, so the export could not be written."
         return ExportFailed(sentence, is_final=False)
     if status == -signal.SIGKILL:
-        sentence = "The server ended the export before it was finished, likely for lack of memory."
+        sentence = "The server killed the export, probably because it ran out of memory."
         return ExportFailed(sentence, is_final=False)
-    return ExportFailed("The export could not be made; the server's log says why.", is_final=False)
+    return ExportFailed("The export failed. The server's log has the reason.", is_final=False)

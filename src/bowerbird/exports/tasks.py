@@ -1,4 +1,4 @@
-"""What the service asks of a writing process, and what the process answers, a JSON line each."""
+"""The messages between the service and a writing process: one JSON line each."""
 
 from typing import Final
 
@@ -7,25 +7,25 @@ from msgspec import Struct
 MEBIBYTE: Final = 1 << 20
 
 OUT_OF_MEMORY: Final = 3
-"""The exit status of a process that was refused memory and could still say so."""
+"""Exit status of a process that reached its memory limit and could still report it."""
 DISK_FULL: Final = 4
 
 
-class About(Struct, frozen=True, kw_only=True):
-    """What the cover of a document says of it. `made_at` is in UTC microseconds."""
+class DocumentInfo(Struct, frozen=True, kw_only=True):
+    """The cover of a document. `created_at` is in UTC microseconds."""
 
     title: str
-    made_at: int
+    created_at: int
     total: int
     description: str
 
 
 class ProcessLimits(Struct, frozen=True, kw_only=True):
-    """What one writing process may use."""
+    """The resources one writing process may use."""
 
     memory_mib: int = 1_536
     cpu_s: int = 300
-    # Nice processes on a busy machine wait long for their turn.
+    # Much more than the CPU limit: on a busy machine a low-priority process mostly waits.
     wall_s: int = 1_800
 
 
@@ -35,16 +35,16 @@ class Task(Struct, frozen=True, kw_only=True):
     step: str
     source: str
     target: str
-    about: About
+    document: DocumentInfo
     limits: ProcessLimits
     volume: int = 1
     volumes: int = 1
 
 
 class Report(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A line of the process: how far it is or, once, what it made."""
+    """One line of output: the progress so far or, as the last line, the result."""
 
     done: int = 0
-    is_made: bool = False
+    is_finished: bool = False
     notes: list[str] = []
     names: list[str] = []

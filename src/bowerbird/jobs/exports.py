@@ -20,8 +20,8 @@ import structlog
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock, month_of
 from bowerbird.errors import Refusal
-from bowerbird.exports import posts_file, writing
-from bowerbird.exports.writing import About, ExportFailed, Made
+from bowerbird.exports import posts_file, writer
+from bowerbird.exports.writer import DocumentInfo, ExportFailed, WrittenFile
 from bowerbird.jobs.leases import Progress
 from bowerbird.jobs.worker import Failed, JobKind, Recurring
 from bowerbird.library.bookmarks.ranking import Rankings
@@ -29,7 +29,7 @@ from bowerbird.library.exports import export_bodies
 from bowerbird.library.exports.links import Links
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
-from bowerbird.model.exports import FOLDER, KEPT_S, KIND, ExportFile, ExportQuery, folder_of
+from bowerbird.model.exports import FOLDER, KIND, RETENTION_S, ExportFile, ExportQuery, folder_of
 from bowerbird.model.jobs import Job
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.bookmarks.bookmarks import LONGEST_LIST, BookmarkStore
@@ -77,7 +77,7 @@ class ExportJobs:
 
     @property
     def kind(self) -> JobKind:
-        return JobKind(KIND, self._run, retention_s=KEPT_S, discard=self.discard)
+        return JobKind(KIND, self._run, retention_s=RETENTION_S, discard=self.discard)
 
     @property
     def recurring(self) -> list[Recurring]:
@@ -132,7 +132,7 @@ class ExportJobs:
         numbers = await self._numbers(account, query)
         await progress(0, len(numbers))
         with target.open("wb") as output:
-            await _write(output, posts_file.framed(self._pages(account, numbers, progress)))
+            await _write(output, posts_file.to_json_array(self._pages(account, numbers, progress)))
         return len(numbers)
 
     async def _numbers(self, account: Account, query: ExportQuery) -> Sequence[int]:
@@ -159,15 +159,15 @@ class ExportJobs:
 
     async def _convert(
         self, query: ExportQuery, posts: Path, folder: Path, total: int, progress: Progress
-    ) -> Made:
-        about = About(
+    ) -> WrittenFile:
+        about = DocumentInfo(
             title=query.view_name or "Bookmarks",
-            made_at=self._clock(),
+            created_at=self._clock(),
             total=total,
             description=export_bodies.description_of(query),
         )
         try:
-            return await writing.make(query.format, posts, folder, about, progress)
+            return await writer.write_export(query.format, posts, folder, about, progress)
         except ExportFailed as failed:
             notes = "".join(getattr(failed, "__notes__", ()))
             self._log.error("export failed", reason=str(failed), notes=notes)
@@ -187,7 +187,7 @@ class ExportJobs:
         except OSError as error:
             if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
                 raise
-            sentence = "There is no room left on the server's disk for the export."
+            sentence = "The server's disk is full, so the export could not be written."
             raise errors.unavailable(sentence) from error
 
     async def expire(self) -> None:
@@ -213,8 +213,8 @@ class ExportJobs:
 
     async def delete_leftover_files(self) -> None:
         """Deletes files and folders that killed workers left behind."""
-        await self._files.delete_under(FOLDER, older_than_s=2 * KEPT_S)
-        await asyncio.to_thread(self._scratch.delete_old, time.time() - KEPT_S)
+        await self._files.delete_under(FOLDER, older_than_s=2 * RETENTION_S)
+        await asyncio.to_thread(self._scratch.delete_old, time.time() - RETENTION_S)
 
 
 def _half(progress: Progress, query: ExportQuery, half: int) -> Progress:

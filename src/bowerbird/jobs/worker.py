@@ -14,7 +14,7 @@ from msgspec import Struct
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Refusal
 from bowerbird.jobs.leases import Lease, LeaseLost, Progress
-from bowerbird.model.jobs import EXPORTS, MOST_TRIES, Job
+from bowerbird.model.jobs import EXPORTS, MAX_TRIES, Job
 from bowerbird.storage.database import Database
 from bowerbird.storage.jobs import JobStore
 
@@ -219,7 +219,7 @@ class Worker:
             self._log.exception("job result not discarded", job=job.job_id, kind=job.kind)
 
     async def _retry_later(self, job: Job, sentence: str) -> None:
-        if job.tries >= MOST_TRIES:
+        if job.tries >= MAX_TRIES:
             await self._fail(job, sentence)
             return
         pause_s = self._pauses_s[min(job.tries, len(self._pauses_s)) - 1]

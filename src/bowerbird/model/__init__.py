@@ -1,1 +1,1 @@
-"""Immutable records: what the service speaks of, with no rule about who may do what."""
+"""The immutable records of the service. They contain no rules about permissions."""

@@ -1,4 +1,4 @@
-"""Accounts, plans and keys as the rest of the service sees them."""
+"""Accounts, plans and API keys."""
 
 from enum import StrEnum
 
@@ -11,20 +11,23 @@ class Plan(StrEnum):
 
 
 class Account(Struct, frozen=True):
-    """One account's library as one read finds it. Never used past a commit of anybody's."""
+    """An account with the counters of its library, as one query read them.
+
+    It is outdated as soon as anybody changes the library, so read it again for each request.
+    """
 
     account_id: int
-    # SQLite's small number of the account; 0 where the database needs none.
+    # SQLite stores a small number instead of the account id; 0 on PostgreSQL.
     local_number: int
     plan: str
-    # Random; renewed when a library is restored, so that nothing remembered of the old one counts.
+    # Random. A restored library gets a new one, which invalidates everything cached before.
     epoch: int
-    # Raised by every change of the library.
+    # Increased by every change of the library.
     version: int
     total: int
     unread: int
     archived: int
-    # Neither read nor archived: what the default list shows.
+    # Neither read nor archived: the default list.
     fresh: int
     calls_this_month: int
 
@@ -33,14 +36,14 @@ class Account(Struct, frozen=True):
         return self.plan == Plan.FREE
 
     def visible(self, *, unread_only: bool, hide_archived: bool) -> int:
-        """How many bookmarks the two flags leave, without counting them."""
+        """The number of bookmarks that the two filters leave, from the counters."""
         if unread_only:
             return self.fresh if hide_archived else self.unread
         return self.total - self.archived if hide_archived else self.total
 
 
 class Membership(Struct, frozen=True):
-    """An account as its operator sees it."""
+    """An account as the operator's commands list it."""
 
     account_id: int
     email: str

@@ -1,4 +1,4 @@
-"""A saved post, in the shape the API shows it."""
+"""A bookmark with the fields of the API."""
 
 from typing import Annotated, Any
 
@@ -6,9 +6,9 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 Integer = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
-"""What both databases hold: a signed 64-bit whole number."""
+"""The integers that both databases can store: signed, 64 bits."""
 
-# "$" alone would let a line break follow.
+# "$" alone would allow a line break after it.
 PostId = Annotated[str, Meta(pattern=r"^[0-9]{1,40}$(?!\n)")]
 
 
@@ -30,7 +30,7 @@ class PostMeta(Struct, frozen=True, kw_only=True):
 
 
 class Attachment(Struct, frozen=True, kw_only=True):
-    """What is known of an attachment. Fields beyond these are kept as they came."""
+    """The known fields of an attachment. Other fields are stored unchanged."""
 
     type: str | UnsetType = UNSET
     url: str | UnsetType = UNSET
@@ -47,7 +47,7 @@ class Attachment(Struct, frozen=True, kw_only=True):
 
 
 class Article(Struct, frozen=True, kw_only=True):
-    """What is known of a long-form article. Fields beyond these are kept as they came."""
+    """The known fields of a long-form article. Other fields are stored unchanged."""
 
     id: str | UnsetType | None = UNSET
     title: str | UnsetType | None = UNSET
@@ -72,7 +72,7 @@ class QuotedAuthor(Struct, frozen=True, kw_only=True):
 
 
 class QuotedPost(Struct, frozen=True, kw_only=True):
-    """What is known of a quoted post. Fields beyond these are kept as they came."""
+    """The known fields of a quoted post. Other fields are stored unchanged."""
 
     post_id: str | UnsetType | None = UNSET
     text: str | UnsetType | None = UNSET
@@ -90,7 +90,7 @@ class PostDetails(Struct, frozen=True, kw_only=True):
     text: str = ""
     link: str = ""
     posted_at: str = ""
-    # Objects whose fields the contract leaves open stay as they came: nothing saved is lost.
+    # The API allows unknown fields in these objects, so they stay dictionaries and keep them all.
     attachments: list[dict[str, Any]] = []
     article: dict[str, Any] | None = None
     quoted_tweet: dict[str, Any] | None = None
@@ -98,10 +98,10 @@ class PostDetails(Struct, frozen=True, kw_only=True):
 
 
 class Post(Struct, frozen=True, kw_only=True):
-    """The content of a bookmark: what its author wrote, without what its keeper did to it."""
+    """The part of a bookmark that its author wrote, without the state that its owner gave it."""
 
     post_id: PostId
-    # Never left out: a record without it would empty the post it names.
+    # Required: importing a record without it would erase the text of an existing post.
     tweet_details: PostDetails
     author_id: str = ""
     author_username: str = ""
@@ -109,7 +109,7 @@ class Post(Struct, frozen=True, kw_only=True):
 
 
 class Bookmark(Post, frozen=True, kw_only=True):
-    """A post with its place and state in one account's library."""
+    """A post with its position and state in the library of an account."""
 
     imported_at: str
     sort_index: Integer
@@ -119,8 +119,8 @@ class Bookmark(Post, frozen=True, kw_only=True):
     is_archived: bool
 
 
-class Arrival(Post, frozen=True, kw_only=True):
-    """A post on its way into a library. What is unset keeps the library's value, or its default."""
+class ImportRecord(Post, frozen=True, kw_only=True):
+    """A post to import. An unset field keeps the stored value, or gets the default."""
 
     imported_at: str | UnsetType = UNSET
     sort_index: Integer | UnsetType = UNSET
@@ -137,6 +137,6 @@ class _OpenFields(Struct, frozen=True, kw_only=True):
 
 
 def check_open_fields(details: PostDetails) -> None:
-    """Raises msgspec.ValidationError when a known field of an open object has another type."""
+    """Raises msgspec.ValidationError if a known field of a dictionary has the wrong type."""
     if details.attachments or details.article is not None or details.quoted_tweet is not None:
         msgspec.convert(details, _OpenFields, from_attributes=True)

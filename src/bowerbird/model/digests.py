@@ -1,7 +1,7 @@
-"""Digests and what an account wants of them.
+"""Digests, and the digest preferences of an account.
 
-A digest keeps counts and the ids of posts, not the posts: what is deleted from the library is
-gone from its digests too, and a year of them is small.
+A digest stores counts and the ids of posts, not the posts. So a deleted post also disappears from
+old digests, and the digests of a year take little space.
 """
 
 from datetime import date
@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from bowerbird.model.periods import Period, PeriodKind
 
-# Of the days that a digest may be asked for; others have no neighbours to count to.
+# Digests exist only for days between these, so that the days around them are valid dates.
 _FIRST: Final = date(2, 1, 1)
 _LAST: Final = date(9998, 1, 1)
 
@@ -24,13 +24,13 @@ class Frequency(StrEnum):
 
 
 class Preferences(Struct, frozen=True):
-    """What an account wants, and from when on."""
+    """The digest preferences of an account, and since when they apply."""
 
     frequency: Frequency = Frequency.WEEKLY
     time_zone: str = "UTC"
     hour: int = 8
     is_mailed: bool = False
-    # What was due before this is settled: made, empty, or not asked for.
+    # Digests due before this instant need no more work: they were created, empty, or turned off.
     since: int = 0
 
     @property
@@ -50,7 +50,7 @@ class AuthorCount(Struct, frozen=True):
 
 
 class Contents(Struct, frozen=True, kw_only=True):
-    """What a digest says, with posts by their ids."""
+    """The content of a digest. Lists of posts are lists of their ids."""
 
     saved_count: int = 0
     by_label: list[LabelCount] = []
@@ -65,8 +65,8 @@ class Contents(Struct, frozen=True, kw_only=True):
 
     @property
     def post_ids(self) -> list[str]:
-        found = [*self.saved, *self.unread, *self.year_ago]
-        return found if self.forgotten is None else [*found, self.forgotten]
+        listed = [*self.saved, *self.unread, *self.year_ago]
+        return listed if self.forgotten is None else [*listed, self.forgotten]
 
     @property
     def is_empty(self) -> bool:
@@ -74,11 +74,11 @@ class Contents(Struct, frozen=True, kw_only=True):
 
 
 class MailState(StrEnum):
-    """How far a digest's letter has come."""
+    """The delivery status of the email with a digest."""
 
     NONE = "none"
     WAITING = "waiting"
-    # Being handed to the mail server; found so later, nobody knows what became of it.
+    # Set before the email is sent. If it stays, the process crashed and the outcome is unknown.
     SENDING = "sending"
     SENT = "sent"
     UNCLEAR = "unclear"
@@ -89,7 +89,7 @@ class MailState(StrEnum):
 class Mailing(Struct, frozen=True):
     state: MailState = MailState.NONE
     tries: int = 0
-    # Of the last try, or when the next one is due.
+    # The time of the last attempt, or when the next one is due.
     at: int = 0
     reason: str = ""
 
@@ -112,16 +112,17 @@ class Digest(Struct, frozen=True):
 
 
 def digest_id(period: Period) -> str:
-    """Named by its period, of which an account has one digest: weekly-2026-07-13."""
+    """For example weekly-2026-07-13: an account has one digest per period."""
     return f"{period.kind}-{period.first_day.isoformat()}"
 
 
 def period_of(digest_id: str) -> Period | None:
-    """The period that an id names; None for any other text."""
+    """The period of a digest id; None if the text is not a valid id."""
     kind, _, day = digest_id.partition("-")
     try:
         period = Period(PeriodKind(kind), date.fromisoformat(day))
     except ValueError:
         return None
-    is_so_written = digest_id == f"{kind}-{period.first_day.isoformat()}"
-    return period if is_so_written and _FIRST < period.first_day < _LAST else None
+    # fromisoformat accepts other ways to write the date; an id has only one.
+    is_canonical = digest_id == f"{kind}-{period.first_day.isoformat()}"
+    return period if is_canonical and _FIRST < period.first_day < _LAST else None

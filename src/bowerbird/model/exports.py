@@ -1,4 +1,4 @@
-"""An export: what was asked for, and the file that came of it."""
+"""The parameters of an export, and the file it produced."""
 
 from typing import Final
 
@@ -6,7 +6,7 @@ from msgspec import Struct
 
 KIND: Final = "export"
 FOLDER: Final = "exports"
-KEPT_S: Final = 24 * 3_600
+RETENTION_S: Final = 24 * 3_600
 
 
 def folder_of(account_id: int) -> str:
@@ -14,21 +14,22 @@ def folder_of(account_id: int) -> str:
 
 
 class ExportQuery(Struct, frozen=True, kw_only=True):
-    """The parameters of an export's job."""
+    """The parameters of an export job."""
 
     format: str
-    # A list's own parameters; without the flags, read and archived bookmarks are in it too.
+    # Query parameters as for a list. Unlike a list, an export includes read and archived
+    # bookmarks by default.
     given: dict[str, str] = {}
     post_ids: list[str] | None = None
-    # Of the Smart View, where one was named.
+    # The Smart View, if the request named one.
     view_slug: str = ""
     view_name: str = ""
-    # Of the parameters, those that narrow the view further.
+    # The parameters that the request added to those of the view.
     further: dict[str, str] = {}
 
 
 class ExportFile(Struct, frozen=True, kw_only=True):
-    """The result of an export's job: its file, and what is to be known of it."""
+    """The result of an export job. The notes are for the user."""
 
     name: str
     size: int

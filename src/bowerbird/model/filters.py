@@ -1,4 +1,4 @@
-"""What a list is asked for: which bookmarks, in which order, from where on."""
+"""The parameters of a list: its filter, its sort order, and where the page starts."""
 
 from enum import StrEnum
 from typing import Final
@@ -9,7 +9,7 @@ from bowerbird.model.words import WordQuery
 
 
 class BookmarkFilter(Struct, frozen=True, kw_only=True):
-    """The narrowing of a list. Instants are exclusive bounds, names are folded."""
+    """Selects bookmarks. Dates are exclusive bounds; names are folded."""
 
     unread_only: bool = True
     hide_archived: bool = True
@@ -21,14 +21,14 @@ class BookmarkFilter(Struct, frozen=True, kw_only=True):
     bookmarked_from: int | None = None
     bookmarked_to: int | None = None
     words: WordQuery | None = None
-    # None but these posts.
+    # Only these posts.
     post_ids: tuple[str, ...] | None = None
-    # Does not narrow but rank: the text whose meaning the best bookmarks are near to.
+    # A text to rank by meaning. It does not exclude any bookmark.
     meaning: str | None = None
 
     @property
     def is_flags_only(self) -> bool:
-        """Whether nothing but the read and archive flags narrows the list."""
+        """Whether the list is filtered only by the read and archive flags."""
         return self.is_flags_and_words_only and self.words is None
 
     @property
@@ -47,7 +47,7 @@ class BookmarkFilter(Struct, frozen=True, kw_only=True):
 
 
 class SortKind(StrEnum):
-    """What a sort field's values are."""
+    """The type of the values of a sort field."""
 
     NUMBER = "number"
     INSTANT = "instant"
@@ -56,12 +56,12 @@ class SortKind(StrEnum):
 
 class SortField(Struct, frozen=True):
     kind: SortKind
-    # Whether an index serves the order of the whole library.
+    # Whether the database has an index in this order.
     is_indexed: bool = False
 
     @property
     def descends(self) -> bool:
-        """Dates and counts begin with the newest or largest, text with the first."""
+        """The default order: dates and counts from the highest, text from A to Z."""
         return self.kind is not SortKind.TEXT
 
 
@@ -89,7 +89,7 @@ class Sort(Struct, frozen=True):
 class After(Struct, frozen=True):
     """Where the previous page ended: the sort value and the number of its last bookmark.
 
-    Without a number: after every bookmark of that value.
+    Without a number, the page starts after all bookmarks with that value.
     """
 
     value: int | str

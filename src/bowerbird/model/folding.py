@@ -1,14 +1,14 @@
-"""Texts made comparable: the same key for what a person takes for the same name."""
+"""Folds names and titles, so that different spellings of one name compare as equal."""
 
 import unicodedata
 from typing import Final
 
 SORTED_CHARACTERS: Final = 128
-"""Texts are ordered by so many characters of their folded form."""
+"""Sorting by text uses only this many characters of the folded text."""
 
 
 def fold(text: str) -> str:
-    """Ignores case, compatibility forms aside: NFC, case-folded, white space as single spaces."""
+    """Normalizes to NFC, folds case, collapses white space. Compatibility forms stay distinct."""
     if text.isascii():
         return " ".join(text.lower().split())
     folded = unicodedata.normalize("NFC", text).casefold()

@@ -1,4 +1,4 @@
-"""Instants are integers, UTC microseconds, wherever the service computes with them."""
+"""Converts between ISO 8601 texts and instants, which are integers: UTC microseconds."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -11,19 +11,19 @@ _ISO: Final = re.compile(
     r"\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?\s?(?:[Zz]|[+-]?\d\d:?\d\d)?)?",
     re.ASCII,
 )
-# A "+" that nobody encoded arrives as a space: 10:00:00 02:00 was 10:00:00+02:00.
+# A client that does not encode "+" sends a space: 10:00:00 02:00 means 10:00:00+02:00.
 _LOST_PLUS: Final = re.compile(r" (\d\d:?\d\d)$")
 
 FIRST: Final = -62_135_596_800_000_000
-"""The beginning of the year 1, before which a date cannot be written."""
+"""The beginning of the year 1, the first date that ISO 8601 texts here can express."""
 _LAST: Final = 253_402_300_799_999_999
 
 UNKNOWN: Final = -(2**62)
-"""Stands in a date column for "not known": before every date, and matched by no date filter."""
+"""The value of an unknown date in a date column: before every date, and outside every filter."""
 
 
 def parse(text: str) -> int | None:
-    """The instant of an ISO 8601 text, or None when it is none. No offset means UTC."""
+    """The instant of an ISO 8601 text, or None if it is invalid. Without an offset it is UTC."""
     if not _ISO.fullmatch(text):
         return None
     if " " in text or text.endswith("z"):
@@ -34,17 +34,17 @@ def parse(text: str) -> int | None:
         return None
     span = moment - (_NAIVE_EPOCH if moment.tzinfo is None else _EPOCH)
     instant = (span.days * 86_400 + span.seconds) * 1_000_000 + span.microseconds
-    # An offset can lead out of the years that a date has.
+    # The offset can move the instant out of the valid years.
     return instant if FIRST <= instant <= _LAST else None
 
 
-# All posts of an import that say nothing of it have the same.
+# Cached, because most posts of an import have the same imported_at.
 @lru_cache(maxsize=256)
 def without_offset(instant: int) -> str:
-    """As imported_at is written: 2026-07-18T08:21:13.841838."""
+    """The format of imported_at: 2026-07-18T08:21:13.841838."""
     return (_NAIVE_EPOCH + timedelta(microseconds=instant)).isoformat(timespec="microseconds")
 
 
 def with_offset(instant: int) -> str:
-    """As bookmarked_at is written: 2026-07-18T08:21:13.841838+00:00."""
+    """The format of bookmarked_at: 2026-07-18T08:21:13.841838+00:00."""
     return without_offset(instant) + "+00:00"

@@ -1,15 +1,15 @@
-"""Jobs: work that outlives the request that asked for it."""
+"""Background jobs: work that continues after the request that started it."""
 
 from enum import StrEnum
 from typing import Final
 
 from msgspec import Struct
 
-# Lower comes first. Behind EXPORTS, no job takes a worker's last lane.
+# The lowest number runs first. Jobs with a number above EXPORTS never take a worker's last slot.
 EXPORTS: Final = 10
 DIGESTS: Final = 20
 EMBEDDING: Final = 50
-MOST_TRIES: Final = 3
+MAX_TRIES: Final = 3
 
 
 class JobState(StrEnum):
@@ -24,21 +24,21 @@ UNFINISHED: Final = frozenset({JobState.PENDING, JobState.PROCESSING})
 
 
 class Job(Struct, frozen=True):
-    """A job as the worker has it that claimed it."""
+    """A job that a worker has claimed."""
 
     account_id: int
     job_id: str
     kind: str
     parameters: bytes
-    # How often it was begun, this time included.
+    # How many times it was started, including this time.
     tries: int
     priority: int = EXPORTS
-    # The number under which it was claimed; another one means that somebody else has it.
+    # A new number per claim. If the stored number differs, another worker has claimed the job.
     fence: int = 0
 
 
 class JobResponse(Struct, frozen=True):
-    """How a job stands."""
+    """The state and the progress of a job."""
 
     account_id: int
     job_id: str
@@ -59,5 +59,5 @@ class JobCount(Struct, frozen=True):
     kind: str
     state: str
     count: int
-    # When the oldest of them was made.
+    # When the oldest of them was created.
     oldest_at: int

@@ -1,6 +1,7 @@
-"""The text of an API key: opaque to clients, routable and checkable for us.
+"""Creates and parses API keys. Clients treat them as opaque; we read the account from them.
 
-`bwr_` + 11 characters that lead to the account + 30 random ones + 6 of checksum, all base62.
+A key is `bwr_`, 11 characters for the account id, 30 random characters and a checksum of 6
+characters, all in base62.
 """
 
 import hashlib
@@ -32,13 +33,13 @@ def new_key(account_id: int) -> str:
 
 
 def parse_key(text: str) -> ParsedKey | None:
-    """Where a key leads, or None when the text is no key of ours. Costs no look-up."""
+    """The account id and the hash of a key, or None if it is malformed. Needs no database."""
     if len(text) != _LENGTH or not text.startswith(PREFIX):
         return None
     if _checksum(text[:-_CHECK]) != text[-_CHECK:]:
         return None
     try:
-        # The checksum holds, so the characters are ours unless somebody computed one.
+        # Fails only if somebody computed a valid checksum over other characters.
         account_id = sum(map(mul, map(_VALUES.__getitem__, text[_ROUTE_SLICE]), _POWERS))
     except KeyError:
         return None
@@ -46,12 +47,12 @@ def parse_key(text: str) -> ParsedKey | None:
 
 
 def key_hash(text: str) -> bytes:
-    # A key holds 178 random bits, so one round without salt is enough.
+    # A key has 178 random bits, so one round without a salt is enough.
     return hashlib.sha256(text.encode()).digest()
 
 
 def new_account_id() -> int:
-    """A random positive 63-bit number: tells nothing of how many accounts there are."""
+    """A random positive 63-bit number, so that ids do not reveal the number of accounts."""
     return secrets.randbits(63) or 1
 
 

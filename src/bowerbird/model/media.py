@@ -1,4 +1,4 @@
-"""What a post carries, as one number: a bit a media type."""
+"""Encodes the media types of a post as one number, with one bit per type."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -21,7 +21,7 @@ _ATTACHED: Final = BITS["image"] | BITS["video"] | BITS["gif"] | BITS["link"] | 
 
 
 def bits_of(details: PostDetails) -> int:
-    """The types of a post. One that carries nothing is of type text."""
+    """The media types of a post. Without attachments and article, its type is text."""
     bits = _attached(details.attachments)
     if details.article is not None:
         bits |= BITS["article"]
@@ -33,7 +33,7 @@ def bits_of(details: PostDetails) -> int:
 
 
 def bit_of(media_type: str) -> int | None:
-    """The bit of a type as a client names it, or None for a type we do not know."""
+    """The bit of a type in a client's spelling, or None for an unknown type."""
     name = media_type.strip().lower()
     return BITS.get(SYNONYMS.get(name, name))
 

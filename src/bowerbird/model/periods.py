@@ -1,7 +1,7 @@
-"""Days and weeks in a person's own time zone, and the instants at which they begin and end.
+"""Days and weeks in a time zone, and the instants at which they begin and end.
 
-A day is over when the zone's calendar says so: it may have 23 or 25 hours, and where a zone once
-jumped over the date line a day that never was has none and is passed over.
+A day may have 23 or 25 hours. Where a zone moved across the date line, one calendar day never
+happened; it has no hours and is skipped.
 """
 
 from collections.abc import Iterator
@@ -40,22 +40,22 @@ class Period(Struct, frozen=True):
 
     @property
     def next_day(self) -> date:
-        """The day after it, which is the day of its digest."""
+        """The day after the period: the day of its digest."""
         return self.first_day + timedelta(days=self.kind.days)
 
     def start(self, zone: ZoneInfo) -> int:
         return instant_of(self.first_day, 0, zone)
 
     def end(self, zone: ZoneInfo) -> int:
-        """The first instant that is not in it."""
+        """The first instant after the period."""
         return instant_of(self.next_day, 0, zone)
 
     def due(self, zone: ZoneInfo, hour: int) -> int:
-        """When its digest is made: the hour on the day after, never before it has ended."""
+        """When its digest is due: at the hour on the next day, never before the period ends."""
         return max(instant_of(self.next_day, hour, zone), self.end(zone))
 
     def a_year_before(self) -> tuple[date, date]:
-        """The same calendar days a year earlier: the first of them, and the day after the last."""
+        """The same calendar days one year earlier: the first day, and the day after the last."""
         first = _a_year_before(self.first_day)
         return first, first + timedelta(days=self.kind.days)
 
@@ -63,17 +63,17 @@ class Period(Struct, frozen=True):
         return next(_walk(self.kind, self.next_day, zone, step=1))
 
 
-def containing(kind: PeriodKind, day: date) -> Period:
+def period_containing(kind: PeriodKind, day: date) -> Period:
     if kind is PeriodKind.WEEKLY:
         day -= timedelta(days=day.weekday())
     return Period(kind, day)
 
 
 def latest_due(kind: PeriodKind, zone: ZoneInfo, hour: int, now: int) -> Period:
-    """The last period whose digest is due by now."""
+    """The latest period whose digest is already due."""
     today = local_day(now, zone)
-    # A zone that changed its date may lie a day ahead of the calendar's own counting.
-    start = containing(kind, today + timedelta(days=1)).first_day
+    # Starts a day ahead: in a zone that skipped a day, the next period may already be due.
+    start = period_containing(kind, today + timedelta(days=1)).first_day
     return next(
         period for period in _walk(kind, start, zone, step=-1) if period.due(zone, hour) <= now
     )
@@ -84,20 +84,23 @@ def local_day(now: int, zone: ZoneInfo) -> date:
 
 
 def instant_of(day: date, hour: int, zone: ZoneInfo) -> int:
-    """An hour of a day. One that is jumped over is the instant of the jump; of two, the first."""
+    """The instant of an hour of a day.
+
+    If the clocks skip the hour, it is the instant of the change. If it occurs twice, the first.
+    """
     moment = datetime.combine(day, time(hour), tzinfo=zone)
     return (moment - _EPOCH) // _MICROSECOND
 
 
 @cache
 def zone_names() -> frozenset[str]:
-    # The same on every machine; zoneinfo would add what only this one has.
+    # The same on every machine: zoneinfo.available_timezones() would add those of the system.
     listed = resources.files("tzdata").joinpath("zones").read_text("ascii")
     return frozenset(listed.split())
 
 
 def zone_of(name: str) -> ZoneInfo:
-    """UTC for a name that the time zone database has dropped since it was chosen."""
+    """The zone, or UTC if the time zone database no longer has the name."""
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -105,7 +108,7 @@ def zone_of(name: str) -> ZoneInfo:
 
 
 def _walk(kind: PeriodKind, first_day: date, zone: ZoneInfo, step: int) -> Iterator[Period]:
-    """Periods one after the other, without days that the zone never had."""
+    """Yields consecutive periods, without days that never happened in the zone."""
     while True:
         period = Period(kind, first_day)
         if period.start(zone) < period.end(zone):

@@ -1,4 +1,4 @@
-"""The end of a version, and who is to be told of it."""
+"""The sunset of an API version, and the accounts that must be notified."""
 
 from datetime import date
 from enum import StrEnum
@@ -7,24 +7,24 @@ from msgspec import Struct
 
 
 class NoticeState(StrEnum):
-    # Set before a letter leaves, so that a crash cannot make it leave twice.
+    # Set before the email is sent, so that a crash cannot cause a second email.
     SENDING = "sending"
     SENT = "sent"
     REFUSED = "refused"
 
 
-class Ending(Struct, frozen=True):
+class VersionSunset(Struct, frozen=True):
     version: str
     sunset: date
-    # Address of the migration note.
+    # The URL of the migration guide.
     note: str
 
 
 class SunsetRecipient(Struct, frozen=True):
-    """An account whose key called the version of late."""
+    """An account that called the version recently."""
 
     account_id: int
-    # None or empty when nobody knows where to write to.
+    # None or empty if the account has no email address.
     email: str | None
     state: str | None
     changed_at: int | None

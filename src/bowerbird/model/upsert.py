@@ -1,31 +1,31 @@
-"""A post on its way into a library, what the library holds of it already, and what results."""
+"""The records of an import: the incoming post, the stored bookmark, and the result."""
 
 from typing import Protocol
 
 from msgspec import UNSET, Struct, UnsetType
 
-from bowerbird.model.bookmarks import Arrival
+from bowerbird.model.bookmarks import ImportRecord
 
 
 class Incoming(Struct, frozen=True):
-    """An arrival, checked: instants are numbers, tags are clean label names."""
+    """A validated record: dates are instants, tags are valid label names."""
 
-    arrival: Arrival
+    record: ImportRecord
     post_json: bytes
     content_hash: bytes
     posted_at: int
     imported_at: int | UnsetType = UNSET
     bookmarked_at: int | UnsetType = UNSET
-    # Folded name -> name as written; None where the record says nothing of tags.
+    # Folded name -> name; None if the record has no field `tags`.
     tags: dict[str, str] | None = None
 
     @property
     def post_id(self) -> str:
-        return self.arrival.post_id
+        return self.record.post_id
 
 
-class Known(Struct, frozen=True):
-    """What a library holds of a post, as far as an intake compares it."""
+class ExistingBookmark(Struct, frozen=True):
+    """The fields of a stored bookmark that an import compares."""
 
     number: int
     content_hash: bytes
@@ -34,12 +34,12 @@ class Known(Struct, frozen=True):
     bookmarked_at: int
     is_read: bool
     is_archived: bool
-    # Folded names of its labels.
+    # The folded names of its labels.
     tags: frozenset[str]
 
 
-class Standing(Struct, frozen=True):
-    """Place and state a bookmark has after the intake."""
+class Placement(Struct, frozen=True):
+    """The position and the flags of a bookmark after the import."""
 
     sort_index: int
     imported_at: int
@@ -49,7 +49,7 @@ class Standing(Struct, frozen=True):
 
 
 class Counts(Struct, frozen=True):
-    """The library's counters, or a change of them."""
+    """The counters of a library, or a change to them."""
 
     total: int = 0
     unread: int = 0
@@ -68,7 +68,7 @@ class Counts(Struct, frozen=True):
         return Counts(-self.total, -self.unread, -self.archived, -self.fresh)
 
 
-class Flagged(Protocol):
+class HasFlags(Protocol):
     @property
     def is_read(self) -> bool: ...
 
@@ -76,14 +76,14 @@ class Flagged(Protocol):
     def is_archived(self) -> bool: ...
 
 
-def counts_of(state: Flagged) -> Counts:
-    """What one bookmark of this state adds to the counters."""
+def counts_of(state: HasFlags) -> Counts:
+    """The counters of one bookmark with these flags."""
     is_unread = not state.is_read
     return Counts(1, is_unread, state.is_archived, is_unread and not state.is_archived)
 
 
 class UpsertOutcome(Struct, frozen=True):
-    """How an intake ended, in posts."""
+    """How many posts an import created, changed and left unchanged."""
 
     new: int = 0
     changed: int = 0

@@ -1,17 +1,17 @@
-"""How far the vectors of an account are."""
+"""The vectors of an account: the state of its vector store, and single vectors."""
 
 from typing import Final
 
 from msgspec import Struct
 
-# The kind of the jobs that make vectors.
+# The kind of the jobs that create vectors.
 BUILD: Final = "embed"
 
 
 class VectorStoreState(Struct, frozen=True):
-    """The vectors of one account and model, as one read finds them."""
+    """The state of the vectors of one account and model, as one query read it."""
 
-    # Names what made the vectors; only those of one model can be compared.
+    # The identity of the model. Only vectors of the same model can be compared.
     model: bytes
     name: str
     # 0 until the first vector is written.
@@ -20,7 +20,7 @@ class VectorStoreState(Struct, frozen=True):
     complete_below: int
     invalidations: int
     generation: int
-    # Once every bookmark had a vector; later ones are awaited while it serves.
+    # Set when every bookmark has had a vector once. Search then works while new posts wait.
     is_built: bool
 
 
@@ -33,10 +33,10 @@ class UnembeddedPost(Struct, frozen=True):
 
 
 class NewVector(Struct, frozen=True):
-    """What a text became: a scale and a row of eight-bit numbers for each of its pieces."""
+    """The vectors of a text: a scale and a row of bytes per piece."""
 
     number: int
-    # Of the whole bookmark when it was read: what changed since is embedded another time.
+    # The hash of the bookmark when it was read. If it has changed since, it is embedded again.
     content_hash: bytes
     text_hash: bytes
     scales: bytes

@@ -1,15 +1,15 @@
-"""A Smart View: a query that is kept under a name."""
+"""Smart Views: saved queries with a name."""
 
 from typing import Any
 
 from msgspec import Struct
 
 Query = dict[str, Any]
-"""The list's own filter names with their values; dates may be relative."""
+"""Filter parameters of a list with their values; dates may be relative."""
 
 
 class Bucket(Struct, frozen=True):
-    """A part of a view: its query narrows the view's."""
+    """A part of a view: its query adds filters to those of the view."""
 
     slug: str
     name: str

@@ -1,17 +1,18 @@
-"""What a keyword search asks for, as a tree of our own: no engine's syntax, no user's character."""
+"""A parsed keyword query, independent of the syntax of any search engine."""
 
 from typing import Final
 
 from msgspec import Struct
 
-# Holds a place between fields. No word is a bare sigil, so no query can ask for it.
+# A token between fields, so that no phrase crosses them. No word is a bare sigil, so no query
+# matches it.
 GAP: Final = "#"
-# Bounds the work of a pasted page; its first words tell what it is about.
-RANKING_MOST: Final = 16
+# Limits the work for a query that is a pasted page; its first words decide.
+MAX_RANKING_TOKENS: Final = 16
 
 
 class Term(Struct, frozen=True):
-    """Tokens that must stand one after the other, or must not."""
+    """A sequence of tokens that a post must contain, or must not."""
 
     tokens: tuple[str, ...]
     is_prefix: bool = False
@@ -23,27 +24,27 @@ class WordQuery(Struct, frozen=True):
 
     @property
     def ranking_tokens(self) -> list[str]:
-        """The tokens whose number in a post makes its rank; of a prefix there may be many."""
+        """The tokens that are counted to rank a post. Prefixes are not, as they match many."""
         tokens = [
             token
             for term in self.terms
             if not term.is_excluded
             for token in (term.tokens[:-1] if term.is_prefix else term.tokens)
         ]
-        return list(dict.fromkeys(tokens))[:RANKING_MOST]
+        return list(dict.fromkeys(tokens))[:MAX_RANKING_TOKENS]
 
     @property
     def is_empty(self) -> bool:
-        """Whether the text held nothing to search for, such as punctuation alone."""
+        """Whether the query has no terms, for example because it is only punctuation."""
         return not self.terms
 
 
 class Match(Struct, frozen=True):
-    """The query in an engine's own language; None where there is nothing of the kind."""
+    """A query in the syntax of a search engine. A part is None if the query has no such terms."""
 
     wanted: str | None
     unwanted: str | None
-    # What the best matches hold often; the words alone, for one score on both engines.
+    # The expression to rank by. Only its single words count, so that both engines rank alike.
     ranking: str | None = None
-    # Where the counted words begin among the phrases of the ranking.
+    # The index of the first counted word among the phrases of the ranking.
     ranking_start: int = 0

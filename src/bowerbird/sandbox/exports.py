@@ -13,7 +13,7 @@ from bowerbird.library.exports import export_bodies
 from bowerbird.library.exports.exports import Download, ExportJob, ExportProgress, Exports
 from bowerbird.library.exports.links import LIVES_S
 from bowerbird.model.accounts import Account
-from bowerbird.model.exports import KEPT_S, ExportFile, ExportQuery
+from bowerbird.model.exports import RETENTION_S, ExportFile, ExportQuery
 from bowerbird.model.instants import with_offset, without_offset
 from bowerbird.model.jobs import JobState
 from bowerbird.openapi.sandbox_routes import moved
@@ -30,7 +30,7 @@ from bowerbird.storage.files.files import Files, OpenFile
 _STARTED_US: Final = MICROSECONDS // 2
 _COMPLETED_US: Final = 2 * MICROSECONDS
 _MAX_CLOCK_SKEW_US: Final = 60 * MICROSECONDS
-_KEPT_US: Final = KEPT_S * MICROSECONDS
+_KEPT_US: Final = RETENTION_S * MICROSECONDS
 _decode_query: Final = msgspec.json.Decoder(ExportQuery).decode
 
 

@@ -12,9 +12,9 @@ from msgspec import Struct
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS
 from bowerbird.errors import Code, Refusal
-from bowerbird.exports import posts_file, writing
+from bowerbird.exports import posts_file, writer
 from bowerbird.exports.formats import FORMATS
-from bowerbird.exports.writing import About, ExportFailed, ProcessLimits
+from bowerbird.exports.writer import DocumentInfo, ExportFailed, ProcessLimits
 from bowerbird.model.accounts import Account
 from bowerbird.sandbox.tickets import Ticket
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
@@ -69,15 +69,15 @@ class SandboxFiles:
     async def _create(self, account: Account, ticket: Ticket) -> SandboxFile:
         posts = await self._posts(account, ticket)
         total = len(ticket.numbers)
-        about = About(
+        document = DocumentInfo(
             title="Bookmarks",
-            made_at=ticket.started_at // _DAY * _DAY,
+            created_at=ticket.started_at // _DAY * _DAY,
             total=total,
             description=f"{total} {'post' if total == 1 else 'posts'} from the sandbox.",
         )
         try:
             with tempfile.TemporaryDirectory(prefix="bowerbird-sandbox-") as folder:
-                return await _write(ticket.format, posts, Path(folder), about)
+                return await _write(ticket.format, posts, Path(folder), document)
         except (ExportFailed, OSError) as error:
             raise errors.unavailable(
                 "The sandbox cannot create this file at the moment."
@@ -85,7 +85,7 @@ class SandboxFiles:
 
     async def _posts(self, account: Account, ticket: Ticket) -> bytes:
         body, _ = await self._bookmarks.contents(account, ticket.numbers)
-        return b"".join([piece async for piece in posts_file.framed(_stream(body))])
+        return b"".join([piece async for piece in posts_file.to_json_array(_stream(body))])
 
     def _cached(self, key: _Key) -> SandboxFile | None:
         cached = self._cache.get(key)
@@ -110,10 +110,12 @@ def _json_file(posts: bytes) -> SandboxFile:
     return SandboxFile(posts, *FORMATS["json"], notes=[])
 
 
-async def _write(format: str, posts: bytes, folder: Path, about: About) -> SandboxFile:
+async def _write(format: str, posts: bytes, folder: Path, about: DocumentInfo) -> SandboxFile:
     source = folder / "posts.json"
     await asyncio.to_thread(source.write_bytes, posts)
-    created = await writing.make(format, source, folder, about, _ignore_progress, limits=_LIMITS)
+    created = await writer.write_export(
+        format, source, folder, about, _ignore_progress, limits=_LIMITS
+    )
     content = await asyncio.to_thread(created.path.read_bytes)
     return SandboxFile(content, created.media_type, created.suffix, created.notes)
 

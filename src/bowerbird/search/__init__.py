@@ -1,1 +1,1 @@
-"""Finding posts by word: the tokens both engines index, and the queries over them."""
+"""Search by words and by meaning: tokens, the query language, highlights, and vectors."""

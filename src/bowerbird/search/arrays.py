@@ -1,9 +1,9 @@
-"""numpy as the service uses it. Imported at first need: it takes 30 MB and a tenth of a second."""
+"""Configures numpy for the service. Import it late: numpy takes 30 MB and a tenth of a second."""
 
 import os
 
-# Several searches at once share the processors better than the threads of one of them, which
-# wait for each other by spinning: on a busy machine that took ten times as long.
+# OpenBLAS threads wait for each other by spinning, which took ten times as long on a busy machine.
+# Concurrent searches share the cores better with one thread each.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np

@@ -1,7 +1,7 @@
-"""What turns texts into vectors: the protocol, and the model that comes with the service.
+"""Turns texts into vectors: the protocol of an embedder, and the local model.
 
-Nothing is loaded before the first text. The work runs on threads: questions on one of ordinary
-priority, posts on one that yields the processor to everything else.
+The model is loaded when the first text arrives. It runs on two threads: one for search queries,
+and one with low priority for posts.
 """
 
 import asyncio
@@ -26,43 +26,43 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-MOST_PIECES: Final = 8
+MAX_PIECES: Final = 8
 _TOKENS: Final = 128
-_WINDOW: Final = _TOKENS - 2  # a beginning and an end are added to every piece
+_WINDOW: Final = _TOKENS - 2  # the model needs a start token and an end token per piece
 _OVERLAP: Final = 32
 _BATCH: Final = 16
-# More is never looked at: eight pieces end far before, and a question's first tokens too.
-_LONGEST_POST: Final = 20_000
-_LONGEST_QUESTION: Final = 2_000
-_LEAST_PRIORITY: Final = 15
+# Cutting here saves tokenizing text that does not fit into the pieces anyway.
+_MAX_POST_CHARACTERS: Final = 20_000
+_MAX_QUERY_CHARACTERS: Final = 2_000
+_LOW_PRIORITY: Final = 15
 _RETRY_S: Final = 60
 
 
 class Embedder(Protocol):
-    """Makes vectors of length 1. Raises a refusal (503) while it cannot."""
+    """Creates vectors of length 1. Raises a Refusal (503) while it cannot."""
 
     @property
     def name(self) -> str: ...
 
     @property
     def identity(self) -> bytes:
-        """Sixteen bytes; vectors of equal identity may be compared, and no others."""
+        """Sixteen bytes. Only vectors of embedders with the same identity can be compared."""
 
     @property
     def problem(self) -> str | None:
-        """Why it cannot work at present, as far as is known."""
+        """Why the embedder cannot work at present, or None if no problem is known."""
 
-    async def question(self, text: str) -> "Floats":
-        """The vector of what somebody looks for."""
+    async def embed_query(self, text: str) -> "Floats":
+        """The vector of a search query."""
 
-    async def posts(self, texts: Sequence[str]) -> "list[Floats]":
-        """A matrix a text, a row a piece of it; no rows for a text without words."""
+    async def embed_posts(self, texts: Sequence[str]) -> "list[Floats]":
+        """One matrix per text, with one row per piece; no rows for a text without words."""
 
     async def close(self) -> None: ...
 
 
 class ModelManifest(Struct, frozen=True):
-    """What stands beside a built model."""
+    """The content of manifest.json in the folder of a built model."""
 
     name: str
     identity: str
@@ -73,16 +73,16 @@ class ModelManifest(Struct, frozen=True):
 class LocalModel:
     """A model in a folder: model.onnx, tokenizer.json, and the manifest with their hashes."""
 
-    def __init__(self, folder: Path, manifest: ModelManifest, *, is_patient: bool) -> None:
-        """A patient one lets everything else on the machine go before its posts."""
+    def __init__(self, folder: Path, manifest: ModelManifest, *, is_low_priority: bool) -> None:
+        """With `is_low_priority`, embedding posts yields the processor to everything else."""
         self._folder, self._manifest = folder, manifest
-        self._loaded: _Loaded | None = None
+        self._loaded: _LoadedModel | None = None
         self._loading = threading.Lock()
-        self._for_questions = ThreadPoolExecutor(1, thread_name_prefix="questions")
+        self._for_queries = ThreadPoolExecutor(1, thread_name_prefix="queries")
         self._for_posts = ThreadPoolExecutor(
             1,
             thread_name_prefix="embedding",
-            initializer=_yield_to_others if is_patient else None,
+            initializer=_lower_priority if is_low_priority else None,
         )
         self._is_closed = False
         self._problem = Problem()
@@ -100,7 +100,7 @@ class LocalModel:
         return self._problem.text
 
     def broken_file(self) -> str | None:
-        """The first of its files that is missing, or not as it was built."""
+        """The name of the first file that is missing or damaged."""
         for name, digest in self._manifest.files.items():
             try:
                 raw = (self._folder / name).read_bytes()
@@ -110,54 +110,56 @@ class LocalModel:
                 return name
         return None
 
-    def _require_whole(self) -> None:
+    def _check_files(self) -> None:
         if broken := self.broken_file():
-            raise ValueError(f"{broken} is not as it was built")
+            raise ValueError(f"{broken} is missing or damaged")
 
-    async def question(self, text: str) -> "Floats":
-        return await self._on(self._for_questions, lambda model: model.question(text))
+    async def embed_query(self, text: str) -> "Floats":
+        return await self._run_on(self._for_queries, lambda model: model.embed_query(text))
 
-    async def posts(self, texts: Sequence[str]) -> "list[Floats]":
-        return await self._on(self._for_posts, lambda model: model.posts(texts, self._check))
+    async def embed_posts(self, texts: Sequence[str]) -> "list[Floats]":
+        return await self._run_on(
+            self._for_posts, lambda model: model.embed_posts(texts, self._check_open)
+        )
 
-    def _check(self) -> None:
-        """Ends work under way when the service stops: long texts take seconds."""
+    def _check_open(self) -> None:
+        """Stops embedding when the service stops: a batch of long texts takes seconds."""
         if self._is_closed:
             raise errors.stopping()
 
     async def close(self) -> None:
         self._is_closed = True
-        for threads in (self._for_questions, self._for_posts):
+        for threads in (self._for_queries, self._for_posts):
             await asyncio.to_thread(partial(threads.shutdown, cancel_futures=True))
 
-    async def _on(self, threads: ThreadPoolExecutor, work: "Callable[[_Loaded], T]") -> T:
+    async def _run_on(self, threads: ThreadPoolExecutor, work: "Callable[[_LoadedModel], T]") -> T:
         return await asyncio.get_running_loop().run_in_executor(
-            threads, lambda: work(self._model())
+            threads, lambda: work(self._load_once())
         )
 
-    def _model(self) -> "_Loaded":
+    def _load_once(self) -> "_LoadedModel":
         with self._loading:
             if self._loaded is None:
                 try:
-                    self._require_whole()
-                    self._loaded = _Loaded(self._folder, self._manifest)
+                    self._check_files()
+                    self._loaded = _LoadedModel(self._folder, self._manifest)
                 except Exception as error:
-                    # Whatever is wrong with the files, the way out is the same.
+                    # The fix is the same, whatever is wrong with the files.
                     self._problem.note("the embedding model cannot be loaded")
                     raise errors.unavailable(
                         "Search by meaning: the embedding model cannot be loaded. "
-                        "The operator mends it with: make model",
+                        "The operator can fix this with: make model",
                         _RETRY_S,
                     ) from error
                 self._problem.clear()
             return self._loaded
 
 
-class _Loaded:
-    """The model itself. Its methods may run on several threads at once."""
+class _LoadedModel:
+    """The model in memory. Its methods are safe to call from several threads."""
 
     def __init__(self, folder: Path, manifest: ModelManifest) -> None:
-        # At first need: the three take 60 MB and a third of a second.
+        # Imported late: the three take 60 MB and a third of a second.
         import onnxruntime  # noqa: PLC0415 - see above
         from tokenizers import Tokenizer  # noqa: PLC0415 - see above
 
@@ -165,7 +167,7 @@ class _Loaded:
 
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
-        # An arena would keep the memory of the longest batch for good.
+        # An arena would never give back the memory of the largest batch.
         options.enable_cpu_mem_arena = False
         self._session = onnxruntime.InferenceSession(
             folder / "model.onnx", options, providers=["CPUExecutionProvider"]
@@ -176,24 +178,28 @@ class _Loaded:
         self._first, self._last = self._tokenizer.encode("").ids
         self._np, self._dimensions = np, manifest.dimensions
 
-    def question(self, text: str) -> "Floats":
-        tokens = self._tokens(text[:_LONGEST_QUESTION])[:_WINDOW]
+    def embed_query(self, text: str) -> "Floats":
+        tokens = self._tokens(text[:_MAX_QUERY_CHARACTERS])[:_WINDOW]
         vector: Floats = self._run([tokens])[0]
         return vector
 
-    def posts(self, texts: Sequence[str], check: Callable[[], None]) -> "list[Floats]":
-        """Calls `check` between batches; what it raises ends the work."""
-        pieces = [list(windows(self._tokens(text[:_LONGEST_POST]))) for text in texts]
-        flat = [piece for of_one in pieces for piece in of_one]
-        vectors = self._np.zeros((len(flat), self._dimensions), self._np.float32)
-        # Pieces of like length go together: a batch is as slow as its longest.
-        order = sorted(range(len(flat)), key=lambda place: len(flat[place]))
+    def embed_posts(self, texts: Sequence[str], check: Callable[[], None]) -> "list[Floats]":
+        """Calls `check` before each batch; an exception from it stops the work."""
+        pieces_by_post = [
+            list(windows(self._tokens(text[:_MAX_POST_CHARACTERS]))) for text in texts
+        ]
+        pieces = [piece for post in pieces_by_post for piece in post]
+        vectors = self._np.zeros((len(pieces), self._dimensions), self._np.float32)
+        # Batches of similar length: a batch takes as long as its longest piece.
+        order = sorted(range(len(pieces)), key=lambda index: len(pieces[index]))
         for start in range(0, len(order), _BATCH):
             check()
             batch = order[start : start + _BATCH]
-            vectors[batch] = self._run([flat[place] for place in batch])
-        ends = list(self._np.cumsum([len(of_one) for of_one in pieces]))
-        return [vectors[end - len(of_one) : end] for of_one, end in zip(pieces, ends, strict=True)]
+            vectors[batch] = self._run([pieces[index] for index in batch])
+        ends = list(self._np.cumsum([len(post) for post in pieces_by_post]))
+        return [
+            vectors[end - len(post) : end] for post, end in zip(pieces_by_post, ends, strict=True)
+        ]
 
     def _tokens(self, text: str) -> list[int]:
         ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
@@ -211,26 +217,26 @@ class _Loaded:
 
 
 def windows(tokens: Sequence[int]) -> Sequence[Sequence[int]]:
-    """The tokens in overlapping pieces, the first few of them; none for no tokens."""
+    """Splits tokens into overlapping pieces, and returns at most `MAX_PIECES` of them."""
     step = _WINDOW - _OVERLAP
     starts = range(0, max(len(tokens) - _OVERLAP, min(len(tokens), 1)), step)
-    return [tokens[start : start + _WINDOW] for start in islice(starts, MOST_PIECES)]
+    return [tokens[start : start + _WINDOW] for start in islice(starts, MAX_PIECES)]
 
 
 def local_model(
-    folder: Path, identity: str | None = None, *, is_patient: bool = True
+    folder: Path, identity: str | None = None, *, is_low_priority: bool = True
 ) -> LocalModel | None:
-    """The model of this identity, or the current one; None where it was not built."""
+    """The model with this identity, or the current one; None if it was not built."""
     try:
         name = identity or (folder / "current").read_text(encoding="ascii").strip()
         raw = (folder / name / "manifest.json").read_bytes()
         manifest = msgspec.json.decode(raw, type=ModelManifest)
-        return LocalModel(folder / name, manifest, is_patient=is_patient)
+        return LocalModel(folder / name, manifest, is_low_priority=is_low_priority)
     except (OSError, ValueError, msgspec.MsgspecError):
         return None
 
 
-def _yield_to_others() -> None:
-    """Linux gives each thread a priority of its own; elsewhere it stays as it is."""
+def _lower_priority() -> None:
+    """Lowers the priority of the calling thread, where the system can: on Linux."""
     if hasattr(os, "setpriority"):
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _LEAST_PRIORITY)
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _LOW_PRIORITY)

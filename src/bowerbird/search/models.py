@@ -1,4 +1,4 @@
-"""Which model embeds here, and which older ones can still answer for vectors of their own."""
+"""Finds the current embedding model, and older models for vectors that still need them."""
 
 import sys
 from pathlib import Path
@@ -8,23 +8,23 @@ from bowerbird.search.embedding import Embedder, local_model
 from bowerbird.search.remote_embedding import RemoteEmbedder
 from bowerbird.settings import Settings
 
-MISSING: Final = "the embedding model is not installed; the operator mends it with: make model"
+MISSING: Final = "the embedding model is not installed; the operator can install it: make model"
 
 
 class Models:
-    def __init__(self, settings: Settings, *, is_patient: bool = True) -> None:
+    def __init__(self, settings: Settings, *, is_low_priority: bool = True) -> None:
         self._settings = settings
-        self._is_patient = is_patient
+        self._is_low_priority = is_low_priority
         self._folder = model_folder(settings)
         self._known: dict[bytes, Embedder] = {}
         self._current: Embedder | None = None
 
     @property
     def current(self) -> Embedder | None:
-        """None while no model was built; looked for anew each time, so that `make model` mends."""
+        """None if no model was built. Looks again each time, so `make model` needs no restart."""
         if self._current is None:
             found: Embedder | None = self._endpoint(self._settings.embedding_model)
-            found = found or local_model(self._folder, is_patient=self._is_patient)
+            found = found or local_model(self._folder, is_low_priority=self._is_low_priority)
             self._current = found and self._known.setdefault(found.identity, found)
         return self._current
 
@@ -33,7 +33,7 @@ class Models:
         return MISSING if self.current is None else self.current.problem
 
     def of(self, identity: bytes, name: str) -> Embedder | None:
-        """The model that made some vectors, where it is still at hand."""
+        """The model with which some vectors were created, if it is still available."""
         current = self.current
         if current is not None and current.identity == identity:
             return current
@@ -56,5 +56,5 @@ class Models:
 
 
 def model_folder(settings: Settings) -> Path:
-    """Where `make install` puts models, unless a setting names another folder."""
+    """The folder that `make install` uses, unless a setting names another one."""
     return Path(settings.model_dir or Path(sys.prefix) / "share/bowerbird/model")

@@ -1,21 +1,21 @@
-"""Why an embedder cannot work at present, as far as its process knows."""
+"""Remembers for a while why an embedder does not work."""
 
 import time
 from typing import Final
 
-_KEPT_S: Final = 60.0
+_LIFETIME_S: Final = 60.0
 
 
 class Problem:
-    """Lapses after a while: a process that asks nothing does not learn that it was mended."""
+    """Expires after a while, because a process without searches would not notice the fix."""
 
-    def __init__(self, kept_s: float = _KEPT_S) -> None:
-        self._kept_s = kept_s
+    def __init__(self, lifetime_s: float = _LIFETIME_S) -> None:
+        self._lifetime_s = lifetime_s
         self._text: str | None = None
         self._until = 0.0
 
     def note(self, text: str) -> None:
-        self._text, self._until = text, time.monotonic() + self._kept_s
+        self._text, self._until = text, time.monotonic() + self._lifetime_s
 
     def clear(self) -> None:
         self._text = None

@@ -1,4 +1,4 @@
-"""The query language: words, "phrases", -exclusions and prefix* as a tree. No input is an error."""
+"""Parses search queries: words, "phrases", -exclusions and prefix*. Every query is valid."""
 
 import re
 from collections.abc import Iterator
@@ -9,15 +9,15 @@ from bowerbird.model.words import Term, WordQuery
 from bowerbird.search import tokens
 
 MAX_TERMS: Final = 32
-# A query is read on the event loop; nobody types more.
+# The event loop parses queries, so their length has a limit. Nobody types more than this.
 MAX_CHARACTERS: Final = 4_000
-# Bounds what one pasted page can ask of the engines; the phrase's first words decide.
+# Limits the work for the database when somebody pastes a page; the first words decide.
 MAX_TERM_TOKENS: Final = 64
 MIN_PREFIX_LETTERS: Final = 2
 
 _PIECE: Final = re.compile(r'(?P<sign>[-!]?)(?:"(?P<phrase>[^"]*)"?|(?P<word>\S+))')
 _STRAIGHT_QUOTES: Final = str.maketrans("\u201c\u201d\u201e\uff02", '""""')
-_BIGRAM_LENGTH: Final = 2
+_PAIR_LENGTH: Final = 2
 
 
 def parse(text: str) -> WordQuery:
@@ -48,18 +48,19 @@ def _may_be_prefix(term: Term) -> bool:
 
 
 def _phrase(text: str) -> Term:
-    found = tuple(tokens.words(text))
-    if len(found) > MAX_TERM_TOKENS:
-        return Term(found[:MAX_TERM_TOKENS])
-    if not found or not tokens.is_unspaced(found[-1]):
-        return Term(found)
-    # In the post the run may go on where the query ends. Its last character stands alone in the
-    # query but begins a pair in the post: behind a pair it says nothing new and is left out, on
-    # its own it is a prefix, which finds the pairs and the character at a run's end alike.
-    if len(found) > 1 and _is_pair(found[-2]):
-        return Term(found[:-1])
-    return Term(found, is_prefix=True)
+    words = tuple(tokens.words(text))
+    if len(words) > MAX_TERM_TOKENS:
+        return Term(words[:MAX_TERM_TOKENS])
+    if not words or not tokens.is_unspaced(words[-1]):
+        return Term(words)
+    # Scripts without spaces are indexed as pairs of characters, and the last character of a run
+    # is a token alone. In a post the run may continue where the query ends, so there the query's
+    # last character begins a pair. After a pair it is redundant, and we drop it. On its own it
+    # becomes a prefix, which matches both the pair and the single character at the end of a run.
+    if len(words) > 1 and _is_pair(words[-2]):
+        return Term(words[:-1])
+    return Term(words, is_prefix=True)
 
 
 def _is_pair(token: str) -> bool:
-    return len(token) == _BIGRAM_LENGTH and tokens.is_unspaced(token)
+    return len(token) == _PAIR_LENGTH and tokens.is_unspaced(token)

@@ -1,6 +1,6 @@
-"""Folds text to the characters of its tokens: one case, no accents, everything else a space.
+"""Folds text for search: lower case, no accents, and a space for everything outside a token.
 
-Index and query pass through the same fold, so whatever it decides it decides for both.
+The index and the queries use the same fold, so they always agree.
 """
 
 import re
@@ -18,13 +18,13 @@ _MYANMAR: Final = "\u1000-\u109f\ua9e0-\ua9ff\uaa60-\uaa7f"
 UNSPACED: Final = _HAN + _KANA + _THAI_AND_LAO + _KHMER + _MYANMAR
 
 _EMOJI: Final = re.compile("[\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]")
-# All that a reader does not type: apostrophes (the okina too), the Arabic stroke that lengthens a
-# word, variation selectors, skin tones.
+# Characters that people leave out when they type a query: apostrophes and the okina, the Arabic
+# tatweel, variation selectors, skin tones.
 _DROPPED: Final = re.compile(
     "['\u2018\u2019\u02bb\u02bc\u0640\u180b-\u180d\ufe00-\ufe0f\U0001f3fb-\U0001f3ff\U000e0100-\U000e01ef]"
 )
 
-# Letters that Unicode does not decompose, though readers type the plain one.
+# Letters that Unicode does not decompose, although people type the plain letter.
 _PLAIN_LETTERS: Final = {
     "\u0131": "i",
     "\u00e6": "ae",
@@ -39,9 +39,9 @@ _PLAIN_LETTERS: Final = {
 _KEPT: Final = "_#@"
 _ZERO_WIDTH_SPACE: Final = "\u200b"
 
-# "Apple's" holds the word apple, and "l'homme", "dell'arte" hold homme and arte; any other
-# apostrophe is inside its word. The literal first character keeps the scan fast.
-_PARTING_APOSTROPHE: Final = re.compile(
+# "Apple's" contains the word apple; "l'homme" and "dell'arte" contain homme and arte. Every other
+# apostrophe is part of its word. The pattern begins with a literal, which keeps the scan fast.
+_SEPARATING_APOSTROPHE: Final = re.compile(
     r"'(?:(?<=\w')s\b|(?:(?<=\b[cdjlmnst]')|(?<=\b(?:qu|un)')|(?<=ll'))(?=\w\w))", re.IGNORECASE
 )
 
@@ -49,57 +49,58 @@ _PARTING_APOSTROPHE: Final = re.compile(
 _ASCII_RUN: Final = re.compile("([\x00-\x7f]{8,})")
 
 
-class _Folding(dict[int, str | None]):
-    """What each character becomes, worked out when it is first met."""
+class _FoldingTable(dict[int, str | None]):
+    """A table for str.translate that computes each entry on first use."""
 
-    _most = 65_536  # foreign text must not grow it without end
+    _max_entries = 65_536  # bounds the memory that hostile text can use
 
     def __missing__(self, code: int) -> str | None:
-        # None, not "": str.translate keeps its fast way for ASCII only then.
+        # None, not "": otherwise str.translate loses its fast path for ASCII.
         folded = _fold_character(chr(code)) or None
-        if len(self) < self._most:
+        if len(self) < self._max_entries:
             self[code] = folded
         return folded
 
 
 def fold(text: str) -> str:
-    """The text with spaces for all that is in no token; `#` and `@` stay where they stood."""
+    """Replaces everything outside a token by spaces; keeps `#` and `@`."""
     if not text.isascii():
-        # NFKC would make "brand(TM)" one word, brandtm.
+        # NFKC would turn the trademark sign into letters: "brand(TM)" would become "brandtm".
         text = unicodedata.normalize("NFKC", text.replace("\u2122", " "))
-    text = without_parting_apostrophes(text)
+    text = without_separating_apostrophes(text)
     if text.isascii():
-        return text.translate(_FOLDING)
-    # str.translate is ten times faster where a text is all ASCII, and most parts of most texts are.
-    return "".join([part.translate(_FOLDING) for part in _ASCII_RUN.split(text)])
+        return text.translate(_FOLDING_TABLE)
+    # str.translate is ten times faster on ASCII, so the ASCII parts are translated separately.
+    return "".join([part.translate(_FOLDING_TABLE) for part in _ASCII_RUN.split(text)])
 
 
-def without_parting_apostrophes(text: str) -> str:
-    """Of the same length: spaces for each apostrophe that stands between two words."""
+def without_separating_apostrophes(text: str) -> str:
+    """Replaces each apostrophe between two words by spaces, without changing the length."""
     if not text.isascii():
         text = text.replace("\u2019", "'")
-    return _PARTING_APOSTROPHE.sub(_blank, text) if "'" in text else text
+    return _SEPARATING_APOSTROPHE.sub(_blank, text) if "'" in text else text
 
 
-def _blank(found: re.Match[str]) -> str:
-    return " " * len(found[0])
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match[0])
 
 
 def _fold_character(character: str) -> str:
     parts = unicodedata.normalize("NFKD", character)
     letters = "".join(part for part in parts if not _is_accent(part)).casefold()
-    # Hangul and voiced kana come apart above and are put together again.
+    # NFKD also splits Hangul and voiced kana; NFC composes them again.
     return unicodedata.normalize("NFC", "".join(map(_fold_part, letters)))
 
 
 def _is_accent(part: str) -> bool:
-    """Whether readers search without this mark.
+    """Whether people leave this mark out when they search.
 
-    The combining class parts accents (1, from 200) and Hebrew, Arabic and Syriac points (10 to 36)
-    from what spells a word in other scripts: vowel signs, viramas, tones, kana voicing.
+    The combining class identifies accents (1, and 200 or more) and Hebrew, Arabic and Syriac
+    points (10 to 36). All other marks are part of the spelling: vowel signs, viramas, tones, kana
+    voicing.
     """
     combining = unicodedata.combining(part)
-    return combining == 1 or 10 <= combining <= 36 or combining >= 200  # noqa: PLR2004 - Unicode's own numbers, named above
+    return combining == 1 or 10 <= combining <= 36 or combining >= 200  # noqa: PLR2004 - numbers of Unicode, explained above
 
 
 def _fold_part(part: str) -> str:
@@ -118,9 +119,9 @@ def _fold_by_category(part: str) -> str:
         return str(unicodedata.decimal(part))
     if category[0] in "LN" or category in {"Mn", "Mc"}:
         return part
-    # Joiners, soft hyphens and keycap frames stand inside a word.
+    # Joiners, soft hyphens and keycap frames do not end a word.
     is_inside_word = category == "Me" or (category == "Cf" and part != _ZERO_WIDTH_SPACE)
     return "" if is_inside_word else " "
 
 
-_FOLDING: Final = _Folding()
+_FOLDING_TABLE: Final = _FoldingTable()

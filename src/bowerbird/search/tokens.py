@@ -1,6 +1,6 @@
-"""The tokens of a text: the one tokenizer that feeds FTS5, PostgreSQL and the queries.
+"""Splits text into tokens, for FTS5, for PostgreSQL and for queries.
 
-FTS5 must read them with tokenize="ascii tokenchars '#@_'", which cuts none of them.
+FTS5 must read them with tokenize="ascii tokenchars '#@_'", which does not split them again.
 """
 
 import re
@@ -13,54 +13,53 @@ from bowerbird.model.words import GAP
 from bowerbird.search.token_folding import UNSPACED, fold
 
 MAX_TOKEN_CHARACTERS: Final = 64
-# A tsvector counts positions to 16,383, keeps 255 of one lexeme and ends at 1 MB.
+# A tsvector has at most 16,383 positions, 255 positions per lexeme, and 1 MB.
 MAX_TOKENS: Final = 16_000
 MAX_OCCURRENCES: Final = 255
 MAX_CHARACTERS: Final = 200_000
-_LONGEST_NAME: Final = 64
+_MAX_NAME_CHARACTERS: Final = 64
 
-# The sigil first and what stands before it second: so the scan skips from sigil to sigil.
+# The sigil comes before the look-behind, so that the scan can jump from sigil to sigil.
 SIGIL_WORD: Final = re.compile("[#@](?<![^ ].)[^ #@]+")
 _UNSPACED: Final = re.compile(f"[{UNSPACED}]")
 _RUN: Final = re.compile(f"[{UNSPACED}]+|[^ {UNSPACED}]+")
 
 
 def index_text(fields: Sequence[str]) -> str:
-    """The tokens of all fields, parted by spaces. Short fields come first: the end is cut."""
+    """The tokens of all fields, joined by spaces. Pass short fields first: the end may be cut."""
     tokens: list[str] = []
     for field in fields:
-        own: Sequence[str] = (
-            _name_tokens(field) if len(field) <= _LONGEST_NAME else _field_tokens(field)
-        )
-        if own and tokens:
+        is_name = len(field) <= _MAX_NAME_CHARACTERS
+        field_tokens: Sequence[str] = _name_tokens(field) if is_name else _field_tokens(field)
+        if field_tokens and tokens:
             tokens.append(GAP)
-        tokens += own
+        tokens += field_tokens
         if len(tokens) >= MAX_TOKENS:
             break
-    text = " ".join(_thinned(tokens[:MAX_TOKENS]))
+    text = " ".join(_limit_occurrences(tokens[:MAX_TOKENS]))
     return text if len(text) <= MAX_CHARACTERS else text[:MAX_CHARACTERS].rpartition(" ")[0]
 
 
 def words(text: str) -> list[str]:
-    """The tokens of a text in order, handles and hashtags without their sigils."""
+    """The tokens of a text in order; handles and hashtags lose their sigils."""
     return _words(fold(text))
 
 
 def lone_sigil_word(text: str) -> str | None:
-    """The handle or hashtag, sigil included, if the text is nothing else."""
+    """The handle or hashtag with its sigil, if the text is nothing else."""
     pieces = fold(text).split()
     if len(pieces) != 1 or not SIGIL_WORD.fullmatch(pieces[0]):
         return None
     return pieces[0][:MAX_TOKEN_CHARACTERS]
 
 
-def cut(word: str) -> list[tuple[str, int]]:
-    """A folded word's tokens, each with its place in the word."""
+def split_word(word: str) -> list[tuple[str, int]]:
+    """The tokens of a folded word, each with its offset in the word."""
     found: list[tuple[str, int]] = []
     for run in _RUN.finditer(word):
         if is_unspaced(run[0]):
-            # Each character begins a token, the last one alone: so a query of one character is a
-            # prefix that finds it anywhere, and a phrase may go on behind the run.
+            # Every character begins a pair, and the last one is a token alone. So a query of one
+            # character, as a prefix, matches it anywhere, and a phrase can continue after the run.
             found += [
                 (word[start : min(start + 2, run.end())], start) for start in range(*run.span())
             ]
@@ -70,11 +69,11 @@ def cut(word: str) -> list[tuple[str, int]]:
 
 
 def is_unspaced(token: str) -> bool:
-    """Whether the token was cut from a script that puts no spaces between words."""
+    """Whether the script of the token has no spaces between words."""
     return _UNSPACED.match(token) is not None
 
 
-# Handles and names of authors come again and again.
+# Author handles and names repeat in many posts.
 @lru_cache(maxsize=4096)
 def _name_tokens(field: str) -> tuple[str, ...]:
     return tuple(_field_tokens(field))
@@ -84,7 +83,7 @@ def _field_tokens(field: str) -> list[str]:
     folded = fold(field)
     tokens = _words(folded)
     if "#" in folded or "@" in folded:
-        sigil_words = _shortened(SIGIL_WORD.findall(folded))
+        sigil_words = _shorten(SIGIL_WORD.findall(folded))
         tokens += [GAP, *sigil_words] if sigil_words else []
     return tokens
 
@@ -92,29 +91,29 @@ def _field_tokens(field: str) -> list[str]:
 def _words(folded: str) -> list[str]:
     plain = folded.replace("#", " ").replace("@", " ")
     if plain.isascii() or not _UNSPACED.search(plain):
-        return _shortened(plain.split())
+        return _shorten(plain.split())
     tokens: list[str] = []
     for word in plain.split():
         if word.isascii():
             tokens.append(word[:MAX_TOKEN_CHARACTERS])
         else:
-            tokens += [token for token, _ in cut(word)]
+            tokens += [token for token, _ in split_word(word)]
     return tokens
 
 
-def _shortened(tokens: list[str]) -> list[str]:
+def _shorten(tokens: list[str]) -> list[str]:
     if max(map(len, tokens), default=0) <= MAX_TOKEN_CHARACTERS:
         return tokens
     return [token[:MAX_TOKEN_CHARACTERS] for token in tokens]
 
 
-def _thinned(tokens: list[str]) -> list[str]:
-    """The tokens with gaps for what PostgreSQL would forget, so that both engines answer alike."""
+def _limit_occurrences(tokens: list[str]) -> list[str]:
+    """Replaces the occurrences that PostgreSQL would drop by gaps, so that both engines agree."""
     if len(tokens) <= MAX_OCCURRENCES or max(Counter(tokens).values()) <= MAX_OCCURRENCES:
         return tokens
     seen: Counter[str] = Counter()
-    thinned: list[str] = []
+    limited: list[str] = []
     for token in tokens:
         seen[token] += 1
-        thinned.append(token if seen[token] <= MAX_OCCURRENCES else GAP)
-    return thinned
+        limited.append(token if seen[token] <= MAX_OCCURRENCES else GAP)
+    return limited

@@ -1,7 +1,7 @@
-"""Vectors of posts: how they are kept, scanned exactly, and fused with a list by words.
+"""Stores vectors of posts in a compact form, and finds the nearest ones by an exact scan.
 
-Kept as eight bits a number with a scale a row; scanned as 32-bit floats, which numpy multiplies
-several times faster than it widens the others.
+The stored form is one byte per value and one scale per row. The scan uses 32-bit floats: numpy
+multiplies them several times faster than it converts bytes.
 """
 
 import os
@@ -14,20 +14,20 @@ from typing import Any, Final
 
 from bowerbird.search.arrays import Floats, Integers, NDArray, np
 
-_LARGEST: Final = 127
-# A block is joined with its neighbour up to here: joining copies both.
+_MAX_INT8: Final = 127
+# Blocks are merged up to this size. Merging copies both, so larger blocks stay separate.
 _BLOCK_ROWS: Final = 16_384
-# Below this share of a block, picking rows out is faster than scanning all of them.
-_FEW: Final = 0.2
-# Marks a row whose post has none any more: no post has this number.
-_NOBODY: Final = -1
-# Above this share of marked rows a block is written anew without them.
-_MUCH: Final = 0.25
-# Above this many posts a scan waits for memory, which two threads read nearly twice as fast. They
-# are ours: BLAS's own wait for each other by spinning.
-_MANY: Final = 32_768
+# Below this share of a block, selecting the rows is faster than scanning all of them.
+_SPARSE_SHARE: Final = 0.2
+# Replaces the number of a post whose rows are no longer valid. No real post has this number.
+_REMOVED: Final = -1
+# Above this share of removed rows, the block is copied without them.
+_MAX_REMOVED_SHARE: Final = 0.25
+# Above this many posts, memory limits the speed of a scan, and two threads read it nearly twice as
+# fast. We use our own threads, because those of BLAS wait for each other by spinning.
+_THREADED_POSTS: Final = 32_768
 _THREADS: Final = min(os.cpu_count() or 1, 4)
-_LARGEST_TABLE: Final = 20_000_000
+_MAX_TABLE_SIZE: Final = 20_000_000
 
 
 @cache
@@ -36,10 +36,10 @@ def _threads() -> ThreadPoolExecutor:
 
 
 def pack(vectors: Floats) -> tuple[bytes, bytes]:
-    """Rows as (scales, eight bits a number)."""
+    """Converts rows to (scales, values): one scale per row, one byte per value."""
     if not len(vectors):
         return b"", b""
-    scales = np.maximum(np.abs(vectors).max(axis=1), np.float32(1e-12)) / _LARGEST
+    scales = np.maximum(np.abs(vectors).max(axis=1), np.float32(1e-12)) / _MAX_INT8
     values = np.rint(vectors / scales[:, None]).astype(np.int8)
     return scales.astype("<f4").tobytes(), values.tobytes()
 
@@ -52,7 +52,7 @@ def unpack(scales: bytes, values: bytes, dimensions: int) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Some posts, and one or several rows of each, in the same order."""
+    """The numbers of some posts, and one or more rows per post, in the same order."""
 
     numbers: Integers
     pieces: Integers
@@ -60,18 +60,18 @@ class Block:
 
     @classmethod
     def of(cls, stored: Sequence[Sequence[Any]], dimensions: int) -> "Block":
-        """Takes (number, scales, values) as they are stored; what has no rows is left out."""
-        whole = [
+        """Builds a block from stored (number, scales, values); leaves out posts without rows."""
+        valid = [
             (number, scales, values)
             for number, scales, values in stored
             if scales and len(values) * 4 == len(scales) * dimensions
         ]
         return cls(
-            np.array([number for number, _, _ in whole], np.int64),
-            np.array([len(scales) // 4 for _, scales, _ in whole], np.int64),
+            np.array([number for number, _, _ in valid], np.int64),
+            np.array([len(scales) // 4 for _, scales, _ in valid], np.int64),
             unpack(
-                b"".join(scales for _, scales, _ in whole),
-                b"".join(values for _, _, values in whole),
+                b"".join(scales for _, scales, _ in valid),
+                b"".join(values for _, _, values in valid),
                 dimensions,
             ),
         )
@@ -81,21 +81,21 @@ class Block:
         return self.rows.nbytes + self.numbers.nbytes + self.pieces.nbytes
 
     def without(self, numbers: Integers) -> "Block":
-        """What was embedded anew stands in a later block."""
-        return self._keeping(~np.isin(self.numbers, numbers))
+        """Drops posts that were embedded again: a later block contains their new rows."""
+        return self._keep(~np.isin(self.numbers, numbers))
 
     def only(self, numbers: "Numbers") -> "Block":
-        return self._keeping(numbers.holds(self.numbers))
+        return self._keep(numbers.contains(self.numbers))
 
     def compact(self) -> "Block":
-        """Without the rows that nobody can ask for."""
-        held = self.numbers != _NOBODY
-        if held.all():
+        """Copies the block without removed rows."""
+        is_valid = self.numbers != _REMOVED
+        if is_valid.all():
             return self
-        rows = self.rows[np.repeat(held, self.pieces)]
-        return Block(self.numbers[held], self.pieces[held], rows)
+        rows = self.rows[np.repeat(is_valid, self.pieces)]
+        return Block(self.numbers[is_valid], self.pieces[is_valid], rows)
 
-    def joined(self, other: "Block") -> "Block":
+    def merge(self, other: "Block") -> "Block":
         older, newer = self.compact(), other.compact()
         return Block(
             np.concatenate((older.numbers, newer.numbers)),
@@ -103,35 +103,35 @@ class Block:
             np.concatenate((older.rows, newer.rows)),
         )
 
-    def _keeping(self, is_kept: "NDArray[np.bool_]") -> "Block":
-        """Rows that go are only marked, because letting them go copies the others."""
+    def _keep(self, is_kept: "NDArray[np.bool_]") -> "Block":
+        """Only marks the other rows as removed at first: really removing them copies the block."""
         if is_kept.all():
             return self
-        marked = Block(np.where(is_kept, self.numbers, _NOBODY), self.pieces, self.rows)
-        gone = np.count_nonzero(marked.numbers == _NOBODY)
-        return marked.compact() if gone > _MUCH * len(self.numbers) else marked
+        marked = Block(np.where(is_kept, self.numbers, _REMOVED), self.pieces, self.rows)
+        removed = np.count_nonzero(marked.numbers == _REMOVED)
+        return marked.compact() if removed > _MAX_REMOVED_SHARE * len(self.numbers) else marked
 
-    def scores(self, question: Floats, wanted: "Numbers") -> tuple[Integers, Floats]:
-        """The posts that are wanted, and how near each is: its best piece counts."""
-        is_wanted = wanted.holds(self.numbers)
-        count = int(np.count_nonzero(is_wanted))
+    def scores(self, query: Floats, candidates: "Numbers") -> tuple[Integers, Floats]:
+        """The candidates in this block, and the similarity of the best piece of each."""
+        is_candidate = candidates.contains(self.numbers)
+        count = int(np.count_nonzero(is_candidate))
         if not count:
             return self.numbers[:0], self.rows[:0, 0]
-        if count < _FEW * len(self.numbers):
-            pieces = self.pieces[is_wanted]
-            near = self.rows[np.repeat(is_wanted, self.pieces)] @ question.T
-            return self.numbers[is_wanted], _best(near, pieces)
-        near = _best(self.rows @ question.T, self.pieces)
-        return self.numbers[is_wanted], near[is_wanted]
+        if count < _SPARSE_SHARE * len(self.numbers):
+            pieces = self.pieces[is_candidate]
+            similarity = self.rows[np.repeat(is_candidate, self.pieces)] @ query.T
+            return self.numbers[is_candidate], _best(similarity, pieces)
+        similarity = _best(self.rows @ query.T, self.pieces)
+        return self.numbers[is_candidate], similarity[is_candidate]
 
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Every vector of one account and model, as of a generation of its store."""
+    """All vectors of one account and model, at one generation of the vector store."""
 
     generation: int
     blocks: tuple[Block, ...] = ()
-    # How often vectors had become stale by then.
+    # How many times stored vectors had become stale by that generation.
     invalidations: int = 0
 
     @property
@@ -140,85 +140,85 @@ class Matrix:
 
     @property
     def posts(self) -> int:
-        """How many it holds rows of, those included that are gone since."""
+        """The number of posts with rows, including removed ones."""
         return sum(len(block.numbers) for block in self.blocks)
 
     @property
     def dimensions(self) -> int:
-        """0 while it holds nothing."""
+        """0 while the matrix is empty."""
         return self.blocks[0].rows.shape[1] if self.blocks else 0
 
     def with_block(self, block: Block, generation: int) -> "Matrix":
-        """A later state. This one stays as it is, for whoever scans it now."""
+        """Returns a new matrix. This one does not change, because a search may be scanning it."""
         if not len(block.numbers):
             return Matrix(generation, self.blocks, self.invalidations)
-        blocks = _filled(older.without(block.numbers) for older in self.blocks)
-        while blocks and _may_join(blocks[-1], block):
-            block = blocks.pop().joined(block)
+        blocks = _without_empty(older.without(block.numbers) for older in self.blocks)
+        while blocks and _may_merge(blocks[-1], block):
+            block = blocks.pop().merge(block)
         return Matrix(generation, (*blocks, block), self.invalidations)
 
     def only(self, numbers: "Numbers", invalidations: int) -> "Matrix":
-        """Without the vectors that became stale and were not made anew yet."""
-        blocks = _filled(block.only(numbers) for block in self.blocks)
+        """Drops the vectors of all other posts: they became stale, and have no new vector yet."""
+        blocks = _without_empty(block.only(numbers) for block in self.blocks)
         return Matrix(self.generation, tuple(blocks), invalidations)
 
-    def nearest(self, question: Floats, wanted: "Numbers", most: int) -> list[int]:
-        """The numbers of the wanted posts that are nearest, best first. Exact: all are scanned.
+    def nearest(self, query: Floats, candidates: "Numbers", limit: int) -> list[int]:
+        """The numbers of the nearest candidates, best first. Exact, because it scans all of them.
 
-        The question may have several rows; the nearest of them counts.
+        If the query has several rows, the one nearest to a post counts.
         """
         if not self.blocks:
             return []
-        scan = _threads().map if self.posts > _MANY and _THREADS > 1 else map
-        scored = list(scan(lambda block: block.scores(question, wanted), self.blocks))
+        scan = _threads().map if self.posts > _THREADED_POSTS and _THREADS > 1 else map
+        scored = list(scan(lambda block: block.scores(query, candidates), self.blocks))
         numbers = np.concatenate([numbers for numbers, _ in scored])
-        near = np.concatenate([near for _, near in scored])
-        if len(near) > most:
-            best = np.argpartition(near, len(near) - most)[len(near) - most :]
-            numbers, near = numbers[best], near[best]
-        # Equal ones newest first, so that every machine answers the same.
-        found: list[int] = numbers[np.lexsort((-numbers, -near))].tolist()
-        return found
+        similarity = np.concatenate([similarity for _, similarity in scored])
+        if len(similarity) > limit:
+            best = np.argpartition(similarity, len(similarity) - limit)[len(similarity) - limit :]
+            numbers, similarity = numbers[best], similarity[best]
+        # Equal similarity: the newest first, so that the order is the same on every machine.
+        ordered: list[int] = numbers[np.lexsort((-numbers, -similarity))].tolist()
+        return ordered
 
     def rows_of(self, number: int) -> Floats | None:
         for block in self.blocks:
-            is_it = block.numbers == number
-            if is_it.any():
-                rows: Floats = block.rows[np.repeat(is_it, block.pieces)]
+            is_match = block.numbers == number
+            if is_match.any():
+                rows: Floats = block.rows[np.repeat(is_match, block.pieces)]
                 return rows
         return None
 
 
 class MatrixCache:
-    """The matrices used last, bounded by their bytes; the latest stays whatever its size."""
+    """The most recently used matrices, up to a size in bytes; always keeps the latest one."""
 
-    def __init__(self, most_bytes: int) -> None:
-        self._most_bytes = most_bytes
-        self._kept: OrderedDict[Any, Matrix] = OrderedDict()
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._matrices: OrderedDict[Any, Matrix] = OrderedDict()
 
     def get(self, key: Any) -> Matrix | None:
-        if key in self._kept:
-            self._kept.move_to_end(key)
-        return self._kept.get(key)
+        if key in self._matrices:
+            self._matrices.move_to_end(key)
+        return self._matrices.get(key)
 
     def put(self, key: Any, matrix: Matrix) -> None:
-        self._kept[key] = matrix
-        self._kept.move_to_end(key)
-        total = sum(kept.size for kept in self._kept.values())
-        while total > self._most_bytes and len(self._kept) > 1:
-            total -= self._kept.popitem(last=False)[1].size
+        self._matrices[key] = matrix
+        self._matrices.move_to_end(key)
+        total = sum(matrix.size for matrix in self._matrices.values())
+        while total > self._max_bytes and len(self._matrices) > 1:
+            total -= self._matrices.popitem(last=False)[1].size
 
 
 class Numbers:
-    """A set of posts, which says fast of many whether they are in it."""
+    """A set of post numbers with a fast membership test for whole arrays."""
 
     def __init__(self, numbers: Integers) -> None:
         self._count = len(numbers)
         self._sorted: Integers | None = None
         self._table: NDArray[np.bool_] | None = None
         highest = int(numbers.max()) if len(numbers) else 0
-        # An account's numbers are dense: a byte each, up to the highest, is little.
-        if highest < _LARGEST_TABLE:
+        # The numbers of an account are dense, so a table with one byte per number is small.
+        if highest < _MAX_TABLE_SIZE:
             self._table = np.zeros(highest + 2, np.bool_)
             self._table[numbers] = True
         else:
@@ -229,34 +229,34 @@ class Numbers:
 
     @classmethod
     def read(cls, text: str | None) -> "Numbers":
-        """Parted by commas, as a database joins them fastest."""
+        """Parses comma-separated numbers, which a database returns faster than rows."""
         return cls(np.fromstring(text, np.int64, sep=",") if text else np.zeros(0, np.int64))
 
-    def holds(self, numbers: Integers) -> "NDArray[np.bool_]":
+    def contains(self, numbers: Integers) -> "NDArray[np.bool_]":
         if self._table is None:
             assert self._sorted is not None
             return np.isin(numbers, self._sorted)
-        # What is below or above everything finds the last place of the table, which is empty.
+        # Numbers outside the table look up its last entry, which is always False.
         table = self._table
-        held: NDArray[np.bool_] = table[np.where(numbers < len(table), numbers, -1)]
-        return held
+        is_member: NDArray[np.bool_] = table[np.where(numbers < len(table), numbers, -1)]
+        return is_member
 
 
-def _best(near: Floats, pieces: Integers) -> Floats:
-    """Of several rows a post, and of several rows of the question, the nearest."""
-    if near.ndim > 1:
-        near = near.max(axis=1)
-    if len(near) == len(pieces):
-        return near
+def _best(similarity: Floats, pieces: Integers) -> Floats:
+    """The highest similarity per post, over all its rows and all rows of the query."""
+    if similarity.ndim > 1:
+        similarity = similarity.max(axis=1)
+    if len(similarity) == len(pieces):
+        return similarity
     starts = np.cumsum(pieces) - pieces
-    best: Floats = np.maximum.reduceat(near, starts)
+    best: Floats = np.maximum.reduceat(similarity, starts)
     return best
 
 
-def _filled(blocks: Iterable[Block]) -> list[Block]:
+def _without_empty(blocks: Iterable[Block]) -> list[Block]:
     return [block for block in blocks if len(block.numbers)]
 
 
-def _may_join(older: Block, newer: Block) -> bool:
+def _may_merge(older: Block, newer: Block) -> bool:
     rows = len(older.rows) + len(newer.rows)
     return rows <= _BLOCK_ROWS and len(older.rows) <= 2 * len(newer.rows)

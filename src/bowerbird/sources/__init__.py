@@ -1,1 +1,1 @@
-"""Readers of the files and answers that people's posts come in, one a source."""
+"""Readers of posts from files: one reader per source."""

@@ -1,7 +1,7 @@
-"""Splits a file into JSON records without reading it whole.
+"""Splits a file into JSON records without reading it into memory.
 
-The records stand in an array, one a line, or in the member `bookmarks` or `data` of one object:
-an export of an account, or an answer of the API that somebody kept.
+The file is an array, or has one record per line, or is an object with an array in `bookmarks` or
+`data`, as in an account export or a saved answer of the API.
 """
 
 import re
@@ -10,25 +10,25 @@ from typing import Final, NamedTuple, Protocol
 
 import msgspec
 
-_READ: Final = 1 << 20
-LONGEST: Final = 16 << 20
-TOO_LONG: Final = f"The record is larger than {LONGEST >> 20} MiB."
-_ENDLESS: Final = "The record that begins here does not end."
+_READ_BYTES: Final = 1 << 20
+MAX_RECORD_BYTES: Final = 16 << 20
+TOO_LONG: Final = f"The record is larger than {MAX_RECORD_BYTES >> 20} MiB."
+_INCOMPLETE: Final = "The record that starts here is incomplete."
 _BOM: Final = b"\xef\xbb\xbf"
 _BLANK: Final = re.compile(rb"[ \t\r\n]*")
 _SEPARATOR: Final = re.compile(rb"[ \t\r\n,]*")
-# A string, a bracket, or the quote of a string that does not end: all that decides a value's end.
+# The tokens that decide where a value ends: strings, brackets, and the quote of an open string.
 _BRACKET: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}"]', re.DOTALL)
 _SCALAR: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[^"\[\]{},\s][^,\[\]{}\s]*+', re.DOTALL)
 _MEMBER: Final = re.compile(rb'"([^"\\]*+(?:\\.[^"\\]*+)*+)"[ \t\r\n]*:[ \t\r\n]*', re.DOTALL)
-# What decides the end of a value that is passed in pieces. An escape may be cut in two.
-_IN_TEXT: Final = re.compile(rb'"|\\.?', re.DOTALL)
+# The same for a value that is skipped in pieces. A piece may end in the middle of an escape.
+_IN_STRING: Final = re.compile(rb'"|\\.?', re.DOTALL)
 _IN_VALUE: Final = re.compile(rb'["\[\]{},]')
-# Where one object ends and the next begins: perhaps two records, perhaps parts of one.
-_SEAM: Final = re.compile(rb"\}[ \t\r\n]*(?=,[ \t\r\n]*\{)")
-_SEAMS_TRIED: Final = 8
-_HOLDERS: Final = frozenset({b"bookmarks", b"data"})
-_split: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
+# Where one object ends and the next begins. They may be two records, or parts of one.
+_OBJECT_BORDER: Final = re.compile(rb"\}[ \t\r\n]*(?=,[ \t\r\n]*\{)")
+_BORDERS_TRIED: Final = 8
+_ARRAY_MEMBERS: Final = frozenset({b"bookmarks", b"data"})
+_split_array: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
 class Readable(Protocol):
@@ -38,12 +38,12 @@ class Readable(Protocol):
 class Record(NamedTuple):
     line: int
     raw: bytes
-    # Why it cannot be given, or nothing.
+    # Why the record cannot be read, or "".
     problem: str = ""
 
 
-class BrokenFile(Exception):  # noqa: N818 - named for what it is
-    """The file cannot be read on from here."""
+class MalformedFile(Exception):  # noqa: N818 - named for what it is
+    """The rest of the file, from this line on, cannot be read."""
 
     def __init__(self, line: int, problem: str) -> None:
         super().__init__(problem)
@@ -57,14 +57,14 @@ def records(file: Readable) -> Iterator[Record]:
         window.position = len(_BOM)
     window.skip(_BLANK)
     if window.begins_with(b"["):
-        return _documents(window, is_held=False)
-    if window.begins_with(b"{") and _enter_holder(window):
-        return _documents(window, is_held=True)
+        return _arrays(window, is_in_object=False)
+    if window.begins_with(b"{") and _enter_object(window):
+        return _arrays(window, is_in_object=True)
     return _lines(window)
 
 
 class _Window:
-    """The part of the file that is being looked at; what lies before `position` is done with."""
+    """The part of the file in memory. Everything before `position` is processed."""
 
     def __init__(self, file: Readable) -> None:
         self._file = file
@@ -74,14 +74,14 @@ class _Window:
         self.reads = 0
 
     @property
-    def is_full(self) -> bool:
-        return len(self.data) - self.position > LONGEST
+    def is_too_long(self) -> bool:
+        return len(self.data) - self.position > MAX_RECORD_BYTES
 
     def more(self) -> bool:
-        """Reads on. False at the end of the file, or when what is wanted is too long."""
-        if self.is_full:
+        """Reads more data. False at the end of the file, or if the record is too long."""
+        if self.is_too_long:
             return False
-        read = self._file.read(_READ)
+        read = self._file.read(_READ_BYTES)
         if read:
             self.data = self.data[self.position :] + read
             self.position = 0
@@ -91,17 +91,17 @@ class _Window:
     def begins_with(self, character: bytes) -> bool:
         return self.data.startswith(character, self.position)
 
-    def pass_to(self, end: int) -> bytes:
-        passed = self.data[self.position : end]
-        self.line += passed.count(b"\n")
+    def advance_to(self, end: int) -> bytes:
+        processed = self.data[self.position : end]
+        self.line += processed.count(b"\n")
         self.position = end
-        return passed
+        return processed
 
     def skip(self, blank: re.Pattern[bytes]) -> None:
         while True:
             match = blank.match(self.data, self.position)
             assert match
-            self.pass_to(match.end())
+            self.advance_to(match.end())
             if self.position < len(self.data) or not self.more():
                 return
 
@@ -112,68 +112,68 @@ def _lines(window: _Window) -> Iterator[Record]:
         if end < 0 and window.more():
             continue
         line = window.line
-        raw = window.pass_to(end + 1 or len(window.data))
+        raw = window.advance_to(end + 1 or len(window.data))
         if not raw:
             return
         if end < 0:
-            _pass_line(window)
+            _skip_line(window)
         if raw.strip():
             yield _record(line, raw)
 
 
-def _pass_line(window: _Window) -> None:
-    """Passes the rest of a line whose beginning was too long already."""
+def _skip_line(window: _Window) -> None:
+    """Skips the rest of a line that is too long."""
     while window.more():
         end = window.data.find(b"\n")
-        window.pass_to(end + 1 or len(window.data))
+        window.advance_to(end + 1 or len(window.data))
         if end >= 0:
             return
 
 
 def _record(line: int, raw: bytes) -> Record:
-    return Record(line, raw) if len(raw) <= LONGEST else Record(line, b"", TOO_LONG)
+    return Record(line, raw) if len(raw) <= MAX_RECORD_BYTES else Record(line, b"", TOO_LONG)
 
 
-def _documents(window: _Window, *, is_held: bool) -> Iterator[Record]:
-    """Array after array: people put the pages of an API, or several exports, into one file."""
+def _arrays(window: _Window, *, is_in_object: bool) -> Iterator[Record]:
+    """Reads several arrays from one file: people concatenate pages of the API, or exports."""
     while True:
         window.position += 1
         yield from _array(window)
         window.position += 1
-        if is_held:
-            _pass_value(window, depth=1)
+        if is_in_object:
+            _skip_value(window, depth=1)
         window.skip(_BLANK)
         if window.position == len(window.data):
             return
-        is_held = window.begins_with(b"{")
-        if not (window.begins_with(b"[") or (is_held and _enter_holder(window))):
-            raise BrokenFile(window.line, "What follows here is no list of bookmarks.")
+        is_in_object = window.begins_with(b"{")
+        if not (window.begins_with(b"[") or (is_in_object and _enter_object(window))):
+            raise MalformedFile(window.line, "Expected a list of bookmarks here.")
 
 
 def _array(window: _Window) -> Iterator[Record]:
-    slow_read = 0
+    last_slow_read = 0
     while True:
         window.skip(_SEPARATOR)
         if window.begins_with(b"]"):
             return
         if window.position == len(window.data):
-            raise BrokenFile(window.line, "The file ends before its array does.")
-        if slow_read != window.reads and (whole := _whole_records(window)):
-            yield from whole
+            raise MalformedFile(window.line, "The file ends in the middle of the list.")
+        if last_slow_read != window.reads and (complete := _complete_records(window)):
+            yield from complete
             continue
-        slow_read = window.reads
+        last_slow_read = window.reads
         yield _element(window)
 
 
-def _whole_records(window: _Window) -> list[Record]:
-    """The records that lie whole in the window, found by the parser: 20 times faster than by us.
+def _complete_records(window: _Window) -> list[Record]:
+    """The complete records in the window, split by msgspec: 20 times faster than by our scan.
 
-    Empty when there are none or one of them is not JSON: those are then cut out one by one.
+    Empty if there are none, or if one of them is invalid: the caller then reads them one by one.
     """
-    seams = [match.end() for match in _SEAM.finditer(window.data, window.position)]
-    for end in reversed(seams[-_SEAMS_TRIED:]):
+    borders = [match.end() for match in _OBJECT_BORDER.finditer(window.data, window.position)]
+    for end in reversed(borders[-_BORDERS_TRIED:]):
         try:
-            raws = _split(b"[%b]" % window.data[window.position : end])
+            raws = _split_array(b"[%b]" % window.data[window.position : end])
         except (msgspec.DecodeError, RecursionError):
             continue
         return [_next(window, bytes(raw)) for raw in raws]
@@ -183,7 +183,7 @@ def _whole_records(window: _Window) -> list[Record]:
 def _next(window: _Window, raw: bytes) -> Record:
     window.skip(_SEPARATOR)
     line = window.line
-    window.pass_to(window.position + len(raw))
+    window.advance_to(window.position + len(raw))
     return _record(line, raw)
 
 
@@ -191,61 +191,63 @@ def _element(window: _Window) -> Record:
     line = window.line
     end = _end_of_value(window)
     if end is None:
-        _pass_value(window)
+        _skip_value(window)
         return Record(line, b"", TOO_LONG)
-    return _record(line, window.pass_to(end))
+    return _record(line, window.advance_to(end))
 
 
 def _end_of_value(window: _Window) -> int | None:
-    """Where the value ends that begins here, found by its brackets even if it is not JSON.
+    """The end of the value at the current position. Matches brackets, so it need not be valid JSON.
 
-    None when it is too long to be held.
+    None if the value is too long.
     """
     while True:
-        end = _balanced(window.data, window.position)
-        # A number or a word may go on in what is not read yet.
+        end = _matching_end(window.data, window.position)
+        # A number or a literal may continue in the data that is not read yet.
         if end is not None and end < len(window.data):
             return end
         if window.more():
             continue
-        if window.is_full:
+        if window.is_too_long:
             return None
         if end is None:
-            raise BrokenFile(window.line, _ENDLESS)
+            raise MalformedFile(window.line, _INCOMPLETE)
         return end
 
 
-def _pass_value(window: _Window, depth: int = 0) -> None:
-    """Passes a value that need not be held, or what is left of it, a piece at a time."""
-    line, is_text = window.line, False
+def _skip_value(window: _Window, depth: int = 0) -> None:
+    """Skips a value, or the rest of it, piece by piece without keeping it in memory."""
+    line, is_in_string = window.line, False
     while True:
-        end, depth, is_text = _progress(window.data, window.position, depth, is_text=is_text)
-        window.pass_to(end)
-        if end < len(window.data) and not (is_text or depth):
+        end, depth, is_in_string = _scan(
+            window.data, window.position, depth, is_in_string=is_in_string
+        )
+        window.advance_to(end)
+        if end < len(window.data) and not (is_in_string or depth):
             return
         if not window.more():
-            if is_text or depth:
-                raise BrokenFile(line, _ENDLESS)
+            if is_in_string or depth:
+                raise MalformedFile(line, _INCOMPLETE)
             return
 
 
-def _progress(data: bytes, start: int, depth: int, *, is_text: bool) -> tuple[int, int, bool]:
-    """How far a value goes in this piece, and how deep inside it and whether in a text that is."""
-    while match := (_IN_TEXT if is_text else _IN_VALUE).search(data, start):
+def _scan(data: bytes, start: int, depth: int, *, is_in_string: bool) -> tuple[int, int, bool]:
+    """How far a value extends in this piece; the depth there, and whether it is in a string."""
+    while match := (_IN_STRING if is_in_string else _IN_VALUE).search(data, start):
         token = match[0]
         if token == b"\\" or (not depth and token in b",]}"):
-            return match.start(), depth, is_text
+            return match.start(), depth, is_in_string
         start = match.end()
         if token == b'"':
-            is_text = not is_text
-        elif not is_text and token != b",":
+            is_in_string = not is_in_string
+        elif not is_in_string and token != b",":
             depth += 1 if token in b"[{" else -1
-        if not (depth or is_text):
-            return start, depth, is_text
-    return len(data), depth, is_text
+        if not (depth or is_in_string):
+            return start, depth, is_in_string
+    return len(data), depth, is_in_string
 
 
-def _balanced(data: bytes, start: int) -> int | None:
+def _matching_end(data: bytes, start: int) -> int | None:
     if data[start] not in b"[{":
         scalar = _SCALAR.match(data, start)
         if scalar is None:
@@ -264,18 +266,18 @@ def _balanced(data: bytes, start: int) -> int | None:
     return None
 
 
-def _enter_holder(window: _Window) -> bool:
-    """Moves to the array inside an object that holds one; stays where a record begins."""
-    found = _holder(window.data, window.position + 1)
+def _enter_object(window: _Window) -> bool:
+    """Moves to the array of records inside an object. Does not move if the object has none."""
+    found = _find_array(window.data, window.position + 1)
     while found is None and window.more():
-        found = _holder(window.data, window.position + 1)
+        found = _find_array(window.data, window.position + 1)
     if found:
-        window.pass_to(found)
+        window.advance_to(found)
     return bool(found)
 
 
-def _holder(data: bytes, position: int) -> int | None:
-    """Where the array of records begins; 0 when the object has none, None when more is needed."""
+def _find_array(data: bytes, position: int) -> int | None:
+    """The start of the array of records; 0 if the object has none, None if more data is needed."""
     while True:
         blank = _SEPARATOR.match(data, position)
         assert blank
@@ -283,9 +285,9 @@ def _holder(data: bytes, position: int) -> int | None:
         if member is None:
             return 0 if data[blank.end() : blank.end() + 1] not in (b"", b'"') else None
         value = member.end()
-        if member[1] in _HOLDERS and data.startswith(b"[", value):
+        if member[1] in _ARRAY_MEMBERS and data.startswith(b"[", value):
             return value
-        end = _balanced(data, value) if value < len(data) else None
+        end = _matching_end(data, value) if value < len(data) else None
         if end is None or end == len(data):
             return None
         position = end

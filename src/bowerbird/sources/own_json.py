@@ -1,4 +1,4 @@
-"""Reads bookmarks in the API's own shape, as JSON exports hold them."""
+"""Reads bookmarks in the format of the API and of JSON exports."""
 
 import json
 import re
@@ -8,70 +8,72 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from bowerbird.model import instants
-from bowerbird.model.bookmarks import Arrival, Post, check_open_fields
-from bowerbird.model.labels import LONGEST, clean_name, name_key
+from bowerbird.model.bookmarks import ImportRecord, Post, check_open_fields
+from bowerbird.model.labels import MAX_NAME_CHARACTERS, clean_name, name_key
 from bowerbird.model.rendering import content_hash, post_json
 from bowerbird.model.upsert import Incoming
 
-# Escapes that may stand for what no database can hold: U+0000 and half a surrogate pair.
-_SUSPECT: Final = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
+# Escapes that may be characters no database can store: U+0000 and half a surrogate pair.
+_SUSPICIOUS_ESCAPE: Final = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
-_decode: Final = msgspec.json.Decoder(Arrival).decode
+_decode: Final = msgspec.json.Decoder(ImportRecord).decode
 _PATH: Final = re.compile(r"^(?P<problem>.*?)(?: - at `\$\.?(?P<path>.*)`)?$", re.DOTALL)
 
 
-class BadRecord(Exception):  # noqa: N818 - named for what it is
-    """A record that cannot be taken. Says which field and why."""
+class InvalidRecord(Exception):  # noqa: N818 - named for what it is
+    """A record that cannot be imported. The message names the field and the reason."""
 
 
-class Read(Struct, frozen=True):
+class ParsedRecord(Struct, frozen=True):
     incoming: Incoming
-    # Characters that no database can hold and that were left out.
+    # The number of removed characters, which no database can store.
     removed: int
 
 
-def read(raw: bytes) -> Read:
+def read(raw: bytes) -> ParsedRecord:
     try:
-        arrival, removed = _cleaned(raw) if _SUSPECT.search(raw) else (_decode(raw), 0)
+        record, removed = (
+            _decode_cleaned(raw) if _SUSPICIOUS_ESCAPE.search(raw) else (_decode(raw), 0)
+        )
     except (msgspec.MsgspecError, RecursionError, ValueError) as error:
-        raise BadRecord(_sentence(error)) from None
+        raise InvalidRecord(_sentence(error)) from None
     try:
-        check_open_fields(arrival.tweet_details)
+        check_open_fields(record.tweet_details)
     except msgspec.ValidationError as error:
-        raise BadRecord(f"tweet_details.{_sentence(error)}") from None
-    return Read(_incoming(arrival), removed)
+        raise InvalidRecord(f"tweet_details.{_sentence(error)}") from None
+    return ParsedRecord(_incoming(record), removed)
 
 
-def _incoming(arrival: Arrival) -> Incoming:
+def _incoming(record: ImportRecord) -> Incoming:
     post = post_json(
         Post(
-            post_id=arrival.post_id,
-            tweet_details=arrival.tweet_details,
-            author_id=arrival.author_id,
-            author_username=arrival.author_username,
-            author_details=arrival.author_details,
+            post_id=record.post_id,
+            tweet_details=record.tweet_details,
+            author_id=record.author_id,
+            author_username=record.author_username,
+            author_details=record.author_details,
         )
     )
-    posted_at = arrival.tweet_details.posted_at
+    posted_at = record.tweet_details.posted_at
     return Incoming(
-        arrival=arrival,
+        record=record,
         post_json=post,
         content_hash=content_hash(post),
         posted_at=_instant("tweet_details.posted_at", posted_at) if posted_at else instants.UNKNOWN,
-        imported_at=_given_instant("imported_at", arrival.imported_at),
-        bookmarked_at=_given_instant("bookmarked_at", arrival.bookmarked_at),
-        tags=_tags(arrival.tags),
+        imported_at=_optional_instant("imported_at", record.imported_at),
+        bookmarked_at=_optional_instant("bookmarked_at", record.bookmarked_at),
+        tags=_tags(record.tags),
     )
 
 
-def _given_instant(field: str, text: str | UnsetType) -> int | UnsetType:
+def _optional_instant(field: str, text: str | UnsetType) -> int | UnsetType:
     return UNSET if text is UNSET else _instant(field, text)
 
 
 def _instant(field: str, text: str) -> int:
     instant = instants.parse(text)
     if instant is None:
-        raise BadRecord(f"{field}: {text[:40]!r} is not an ISO 8601 date-time.")
+        raise InvalidRecord(f"{field}: {text[:40]!r} is not an ISO 8601 date-time.")
     return instant
 
 
@@ -82,15 +84,16 @@ def _tags(names: list[str] | UnsetType | None) -> dict[str, str] | None:
     for text in names or ():
         name = clean_name(text)
         if name is None:
-            raise BadRecord(
-                f"tags: a label's name has 1 to {LONGEST} characters, not {text[:40]!r}."
+            raise InvalidRecord(
+                f"tags: a label name must have 1 to {MAX_NAME_CHARACTERS} characters, "
+                f"got {text[:40]!r}."
             )
         tags.setdefault(name_key(name), name)
     return tags
 
 
-def _cleaned(raw: bytes) -> tuple[Arrival, int]:
-    """The slow way, for the rare record that names a character no database can hold."""
+def _decode_cleaned(raw: bytes) -> tuple[ImportRecord, int]:
+    """Decodes a record and removes the characters that no database can store. Slow, but rare."""
     removed = 0
 
     def clean(value: Any) -> Any:
@@ -105,12 +108,12 @@ def _cleaned(raw: bytes) -> tuple[Arrival, int]:
             return {clean(key): clean(item) for key, item in value.items()}
         return value
 
-    cleaned = clean(json.loads(raw, parse_constant=_refuse_constant))
-    return msgspec.convert(cleaned, Arrival), removed
+    cleaned = clean(json.loads(raw, parse_constant=_reject_constant))
+    return msgspec.convert(cleaned, ImportRecord), removed
 
 
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"JSON is malformed: {name} is no number")
+def _reject_constant(name: str) -> Any:
+    raise ValueError(f"JSON is malformed: {name} is not allowed")
 
 
 def _sentence(error: Exception) -> str:

@@ -12,11 +12,11 @@ from msgspec import Struct
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.errors import Code, Refusal
-from bowerbird.model.jobs import MOST_TRIES, Job, JobCount, JobResponse
+from bowerbird.model.jobs import MAX_TRIES, Job, JobCount, JobResponse
 from bowerbird.storage.database import Database, Transaction, Values
 
 _ID_BYTES: Final = 16
-_WORKER_DIED: Final = f"The worker stopped during the last of {MOST_TRIES} attempts."
+_WORKER_DIED: Final = f"The worker stopped during the last of {MAX_TRIES} attempts."
 # How many accounts a claim considers, so that its cost does not grow with the queue.
 _WINDOW: Final = 100
 _CANDIDATES: Final = 5
@@ -60,7 +60,7 @@ class JobStore:
             "unique_text": unique,
         }
         # The unfinished job can end between the two statements; then the next insert succeeds.
-        for _ in range(MOST_TRIES):
+        for _ in range(MAX_TRIES):
             for name in ("add", "unfinished") if unique is not None else ("add",):
                 if rows := await transaction.rows(self._text(name), values):
                     return str(rows[0][0])
@@ -107,7 +107,7 @@ class JobStore:
                 values = {
                     "account_id": turn.account_id,
                     "job_id": turn.job_id,
-                    "most_tries": MOST_TRIES,
+                    "most_tries": MAX_TRIES,
                 }
                 claim = {**values, "lease": lease}
                 if claimed := await transaction.rows(self._text("claim"), claim):

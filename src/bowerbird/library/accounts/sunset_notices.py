@@ -16,7 +16,7 @@ from bowerbird.clock import Clock, day_of
 from bowerbird.errors import Code, Refusal, shown
 from bowerbird.mail import Email, MailDeferred, Mailer, MailOutcomeUnknown, MailRefused
 from bowerbird.model.folding import fold
-from bowerbird.model.sunsets import Ending, NoticeState, SunsetRecipient
+from bowerbird.model.sunsets import NoticeState, SunsetRecipient, VersionSunset
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.sunset_notices import SunsetNoticeStore
 from bowerbird.storage.database import Database
@@ -94,7 +94,7 @@ class SunsetNotices:
         return plan
 
     async def send(
-        self, ending: Ending, due: Collection[SunsetRecipient]
+        self, ending: VersionSunset, due: Collection[SunsetRecipient]
     ) -> AsyncIterator[NoticeAttempt]:
         """Sends the emails one by one; stops early if the mail server seems to be down."""
         failures = 0
@@ -105,7 +105,7 @@ class SunsetNotices:
             if failures == _MAX_FAILURES_IN_A_ROW:
                 return
 
-    async def _notify(self, ending: Ending, caller: SunsetRecipient) -> NoticeAttempt:
+    async def _notify(self, ending: VersionSunset, caller: SunsetRecipient) -> NoticeAttempt:
         if not await self._store.claim(caller, ending.version, self._clock()):
             return NoticeAttempt(caller, NoticeOutcome.TAKEN)
         try:
@@ -121,10 +121,12 @@ class SunsetNotices:
         await self._complete(ending, caller, NoticeState.SENT)
         return NoticeAttempt(caller, NoticeOutcome.SENT)
 
-    async def _complete(self, ending: Ending, caller: SunsetRecipient, state: NoticeState) -> None:
+    async def _complete(
+        self, ending: VersionSunset, caller: SunsetRecipient, state: NoticeState
+    ) -> None:
         await self._store.complete(caller, ending.version, state, self._clock())
 
-    def _email(self, ending: Ending, caller: SunsetRecipient) -> Email:
+    def _email(self, ending: VersionSunset, caller: SunsetRecipient) -> Email:
         email = caller.email or ""
         # The same for every attempt, so that mail systems recognize a duplicate.
         hash = hashlib.blake2b(f"{caller.account_id}/{ending.version}".encode(), digest_size=12)

@@ -2,18 +2,18 @@
 
 from typing import Any
 
-from bowerbird.model.bookmarks import Arrival
+from bowerbird.model.bookmarks import ImportRecord
 from bowerbird.model.folding import first_line, order_key
 from bowerbird.model.media import bits_of
 from bowerbird.model.rendering import RENDER_VERSION, rendering
-from bowerbird.model.upsert import Incoming, Standing
+from bowerbird.model.upsert import Incoming, Placement
 from bowerbird.search.tokens import index_text
 
 Row = dict[str, Any]
 
 
 def row_of(
-    incoming: Incoming, standing: Standing, number: int, words: str, tags: bytes | None
+    incoming: Incoming, standing: Placement, number: int, words: str, tags: bytes | None
 ) -> Row:
     row = draft_of(incoming, words)
     complete(row, incoming.post_json, standing, number, tags)
@@ -22,7 +22,7 @@ def row_of(
 
 def draft_of(incoming: Incoming, words: str) -> Row:
     """What follows from the post alone."""
-    arrival = incoming.arrival
+    arrival = incoming.record
     metrics = arrival.tweet_details.meta.non_real_time_engagement_metrics
     return {
         "post_id": arrival.post_id,
@@ -43,7 +43,7 @@ def draft_of(incoming: Incoming, words: str) -> Row:
 
 
 def complete(
-    draft: Row, post_json: bytes, standing: Standing, number: int, tags: bytes | None
+    draft: Row, post_json: bytes, standing: Placement, number: int, tags: bytes | None
 ) -> None:
     """Adds what follows from the library."""
     draft["number"] = number
@@ -58,7 +58,7 @@ def complete(
     )
 
 
-def words_of(arrival: Arrival) -> str:
+def words_of(arrival: ImportRecord) -> str:
     """Everything of a post that a word can be found in, as tokens. Long texts come last."""
     details = arrival.tweet_details
     # With its sign, so that @ada finds what ada wrote as well as what speaks of her.
@@ -69,7 +69,7 @@ def words_of(arrival: Arrival) -> str:
     return index_text([field for field in fields if field])
 
 
-def _title(arrival: Arrival) -> str:
+def _title(arrival: ImportRecord) -> str:
     article = arrival.tweet_details.article or {}
     return article.get("title") or first_line(arrival.tweet_details.text)
 

@@ -16,7 +16,14 @@ from bowerbird.library.vectors.embedding_text import embedding_text, text_hash
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import Label
 from bowerbird.model.rendering import tags_json
-from bowerbird.model.upsert import Counts, Incoming, Known, Standing, UpsertOutcome, counts_of
+from bowerbird.model.upsert import (
+    Counts,
+    ExistingBookmark,
+    Incoming,
+    Placement,
+    UpsertOutcome,
+    counts_of,
+)
 from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.labels import LabelStore
@@ -92,7 +99,7 @@ class Upsert:
         held = await self._vectors.text_hashes(transaction, opened.account_id, list(changed))
         stale: dict[bytes, list[int]] = {}
         for number, model, hash in held:
-            if hash != text_hash(embedding_text(changed[number].arrival)):
+            if hash != text_hash(embedding_text(changed[number].record)):
                 stale.setdefault(model, []).append(number)
         await self._vectors.drop_stale(transaction, opened.account_id, stale)
 
@@ -112,7 +119,7 @@ class Upsert:
 
 def prepare_all(account_id: int, arrivals: Sequence[Incoming], unchanged: int = 0) -> Prepared:
     """Without a look at what the library holds of them."""
-    drafts = [draft_of(a, words_of(a.arrival)) for a in arrivals]
+    drafts = [draft_of(a, words_of(a.record)) for a in arrivals]
     return Prepared(account_id, arrivals, drafts, unchanged)
 
 
@@ -120,7 +127,11 @@ class _Batch:
     """Sorts the arrivals of one transaction into what storage has to write."""
 
     def __init__(
-        self, opened: LockedLibrary, labels: dict[str, Label], known: dict[str, Known], now: int
+        self,
+        opened: LockedLibrary,
+        labels: dict[str, Label],
+        known: dict[str, ExistingBookmark],
+        now: int,
     ) -> None:
         self._opened, self._labels, self._known, self._now = opened, labels, known, now
         self.new: list[Row] = []
@@ -152,7 +163,9 @@ class _Batch:
         self._opened.next_number += 1
         return self._opened.next_number - 1
 
-    def _relabel(self, incoming: Incoming, known: Known | None, number: int) -> bytes | None:
+    def _relabel(
+        self, incoming: Incoming, known: ExistingBookmark | None, number: int
+    ) -> bytes | None:
         """Notes the labels that come and go; returns the ready names of those that stand."""
         before = known.tags if known else _NO_TAGS
         after = before if incoming.tags is None else frozenset(incoming.tags)
@@ -163,21 +176,21 @@ class _Batch:
         return tags_json([self._labels[key].name for key in sorted(after)])
 
 
-def _differs(incoming: Incoming, known: Known | None) -> bool:
+def _differs(incoming: Incoming, known: ExistingBookmark | None) -> bool:
     if known is None or incoming.content_hash != known.content_hash:
         return True
     if incoming.tags is not None and known.tags != incoming.tags.keys():
         return True
-    return _standing(incoming, known, now=0) != Standing(
+    return _standing(incoming, known, now=0) != Placement(
         known.sort_index, known.imported_at, known.bookmarked_at, known.is_read, known.is_archived
     )
 
 
-def _standing(incoming: Incoming, known: Known | None, now: int) -> Standing:
-    arrival = incoming.arrival
+def _standing(incoming: Incoming, known: ExistingBookmark | None, now: int) -> Placement:
+    arrival = incoming.record
     imported_at = _first_set(incoming.imported_at, known and known.imported_at, now)
     bookmarked_at = _first_set(incoming.bookmarked_at, known and known.bookmarked_at, imported_at)
-    return Standing(
+    return Placement(
         sort_index=_first_set(
             arrival.sort_index, known and known.sort_index, _index_of(bookmarked_at)
         ),

@@ -14,8 +14,8 @@ from bowerbird.library.bookmarks.upsert import Upsert
 from bowerbird.model.accounts import Account
 from bowerbird.model.upsert import Incoming, UpsertOutcome
 from bowerbird.sources import json_records, own_json
-from bowerbird.sources.json_records import BrokenFile, Readable
-from bowerbird.sources.own_json import BadRecord
+from bowerbird.sources.json_records import MalformedFile, Readable
+from bowerbird.sources.own_json import InvalidRecord
 from bowerbird.storage.database import Database
 
 # A chunk is written in less than 20 ms, so that the writes of a running server do not wait.
@@ -78,7 +78,7 @@ class Import:
                 continue
             try:
                 read = own_json.read(record.raw)
-            except BadRecord as error:
+            except InvalidRecord as error:
                 self._refuse(name, record.line, str(error))
                 continue
             # The later of two records of a post wins, so the earlier one is written first.
@@ -92,7 +92,7 @@ class Import:
     def _records(self, file: Readable, name: str) -> Iterator[json_records.Record]:
         try:
             yield from json_records.records(file)
-        except BrokenFile as error:
+        except MalformedFile as error:
             self._refuse(name, error.line, str(error))
 
     def _refuse(self, name: str, line: int, reason: str) -> None:

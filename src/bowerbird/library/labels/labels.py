@@ -13,7 +13,7 @@ from bowerbird.library.access import bodies, plans
 from bowerbird.library.access.bodies import Body
 from bowerbird.library.bookmarks.changeset import Changeset, Changesets
 from bowerbird.model.accounts import Account
-from bowerbird.model.labels import LONGEST, Label, clean_name, name_key
+from bowerbird.model.labels import MAX_NAME_CHARACTERS, Label, clean_name, name_key
 from bowerbird.storage.bookmarks.changeset import HeldPost
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.labels import LabelStore
@@ -150,7 +150,7 @@ class Labels:
         plans.check_writes(account)
         fields = bodies.as_object(body())
         bodies.only(fields, ("into",))
-        into_id = bodies.text(fields, "into", most=LONGEST)
+        into_id = bodies.text(fields, "into", most=MAX_NAME_CHARACTERS)
         if into_id is None:
             raise errors.invalid("into", "must be the id of the label to keep")
         changeset = await self._changesets.open(transaction, account.account_id)
@@ -233,7 +233,7 @@ def _name(body: Mapping[str, Any]) -> str:
     if name is None:
         raise errors.invalid(
             "label_name",
-            f"must have 1 to {LONGEST} characters and no control characters, "
+            f"must have 1 to {MAX_NAME_CHARACTERS} characters and no control characters, "
             f"got {errors.shown(text)}",
         )
     return name

@@ -12,9 +12,9 @@ from msgspec import Struct
 from bowerbird.library.bookmarks.bookmark_row import row_of, words_of
 from bowerbird.model.labels import name_key
 from bowerbird.model.rendering import tags_json
-from bowerbird.model.upsert import Incoming, Standing
+from bowerbird.model.upsert import Incoming, Placement
 from bowerbird.sources import own_json
-from bowerbird.sources.own_json import BadRecord
+from bowerbird.sources.own_json import InvalidRecord
 from bowerbird.storage.checks import StoredBookmark
 
 # The content hash of lost content. No post has it, so the next import writes the post again.
@@ -52,13 +52,13 @@ class Comparison:
 
     def words(self) -> str:
         assert self._incoming
-        return words_of(self._incoming.arrival)
+        return words_of(self._incoming.record)
 
     def row(self, words: str) -> dict[str, Any]:
         """The row that an upsert would store for the bookmark."""
         assert self._incoming
         columns = self.stored.columns
-        standing = Standing(
+        standing = Placement(
             sort_index=columns["sort_index"],
             imported_at=columns["imported_at"],
             bookmarked_at=columns["bookmarked_at"],
@@ -98,7 +98,7 @@ def _post_of(stored: StoredBookmark) -> Incoming | None:
         return None
     try:
         return own_json.read(_closed(rendering)).incoming
-    except BadRecord:
+    except InvalidRecord:
         return None
 
 
@@ -110,7 +110,7 @@ def _with_stored_id(stored: StoredBookmark, *, has_content: bool) -> Incoming | 
     post["post_id"] = stored.columns["post_id"]
     try:
         return own_json.read(msgspec.json.encode(post)).incoming
-    except BadRecord:
+    except InvalidRecord:
         return None
 
 

@@ -98,7 +98,7 @@ class VectorBuilds:
         texts = await asyncio.to_thread(
             lambda: [text_of_rendering(post.rendering) for post in posts]
         )
-        matrices = await embedder.posts(texts)
+        matrices = await embedder.embed_posts(texts)
         self.embedded += len(posts)
         self.seconds += time.perf_counter() - started
         vectors = await asyncio.to_thread(_pack, posts, texts, matrices)

@@ -150,7 +150,7 @@ class SemanticSearch:
             model = None if self._models is None else self._models.of(store.model, store.name)
             if model is None:
                 raise plans.model_missing()
-            found = await model.question(text)
+            found = await model.embed_query(text)
             if len(found) != store.dimensions:
                 raise plans.other_dimensions(len(found), store.dimensions)
             self._queries.put(key, found)

@@ -97,7 +97,7 @@ class VectorSweeps:
         assert current is not None
         if current.problem is not None:
             try:
-                await current.question("?")
+                await current.embed_query("?")
             except Refusal:
                 return False
         return True

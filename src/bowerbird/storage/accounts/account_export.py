@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Final
 
 from bowerbird.model.accounts import Account
-from bowerbird.model.rendering import closed
+from bowerbird.model.rendering import bookmark_json
 from bowerbird.storage.database import Database, Row
 from bowerbird.storage.places import place_values
 
@@ -34,7 +34,7 @@ class AccountExportStore:
             rows = await self._database.slow_rows(self._bookmarks, {**values, "after": after})
             if not rows:
                 return
-            yield [closed(row[0], row[1], row[2] + 2 * row[3]) for row in rows]
+            yield [bookmark_json(row[0], row[1], row[2] + 2 * row[3]) for row in rows]
             after = rows[-1][4]
 
     async def trash(self, account: Account) -> AsyncIterator[Sequence[Row]]:

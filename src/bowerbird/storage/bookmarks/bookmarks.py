@@ -11,7 +11,7 @@ from msgspec import Struct
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import SORT_FIELDS, After, BookmarkFilter, Sort
 from bowerbird.model.instants import UNKNOWN
-from bowerbird.model.rendering import FLAGS, TAGS, UNTAGGED, closed, joined
+from bowerbird.model.rendering import FLAGS, TAGS, UNTAGGED, bookmark_json, join_bookmarks
 from bowerbird.model.words import Match
 from bowerbird.storage.database import Database, Reader, Row, Transaction, WordOrder
 from bowerbird.storage.places import place_values
@@ -97,7 +97,7 @@ class BookmarkStore:
     async def _by_post_id(self, reader: Reader, account: Account, post_id: str) -> bytes | None:
         values = {"account_id": account.account_id, "post_id": post_id, **place_values(account)}
         rows = await reader.rows(self._statement("by_post_id"), values)
-        return closed(*rows[0]) if rows else None
+        return bookmark_json(*rows[0]) if rows else None
 
     async def page(
         self, account: Account, filter: BookmarkFilter, sort: Sort, after: After | None, limit: int
@@ -197,7 +197,7 @@ class BookmarkStore:
         read = self._database.slow_rows if len(numbers) > LONGEST_LIST else self._database.rows
         rows = await read(self._statement("contents"), values)
         found = {row[3]: row for row in rows}
-        return joined(found[number] for number in numbers if number in found), len(found)
+        return join_bookmarks(found[number] for number in numbers if number in found), len(found)
 
     async def numbers(
         self, account: Account, filter: BookmarkFilter, post_ids: Sequence[str] | None

@@ -8,7 +8,7 @@ import msgspec
 
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import name_key
-from bowerbird.model.upsert import Known
+from bowerbird.model.upsert import ExistingBookmark
 from bowerbird.storage.database import Database, Row, Transaction
 from bowerbird.storage.libraries import LockedLibrary
 from bowerbird.storage.places import place_values
@@ -21,7 +21,9 @@ class UpsertStore:
         self._database = database
         self._sql = database.queries("upsert")
 
-    async def glance(self, account: Account, post_ids: Sequence[str]) -> dict[str, Known]:
+    async def glance(
+        self, account: Account, post_ids: Sequence[str]
+    ) -> dict[str, ExistingBookmark]:
         """What the library holds of these posts, read without a lock."""
         values = {
             "account_id": account.account_id,
@@ -32,7 +34,7 @@ class UpsertStore:
 
     async def known(
         self, transaction: Transaction, opened: LockedLibrary, post_ids: Sequence[str]
-    ) -> dict[str, Known]:
+    ) -> dict[str, ExistingBookmark]:
         values = {
             "account_id": opened.account_id,
             "place": opened.place,
@@ -71,11 +73,11 @@ class UpsertStore:
         ]
 
 
-def _known(rows: Sequence[Row]) -> dict[str, Known]:
+def _known(rows: Sequence[Row]) -> dict[str, ExistingBookmark]:
     known = {}
     for post_id, number, hash, sort_index, imported_at, bookmarked_at, *state in rows:
         is_read, is_archived, tags = state
-        known[post_id] = Known(
+        known[post_id] = ExistingBookmark(
             number=number,
             content_hash=hash,
             sort_index=sort_index,

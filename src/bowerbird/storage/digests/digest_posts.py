@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from bowerbird.model.accounts import Account
-from bowerbird.model.rendering import closed
+from bowerbird.model.rendering import bookmark_json
 from bowerbird.storage.database import Database, Row
 from bowerbird.storage.places import place_values
 
@@ -84,7 +84,7 @@ class DigestPostStore:
 
     async def _contents(self, name: str, account: Account, **values: Any) -> dict[Any, bytes]:
         rows = await self._rows(name, account, **values, **place_values(account))
-        return {row[0]: closed(row[1], row[2], row[3]) for row in rows}
+        return {row[0]: bookmark_json(row[1], row[2], row[3]) for row in rows}
 
     async def _rows(self, name: str, account: Account, **values: Any) -> Sequence[Row]:
         return await self._database.slow_rows(

@@ -1,11 +1,11 @@
-"""The twin's response models: the same fields as the service answers."""
+"""The response models of the baseline, with the same fields as the responses of the service."""
 
 from datetime import datetime
 from typing import Any, Self
 
 from pydantic import BaseModel
 
-from benchmarks.twin_tables import Bookmark
+from benchmarks.baseline_tables import Bookmark
 
 
 class Metrics(BaseModel):
@@ -41,7 +41,7 @@ class AuthorDetails(BaseModel):
     profile_image: str
 
 
-class BookmarkAnswer(BaseModel):
+class BookmarkResponse(BaseModel):
     post_id: str
     tweet_details: PostDetails
     author_id: str
@@ -82,9 +82,9 @@ class ListMeta(BaseModel):
     count: int
 
 
-class ListAnswer(BaseModel):
+class ListResponse(BaseModel):
     status: bool = True
-    data: list[BookmarkAnswer]
+    data: list[BookmarkResponse]
     meta: ListMeta
 
 

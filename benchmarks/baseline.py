@@ -1,9 +1,9 @@
-"""The twin: the same list, written the ordinary way with FastAPI, SQLAlchemy's ORM and pydantic.
+"""The baseline: the same list, written in the usual way with FastAPI, SQLAlchemy and pydantic.
 
-    python -m benchmarks.twin PORT DATABASE
+    python -m benchmarks.baseline PORT DATABASE
 
-Written to be good at what it is: eager loading, an index for its list, keyset paging, one query
-for the key, response models that FastAPI serialises in one go.
+It is a good implementation of its kind: eager loading, an index for the list, keyset paging, one
+query for the key, and response models that FastAPI serialises in one step.
 """
 
 import hashlib
@@ -20,8 +20,8 @@ from sqlalchemy.engine import Engine
 from sqlalchemy.orm import Session, joinedload, selectinload, sessionmaker
 
 from benchmarks import serving
-from benchmarks.twin_answers import BookmarkAnswer, ListAnswer, ListMeta
-from benchmarks.twin_tables import Account, ApiKey, Bookmark
+from benchmarks.baseline_responses import BookmarkResponse, ListMeta, ListResponse
+from benchmarks.baseline_tables import Account, ApiKey, Bookmark
 
 
 def engine_of(file: Path) -> Engine:
@@ -42,38 +42,40 @@ def key_hash(key: str) -> str:
 
 
 def session(request: Request) -> Iterator[Session]:
-    with request.app.state.sessions() as opened:
-        yield opened
+    with request.app.state.sessions() as database_session:
+        yield database_session
 
 
 SessionDep = Annotated[Session, Depends(session)]
 BearerDep = Annotated[HTTPAuthorizationCredentials, Depends(HTTPBearer())]
 
 
-def current_account(bearer: BearerDep, opened: SessionDep) -> Account:
-    found = opened.get(ApiKey, key_hash(bearer.credentials))
+def current_account(bearer: BearerDep, database_session: SessionDep) -> Account:
+    found = database_session.get(ApiKey, key_hash(bearer.credentials))
     if found is None:
-        raise HTTPException(401, "The API key is not valid.")
+        raise HTTPException(401, "The API key is invalid.")
     return found.account
 
 
-def list_bookmarks(  # noqa: PLR0917 - FastAPI reads parameters off the signature
+def list_bookmarks(  # noqa: PLR0917 - FastAPI reads the parameters from the signature
     account: Annotated[Account, Depends(current_account)],
-    opened: SessionDep,
+    database_session: SessionDep,
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
     cursor: str | None = None,
     is_unread_only: bool = True,  # noqa: FBT001, FBT002 - a query parameter
     hide_archived: bool = True,  # noqa: FBT001, FBT002 - a query parameter
-) -> ListAnswer:
-    wanted = [Bookmark.account_id == account.id]
+) -> ListResponse:
+    conditions = [Bookmark.account_id == account.id]
     if is_unread_only:
-        wanted.append(Bookmark.is_read.is_(False))
+        conditions.append(Bookmark.is_read.is_(False))
     if hide_archived:
-        wanted.append(Bookmark.is_archived.is_(False))
-    total = opened.scalar(select(func.count()).select_from(Bookmark).where(*wanted)) or 0
+        conditions.append(Bookmark.is_archived.is_(False))
+    total = (
+        database_session.scalar(select(func.count()).select_from(Bookmark).where(*conditions)) or 0
+    )
     page = (
         select(Bookmark)
-        .where(*wanted)
+        .where(*conditions)
         .options(joinedload(Bookmark.author, innerjoin=True), selectinload(Bookmark.tags))
         .order_by(Bookmark.sort_index.desc(), Bookmark.id.desc())
         .limit(limit + 1)
@@ -81,10 +83,10 @@ def list_bookmarks(  # noqa: PLR0917 - FastAPI reads parameters off the signatur
     if cursor is not None:
         sort_index, bookmark_id = map(int, cursor.split("_"))
         page = page.where(tuple_(Bookmark.sort_index, Bookmark.id) < (sort_index, bookmark_id))
-    rows = opened.scalars(page).all()
+    rows = database_session.scalars(page).all()
     last = rows[limit - 1] if len(rows) > limit else None
-    return ListAnswer(
-        data=[BookmarkAnswer.of(row) for row in rows[:limit]],
+    return ListResponse(
+        data=[BookmarkResponse.of(row) for row in rows[:limit]],
         meta=ListMeta(
             next_cursor=f"{last.sort_index}_{last.id}" if last else None,
             limit=limit,
@@ -95,10 +97,10 @@ def list_bookmarks(  # noqa: PLR0917 - FastAPI reads parameters off the signatur
 
 
 def app(file: Path) -> FastAPI:
-    twin = FastAPI()
-    twin.state.sessions = sessionmaker(engine_of(file))
-    twin.get("/v1/bookmarks")(list_bookmarks)
-    return twin
+    baseline = FastAPI()
+    baseline.state.sessions = sessionmaker(engine_of(file))
+    baseline.get("/v1/bookmarks")(list_bookmarks)
+    return baseline
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Fills the twin's database with the same posts, once."""
+"""Fills the database of the baseline with the same posts, once."""
 
 import json
 import secrets
@@ -11,68 +11,68 @@ from typing import Any, Final
 import msgspec
 
 from benchmarks import library, posts, scales
+from benchmarks.baseline import engine_of, key_hash
+from benchmarks.baseline_tables import Base, Bookmark
 from benchmarks.scales import Scale
-from benchmarks.twin import engine_of, key_hash
-from benchmarks.twin_tables import Base, Bookmark
 
-_FILE: Final = "twin.db"
+_FILE: Final = "baseline.db"
 _SAMPLE: Final = 200
 _COLUMNS: Final = [column.name for column in Bookmark.__table__.columns]
 _INSERT: Final = (
-    f"INSERT INTO bookmark ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))})"  # noqa: S608 - our own names
+    f"INSERT INTO bookmark ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))})"  # noqa: S608 - column names of ours
 )
 
 
-class TwinLibrary(msgspec.Struct, frozen=True):
+class BaselineLibrary(msgspec.Struct, frozen=True):
     file: Path
     keys: list[str]
 
 
-def ready(scale: Scale) -> TwinLibrary:
-    folder = scale.folder / "twin"
-    made_from = [Path(__file__).with_name("twin_tables.py").read_bytes()]
-    made_from += posts.batch(0, 0, _SAMPLE)
-    keys = library.made_once(folder, made_from, lambda f: _fill(f, scale))
-    return TwinLibrary(folder / _FILE, keys)
+def prepare(scale: Scale) -> BaselineLibrary:
+    folder = scale.folder / "baseline"
+    inputs = [Path(__file__).with_name("baseline_tables.py").read_bytes()]
+    inputs += posts.batch(0, 0, _SAMPLE)
+    keys = library.fill_once(folder, inputs, lambda f: _fill(f, scale))
+    return BaselineLibrary(folder / _FILE, keys)
 
 
 def _fill(folder: Path, scale: Scale) -> list[str]:
     engine = engine_of(folder / _FILE)
     Base.metadata.create_all(engine)
     engine.dispose()
-    # The ORM would take an hour for a million posts; how they come in is not what is measured.
+    # Plain SQL: the ORM would take an hour for a million posts, and this part is not measured.
     connection = sqlite3.connect(folder / _FILE)
     connection.execute("PRAGMA synchronous = OFF")
     keys = [secrets.token_urlsafe(32) for _ in range(scale.accounts)]
     for number, key in enumerate(keys):
         connection.execute("INSERT INTO account VALUES (?, ?)", (number, f"r{number}@example.com"))
         connection.execute("INSERT INTO api_key VALUES (?, ?)", (key_hash(key), number))
-    filling = _Filling(connection)
-    for batch in scales.batches(scale, f"Filling the twin ({scale.total:,} posts)"):
-        filling.take(batch.account, batch.posts)
+    importer = _Importer(connection)
+    for batch in scales.batches(scale, f"Filling the baseline ({scale.total:,} posts)"):
+        importer.add(batch.account, batch.posts)
     connection.execute("ANALYZE")
     connection.close()
     return keys
 
 
-class _Filling:
+class _Importer:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._next_id = 1
         self._tags: dict[tuple[int, str], int] = {}
 
-    def take(self, account: int, batch: Iterable[bytes]) -> None:
-        arrived = [msgspec.json.decode(raw) for raw in batch]
-        rows = [_row(self._next_id + n, account, post) for n, post in enumerate(arrived)]
+    def add(self, account: int, batch: Iterable[bytes]) -> None:
+        decoded = [msgspec.json.decode(raw) for raw in batch]
+        rows = [_row(self._next_id + n, account, post) for n, post in enumerate(decoded)]
         pairs = [
             (self._next_id + n, self._tag(account, name))
-            for n, post in enumerate(arrived)
+            for n, post in enumerate(decoded)
             for name in sorted(set(post["tags"] or ()))
         ]
-        self._next_id += len(arrived)
+        self._next_id += len(decoded)
         with self._connection as connection:
             connection.executemany(
-                "INSERT OR IGNORE INTO author VALUES (?, ?, ?, ?)", map(_author, arrived)
+                "INSERT OR IGNORE INTO author VALUES (?, ?, ?, ?)", map(_author, decoded)
             )
             connection.executemany(_INSERT, rows)
             connection.executemany("INSERT INTO bookmark_tag VALUES (?, ?)", pairs)
@@ -115,7 +115,7 @@ def _row(bookmark_id: int, account: int, post: dict[str, Any]) -> list[Any]:
 
 
 def _instant(text: str) -> str:
-    """As SQLAlchemy stores a datetime in SQLite."""
+    """The text that SQLAlchemy stores for a datetime in SQLite."""
     return datetime.fromisoformat(text).strftime("%Y-%m-%d %H:%M:%S.%f")
 
 

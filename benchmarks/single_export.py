@@ -1,5 +1,7 @@
-"""One export in a process of its own, beside reading the same rows: `python -m benchmarks.exporting
-FOLDER FORMAT MOST` prints seconds, CPU seconds and peak memory as a line of JSON.
+"""Runs one export in its own process, and for comparison only reads the same rows.
+
+`python -m benchmarks.single_export FOLDER FORMAT LIMIT` prints seconds, CPU seconds and peak memory
+as a line of JSON. A LIMIT of 0 exports all posts.
 """
 
 import asyncio
@@ -36,19 +38,19 @@ SELECT c.rendering, c.tags, b.is_read, b.is_archived, b.number
 """
 
 
-async def main(folder: Path, format: str, most: int) -> dict[str, Any]:
+async def main(folder: Path, format: str, limit: int) -> dict[str, Any]:
     settings = Settings(data_dir=folder)
     database = await open_database(settings, is_mapped=False)
     try:
         account = await _account(database)
-        reading = _cpu_seconds()
+        before_reading = _cpu_seconds()
         await _read(database, account)
-        began, cpu = time.perf_counter(), _cpu_seconds()
-        await _export(database, settings, account, format, most)
+        started, before_export = time.perf_counter(), _cpu_seconds()
+        await _export(database, settings, account, format, limit)
         return {
-            "reading": cpu - reading,
-            "seconds": time.perf_counter() - began,
-            "cpu": _cpu_seconds() - cpu,
+            "reading": before_export - before_reading,
+            "seconds": time.perf_counter() - started,
+            "cpu": _cpu_seconds() - before_export,
             "own_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
             "child_mb": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024,
         }
@@ -65,7 +67,7 @@ async def _account(database: Database) -> Account:
 
 
 async def _read(database: Database, account: Account) -> None:
-    """The same rows, page by page, with nothing made of them."""
+    """Reads the same rows page by page, and does nothing with them."""
     values = {"account_id": account.account_id, **place_values(account), "limit": _PAGE}
     after = 0
     while rows := await database.slow_rows(_ROWS, {**values, "after": after}):
@@ -73,21 +75,21 @@ async def _read(database: Database, account: Account) -> None:
 
 
 async def _export(
-    database: Database, settings: Settings, account: Account, format: str, most: int
+    database: Database, settings: Settings, account: Account, format: str, limit: int
 ) -> None:
     exports = ExportJobs(database, Files(settings), system_clock, settings.data_dir)
     post_ids = None
-    if most:
+    if limit:
         numbers = await BookmarkStore(database).numbers(
             account, BookmarkFilter(unread_only=False, hide_archived=False), None
         )
         rows = await database.slow_rows(
             "SELECT post_id FROM bookmark WHERE account_id = :account_id AND number <= :last",
-            {"account_id": account.account_id, "last": numbers[:most][-1]},
+            {"account_id": account.account_id, "last": numbers[:limit][-1]},
         )
         post_ids = [row[0] for row in rows]
-    asked = msgspec.json.encode(ExportQuery(format=format, post_ids=post_ids))
-    job = Job(account.account_id, "benchmark", "export", asked, 1)
+    parameters = msgspec.json.encode(ExportQuery(format=format, post_ids=post_ids))
+    job = Job(account.account_id, "benchmark", "export", parameters, 1)
 
     async def progress(_done: int, _total: int) -> None:
         pass

@@ -1,4 +1,4 @@
-"""The twin's tables, as an ordinary good developer would normalise them for an ORM."""
+"""The tables of the baseline, normalised as usual for an ORM."""
 
 from datetime import datetime
 from typing import Any
