@@ -92,6 +92,13 @@ CATALOGUE: Final[dict[Code, Meaning]] = {
 }
 
 
+class Advice(StrEnum):
+    """What helps after a refusal. Each surface says it in its own words."""
+
+    SEARCH_BY_WORD = "search by word"
+    MERGE_LABELS = "merge labels"
+
+
 @dataclass(slots=True)
 class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
     """The request is understood and will not be served. Says why in one sentence."""
@@ -99,6 +106,7 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
     code: Code
     sentence: str
     headers: dict[str, str] = field(default_factory=dict)
+    advice: Advice | None = None
 
     def __str__(self) -> str:
         return self.sentence

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from bowerbird.library.exports import export_bodies
+from bowerbird.library.exports import selection
 from bowerbird.library.imports.imports import Import, Tally
 from bowerbird.model.exports import ExportQuery
 from tests.support import make, writing
@@ -151,7 +151,7 @@ async def test_the_cover_tells_what_narrows_a_view(alice: Member) -> None:
     (row,) = await alice.database.rows("SELECT parameters FROM job", {})
     asked = msgspec.json.decode(row[0], type=ExportQuery)
 
-    assert export_bodies.description_of(asked) == (
+    assert selection.description_of(asked) == (
         "The Smart View Animals, narrowed by q cat, 1 chosen post."
     )
 

@@ -25,7 +25,7 @@ from bowerbird.exports.writing import About, ExportFailed, Made
 from bowerbird.jobs.leases import Progress
 from bowerbird.jobs.worker import Failed, JobKind, Recurring
 from bowerbird.library.bookmarks.ranking import Rankings
-from bowerbird.library.exports import export_bodies
+from bowerbird.library.exports import selection
 from bowerbird.library.exports.links import Links
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
@@ -64,7 +64,8 @@ class ExportJobs:
         data_dir: Path,
         meaning: SemanticSearch | None = None,
     ) -> None:
-        self._rankings = Rankings(database, meaning or SemanticSearch(database))
+        self._meaning = meaning or SemanticSearch(database)
+        self._rankings = Rankings(database, self._meaning)
         self._bookmarks = BookmarkStore(database)
         self._accounts = AccountStore(database)
         self._jobs = JobStore(database)
@@ -136,11 +137,12 @@ class ExportJobs:
 
     async def _numbers(self, account: Account, asked: ExportQuery) -> Sequence[int]:
         """In the order they came in, or the nearest first where a meaning was asked for."""
-        filter = export_bodies.filter_of(asked.given)
+        filter = selection.filter_for(asked.given)
         if filter.meaning is not None:
             chosen = None if asked.post_ids is None else tuple(asked.post_ids)
             narrowed = msgspec.structs.replace(filter, post_ids=chosen)
-            return await self._rankings.numbers(account, narrowed)
+            store = await self._meaning.require(account)
+            return await self._rankings.numbers(account, narrowed, None, store)
         if filter.words is not None and filter.words.is_empty:
             return ()
         return await self._bookmarks.numbers(account, filter, asked.post_ids)
@@ -163,7 +165,7 @@ class ExportJobs:
             title=asked.view_name or "Bookmarks",
             made_at=self._clock(),
             total=total,
-            description=export_bodies.description_of(asked),
+            description=selection.description_of(asked),
         )
         try:
             return await writing.make(asked.format, posts, folder, about, progress)

@@ -17,7 +17,7 @@ from bowerbird.model.accounts import Account
 from bowerbird.openapi.sandbox_routes import PREFIX
 from bowerbird.sandbox import simulation
 from bowerbird.sandbox.fixtures import Fixtures
-from bowerbird.sandbox.routes import endpoints
+from bowerbird.sandbox.routes import routes
 from bowerbird.settings import Settings
 from bowerbird.wire import envelope, streaming
 from bowerbird.wire.deprecation import Route
@@ -52,7 +52,7 @@ def build(
     deprecations: Mapping[Route, list[Header]] | None = None,
 ) -> "SandboxRouter":
     fixtures = Fixtures()
-    table = endpoints(fixtures, clock, settings)
+    table = routes(fixtures, clock, settings)
     return SandboxRouter(
         table,
         fixtures,

@@ -21,7 +21,8 @@ from bowerbird.toolserver.protocol.tool_calls import ToolCalls
 from bowerbird.toolserver.tools import account, bookmarks, digests, exports, labels, views
 from bowerbird.toolserver.tools.tool import BoundTool
 from bowerbird.wire.auth import Authenticator
-from bowerbird.wire.idempotency import IdempotentWrites
+from bowerbird.wire.export_response import ExportAddresses
+from bowerbird.wire.idempotency import Idempotency
 from bowerbird.wire.metrics import RequestMetrics
 
 _PORTS: Final = {"http": 80, "https": 443}
@@ -31,13 +32,14 @@ class ToolParts(Struct, frozen=True, kw_only=True):
     """What of the library the tools call."""
 
     bookmarks: Bookmarks
-    marking: Flags
+    flags: Flags
     labels: Labels
     views: Views
     exports: Exports
     digests: Digests
     state: AccountState
-    writes: IdempotentWrites
+    idempotency: Idempotency
+    export_addresses: ExportAddresses
     # Called once a job is on disk, for a worker in the same process.
     wake_worker: Callable[[], None]
 
@@ -75,10 +77,12 @@ def tool_server(
 def offered(parts: ToolParts) -> list[BoundTool]:
     """Every tool, in the order of the catalogue."""
     return [
-        *bookmarks.offered(parts.bookmarks, parts.marking, parts.writes),
-        *labels.offered(parts.labels, parts.writes),
-        *views.offered(parts.views, parts.writes),
-        *exports.offered(parts.exports, parts.writes, parts.wake_worker),
+        *bookmarks.offered(parts.bookmarks, parts.flags, parts.idempotency),
+        *labels.offered(parts.labels, parts.idempotency),
+        *views.offered(parts.views, parts.idempotency),
+        *exports.offered(
+            parts.exports, parts.export_addresses, parts.idempotency, parts.wake_worker
+        ),
         *digests.offered(parts.digests),
         *account.offered(parts.state),
     ]

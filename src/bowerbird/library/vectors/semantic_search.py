@@ -78,6 +78,14 @@ class SemanticSearch:
         stores = await self._store.stores(account.account_id, transaction)
         return next((store for store in stores if store.model == current.identity), None)
 
+    async def required(
+        self, account: Account, store: VectorStoreState | None
+    ) -> VectorStoreState | None:
+        """`store` as `serving` found it. Refuses if there is none and the library is not empty."""
+        if self._models is None:
+            raise plans.no_vectors()
+        return store if store is not None or not account.total else await self.require(account)
+
     async def require(
         self, account: Account, transaction: Transaction | None = None
     ) -> VectorStoreState | None:

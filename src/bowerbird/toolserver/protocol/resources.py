@@ -12,6 +12,7 @@ from bowerbird.library.digests.digests import Digests
 from bowerbird.library.views.views import Views
 from bowerbird.model.accounts import Account
 from bowerbird.model.views import View
+from bowerbird.requests.views import ViewBookmarksQuery
 from bowerbird.toolserver.tools import digests, posts, response_size
 from bowerbird.toolserver.tools.tool import Json
 
@@ -70,7 +71,7 @@ class Resources:
 
     async def listed(self, account: Account, cursor: str | None = None) -> Listed:
         """The account's views, page by page. Posts are too many to list; the tools find them."""
-        views = await self._views.held(account)
+        views = await self._views.all(account)
         first = 0
         if cursor is not None:
             slugs = [view.slug for view in views]
@@ -92,7 +93,7 @@ class Resources:
 
     async def slugs(self, account: Account, beginning: str) -> list[str]:
         """Slugs of views, to complete what a person types."""
-        slugs = [view.slug for view in await self._views.held(account)]
+        slugs = [view.slug for view in await self._views.all(account)]
         return [slug for slug in slugs if slug.startswith(beginning)][:_MOST_COMPLETIONS]
 
     async def _post(self, account: Account, post_id: str) -> Content:
@@ -106,8 +107,8 @@ class Resources:
 
     async def _view(self, account: Account, slug: str) -> Content:
         view = await self._views.find(account, slug)
-        page = await self._views.bookmarks(account, view, {})
-        whole: Json = msgspec.to_builtins(await self._views.shown(account, view))
+        page = await self._views.bookmarks(account, view, ViewBookmarksQuery())
+        whole: Json = msgspec.to_builtins(await self._views.response(account, view))
         shown = response_size.shortened(whole, response_size.MOST_BYTES // 3)
         most = response_size.MOST_BYTES - response_size.AROUND - response_size.size(shown)
         fitted = response_size.fitting(posts.forms(page.body, "concise"), most)

@@ -6,7 +6,15 @@ import msgspec
 
 from bowerbird.library.accounts.account_state import AccountResponse, AccountState, VectorState
 from bowerbird.toolserver.tools import arguments, json_schemas
-from bowerbird.toolserver.tools.tool import READS, BoundTool, Json, Tool, ToolCall, ToolResult
+from bowerbird.toolserver.tools.tool import (
+    READS,
+    BoundTool,
+    Json,
+    NoArguments,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
 
 _YES: Final[Json] = {"type": "boolean"}
 GET: Final = Tool(
@@ -17,7 +25,6 @@ GET: Final = Tool(
         "plan, how many posts the library holds, and whether search by meaning is ready. Costs no "
         "call. Look here when something was refused because of the plan or the vector store."
     ),
-    arguments={},
     answer=json_schemas.record(
         "The account.",
         {
@@ -58,9 +65,9 @@ TOOLS: Final = (GET,)
 
 
 def offered(state: AccountState) -> list[BoundTool]:
-    async def get_account(asked: ToolCall) -> ToolResult:
-        arguments.read(GET, asked.sent)
-        return ToolResult(_shown(await state.shown(asked.account)))
+    async def get_account(call: ToolCall) -> ToolResult:
+        arguments.read(GET, call, NoArguments)
+        return ToolResult(_shown(await state.shown(call.account)))
 
     # As over REST: whoever looks how many calls are left has not used one by that.
     return [BoundTool(GET, get_account, counts=lambda _: False)]

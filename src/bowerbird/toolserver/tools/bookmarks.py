@@ -1,18 +1,29 @@
 """The tools that list, search, show, count and mark saved posts."""
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
+from msgspec import Meta, Struct
 
 from bowerbird import errors
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.access import plans
-from bowerbird.library.access.bodies import Body
 from bowerbird.library.bookmarks.bookmarks import BookmarkList, Bookmarks
 from bowerbird.library.bookmarks.flags import Flags
+from bowerbird.requests import filters, limits
+from bowerbird.requests.bookmarks import (
+    CountQuery,
+    Cursor,
+    FlagsRequest,
+    Limit,
+    ListQuery,
+    SortBy,
+    SortOrder,
+)
+from bowerbird.requests.fields import ToolPostIds, about, unique
+from bowerbird.requests.filters import BookmarkFilters, WordFilters
+from bowerbird.requests.gates import Gate
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver.tools import arguments, json_schemas, posts, response_size
+from bowerbird.toolserver.tools import arguments, json_schemas, posts, response_size, writes
 from bowerbird.toolserver.tools.tool import (
     READS,
     WRITES_AGAIN,
@@ -22,13 +33,78 @@ from bowerbird.toolserver.tools.tool import (
     ToolCall,
     ToolResult,
 )
-from bowerbird.toolserver.tools.writes import written
-from bowerbird.wire.idempotency import IdempotentWrites
+from bowerbird.wire.idempotency import Idempotency
 
-_MOST_SHOWN: Final = 20
-_MOST_MARKED: Final = 100
 _CHARS: Final = 4_000
-_PAGING: Final = ("cursor", "limit")
+
+ResponseFormat = Annotated[
+    Literal["concise", "detailed"] | None,
+    about(
+        "concise: id, author, 280 characters of text, link, dates, labels, flags. detailed: "
+        "everything, five to ten times as long.",
+        parameter={"type": "string", "default": "concise"},
+    ),
+]
+
+
+class ListArguments(WordFilters, frozen=True, kw_only=True):
+    sort_by: SortBy = None
+    sort_order: SortOrder = None
+    limit: Limit = None
+    cursor: Cursor = None
+    response_format: ResponseFormat = None
+
+
+class SearchArguments(BookmarkFilters, frozen=True, kw_only=True):
+    DEFAULTS: ClassVar[dict[str, bool]] = {"is_unread_only": False, "hide_archived": False}
+
+    query: Annotated[
+        str,
+        about(
+            'What to look for. With mode keyword every word must occur: "a phrase" in quotes, '
+            "-word to exclude, wo* for a prefix."
+        ),
+    ]
+    mode: Annotated[
+        Literal["keyword", "semantic", "hybrid"] | None,
+        about("How to search.", parameter={"type": "string", "default": "keyword"}),
+    ] = None
+    sort_by: SortBy = None
+    sort_order: SortOrder = None
+    limit: Limit = None
+    cursor: Cursor = None
+    response_format: ResponseFormat = None
+
+
+class GetArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    post_ids: Annotated[
+        list[Annotated[str, Meta(pattern=r"^[0-9]{1,40}$")]],
+        Meta(
+            min_length=1,
+            max_length=limits.TOOL_FULL_POSTS_MAX,
+            description="Ids of the posts, as the lists show them.",
+        ),
+    ]
+    max_chars: Annotated[
+        Annotated[int, Meta(ge=280, le=20_000)] | None,
+        about("Cut each text at this length.", parameter={"default": _CHARS}),
+    ] = None
+
+    def __post_init__(self) -> None:
+        unique(self, "post_ids")
+
+
+class CountArguments(WordFilters, frozen=True, kw_only=True):
+    pass
+
+
+class UpdateArguments(FlagsRequest, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    post_ids: ToolPostIds
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        unique(self, "post_ids")
+
 
 LIST: Final = Tool(
     name="list_bookmarks",
@@ -36,18 +112,10 @@ LIST: Final = Tool(
     description=(
         "Lists the user's saved posts, newest first. Shows only unread posts that are not archived "
         "unless is_unread_only and hide_archived are sent as false. To find posts about something, "
-        "search_bookmarks is better. Answers a page; pass next_cursor back as cursor, with the "
+        "use search_bookmarks instead. Returns a page; pass next_cursor back as cursor, with the "
         "same filters, for the next one."
     ),
-    arguments={
-        **json_schemas.flags(unread=True, unarchived=True),
-        **json_schemas.FILTERS,
-        "q": json_schemas.WORDS,
-        **json_schemas.SORT,
-        "limit": json_schemas.LIMIT,
-        "cursor": json_schemas.CURSOR,
-        "response_format": json_schemas.RESPONSE_FORMAT,
-    },
+    takes=ListArguments,
     answer=json_schemas.PAGE,
     hints=READS,
 )
@@ -55,27 +123,12 @@ SEARCH: Final = Tool(
     name="search_bookmarks",
     title="Search saved posts",
     description=(
-        "Finds saved posts, best matches first, read and archived ones included. mode keyword "
-        "finds the words themselves and always works; semantic finds posts that mean something "
-        "similar; hybrid joins both and is the best choice for a question in plain language, where "
+        "Finds saved posts, best matches first, including read and archived ones. mode keyword "
+        "finds the words themselves and always works; semantic finds posts with a similar "
+        "meaning; hybrid combines both and is best for a question in plain language, if "
         "the account's plan and vector store allow it."
     ),
-    arguments={
-        "query": json_schemas.text(
-            'What to look for. With mode keyword every word must occur: "a phrase" in quotes, '
-            "-word to exclude, wo* for a beginning."
-        ),
-        "mode": json_schemas.choice(
-            "How to look for it.", "keyword", "semantic", "hybrid", default="keyword"
-        ),
-        **json_schemas.flags(unread=False, unarchived=False),
-        **json_schemas.FILTERS,
-        **json_schemas.SORT,
-        "limit": json_schemas.LIMIT,
-        "cursor": json_schemas.CURSOR,
-        "response_format": json_schemas.RESPONSE_FORMAT,
-    },
-    required=("query",),
+    takes=SearchArguments,
     answer=json_schemas.PAGE,
     hints=READS,
 )
@@ -83,23 +136,17 @@ GET: Final = Tool(
     name="get_bookmarks",
     title="Show saved posts in full",
     description=(
-        "Shows all that is known of up to 20 saved posts: whole text, attachments, article, quoted "
+        "Shows everything about up to 20 saved posts: full text, attachments, article, quoted "
         "post, engagement. Use it for posts whose text was cut in a list. Ids that are not in the "
-        "library are named in not_found."
+        "library are returned in not_found."
     ),
-    arguments={
-        "post_ids": json_schemas.ids("Ids of the posts, as the lists show them.", _MOST_SHOWN),
-        "max_chars": json_schemas.number("Cut each text at this length.", 280, 20_000, _CHARS),
-    },
-    required=("post_ids",),
+    takes=GetArguments,
     answer=json_schemas.record(
         "Saved posts in full.",
         {
-            "bookmarks": json_schemas.many(json_schemas.POST, "The posts, in the order asked for."),
+            "bookmarks": json_schemas.many(json_schemas.POST, "The posts, in the order requested."),
             "not_found": json_schemas.many({"type": "string"}, "Ids not in the library."),
-            "left_out": json_schemas.many(
-                {"type": "string"}, "Ids that did not fit in this answer."
-            ),
+            "left_out": json_schemas.many({"type": "string"}, "Ids that did not fit."),
             "truncated": json_schemas.TRUNCATED,
             "advice": json_schemas.ADVICE,
         },
@@ -111,14 +158,10 @@ COUNT: Final = Tool(
     name="count_bookmarks",
     title="Count saved posts",
     description=(
-        "Counts the posts that match, and tells how many the library holds in all. The same "
-        "filters and defaults as list_bookmarks; without arguments it counts what is new."
+        "Counts the posts that match, and returns how many the library has in total. Filters and "
+        "defaults are those of list_bookmarks; without arguments it counts what is new."
     ),
-    arguments={
-        **json_schemas.flags(unread=True, unarchived=True),
-        **json_schemas.FILTERS,
-        "q": json_schemas.WORDS,
-    },
+    takes=CountArguments,
     answer=json_schemas.record(
         "Counts of saved posts.",
         {
@@ -136,15 +179,10 @@ UPDATE: Final = Tool(
     title="Mark saved posts read or archived",
     description=(
         "Marks up to 100 saved posts as read or unread, archived or not. Send is_read, "
-        "is_archived, or both; what is not sent stays. Nothing is deleted, and the opposite value "
-        "undoes it."
+        "is_archived, or both; a flag that is not sent stays. Nothing is deleted, and the opposite "
+        "value undoes it."
     ),
-    arguments={
-        "post_ids": json_schemas.ids("Ids of the posts to mark.", _MOST_MARKED),
-        "is_read": json_schemas.flag("true marks them read, false unread."),
-        "is_archived": json_schemas.flag("true archives them, false brings them back."),
-    },
-    required=("post_ids",),
+    takes=UpdateArguments,
     answer=json_schemas.record(
         "What was marked.",
         {
@@ -168,112 +206,101 @@ UPDATE: Final = Tool(
 TOOLS: Final = (LIST, SEARCH, GET, COUNT, UPDATE)
 
 
-def offered(bookmarks: Bookmarks, marking: Flags, writes: IdempotentWrites) -> list[BoundTool]:
-    async def list_bookmarks(asked: ToolCall) -> ToolResult:
-        await bookmarks.check(asked.account, arguments.named(LIST, asked.sent))
-        values = arguments.read(LIST, asked.sent)
-        given = arguments.given(values)
-        applied = {"is_unread_only": True, "hide_archived": True, **_applied(given, values)}
-        return await _page(bookmarks, asked, given, applied, values)
+def offered(bookmarks: Bookmarks, flags: Flags, idempotency: Idempotency) -> list[BoundTool]:
+    async def list_bookmarks(call: ToolCall) -> ToolResult:
+        values = arguments.read(LIST, call, ListArguments)
+        sent = filters.sent(values)
+        query = ListQuery(**sent, **_paging(values))
+        applied = {**ListArguments.DEFAULTS, **sent, **_sorting(values)}
+        return await _page(bookmarks, call, query, applied, values.response_format)
 
-    async def search_bookmarks(asked: ToolCall) -> ToolResult:
-        mode = asked.sent.get("mode")
-        meant = {plans.MEANING} if mode in ("semantic", "hybrid") else set()
-        await bookmarks.check(asked.account, {*arguments.named(SEARCH, asked.sent), *meant})
-        values = arguments.read(SEARCH, asked.sent)
-        given = _searched(values)
-        applied = {
-            "query": values["query"],
-            "mode": values.get("mode", "keyword"),
-            **_applied(given, values),
-        }
-        return await _page(bookmarks, asked, given, applied, values)
+    async def search_bookmarks(call: ToolCall) -> ToolResult:
+        is_meant = call.sent.get("mode") in ("semantic", "hybrid")
+        gates = {"mode": Gate.MEANING} if is_meant else {}
+        values = arguments.read(SEARCH, call, SearchArguments, **gates)
+        query, applied = _searched(values)
+        return await _page(bookmarks, call, query, applied, values.response_format)
 
-    async def get_bookmarks(asked: ToolCall) -> ToolResult:
-        values = arguments.read(GET, asked.sent)
-        post_ids = list(dict.fromkeys(values["post_ids"]))
-        found, not_found = await _found(bookmarks, asked, post_ids)
+    async def get_bookmarks(call: ToolCall) -> ToolResult:
+        values = arguments.read(GET, call, GetArguments)
+        found, not_found = await _found(bookmarks, call, values.post_ids)
         if not found:
-            raise errors.not_found("bookmark", ", ".join(post_ids[:3]))
-        most: int = values.get("max_chars", _CHARS)
-        return ToolResult(_in_full(found, not_found, most))
+            raise errors.not_found("bookmark", ", ".join(values.post_ids[:3]))
+        return ToolResult(_in_full(found, not_found, values.max_chars or _CHARS))
 
-    async def count_bookmarks(asked: ToolCall) -> ToolResult:
-        await bookmarks.check(asked.account, arguments.named(COUNT, asked.sent))
-        values = arguments.read(COUNT, asked.sent)
-        given = arguments.given(values)
-        counts = await bookmarks.count(asked.account, given)
-        filters = {"is_unread_only": True, "hide_archived": True, **_applied(given, values)}
-        return ToolResult(
-            {**msgspec.to_builtins(counts), "filters": response_size.filters(filters)}
-        )
+    async def count_bookmarks(call: ToolCall) -> ToolResult:
+        values = arguments.read(COUNT, call, CountArguments)
+        sent = filters.sent(values)
+        counts = await bookmarks.count(call.account, CountQuery(**sent))
+        applied = response_size.filters({**CountArguments.DEFAULTS, **sent})
+        return ToolResult({**msgspec.to_builtins(counts), "filters": applied})
 
-    async def update_bookmarks(asked: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, body: Body) -> Any:
-            return await marking.update(transaction, asked.account, lambda: renamed(body()))
+    async def update_bookmarks(call: ToolCall) -> ToolResult:
+        async def effect(transaction: Transaction, values: UpdateArguments) -> Json:
+            marked = await flags.update(transaction, call.account, values.post_ids, values)
+            made: Json = msgspec.to_builtins(marked)
+            return made
 
-        return await written(writes, asked, UPDATE, effect)
+        return await writes.run(idempotency, call, UPDATE, UpdateArguments, effect)
 
     return [
         BoundTool(LIST, list_bookmarks),
         BoundTool(SEARCH, search_bookmarks),
         BoundTool(GET, get_bookmarks),
-        # As over REST: the plain count is how a client tries its key.
-        BoundTool(COUNT, count_bookmarks, counts=lambda sent: bool(arguments.named(COUNT, sent))),
+        # As over REST: the plain count is how clients check a key.
+        BoundTool(COUNT, count_bookmarks, counts=lambda sent: bool(arguments.named(sent))),
         BoundTool(UPDATE, update_bookmarks),
     ]
 
 
-def renamed(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Under the names that the library reads."""
-    return {"tweet_ids" if n == "post_ids" else n: v for n, v in values.items()}
-
-
 async def _page(
     bookmarks: Bookmarks,
-    asked: ToolCall,
-    given: dict[str, str],
+    call: ToolCall,
+    query: ListQuery,
     applied: Json,
-    values: Mapping[str, Any],
+    response_format: str | None,
 ) -> ToolResult:
     async def read(limit: int | None) -> BookmarkList:
-        other = {} if limit is None else {"limit": str(limit)}
-        return await bookmarks.list(asked.account, {**given, **other})
+        page = query if limit is None else msgspec.structs.replace(query, limit=limit)
+        return await bookmarks.list(call.account, page)
 
-    response_format = values.get("response_format", "concise")
-    return ToolResult(await posts.page(read, applied, response_format))
+    return ToolResult(await posts.page(read, applied, response_format or "concise"))
 
 
-def _searched(values: Mapping[str, Any]) -> dict[str, str]:
-    query, mode = values["query"].strip(), values.get("mode", "keyword")
-    if not query:
+def _searched(values: SearchArguments) -> tuple[ListQuery, Json]:
+    text, mode = values.query.strip(), values.mode or "keyword"
+    if not text:
         raise errors.invalid("query", "is empty")
-    given = {"is_unread_only": "false", "hide_archived": "false", **arguments.given(values)}
-    if mode != "semantic":
-        given["q"] = query
-    if mode != "keyword":
-        given[plans.MEANING] = query
-    else:
-        given.setdefault("sort_by", "relevance")
-    return given
+    sent = {**SearchArguments.DEFAULTS, **filters.sent(values)}
+    sorting = _sorting(values)
+    if mode == "keyword":
+        sorting = {"sort_by": "relevance", **sorting}
+    query = ListQuery(
+        **sent,
+        **{**_paging(values), **sorting},
+        q=None if mode == "semantic" else text,
+        vector_search_term=None if mode == "keyword" else text,
+    )
+    return query, {"query": values.query, "mode": mode, **sent, **sorting}
 
 
-def _applied(given: Mapping[str, str], values: Mapping[str, Any]) -> Json:
-    """What narrows and orders the list, as it was sent or as it is by default."""
-    texts = {"false": False, "true": True}
-    named = {n: v for n, v in given.items() if n not in (*_PAGING, plans.MEANING)}
-    shown = {name: values.get(name, texts.get(text, text)) for name, text in named.items()}
-    return {name: value for name, value in shown.items() if name != "q" or "query" not in values}
+def _paging(values: ListArguments | SearchArguments) -> dict[str, Any]:
+    return {"limit": values.limit, "cursor": values.cursor, **_sorting(values)}
+
+
+def _sorting(values: ListArguments | SearchArguments) -> dict[str, Any]:
+    sorting = {"sort_by": values.sort_by, "sort_order": values.sort_order}
+    return {name: value for name, value in sorting.items() if value}
 
 
 async def _found(
-    bookmarks: Bookmarks, asked: ToolCall, post_ids: list[str]
+    bookmarks: Bookmarks, call: ToolCall, post_ids: list[str]
 ) -> tuple[list[bytes], list[str]]:
     found: list[bytes] = []
     missing: list[str] = []
     for post_id in post_ids:
         try:
-            found.append(await bookmarks.get(asked.account, post_id))
+            found.append(await bookmarks.get(call.account, post_id))
         except Refusal as refused:
             if refused.code is not Code.NOT_FOUND:
                 raise

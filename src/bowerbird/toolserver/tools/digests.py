@@ -1,11 +1,14 @@
 """The tools that read digests: what was saved in a day or a week, and what is worth reading."""
 
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
+from msgspec import Meta, Struct
 
 from bowerbird.library.digests.digests import LATEST, Digests, rendered
 from bowerbird.library.digests.responses import DigestResponse, DigestSummary
+from bowerbird.requests.digests import DigestsQuery
+from bowerbird.requests.fields import about
 from bowerbird.toolserver.tools import arguments, json_schemas, response_size
 from bowerbird.toolserver.tools.tool import READS, BoundTool, Json, Tool, ToolCall, ToolResult
 
@@ -28,6 +31,18 @@ _STEPS: Final = ((280, 20), (280, 10), (140, 10), (100, 8))
 _LEFT_OUT: Final = "Not all of the digest fits in one answer: texts were cut, or posts left out."
 _ADVICE: Final = f"{_LEFT_OUT} get_bookmarks and list_bookmarks show them."
 
+
+class ListArguments(DigestsQuery, frozen=True, forbid_unknown_fields=True):
+    pass
+
+
+class GetArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    digest_id: Annotated[
+        Annotated[str, Meta(max_length=40)] | None,
+        about("digest_id from list_digests, or latest."),
+    ] = None
+
+
 LIST: Final = Tool(
     name="list_digests",
     title="List digests",
@@ -35,7 +50,7 @@ LIST: Final = Tool(
         "Lists the digests made for the user, the latest first: one a day or a week, as the user "
         "has set it. get_digest shows what is in one."
     ),
-    arguments={"limit": json_schemas.LIMIT_OF_DIGESTS, "cursor": json_schemas.CURSOR},
+    takes=ListArguments,
     answer=json_schemas.record(
         "A page of digests.",
         {
@@ -57,7 +72,7 @@ GET: Final = Tool(
         "reading, what was saved a year ago, and one forgotten post. The latest, unless digest_id "
         "names another."
     ),
-    arguments={"digest_id": json_schemas.text("digest_id from list_digests, or latest.", 40)},
+    takes=GetArguments,
     answer=json_schemas.record(
         "A digest.",
         {
@@ -86,9 +101,9 @@ TOOLS: Final = (LIST, GET)
 
 
 def offered(digests: Digests) -> list[BoundTool]:
-    async def list_digests(asked: ToolCall) -> ToolResult:
-        values = arguments.read(LIST, asked.sent)
-        page = await digests.list(asked.account, arguments.given(values))
+    async def list_digests(call: ToolCall) -> ToolResult:
+        values = arguments.read(LIST, call, ListArguments)
+        page = await digests.list(call.account, values)
         return ToolResult(
             {
                 "digests": [_summary(one) for one in page.digests],
@@ -98,9 +113,9 @@ def offered(digests: Digests) -> list[BoundTool]:
             }
         )
 
-    async def get_digest(asked: ToolCall) -> ToolResult:
-        values = arguments.read(GET, asked.sent)
-        found = await digests.get(asked.account, values.get("digest_id") or LATEST, "json")
+    async def get_digest(call: ToolCall) -> ToolResult:
+        values = arguments.read(GET, call, GetArguments)
+        found = await digests.get(call.account, values.digest_id or LATEST, "json")
         return ToolResult(_shown(found))
 
     return [BoundTool(LIST, list_digests), BoundTool(GET, get_digest)]

@@ -1,47 +1,13 @@
-"""The pieces of which the tools' schemas are made. Plain JSON Schema that every client can read."""
+"""Building blocks of the tools' output schemas, in JSON Schema that every client can read."""
 
 from typing import Final
 
-from bowerbird.library.bookmarks.parameters import LIMIT_DEFAULT, LIMIT_MAX
-from bowerbird.model.filters import RELEVANCE, SORT_FIELDS
-from bowerbird.model.media import BITS
 from bowerbird.toolserver.tools.tool import Json
 
-LONGEST_TEXT: Final = 1_000
 
-
-def text(description: str, most: int = LONGEST_TEXT) -> Json:
-    return {"type": "string", "description": description, "maxLength": most}
-
-
-def choice(description: str, *values: str, default: str | None = None) -> Json:
-    made: Json = {"type": "string", "enum": list(values), "description": description}
-    return made if default is None else {**made, "default": default}
-
-
-def flag(description: str, *, default: bool | None = None) -> Json:
-    made: Json = {"type": "boolean", "description": description}
-    return made if default is None else {**made, "default": default}
-
-
-def number(description: str, least: int, most: int, default: int) -> Json:
-    return {
-        "type": "integer",
-        "minimum": least,
-        "maximum": most,
-        "default": default,
-        "description": description,
-    }
-
-
-def ids(description: str, most: int) -> Json:
-    return {
-        "type": "array",
-        "items": {"type": "string", "pattern": "^[0-9]{1,40}$"},
-        "minItems": 1,
-        "maxItems": most,
-        "description": description,
-    }
+def choice(description: str, *values: str) -> Json:
+    """One of a few texts in an answer."""
+    return {"type": "string", "enum": list(values), "description": description}
 
 
 def record(
@@ -67,55 +33,6 @@ def said(description: str) -> Json:
 
 def count(description: str) -> Json:
     return {"type": "integer", "minimum": 0, "description": description}
-
-
-IDEMPOTENCY_KEY: Final = text(
-    "Any text of yours in visible ASCII. For 24 hours, the same key with the same arguments "
-    "returns the first answer instead of doing the work again.",
-    255,
-)
-CURSOR: Final = text(
-    "next_cursor of the previous page, unchanged, together with the same filters and sort.", 10_000
-)
-LIMIT: Final = number("Most posts to return.", 1, LIMIT_MAX, LIMIT_DEFAULT)
-LIMIT_OF_DIGESTS: Final = number("Most digests to return.", 1, LIMIT_MAX, LIMIT_DEFAULT)
-RESPONSE_FORMAT: Final = choice(
-    "concise: id, author, 280 characters of text, link, dates, labels, flags. detailed: "
-    "everything, five to ten times as long.",
-    "concise",
-    "detailed",
-    default="concise",
-)
-
-FILTERS: Final[dict[str, Json]] = {
-    "media_type": choice("Only posts that carry this kind of thing.", *BITS),
-    "author": text("Only posts by this handle (@ or not) or exact name."),
-    "tag": text("Only posts with the label of this name."),
-    "posted_from": text("Written after this instant (ISO 8601, such as 2026-01-31)."),
-    "posted_to": text("Written before this instant."),
-    "bookmarked_from": text("Saved after this instant."),
-    "bookmarked_to": text("Saved before this instant."),
-}
-WORDS: Final = text(
-    'Words that must all occur; "a phrase" in quotes, -word to exclude, wo* for a beginning.'
-)
-SORT: Final[dict[str, Json]] = {
-    "sort_by": choice(
-        "Dates and counts descend, texts ascend. created_at is when the post was saved; relevance "
-        "needs words to search for.",
-        *SORT_FIELDS,
-        RELEVANCE,
-    ),
-    "sort_order": choice("Turns the order of sort_by around.", "asc", "desc"),
-}
-
-
-def flags(*, unread: bool, unarchived: bool) -> dict[str, Json]:
-    """The two flags of a list, with what holds when they are not sent."""
-    return {
-        "is_unread_only": flag("Only posts not marked read yet.", default=unread),
-        "hide_archived": flag("Leave archived posts out.", default=unarchived),
-    }
 
 
 _TEXT: Final[Json] = {"type": "string"}

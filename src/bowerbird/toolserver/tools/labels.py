@@ -1,35 +1,71 @@
 """The tools that read and change labels."""
 
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
+from msgspec import Meta, Struct
 
 from bowerbird.errors import Refusal
-from bowerbird.library.access.bodies import Body
-from bowerbird.library.labels.labels import MOST_OPERATIONS, BatchResult, Labelled, Labels, Tagged
+from bowerbird.library.access import plans
+from bowerbird.library.labels.labels import BatchResult, Labelled, Labels, Tagged
+from bowerbird.requests import decoding, limits
+from bowerbird.requests.fields import LabelName, ToolPostIds, about, unique
+from bowerbird.requests.labels import InvalidOperation, LabelOperation, LabelRequest
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver.tools import arguments, json_schemas, response_size
-from bowerbird.toolserver.tools.bookmarks import renamed
-from bowerbird.toolserver.tools.refusals import in_our_words
+from bowerbird.toolserver.tools import arguments, json_schemas, response_size, writes
 from bowerbird.toolserver.tools.tool import (
     DESTROYS,
     READS,
     WRITES_AGAIN,
     BoundTool,
     Json,
+    NoArguments,
     Tool,
     ToolCall,
     ToolResult,
 )
-from bowerbird.toolserver.tools.writes import written
-from bowerbird.wire.idempotency import IdempotentWrites
+from bowerbird.wire.idempotency import Idempotency
 
-_MOST_LABELLED: Final = 100
 _ERROR_CHARS: Final = 280
-_NAME: Final = json_schemas.text(
-    "Name of the label, 1 to 100 characters. Names that differ only in case are the same label.",
-    100,
-)
+
+Name = Annotated[
+    LabelName,
+    about("Name of the label, 1 to 100 characters. Names that differ only in case are one label."),
+]
+
+
+class LabelArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    post_ids: ToolPostIds
+    label_name: Name
+
+    def __post_init__(self) -> None:
+        unique(self, "post_ids")
+
+    def request(self) -> LabelRequest:
+        return LabelRequest(post_ids=self.post_ids, label_name=self.label_name)
+
+
+class OperationArguments(LabelArguments, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    op: Annotated[Literal["add", "remove"], about("add or remove the label.")]
+
+
+class BatchArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    operations: Annotated[
+        list[dict[str, Any]],
+        Meta(
+            min_length=1,
+            max_length=limits.OPERATIONS_MAX,
+            description="The changes, in the order in which they are carried out.",
+            extra={"items": OperationArguments},
+        ),
+    ]
+    idempotency_key: writes.IdempotencyKey = None
+
+    def parsed(self) -> list[LabelOperation | InvalidOperation]:
+        """Each change by itself, so that one can fail alone."""
+        return [_operation(index, one) for index, one in enumerate(self.operations)]
+
+
 _TAGGED: Final = json_schemas.record(
     "A post and the labels it has now.",
     {
@@ -48,25 +84,14 @@ _CHANGED: Final = json_schemas.record(
     },
     optional=("advice",),
 )
-_OPERATION: Final[Json] = {
-    "type": "object",
-    "properties": {
-        "op": json_schemas.choice("What to do with the label.", "add", "remove"),
-        "post_ids": json_schemas.ids("Ids of the posts.", _MOST_LABELLED),
-        "label_name": _NAME,
-    },
-    "required": ["op", "post_ids", "label_name"],
-    "additionalProperties": False,
-}
 
 LIST: Final = Tool(
     name="list_labels",
     title="List labels",
     description=(
-        "Lists the user's labels with the number of posts that have each. Look here before you "
-        "label: using an existing name keeps the library tidy."
+        "Lists the user's labels with the number of posts that have each. Call it before you "
+        "add a label: reusing an existing name keeps the library tidy."
     ),
-    arguments={},
     answer=json_schemas.record(
         "The account's labels.",
         {
@@ -92,51 +117,33 @@ ADD: Final = Tool(
     name="add_label",
     title="Label saved posts",
     description=(
-        "Gives a label to up to 100 saved posts. The label is made if there is none of that name. "
-        "Posts that have it already stay as they are. Needs a paid plan."
+        "Adds a label to up to 100 saved posts. The label is created if it does not exist. "
+        "Posts that already have it do not change. Needs a paid plan."
     ),
-    arguments={
-        "post_ids": json_schemas.ids("Ids of the posts to label.", _MOST_LABELLED),
-        "label_name": _NAME,
-    },
-    required=("post_ids", "label_name"),
+    takes=LabelArguments,
     answer=_CHANGED,
     hints=WRITES_AGAIN,
 )
 REMOVE: Final = Tool(
     name="remove_label",
-    title="Take a label off saved posts",
+    title="Remove a label from saved posts",
     description=(
-        "Takes a label off up to 100 saved posts. The posts and the label itself stay. Needs a "
+        "Removes a label from up to 100 saved posts. The posts and the label itself stay. Needs a "
         "paid plan."
     ),
-    arguments={
-        "post_ids": json_schemas.ids("Ids of the posts.", _MOST_LABELLED),
-        "label_name": _NAME,
-    },
-    required=("post_ids", "label_name"),
+    takes=LabelArguments,
     answer=_CHANGED,
     hints=DESTROYS,
 )
 BATCH: Final = Tool(
     name="batch_label",
-    title="Change many labels at once",
+    title="Change many labels in one call",
     description=(
-        "Carries out up to 50 label changes in order. Each stands for itself: one that fails is "
-        "reported with its reason and the others are done. Use it instead of many add_label and "
+        "Carries out up to 50 label changes in order. A change that fails is reported with its "
+        "reason, and the others are still carried out. Use it instead of many add_label and "
         "remove_label calls. Needs a paid plan."
     ),
-    arguments={
-        "operations": {
-            "type": "array",
-            "minItems": 1,
-            "maxItems": MOST_OPERATIONS,
-            "description": "The changes, in the order in which they are carried out.",
-            "items": _OPERATION,
-        },
-        "idempotency_key": json_schemas.IDEMPOTENCY_KEY,
-    },
-    required=("operations",),
+    takes=BatchArguments,
     answer=json_schemas.record(
         "What each change did.",
         {
@@ -152,7 +159,7 @@ BATCH: Final = Tool(
                     },
                     optional=("affected", "not_found", "error"),
                 ),
-                "One outcome a change, in the same order.",
+                "One outcome per change, in the same order.",
             ),
             "succeeded": json_schemas.count("Changes that were done."),
             "failed": json_schemas.count("Changes that were not."),
@@ -166,49 +173,38 @@ BATCH: Final = Tool(
 TOOLS: Final = (LIST, ADD, REMOVE, BATCH)
 
 
-def offered(labels: Labels, writes: IdempotentWrites) -> list[BoundTool]:
-    return [*_reading(labels), *_changing(labels, writes)]
+def offered(labels: Labels, idempotency: Idempotency) -> list[BoundTool]:
+    gate = plans.check_writes
 
-
-def _reading(labels: Labels) -> list[BoundTool]:
-    async def list_labels(asked: ToolCall) -> ToolResult:
-        arguments.read(LIST, asked.sent)
-        held = await labels.all(asked.account)
+    async def list_labels(call: ToolCall) -> ToolResult:
+        arguments.read(LIST, call, NoArguments)
+        found = await labels.all(call.account)
         return ToolResult(
-            _listed([{"label_name": one.label_name, "count": one.count} for one in held])
+            _listed([{"label_name": one.label_name, "count": one.count} for one in found])
         )
 
-    return [BoundTool(LIST, list_labels)]
+    async def add_label(call: ToolCall) -> ToolResult:
+        async def effect(transaction: Transaction, values: LabelArguments) -> Json:
+            request = values.request()
+            return _changed(await labels.change(transaction, call.account, "add", request))
 
+        return await writes.run(idempotency, call, ADD, LabelArguments, effect, gate=gate)
 
-def _changing(labels: Labels, writes: IdempotentWrites) -> list[BoundTool]:
-    async def add_label(asked: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, body: Body) -> Json:
-            return _changed(
-                await labels.change(transaction, asked.account, lambda: renamed(body()), "add")
-            )
+    async def remove_label(call: ToolCall) -> ToolResult:
+        async def effect(transaction: Transaction, values: LabelArguments) -> Json:
+            request = values.request()
+            return _changed(await labels.change(transaction, call.account, "remove", request))
 
-        return await written(writes, asked, ADD, effect)
+        return await writes.run(idempotency, call, REMOVE, LabelArguments, effect, gate=gate)
 
-    async def remove_label(asked: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, body: Body) -> Json:
-            return _changed(
-                await labels.change(transaction, asked.account, lambda: renamed(body()), "remove")
-            )
+    async def batch_label(call: ToolCall) -> ToolResult:
+        async def effect(transaction: Transaction, values: BatchArguments) -> Json:
+            return _outcome(await labels.batch(transaction, call.account, values.parsed()))
 
-        return await written(writes, asked, REMOVE, effect)
-
-    async def batch_label(asked: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, body: Body) -> Json:
-            def operations() -> Json:
-                sent = enumerate(body()["operations"])
-                return {"operations": [_operation(index, one) for index, one in sent]}
-
-            return _outcome(await labels.batch(transaction, asked.account, operations))
-
-        return await written(writes, asked, BATCH, effect)
+        return await writes.run(idempotency, call, BATCH, BatchArguments, effect, gate=gate)
 
     return [
+        BoundTool(LIST, list_labels),
         BoundTool(ADD, add_label),
         BoundTool(REMOVE, remove_label),
         BoundTool(BATCH, batch_label),
@@ -233,17 +229,16 @@ def _listed(held: list[Json]) -> Json:
     return made
 
 
-def _operation(index: int, one: Any) -> Any:
-    """Under the library's names; a refusal where it is not what this tool declares."""
-    if not isinstance(one, dict):
-        return one
-    place = f"operations[{index}]"
+def _operation(index: int, one: dict[str, Any]) -> LabelOperation | InvalidOperation:
     try:
-        arguments.check_names(place, _OPERATION, one)
-        arguments.check_ids(f"{place}.post_ids", _OPERATION["properties"]["post_ids"], one)
+        read = decoding.convert(one, OperationArguments)
     except Refusal as refused:
-        return refused
-    return renamed(one)
+        op = one.get("op")
+        place = f"operations[{index}]"
+        return InvalidOperation(
+            op if isinstance(op, str) else None, decoding.within(place, refused)
+        )
+    return LabelOperation(op=read.op, post_ids=read.post_ids, label_name=read.label_name)
 
 
 def _changed(done: Labelled) -> Json:
@@ -278,14 +273,14 @@ def _outcome(done: BatchResult) -> Json:
         # Fifty changes of a hundred posts each would be a long answer of little use.
         shown.pop("data", None)
         if result.error is not None:
-            shown["error"] = f"{result.error.code}: {in_our_words(result.error.message)}"
+            shown["error"] = f"{result.error.code}: {result.error.message}"
         results.append(shown)
     return {**_fitted(results), "succeeded": done.succeeded, "failed": done.failed}
 
 
 def _fitted(results: list[Json]) -> Json:
     """Every outcome stays; of the ids that were not found, only the first of each where it must."""
-    shown, most = results, _MOST_LABELLED
+    shown, most = results, limits.TOOL_POST_IDS_MAX
     while most and response_size.size(shown) > response_size.MOST_BYTES - response_size.AROUND:
         most //= 2
         shown = [response_size.cut(result, _ERROR_CHARS, most) for result in results]

@@ -105,6 +105,10 @@ def _advice(listed: BookmarkList, asked: int, *, is_shortened: bool) -> str | No
             f"Only {listed.count} of {asked} posts fit in one answer; go on with next_cursor, or "
             "narrow the list."
         )
-    elif listed.hint:
-        said.append(listed.hint)
+    elif listed.hidden:
+        verb = "post matches" if listed.hidden == 1 else "posts match"
+        said.append(
+            f"{listed.hidden} read or archived {verb}; send is_unread_only false and "
+            "hide_archived false to see them."
+        )
     return " ".join(said) or None

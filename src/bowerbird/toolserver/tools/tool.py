@@ -1,6 +1,6 @@
-"""What a tool is: its published form as data, and the code that answers it.
+"""A tool: its published form as data, and the code that runs it.
 
-Nothing here, nor in the files of the tools, needs the protocol's SDK.
+Nothing here or in the files of the tools needs the protocol's SDK.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -9,14 +9,17 @@ from typing import Any, Final
 from msgspec import Struct
 
 from bowerbird.model.accounts import Account
+from bowerbird.requests import schemas
+from bowerbird.requests.limits import PAGE_MAX, TEXT_MAX
 
 Json = dict[str, Any]
+_CURSOR_MAX: Final = 10_000
 
 
 class Hints(Struct, frozen=True):
-    """What a client may do without asking a person. A hint left out would be taken for the worst.
+    """What a client may do without asking a person. Clients assume the worst of a missing hint.
 
-    No tool reaches outside of the library, so the fourth hint is the same for all.
+    No tool reaches outside the library, so the fourth hint is the same for all.
     """
 
     reads: bool = False
@@ -39,27 +42,35 @@ WRITES_AGAIN: Final = Hints(repeats=True)
 DESTROYS: Final = Hints(destroys=True, repeats=True)
 
 
+class NoArguments(Struct, frozen=True, forbid_unknown_fields=True):
+    """The arguments of a tool that takes none."""
+
+
 class Tool(Struct, frozen=True, kw_only=True):
     name: str
     title: str
     description: str
-    # Name of an argument -> its JSON schema.
-    arguments: Mapping[str, Json]
-    required: tuple[str, ...] = ()
+    takes: type[Struct] = NoArguments
     # The JSON schema of the answer.
     answer: Json
     hints: Hints
 
+    @property
+    def arguments(self) -> dict[str, Json]:
+        """Name of each argument -> its JSON schema, always with a bound."""
+        properties: dict[str, Json] = schemas.inline(self.takes)["properties"]
+        return {name: _bounded(name, schema) for name, schema in properties.items()}
+
     def published(self) -> Json:
-        """As the protocol lists it, and as spec/tools/ keeps it."""
+        """The tool as the protocol lists it and as spec/tools/ stores it."""
         return {
             "name": self.name,
             "title": self.title,
             "description": self.description,
             "inputSchema": {
                 "type": "object",
-                "properties": dict(self.arguments),
-                "required": list(self.required),
+                "properties": self.arguments,
+                "required": schemas.inline(self.takes).get("required", []),
                 "additionalProperties": False,
             },
             "outputSchema": self.answer,
@@ -67,21 +78,30 @@ class Tool(Struct, frozen=True, kw_only=True):
         }
 
 
+def _bounded(name: str, schema: Json) -> Json:
+    if name == "limit":
+        return {**schema, "maximum": PAGE_MAX}
+    if schema.get("type") != "string" or "enum" in schema:
+        return schema
+    most = _CURSOR_MAX if name == "cursor" else TEXT_MAX
+    return {**schema, "maxLength": min(schema.get("maxLength", most), most)}
+
+
 class ToolCall(Struct, frozen=True):
-    """One call of a tool: who calls, and what was sent as its arguments."""
+    """One call of a tool: the account, and the arguments as they were sent."""
 
     account: Account
     sent: Mapping[str, Any]
-    # Refuses a free account whose month is used up; does nothing for the others.
+    # Refuses a free account that has used up its monthly calls.
     require_calls_left: Callable[[], None] = lambda: None
 
 
 class ToolResult(Struct, frozen=True):
-    """What a tool answers: one object, and links to what else can be read."""
+    """The answer of a tool: one object, and links to related resources."""
 
     content: Json
     links: list[Json] = []
-    # Whether this is the kept answer of an earlier call, which costs nothing again.
+    # Whether this is the stored answer of an earlier call, which costs no call.
     is_replay: bool = False
 
 
@@ -89,9 +109,9 @@ Run = Callable[[ToolCall], Awaitable[ToolResult]]
 
 
 class BoundTool(Struct, frozen=True):
-    """A tool with the code that answers it."""
+    """A tool with the code that runs it."""
 
     tool: Tool
     run: Run
-    # Whether a free account's month is charged with a call that sends these arguments.
+    # Whether a call with these arguments costs a free account one of its monthly calls.
     counts: Callable[[Mapping[str, Any]], bool] = lambda _: True

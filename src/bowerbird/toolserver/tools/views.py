@@ -1,77 +1,61 @@
-"""The tools that read, make, change and delete Smart Views."""
+"""The tools that read, create, change and delete Smart Views."""
 
-from typing import Any, Final
+from typing import Annotated, Final
 
 import msgspec
+from msgspec import Meta, Struct
 
 from bowerbird.library.access import plans
-from bowerbird.library.access.bodies import Body
 from bowerbird.library.bookmarks.bookmarks import BookmarkList
 from bowerbird.library.views.views import ViewResponse, Views
+from bowerbird.requests.bookmarks import Cursor, Limit
+from bowerbird.requests.fields import about
+from bowerbird.requests.views import NewView, ViewBookmarksQuery, ViewChange
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver.tools import arguments, json_schemas, posts, response_size
+from bowerbird.toolserver.tools import arguments, json_schemas, posts, response_size, writes
+from bowerbird.toolserver.tools.bookmarks import ResponseFormat
 from bowerbird.toolserver.tools.tool import (
     DESTROYS,
     READS,
     WRITES,
     BoundTool,
     Json,
+    NoArguments,
     Tool,
     ToolCall,
     ToolResult,
 )
-from bowerbird.toolserver.tools.writes import written
-from bowerbird.wire.idempotency import IdempotentWrites
+from bowerbird.wire.idempotency import Idempotency
 
-_PAGING: Final = ("limit", "cursor", "bucket")
-_MOST_BUCKETS: Final = 20
-_SLUG: Final = json_schemas.text("Slug of the view, as list_views shows it.", 100)
-_QUERY: Final[Json] = {
-    "type": "object",
-    "description": (
-        "Filters that a post must match, as list_bookmarks takes them. Dates may also be relative, "
-        "such as -7d. Read posts are shown unless is_unread_only is true; archived ones are hidden "
-        "unless hide_archived is false."
-    ),
-    # Described once, where list_bookmarks takes them.
-    "properties": {
-        "is_unread_only": {"type": "boolean"},
-        "hide_archived": {"type": "boolean"},
-        "media_type": {"type": "string", "enum": json_schemas.FILTERS["media_type"]["enum"]},
-        **{name: {"type": "string"} for name in json_schemas.FILTERS if name != "media_type"},
-        "q": {"type": "string"},
-    },
-}
-_PART: Final[Json] = {"type": "object", "description": "Filters as in base_query, beyond them."}
-_FIELDS: Final[dict[str, Json]] = {
-    "name": json_schemas.text("Name of the view.", 100),
-    "base_query": _QUERY,
-    "description": json_schemas.text("What the view is for.", 1_000),
-    "default_sort": {
-        "type": "object",
-        "description": "Order of the view's posts.",
-        "properties": json_schemas.SORT,
-        "required": ["sort_by"],
-    },
-    "triage_buckets": {
-        "type": "array",
-        "maxItems": _MOST_BUCKETS,
-        "description": "Named parts of the view, each narrowed by a query of its own.",
-        "items": {
-            "type": "object",
-            "properties": {
-                "name": json_schemas.text("Name of the part.", 100),
-                "slug": json_schemas.text(
-                    "Short name for addresses; made from the name if absent.", 60
-                ),
-                "query": _PART,
-            },
-            "required": ["name"],
-        },
-    },
-}
+Slug = Annotated[str, Meta(max_length=100, description="Slug of the view, as list_views shows it.")]
+
+
+class ViewBookmarksArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    slug: Slug
+    bucket: Annotated[
+        Annotated[str, Meta(max_length=100)] | None,
+        about("Slug of one of the view's triage buckets, which narrows it."),
+    ] = None
+    limit: Limit = None
+    cursor: Cursor = None
+    response_format: ResponseFormat = None
+
+
+class CreateViewArguments(NewView, frozen=True, kw_only=True):
+    idempotency_key: writes.IdempotencyKey = None
+
+
+class UpdateViewArguments(ViewChange, frozen=True, kw_only=True):
+    slug: Slug
+    idempotency_key: writes.IdempotencyKey = None
+
+
+class DeleteViewArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    slug: Slug
+
+
 _VIEW: Final = json_schemas.record(
-    "A Smart View: a list that remembers its question.",
+    "A Smart View: a saved query.",
     {
         "slug": json_schemas.said("Names the view in other tools."),
         "name": json_schemas.said("Name of the view."),
@@ -90,10 +74,9 @@ LIST: Final = Tool(
     name="list_views",
     title="List Smart Views",
     description=(
-        "Lists the user's Smart Views: saved questions whose answer changes with the library. Each "
-        "comes with the number of posts it shows now."
+        "Lists the user's Smart Views, which are saved queries. Each has the number of posts that "
+        "it shows now."
     ),
-    arguments={},
     answer=json_schemas.record(
         "The account's Smart Views.",
         {
@@ -111,30 +94,21 @@ BOOKMARKS: Final = Tool(
     title="List the posts of a Smart View",
     description=(
         "Lists the saved posts that a Smart View shows, page by page, or those of one of its "
-        "triage buckets. list_views tells the slugs."
+        "triage buckets. list_views returns the slugs."
     ),
-    arguments={
-        "slug": _SLUG,
-        "bucket": json_schemas.text(
-            "Slug of one of the view's triage buckets, which narrows it.", 100
-        ),
-        "limit": json_schemas.LIMIT,
-        "cursor": json_schemas.CURSOR,
-        "response_format": json_schemas.RESPONSE_FORMAT,
-    },
-    required=("slug",),
+    takes=ViewBookmarksArguments,
     answer=json_schemas.PAGE,
     hints=READS,
 )
 CREATE: Final = Tool(
     name="create_view",
-    title="Make a Smart View",
+    title="Create a Smart View",
     description=(
-        "Makes a Smart View from filters, so that the user can come back to the same question. Its "
-        "slug is made from the name. Needs a paid plan."
+        "Creates a Smart View from filters, so that the user can run the same query again. Its "
+        "slug is derived from the name. base_query takes the filters of list_bookmarks; dates may "
+        "be relative, such as -7d. Needs a paid plan."
     ),
-    arguments={**_FIELDS, "idempotency_key": json_schemas.IDEMPOTENCY_KEY},
-    required=("name",),
+    takes=CreateViewArguments,
     answer=_VIEW,
     hints=WRITES,
 )
@@ -142,11 +116,10 @@ UPDATE: Final = Tool(
     name="update_view",
     title="Change a Smart View",
     description=(
-        "Changes the fields of a Smart View that are sent; a field that is sent replaces the old "
-        "one whole. The slug stays, also under a new name. Needs a paid plan."
+        "Changes the fields of a Smart View that are sent; each replaces the old value completely. "
+        "The slug never changes. Needs a paid plan."
     ),
-    arguments={"slug": _SLUG, **_FIELDS, "idempotency_key": json_schemas.IDEMPOTENCY_KEY},
-    required=("slug",),
+    takes=UpdateViewArguments,
     answer=_VIEW,
     hints=DESTROYS,
 )
@@ -154,87 +127,71 @@ DELETE: Final = Tool(
     name="delete_view",
     title="Delete a Smart View",
     description=(
-        "Deletes a Smart View for good and answers with what it was. The posts it showed stay in "
+        "Deletes a Smart View permanently and returns it as it was. The posts it showed stay in "
         "the library. Needs a paid plan."
     ),
-    arguments={"slug": _SLUG},
-    required=("slug",),
+    takes=DeleteViewArguments,
     answer=_VIEW,
     hints=DESTROYS,
 )
 TOOLS: Final = (LIST, BOOKMARKS, CREATE, UPDATE, DELETE)
 
 
-def offered(views: Views, writes: IdempotentWrites) -> list[BoundTool]:
-    return [*_reading(views), *_changing(views, writes)]
+def offered(views: Views, idempotency: Idempotency) -> list[BoundTool]:
+    return [*_reading(views), *_changing(views, idempotency)]
 
 
 def _reading(views: Views) -> list[BoundTool]:
-    async def list_views(asked: ToolCall) -> ToolResult:
-        arguments.read(LIST, asked.sent)
-        held = await views.held(asked.account)
+    async def list_views(call: ToolCall) -> ToolResult:
+        arguments.read(LIST, call, NoArguments)
+        found = await views.all(call.account)
         return ToolResult(
-            _listed([_shown(await views.shown(asked.account, view)) for view in held])
+            _listed([_shown(await views.response(call.account, view)) for view in found])
         )
 
-    async def get_view_bookmarks(asked: ToolCall) -> ToolResult:
-        sent = {name for name in _PAGING if asked.sent.get(name) not in (None, "")}
-        plans.check_list(asked.account, sent)
-        values = arguments.read(BOOKMARKS, asked.sent)
-        view = await views.find(asked.account, values["slug"])
-        given = {name: str(values[name]) for name in sent}
+    async def get_view_bookmarks(call: ToolCall) -> ToolResult:
+        values = arguments.read(BOOKMARKS, call, ViewBookmarksArguments)
+        view = await views.find(call.account, values.slug)
+        query = ViewBookmarksQuery(values.limit, values.cursor, values.bucket)
 
         async def read(limit: int | None) -> BookmarkList:
-            other = {} if limit is None else {"limit": str(limit)}
-            return await views.bookmarks(asked.account, view, {**given, **other})
+            page = query if limit is None else msgspec.structs.replace(query, limit=limit)
+            return await views.bookmarks(call.account, view, page)
 
         applied: Json = {"view": view.slug, "base_query": view.base_query}
-        if "bucket" in given:
-            applied["bucket"] = given["bucket"]
-        return ToolResult(await posts.page(read, applied, values.get("response_format", "concise")))
+        if values.bucket:
+            applied["bucket"] = values.bucket
+        return ToolResult(await posts.page(read, applied, values.response_format or "concise"))
 
     return [BoundTool(LIST, list_views), BoundTool(BOOKMARKS, get_view_bookmarks)]
 
 
-def _changing(views: Views, writes: IdempotentWrites) -> list[BoundTool]:
-    async def create_view(asked: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, body: Body) -> Json:
-            return _shown(await views.create(transaction, asked.account, lambda: _fields(body())))
+def _changing(views: Views, idempotency: Idempotency) -> list[BoundTool]:
+    gate = plans.check_writes
 
-        return await written(writes, asked, CREATE, effect)
+    async def create_view(call: ToolCall) -> ToolResult:
+        async def effect(transaction: Transaction, values: CreateViewArguments) -> Json:
+            return _shown(await views.create(transaction, call.account, values))
 
-    async def update_view(asked: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, body: Body) -> Json:
-            slug = _slug(asked)
-            return _shown(
-                await views.update(transaction, asked.account, slug, lambda: _fields(body()))
-            )
+        return await writes.run(idempotency, call, CREATE, CreateViewArguments, effect, gate=gate)
 
-        return await written(writes, asked, UPDATE, effect)
+    async def update_view(call: ToolCall) -> ToolResult:
+        async def effect(transaction: Transaction, values: UpdateViewArguments) -> Json:
+            return _shown(await views.update(transaction, call.account, values.slug, values))
 
-    async def delete_view(asked: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, body: Body) -> Json:
-            plans.check_writes(asked.account)
-            return _shown(await views.delete(transaction, asked.account, body()["slug"]))
+        return await writes.run(idempotency, call, UPDATE, UpdateViewArguments, effect, gate=gate)
 
-        return await written(writes, asked, DELETE, effect)
+    async def delete_view(call: ToolCall) -> ToolResult:
+        async def effect(transaction: Transaction, values: DeleteViewArguments) -> Json:
+            return _shown(await views.delete(transaction, call.account, values.slug))
+
+        return await writes.run(idempotency, call, DELETE, DeleteViewArguments, effect, gate=gate)
 
     return [
         BoundTool(CREATE, create_view),
         BoundTool(UPDATE, update_view),
         BoundTool(DELETE, delete_view),
     ]
-
-
-def _slug(asked: ToolCall) -> str:
-    """The slug before the plan has spoken; whatever it is, the arguments are read after that."""
-    slug = asked.sent.get("slug")
-    return slug if isinstance(slug, str) else ""
-
-
-def _fields(values: dict[str, Any]) -> dict[str, Any]:
-    """The body of a view: what is neither its address nor a key."""
-    return {n: v for n, v in values.items() if n not in ("slug", "idempotency_key")}
 
 
 def _shown(view: ViewResponse) -> Json:

@@ -1,0 +1,115 @@
+"""Decodes requests: JSON bodies, query strings and the arguments of tools."""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, Final, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from bowerbird import errors
+from bowerbird.errors import Refusal
+from bowerbird.requests import sentences
+from bowerbird.requests.fields import read_scalar
+from bowerbird.requests.limits import JSON_DEPTH_MAX
+
+T = TypeVar("T", bound=Struct)
+
+_UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
+_STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_untyped: Final = msgspec.json.Decoder().decode
+
+
+def decode(body: bytes, kind: type[T]) -> T:
+    """The request in a JSON body. An empty body is an empty object."""
+    body = body if body.strip() else b"{}"
+    try:
+        request: T = _decoder(kind).decode(body)
+    except msgspec.ValidationError as error:
+        raise sentences.refusal(error, kind, lambda: as_json(body)) from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise errors.invalid("body", f"is not JSON ({error})") from None
+    except RecursionError:
+        raise _too_deep() from None
+    check_json(body)
+    return request
+
+
+def convert(values: Mapping[str, Any], kind: type[T]) -> T:
+    """The request in values that were read already. Texts may stand for numbers and flags."""
+    for name, value in values.items():
+        if isinstance(value, str) and _UNSTORABLE.search(value):
+            raise errors.invalid(name, "contains U+0000, which no database can store")
+    try:
+        return msgspec.convert(values, kind, strict=False, dec_hook=read_scalar)
+    except msgspec.ValidationError as error:
+        raise sentences.refusal(error, kind, lambda: values) from None
+
+
+def within(place: str, refused: Refusal) -> Refusal:
+    """The same refusal, for a part of a larger request."""
+    if refused.sentence.startswith(("body: ", "Unknown field")):
+        return Refusal(refused.code, f"{place}: {refused.sentence.removeprefix('body: ')}")
+    return Refusal(refused.code, f"{place}.{refused.sentence}")
+
+
+def as_json(body: bytes) -> Any:
+    """The value of a JSON body of any shape."""
+    body = body if body.strip() else b"{}"
+    try:
+        value = _untyped(body)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise errors.invalid("body", f"is not JSON ({error})") from None
+    except RecursionError:
+        raise _too_deep() from None
+    check_json(body)
+    return value
+
+
+def check_json(body: bytes) -> None:
+    """Refuses valid JSON that is nested too deep or contains a character we cannot store."""
+    # Few bodies have this many brackets, or the only escape that writes the character.
+    if body.count(b"[") + body.count(b"{") > JSON_DEPTH_MAX and _depth(body) > JSON_DEPTH_MAX:
+        raise _too_deep()
+    if b"\\u0000" in body:
+        for path in _paths_of_null(_untyped(body), ""):
+            raise errors.invalid(
+                path[:80] or "body", "contains U+0000, which no database can store"
+            )
+
+
+@cache
+def _decoder(kind: type[T]) -> msgspec.json.Decoder[T]:
+    return msgspec.json.Decoder(kind, dec_hook=read_scalar)
+
+
+def _depth(body: bytes) -> int:
+    deepest = depth = 0
+    for byte in _STRING.sub(b"", body):
+        if byte in b"[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif byte in b"]}":
+            depth -= 1
+    return deepest
+
+
+def _too_deep() -> Refusal:
+    return errors.invalid("body", f"is nested more than {JSON_DEPTH_MAX} levels deep")
+
+
+def _paths_of_null(value: Any, path: str) -> list[str]:
+    """Where U+0000 occurs; for the name of a field, the object that has it."""
+    if isinstance(value, str):
+        return [path] if "\x00" in value else []
+    if isinstance(value, list):
+        return [p for i, item in enumerate(value) for p in _paths_of_null(item, f"{path}[{i}]")]
+    if isinstance(value, dict):
+        inner = ((name, f"{path}.{name}" if path else name) for name in value)
+        return [
+            place
+            for name, to in inner
+            for place in (*_paths_of_null(name, path), *_paths_of_null(value[name], to))
+        ]
+    return []

@@ -1,0 +1,109 @@
+"""Requests that read, create and change Smart Views."""
+
+from typing import Annotated, Any, ClassVar
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from bowerbird.model.filters import RELEVANCE, SORT_FIELDS
+from bowerbird.requests import limits
+from bowerbird.requests.bookmarks import Cursor, Limit
+from bowerbird.requests.fields import InvalidField, ViewName, about
+from bowerbird.requests.filters import BookmarkQuery, check_filters
+
+
+class ViewQuery(BookmarkQuery, frozen=True, kw_only=True):
+    """A query that a view has stored. A view shows read posts unless its query says otherwise."""
+
+    DEFAULTS: ClassVar[dict[str, bool]] = {"is_unread_only": False, "hide_archived": True}
+
+
+class NewViewQuery(ViewQuery, frozen=True, kw_only=True):
+    """A query to store. Its dates may be relative: "-7d", "last 7 days"."""
+
+    def __post_init__(self) -> None:
+        check_filters(self)
+
+
+class NewSort(Struct, frozen=True, forbid_unknown_fields=True):
+    sort_by: Annotated[str, about("The field to sort by, as in the list.")]
+    sort_order: Annotated[str | None, about("asc or desc.")] = None
+
+    def __post_init__(self) -> None:
+        accepted = [*SORT_FIELDS, RELEVANCE]
+        if self.sort_by not in accepted:
+            raise InvalidField("sort_by", f"must be one of {', '.join(accepted)}")
+        if self.sort_order not in (None, "asc", "desc"):
+            raise InvalidField("sort_order", "must be asc or desc")
+
+
+class NewBucket(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    name: Annotated[ViewName, about("The bucket's name.")]
+    slug: Annotated[
+        Annotated[str, Meta(max_length=limits.SLUG_MAX)] | None,
+        about("The bucket's name in addresses. Default: derived from the name."),
+    ] = None
+    query: Annotated[
+        NewViewQuery | None, about("Filters that narrow the view further, by the list's names.")
+    ] = None
+
+
+Description = Annotated[
+    Annotated[str, Meta(max_length=limits.TEXT_MAX)] | None, about("What the view is for.")
+]
+BaseQuery = Annotated[
+    NewViewQuery | None,
+    about("Filters of the list by name. Dates may be relative, such as last 7 days."),
+]
+DefaultSort = Annotated[
+    str | NewSort | None,
+    about("Order of the view's bookmarks; null for the list's default.", nullable=True),
+]
+Buckets = Annotated[
+    Annotated[list[NewBucket], Meta(max_length=limits.BUCKETS_MAX)] | None,
+    about("Parts of the view, each with a narrower query."),
+]
+
+
+class NewView(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """POST /views."""
+
+    name: Annotated[ViewName, about("The view's name for people.")]
+    description: Description = None
+    base_query: BaseQuery = None
+    default_sort: DefaultSort = None
+    triage_buckets: Buckets = None
+
+    def __post_init__(self) -> None:
+        _check_sort(self.default_sort)
+
+
+class ViewChange(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """PATCH /views/{slug}: the fields that are sent replace the old ones."""
+
+    name: Annotated[ViewName | UnsetType, about("The view's name for people.")] = UNSET
+    description: Description | UnsetType = UNSET
+    base_query: BaseQuery | UnsetType = UNSET
+    default_sort: DefaultSort | UnsetType = UNSET
+    triage_buckets: Buckets | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        _check_sort(self.default_sort)
+
+
+class ViewBookmarksQuery(Struct, frozen=True):
+    """GET /views/{slug}/bookmarks."""
+
+    limit: Limit = None
+    cursor: Cursor = None
+    bucket: Annotated[
+        str | None,
+        about("Slug of one of the view's triage buckets, which narrows it.", "long-reads"),
+    ] = None
+
+
+def _check_sort(sort: Any) -> None:
+    if isinstance(sort, str):
+        try:
+            NewSort(sort)
+        except InvalidField as invalid:
+            raise InvalidField("default_sort", invalid.problem) from None
