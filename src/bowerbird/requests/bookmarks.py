@@ -6,9 +6,10 @@ from msgspec import Struct, field
 
 from bowerbird.model.filters import RELEVANCE, SORT_FIELDS
 from bowerbird.requests import limits
-from bowerbird.requests.fields import InvalidField, PageLimit, PostIds, about, unique
+from bowerbird.requests.fields import InvalidField, PostIds, about, unique
 from bowerbird.requests.filters import BookmarkQuery, Flag, FlagFilters
 from bowerbird.requests.gates import Gate
+from bowerbird.requests.scalars import PageLimit
 
 Limit = Annotated[
     PageLimit | None,

@@ -11,8 +11,8 @@ from msgspec import Struct
 from bowerbird import errors
 from bowerbird.errors import Refusal
 from bowerbird.requests import sentences
-from bowerbird.requests.fields import read_scalar
 from bowerbird.requests.limits import JSON_DEPTH_MAX
+from bowerbird.requests.scalars import read_scalar
 
 T = TypeVar("T", bound=Struct)
 

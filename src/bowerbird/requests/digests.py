@@ -6,7 +6,8 @@ from msgspec import Meta, Struct
 
 from bowerbird.model.digests import Frequency
 from bowerbird.requests.bookmarks import Limit
-from bowerbird.requests.fields import TimeZone, about
+from bowerbird.requests.fields import about
+from bowerbird.requests.scalars import TimeZone
 
 FORMATS = ("json", "markdown", "html")
 

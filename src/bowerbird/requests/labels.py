@@ -8,7 +8,8 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
 from bowerbird.errors import Refusal
 from bowerbird.requests import decoding, limits
-from bowerbird.requests.fields import InvalidField, LabelName, PostIds, about, unique
+from bowerbird.requests.fields import InvalidField, PostIds, about, unique
+from bowerbird.requests.scalars import LabelName
 
 _NAME = about("The label's name. Case is ignored when labels are compared.")
 

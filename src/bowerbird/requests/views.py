@@ -7,8 +7,9 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from bowerbird.model.filters import RELEVANCE, SORT_FIELDS
 from bowerbird.requests import limits
 from bowerbird.requests.bookmarks import Cursor, Limit
-from bowerbird.requests.fields import InvalidField, ViewName, about
+from bowerbird.requests.fields import InvalidField, about
 from bowerbird.requests.filters import BookmarkQuery, check_filters
+from bowerbird.requests.scalars import ViewName
 
 
 class ViewQuery(BookmarkQuery, frozen=True, kw_only=True):

@@ -9,8 +9,9 @@ from bowerbird.errors import Refusal
 from bowerbird.library.access import plans
 from bowerbird.library.labels.labels import BatchResult, Labelled, Labels, Tagged
 from bowerbird.requests import decoding, limits
-from bowerbird.requests.fields import LabelName, ToolPostIds, about, unique
+from bowerbird.requests.fields import ToolPostIds, about, unique
 from bowerbird.requests.labels import InvalidOperation, LabelOperation, LabelRequest
+from bowerbird.requests.scalars import LabelName
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools import arguments, json_schemas, response_size, writes
 from bowerbird.toolserver.tools.tool import (
