@@ -144,7 +144,7 @@ async def test_without_an_address_nobody_is_asked() -> None:
 async def test_a_key_that_no_header_takes_is_no_fault() -> None:
     async with endpoint(said("Hello.")) as chat:
         assert await chat.introductions(intro_key="schl\u00fcssel").of({}) is None
-    with pytest.raises(BadSetting, match="BOWERBIRD_INTRO_KEY holds characters that no key has"):
+    with pytest.raises(BadSetting, match="BOWERBIRD_INTRO_KEY contains characters that"):
         Settings.from_env({"BOWERBIRD_INTRO_KEY": "schl\u00fcssel"})
 
 

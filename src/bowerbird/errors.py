@@ -1,8 +1,7 @@
-"""Every way the service refuses a request.
+"""All error codes of the API, one row per code.
 
-One row a code. REST answers, the OpenAPI document and docs/errors.md are all read from this
-table, so a code is added here or nowhere. Domain code raises a Refusal; only wire/ turns it
-into HTTP.
+Error responses, the OpenAPI document and docs/errors.md use this table, so a new code is added
+only here. The library raises a Refusal; the HTTP layer turns it into a response.
 """
 
 from dataclasses import dataclass, field
@@ -11,7 +10,7 @@ from typing import Final
 
 
 class Code(StrEnum):
-    """Stable machine codes. Clients branch on these; never rename one."""
+    """Stable error codes. Clients branch on them, so never rename one."""
 
     UNAUTHORIZED = "UNAUTHORIZED"
     SUBSCRIPTION_REQUIRED = "SUBSCRIPTION_REQUIRED"
@@ -40,54 +39,68 @@ class Meaning:
 
 CATALOGUE: Final[dict[Code, Meaning]] = {
     Code.UNAUTHORIZED: Meaning(
-        401, "The key is missing, malformed or revoked", "Not retry with the same key"
+        401, "The API key is missing, malformed or revoked", "Get a valid key before retrying"
     ),
     Code.SUBSCRIPTION_REQUIRED: Meaning(
         402,
-        "The endpoint needs a paid plan, or the month's free calls are used",
-        "Show upgrade_url",
+        "The endpoint requires a paid plan, or this month's free calls are used up",
+        "Show upgrade_url to the user",
     ),
     Code.FILTER_NOT_ALLOWED: Meaning(
-        402, "Filtering on a free plan", "Retry without the filter, or upgrade"
+        402, "The free plan does not allow filters", "Retry without the filter, or upgrade"
     ),
     Code.PAGINATION_NOT_ALLOWED: Meaning(
-        402, "Paging past the first page on a free plan", "Stop paging, or upgrade"
+        402, "The free plan allows only the first page", "Stop paging, or upgrade"
     ),
     Code.VECTOR_SEARCH_NOT_ALLOWED: Meaning(
         402,
-        "Search by meaning without a paid plan and a built vector store",
+        "Search by meaning requires a paid plan and a complete vector store",
         "Use keyword search (q), or upgrade",
     ),
     Code.INVALID_REQUEST: Meaning(
-        400, "A parameter is missing or has the wrong shape; the sentence names it", "Fix and retry"
+        400,
+        "A parameter or field is missing or invalid; the error message names it",
+        "Fix the request before retrying",
     ),
     Code.LINK_EXPIRED: Meaning(
-        403, "A download link has expired, or was changed", "Poll the job for a new link"
+        403, "The download link has expired or was altered", "Poll the job for a new link"
     ),
     Code.NOT_FOUND: Meaning(
-        404, "No such bookmark, label, Smart View, job or path on this account", "Not retry"
+        404,
+        "The path does not exist, or the account has no such record",
+        "Check the path and the id",
     ),
     Code.METHOD_NOT_ALLOWED: Meaning(
-        405, "The path exists, but not for this method", "Use a method of the Allow header"
+        405, "The path does not support this method", "Use a method from the Allow header"
     ),
     Code.IDEMPOTENCY_IN_PROGRESS: Meaning(
-        409, "The first request with this Idempotency-Key still runs", "Wait Retry-After seconds"
+        409,
+        "The first request with this Idempotency-Key is still running",
+        "Wait Retry-After seconds, then retry",
     ),
-    Code.PAYLOAD_TOO_LARGE: Meaning(413, "The body is larger than accepted", "Send less at once"),
+    Code.PAYLOAD_TOO_LARGE: Meaning(
+        413, "The request body exceeds the size limit", "Split the request into smaller ones"
+    ),
     Code.RANGE_NOT_SATISFIABLE: Meaning(
-        416, "The Range header asks for bytes behind a file's end", "Ask for less"
+        416, "The Range header starts past the end of the file", "Request a range within the file"
     ),
     Code.IDEMPOTENCY_KEY_REUSED: Meaning(
-        422, "The Idempotency-Key was used with another request", "Use a new key"
+        422, "The Idempotency-Key was already used for a different request", "Use a new key"
     ),
     Code.RATE_LIMITED: Meaning(
-        429, "Too many requests, or over 100 unfinished exports", "Wait Retry-After seconds"
+        429,
+        "Too many requests, or the account has 100 unfinished exports",
+        "Wait Retry-After seconds, then retry",
     ),
     Code.INTERNAL_ERROR: Meaning(
-        500, "A fault of the service; the sentence carries a reference", "Retry with back-off"
+        500,
+        "Unexpected server error; the error message carries a reference to the log",
+        "Retry with exponential backoff",
     ),
     Code.SERVICE_UNAVAILABLE: Meaning(
-        503, "The database is away or the disk is full", "Wait Retry-After seconds"
+        503,
+        "The database or the embedding model is unavailable, or the disk is full",
+        "Wait Retry-After seconds, then retry",
     ),
 }
 
@@ -100,8 +113,8 @@ class Advice(StrEnum):
 
 
 @dataclass(slots=True)
-class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
-    """The request is understood and will not be served. Says why in one sentence."""
+class Refusal(Exception):  # noqa: N818 - the request is wrong, not the service
+    """The service rejects a request. `sentence` is the error message for the caller."""
 
     code: Code
     sentence: str
@@ -129,5 +142,5 @@ def unavailable(sentence: str, retry_after_s: int = 5) -> Refusal:
 
 
 def shown(value: str, most: int = 80) -> str:
-    """A received value as it may stand in a sentence: quoted, escaped and cut."""
+    """A value from a request for use in an error message: quoted, escaped and truncated."""
     return ascii(value if len(value) <= most else value[:most] + "…").replace("\\u2026", "…")

@@ -1,6 +1,6 @@
-"""Every setting of the service, read once at start.
+"""All settings of the service, read from the environment once at startup.
 
-docs/settings.md is generated from this table; `make check` fails when they differ.
+`make generate` writes docs/settings.md from this table; `make check` fails when the two differ.
 """
 
 import difflib
@@ -22,7 +22,7 @@ _CONTACT: Final = re.compile(rf"{_MAILBOX}|https://[^\s<>\"]+")
 
 
 class BadSetting(Exception):  # noqa: N818 - named for what it is
-    """A setting cannot be used. Names the variable, the value and the way out."""
+    """A setting has an invalid value. The message names the variable and says what is valid."""
 
 
 def setting(default: Any, help: str, *, secret: bool = False) -> Any:
@@ -31,103 +31,111 @@ def setting(default: Any, help: str, *, secret: bool = False) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    data_dir: Path = setting(Path("data"), "Folder of the library's database and files.")
+    data_dir: Path = setting(Path("data"), "Folder for the database and the files.")
     database_url: str = setting(
         "",
-        "`postgresql://…` to keep the library in PostgreSQL; empty keeps it in one SQLite file "
-        "in the data folder.",
+        "`postgresql://…` stores the library in PostgreSQL. If empty, the library is one SQLite "
+        "file in the data folder.",
         secret=True,
     )
     host: str = setting("127.0.0.1", "Address the service listens on.")
     port: int = setting(8080, "Port the service listens on.")
-    admin_host: str = setting("127.0.0.1", "Address of the admin port.")
+    admin_host: str = setting("127.0.0.1", "Address the admin port listens on.")
     admin_port: int = setting(
         8081,
-        "Port that serves `/metrics`, and the ports above it for further workers; 0 turns it off.",
+        "Port that serves `/metrics`. Server process *n*, counted from 0, uses this port plus *n*. "
+        "0 turns the admin port off.",
     )
-    workers: int = setting(1, "Server processes. One is right for SQLite.")
+    workers: int = setting(1, "Number of server processes. Keep it at 1 with SQLite.")
     base_url: str = setting(
         "",
-        "Public origin of the API, without `/v1`; links are made from it. Empty means "
-        "`http://localhost:` and the port.",
+        "Public origin of the API, without `/v1`. Links in responses start with it. If empty, it "
+        "is `http://localhost:` and the port.",
     )
-    site_url: str = setting("", "Public origin of the web site; empty means the base URL.")
-    mcp_url: str = setting("", "Public address of the tool server; empty means base URL + `/mcp`.")
+    site_url: str = setting("", "Public origin of the website. Defaults to the base URL.")
+    mcp_url: str = setting(
+        "", "Public URL of the MCP server. Defaults to the base URL plus `/mcp`."
+    )
     tool_origins: str = setting(
         "",
-        "Further web origins whose pages may call the tool server, parted by commas, such as "
-        "`https://app.example.com`. Programs that are no web pages need none.",
+        "Additional origins whose web pages may call the MCP server, separated by commas, such as "
+        "`https://app.example.com`. Only browsers need this.",
     )
     operator_contact: str = setting(
         "",
-        "Who runs this service: an e-mail address or an `https://` page, shown to people who want "
-        "an account, a key or a plan.",
+        "How to reach the operator: an email address or an `https://` page. The website shows it "
+        "to people who want an account, a key or another plan.",
     )
     security_contact: str = setting(
         "",
-        "Where weaknesses are reported: an e-mail address or an `https://` page, served as "
-        "`/.well-known/security.txt`. Empty means the operator's contact.",
+        "Where to report a vulnerability: an email address or an `https://` page, published in "
+        "`/.well-known/security.txt`. Defaults to the operator's contact.",
     )
     sandbox: str = setting(
-        "on", "`off` takes `/v1/sandbox` away, where anybody may try the API on fixtures."
+        "on", "`off` disables `/v1/sandbox`, where anyone can try the API without a key."
     )
-    signup_plan: str = setting("free", "Plan of accounts that sign up: `free` or `pro`.")
-    free_calls_per_month: int = setting(
-        100, "API calls a free account has in a calendar month (UTC)."
+    signup_plan: str = setting(
+        "free", "Plan of a new account: `free` or `pro`. The first account is always `pro`."
     )
+    free_calls_per_month: int = setting(100, "API calls per calendar month (UTC) on the free plan.")
     answer_cache_mb: int = setting(
-        64, "Memory for ready answers, in megabytes; 0 turns the cache off."
+        64, "Size of the response cache in megabytes. 0 turns the cache off."
     )
     files_url: str = setting(
         "",
-        "Where files such as exports are kept: `s3://bucket/prefix`, or `file:///a/path` that all "
-        "nodes share; empty means the folder `files` in the data folder.",
+        "Where to store files such as exports: `s3://bucket/prefix`, or `file:///a/path` on a disk "
+        "that all nodes share. If empty, files go to the folder `files` in the data folder.",
     )
     files_s3_endpoint: str = setting(
-        "", "Address of an S3 server other than Amazon's, such as `https://s3.example.com`."
+        "", "URL of an S3 server other than Amazon's, such as `https://s3.example.com`."
     )
     files_s3_region: str = setting("us-east-1", "Region of the S3 bucket.")
     files_s3_key_id: str = setting(
-        "", "Id of the S3 access key; empty takes what the machine itself offers."
+        "", "Id of the S3 access key. If empty, the credentials of the machine are used."
     )
-    files_s3_secret: str = setting("", "The S3 access key's secret.", secret=True)
+    files_s3_secret: str = setting("", "Secret of the S3 access key.", secret=True)
     smtp_url: str = setting(
         "",
-        "Mail server: `smtp://user:password@host:587` (STARTTLS where it is offered; with a "
-        "password always) or `smtps://…:465`; empty sends no mail.",
+        "SMTP server: `smtp://user:password@host:587` or `smtps://…:465`. `smtp://` uses STARTTLS "
+        "if the server offers it, and requires it when a password is set, except on localhost. "
+        "If empty, no email is sent.",
         secret=True,
     )
     mail_from: str = setting(
-        "", "Sender of mail, `bowerbird@example.com` or `Bowerbird <bowerbird@example.com>`."
+        "", "Sender of email: `bowerbird@example.com` or `Bowerbird <bowerbird@example.com>`."
     )
     model_dir: str = setting(
         "",
-        "Folder of the model for search by meaning; empty means where `make install` builds it.",
+        "Folder of the model for search by meaning. Defaults to where `make install` builds it.",
     )
     vector_cache_mb: int = setting(
-        256, "Memory for the vectors of accounts that search by meaning, in megabytes."
+        256, "Size of the cache of vectors for search by meaning, in megabytes."
     )
     embedding_url: str = setting(
         "",
-        "Address of a service that speaks OpenAI's embedding protocol, such as "
-        "`http://localhost:11434/v1`, to embed with instead of the built-in model.",
+        "URL of a service with an OpenAI-compatible embeddings API, such as "
+        "`http://localhost:11434/v1`. It replaces the built-in model.",
     )
-    embedding_key: str = setting("", "Key that the embedding service asks for.", secret=True)
+    embedding_key: str = setting("", "API key of the embedding service.", secret=True)
     embedding_model: str = setting(
         "text-embedding-3-small",
-        "Model that the embedding service is asked for; another one embeds every library anew.",
+        "Model name to send to the embedding service. Changing it embeds every library again.",
     )
     intro_url: str = setting(
         "",
-        "Base address of an OpenAI-compatible service that writes a digest's introduction, such "
-        "as `https://api.example.com/v1`; it gets the posts' authors, titles and texts. Empty "
-        "means none.",
+        "Base URL of an OpenAI-compatible chat service that writes introductions to digests, such "
+        "as `https://api.example.com/v1`. It receives the authors, titles and texts of the posts "
+        "shown. If empty, digests have no introduction.",
     )
-    intro_key: str = setting("", "Key of that service.", secret=True)
-    intro_model: str = setting("", "Name of the model that writes introductions.")
-    postgres_connections: int = setting(10, "Connections a server process keeps to PostgreSQL.")
-    log_level: str = setting("info", "Least serious line that is logged: `debug` to `error`.")
-    stop_timeout_s: int = setting(30, "Seconds that requests under way have to finish at a stop.")
+    intro_key: str = setting("", "API key of the service that writes introductions.", secret=True)
+    intro_model: str = setting(
+        "", "Model that writes introductions. Required with `BOWERBIRD_INTRO_URL`."
+    )
+    postgres_connections: int = setting(10, "Maximum number of PostgreSQL connections per process.")
+    log_level: str = setting("info", "Lowest level to log: `debug`, `info`, `warning` or `error`.")
+    stop_timeout_s: int = setting(
+        30, "Seconds that open requests have to finish when the server stops."
+    )
 
     @classmethod
     def from_env(cls, env: Mapping[str, str]) -> Self:
@@ -143,23 +151,25 @@ class Settings:
         return settings
 
     def check(self) -> None:
-        """Refuses values of the right type that cannot work."""
+        """Raises BadSetting for values that have the right type but cannot work."""
         _one_of("SIGNUP_PLAN", self.signup_plan, ("free", "pro"))
         _one_of("SANDBOX", self.sandbox, ("on", "off"))
         _one_of("LOG_LEVEL", self.log_level, ("debug", "info", "warning", "error"))
         for name, least in _LEAST.items():
             value = getattr(self, name)
             if value < least:
-                raise BadSetting(f"{PREFIX}{name.upper()}={value} is too small: at least {least}.")
+                raise BadSetting(
+                    f"{PREFIX}{name.upper()}={value} is too small; the minimum is {least}."
+                )
         self._check_ports()
         self._check_addresses()
         if self.intro_url and not self.intro_model:
-            raise BadSetting(f"{PREFIX}INTRO_MODEL is empty: say which model writes introductions.")
+            raise BadSetting(f"{PREFIX}INTRO_MODEL is empty; {PREFIX}INTRO_URL requires it.")
         for name in ("operator_contact", "security_contact"):
             _check_contact(name, getattr(self, name))
         if self.database_url and not self.database_url.startswith(("postgresql://", "postgres://")):
             raise BadSetting(
-                f"{PREFIX}DATABASE_URL must begin with postgresql:// (leave it empty for SQLite)."
+                f"{PREFIX}DATABASE_URL must start with postgresql:// (leave it empty for SQLite)."
             )
         self._check_files()
         self._check_mail()
@@ -170,7 +180,7 @@ class Settings:
             if last > _LAST_PORT:
                 value = getattr(self, name)
                 raise BadSetting(
-                    f"{PREFIX}{name.upper()}={value} is too large: ports end at {_LAST_PORT}."
+                    f"{PREFIX}{name.upper()}={value} is too large; the maximum is {_LAST_PORT}."
                 )
 
     def _check_addresses(self) -> None:
@@ -187,28 +197,28 @@ class Settings:
         is_bucket = parts.scheme == "s3" and parts.netloc and not parts.query
         if self.files_url and not (is_folder or is_bucket):
             raise BadSetting(
-                f"{PREFIX}FILES_URL={self.files_url!r} is neither s3://bucket/prefix nor "
+                f"{PREFIX}FILES_URL={self.files_url!r} must be s3://bucket/prefix or "
                 "file:///a/path (leave it empty for the data folder)."
             )
         _check_address("files_s3_endpoint", self.files_s3_endpoint)
         if bool(self.files_s3_key_id) != bool(self.files_s3_secret):
             missing = "SECRET" if self.files_s3_key_id else "KEY_ID"
-            raise BadSetting(f"{PREFIX}FILES_S3_{missing} is empty: a key needs both of its parts.")
+            raise BadSetting(f"{PREFIX}FILES_S3_{missing} is empty; an S3 key needs id and secret.")
 
     def _check_mail(self) -> None:
-        # The address may hold a password, so no sentence repeats it.
+        # The URL may contain a password, so error messages do not repeat it.
         if self.smtp_url and not _is_mail_server(self.smtp_url):
             raise BadSetting(
                 f"{PREFIX}SMTP_URL must be smtp://host:587 or smtps://host:465, with "
-                "user:password@ before the host where the server asks for them."
+                "user:password@ before the host if the server requires a login."
             )
         if self.mail_from and not _SENDER.fullmatch(self.mail_from):
             raise BadSetting(
-                f"{PREFIX}MAIL_FROM={self.mail_from!r} is not an address like "
+                f"{PREFIX}MAIL_FROM={self.mail_from!r} must look like "
                 "bowerbird@example.com or Bowerbird <bowerbird@example.com>."
             )
         if self.smtp_url and not self.mail_from:
-            raise BadSetting(f"{PREFIX}MAIL_FROM is empty: mail needs a sender's address.")
+            raise BadSetting(f"{PREFIX}MAIL_FROM is empty; {PREFIX}SMTP_URL requires it.")
 
     @property
     def is_sqlite(self) -> bool:
@@ -216,7 +226,7 @@ class Settings:
 
     @property
     def api_origin(self) -> str:
-        # "localhost" rather than an IP address: passkeys work on no IP address.
+        # "localhost" rather than 127.0.0.1: passkeys do not work on an IP address.
         return (self.base_url or f"http://localhost:{self.port}").rstrip("/")
 
     @property
@@ -249,7 +259,7 @@ _LEAST: Final = {
 
 
 def _resolve(variable: str, given: str, known: Mapping[str, Any]) -> tuple[str, str]:
-    """The setting a variable names, and its text; NAME_FILE holds the path of a secret's text."""
+    """The setting a variable stands for, and its text. NAME_FILE names a file with a secret."""
     if variable in known:
         return variable, given
     name = variable.removesuffix("_FILE")
@@ -268,12 +278,12 @@ def _convert(name: str, text: str, kind: type) -> object:
     try:
         return kind(text)
     except ValueError:
-        raise BadSetting(f"{name}={text!r} is not a whole number.") from None
+        raise BadSetting(f"{name}={text!r} must be a whole number.") from None
 
 
 def _one_of(name: str, value: str, accepted: tuple[str, ...]) -> None:
     if value not in accepted:
-        raise BadSetting(f"{PREFIX}{name}={value!r} is not one of {', '.join(accepted)}.")
+        raise BadSetting(f"{PREFIX}{name}={value!r} must be one of {', '.join(accepted)}.")
 
 
 def _is_mail_server(text: str) -> bool:
@@ -291,15 +301,15 @@ def _check_address(name: str, value: str) -> None:
         return
     if not _is_web_address(value):
         raise BadSetting(
-            f"{PREFIX}{name.upper()}={value!r} is not an http:// or https:// address "
-            "(a port behind the host must be a number)."
+            f"{PREFIX}{name.upper()}={value!r} is not an http:// or https:// URL "
+            "(if it has a port, the port must be a number from 1 to 65535)."
         )
 
 
 def _is_web_address(text: str) -> bool:
     try:
         parts = urlsplit(text)
-        # Asked for, because only then it is looked at.
+        # urlsplit checks the port only when it is read.
         is_sound = parts.port != 0 and _VISIBLE.fullmatch(text) is not None
     except ValueError:
         return False
@@ -309,21 +319,21 @@ def _is_web_address(text: str) -> bool:
 def _check_origin(name: str, value: str) -> None:
     if value and not (_is_web_address(value) and _ORIGIN.fullmatch(value)):
         raise BadSetting(
-            f"{PREFIX}{name.upper()}: {value!r} is not an origin like https://app.example.com."
+            f"{PREFIX}{name.upper()}: {value!r} is not an origin such as https://app.example.com."
         )
 
 
 def _check_key(name: str, value: str) -> None:
-    # It goes into a header. It is a secret, so the sentence does not repeat it.
+    # The key is sent in a header. It is a secret, so the error message does not repeat it.
     if not _VISIBLE.fullmatch(value):
         raise BadSetting(
-            f"{PREFIX}{name.upper()} holds characters that no key has; copy the key anew."
+            f"{PREFIX}{name.upper()} contains characters that a key cannot contain; copy it again."
         )
 
 
 def _check_contact(name: str, value: str) -> None:
-    # It is written into a document of lines, so it may not hold a line's end.
+    # security.txt has one field per line, so a contact must not contain a line break.
     if value and not _CONTACT.fullmatch(value):
         raise BadSetting(
-            f"{PREFIX}{name.upper()}={value!r} is neither an e-mail address nor an https:// page."
+            f"{PREFIX}{name.upper()}={value!r} must be an email address or an https:// URL."
         )

@@ -159,7 +159,7 @@ def test_a_port_that_there_is_not_is_refused_in_a_sentence(
     ran = serving.bowerbird("serve", environment=environment)
 
     assert ran.returncode == 1
-    assert ran.stderr == f"Error: {named} is too large: ports end at 65535.\n"
+    assert ran.stderr == f"Error: {named} is too large; the maximum is 65535.\n"
 
 
 def test_a_misspelt_setting_stops_the_start_and_names_the_nearest() -> None:

@@ -307,7 +307,7 @@ async def test_a_client_that_goes_leaves_nothing_running(service: Service) -> No
     "origin", ["foo", "https://x:abc", "https://", "ftp://x", "https://x/path", "https://a@x", "*"]
 )
 def test_an_origin_that_is_none_stops_the_start(origin: str) -> None:
-    with pytest.raises(BadSetting, match=r"BOWERBIRD_TOOL_ORIGINS: .* is not an origin like"):
+    with pytest.raises(BadSetting, match=r"BOWERBIRD_TOOL_ORIGINS: .* is not an origin such as"):
         Settings.from_env({"BOWERBIRD_TOOL_ORIGINS": f"https://app.example.com, {origin}"})
 
 
