@@ -1,10 +1,10 @@
 """Requests that list, count and mark bookmarks."""
 
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Final
 
 from msgspec import Struct, field
 
-from bowerbird.model.filters import RELEVANCE, SORT_FIELDS
+from bowerbird.model import filters
 from bowerbird.requests import limits
 from bowerbird.requests.fields import InvalidField, PostIds, about, unique
 from bowerbird.requests.filters import BookmarkQuery, Flag, FlagFilters
@@ -17,6 +17,7 @@ Limit = Annotated[
         f"Page size. More than {limits.PAGE_MAX} is clamped to {limits.PAGE_MAX}; meta.limit "
         "has the size that was used.",
         50,
+        argument={"description": "Page size.", "maximum": limits.PAGE_MAX},
     ),
 ]
 Cursor = Annotated[
@@ -25,15 +26,22 @@ Cursor = Annotated[
         "next_cursor of the previous page, unchanged, with the same query.",
         "AoJ1c29ydF9pbmRleA",
         gate=Gate.PAGING,
+        argument={"maxLength": limits.CURSOR_MAX},
     ),
 ]
+SORT_FIELDS: Final = [*filters.SORT_FIELDS, filters.RELEVANCE]
+_DIRECTIONS: Final = (
+    "Dates and counts descend, text ascends. created_at is when the post was saved. relevance "
+    "needs a search."
+)
 SortBy = Annotated[
     str | None,
     about(
-        "Default: sort_index, or relevance when searching by meaning. Dates and counts descend, "
-        "text ascends. created_at is when the post was saved. relevance needs a search.",
+        f"Default: sort_index, or relevance when searching by meaning. {_DIRECTIONS}",
         "posted_at",
-        parameter={"enum": [*SORT_FIELDS, RELEVANCE]},
+        parameter={"enum": SORT_FIELDS},
+        # Each tool has its own default.
+        argument={"enum": SORT_FIELDS, "description": _DIRECTIONS},
     ),
 ]
 SortOrder = Annotated[

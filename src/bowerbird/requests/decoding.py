@@ -38,9 +38,7 @@ def decode(body: bytes, kind: type[T]) -> T:
 
 def convert(values: Mapping[str, Any], kind: type[T]) -> T:
     """The request in values that were read already. Texts may stand for numbers and flags."""
-    for name, value in values.items():
-        if isinstance(value, str) and _UNSTORABLE.search(value):
-            raise errors.invalid(name, "contains U+0000, which no database can store")
+    _check_texts(values)
     try:
         return msgspec.convert(values, kind, strict=False, dec_hook=read_scalar)
     except msgspec.ValidationError as error:
@@ -73,10 +71,7 @@ def check_json(body: bytes) -> None:
     if body.count(b"[") + body.count(b"{") > JSON_DEPTH_MAX and _depth(body) > JSON_DEPTH_MAX:
         raise _too_deep()
     if b"\\u0000" in body:
-        for path in _paths_of_null(_untyped(body), ""):
-            raise errors.invalid(
-                path[:80] or "body", "contains U+0000, which no database can store"
-            )
+        _check_texts(_untyped(body))
 
 
 @cache
@@ -99,17 +94,18 @@ def _too_deep() -> Refusal:
     return errors.invalid("body", f"is nested more than {JSON_DEPTH_MAX} levels deep")
 
 
-def _paths_of_null(value: Any, path: str) -> list[str]:
-    """Where U+0000 occurs; for the name of a field, the object that has it."""
+def _check_texts(value: Any, path: str = "") -> None:
+    """Names the text that cannot be stored; for the name of a field, the object that has it."""
     if isinstance(value, str):
-        return [path] if "\x00" in value else []
-    if isinstance(value, list):
-        return [p for i, item in enumerate(value) for p in _paths_of_null(item, f"{path}[{i}]")]
-    if isinstance(value, dict):
-        inner = ((name, f"{path}.{name}" if path else name) for name in value)
-        return [
-            place
-            for name, to in inner
-            for place in (*_paths_of_null(name, path), *_paths_of_null(value[name], to))
-        ]
-    return []
+        if found := _UNSTORABLE.search(value):
+            character = "U+0000" if found[0] == "\x00" else "half of a surrogate pair"
+            raise errors.invalid(
+                path[:80] or "body", f"contains {character}, which no database can store"
+            )
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            _check_texts(item, f"{path}[{index}]")
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            _check_texts(name, path)
+            _check_texts(item, f"{path}.{name}" if path else name)

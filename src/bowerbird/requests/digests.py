@@ -5,6 +5,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from bowerbird.model.digests import Frequency
+from bowerbird.requests import limits
 from bowerbird.requests.bookmarks import Limit
 from bowerbird.requests.fields import about
 from bowerbird.requests.scalars import TimeZone
@@ -17,7 +18,12 @@ class DigestsQuery(Struct, frozen=True):
 
     limit: Limit = None
     cursor: Annotated[
-        str | None, about("next_cursor of the previous page, unchanged.", "AoJ1c29ydF9pbmRleA")
+        str | None,
+        about(
+            "next_cursor of the previous page, unchanged.",
+            "AoJ1c29ydF9pbmRleA",
+            argument={"maxLength": limits.CURSOR_MAX},
+        ),
     ] = None
 
 

@@ -11,7 +11,15 @@ from bowerbird.requests import limits
 
 
 def about(description: str, example: Any = None, **extra: Any) -> Meta:
-    """A field's description. `extra` may hold gate, filter, parameter, nullable and items."""
+    """A field's description, an example, and more in `extra`.
+
+    gate       the plan gate of the field
+    filter     how a filter is read
+    nullable   whether the schema of a body says that null is accepted
+    items      the struct that describes the items of a list
+    parameter  more of the field's schema, where it is a parameter or an argument
+    argument   the same for an argument of a tool only; None leaves the field out there
+    """
     examples = None if example is None else [example]
     return Meta(description=description, examples=examples, extra=extra or None)
 

@@ -22,7 +22,6 @@ from bowerbird.requests.limits import TEXT_MAX
 from bowerbird.search import query_language
 
 _BOOLEANS: Final = {"true": True, "1": True, "false": False, "0": False}
-_INSTANT: Final = {"format": "date-time"}
 MEANING: Final = "vector_search_term"
 """The filter that ranks by meaning."""
 
@@ -84,7 +83,7 @@ def _narrows(
     example: str,
     sets: str,
     read: Callable[[str, Any], Any],
-    parameter: Mapping[str, Any] | None = None,
+    **more: Mapping[str, Any],
 ) -> Meta:
     """A filter that needs a paid plan."""
     return about(
@@ -92,8 +91,20 @@ def _narrows(
         example,
         filter=Reader(sets, read),
         gate=Gate.FILTERING,
-        parameter=dict(parameter or {}),
         nullable=True,
+        **more,
+    )
+
+
+def _limits_time(description: str, example: str, sets: str) -> Meta:
+    return _narrows(
+        f"{description}.",
+        example,
+        sets,
+        read_instant,
+        parameter={"format": "date-time"},
+        # A model writes dates, which the format would exclude.
+        argument={"description": f"{description}, such as 2026-01-31."},
     )
 
 
@@ -121,7 +132,8 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
             "image",
             "media_bit",
             _read_media_type,
-            {"enum": [*media.BITS, *media.SYNONYMS]},
+            parameter={"enum": [*media.BITS, *media.SYNONYMS]},
+            argument={"enum": [*media.BITS]},
         ),
     ] = None
     author: Annotated[
@@ -141,43 +153,19 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
     ] = None
     posted_from: Annotated[
         str | None,
-        _narrows(
-            "Posted after this instant.",
-            "2026-01-01T00:00:00+00:00",
-            "posted_from",
-            read_instant,
-            _INSTANT,
-        ),
+        _limits_time("Posted after this instant", "2026-01-01T00:00:00+00:00", "posted_from"),
     ] = None
     posted_to: Annotated[
         str | None,
-        _narrows(
-            "Posted before this instant.",
-            "2026-07-01T00:00:00+02:00",
-            "posted_to",
-            read_instant,
-            _INSTANT,
-        ),
+        _limits_time("Posted before this instant", "2026-07-01T00:00:00+02:00", "posted_to"),
     ] = None
     bookmarked_from: Annotated[
         str | None,
-        _narrows(
-            "Bookmarked after this instant.",
-            "2026-07-01T00:00:00Z",
-            "bookmarked_from",
-            read_instant,
-            _INSTANT,
-        ),
+        _limits_time("Bookmarked after this instant", "2026-07-01T00:00:00Z", "bookmarked_from"),
     ] = None
     bookmarked_to: Annotated[
         str | None,
-        _narrows(
-            "Bookmarked before this instant.",
-            "2026-07-31T23:59:59Z",
-            "bookmarked_to",
-            read_instant,
-            _INSTANT,
-        ),
+        _limits_time("Bookmarked before this instant", "2026-07-31T23:59:59Z", "bookmarked_to"),
     ] = None
 
 
@@ -206,6 +194,8 @@ class BookmarkQuery(WordFilters, frozen=True, kw_only=True):
             filter=Reader("meaning", _folded(str)),
             gate=Gate.MEANING,
             nullable=True,
+            # A tool has a mode instead.
+            argument=None,
         ),
     ] = None
 

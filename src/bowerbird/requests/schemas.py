@@ -1,6 +1,7 @@
 """JSON schemas of requests, for the OpenAPI document, the tools and error sentences."""
 
 from collections.abc import Sequence
+from enum import Enum
 from functools import cache
 from typing import Any, Final
 
@@ -14,28 +15,31 @@ Json = dict[str, Any]
 _REF: Final = "#/$defs/"
 
 
-def components(
-    kinds: Sequence[type[Struct]], ref: str, *, is_strict: bool = False
-) -> dict[str, Json]:
-    """Named schemas of requests and of the structs inside them; `ref` precedes each name.
+class Form(Enum):
+    """What a schema is for."""
 
-    Strict ones describe what a client is asked to send, not everything that is accepted.
-    """
+    # Everything that a JSON body may contain.
+    BODY = "body"
+    # What a client is asked to send, which is less than is accepted.
+    PARAMETERS = "parameters"
+    # The same for a model, which reads the schemas of all tools at once.
+    ARGUMENTS = "arguments"
+
+
+def components(kinds: Sequence[type[Struct]], ref: str, form: Form = Form.BODY) -> dict[str, Json]:
+    """Named schemas of requests and of the structs inside them; `ref` precedes each name."""
     every = _with_nested(kinds)
     _, made = msgspec.json.schema_components(
         every, schema_hook=scalar_schema, ref_template=ref + "{name}"
     )
     named = {kind.__name__: kind for kind in every}
-    return {
-        name: _cleaned(schema, named.get(name), ref, is_strict=is_strict)
-        for name, schema in made.items()
-    }
+    return {name: _cleaned(schema, named.get(name), ref, form) for name, schema in made.items()}
 
 
 @cache
-def inline(kind: type[Struct]) -> Json:
+def inline(kind: type[Struct], form: Form = Form.PARAMETERS) -> Json:
     """The schema of a request without references and null, which every client can read."""
-    made = components([kind], _REF, is_strict=True)
+    made = components([kind], _REF, form)
     schema: Json = _inlined(made[kind.__name__], made)
     return schema
 
@@ -64,17 +68,22 @@ def _parts(annotation: Any) -> list[type]:
     return [annotation] if isinstance(annotation, type) and not inner else inner
 
 
-def _cleaned(schema: Json, kind: type[Struct] | None, ref: str, *, is_strict: bool) -> Json:
+def _cleaned(schema: Json, kind: type[Struct] | None, ref: str, form: Form) -> Json:
     """Without what only msgspec means: titles, null for "not sent", defaults of absence."""
     cleaned = {name: value for name, value in schema.items() if name != "title"}
     if kind is None:
         return cleaned
-    defaults = getattr(kind, "DEFAULTS", {}) if is_strict else {}
-    cleaned["properties"] = {
-        name: _field(schema["properties"][name], extra, ref, is_strict=is_strict)
-        | ({"default": defaults[name]} if name in defaults else {})
+    fields = {
+        name: _field(schema["properties"][name], extra, ref, form)
         for name, extra in metadata_of(kind).items()
+        if form is not Form.ARGUMENTS or extra.get("argument", {}) is not None
     }
+    if form is Form.ARGUMENTS and getattr(kind, "IS_BRIEF", False):
+        fields = {name: _brief(field) for name, field in fields.items()}
+    elif form is not Form.BODY:
+        for name, default in getattr(kind, "DEFAULTS", {}).items():
+            fields[name]["default"] = default
+    cleaned["properties"] = fields
     if not cleaned.get("required"):
         cleaned.pop("required", None)
     # The docstring is for readers of the code.
@@ -82,18 +91,34 @@ def _cleaned(schema: Json, kind: type[Struct] | None, ref: str, *, is_strict: bo
     return cleaned | getattr(kind, "SCHEMA", {})
 
 
-def _field(schema: Json, extra: Json, ref: str, *, is_strict: bool) -> Json:
+def _field(schema: Json, extra: Json, ref: str, form: Form) -> Json:
     made = {name: value for name, value in schema.items() if name != "default" or value is not None}
     made.pop("examples", None)
     if "items" in extra:
         made["items"] = {"$ref": ref + extra["items"].__name__}
-    parameter = extra.get("parameter", {}) if is_strict else {}
+    details = _details(extra, form)
     alternatives = made.pop("anyOf", None)
-    if alternatives and "type" not in parameter:
-        if is_strict or not extra.get("nullable"):
+    if alternatives and "type" not in details:
+        if form is not Form.BODY or not extra.get("nullable"):
             alternatives = [one for one in alternatives if one != {"type": "null"}]
+        if form is Form.ARGUMENTS:
+            # A text that is accepted instead of an object is only a shorter way to write it.
+            alternatives = [one for one in alternatives if "$ref" in one] or alternatives
         made = _either(alternatives) | made
-    return made | parameter
+    made |= details
+    return {"type": "string", **made} if "enum" in made and form is not Form.BODY else made
+
+
+def _details(extra: Json, form: Form) -> Json:
+    if form is Form.BODY:
+        return {}
+    parameter: Json = extra.get("parameter", {})
+    return extra.get("argument", parameter) if form is Form.ARGUMENTS else parameter
+
+
+def _brief(field: Json) -> Json:
+    """Only the type, because another schema describes the field."""
+    return {name: field[name] for name in ("type", "enum") if name in field}
 
 
 def _either(alternatives: list[Json]) -> Json:

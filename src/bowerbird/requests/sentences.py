@@ -114,8 +114,14 @@ def _schema_at(schema: dict[str, Any], steps: list[str | int]) -> dict[str, Any]
         if isinstance(step, int):
             found = found.get("items", {})
         else:
-            found = found.get("properties", {}).get(step, {})
+            found = _properties(found).get(step, {})
     return found
+
+
+def _properties(schema: dict[str, Any]) -> dict[str, Any]:
+    """Of an object, also where a text may be sent instead of it."""
+    kinds = (schema, *schema.get("anyOf", ()))
+    return next((kind["properties"] for kind in kinds if "properties" in kind), {})
 
 
 def _value_at(value: Any, steps: list[str | int]) -> Any:

@@ -4,9 +4,8 @@ from typing import Annotated, Any, ClassVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from bowerbird.model.filters import RELEVANCE, SORT_FIELDS
 from bowerbird.requests import limits
-from bowerbird.requests.bookmarks import Cursor, Limit
+from bowerbird.requests.bookmarks import SORT_FIELDS, Cursor, Limit
 from bowerbird.requests.fields import InvalidField, about
 from bowerbird.requests.filters import BookmarkQuery, check_filters
 from bowerbird.requests.scalars import ViewName
@@ -21,18 +20,24 @@ class ViewQuery(BookmarkQuery, frozen=True, kw_only=True):
 class NewViewQuery(ViewQuery, frozen=True, kw_only=True):
     """A query to store. Its dates may be relative: "-7d", "last 7 days"."""
 
+    # The tool that lists bookmarks describes the filters.
+    IS_BRIEF: ClassVar[bool] = True
+
     def __post_init__(self) -> None:
         check_filters(self)
 
 
 class NewSort(Struct, frozen=True, forbid_unknown_fields=True):
-    sort_by: Annotated[str, about("The field to sort by, as in the list.")]
-    sort_order: Annotated[str | None, about("asc or desc.")] = None
+    sort_by: Annotated[
+        str, about("The field to sort by, as in the list.", parameter={"enum": SORT_FIELDS})
+    ]
+    sort_order: Annotated[
+        str | None, about("asc or desc.", parameter={"enum": ["asc", "desc"]})
+    ] = None
 
     def __post_init__(self) -> None:
-        accepted = [*SORT_FIELDS, RELEVANCE]
-        if self.sort_by not in accepted:
-            raise InvalidField("sort_by", f"must be one of {', '.join(accepted)}")
+        if self.sort_by not in SORT_FIELDS:
+            raise InvalidField("sort_by", f"must be one of {', '.join(SORT_FIELDS)}")
         if self.sort_order not in (None, "asc", "desc"):
             raise InvalidField("sort_order", "must be asc or desc")
 
@@ -44,7 +49,11 @@ class NewBucket(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         about("The bucket's name in addresses. Default: derived from the name."),
     ] = None
     query: Annotated[
-        NewViewQuery | None, about("Filters that narrow the view further, by the list's names.")
+        NewViewQuery | None,
+        about(
+            "Filters that narrow the view further, by the list's names.",
+            argument={"type": "object", "description": "More filters, as in base_query."},
+        ),
     ] = None
 
 
@@ -53,11 +62,19 @@ Description = Annotated[
 ]
 BaseQuery = Annotated[
     NewViewQuery | None,
-    about("Filters of the list by name. Dates may be relative, such as last 7 days."),
+    about(
+        "Filters of the list by name. Dates may be relative, such as -7d or last 7 days. Read "
+        "bookmarks are included unless is_unread_only is true; archived ones are left out unless "
+        "hide_archived is false."
+    ),
 ]
 DefaultSort = Annotated[
     str | NewSort | None,
-    about("Order of the view's bookmarks; null for the list's default.", nullable=True),
+    about(
+        "Order of the view's bookmarks; null for the list's default.",
+        nullable=True,
+        argument={"description": "Order of the view's bookmarks."},
+    ),
 ]
 Buckets = Annotated[
     Annotated[list[NewBucket], Meta(max_length=limits.BUCKETS_MAX)] | None,

@@ -42,7 +42,7 @@ ResponseFormat = Annotated[
     about(
         "concise: id, author, 280 characters of text, link, dates, labels, flags. detailed: "
         "everything, five to ten times as long.",
-        parameter={"type": "string", "default": "concise"},
+        parameter={"default": "concise"},
     ),
 ]
 
@@ -67,7 +67,7 @@ class SearchArguments(BookmarkFilters, frozen=True, kw_only=True):
     ]
     mode: Annotated[
         Literal["keyword", "semantic", "hybrid"] | None,
-        about("How to search.", parameter={"type": "string", "default": "keyword"}),
+        about("How to search.", parameter={"default": "keyword"}),
     ] = None
     sort_by: SortBy = None
     sort_order: SortOrder = None

@@ -34,9 +34,7 @@ _LOOK_S: Final = 0.5
 class CreateArguments(WordFilters, frozen=True, kw_only=True):
     DEFAULTS: ClassVar[dict[str, bool]] = {"is_unread_only": False, "hide_archived": False}
 
-    format: Annotated[
-        Literal["pdf", "csv", "json"], about("Format of the file.", parameter={"type": "string"})
-    ]
+    format: Annotated[Literal["pdf", "csv", "json"], about("Format of the file.")]
     view: Annotated[
         Annotated[str, Meta(max_length=100)] | None,
         about("Slug of a Smart View: export what it shows."),

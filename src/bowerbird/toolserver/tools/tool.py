@@ -10,10 +10,10 @@ from msgspec import Struct
 
 from bowerbird.model.accounts import Account
 from bowerbird.requests import schemas
-from bowerbird.requests.limits import PAGE_MAX, TEXT_MAX
+from bowerbird.requests.limits import TEXT_MAX
+from bowerbird.requests.schemas import Form
 
 Json = dict[str, Any]
-_CURSOR_MAX: Final = 10_000
 
 
 class Hints(Struct, frozen=True):
@@ -58,8 +58,8 @@ class Tool(Struct, frozen=True, kw_only=True):
     @property
     def arguments(self) -> dict[str, Json]:
         """Name of each argument -> its JSON schema, always with a bound."""
-        properties: dict[str, Json] = schemas.inline(self.takes)["properties"]
-        return {name: _bounded(name, schema) for name, schema in properties.items()}
+        properties: dict[str, Json] = schemas.inline(self.takes, Form.ARGUMENTS)["properties"]
+        return {name: _bounded(schema) for name, schema in properties.items()}
 
     def published(self) -> Json:
         """The tool as the protocol lists it and as spec/tools/ stores it."""
@@ -70,7 +70,7 @@ class Tool(Struct, frozen=True, kw_only=True):
             "inputSchema": {
                 "type": "object",
                 "properties": self.arguments,
-                "required": schemas.inline(self.takes).get("required", []),
+                "required": schemas.inline(self.takes, Form.ARGUMENTS).get("required", []),
                 "additionalProperties": False,
             },
             "outputSchema": self.answer,
@@ -78,13 +78,10 @@ class Tool(Struct, frozen=True, kw_only=True):
         }
 
 
-def _bounded(name: str, schema: Json) -> Json:
-    if name == "limit":
-        return {**schema, "maximum": PAGE_MAX}
-    if schema.get("type") != "string" or "enum" in schema:
+def _bounded(schema: Json) -> Json:
+    if schema["type"] != "string" or "enum" in schema or "maxLength" in schema:
         return schema
-    most = _CURSOR_MAX if name == "cursor" else TEXT_MAX
-    return {**schema, "maxLength": min(schema.get("maxLength", most), most)}
+    return {**schema, "maxLength": TEXT_MAX}
 
 
 class ToolCall(Struct, frozen=True):
