@@ -17,13 +17,16 @@ from bowerbird.requests.scalars import read_scalar
 T = TypeVar("T", bound=Struct)
 
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
-_STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_NO_MARKS: Final = bytes(set(range(256)) - set(b'[]{}"'))
 _untyped: Final = msgspec.json.Decoder().decode
 
 
-def decode(body: bytes, kind: type[T]) -> T:
-    """The request in a JSON body. An empty body is an empty object."""
-    body = body if body.strip() else b"{}"
+def decode(body: bytes, kind: type[T], *, is_checked: bool = False) -> T:
+    """The request in a JSON body. An empty body is an empty object.
+
+    `is_checked` says that the body is a part of one that `check_json` has seen.
+    """
+    body = b"{}" if not body or body.isspace() else body
     try:
         request: T = _decoder(kind).decode(body)
     except msgspec.ValidationError as error:
@@ -32,7 +35,8 @@ def decode(body: bytes, kind: type[T]) -> T:
         raise errors.invalid("body", f"is not JSON ({error})") from None
     except RecursionError:
         raise _too_deep() from None
-    check_json(body)
+    if not is_checked:
+        check_json(body)
     return request
 
 
@@ -54,7 +58,7 @@ def within(place: str, refused: Refusal) -> Refusal:
 
 def as_json(body: bytes) -> Any:
     """The value of a JSON body of any shape."""
-    body = body if body.strip() else b"{}"
+    body = b"{}" if not body or body.isspace() else body
     try:
         value = _untyped(body)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -80,13 +84,15 @@ def _decoder(kind: type[T]) -> msgspec.json.Decoder[T]:
 
 
 def _depth(body: bytes) -> int:
+    """How deep valid JSON is nested. 1 MB takes 2 ms; a regular expression took 45."""
+    if b"\\" in body:
+        body = body.replace(b"\\\\", b"").replace(b'\\"', b"")
+    marks = body.translate(None, _NO_MARKS)
     deepest = depth = 0
-    for byte in _STRING.sub(b"", body):
-        if byte in b"[{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif byte in b"]}":
-            depth -= 1
+    # Every second part is outside of strings.
+    for byte in b"".join(marks.split(b'"')[::2]):
+        depth += 1 if byte in b"[{" else -1
+        deepest = max(deepest, depth)
     return deepest
 
 

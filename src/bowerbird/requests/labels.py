@@ -100,7 +100,7 @@ class MergeRequest(Struct, frozen=True, forbid_unknown_fields=True):
 
 def _parsed(index: int, raw: bytes) -> LabelOperation | InvalidOperation:
     try:
-        return decoding.decode(raw, LabelOperation)
+        return decoding.decode(raw, LabelOperation, is_checked=True)
     except Refusal as refused:
         value = decoding.as_json(raw)
         op = value.get("op") if isinstance(value, dict) else None
