@@ -7,7 +7,7 @@ import msgspec
 from bowerbird.model.bookmarks import Article, Attachment, QuotedPost
 from bowerbird.model.jobs import JobState
 from bowerbird.model.periods import PeriodKind
-from bowerbird.openapi import field_descriptions
+from bowerbird.openapi import field_descriptions, promised
 from bowerbird.openapi.operations import OPERATIONS
 from bowerbird.requests import schemas as requests
 from bowerbird.requests.limits import PAGE_MAX
@@ -91,7 +91,8 @@ def _metas() -> Json:
 
 def _bodies() -> Json:
     kinds = {one.body for one in OPERATIONS if one.body is not None}
-    return requests.components(sorted(kinds, key=lambda kind: kind.__name__), REF)
+    made = requests.components(sorted(kinds, key=lambda kind: kind.__name__), REF)
+    return {name: promised.body(name, schema) for name, schema in made.items()}
 
 
 def _untitled(schema: Json) -> Json:
