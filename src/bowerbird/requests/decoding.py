@@ -1,7 +1,6 @@
 """Decodes requests: JSON bodies, query strings and the arguments of tools."""
 
 import re
-from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final, TypeVar
 
@@ -16,6 +15,8 @@ from bowerbird.requests.scalars import read_scalar
 
 T = TypeVar("T", bound=Struct)
 
+# The only way to write the character in JSON.
+_NULL: Final = b"\\u0000"
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 _NO_MARKS: Final = bytes(set(range(256)) - set(b'[]{}"'))
 _untyped: Final = msgspec.json.Decoder().decode
@@ -40,7 +41,7 @@ def decode(body: bytes, kind: type[T], *, is_checked: bool = False) -> T:
     return request
 
 
-def convert(values: Mapping[str, Any], kind: type[T]) -> T:
+def convert(values: Any, kind: type[T]) -> T:
     """The request in values that were read already. Texts may stand for numbers and flags."""
     _check_texts(values)
     try:
@@ -59,23 +60,35 @@ def within(place: str, refused: Refusal) -> Refusal:
 def as_json(body: bytes) -> Any:
     """The value of a JSON body of any shape."""
     body = b"{}" if not body or body.isspace() else body
+    value = parse(body)
+    if _NULL in body:
+        _check_texts(value)
+    return value
+
+
+def parse(body: bytes) -> Any:
+    """The value of JSON, which may contain characters that we cannot store."""
     try:
         value = _untyped(body)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise errors.invalid("body", f"is not JSON ({error})") from None
     except RecursionError:
         raise _too_deep() from None
-    check_json(body)
+    _check_depth(body)
     return value
 
 
 def check_json(body: bytes) -> None:
     """Refuses valid JSON that is nested too deep or contains a character we cannot store."""
-    # Few bodies have this many brackets, or the only escape that writes the character.
+    _check_depth(body)
+    if _NULL in body:
+        _check_texts(_untyped(body))
+
+
+def _check_depth(body: bytes) -> None:
+    # Few bodies have this many brackets.
     if body.count(b"[") + body.count(b"{") > JSON_DEPTH_MAX and _depth(body) > JSON_DEPTH_MAX:
         raise _too_deep()
-    if b"\\u0000" in body:
-        _check_texts(_untyped(body))
 
 
 @cache

@@ -84,6 +84,9 @@ def _cleaned(schema: Json, kind: type[Struct] | None, ref: str, form: Form) -> J
         for name, default in getattr(kind, "DEFAULTS", {}).items():
             fields[name]["default"] = default
     cleaned["properties"] = fields
+    if len(fields) < len(metadata_of(kind)):
+        # A field that is left out is still accepted.
+        cleaned.pop("additionalProperties", None)
     if not cleaned.get("required"):
         cleaned.pop("required", None)
     # The docstring is for readers of the code.

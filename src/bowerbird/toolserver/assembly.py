@@ -1,4 +1,4 @@
-"""Puts the tool server together from the parts of the library that it offers."""
+"""Builds the tool server from the parts of the library that its tools call."""
 
 from collections.abc import Callable
 from typing import Final
@@ -29,7 +29,7 @@ _PORTS: Final = {"http": 80, "https": 443}
 
 
 class ToolParts(Struct, frozen=True, kw_only=True):
-    """What of the library the tools call."""
+    """The parts of the library that the tools call."""
 
     bookmarks: Bookmarks
     flags: Flags
@@ -40,7 +40,7 @@ class ToolParts(Struct, frozen=True, kw_only=True):
     state: AccountState
     idempotency: Idempotency
     export_addresses: ExportAddresses
-    # Called once a job is on disk, for a worker in the same process.
+    # Called after a job is stored, for a worker in the same process.
     wake_worker: Callable[[], None]
 
 
@@ -53,14 +53,14 @@ def tool_server(
     measures: RequestMetrics,
     note_use: Callable[[int], None] = lambda _: None,
 ) -> ToolServer:
-    calling = ToolCalls(offered(parts), calls, settings.upgrade_url)
+    tool_calls = ToolCalls(bind(parts), calls, settings.upgrade_url)
     resources = Resources(parts.bookmarks, parts.views, parts.digests)
 
     def load() -> Answers:
         from bowerbird.toolserver.protocol import exchange, sdk_server  # noqa: PLC0415 - 1.3 s and 30 MB
 
-        handlers = sdk_server.Handlers(calling, resources, settings.upgrade_url)
-        schemas = {one.tool.name: one.tool.published()["inputSchema"] for one in calling.offered}
+        handlers = sdk_server.Handlers(tool_calls, resources, settings.upgrade_url)
+        schemas = {tool.name: tool.published()["inputSchema"] for tool in tool_calls.tools}
         return exchange.Exchange(sdk_server.server(handlers, settings.site_origin), schemas)
 
     return ToolServer(
@@ -74,17 +74,15 @@ def tool_server(
     )
 
 
-def offered(parts: ToolParts) -> list[BoundTool]:
-    """Every tool, in the order of the catalogue."""
+def bind(parts: ToolParts) -> list[BoundTool]:
+    """All tools, in the order of the catalogue."""
     return [
-        *bookmarks.offered(parts.bookmarks, parts.flags, parts.idempotency),
-        *labels.offered(parts.labels, parts.idempotency),
-        *views.offered(parts.views, parts.idempotency),
-        *exports.offered(
-            parts.exports, parts.export_addresses, parts.idempotency, parts.wake_worker
-        ),
-        *digests.offered(parts.digests),
-        *account.offered(parts.state),
+        *bookmarks.bind(parts.bookmarks, parts.flags, parts.idempotency),
+        *labels.bind(parts.labels, parts.idempotency),
+        *views.bind(parts.views, parts.idempotency),
+        *exports.bind(parts.exports, parts.export_addresses, parts.idempotency, parts.wake_worker),
+        *digests.bind(parts.digests),
+        *account.bind(parts.state),
     ]
 
 
@@ -93,14 +91,14 @@ def path_of(settings: Settings) -> str:
 
 
 def origins_of(settings: Settings) -> set[str]:
-    """The origins of our own addresses, and those that the operator lets in."""
+    """The origins of our own URLs, and those that the operator allows."""
     own = (settings.api_origin, settings.site_origin, settings.tool_server)
     more = (origin.strip() for origin in settings.tool_origins.split(","))
     return {_origin(address) for address in (*own, *more) if address}
 
 
 def _origin(address: str) -> str:
-    """As a browser writes it: without the port that its scheme has anyway."""
+    """The origin as a browser sends it, without the default port of the scheme."""
     parts = urlsplit(address)
     port = "" if parts.port in (None, _PORTS.get(parts.scheme)) else f":{parts.port}"
     return f"{parts.scheme}://{parts.hostname}{port}"

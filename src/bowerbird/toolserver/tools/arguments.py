@@ -16,9 +16,9 @@ T = TypeVar("T", bound=Struct)
 
 
 def read(tool: Tool, call: ToolCall, takes: type[T], **gates: Gate) -> T:
-    """The arguments of a call. The plan is checked first, by the fields that were sent.
+    """The arguments of a call. The plan is checked first, by the arguments that were sent.
 
-    `gates` are those of arguments whose value decides about the gate.
+    `gates` has the plan gates that depend on the value of an argument.
     """
     check_plan(call.account, takes, call.sent, gates)
     values = {name: _normal(value) for name, value in call.sent.items() if value is not None}

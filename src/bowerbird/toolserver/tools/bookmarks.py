@@ -26,7 +26,7 @@ from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools import arguments, json_schemas, posts, response_size, writes
 from bowerbird.toolserver.tools.tool import (
     READS,
-    WRITES_AGAIN,
+    WRITES_IDEMPOTENTLY,
     BoundTool,
     Json,
     Tool,
@@ -41,7 +41,7 @@ ResponseFormat = Annotated[
     Literal["concise", "detailed"] | None,
     about(
         "concise: id, author, 280 characters of text, link, dates, labels, flags. detailed: "
-        "everything, five to ten times as long.",
+        "all fields, five to ten times as long.",
         parameter={"default": "concise"},
     ),
 ]
@@ -61,8 +61,8 @@ class SearchArguments(BookmarkFilters, frozen=True, kw_only=True):
     query: Annotated[
         str,
         about(
-            'What to look for. With mode keyword every word must occur: "a phrase" in quotes, '
-            "-word to exclude, wo* for a prefix."
+            'Text to search for. In mode keyword every word must occur; "a phrase", -word to '
+            "exclude, wo* for a prefix."
         ),
     ]
     mode: Annotated[
@@ -82,12 +82,12 @@ class GetArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         Meta(
             min_length=1,
             max_length=limits.TOOL_FULL_POSTS_MAX,
-            description="Ids of the posts, as the lists show them.",
+            description="Ids of the posts.",
         ),
     ]
     max_chars: Annotated[
         Annotated[int, Meta(ge=280, le=20_000)] | None,
-        about("Cut each text at this length.", parameter={"default": _CHARS}),
+        about("Maximum length of each text.", parameter={"default": _CHARS}),
     ] = None
 
     def __post_init__(self) -> None:
@@ -110,43 +110,43 @@ LIST: Final = Tool(
     name="list_bookmarks",
     title="List saved posts",
     description=(
-        "Lists the user's saved posts, newest first. Shows only unread posts that are not archived "
-        "unless is_unread_only and hide_archived are sent as false. To find posts about something, "
-        "use search_bookmarks instead. Returns a page; pass next_cursor back as cursor, with the "
-        "same filters, for the next one."
+        "Lists the user's saved posts, newest first. By default it leaves out read and archived "
+        "posts; send is_unread_only false and hide_archived false to include them. To find posts "
+        "about a subject, use search_bookmarks. For the next page, send next_cursor as cursor with "
+        "the same filters."
     ),
     takes=ListArguments,
-    answer=json_schemas.PAGE,
+    returns=json_schemas.PAGE,
     hints=READS,
 )
 SEARCH: Final = Tool(
     name="search_bookmarks",
     title="Search saved posts",
     description=(
-        "Finds saved posts, best matches first, including read and archived ones. mode keyword "
-        "finds the words themselves and always works; semantic finds posts with a similar "
-        "meaning; hybrid combines both and is best for a question in plain language, if "
-        "the account's plan and vector store allow it."
+        "Finds saved posts, best matches first, including read and archived ones. Mode keyword "
+        "finds the words themselves and is always available; semantic finds posts with a similar "
+        "meaning; hybrid combines both and is best for a question in plain language. semantic and "
+        "hybrid need a paid plan and a complete vector store."
     ),
     takes=SearchArguments,
-    answer=json_schemas.PAGE,
+    returns=json_schemas.PAGE,
     hints=READS,
 )
 GET: Final = Tool(
     name="get_bookmarks",
     title="Show saved posts in full",
     description=(
-        "Shows everything about up to 20 saved posts: full text, attachments, article, quoted "
-        "post, engagement. Use it for posts whose text was cut in a list. Ids that are not in the "
-        "library are returned in not_found."
+        "Returns up to 20 saved posts with all fields: full text, attachments, article, quoted "
+        "post, engagement. Use it for posts whose text is truncated in a list. not_found has the "
+        "ids that are not in the library."
     ),
     takes=GetArguments,
-    answer=json_schemas.record(
+    returns=json_schemas.record(
         "Saved posts in full.",
         {
-            "bookmarks": json_schemas.many(json_schemas.POST, "The posts, in the order requested."),
-            "not_found": json_schemas.many({"type": "string"}, "Ids not in the library."),
-            "left_out": json_schemas.many({"type": "string"}, "Ids that did not fit."),
+            "bookmarks": json_schemas.array(json_schemas.POST, "In the requested order."),
+            "not_found": json_schemas.array({"type": "string"}, "Ids not in the library."),
+            "left_out": json_schemas.array({"type": "string"}, "Ids that did not fit."),
             "truncated": json_schemas.TRUNCATED,
             "advice": json_schemas.ADVICE,
         },
@@ -158,11 +158,11 @@ COUNT: Final = Tool(
     name="count_bookmarks",
     title="Count saved posts",
     description=(
-        "Counts the posts that match, and returns how many the library has in total. Filters and "
-        "defaults are those of list_bookmarks; without arguments it counts what is new."
+        "Counts the posts that match, and all posts in the library. Filters and defaults are those "
+        "of list_bookmarks: without arguments it counts unread posts that are not archived."
     ),
     takes=CountArguments,
-    answer=json_schemas.record(
+    returns=json_schemas.record(
         "Counts of saved posts.",
         {
             "count": json_schemas.count("Posts that match."),
@@ -179,34 +179,34 @@ UPDATE: Final = Tool(
     title="Mark saved posts read or archived",
     description=(
         "Marks up to 100 saved posts as read or unread, archived or not. Send is_read, "
-        "is_archived, or both; a flag that is not sent stays. Nothing is deleted, and the opposite "
-        "value undoes it."
+        "is_archived, or both; a flag that is not sent does not change. Nothing is deleted, and "
+        "the opposite value undoes the change."
     ),
     takes=UpdateArguments,
-    answer=json_schemas.record(
-        "What was marked.",
+    returns=json_schemas.record(
+        "The posts that were marked.",
         {
             "affected": json_schemas.count("Posts that changed."),
-            "posts": json_schemas.many(
+            "posts": json_schemas.array(
                 json_schemas.record(
-                    "A post's state now.",
+                    "A post after the change.",
                     {
-                        "post_id": json_schemas.said("Id of the post."),
+                        "post_id": json_schemas.text("Id of the post."),
                         "is_read": {"type": "boolean"},
                         "is_archived": {"type": "boolean"},
                     },
                 ),
-                "The state of each post now.",
+                "The posts after the change.",
             ),
-            "not_found": json_schemas.many({"type": "string"}, "Ids not in the library."),
+            "not_found": json_schemas.array({"type": "string"}, "Ids not in the library."),
         },
     ),
-    hints=WRITES_AGAIN,
+    hints=WRITES_IDEMPOTENTLY,
 )
 TOOLS: Final = (LIST, SEARCH, GET, COUNT, UPDATE)
 
 
-def offered(bookmarks: Bookmarks, flags: Flags, idempotency: Idempotency) -> list[BoundTool]:
+def bind(bookmarks: Bookmarks, flags: Flags, idempotency: Idempotency) -> list[BoundTool]:
     async def list_bookmarks(call: ToolCall) -> ToolResult:
         values = arguments.read(LIST, call, ListArguments)
         sent = filters.sent(values)
@@ -215,10 +215,10 @@ def offered(bookmarks: Bookmarks, flags: Flags, idempotency: Idempotency) -> lis
         return await _page(bookmarks, call, query, applied, values.response_format)
 
     async def search_bookmarks(call: ToolCall) -> ToolResult:
-        is_meant = call.sent.get("mode") in ("semantic", "hybrid")
-        gates = {"mode": Gate.MEANING} if is_meant else {}
+        by_meaning = call.sent.get("mode") in ("semantic", "hybrid")
+        gates = {"mode": Gate.MEANING} if by_meaning else {}
         values = arguments.read(SEARCH, call, SearchArguments, **gates)
-        query, applied = _searched(values)
+        query, applied = _search(values)
         return await _page(bookmarks, call, query, applied, values.response_format)
 
     async def get_bookmarks(call: ToolCall) -> ToolResult:
@@ -226,20 +226,20 @@ def offered(bookmarks: Bookmarks, flags: Flags, idempotency: Idempotency) -> lis
         found, not_found = await _found(bookmarks, call, values.post_ids)
         if not found:
             raise errors.not_found("bookmark", ", ".join(values.post_ids[:3]))
-        return ToolResult(_in_full(found, not_found, values.max_chars or _CHARS))
+        return ToolResult(_details(found, not_found, values.max_chars or _CHARS))
 
     async def count_bookmarks(call: ToolCall) -> ToolResult:
         values = arguments.read(COUNT, call, CountArguments)
         sent = filters.sent(values)
         counts = await bookmarks.count(call.account, CountQuery(**sent))
-        applied = response_size.filters({**CountArguments.DEFAULTS, **sent})
+        applied = response_size.short_filters({**CountArguments.DEFAULTS, **sent})
         return ToolResult({**msgspec.to_builtins(counts), "filters": applied})
 
     async def update_bookmarks(call: ToolCall) -> ToolResult:
         async def effect(transaction: Transaction, values: UpdateArguments) -> Json:
             marked = await flags.update(transaction, call.account, values.post_ids, values)
-            made: Json = msgspec.to_builtins(marked)
-            return made
+            content: Json = msgspec.to_builtins(marked)
+            return content
 
         return await writes.run(idempotency, call, UPDATE, UpdateArguments, effect)
 
@@ -247,7 +247,7 @@ def offered(bookmarks: Bookmarks, flags: Flags, idempotency: Idempotency) -> lis
         BoundTool(LIST, list_bookmarks),
         BoundTool(SEARCH, search_bookmarks),
         BoundTool(GET, get_bookmarks),
-        # As over REST: the plain count is how clients check a key.
+        # Without arguments it is free, as in REST: clients use it to check a key.
         BoundTool(COUNT, count_bookmarks, counts=lambda sent: bool(arguments.named(sent))),
         BoundTool(UPDATE, update_bookmarks),
     ]
@@ -267,7 +267,8 @@ async def _page(
     return ToolResult(await posts.page(read, applied, response_format or "concise"))
 
 
-def _searched(values: SearchArguments) -> tuple[ListQuery, Json]:
+def _search(values: SearchArguments) -> tuple[ListQuery, Json]:
+    """The query of a search, and the filters that its result repeats."""
     text, mode = values.query.strip(), values.mode or "keyword"
     if not text:
         raise errors.invalid("query", "is empty")
@@ -308,21 +309,23 @@ async def _found(
     return found, missing
 
 
-def _in_full(found: list[bytes], not_found: list[str], most_chars: int) -> Json:
-    whole: list[Json] = [response_size.cut(msgspec.json.decode(body), most_chars) for body in found]
-    # An id is named once: as not found, as left out, or with its post.
-    named = response_size.size([*not_found, *(post["post_id"] for post in whole)])
-    shown = response_size.fitting(
-        whole, response_size.MOST_BYTES - response_size.AROUND // 2 - named
+def _details(found: list[bytes], not_found: list[str], max_chars: int) -> Json:
+    whole: list[Json] = [
+        response_size.truncate_all(msgspec.json.decode(body), max_chars) for body in found
+    ]
+    # Each id occurs once: in not_found, in left_out, or with its post.
+    ids_size = response_size.size([*not_found, *(post["post_id"] for post in whole)])
+    fitted = response_size.fit(
+        whole, response_size.MAX_BYTES - response_size.OVERHEAD_BYTES // 2 - ids_size
     )
-    left_out = [post["post_id"] for post in whole[len(shown.records) :]]
-    made: Json = {
-        "bookmarks": shown.records,
+    left_out = [post["post_id"] for post in whole[len(fitted.records) :]]
+    content: Json = {
+        "bookmarks": fitted.records,
         "not_found": not_found,
         "left_out": left_out,
-        "truncated": not shown.is_whole,
+        "truncated": not fitted.is_complete,
     }
-    advice = [response_size.SHORTENED] if shown.is_shortened else []
+    advice = [response_size.TRUNCATED] if fitted.is_truncated else []
     if left_out:
         advice.append("Call again with the ids in left_out, or with a smaller max_chars.")
-    return {**made, "advice": " ".join(advice)} if advice else made
+    return {**content, "advice": " ".join(advice)} if advice else content

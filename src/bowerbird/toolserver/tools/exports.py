@@ -27,8 +27,8 @@ from bowerbird.toolserver.tools.tool import (
 from bowerbird.wire.export_response import ExportAddresses
 from bowerbird.wire.idempotency import Idempotency
 
-_LONGEST_WAIT_S: Final = 25
-_LOOK_S: Final = 0.5
+_WAIT_MAX_S: Final = 25
+_POLL_S: Final = 0.5
 
 
 class CreateArguments(WordFilters, frozen=True, kw_only=True):
@@ -37,7 +37,7 @@ class CreateArguments(WordFilters, frozen=True, kw_only=True):
     format: Annotated[Literal["pdf", "csv", "json"], about("Format of the file.")]
     view: Annotated[
         Annotated[str, Meta(max_length=100)] | None,
-        about("Slug of a Smart View: export what it shows."),
+        about("Slug of a Smart View: export its posts."),
     ] = None
     post_ids: Annotated[ToolPostIds | None, about("Export only these posts.")] = None
     idempotency_key: writes.IdempotencyKey = None
@@ -52,30 +52,30 @@ class CreateArguments(WordFilters, frozen=True, kw_only=True):
 class GetArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     job_id: Annotated[str, Meta(max_length=64, description="job_id that create_export returned.")]
     wait_s: Annotated[
-        Annotated[int, Meta(ge=0, le=_LONGEST_WAIT_S)] | None,
-        about("Seconds to wait for the end before answering.", parameter={"default": 0}),
+        Annotated[int, Meta(ge=0, le=_WAIT_MAX_S)] | None,
+        about("Seconds to wait for the export to finish.", parameter={"default": 0}),
     ] = None
 
 
 _JOB: Final = json_schemas.record(
     "An export and its progress.",
     {
-        "job_id": json_schemas.said("Identifies the export in get_export."),
-        "format": json_schemas.said("Format of the file."),
+        "job_id": json_schemas.text("Identifies the export in get_export."),
+        "format": json_schemas.text("Format of the file."),
         "status": json_schemas.choice(
-            "pending or processing: not ready yet. completed: download_url has the file. "
-            "failed: error says why. expired: start a new export.",
+            "pending or processing: not ready yet. completed: see download_url. failed: see "
+            "error. expired: start a new export.",
             *JobState,
         ),
         "done": json_schemas.count("Posts written so far."),
         "total": json_schemas.count("Posts to write."),
-        "file_size": json_schemas.count("Bytes of the file."),
-        "download_url": json_schemas.said(
-            "Downloads the file without a key, for five minutes; get_export returns a new one."
+        "file_size": json_schemas.count("Size of the file in bytes."),
+        "download_url": json_schemas.text(
+            "Works without a key for five minutes; get_export returns a new one."
         ),
-        "expires_at": json_schemas.said("When download_url expires."),
-        "error": json_schemas.said("Why the export failed."),
-        "notes": json_schemas.many({"type": "string"}, "Remarks about the file."),
+        "expires_at": json_schemas.text("When download_url expires."),
+        "error": json_schemas.text("Why the export failed."),
+        "notes": json_schemas.array({"type": "string"}, "Notes about the file."),
         "advice": json_schemas.ADVICE,
     },
     optional=("file_size", "download_url", "expires_at", "error", "advice"),
@@ -86,29 +86,28 @@ CREATE: Final = Tool(
     title="Export saved posts to a file",
     description=(
         "Starts an export of the library, or of the posts that match, as PDF, CSV or JSON. Without "
-        "filters it contains everything, including read and archived posts. The file is created in "
+        "filters it contains all posts, including read and archived ones. The file is created in "
         "the background: call get_export with the job_id and wait_s to get its link."
     ),
     takes=CreateArguments,
-    answer=_JOB,
+    returns=_JOB,
     hints=WRITES,
 )
 GET: Final = Tool(
     name="get_export",
     title="Fetch an export",
     description=(
-        "Returns the status of an export and, once it is completed, a link that downloads the file "
-        "without a key for five minutes. Give the link to the user. wait_s waits for the end "
-        "instead of polling."
+        "Returns the status of an export and, once it is completed, a link to the file that works "
+        "without a key for five minutes. Give the link to the user. Send wait_s instead of polling."
     ),
     takes=GetArguments,
-    answer=_JOB,
+    returns=_JOB,
     hints=READS,
 )
 TOOLS: Final = (CREATE, GET)
 
 
-def offered(
+def bind(
     exports: Exports,
     addresses: ExportAddresses,
     idempotency: Idempotency,
@@ -117,7 +116,7 @@ def offered(
     async def create_export(call: ToolCall) -> ToolResult:
         async def effect(transaction: Transaction, values: CreateArguments) -> Json:
             job = await exports.create(transaction, call.account, values.format, values.request())
-            return _shown(job, addresses)
+            return _content(job, addresses)
 
         result = await writes.run(idempotency, call, CREATE, CreateArguments, effect)
         wake()
@@ -125,14 +124,14 @@ def offered(
 
     async def get_export(call: ToolCall) -> ToolResult:
         values = arguments.read(GET, call, GetArguments)
-        job = await _awaited(exports, call, values)
-        return ToolResult(_shown(job, addresses), links=_links(job, addresses))
+        job = await _wait(exports, call, values)
+        return ToolResult(_content(job, addresses), links=_links(job, addresses))
 
     return [BoundTool(CREATE, create_export), BoundTool(GET, get_export)]
 
 
-async def _awaited(exports: Exports, call: ToolCall, values: GetArguments) -> ExportJob:
-    """The export once it has ended, or as it is when the time is up."""
+async def _wait(exports: Exports, call: ToolCall, values: GetArguments) -> ExportJob:
+    """The export once it is finished, or its state after wait_s seconds."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + (values.wait_s or 0)
     while True:
@@ -140,27 +139,27 @@ async def _awaited(exports: Exports, call: ToolCall, values: GetArguments) -> Ex
         left = deadline - loop.time()
         if job.is_finished or left <= 0:
             return job
-        await asyncio.sleep(min(_LOOK_S, left))
+        await asyncio.sleep(min(_POLL_S, left))
 
 
-def _shown(job: ExportJob, addresses: ExportAddresses) -> Json:
-    whole: Json = msgspec.to_builtins(addresses.response(job))
-    known = {name: whole.get(name) for name in _JOB["properties"]}
-    known |= {"done": job.progress.done, "total": job.progress.total, "advice": _advice(job)}
-    return {name: value for name, value in known.items() if value is not None}
+def _content(job: ExportJob, addresses: ExportAddresses) -> Json:
+    response: Json = msgspec.to_builtins(addresses.response(job))
+    fields = {name: response.get(name) for name in _JOB["properties"]}
+    fields |= {"done": job.progress.done, "total": job.progress.total, "advice": _advice(job)}
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _advice(job: ExportJob) -> str | None:
     if not job.is_finished:
-        wait = f"call get_export with this job_id and wait_s {_LONGEST_WAIT_S}"
-        return f"Not ready yet: {wait}, or in {retry_after_s(job)} seconds."
+        now = f"Call get_export with this job_id and wait_s {_WAIT_MAX_S}"
+        return f"Not ready yet. {now}, or call it again in {retry_after_s(job)} seconds."
     if job.status in (JobState.FAILED, JobState.EXPIRED):
         return "Call create_export again if the file is still needed."
     return None
 
 
 def _links(job: ExportJob, addresses: ExportAddresses) -> list[Json]:
-    """The file as a link that a client can show."""
+    """A link to the file, which clients can show."""
     download_url = addresses.response(job).download_url
     if not isinstance(download_url, str):
         return []

@@ -17,7 +17,7 @@ from bowerbird.toolserver.tools import arguments, json_schemas, response_size, w
 from bowerbird.toolserver.tools.tool import (
     DESTROYS,
     READS,
-    WRITES_AGAIN,
+    WRITES_IDEMPOTENTLY,
     BoundTool,
     Json,
     NoArguments,
@@ -31,7 +31,7 @@ _ERROR_CHARS: Final = 280
 
 Name = Annotated[
     LabelName,
-    about("Name of the label, 1 to 100 characters. Names that differ only in case are one label."),
+    about("Name of the label. Names that differ only in case are the same label."),
 ]
 
 
@@ -46,42 +46,47 @@ class LabelArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         return LabelRequest(post_ids=self.post_ids, label_name=self.label_name)
 
 
-class OperationArguments(LabelArguments, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    op: Annotated[Literal["add", "remove"], about("add or remove the label.")]
+class OperationArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    op: Annotated[Literal["add", "remove"], about("Whether to add or remove the label.")]
+    post_ids: ToolPostIds
+    label_name: Name
+
+    def __post_init__(self) -> None:
+        unique(self, "post_ids")
 
 
 class BatchArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     operations: Annotated[
-        list[dict[str, Any]],
+        list[Any],
         Meta(
             min_length=1,
             max_length=limits.OPERATIONS_MAX,
-            description="The changes, in the order in which they are carried out.",
+            description="The changes, in the order in which to make them.",
             extra={"items": OperationArguments},
         ),
     ]
     idempotency_key: writes.IdempotencyKey = None
 
     def parsed(self) -> list[LabelOperation | InvalidOperation]:
-        """Each change by itself, so that one can fail alone."""
+        """Reads each change on its own, so that an invalid one does not stop the others."""
         return [_operation(index, one) for index, one in enumerate(self.operations)]
 
 
 _TAGGED: Final = json_schemas.record(
-    "A post and the labels it has now.",
+    "A post after the change.",
     {
-        "post_id": json_schemas.said("Id of the post."),
-        "labels": json_schemas.many({"type": "string"}, "Names of its labels."),
+        "post_id": json_schemas.text("Id of the post."),
+        "labels": json_schemas.array({"type": "string"}, "Names of its labels now."),
     },
 )
-_NOT_FOUND: Final = json_schemas.many({"type": "string"}, "Ids not in the library.")
+_NOT_FOUND: Final = json_schemas.array({"type": "string"}, "Ids not in the library.")
 _CHANGED: Final = json_schemas.record(
-    "What changed.",
+    "The posts that were changed.",
     {
         "affected": json_schemas.count("Posts whose labels changed."),
-        "posts": json_schemas.many(_TAGGED, "The labels of each post now."),
+        "posts": json_schemas.array(_TAGGED, "The posts after the change."),
         "not_found": _NOT_FOUND,
-        **json_schemas.CUT,
+        **json_schemas.SHORT_TRUNCATED,
     },
     optional=("advice",),
 )
@@ -90,23 +95,23 @@ LIST: Final = Tool(
     name="list_labels",
     title="List labels",
     description=(
-        "Lists the user's labels with the number of posts that have each. Call it before you "
-        "add a label: reusing an existing name keeps the library tidy."
+        "Lists the user's labels and the number of posts with each. Call it before you add a "
+        "label, and use an existing name if one fits."
     ),
-    answer=json_schemas.record(
+    returns=json_schemas.record(
         "The account's labels.",
         {
-            "labels": json_schemas.many(
+            "labels": json_schemas.array(
                 json_schemas.record(
                     "A label.",
                     {
-                        "label_name": json_schemas.said("Its name."),
-                        "count": json_schemas.count("Posts that have it."),
+                        "label_name": json_schemas.text("Name of the label."),
+                        "count": json_schemas.count("Posts with this label."),
                     },
                 ),
-                "The labels by name, or the most used ones where not all fit.",
+                "Sorted by name; only the most used ones if not all fit.",
             ),
-            "total_count": json_schemas.count("How many labels there are."),
+            "total_count": json_schemas.count("Labels in total."),
             "truncated": json_schemas.TRUNCATED,
             "advice": json_schemas.ADVICE,
         },
@@ -118,52 +123,52 @@ ADD: Final = Tool(
     name="add_label",
     title="Label saved posts",
     description=(
-        "Adds a label to up to 100 saved posts. The label is created if it does not exist. "
-        "Posts that already have it do not change. Needs a paid plan."
+        "Adds a label to up to 100 saved posts, and creates the label if it does not exist. Needs "
+        "a paid plan."
     ),
     takes=LabelArguments,
-    answer=_CHANGED,
-    hints=WRITES_AGAIN,
+    returns=_CHANGED,
+    hints=WRITES_IDEMPOTENTLY,
 )
 REMOVE: Final = Tool(
     name="remove_label",
     title="Remove a label from saved posts",
     description=(
-        "Removes a label from up to 100 saved posts. The posts and the label itself stay. Needs a "
-        "paid plan."
+        "Removes a label from up to 100 saved posts. Neither the posts nor the label is deleted. "
+        "Needs a paid plan."
     ),
     takes=LabelArguments,
-    answer=_CHANGED,
+    returns=_CHANGED,
     hints=DESTROYS,
 )
 BATCH: Final = Tool(
     name="batch_label",
     title="Change many labels in one call",
     description=(
-        "Carries out up to 50 label changes in order. A change that fails is reported with its "
-        "reason, and the others are still carried out. Use it instead of many add_label and "
-        "remove_label calls. Needs a paid plan."
+        "Makes up to 50 label changes in order. If a change fails, the result gives the reason, "
+        "and the others are still made. Use it instead of many add_label and remove_label calls. "
+        "Needs a paid plan."
     ),
     takes=BatchArguments,
-    answer=json_schemas.record(
-        "What each change did.",
+    returns=json_schemas.record(
+        "The outcome of every change.",
         {
-            "results": json_schemas.many(
+            "results": json_schemas.array(
                 json_schemas.record(
                     "The outcome of one change.",
                     {
-                        "index": json_schemas.count("Place of the change in operations, from 0."),
-                        "ok": {"type": "boolean", "description": "Whether it was done."},
+                        "index": json_schemas.count("Index of the change in operations, from 0."),
+                        "ok": {"type": "boolean", "description": "Whether it was made."},
                         "affected": json_schemas.count("Posts whose labels changed."),
                         "not_found": _NOT_FOUND,
-                        "error": json_schemas.said("Why it was not done."),
+                        "error": json_schemas.text("Why it failed."),
                     },
                     optional=("affected", "not_found", "error"),
                 ),
-                "One outcome per change, in the same order.",
+                "One per change, in the same order.",
             ),
-            "succeeded": json_schemas.count("Changes that were done."),
-            "failed": json_schemas.count("Changes that were not."),
+            "succeeded": json_schemas.count("Changes that were made."),
+            "failed": json_schemas.count("Changes that failed."),
             "truncated": json_schemas.TRUNCATED,
             "advice": json_schemas.ADVICE,
         },
@@ -174,7 +179,7 @@ BATCH: Final = Tool(
 TOOLS: Final = (LIST, ADD, REMOVE, BATCH)
 
 
-def offered(labels: Labels, idempotency: Idempotency) -> list[BoundTool]:
+def bind(labels: Labels, idempotency: Idempotency) -> list[BoundTool]:
     gate = plans.check_writes
 
     async def list_labels(call: ToolCall) -> ToolResult:
@@ -212,80 +217,80 @@ def offered(labels: Labels, idempotency: Idempotency) -> list[BoundTool]:
     ]
 
 
-def _listed(held: list[Json]) -> Json:
-    most = response_size.MOST_BYTES - response_size.AROUND
-    shown = response_size.fitting(held, most)
-    made: Json = {
-        "labels": shown.records,
-        "total_count": len(held),
-        "truncated": not shown.is_all,
+def _listed(labels: list[Json]) -> Json:
+    max_bytes = response_size.MAX_BYTES - response_size.OVERHEAD_BYTES
+    fitted = response_size.fit(labels, max_bytes)
+    content: Json = {
+        "labels": fitted.records,
+        "total_count": len(labels),
+        "truncated": not fitted.is_all,
     }
-    if not shown.is_all:
-        most_used = sorted(held, key=lambda one: one["count"], reverse=True)
-        made["labels"] = response_size.fitting(most_used, most).records
-        made["advice"] = (
-            f"Only the {len(made['labels'])} most used of {len(held)} labels fit; the others can "
-            "be used by their names all the same."
+    if not fitted.is_all:
+        most_used = sorted(labels, key=lambda label: label["count"], reverse=True)
+        content["labels"] = response_size.fit(most_used, max_bytes).records
+        content["advice"] = (
+            f"Only the {len(content['labels'])} most used of {len(labels)} labels fit. The others "
+            "can still be used by name."
         )
-    return made
+    return content
 
 
-def _operation(index: int, one: dict[str, Any]) -> LabelOperation | InvalidOperation:
+def _operation(index: int, sent: Any) -> LabelOperation | InvalidOperation:
     try:
-        read = decoding.convert(one, OperationArguments)
+        values = decoding.convert(sent, OperationArguments)
     except Refusal as refused:
-        op = one.get("op")
-        place = f"operations[{index}]"
+        op = sent.get("op") if isinstance(sent, dict) else None
         return InvalidOperation(
-            op if isinstance(op, str) else None, decoding.within(place, refused)
+            op if isinstance(op, str) else None, decoding.within(f"operations[{index}]", refused)
         )
-    return LabelOperation(op=read.op, post_ids=read.post_ids, label_name=read.label_name)
+    return LabelOperation(op=values.op, post_ids=values.post_ids, label_name=values.label_name)
 
 
-def _changed(done: Labelled) -> Json:
-    named = response_size.size(done.not_found)
-    posts = [_tagged(post) for post in done.posts]
-    shown = response_size.fitting(
-        posts, response_size.MOST_BYTES - response_size.AROUND // 2 - named
+def _changed(labelled: Labelled) -> Json:
+    ids_size = response_size.size(labelled.not_found)
+    posts = [_post(post) for post in labelled.posts]
+    fitted = response_size.fit(
+        posts, response_size.MAX_BYTES - response_size.OVERHEAD_BYTES // 2 - ids_size
     )
-    made: Json = {
-        "affected": done.affected,
-        "posts": shown.records,
-        "not_found": done.not_found,
-        "truncated": not shown.is_whole,
+    content: Json = {
+        "affected": labelled.affected,
+        "posts": fitted.records,
+        "not_found": labelled.not_found,
+        "truncated": not fitted.is_complete,
     }
-    if not shown.is_whole:
-        made["advice"] = (
-            f"All {done.affected} changes were made; only the labels of {len(shown.records)} of "
-            f"{len(posts)} posts fit here. get_bookmarks shows those of the others."
+    if not fitted.is_complete:
+        content["advice"] = (
+            f"All {labelled.affected} posts were changed, but only {len(fitted.records)} of "
+            f"{len(posts)} fit here. get_bookmarks returns the labels of the others."
         )
-    return made
+    return content
 
 
-def _tagged(post: Tagged) -> Json:
+def _post(post: Tagged) -> Json:
     return {"post_id": post.post_id, "labels": post.tags or []}
 
 
-def _outcome(done: BatchResult) -> Json:
+def _outcome(batch: BatchResult) -> Json:
     results: list[Json] = []
-    for result in done.results:
-        shown: Json = msgspec.to_builtins(result)
-        shown.pop("op", None)
-        # Fifty changes of a hundred posts each would be a long answer of little use.
-        shown.pop("data", None)
+    for result in batch.results:
+        content: Json = msgspec.to_builtins(result)
+        content.pop("op", None)
+        # The posts of 50 changes would make the result long, and the model rarely needs them.
+        content.pop("data", None)
         if result.error is not None:
-            shown["error"] = f"{result.error.code}: {result.error.message}"
-        results.append(shown)
-    return {**_fitted(results), "succeeded": done.succeeded, "failed": done.failed}
+            content["error"] = f"{result.error.code}: {result.error.message}"
+        results.append(content)
+    return {**_fit(results), "succeeded": batch.succeeded, "failed": batch.failed}
 
 
-def _fitted(results: list[Json]) -> Json:
-    """Every outcome stays; of the ids that were not found, only the first of each where it must."""
-    shown, most = results, limits.TOOL_POST_IDS_MAX
-    while most and response_size.size(shown) > response_size.MOST_BYTES - response_size.AROUND:
-        most //= 2
-        shown = [response_size.cut(result, _ERROR_CHARS, most) for result in results]
-    if shown is results:
+def _fit(results: list[Json]) -> Json:
+    """Keeps every outcome, and fewer of the ids that were not found if they do not fit."""
+    short, max_ids = results, limits.TOOL_POST_IDS_MAX
+    max_bytes = response_size.MAX_BYTES - response_size.OVERHEAD_BYTES
+    while max_ids and response_size.size(short) > max_bytes:
+        max_ids //= 2
+        short = [response_size.truncate_all(one, _ERROR_CHARS, max_ids) for one in results]
+    if short is results:
         return {"results": results, "truncated": False}
-    advice = f"Of the ids that were not found, only the first {most} of each change are named."
-    return {"results": shown, "truncated": True, "advice": advice}
+    advice = f"not_found has only the first {max_ids} ids per change."
+    return {"results": short, "truncated": True, "advice": advice}

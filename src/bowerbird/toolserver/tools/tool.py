@@ -1,9 +1,9 @@
-"""A tool: its published form as data, and the code that runs it.
+"""A tool: its published form as data, and the function that runs it.
 
-Nothing here or in the files of the tools needs the protocol's SDK.
+The modules of this package do not import the SDK of the protocol.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Final
 
 from msgspec import Struct
@@ -17,29 +17,28 @@ Json = dict[str, Any]
 
 
 class Hints(Struct, frozen=True):
-    """What a client may do without asking a person. Clients assume the worst of a missing hint.
+    """Tells a client which calls to confirm with the user. It assumes the worst without a hint.
 
     No tool reaches outside the library, so the fourth hint is the same for all.
     """
 
-    reads: bool = False
-    destroys: bool = False
-    # Whether a second call with the same arguments changes nothing more.
-    repeats: bool = False
+    is_read_only: bool = False
+    is_destructive: bool = False
+    is_idempotent: bool = False
 
     def published(self) -> Json:
         return {
-            "readOnlyHint": self.reads,
-            "destructiveHint": self.destroys,
-            "idempotentHint": self.repeats,
+            "readOnlyHint": self.is_read_only,
+            "destructiveHint": self.is_destructive,
+            "idempotentHint": self.is_idempotent,
             "openWorldHint": False,
         }
 
 
-READS: Final = Hints(reads=True, repeats=True)
+READS: Final = Hints(is_read_only=True, is_idempotent=True)
 WRITES: Final = Hints()
-WRITES_AGAIN: Final = Hints(repeats=True)
-DESTROYS: Final = Hints(destroys=True, repeats=True)
+WRITES_IDEMPOTENTLY: Final = Hints(is_idempotent=True)
+DESTROYS: Final = Hints(is_destructive=True, is_idempotent=True)
 
 
 class NoArguments(Struct, frozen=True, forbid_unknown_fields=True):
@@ -51,15 +50,24 @@ class Tool(Struct, frozen=True, kw_only=True):
     title: str
     description: str
     takes: type[Struct] = NoArguments
-    # The JSON schema of the answer.
-    answer: Json
+    # The JSON schema of the result.
+    returns: Json
     hints: Hints
 
     @property
     def arguments(self) -> dict[str, Json]:
-        """Name of each argument -> its JSON schema, always with a bound."""
+        """The JSON schema of each argument by name, required ones first.
+
+        Every text has a maximum length.
+        """
         properties: dict[str, Json] = schemas.inline(self.takes, Form.ARGUMENTS)["properties"]
-        return {name: _bounded(schema) for name, schema in properties.items()}
+        names = sorted(properties, key=lambda name: name not in self.required)
+        return {name: _bounded(properties[name]) for name in names}
+
+    @property
+    def required(self) -> list[str]:
+        names: list[str] = schemas.inline(self.takes, Form.ARGUMENTS).get("required", [])
+        return names
 
     def published(self) -> Json:
         """The tool as the protocol lists it and as spec/tools/ stores it."""
@@ -70,10 +78,10 @@ class Tool(Struct, frozen=True, kw_only=True):
             "inputSchema": {
                 "type": "object",
                 "properties": self.arguments,
-                "required": schemas.inline(self.takes, Form.ARGUMENTS).get("required", []),
+                "required": self.required,
                 "additionalProperties": False,
             },
-            "outputSchema": self.answer,
+            "outputSchema": self.returns,
             "annotations": {"title": self.title, **self.hints.published()},
         }
 
@@ -85,7 +93,7 @@ def _bounded(schema: Json) -> Json:
 
 
 class ToolCall(Struct, frozen=True):
-    """One call of a tool: the account, and the arguments as they were sent."""
+    """One call of a tool: the account, and the arguments as the client sent them."""
 
     account: Account
     sent: Mapping[str, Any]
@@ -94,21 +102,21 @@ class ToolCall(Struct, frozen=True):
 
 
 class ToolResult(Struct, frozen=True):
-    """The answer of a tool: one object, and links to related resources."""
+    """The result of a tool: one object, and links to related resources."""
 
     content: Json
     links: list[Json] = []
-    # Whether this is the stored answer of an earlier call, which costs no call.
+    # A stored result of an earlier call does not count against the monthly calls.
     is_replay: bool = False
 
 
-Run = Callable[[ToolCall], Awaitable[ToolResult]]
+Run = Callable[[ToolCall], Coroutine[Any, Any, ToolResult]]
 
 
 class BoundTool(Struct, frozen=True):
-    """A tool with the code that runs it."""
+    """A tool with the function that runs it."""
 
     tool: Tool
     run: Run
-    # Whether a call with these arguments costs a free account one of its monthly calls.
+    # Whether a call with these arguments counts against a free account's monthly calls.
     counts: Callable[[Mapping[str, Any]], bool] = lambda _: True

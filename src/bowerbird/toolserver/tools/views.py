@@ -27,14 +27,14 @@ from bowerbird.toolserver.tools.tool import (
 )
 from bowerbird.wire.idempotency import Idempotency
 
-Slug = Annotated[str, Meta(max_length=100, description="Slug of the view, as list_views shows it.")]
+Slug = Annotated[str, Meta(max_length=100, description="Slug of the view, from list_views.")]
 
 
 class ViewBookmarksArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     slug: Slug
     bucket: Annotated[
         Annotated[str, Meta(max_length=100)] | None,
-        about("Slug of one of the view's triage buckets, which narrows it."),
+        about("Slug of a triage bucket of the view; only its posts are returned."),
     ] = None
     limit: Limit = None
     cursor: Cursor = None
@@ -57,15 +57,15 @@ class DeleteViewArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 _VIEW: Final = json_schemas.record(
     "A Smart View: a saved query.",
     {
-        "slug": json_schemas.said("Names the view in other tools."),
-        "name": json_schemas.said("Name of the view."),
-        "description": json_schemas.said("What it is for."),
-        "base_query": {"type": "object", "description": "The filters its posts match."},
-        "triage_buckets": json_schemas.many(
-            {"type": "object"}, "Its parts, each with slug, name and query."
+        "slug": json_schemas.text("Identifies the view in other tools."),
+        "name": json_schemas.text("Name of the view."),
+        "description": json_schemas.text("Purpose of the view."),
+        "base_query": {"type": "object", "description": "The filters that its posts match."},
+        "triage_buckets": json_schemas.array(
+            {"type": "object"}, "Parts of the view, each with slug, name and query."
         ),
-        "count": json_schemas.count("Posts it shows now."),
-        **json_schemas.CUT,
+        "count": json_schemas.count("Posts that match now."),
+        **json_schemas.SHORT_TRUNCATED,
     },
     optional=("truncated", "advice"),
 )
@@ -74,14 +74,14 @@ LIST: Final = Tool(
     name="list_views",
     title="List Smart Views",
     description=(
-        "Lists the user's Smart Views, which are saved queries. Each has the number of posts that "
-        "it shows now."
+        "Lists the user's Smart Views, which are saved queries, with the number of posts that "
+        "match each."
     ),
-    answer=json_schemas.record(
+    returns=json_schemas.record(
         "The account's Smart Views.",
         {
-            "views": json_schemas.many(_VIEW, "The views, oldest first."),
-            "total_count": json_schemas.count("How many views there are."),
+            "views": json_schemas.array(_VIEW, "The views, oldest first."),
+            "total_count": json_schemas.count("Views in total."),
             "truncated": json_schemas.TRUNCATED,
             "advice": json_schemas.ADVICE,
         },
@@ -93,51 +93,50 @@ BOOKMARKS: Final = Tool(
     name="get_view_bookmarks",
     title="List the posts of a Smart View",
     description=(
-        "Lists the saved posts that a Smart View shows, page by page, or those of one of its "
-        "triage buckets. list_views returns the slugs."
+        "Lists the saved posts of a Smart View, page by page, or of one of its triage buckets. "
+        "list_views returns the slugs."
     ),
     takes=ViewBookmarksArguments,
-    answer=json_schemas.PAGE,
+    returns=json_schemas.PAGE,
     hints=READS,
 )
 CREATE: Final = Tool(
     name="create_view",
     title="Create a Smart View",
     description=(
-        "Creates a Smart View from filters, so that the user can run the same query again. Its "
-        "slug is derived from the name. base_query takes the filters of list_bookmarks; dates may "
-        "be relative, such as -7d. Needs a paid plan."
+        "Creates a Smart View, which saves filters for later use. The slug is derived from the "
+        "name. Needs a paid plan."
     ),
     takes=CreateViewArguments,
-    answer=_VIEW,
+    returns=_VIEW,
     hints=WRITES,
 )
 UPDATE: Final = Tool(
     name="update_view",
     title="Change a Smart View",
     description=(
-        "Changes the fields of a Smart View that are sent; each replaces the old value completely. "
-        "The slug never changes. Needs a paid plan."
+        "Changes a Smart View. Each field that is sent replaces the old value completely. The slug "
+        "never changes. Needs a paid plan."
     ),
     takes=UpdateViewArguments,
-    answer=_VIEW,
+    returns=_VIEW,
     hints=DESTROYS,
 )
 DELETE: Final = Tool(
     name="delete_view",
     title="Delete a Smart View",
     description=(
-        "Deletes a Smart View permanently and returns it as it was. The posts it showed stay in "
-        "the library. Needs a paid plan."
+        "Deletes a Smart View permanently and returns it. Its posts stay in the library. Needs a "
+        "paid plan."
     ),
     takes=DeleteViewArguments,
-    answer=_VIEW,
+    returns=_VIEW,
     hints=DESTROYS,
 )
 TOOLS: Final = (LIST, BOOKMARKS, CREATE, UPDATE, DELETE)
 
 
-def offered(views: Views, idempotency: Idempotency) -> list[BoundTool]:
+def bind(views: Views, idempotency: Idempotency) -> list[BoundTool]:
     return [*_reading(views), *_changing(views, idempotency)]
 
 
@@ -146,7 +145,7 @@ def _reading(views: Views) -> list[BoundTool]:
         arguments.read(LIST, call, NoArguments)
         found = await views.all(call.account)
         return ToolResult(
-            _listed([_shown(await views.response(call.account, view)) for view in found])
+            _listed([_content(await views.response(call.account, view)) for view in found])
         )
 
     async def get_view_bookmarks(call: ToolCall) -> ToolResult:
@@ -171,19 +170,19 @@ def _changing(views: Views, idempotency: Idempotency) -> list[BoundTool]:
 
     async def create_view(call: ToolCall) -> ToolResult:
         async def effect(transaction: Transaction, values: CreateViewArguments) -> Json:
-            return _shown(await views.create(transaction, call.account, values))
+            return _content(await views.create(transaction, call.account, values))
 
         return await writes.run(idempotency, call, CREATE, CreateViewArguments, effect, gate=gate)
 
     async def update_view(call: ToolCall) -> ToolResult:
         async def effect(transaction: Transaction, values: UpdateViewArguments) -> Json:
-            return _shown(await views.update(transaction, call.account, values.slug, values))
+            return _content(await views.update(transaction, call.account, values.slug, values))
 
         return await writes.run(idempotency, call, UPDATE, UpdateViewArguments, effect, gate=gate)
 
     async def delete_view(call: ToolCall) -> ToolResult:
         async def effect(transaction: Transaction, values: DeleteViewArguments) -> Json:
-            return _shown(await views.delete(transaction, call.account, values.slug))
+            return _content(await views.delete(transaction, call.account, values.slug))
 
         return await writes.run(idempotency, call, DELETE, DeleteViewArguments, effect, gate=gate)
 
@@ -194,30 +193,31 @@ def _changing(views: Views, idempotency: Idempotency) -> list[BoundTool]:
     ]
 
 
-def _shown(view: ViewResponse) -> Json:
-    """A view that fits; one that had to be cut says so."""
-    whole = short(view)
-    made = response_size.shortened(whole, response_size.MOST_BYTES - response_size.AROUND)
-    return made if made is whole else {**made, "truncated": True, "advice": response_size.SHORTENED}
+def _content(view: ViewResponse) -> Json:
+    whole = _fields(view)
+    short = response_size.shrink(whole, response_size.MAX_BYTES - response_size.OVERHEAD_BYTES)
+    if short is whole:
+        return whole
+    return {**short, "truncated": True, "advice": response_size.TRUNCATED}
 
 
-def short(view: ViewResponse) -> Json:
-    made: Json = msgspec.to_builtins(view)
-    return {name: made[name] for name in _VIEW["properties"] if name in made}
+def _fields(view: ViewResponse) -> Json:
+    fields: Json = msgspec.to_builtins(view)
+    return {name: fields[name] for name in _VIEW["properties"] if name in fields}
 
 
-def _listed(held: list[Json]) -> Json:
-    shown = response_size.fitting(held, response_size.MOST_BYTES - response_size.AROUND)
-    made: Json = {
-        "views": shown.records,
-        "total_count": len(held),
-        "truncated": not shown.is_whole or any(view.get("truncated") for view in shown.records),
+def _listed(views: list[Json]) -> Json:
+    fitted = response_size.fit(views, response_size.MAX_BYTES - response_size.OVERHEAD_BYTES)
+    content: Json = {
+        "views": fitted.records,
+        "total_count": len(views),
+        "truncated": not fitted.is_complete or any(v.get("truncated") for v in fitted.records),
     }
-    if not shown.is_all:
-        made["advice"] = (
-            f"Only the first {len(shown.records)} of {len(held)} views fit; the others can be read "
-            "by their slugs all the same."
+    if not fitted.is_all:
+        content["advice"] = (
+            f"Only the first {len(fitted.records)} of {len(views)} views fit. The others can still "
+            "be read by their slugs."
         )
-    elif made["truncated"]:
-        made["advice"] = response_size.SHORTENED
-    return made
+    elif content["truncated"]:
+        content["advice"] = response_size.TRUNCATED
+    return content

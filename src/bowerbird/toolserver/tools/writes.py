@@ -1,4 +1,4 @@
-"""Writes of tools: the same transactions and stored answers as REST writes have."""
+"""Writes of tools. They run in transactions and store their results like REST writes."""
 
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, Final, TypeVar
@@ -24,8 +24,8 @@ IdempotencyKey = Annotated[
     Annotated[str, Meta(max_length=255)] | None,
     Meta(
         description=(
-            "Any visible ASCII text of yours. For 24 hours, the same key with the same arguments "
-            "returns the first answer instead of doing the work again."
+            "Any visible ASCII text. For 24 hours, a call with the same key and arguments returns "
+            "the first result and does nothing."
         )
     ),
 ]
@@ -41,11 +41,11 @@ async def run(
     *,
     gate: Callable[[Account], None] = lambda _: None,
 ) -> ToolResult:
-    """Runs `effect` once. A second call with the same key gets the first one's answer."""
+    """Runs `effect` once per key. Later calls with the key return the first result."""
     request = _admitted(call, tool, takes, gate)
 
     async def work(transaction: Transaction) -> Json:
-        # Raised here, because a refusal is stored under the call's key.
+        # Raised in the transaction, because a refusal is stored under the key too.
         if isinstance(request, Refusal):
             raise request
         return await effect(transaction, request)
@@ -77,7 +77,7 @@ def _admitted(
 
 def _fingerprint(call: ToolCall, tool: Tool) -> bytes:
     sent = {name: value for name, value in call.sent.items() if name != KEY}
-    # The same key for another tool is another request.
+    # The name is included: a key that was used for one tool cannot be used for another.
     return fingerprint("POST", f"tool {tool.name}", _encode(sent))
 
 
