@@ -28,6 +28,7 @@ from bowerbird.library.bookmarks.upsert import Upsert
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
 from bowerbird.model.vectors import NewVector, UnembeddedPost
+from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.search.arrays import np
 from bowerbird.search.embedding import Embedder
 from bowerbird.search.models import Models
@@ -116,7 +117,7 @@ async def _searched(
     store = await meaning.require(account)
     assert store
     started = time.perf_counter()
-    await bookmarks.list(account, {"vector_search_term": "the first of all questions"})
+    await bookmarks.list(account, ListQuery(vector_search_term="the first of all questions"))
     first = time.perf_counter() - started
     times = Times()
     for number in track(range(_SEARCHES), description="Searching by meaning"):
@@ -124,7 +125,7 @@ async def _searched(
         # Embedded before: this measures everything but the model.
         await meaning.question(store, text)
         started = time.perf_counter()
-        await bookmarks.list(account, {"vector_search_term": text, "limit": "100"})
+        await bookmarks.list(account, ListQuery(vector_search_term=text, limit=100))
         times.add(time.perf_counter() - started)
     size = f"account of {account.total:,}"
     return [

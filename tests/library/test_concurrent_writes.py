@@ -18,11 +18,13 @@ from bowerbird.library.upkeep.checks import Checks
 from bowerbird.model.accounts import Account
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Transaction
+from bowerbird.storage.idempotency import WAIT_LIMIT_S
 from bowerbird.storage.opening import open_database
 from bowerbird.wire.answer_cache import RequestTarget
-from bowerbird.wire.idempotency import IdempotentWrites, done
+from bowerbird.wire.idempotency import Idempotency
 from bowerbird.wire.replies import REPLAYED, Reply
-from bowerbird.wire.routes import Call
+from bowerbird.wire.routes import Call, Handler
+from bowerbird.wire.writes import Writes, done
 from tests.library import writers
 from tests.support import make, service, serving
 from tests.support.service import Member
@@ -149,10 +151,10 @@ async def test_twins_of_one_key_do_the_work_once(alice: Member) -> None:
 async def test_twins_of_a_key_whose_day_is_over_do_the_work_once_more(alice: Member) -> None:
     await fill(alice)
     call = a_call(await alice.account(), "again")
-    writes = IdempotentWrites(alice.database, alice.clock, "https://example.com")
     for _ in range(2):
         effects = Effects()
-        replies = await asyncio.gather(*(writes.run(call, effects) for _ in range(4)))
+        write = handler_of(alice, effects)
+        replies = await asyncio.gather(*(write(call) for _ in range(4)))
         assert effects.count == 1
         assert sum(REPLAYED in reply.headers for reply in replies) == 3
         alice.clock.now += 25 * 3_600 * MICROSECONDS
@@ -164,20 +166,18 @@ async def test_a_twin_does_not_wait_for_ever(
 ) -> None:
     async with library_of(kind, request, tmp_path) as (alice, _):
         call = a_call(await alice.account(), "slow")
-        writes = IdempotentWrites(
-            alice.database, alice.clock, "https://example.com", wait_limit_s=0.1
-        )
         effects = Effects(is_held=True)
-        first = asyncio.create_task(writes.run(call, effects))
+        write = handler_of(alice, effects, wait_limit_s=0.1)
+        first = asyncio.ensure_future(write(call))
         await effects.has_begun.wait()
 
         with pytest.raises(Refusal) as refused:
-            await writes.run(call, effects)
+            await write(call)
 
         assert refused.value.code == Code.IDEMPOTENCY_IN_PROGRESS
         assert refused.value.headers == {"Retry-After": "1"}
         effects.may_end.set()
-        replayed = await writes.run(call, effects)
+        replayed = await write(call)
         assert (replayed.body, effects.count) == ((await first).body, 1)
         assert REPLAYED in replayed.headers
 
@@ -188,12 +188,11 @@ async def test_a_twin_whose_first_fails_does_the_work_itself(
 ) -> None:
     async with library_of(kind, request, tmp_path) as (alice, _):
         call = a_call(await alice.account(), "failing")
-        writes = IdempotentWrites(alice.database, alice.clock, "https://example.com")
         failing = Effects(is_held=True, failure=RuntimeError("a fault"))
-        first = asyncio.create_task(writes.run(call, failing))
+        first = asyncio.ensure_future(handler_of(alice, failing)(call))
         await failing.has_begun.wait()
         effects = Effects()
-        second = asyncio.create_task(writes.run(call, effects))
+        second = asyncio.ensure_future(handler_of(alice, effects)(call))
         await asyncio.sleep(0.05)
         failing.may_end.set()
 
@@ -231,6 +230,11 @@ def a_call(account: Account, key: str) -> Call:
     return Call(account, "POST", asked, {}, b"{}", key.encode())
 
 
+def handler_of(member: Member, effects: "Effects", wait_limit_s: float = WAIT_LIMIT_S) -> Handler:
+    idempotency = Idempotency(member.database, member.clock, wait_limit_s)
+    return Writes(idempotency, "https://example.com").handler(effects)
+
+
 class Effects:
     """What a keyed request does: counted, and held back or failing when a test says so."""
 
@@ -241,7 +245,7 @@ class Effects:
         if not is_held:
             self.may_end.set()
 
-    async def __call__(self, _: Transaction) -> Reply:
+    async def __call__(self, _transaction: Transaction, _call: Call) -> Reply:
         self.count += 1
         self.has_begun.set()
         await self.may_end.wait()

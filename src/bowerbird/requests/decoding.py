@@ -31,7 +31,8 @@ def decode(body: bytes, kind: type[T], *, is_checked: bool = False) -> T:
     try:
         request: T = _decoder(kind).decode(body)
     except msgspec.ValidationError as error:
-        raise sentences.refusal(error, kind, lambda: as_json(body)) from None
+        # A body that is not JSON at all is refused as such.
+        raise sentences.refusal(error, kind, as_json(body)) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise errors.invalid("body", f"is not JSON ({error})") from None
     except RecursionError:
@@ -47,7 +48,7 @@ def convert(values: Any, kind: type[T]) -> T:
     try:
         return msgspec.convert(values, kind, strict=False, dec_hook=read_scalar)
     except msgspec.ValidationError as error:
-        raise sentences.refusal(error, kind, lambda: values) from None
+        raise sentences.refusal(error, kind, values) from None
 
 
 def within(place: str, refused: Refusal) -> Refusal:

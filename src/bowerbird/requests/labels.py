@@ -102,7 +102,7 @@ def _parsed(index: int, raw: bytes) -> LabelOperation | InvalidOperation:
     try:
         return decoding.decode(raw, LabelOperation, is_checked=True)
     except Refusal as refused:
-        value = decoding.as_json(raw)
+        value = decoding.parse(raw)
         op = value.get("op") if isinstance(value, dict) else None
         return InvalidOperation(
             op if isinstance(op, str) else None, decoding.within(f"operations[{index}]", refused)

@@ -16,16 +16,14 @@ from bowerbird.errors import Refusal
 from bowerbird.requests import schemas
 from bowerbird.requests.fields import InvalidField
 
-_PLACE: Final = re.compile(r"(.*?)(?: - at `(?:key in )?\$(.*)`)?", re.DOTALL)
+_AT: Final = " - at `"
 _STEP: Final = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\[\.\.\.\]")
 _MISSING: Final = re.compile(r"Object missing required field `(.*)`")
 _UNKNOWN: Final = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
 
 
-def refusal(error: msgspec.ValidationError, kind: type[Struct], read: Callable[[], Any]) -> Refusal:
-    match = _PLACE.fullmatch(str(error))
-    assert match is not None
-    message, steps = match[1], _steps(match[2] or "")
+def refusal(error: msgspec.ValidationError, kind: type[Struct], sent: Any) -> Refusal:
+    message, steps = _parted(str(error))
     cause = error.__cause__
     if isinstance(cause, InvalidField):
         return errors.invalid(_written([*steps, cause.field]), cause.problem)
@@ -34,16 +32,15 @@ def refusal(error: msgspec.ValidationError, kind: type[Struct], read: Callable[[
     schema = _schema_at(schemas.inline(kind), steps)
     if unknown := _UNKNOWN.fullmatch(message):
         return _unknown_field(steps, unknown[1], schema)
-    received = _shown(_value_at(read(), steps))
-    if "_ids" in _written(steps) and received.startswith("the number"):
+    received = _received(sent, steps)
+    if "_ids" in _written(steps) and received.startswith(", got the number"):
         return errors.invalid(_written(steps), "must be a string: a JSON number would lose digits")
-    if isinstance(cause, ValueError):
-        return errors.invalid(_written(steps), f"{message}, got {received}")
-    return errors.invalid(_written(steps), f"{expected(schema)}, got {received}")
+    problem = message if isinstance(cause, ValueError) else expected(schema)
+    return errors.invalid(_written(steps), problem + received)
 
 
 def _unknown_field(steps: list[str | int], name: str, schema: dict[str, Any]) -> Refusal:
-    accepted = list(schema.get("properties", {}))
+    accepted = list(_properties(schema))
     near = difflib.get_close_matches(name, accepted, n=1)
     hint = f" Did you mean {near[0]}?" if near else ""
     place = f" in {_written(steps)}" if steps else ""
@@ -95,6 +92,15 @@ _WORDS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
 }
 
 
+def _parted(text: str) -> tuple[str, list[str | int]]:
+    """The message of msgspec, and the path at its end. The message may quote what was sent."""
+    message, _, path = text.rpartition(_AT)
+    is_cut_name = _UNKNOWN.fullmatch(text) and not _UNKNOWN.fullmatch(message)
+    if is_cut_name or not path.startswith(("$", "key in $")):
+        return text, []
+    return message, _steps(path.removesuffix("`"))
+
+
 def _steps(path: str) -> list[str | int]:
     return [
         match[1] if match[1] is not None else int(match[2])
@@ -124,10 +130,14 @@ def _properties(schema: dict[str, Any]) -> dict[str, Any]:
     return next((kind["properties"] for kind in kinds if "properties" in kind), {})
 
 
-def _value_at(value: Any, steps: list[str | int]) -> Any:
+def _received(value: Any, steps: list[str | int]) -> str:
+    """The end of a sentence. Empty if a field was sent twice and its last value is another."""
     for step in steps:
-        value = value[step]
-    return value
+        try:
+            value = value[step]
+        except (IndexError, KeyError, TypeError):
+            return ""
+    return f", got {_shown(value)}"
 
 
 def _shown(value: Any) -> str:
