@@ -153,8 +153,10 @@ async def test_head_answers_as_get_without_a_body(visitor: Visitor, path: str) -
     assert head.headers.get("etag") == got.headers.get("etag")
 
 
-async def test_search_by_meaning_is_refused_in_words_that_are_true(visitor: Visitor) -> None:
-    sentence = "The sandbox does not search by meaning; q searches by word."
+async def test_search_by_meaning_is_refused_because_the_sandbox_has_no_vectors(
+    visitor: Visitor,
+) -> None:
+    sentence = "The sandbox does not support search by meaning. q searches by word."
 
     answers = [
         await visitor.get("/bookmarks", vector_search_term="wings"),

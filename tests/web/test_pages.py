@@ -164,20 +164,20 @@ async def test_hostile_settings_do_not_become_markup(opened: Opened) -> None:
         assert "<script>" not in (await site.get(path)).text, path
 
 
-async def test_the_plans_page_shows_every_line_and_the_setting(opened: Opened) -> None:
+async def test_the_plans_page_lists_every_feature_and_the_setting(opened: Opened) -> None:
     site = await opened(**PROXIED, free_calls_per_month=1234)
 
     page = (await site.get("/upgrade")).text
 
-    assert "1,234 a month" in page
-    for line in plans.opened(1234):
-        assert f'<th scope="row">{line.what}</th><td' in page
+    assert "1,234 per month" in page
+    for feature in plans.features(1234):
+        assert f'<th scope="row">{feature.name}</th><td' in page
     assert "bowerbird" in page
     assert "account plan you@example.com pro" in page
 
 
-async def test_what_the_plans_page_says_is_what_the_api_does(cast: Service) -> None:
-    said = {line.what: line for line in plans.opened(100)}
+async def test_the_plans_page_agrees_with_the_api(cast: Service) -> None:
+    shown = {feature.name: feature for feature in plans.features(100)}
     saved = await cast.free.save()
     body = {"tweet_ids": [saved["post_id"]], "label_name": "x"}
 
@@ -186,15 +186,15 @@ async def test_what_the_plans_page_says_is_what_the_api_does(cast: Service) -> N
         return code
 
     label = await cast.free.client.post("/v1/labels/add", json=body)
-    assert said["Filters: media type, author, label, dates"].free == "no"
+    assert shown["Filters: media type, author, label, dates"].free == "no"
     assert await refused(author="x") == "FILTER_NOT_ALLOWED"
-    assert said["Listing your posts"].free.startswith("the first page")
+    assert shown["Listing your posts"].free.startswith("the first page")
     assert await refused(cursor="x") == "PAGINATION_NOT_ALLOWED"
-    assert said["Search by meaning"].free == "no"
+    assert shown["Search by meaning"].free == "no"
     assert await refused(vector_search_term="x") == "VECTOR_SEARCH_NOT_ALLOWED"
-    assert said["Writing labels and Smart Views"].free == "no"
+    assert shown["Writing labels and Smart Views"].free == "no"
     assert label.json()["code"] == "SUBSCRIPTION_REQUIRED"
-    assert said["Keyword search (q)"].free == "yes"
+    assert shown["Keyword search (q)"].free == "yes"
     assert await refused(q="x") is None
 
 

@@ -34,7 +34,7 @@ def test_a_list_can_be_tried_from_the_page(served: Server, chromium: Chromium) -
         page.get_by_label("limit", exact=True).first.fill("2")
         page.locator("#listBookmarks-media_type").select_option("image")
         expect(page.locator("#listBookmarks .line")).to_have_text(
-            "GET /v1/sandbox/bookmarks?limit=2&media_type=image"
+            "GET /v1/sandbox/bookmarks?media_type=image&limit=2"
         )
         send(page, "listBookmarks")
         assert said == []
