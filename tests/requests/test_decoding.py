@@ -173,7 +173,7 @@ def test_any_arguments_become_a_request_or_are_refused_by_their_name(
         (
             PreferencesRequest,
             b'{"frequency": "x - at `$.y`"}',
-            "frequency: must be one of daily, off, weekly, got 'x - at `$.y`'.",
+            "frequency: must be one of off, daily, weekly, got 'x - at `$.y`'.",
         ),
         (
             FlagsRequest,

@@ -209,7 +209,7 @@ async def test_a_parameter_given_twice_is_refused(alice: Member) -> None:
     for query, name in twice:
         response = await alice.client.get(f"/v1/bookmarks?{query}")
         assert response.status_code == 400
-        assert response.json()["error"] == f"{name}: was given more than once."
+        assert response.json()["error"] == f"{name}: was sent more than once."
 
 
 async def test_unknown_parameters_are_ignored_whatever_they_hold(alice: Member) -> None:

@@ -43,7 +43,9 @@ class DigestQuery(Struct, frozen=True):
 class PreferencesRequest(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """PATCH /digests/preferences: the fields that are sent change."""
 
-    frequency: Annotated[Frequency | None, about("off, daily or weekly.")] = None
+    frequency: Annotated[
+        Frequency | None, about("off, daily or weekly.", parameter={"enum": list(Frequency)})
+    ] = None
     time_zone: Annotated[
         TimeZone | None, about("A name of the time zone database, such as Europe/Berlin.")
     ] = None

@@ -4,6 +4,7 @@ from typing import Annotated, Any, ClassVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from bowerbird import errors
 from bowerbird.requests import limits
 from bowerbird.requests.bookmarks import SORT_FIELDS, Cursor, Limit
 from bowerbird.requests.fields import InvalidField, about
@@ -36,10 +37,16 @@ class NewSort(Struct, frozen=True, forbid_unknown_fields=True):
     ] = None
 
     def __post_init__(self) -> None:
-        if self.sort_by not in SORT_FIELDS:
-            raise InvalidField("sort_by", f"must be one of {', '.join(SORT_FIELDS)}")
-        if self.sort_order not in (None, "asc", "desc"):
-            raise InvalidField("sort_order", "must be asc or desc")
+        # As in the list: spaces around it are ignored, and the case of a direction.
+        if self.sort_by.strip() not in SORT_FIELDS:
+            accepted = ", ".join(SORT_FIELDS)
+            raise InvalidField(
+                "sort_by", f"must be one of {accepted}, got {errors.shown(self.sort_by)}"
+            )
+        if (self.sort_order or "asc").strip().lower() not in ("asc", "desc"):
+            raise InvalidField(
+                "sort_order", f"must be asc or desc, got {errors.shown(self.sort_order or '')}"
+            )
 
 
 class NewBucket(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -112,7 +112,7 @@ def routes(bookmarks: Bookmarks, answers: AnswerCache) -> list[ApiRoute]:
         vectors = await _vectors(call, bookmarks)
 
         async def build() -> bytes:
-            _check_plan(call, ListQuery)
+            await _admit(call, ListQuery, bookmarks, vectors)
             query = query_strings.read(call.asked.query_string, ListQuery)
             return envelope.page(await bookmarks.list(call.account, query, vectors))
 
@@ -122,7 +122,7 @@ def routes(bookmarks: Bookmarks, answers: AnswerCache) -> list[ApiRoute]:
         vectors = await _vectors(call, bookmarks)
 
         async def build() -> bytes:
-            _check_plan(call, CountQuery)
+            await _admit(call, CountQuery, bookmarks, vectors)
             query = query_strings.read(call.asked.query_string, CountQuery)
             return envelope.success(await bookmarks.count(call.account, query, vectors))
 
@@ -150,6 +150,7 @@ def _similar(bookmarks: Bookmarks, answers: AnswerCache) -> ApiRoute:
         vectors = await bookmarks.vector_state(call.account)
 
         async def build() -> bytes:
+            await bookmarks.require_vectors(call.account, vectors)
             query = query_strings.read(call.asked.query_string, SimilarQuery)
             post_id = call.path_params["post_id"]
             return envelope.page(await bookmarks.similar(call.account, post_id, query, vectors))
@@ -185,10 +186,17 @@ def write_routes(flags: Flags, trash: Trash, writes: Writes) -> list[ApiRoute]:
     ]
 
 
-def _check_plan(call: Call, kind: type[ListQuery | CountQuery]) -> None:
-    # The plan is checked before the values: an account that cannot filter need not fix a filter.
+async def _admit(
+    call: Call,
+    kind: type[ListQuery | CountQuery],
+    bookmarks: Bookmarks,
+    vectors: VectorState | None,
+) -> None:
+    """Checks plan and vectors before the values: who cannot filter need not fix a filter."""
     sent = query_strings.sent(call.asked.query_string, kind)
     plans.check_fields(call.account, gates_for(kind, sent))
+    if vectors is not None:
+        await bookmarks.require_vectors(call.account, vectors)
 
 
 async def _vectors(call: Call, bookmarks: Bookmarks) -> VectorState | None:

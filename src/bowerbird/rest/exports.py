@@ -11,6 +11,7 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.exports.exports import Download, ExportJob, retry_after_s
 from bowerbird.model.accounts import Account
 from bowerbird.model.exports import ExportFile
+from bowerbird.requests import filters
 from bowerbird.requests.exports import DownloadQuery, ExportRequest
 from bowerbird.storage.database import Transaction
 from bowerbird.storage.files.files import OpenFile
@@ -20,7 +21,7 @@ from bowerbird.wire.export_response import ExportAddresses, ExportResponse
 from bowerbird.wire.replies import Header, Reply
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.streaming import ByteRange, NotSatisfiable, asked_span
-from bowerbird.wire.writes import Writes, done
+from bowerbird.wire.writes import Writes, done, sent_fields
 
 _ACCEPTED: Final = 202
 _PARTIAL: Final = 206
@@ -32,6 +33,8 @@ class ExportService(Protocol):
     async def create(
         self, transaction: Transaction, account: Account, format: str, request: ExportRequest
     ) -> ExportJob: ...
+
+    async def require_vectors(self, transaction: Transaction, account: Account) -> None: ...
 
     async def get(self, account: Account, job_id: str) -> ExportJob: ...
 
@@ -105,13 +108,17 @@ def write_routes(
 ) -> list[ApiRoute]:
     """`wake` is called once an export is committed, for a worker in the same process."""
 
+    async def check_vectors(transaction: Transaction, call: Call) -> None:
+        if filters.MEANING in sent_fields(call.body):
+            await exports.require_vectors(transaction, call.account)
+
     def route(format: str) -> ApiRoute:
         async def create(transaction: Transaction, call: Call, request: ExportRequest) -> Reply:
             job = await exports.create(transaction, call.account, format, request)
             headers = [(b"location", addresses.path(job).encode()), *_retry_after(job)]
             return _with_headers(done(addresses.response(job), status=_ACCEPTED), headers)
 
-        write = writes.handler_of(ExportRequest, create)
+        write = writes.handler_of(ExportRequest, create, precheck=check_vectors)
 
         async def handle(call: Call) -> Reply:
             reply = await write(call)

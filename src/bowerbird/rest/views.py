@@ -112,6 +112,7 @@ def routes(views: Views, answers: AnswerCache) -> list[ApiRoute]:
         vectors = await views.vector_state(call.account, [view])
 
         async def build() -> bytes:
+            await views.admit(call.account, view, vectors)
             query = query_strings.read(call.asked.query_string, ViewBookmarksQuery)
             return envelope.page(await views.bookmarks(call.account, view, query, vectors))
 

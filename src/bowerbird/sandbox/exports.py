@@ -8,7 +8,6 @@ import msgspec
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.access import plans
 from bowerbird.library.exports import selection
 from bowerbird.library.exports.exports import (
     Download,
@@ -18,11 +17,11 @@ from bowerbird.library.exports.exports import (
 )
 from bowerbird.library.exports.links import LIVES_S, Links
 from bowerbird.library.exports.selection import ExportQueries
+from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
 from bowerbird.model.exports import KEPT_S, ExportFile
 from bowerbird.model.instants import with_offset, without_offset
 from bowerbird.model.jobs import JobState
-from bowerbird.requests import filters
 from bowerbird.requests.exports import ExportRequest
 from bowerbird.sandbox import tickets
 from bowerbird.sandbox.file_creation import MadeFile, Making
@@ -43,7 +42,8 @@ class SandboxExports:
         self._fixtures = fixtures
         self._clock = clock
         self._links = Links(fixtures.database, clock)
-        self._queries = ExportQueries(fixtures.database)
+        self._meaning = SemanticSearch(fixtures.database)
+        self._queries = ExportQueries(fixtures.database, self._meaning)
         self._staged = BookmarkStore(fixtures.database.stage)
         self._making = Making(BookmarkStore(fixtures.database))
 
@@ -53,13 +53,15 @@ class SandboxExports:
         """Nothing is stored: the job's id carries its format, its start and its posts."""
         now = self._clock()
         query = await self._queries.read(transaction, account, format, request, now)
-        if filters.MEANING in query.given:
-            raise plans.no_vectors()
         filter = selection.filter_for(query.given)
         numbers: tuple[int, ...] = ()
         if filter.words is None or not filter.words.is_empty:
             numbers = tuple(await self._staged.numbers(account, filter, query.post_ids))
         return self._job(account, Ticket(format, now, numbers), None)
+
+    async def require_vectors(self, transaction: Transaction, account: Account) -> None:
+        """Refuses: the sandbox has no vectors."""
+        await self._meaning.require(account, transaction)
 
     async def get(self, account: Account, job_id: str) -> ExportJob:
         ticket = self._ticket(account, job_id)

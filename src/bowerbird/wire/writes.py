@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 import msgspec
 from msgspec import Struct
 
-from bowerbird.errors import Refusal
+from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
 from bowerbird.model.accounts import Account
 from bowerbird.requests import decoding, filters
@@ -25,6 +25,8 @@ R = TypeVar("R")
 
 Gate = Callable[[Account], None]
 """Refuses an account whose plan does not include an operation."""
+Precheck = Callable[[Transaction, Call], Awaitable[None]]
+"""Raises the refusals of an operation that come before the mistakes in its body."""
 _LARGE: Final = 64 * 1024
 """Bodies above this are decoded on a thread; 1 MiB of JSON takes milliseconds."""
 
@@ -50,8 +52,12 @@ class Writes:
         kind: type[T],
         effect: Callable[[Transaction, Call, T], Awaitable[Reply]],
         gate: Gate = lambda _: None,
+        precheck: Precheck | None = None,
     ) -> Handler:
-        """A handler for a write whose body is a `kind`; `gate` is the plan check."""
+        """A handler for a write whose body is a `kind`; `gate` is the plan check.
+
+        `precheck` runs only if the body is invalid. For a valid one, `effect` has the same check.
+        """
 
         async def handle(call: Call) -> Reply:
             request = await _off_loop(
@@ -61,6 +67,8 @@ class Writes:
             async def run(transaction: Transaction) -> Reply:
                 # Raised here, because a refusal is stored under the request's key.
                 if isinstance(request, Refusal):
+                    if precheck is not None and request.code is Code.INVALID_REQUEST:
+                        await precheck(transaction, call)
                     raise request
                 return await effect(transaction, call, request)
 
@@ -107,14 +115,15 @@ def _decoded(account: Account, body: bytes, kind: type[T]) -> T:
         request = decoding.decode(body, kind)
     except Refusal:
         # The plan decides first, so an invalid body is read once more for the fields it has.
-        plans.check_fields(account, gates_for(kind, _sent(body)))
+        plans.check_fields(account, gates_for(kind, sent_fields(body)))
         raise
     if isinstance(request, FlagFilters):
         plans.check_fields(account, gates_for(kind, filters.sent(request)))
     return request
 
 
-def _sent(body: bytes) -> list[str]:
+def sent_fields(body: bytes) -> list[str]:
+    """The fields that a body has with a value, valid or not."""
     try:
         value = decoding.as_json(body)
     except Refusal:

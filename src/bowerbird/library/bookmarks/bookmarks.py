@@ -83,6 +83,10 @@ class Bookmarks:
         """The vectors that a search by meaning would read now."""
         return VectorState(await self._meaning.serving(account))
 
+    async def require_vectors(self, account: Account, vectors: VectorState) -> None:
+        """Refuses a search by meaning as long as the account's vectors are not built."""
+        await self._meaning.required(account, vectors.store)
+
     async def get(self, account: Account, post_id: str) -> bytes:
         found = None
         if is_post_id(post_id):
@@ -100,8 +104,7 @@ class Bookmarks:
         saved: SavedFilter | None = None,
     ) -> BookmarkList:
         """A page. `vectors` is the state that was read already; `saved` is a stored query."""
-        if saved is None:
-            plans.check_fields(account, gates_for(ListQuery, _sent(query)))
+        plans.check_fields(account, gates_for(ListQuery, _sent(query)))
         request = read_list(query, None if saved is None else saved.filter)
         store = None
         if request.filter.meaning is not None:

@@ -16,7 +16,6 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.exports import KIND, ExportFile, ExportQuery
 from bowerbird.model.instants import with_offset, without_offset
 from bowerbird.model.jobs import EXPORTS, JobResponse, JobState
-from bowerbird.requests import filters
 from bowerbird.requests.exports import ExportRequest
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.files.files import Files, OpenFile
@@ -82,7 +81,7 @@ class Exports:
     ) -> None:
         self._meaning = meaning or SemanticSearch(database)
         self._store = JobStore(database)
-        self._query = ExportQueries(database)
+        self._queries = ExportQueries(database, self._meaning)
         self._libraries = LibraryStore(database)
         self._files = files
         self._links = Links(database, clock)
@@ -94,9 +93,7 @@ class Exports:
         now = self._clock()
         # Locked, so that two concurrent requests do not both take the last place.
         await lock_library(self._libraries, transaction, account.account_id)
-        asked = await self._query.read(transaction, account, format, request, now)
-        if filters.MEANING in asked.given:
-            await self._meaning.require(account, transaction)
+        asked = await self._queries.read(transaction, account, format, request, now)
         await self._require_room(transaction, account)
         job_id = await self._store.add(
             transaction,
@@ -109,6 +106,10 @@ class Exports:
         made = await self._store.one_within(transaction, account.account_id, job_id)
         assert made is not None
         return _exported(made)
+
+    async def require_vectors(self, transaction: Transaction, account: Account) -> None:
+        """Refuses an export by meaning as long as the account's vectors are not built."""
+        await self._meaning.require(account, transaction)
 
     async def get(self, account: Account, job_id: str) -> ExportJob:
         job = await self._found(account.account_id, job_id)

@@ -7,6 +7,7 @@ import msgspec
 
 from bowerbird import errors
 from bowerbird.library.access import plans
+from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.library.views.changes import stored_query
 from bowerbird.model.accounts import Account
 from bowerbird.model.exports import ExportQuery
@@ -14,7 +15,7 @@ from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.views import View
 from bowerbird.requests import relative_dates
 from bowerbird.requests.exports import ExportFilters, ExportRequest
-from bowerbird.requests.filters import filter_of, read_flag, read_instant, readers, sent
+from bowerbird.requests.filters import MEANING, filter_of, read_flag, read_instant, readers, sent
 from bowerbird.requests.gates import gates_for
 from bowerbird.requests.views import ViewQuery
 from bowerbird.storage.database import Database, Transaction
@@ -24,8 +25,9 @@ from bowerbird.storage.views import ViewStore
 class ExportQueries:
     """Reads requests for exports: what is to be exported, as the job stores it."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, meaning: SemanticSearch) -> None:
         self._views = ViewStore(database)
+        self._meaning = meaning
 
     async def read(
         self,
@@ -35,13 +37,18 @@ class ExportQueries:
         request: ExportRequest,
         now: int,
     ) -> ExportQuery:
+        if request.vector_search_term:
+            await self._meaning.require(account, transaction)
         view = None
         if request.view:
             views = await self._views.held(transaction, account.account_id)
             if request.view not in views:
                 raise errors.not_found("Smart View", request.view)
             view = views[request.view]
-        return _query_of(account, format, request, view, now)
+        query = _query_of(account, format, request, view, now)
+        if MEANING in query.given and not request.vector_search_term:
+            await self._meaning.require(account, transaction)
+        return query
 
 
 def _query_of(

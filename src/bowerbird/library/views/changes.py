@@ -81,7 +81,7 @@ def _sort(sort: str | NewSort | None) -> ViewSort | None:
         return None
     if isinstance(sort, str):
         return ViewSort(sort)
-    return ViewSort(sort.sort_by, sort.sort_order)
+    return ViewSort(sort.sort_by, sort.sort_order or None)
 
 
 def _buckets(requests: Sequence[NewBucket], base_query: Query) -> list[Bucket]:

@@ -21,7 +21,7 @@ from bowerbird.model.filters import RELEVANCE, BookmarkFilter
 from bowerbird.model.instants import with_offset
 from bowerbird.model.views import Bucket, Query, View, ViewSort
 from bowerbird.requests.bookmarks import ListQuery
-from bowerbird.requests.filters import filter_of, moves
+from bowerbird.requests.filters import MEANING, filter_of, moves
 from bowerbird.requests.gates import gates_for
 from bowerbird.requests.limits import VIEWS_MAX
 from bowerbird.requests.views import NewView, ViewBookmarksQuery, ViewChange, ViewQuery
@@ -62,6 +62,13 @@ class Views:
             raise errors.not_found("Smart View", slug)
         return view
 
+    async def admit(self, account: Account, view: View, vectors: VectorState | None = None) -> None:
+        """Refuses a view whose query the account's plan does not include, or its vectors."""
+        plans.check_fields(account, gates_for(ViewQuery, view.base_query))
+        if MEANING in view.base_query:
+            vectors = vectors or await self._bookmarks.vector_state(account)
+            await self._bookmarks.require_vectors(account, vectors)
+
     async def bookmarks(
         self,
         account: Account,
@@ -70,8 +77,10 @@ class Views:
         vectors: VectorState | None = None,
     ) -> BookmarkList:
         """A page of the view, or of one of its buckets."""
-        plans.check_fields(account, gates_for(ViewQuery, view.base_query))
+        await self.admit(account, view, vectors)
         bucket = _bucket(view, query.bucket)
+        if bucket is not None:
+            plans.check_fields(account, gates_for(ViewQuery, bucket.query))
         filter = self._filter(view, bucket)
         sort = view.default_sort or ViewSort("")
         # relevance is an order only where there is something to search for.
