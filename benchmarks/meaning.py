@@ -27,6 +27,7 @@ from bowerbird.library.bookmarks.upsert import Upsert
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
 from bowerbird.model.vectors import NewVector, UnembeddedPost
+from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.search.arrays import np
 from bowerbird.search.embedding import Embedder
 from bowerbird.search.models import Models
@@ -117,7 +118,7 @@ async def _search_account(
     store = await meaning.require(account)
     assert store
     started = time.perf_counter()
-    await bookmarks.list(account, {"vector_search_term": "the first query"})
+    await bookmarks.list(account, ListQuery(vector_search_term="the first query"))
     first = time.perf_counter() - started
     times = Times()
     for number in track(range(_SEARCHES), description="Searching by meaning"):
@@ -125,7 +126,7 @@ async def _search_account(
         # Embeds the query now, so that the measured time does not include the model.
         await meaning.question(store, text)
         started = time.perf_counter()
-        await bookmarks.list(account, {"vector_search_term": text, "limit": "100"})
+        await bookmarks.list(account, ListQuery(vector_search_term=text, limit=100))
         times.add(time.perf_counter() - started)
     size = f"account of {account.total:,}"
     return [

@@ -26,6 +26,8 @@ from bowerbird.library.bookmarks.upsert import Upsert
 from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
+from bowerbird.model.filters import RELEVANCE
+from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.search.models import Models
 from bowerbird.settings import Settings
 from bowerbird.sources.own_json import read
@@ -114,8 +116,8 @@ async def _quality(
     gains, recalls = [], []
     for key, grades in track(collection.grades.items(), description=f"Searching by {search}"):
         terms = dict.fromkeys(SEARCHES[search], collection.queries[key])
-        parameters = {**terms, "sort_by": "relevance", "limit": str(_FOUND)}
-        page = await bookmarks.list(account, parameters)
+        query = ListQuery(**terms, sort_by=RELEVANCE, limit=_FOUND)
+        page = await bookmarks.list(account, query)
         found = msgspec.json.decode(b"[%b]" % page.body)
         ranked = [names[bookmark["post_id"]] for bookmark in found]
         gains.append(_ndcg(ranked, grades))

@@ -31,13 +31,12 @@ from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.library.views.views import Views
 from bowerbird.mail import Mailer
 from bowerbird.openapi import sandbox_routes, specification
-from bowerbird.rest import account as account_endpoints
-from bowerbird.rest import bookmarks as bookmark_endpoints
-from bowerbird.rest import digests as digest_endpoints
-from bowerbird.rest import exports as export_endpoints
-from bowerbird.rest import labels as label_endpoints
-from bowerbird.rest import similar as similar_endpoints
-from bowerbird.rest import views as view_endpoints
+from bowerbird.rest import account as account_routes
+from bowerbird.rest import bookmarks as bookmark_routes
+from bowerbird.rest import digests as digest_routes
+from bowerbird.rest import exports as export_routes
+from bowerbird.rest import labels as label_routes
+from bowerbird.rest import views as view_routes
 from bowerbird.sandbox import router as sandbox
 from bowerbird.search.models import Models
 from bowerbird.settings import Settings
@@ -52,10 +51,12 @@ from bowerbird.wire import deprecation
 from bowerbird.wire.answer_cache import AnswerCache
 from bowerbird.wire.auth import Authenticator
 from bowerbird.wire.deprecation import DEPRECATIONS, Deprecation
-from bowerbird.wire.idempotency import IdempotentWrites
+from bowerbird.wire.export_response import ExportAddresses
+from bowerbird.wire.idempotency import Idempotency
 from bowerbird.wire.metrics import RequestMetrics
 from bowerbird.wire.router import api
 from bowerbird.wire.routes import ApiRoute
+from bowerbird.wire.writes import Writes
 
 VERSION: Final = "v1"
 _HEALTH: Final = ("/healthz", "/livez", "/readyz")
@@ -106,23 +107,26 @@ def build(
         settings,
         database,
         clock,
-        exports=Exports(database, files, clock, settings.api_origin, searching.meaning),
+        exports=Exports(database, files, clock, searching.meaning),
         state=state,
         meaning=searching.meaning,
         wake_worker=worker.wake,
     )
     authenticate = Authenticator(accounts, clock, settings.site_origin)
-    endpoints = _endpoints(
-        parts, Trash(database, clock), AnswerCache(settings.answer_cache_mb * 1024 * 1024)
+    table = _routes(
+        parts,
+        Trash(database, clock),
+        AnswerCache(settings.answer_cache_mb * 1024 * 1024),
+        settings.upgrade_url,
     )
 
     def record_use(account_id: int) -> None:
         uses.note(account_id, VERSION)
 
-    routes = [(endpoint.method, endpoint.path) for endpoint in endpoints]
-    deprecated = deprecation.headers_by_route(deprecations, routes, settings.site_origin)
+    paths = [(route.method, route.path) for route in table]
+    deprecated = deprecation.headers_by_route(deprecations, paths, settings.site_origin)
     rest = api(
-        endpoints,
+        table,
         authenticate=authenticate,
         calls=calls,
         metrics=metrics,
@@ -219,32 +223,35 @@ def _parts(
     bookmarks = Bookmarks(database, meaning)
     return ToolParts(
         bookmarks=bookmarks,
-        marking=Flags(database, clock),
+        flags=Flags(database, clock),
         labels=Labels(database, clock),
         views=Views(database, bookmarks, clock),
         exports=exports,
         digests=Digests(database, clock, can_mail=Mailer(settings).is_ready),
         state=state,
-        writes=IdempotentWrites(database, clock, settings.upgrade_url),
+        idempotency=Idempotency(database, clock),
+        export_addresses=ExportAddresses(settings.api_origin),
         wake_worker=wake_worker,
     )
 
 
-def _endpoints(parts: ToolParts, trash: Trash, answers: AnswerCache) -> list[ApiRoute]:
-    writes = parts.writes
+def _routes(
+    parts: ToolParts, trash: Trash, answers: AnswerCache, upgrade_url: str
+) -> list[ApiRoute]:
+    writes = Writes(parts.idempotency, upgrade_url)
+    exports, addresses = parts.exports, parts.export_addresses
     return [
-        *account_endpoints.endpoints(parts.state, answers),
-        *bookmark_endpoints.endpoints(parts.bookmarks, answers),
-        *bookmark_endpoints.write_endpoints(parts.marking, trash, writes),
-        *similar_endpoints.endpoints(parts.bookmarks, answers),
-        *label_endpoints.endpoints(parts.labels, answers),
-        *label_endpoints.write_endpoints(parts.labels, writes),
-        *view_endpoints.endpoints(parts.views, answers),
-        *view_endpoints.write_endpoints(parts.views, writes),
-        *digest_endpoints.endpoints(parts.digests, answers),
-        *digest_endpoints.write_endpoints(parts.digests, writes),
-        *export_endpoints.endpoints(parts.exports),
-        *export_endpoints.write_endpoints(parts.exports, writes, parts.wake_worker),
+        *account_routes.routes(parts.state, answers),
+        *bookmark_routes.routes(parts.bookmarks, answers),
+        *bookmark_routes.write_routes(parts.flags, trash, writes),
+        *label_routes.routes(parts.labels, answers),
+        *label_routes.write_routes(parts.labels, writes),
+        *view_routes.routes(parts.views, answers),
+        *view_routes.write_routes(parts.views, writes),
+        *digest_routes.routes(parts.digests, answers),
+        *digest_routes.write_routes(parts.digests, writes),
+        *export_routes.routes(exports, addresses),
+        *export_routes.write_routes(exports, addresses, writes, parts.wake_worker),
     ]
 
 

@@ -106,6 +106,13 @@ CATALOGUE: Final[dict[Code, Meaning]] = {
 }
 
 
+class Advice(StrEnum):
+    """What helps after a refusal. Each surface says it in its own words."""
+
+    SEARCH_BY_WORD = "search by word"
+    MERGE_LABELS = "merge labels"
+
+
 @dataclass(slots=True)
 class Refusal(Exception):  # noqa: N818 - the request is wrong, not the service
     """The service rejects a request. `sentence` is the error message for the caller."""
@@ -113,6 +120,7 @@ class Refusal(Exception):  # noqa: N818 - the request is wrong, not the service
     code: Code
     sentence: str
     headers: dict[str, str] = field(default_factory=dict)
+    advice: Advice | None = None
 
     def __str__(self) -> str:
         return self.sentence

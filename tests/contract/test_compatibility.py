@@ -275,13 +275,13 @@ BREAKING: list[tuple[str, Rule, str, Change]] = [
         "a state of an export removed",
         Rule.VALUE,
         "POST /v1/exports/pdf 202.data.status",
-        lambda d: schema(d, "ExportJob")["properties"]["status"]["enum"].remove("expired"),
+        lambda d: schema(d, "ExportResponse")["properties"]["status"]["enum"].remove("expired"),
     ),
     (
         "the list of values no longer told",
         Rule.VALUE,
         "POST /v1/exports/pdf 202.data.status",
-        lambda d: schema(d, "ExportJob")["properties"].update(status={"type": "string"}),
+        lambda d: schema(d, "ExportResponse")["properties"].update(status={"type": "string"}),
     ),
     (
         "an array of nobody knows what",
@@ -375,7 +375,7 @@ def test_every_rule_has_its_breaking_change() -> None:
         lambda d: d["components"]["responses"]["RATE_LIMITED"].update(description="Slowly, please"),
         lambda d: operation(d, "listLabels").update(summary="Other words."),
         lambda d: operation(d, "listLabels").update(deprecated=True),
-        lambda d: schema(d, "ExportJob")["properties"]["status"]["enum"].append("paused"),
+        lambda d: schema(d, "ExportResponse")["properties"]["status"]["enum"].append("paused"),
     ],
 )
 def test_additions_and_other_words_break_nothing(change: Change) -> None:

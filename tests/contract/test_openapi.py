@@ -192,4 +192,4 @@ def test_no_default_is_told_where_it_depends_on_another_parameter() -> None:
     (sort_by,) = [given for given in listed if given["name"] == "sort_by"]
 
     assert "default" not in sort_by["schema"]
-    assert "relevance with vector_search_term" in sort_by["description"]
+    assert "relevance when searching by meaning" in sort_by["description"]

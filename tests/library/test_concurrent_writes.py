@@ -21,9 +21,10 @@ from bowerbird.storage.database import Transaction
 from bowerbird.storage.opening import open_database
 from bowerbird.storage.postgres.database import Limits
 from bowerbird.wire.answer_cache import RequestTarget
-from bowerbird.wire.idempotency import IdempotentWrites, done
+from bowerbird.wire.idempotency import Idempotency
 from bowerbird.wire.replies import REPLAYED, Reply
-from bowerbird.wire.routes import Call
+from bowerbird.wire.routes import Call, Handler
+from bowerbird.wire.writes import Writes, done
 from tests.library import writers
 from tests.support import databases, make, service, serving
 from tests.support.postgres import ThrowawayPostgres
@@ -153,10 +154,10 @@ async def test_concurrent_requests_with_an_expired_key_are_executed_once_more(
 ) -> None:
     await fill(alice)
     call = a_call(await alice.account(), "again")
-    writes = IdempotentWrites(alice.database, alice.clock, "https://example.com")
     for _ in range(2):
         effects = Effects()
-        replies = await asyncio.gather(*(writes.run(call, effects) for _ in range(4)))
+        write = handler_of(alice, effects)
+        replies = await asyncio.gather(*(write(call) for _ in range(4)))
         assert effects.count == 1
         assert sum(REPLAYED in reply.headers for reply in replies) == 3
         alice.clock.now += 25 * 3_600 * MICROSECONDS
@@ -166,18 +167,18 @@ async def test_a_twin_does_not_wait_for_ever(postgres: ThrowawayPostgres) -> Non
     async with databases.fresh_postgres(postgres, Limits(lock_s=0.1)) as database:
         alice = (await service.build(database)).alice
         call = a_call(await alice.account(), "slow")
-        writes = IdempotentWrites(alice.database, alice.clock, "https://example.com")
         effects = Effects(is_blocked=True)
-        first = asyncio.create_task(writes.run(call, effects))
+        write = handler_of(alice, effects)
+        first = asyncio.ensure_future(write(call))
         await effects.has_started.wait()
 
         with pytest.raises(Refusal) as refused:
-            await writes.run(call, effects)
+            await write(call)
 
         assert refused.value.code == Code.IDEMPOTENCY_IN_PROGRESS
         assert refused.value.headers == {"Retry-After": "1"}
         effects.may_end.set()
-        replayed = await writes.run(call, effects)
+        replayed = await write(call)
         assert (replayed.body, effects.count) == ((await first).body, 1)
         assert REPLAYED in replayed.headers
 
@@ -188,12 +189,11 @@ async def test_a_request_is_executed_if_the_earlier_one_with_the_same_key_fails(
 ) -> None:
     async with library_of(kind, request, tmp_path) as (alice, _):
         call = a_call(await alice.account(), "failing")
-        writes = IdempotentWrites(alice.database, alice.clock, "https://example.com")
         failing = Effects(is_blocked=True, failure=RuntimeError("a fault"))
-        first = asyncio.create_task(writes.run(call, failing))
+        first = asyncio.ensure_future(handler_of(alice, failing)(call))
         await failing.has_started.wait()
         effects = Effects()
-        second = asyncio.create_task(writes.run(call, effects))
+        second = asyncio.ensure_future(handler_of(alice, effects)(call))
         await asyncio.sleep(0.05)
         failing.may_end.set()
 
@@ -231,6 +231,11 @@ def a_call(account: Account, key: str) -> Call:
     return Call(account, "POST", target, {}, b"{}", key.encode())
 
 
+def handler_of(member: Member, effects: "Effects") -> Handler:
+    idempotency = Idempotency(member.database, member.clock)
+    return Writes(idempotency, "https://example.com").handler(effects)
+
+
 class Effects:
     """Counts the executions of a request, and can block or fail."""
 
@@ -241,7 +246,7 @@ class Effects:
         if not is_blocked:
             self.may_end.set()
 
-    async def __call__(self, _: Transaction) -> Reply:
+    async def __call__(self, _transaction: Transaction, _call: Call) -> Reply:
         self.count += 1
         self.has_started.set()
         await self.may_end.wait()

@@ -91,7 +91,7 @@ async def test_a_mark_the_bookmark_has_already_changes_nothing(alice: Member) ->
         ({"is_read": 1}, "is_read: "),
         ({"is_read": True, "is_archived": 0}, "is_archived: "),
         ({"is_archived": []}, "is_archived: "),
-        ({"is_read": True, "tags": ["x"]}, "'tags': "),
+        ({"is_read": True, "tags": ["x"]}, "Unknown field 'tags'. "),
         ([], "body: "),
     ],
 )

@@ -6,7 +6,7 @@ from urllib.parse import quote
 import pytest
 
 from bowerbird import app
-from bowerbird.library.bookmarks.parameters import LIST_PARAMETERS
+from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.settings import Settings
 from tests.support.service import Member, Service
 
@@ -209,7 +209,7 @@ async def test_a_parameter_given_twice_is_refused(alice: Member) -> None:
     for query, name in twice:
         response = await alice.client.get(f"/v1/bookmarks?{query}")
         assert response.status_code == 400
-        assert response.json()["error"] == f"{name}: was given more than once."
+        assert response.json()["error"] == f"{name}: was sent more than once."
 
 
 async def test_unknown_parameters_are_ignored_whatever_they_hold(alice: Member) -> None:
@@ -223,7 +223,7 @@ async def test_unknown_parameters_are_ignored_whatever_they_hold(alice: Member) 
 
 async def test_empty_values_mean_absent(alice: Member) -> None:
     await alice.save()
-    names = LIST_PARAMETERS
+    names = ListQuery.__struct_fields__
 
     emptied = (await alice.client.get("/v1/bookmarks?" + "=&".join(names) + "=")).json()
     bare = (await alice.client.get("/v1/bookmarks?" + "&".join(names))).json()

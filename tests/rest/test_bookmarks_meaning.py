@@ -394,7 +394,7 @@ async def test_chosen_posts_are_exported_however_far_they_are(
     cast: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # As many are nearer as a ranked list holds; a thousand would take long.
-    monkeypatch.setattr(ranking, "RANKED_MOST", 3)
+    monkeypatch.setattr(ranking, "RANKED_MAX", 3)
     cats = [make.post(text=f"A kitten and a cat, number {n}") for n in range(5)]
     far = make.post(text="Quarterly bond yields")
     await cast.alice.save_all([*cats, far])

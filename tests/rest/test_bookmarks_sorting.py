@@ -161,7 +161,7 @@ async def test_relevance_needs_something_to_rank_by(alice: Member) -> None:
     response = await alice.get("/v1/bookmarks", sort_by="relevance")
 
     assert response.status_code == 400
-    assert response.json()["error"] == "sort_by: relevance needs q or vector_search_term."
+    assert response.json()["error"] == "sort_by: relevance needs a search."
 
 
 async def test_sorting_and_filtering_go_together(alice: Member) -> None:

@@ -122,7 +122,7 @@ async def test_a_service_whose_vectors_changed_length_is_told(
     response = await alice.get("/v1/bookmarks", vector_search_term="zebra")
 
     assert response.status_code == 503
-    assert "numbers where 24 are stored" in response.json()["error"]
+    assert "vectors of 23 numbers, but 24 are stored." in response.json()["error"]
 
 
 async def test_without_a_model_the_build_says_why_it_stands_still(
@@ -135,7 +135,7 @@ async def test_without_a_model_the_build_says_why_it_stands_still(
     response = await alice.get("/v1/bookmarks", vector_search_term="red")
 
     assert response.status_code == 402
-    assert "0 of 1 (the embedding model is not installed" in response.json()["error"]
+    assert "0 of 1 posts (the embedding model is not installed" in response.json()["error"]
     assert (await _vectors(alice))["state"] == "unavailable"
     await cast.alice.embed()
     built = await alice.get("/v1/bookmarks", vector_search_term="red")

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from bowerbird.library.exports import export_bodies
+from bowerbird.library.exports import selection
 from bowerbird.library.imports.imports import Import, Tally
 from bowerbird.model.exports import ExportQuery
 from tests.support import make, writing
@@ -124,10 +124,10 @@ async def test_a_view_is_exported_as_it_shows_itself(cast: Service) -> None:
 @pytest.mark.parametrize(
     ("body", "named"),
     [
-        ({"tag": "birds"}, "tag: is set by the view already"),
-        ({"author": "ada", "tag": "birds"}, "tag: is set by the view already"),
-        ({"hide_archived": False}, "hide_archived: would show more"),
-        ({"is_unread_only": "0"}, "is_unread_only: would show more"),
+        ({"tag": "birds"}, "tag: is already set by the view."),
+        ({"author": "ada", "tag": "birds"}, "tag: is already set by the view."),
+        ({"hide_archived": False}, "hide_archived: would include more than the view shows."),
+        ({"is_unread_only": "0"}, "is_unread_only: would include more than the view shows."),
     ],
 )
 async def test_a_view_is_narrowed_and_never_replaced(
@@ -141,7 +141,7 @@ async def test_a_view_is_narrowed_and_never_replaced(
     )
 
     assert (response.status_code, response.json()["code"]) == (400, "INVALID_REQUEST")
-    assert named in response.json()["error"]
+    assert response.json()["error"] == named
 
 
 async def test_the_cover_tells_what_narrows_a_view(alice: Member) -> None:
@@ -151,7 +151,7 @@ async def test_the_cover_tells_what_narrows_a_view(alice: Member) -> None:
     (row,) = await alice.database.rows("SELECT parameters FROM job", {})
     asked = msgspec.json.decode(row[0], type=ExportQuery)
 
-    assert export_bodies.description_of(asked) == (
+    assert selection.description_of(asked) == (
         "The Smart View Animals, narrowed by q cat, 1 chosen post."
     )
 

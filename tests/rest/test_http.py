@@ -347,7 +347,7 @@ async def test_a_fault_keeps_the_envelope_and_hides_the_exception(
     assert response.json() == {
         "status": False,
         "code": "INTERNAL_ERROR",
-        "error": "Something went wrong here; it is logged under the reference ref-1.",
+        "error": "Internal error. It is logged with the reference ref-1.",
     }
     fault = next(line for line in logged if line["event"] == "fault")
     assert fault["reference"] == "ref-1"

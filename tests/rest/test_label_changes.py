@@ -114,7 +114,7 @@ async def test_a_change_to_the_same_changes_nothing(alice: Member) -> None:
         ({"metadata": []}, "metadata: "),
         ({"metadata": "red"}, "metadata: "),
         ({"metadata": {"x": "y" * 5_000}}, "metadata: "),
-        ({"name": "y"}, "'name': "),
+        ({"name": "y"}, "Unknown field 'name'. "),
         ([], "body: "),
     ],
 )

@@ -224,7 +224,7 @@ async def test_a_missing_name_is_refused_and_named(alice: Member) -> None:
     response = await writing.send(alice, "POST", "/v1/labels/add", {"tweet_ids": ["1"]})
 
     assert writing.refused(response) == (400, "INVALID_REQUEST")
-    assert writing.sentence(response) == "label_name: is missing."
+    assert writing.sentence(response) == "label_name: is required."
 
 
 async def test_ids_that_are_no_array_of_1_to_1000_are_refused(alice: Member) -> None:
@@ -254,10 +254,19 @@ async def test_a_number_for_an_id_is_refused_by_its_index(alice: Member) -> None
 async def test_what_is_no_id_is_refused_by_its_index(alice: Member) -> None:
     await alice.save(post_id="1")
 
-    for wrong in ("", None, True, ["1"], {"id": "1"}):
-        response = await writing.add(alice, "x", "1", wrong)
+    wrong: dict[str, Any] = {
+        "''": "",
+        "null": None,
+        "true": True,
+        "an array of 1": ["1"],
+        "an object": {"id": "1"},
+    }
+    for shown, value in wrong.items():
+        response = await writing.add(alice, "x", "1", value)
         assert writing.refused(response) == (400, "INVALID_REQUEST")
-        assert writing.sentence(response).startswith("tweet_ids[1]: must be a post id, got ")
+        assert writing.sentence(response) == (
+            f"tweet_ids[1]: must be a non-empty string, got {shown}."
+        )
 
 
 async def test_a_thousand_posts_are_labelled_at_once(alice: Member) -> None:
@@ -272,10 +281,17 @@ async def test_a_thousand_posts_are_labelled_at_once(alice: Member) -> None:
 
 
 async def test_a_body_that_is_no_object_is_refused(alice: Member) -> None:
-    for body in ([], "x", 1, True, [{"label_name": "x"}]):
+    bodies: dict[str, Any] = {
+        "an array of 0": [],
+        "'x'": "x",
+        "the number 1": 1,
+        "true": True,
+        "an array of 1": [{"label_name": "x"}],
+    }
+    for shown, body in bodies.items():
         response = await writing.send(alice, "POST", "/v1/labels/add", body)
         assert writing.refused(response) == (400, "INVALID_REQUEST")
-        assert writing.sentence(response) == "body: must be a JSON object."
+        assert writing.sentence(response) == f"body: must be a JSON object, got {shown}."
 
 
 async def test_unknown_fields_are_ignored(alice: Member) -> None:

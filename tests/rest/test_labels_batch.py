@@ -73,7 +73,7 @@ async def test_some_failed_is_207_and_says_how_many(alice: Member) -> None:
         "index": 0,
         "op": "add",
         "ok": False,
-        "error": {"code": "INVALID_REQUEST", "message": "operations[0].label_name: is missing."},
+        "error": {"code": "INVALID_REQUEST", "message": "operations[0].label_name: is required."},
     }
     assert body["data"]["results"][2]["error"] == {
         "code": "NOT_FOUND",
@@ -139,7 +139,7 @@ async def test_a_label_id_is_not_read(alice: Member) -> None:
     error = response.json()["data"]["results"][0]["error"]
     assert error == {
         "code": "INVALID_REQUEST",
-        "message": "operations[0].label_name: is missing.",
+        "message": "operations[0].label_name: is required.",
     }
 
 

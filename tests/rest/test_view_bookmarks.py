@@ -131,7 +131,7 @@ async def test_limits_are_those_of_the_list(alice: Member) -> None:
         assert writing.refused(response) == (400, "INVALID_REQUEST")
         assert writing.sentence(response).startswith("limit: ")
     response = await alice.client.get(f"{path}?limit=1&limit=2")
-    assert writing.sentence(response) == "limit: was given more than once."
+    assert writing.sentence(response) == "limit: was sent more than once."
 
 
 async def test_the_lists_filters_are_not_read_here(alice: Member) -> None:
@@ -181,7 +181,7 @@ async def test_an_unknown_bucket_is_refused_with_the_known_ones(alice: Member) -
     response = await alice.get(f"{path}/bookmarks", bucket="c")
 
     assert writing.refused(response) == (400, "INVALID_REQUEST")
-    assert writing.sentence(response) == "bucket: 'c' is not in this view; it has a, b."
+    assert writing.sentence(response) == "bucket: no bucket 'c'; this view has: a, b."
 
 
 async def test_relative_dates_move_with_the_clock(alice: Member) -> None:

@@ -109,15 +109,15 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"name": "  "}, "name: "),
     ({"name": 7}, "name: "),
     ({"name": "x" * 101}, "name: "),
-    ({"slug": "x"}, "'slug': "),
+    ({"slug": "x"}, "Unknown field 'slug'. "),
     ({"description": 7}, "description: "),
     ({"description": "x" * 1_001}, "description: "),
     ({"base_query": []}, "base_query: "),
     ({"base_query": "tag=x"}, "base_query: "),
-    ({"base_query": {"limit": "5"}}, "base_query.limit: "),
-    ({"base_query": {"sort_by": "title"}}, "base_query.sort_by: "),
-    ({"base_query": {"cursor": "x"}}, "base_query.cursor: "),
-    ({"base_query": {"tags": "x"}}, "base_query.tags: "),
+    ({"base_query": {"limit": "5"}}, "Unknown field 'limit' in base_query. "),
+    ({"base_query": {"sort_by": "title"}}, "Unknown field 'sort_by' in base_query. "),
+    ({"base_query": {"cursor": "x"}}, "Unknown field 'cursor' in base_query. "),
+    ({"base_query": {"tags": "x"}}, "Unknown field 'tags' in base_query. Did you mean tag? "),
     ({"base_query": {"media_type": "smell"}}, "base_query.media_type: "),
     ({"base_query": {"is_unread_only": "maybe"}}, "base_query.is_unread_only: "),
     ({"base_query": {"hide_archived": 1}}, "base_query.hide_archived: "),
@@ -131,7 +131,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"default_sort": 7}, "default_sort: "),
     ({"default_sort": []}, "default_sort: "),
     ({"default_sort": {}}, "default_sort.sort_by: "),
-    ({"default_sort": "taste"}, "default_sort.sort_by: "),
+    ({"default_sort": "taste"}, "default_sort: must be one of "),
     ({"default_sort": {"sort_by": 7}}, "default_sort.sort_by: "),
     ({"default_sort": {"sort_by": "title", "sort_order": "up"}}, "default_sort.sort_order: "),
     ({"triage_buckets": {}}, "triage_buckets: "),
@@ -416,8 +416,14 @@ async def test_nothing_in_a_query_is_no_filter(alice: Member) -> None:
 @pytest.mark.parametrize(
     ("fields", "named"),
     [
-        ({"triage_buckets": [{"name": "b", "qurey": {}}]}, "triage_buckets[0].'qurey'"),
-        ({"default_sort": {"sort_by": "title", "order": "desc"}}, "default_sort.'order'"),
+        (
+            {"triage_buckets": [{"name": "b", "qurey": {}}]},
+            "Unknown field 'qurey' in triage_buckets[0]. Did you mean query? ",
+        ),
+        (
+            {"default_sort": {"sort_by": "title", "order": "desc"}},
+            "Unknown field 'order' in default_sort. ",
+        ),
     ],
 )
 async def test_a_misspelt_field_within_a_view_is_named(

@@ -153,8 +153,10 @@ async def test_head_returns_the_headers_of_get(visitor: Visitor, path: str) -> N
     assert head.headers.get("etag") == got.headers.get("etag")
 
 
-async def test_the_error_for_search_by_meaning_mentions_the_sandbox(visitor: Visitor) -> None:
-    sentence = "The sandbox does not search by meaning; q searches by word."
+async def test_search_by_meaning_is_refused_because_the_sandbox_has_no_vectors(
+    visitor: Visitor,
+) -> None:
+    sentence = "The sandbox does not support search by meaning. q searches by word."
 
     responses = [
         await visitor.get("/bookmarks", vector_search_term="wings"),

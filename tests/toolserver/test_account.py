@@ -1,4 +1,4 @@
-"""`get_account`: what an agent may do here, for nothing."""
+"""`get_account`: the plan, the calls left and the size of the library."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.support.toolcalls import call, refusal
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_free_account_sees_what_is_left_without_using_it(free: Member) -> None:
+async def test_a_free_account_sees_the_calls_left_without_using_one(free: Member) -> None:
     await free.save(is_read=True)
     await call(free, "list_bookmarks")
 
@@ -31,7 +31,7 @@ async def test_a_free_account_sees_what_is_left_without_using_it(free: Member) -
     }
 
 
-async def test_a_paid_account_sees_how_far_its_vectors_are(alice: Member) -> None:
+async def test_a_paid_account_sees_the_progress_of_its_vectors(alice: Member) -> None:
     await alice.save()
     before = await call(alice, "get_account")
     await alice.embed()
@@ -44,7 +44,9 @@ async def test_a_paid_account_sees_how_far_its_vectors_are(alice: Member) -> Non
     assert after["can_search_by_meaning"] is True
 
 
-async def test_it_takes_nothing(alice: Member) -> None:
-    said = await refusal(alice, "get_account", account_id="1")
+async def test_it_takes_no_arguments(alice: Member) -> None:
+    message = await refusal(alice, "get_account", account_id="1")
 
-    assert "is not an argument of get_account; it takes none." in said
+    assert message.startswith(
+        "INVALID_REQUEST: Unknown field 'account_id'. Allowed fields: none. Fix the argument"
+    )

@@ -1,4 +1,4 @@
-"""The tools that mark and label posts: what REST does, under the tools' own names."""
+"""The tools that mark and label posts."""
 
 from typing import Any
 
@@ -28,14 +28,14 @@ async def test_posts_are_marked_and_marked_back(alice: Member) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"post_ids": ["1"]}, "INVALID_REQUEST: is_read: or is_archived must be given."),
+        ({"post_ids": ["1"]}, "INVALID_REQUEST: is_read: or is_archived is required."),
         ({"post_ids": ["404"], "is_read": True}, "NOT_FOUND: No bookmark '404' on this account."),
         ({"post_ids": ["1"] * 101, "is_read": True}, "INVALID_REQUEST: post_ids: must be an array"),
         ({"post_ids": ["1"], "is_read": "x"}, "INVALID_REQUEST: is_read: must be true or false"),
-        ({"tweet_ids": ["1"], "is_read": True}, "INVALID_REQUEST: 'tweet_ids': is not an argument"),
+        ({"tweet_ids": ["1"], "is_read": True}, "INVALID_REQUEST: Unknown field 'tweet_ids'."),
     ],
 )
-async def test_a_wrong_mark_is_refused(
+async def test_an_invalid_argument_is_named(
     alice: Member, arguments: dict[str, Any], sentence: str
 ) -> None:
     await alice.save()
@@ -43,7 +43,7 @@ async def test_a_wrong_mark_is_refused(
     assert (await refusal(alice, "update_bookmarks", **arguments)).startswith(sentence)
 
 
-async def test_labels_come_and_go(alice: Member) -> None:
+async def test_labels_are_added_listed_and_removed(alice: Member) -> None:
     first, second = await alice.save(), await alice.save(tags=["Birds"])
     both = [first["post_id"], second["post_id"]]
 
@@ -66,7 +66,7 @@ async def test_labels_come_and_go(alice: Member) -> None:
     assert removed["posts"][0]["labels"] == []
 
 
-async def test_a_label_that_is_not_there_cannot_be_removed(alice: Member) -> None:
+async def test_an_unknown_label_cannot_be_removed(alice: Member) -> None:
     saved = await alice.save()
 
     said = await refusal(alice, "remove_label", post_ids=[saved["post_id"]], label_name="x")
@@ -86,25 +86,43 @@ async def test_a_batch_reports_each_change_by_itself(alice: Member) -> None:
         {"op": "add", "post_ids": ids * 101, "label_name": "new"},
         {"op": "add", "tweet_ids": ids, "label_name": "new"},
         {"op": "add", "post_ids": ["x" * 41], "label_name": "new"},
+        {"op": "add", "post_ids": ids, "label_name": " "},
+        {"op": "add", "post_ids": ids},
     ]
 
     done = await call(alice, "batch_label", operations=operations)
 
-    assert (done["succeeded"], done["failed"]) == (2, 6)
+    assert (done["succeeded"], done["failed"]) == (2, 8)
     assert done["results"][0] == {"index": 0, "ok": True, "affected": 1, "not_found": ["404"]}
-    wrong = [result["error"] for result in done["results"][2:]]
+    errors = [result["error"] for result in done["results"][2:]]
     number = "must be a string: a JSON number would lose digits."
-    fields = "is not a field here; op, post_ids, label_name are."
-    digits = f"must be a post id, which is 1 to 40 digits, got '{'x' * 41}'."
-    assert wrong == [
+    digits = f"must be a post id of 1 to 40 digits, got '{'x' * 41}'."
+    items = "must be an array of 1 to 100 items, got an array of 101."
+    fields = "Unknown field 'tweet_ids'. Allowed fields: op, post_ids, label_name."
+    name = "must have 1 to 100 characters and no control characters, got ' '."
+    assert errors == [
         f"INVALID_REQUEST: operations[2].post_ids[0]: {number}",
-        "INVALID_REQUEST: operations[3].op: must be add or remove.",
-        "INVALID_REQUEST: operations[4]: must be an object with op, post_ids and label_name.",
-        "INVALID_REQUEST: operations[5].post_ids: must be an array of 1 to 100, got 101.",
-        f"INVALID_REQUEST: operations[6].'tweet_ids': {fields}",
+        "INVALID_REQUEST: operations[3].op: must be one of add, remove, got 'paint'.",
+        "INVALID_REQUEST: operations[4]: must be a JSON object, got 'nonsense'.",
+        f"INVALID_REQUEST: operations[5].post_ids: {items}",
+        f"INVALID_REQUEST: operations[6]: {fields}",
         f"INVALID_REQUEST: operations[7].post_ids[0]: {digits}",
+        f"INVALID_REQUEST: operations[8].label_name: {name}",
+        "INVALID_REQUEST: operations[9].label_name: is required.",
     ]
     assert (await alice.listed())["data"][0]["tags"] == ["new"]
+
+
+async def test_a_batch_with_text_that_cannot_be_stored_changes_nothing(alice: Member) -> None:
+    ids = [(await alice.save())["post_id"]]
+    valid = {"op": "add", "post_ids": ids, "label_name": "new"}
+
+    message = await refusal(
+        alice, "batch_label", operations=[valid, {**valid, "label_name": "a\x00"}]
+    )
+
+    assert message.startswith("INVALID_REQUEST: operations[1].label_name: contains U+0000")
+    assert (await call(alice, "list_labels"))["total_count"] == 0
 
 
 async def test_a_batch_with_a_key_is_carried_out_once(alice: Member) -> None:
@@ -123,7 +141,7 @@ async def test_a_batch_with_a_key_is_carried_out_once(alice: Member) -> None:
 
 
 @pytest.mark.parametrize("key", ["", "with space", "ü", "x" * 256, 5])
-async def test_a_key_that_is_none_is_named(alice: Member, key: Any) -> None:
+async def test_an_invalid_key_is_named(alice: Member, key: Any) -> None:
     said = await refusal(alice, "create_view", name="x", idempotency_key=key)
 
     assert said.startswith("INVALID_REQUEST: idempotency_key: must be ")
@@ -136,7 +154,7 @@ async def test_a_batch_of_no_or_too_many_changes_is_refused(alice: Member, opera
     assert said.startswith("INVALID_REQUEST: operations: must be an array of 1 to 50")
 
 
-async def test_many_labels_are_cut_to_the_most_used(alice: Member) -> None:
+async def test_labels_that_do_not_fit_are_cut_to_the_most_used(alice: Member) -> None:
     many = [make.post(tags=[f"label number {n:04d}" + "x" * 60]) for n in range(400)]
     await alice.save_all([*many, *(make.post(tags=["zz"]) for _ in range(2))])
 

@@ -79,13 +79,21 @@ async def test_the_same_key_begins_one_export(alice: Member) -> None:
 @pytest.mark.parametrize(
     ("tool", "arguments", "sentence"),
     [
-        ("create_export", {}, "INVALID_REQUEST: format: is missing."),
-        ("create_export", {"format": "doc"}, "INVALID_REQUEST: format: must be one of pdf, csv"),
+        ("create_export", {}, "INVALID_REQUEST: format: is required."),
+        (
+            "create_export",
+            {"format": "doc"},
+            "INVALID_REQUEST: format: must be one of csv, json, pdf, got 'doc'.",
+        ),
         ("create_export", {"format": "pdf", "view": "x"}, "NOT_FOUND: No Smart View 'x'"),
         ("create_export", {"format": "pdf", "posted_to": "x"}, "INVALID_REQUEST: posted_to: must"),
         ("create_export", {"format": "pdf", "post_ids": []}, "INVALID_REQUEST: post_ids: must be"),
         ("get_export", {"job_id": "none"}, "NOT_FOUND: No export 'none' on this account."),
-        ("get_export", {"job_id": "x", "wait_s": 26}, "INVALID_REQUEST: wait_s: must be from 0"),
+        (
+            "get_export",
+            {"job_id": "x", "wait_s": 26},
+            "INVALID_REQUEST: wait_s: must be a whole number from 0 to 25, got the number 26.",
+        ),
     ],
 )
 async def test_what_is_wrong_is_named(

@@ -11,7 +11,7 @@ from tests.support.toolcalls import call, refusal, result_of
 pytestmark = pytest.mark.anyio
 
 
-async def test_it_shows_posts_in_full_in_the_order_asked_for(alice: Member) -> None:
+async def test_it_returns_posts_in_full_in_the_requested_order(alice: Member) -> None:
     first = await alice.save(text="one " * 200)
     second = await alice.save(text="two", is_read=True, is_archived=True)
     wanted = [second["post_id"], "404", first["post_id"], second["post_id"]]
@@ -25,7 +25,7 @@ async def test_it_shows_posts_in_full_in_the_order_asked_for(alice: Member) -> N
     assert answer["truncated"] is False
 
 
-async def test_texts_are_cut_where_it_is_asked_for(alice: Member) -> None:
+async def test_max_chars_truncates_texts(alice: Member) -> None:
     saved = await alice.save(text="x" * 900)
 
     answer = await call(alice, "get_bookmarks", post_ids=[saved["post_id"]], max_chars=300)
@@ -33,7 +33,7 @@ async def test_texts_are_cut_where_it_is_asked_for(alice: Member) -> None:
     assert len(answer["bookmarks"][0]["tweet_details"]["text"]) == 300
 
 
-async def test_what_does_not_fit_is_named_so_that_it_can_be_asked_for(alice: Member) -> None:
+async def test_ids_that_do_not_fit_can_be_requested_next(alice: Member) -> None:
     saved = [make.post(text="long " * 700) for _ in range(20)]
     await alice.save_all(saved)
     wanted = [post["post_id"] for post in saved]
@@ -53,28 +53,36 @@ async def test_what_does_not_fit_is_named_so_that_it_can_be_asked_for(alice: Mem
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({}, "INVALID_REQUEST: post_ids: is missing."),
-        ({"post_ids": []}, "INVALID_REQUEST: post_ids: must be an array of 1 to 20, got 0."),
-        ({"post_ids": ["1"] * 21}, "INVALID_REQUEST: post_ids: must be an array of 1 to 20"),
-        ({"post_ids": "1"}, "INVALID_REQUEST: post_ids: must be an array of 1 to 20, got '1'."),
-        ({"post_ids": [12]}, "INVALID_REQUEST: post_ids[0]: must be a string: a JSON number"),
-        ({"post_ids": ["1", None]}, "INVALID_REQUEST: post_ids[1]: must be a post id"),
-        ({"post_ids": ["1"], "max_chars": 5}, "INVALID_REQUEST: max_chars: must be from 280 to"),
-        ({"post_ids": ["404", "a\x00b"]}, "INVALID_REQUEST: post_ids[1]: must be a post id, which"),
+        ({}, "post_ids: is required."),
+        ({"post_ids": []}, "post_ids: must be an array of 1 to 20 items, got an array of 0."),
+        ({"post_ids": ["1"] * 21}, "post_ids: must be an array of 1 to 20 items, got an array"),
+        ({"post_ids": "1"}, "post_ids: must be an array of 1 to 20 items, got '1'."),
+        ({"post_ids": [12]}, "post_ids[0]: must be a string: a JSON number"),
+        ({"post_ids": ["1", None]}, "post_ids[1]: must be a post id of 1 to 40 digits, got null."),
+        ({"post_ids": ["1", "x"]}, "post_ids[1]: must be a post id of 1 to 40 digits, got 'x'."),
+        ({"post_ids": ["1" * 41]}, "post_ids[0]: must be a post id of 1 to 40 digits, got '111"),
+        ({"post_ids": ["404", "a\x00b"]}, "post_ids[1]: contains U+0000, which no database can"),
         (
-            {"post_ids": ["1" * 41]},
-            "INVALID_REQUEST: post_ids[0]: must be a post id, which is 1 to",
+            {"post_ids": ["1"], "max_chars": 5},
+            "max_chars: must be a whole number from 280 to 20,000, got the number 5.",
         ),
-        ({"post_ids": ["404"]}, "NOT_FOUND: No bookmark '404' on this account."),
     ],
 )
-async def test_what_is_wrong_is_named(
+async def test_an_invalid_argument_is_named(
     alice: Member, arguments: dict[str, Any], sentence: str
 ) -> None:
-    assert (await refusal(alice, "get_bookmarks", **arguments)).startswith(sentence)
+    message = await refusal(alice, "get_bookmarks", **arguments)
+
+    assert message.startswith(f"INVALID_REQUEST: {sentence}")
 
 
-async def test_it_counts_as_the_list_would(alice: Member) -> None:
+async def test_ids_that_are_all_unknown_are_not_found(alice: Member) -> None:
+    message = await refusal(alice, "get_bookmarks", post_ids=["404"])
+
+    assert message.startswith("NOT_FOUND: No bookmark '404' on this account.")
+
+
+async def test_counts_have_the_filters_and_defaults_of_the_list(alice: Member) -> None:
     await alice.save_all([make.post(author="bea"), make.post(is_read=True), make.post()])
 
     assert await call(alice, "count_bookmarks") == {
@@ -87,4 +95,5 @@ async def test_it_counts_as_the_list_would(alice: Member) -> None:
     narrowed = await call(alice, "count_bookmarks", author="bea")
     assert narrowed["count"] == 1
     assert narrowed["filters"]["author"] == "bea"
-    assert (await refusal(alice, "count_bookmarks", limit=5)).startswith("INVALID_REQUEST: 'limit'")
+    message = await refusal(alice, "count_bookmarks", limit=5)
+    assert message.startswith("INVALID_REQUEST: Unknown field 'limit'. Allowed fields: is_unread_")

@@ -23,7 +23,7 @@ async def crawled(member: Member, **arguments: Any) -> list[str]:
             return seen
 
 
-async def test_it_shows_what_is_new_in_a_short_form(alice: Member) -> None:
+async def test_new_posts_are_listed_in_a_short_form(alice: Member) -> None:
     saved = await alice.save(text="first light", author="ada", tags=["sky"])
 
     answer = await call(alice, "list_bookmarks")
@@ -59,7 +59,7 @@ async def test_a_post_takes_few_bytes_however_long_it_is(alice: Member) -> None:
     assert len(json.dumps(post)) < 700
 
 
-async def test_detailed_gives_everything(alice: Member) -> None:
+async def test_detailed_returns_all_fields(alice: Member) -> None:
     await alice.save(text="whole", article={"title": "T", "plain_text": "y" * 3_000})
 
     answer = await call(alice, "list_bookmarks", response_format="detailed")
@@ -73,7 +73,7 @@ async def test_detailed_gives_everything(alice: Member) -> None:
     assert shown == whole
 
 
-async def test_read_and_archived_posts_are_hidden_unless_asked_for(alice: Member) -> None:
+async def test_read_and_archived_posts_are_hidden_by_default(alice: Member) -> None:
     new = await alice.save()
     read = await alice.save(is_read=True)
     archived = await alice.save(is_archived=True)
@@ -83,13 +83,16 @@ async def test_read_and_archived_posts_are_hidden_unless_asked_for(alice: Member
     assert everything == [archived["post_id"], read["post_id"], new["post_id"]]
 
 
-async def test_nothing_new_comes_with_the_hint_of_the_list(alice: Member) -> None:
+async def test_an_empty_list_says_how_many_posts_are_hidden(alice: Member) -> None:
     await alice.save(is_read=True)
 
     answer = await call(alice, "list_bookmarks")
 
     assert answer["bookmarks"] == []
-    assert "1 read or archived bookmark matches" in answer["advice"]
+    assert answer["advice"] == (
+        "1 read or archived post matches. Send is_unread_only false and hide_archived false to see "
+        "them."
+    )
 
 
 @pytest.mark.parametrize(
@@ -121,7 +124,7 @@ async def test_the_filters_are_those_of_the_list(
     assert arguments.items() <= answer["filters"].items()
 
 
-async def test_pages_follow_each_other_without_a_gap(alice: Member) -> None:
+async def test_pages_skip_nothing(alice: Member) -> None:
     saved = [make.post() for _ in range(7)]
     await alice.save_all(saved)
 
@@ -158,34 +161,34 @@ async def test_one_post_that_is_larger_than_an_answer_is_cut_to_fit(alice: Membe
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"limit": 0}, "limit: must be a whole number from 1 to 100, got '0'."),
+        ({"limit": 0}, "limit: must be a whole number from 1 to 100, got the number 0."),
         ({"limit": "many"}, "limit: must be a whole number from 1 to 100, got 'many'."),
-        ({"limit": 2.5}, "limit: must be a whole number from 1 to 100, got '2.5'."),
-        ({"limit": True}, "limit: must be a whole number from 1 to 100, got 'True'."),
+        ({"limit": 2.5}, "limit: must be a whole number from 1 to 100, got the number 2.5."),
+        ({"limit": True}, "limit: must be a whole number from 1 to 100, got true."),
         ({"is_unread_only": "maybe"}, "is_unread_only: must be true or false, got 'maybe'."),
-        ({"author": 5}, "author: must be a string, got '5'."),
+        ({"author": 5}, "author: must be a string, got the number 5."),
         ({"author": "x" * 1_001}, "author: must have at most 1,000 characters, got 1,001."),
-        ({"q": "a\x00b"}, "q: holds U+0000, which no database can keep."),
+        ({"q": "a\x00b"}, "q: contains U+0000, which no database can store."),
         ({"media_type": "song"}, "media_type: must be one of image, video, gif, article"),
         ({"sort_by": "luck"}, "sort_by: must be one of sort_index, created_at"),
-        ({"sort_by": "relevance"}, "sort_by: relevance needs words to search for."),
+        ({"sort_by": "relevance"}, "sort_by: relevance needs a search."),
         ({"posted_from": "soon"}, "posted_from: must be an ISO 8601 date"),
         ({"cursor": "abc"}, "cursor: 'abc' was not given out for this list"),
         ({"response_format": "long"}, "response_format: must be one of concise, detailed"),
-        ({"autor": "x"}, "'autor': is not an argument of list_bookmarks (did you mean author?)"),
-        ({"vector_search_term": "x"}, "'vector_search_term': is not an argument"),
+        ({"autor": "x"}, "Unknown field 'autor'. Did you mean author? Allowed fields: is_unread"),
+        ({"vector_search_term": "x"}, "Unknown field 'vector_search_term'. Allowed fields: "),
     ],
 )
-async def test_a_wrong_argument_is_named(
+async def test_an_invalid_argument_is_named(
     alice: Member, arguments: dict[str, Any], sentence: str
 ) -> None:
-    said = await refusal(alice, "list_bookmarks", **arguments)
+    message = await refusal(alice, "list_bookmarks", **arguments)
 
-    assert said.startswith(f"INVALID_REQUEST: {sentence}")
-    assert said.endswith("Correct the argument and call again.")
+    assert message.startswith(f"INVALID_REQUEST: {sentence}")
+    assert message.endswith("Fix the argument and call again.")
 
 
-async def test_more_than_the_most_is_applied_as_the_most(alice: Member) -> None:
+async def test_a_larger_limit_is_clamped_to_the_maximum(alice: Member) -> None:
     await alice.save_all([make.post() for _ in range(101)])
 
     assert len(await ids(alice, "list_bookmarks", limit="5000")) <= 100

@@ -1,4 +1,4 @@
-"""No answer is larger than a model can hold, whatever the library and the arguments are."""
+"""No result exceeds the maximum size, whatever the library and the arguments contain."""
 
 import json
 from typing import Any, Final
@@ -14,7 +14,7 @@ from tests.support.toolcalls import ask, call, result_of
 pytestmark = pytest.mark.anyio
 
 MOST: Final = 25 * 1024
-# Labels of a hundred signs, three bytes each.
+# Labels of a hundred characters, three bytes each.
 NAMES: Final = [f"{number:03d}" + "\u9ce5" * 97 for number in range(120)]
 LONG: Final = "\u9ce5" * 999
 QUERY: Final = {
@@ -49,7 +49,7 @@ async def filled(member: Member) -> list[str]:
 
 
 def arguments(ids: list[str]) -> dict[str, list[dict[str, Any]]]:
-    """Of every tool, calls whose answers would be large."""
+    """Calls of every tool whose results would be too large."""
     labelled = {"post_ids": [*ids, *UNKNOWN[: 100 - len(ids)]], "label_name": NAMES[0]}
     changes = [
         {"op": "add", "post_ids": [ids[0], *UNKNOWN[n * 99 :][:99]], "label_name": "x"}
@@ -88,7 +88,7 @@ async def test_every_answer_fits_and_keeps_its_schema(alice: Member) -> None:
 
     for tool, sent in calls.items():
         for one in sent:
-            # It checks the answer against the published schema.
+            # result_of checks the result against the published schema.
             result = await result_of(alice, tool, **one)
             assert not result["isError"], (tool, result["content"])
             assert len(result["content"][0]["text"].encode()) <= MOST, tool
@@ -106,7 +106,7 @@ async def test_every_resource_fits(alice: Member) -> None:
             assert json.loads(content["text"])["truncated"] is True, uri
 
 
-async def test_a_post_that_is_too_large_keeps_what_fits_of_it(alice: Member) -> None:
+async def test_a_post_that_is_too_large_is_truncated(alice: Member) -> None:
     saved = await alice.save(
         text="owls " * 300, attachments=[{"url": f"https://x.com/{n}"} for n in range(3_000)]
     )
@@ -119,7 +119,7 @@ async def test_a_post_that_is_too_large_keeps_what_fits_of_it(alice: Member) -> 
         assert details["text"].startswith("owls owls")
         assert len(details["attachments"]) > 20
         assert shown["truncated"] is True
-        assert shown["advice"].startswith(response_size.SHORTENED)
+        assert shown["advice"].startswith(response_size.TRUNCATED)
 
 
 async def test_a_digest_that_is_too_large_keeps_every_part(alice: Member) -> None:
@@ -134,7 +134,7 @@ async def test_a_digest_that_is_too_large_keeps_every_part(alice: Member) -> Non
     assert digest["unread"]["posts"]
 
 
-async def test_a_label_of_many_posts_names_those_that_fit(alice: Member) -> None:
+async def test_labelling_many_posts_returns_those_that_fit(alice: Member) -> None:
     ids = await filled(alice)
 
     answer = await call(alice, "add_label", post_ids=ids, label_name="x")
@@ -161,10 +161,10 @@ async def test_resources_are_listed_page_by_page(alice: Member) -> None:
     assert seen == [f"view {number:02d}" for number in range(60)]
 
 
-def test_a_record_of_thousands_of_named_things_is_cut_to_what_names_it() -> None:
+def test_a_record_with_thousands_of_fields_keeps_its_id() -> None:
     inner = {f"field{number}": "x" * 30 for number in range(3_000)}
 
-    made = response_size.shortened({"post_id": "1", "tweet_details": inner}, 5_000)
+    made = response_size.shrink({"post_id": "1", "tweet_details": inner}, 5_000)
 
     assert made["post_id"] == "1"
     assert 3_000 < response_size.size(made) <= 5_000

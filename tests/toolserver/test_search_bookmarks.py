@@ -25,7 +25,7 @@ async def test_it_finds_read_and_archived_posts(alice: Member) -> None:
     }
 
 
-async def test_the_best_match_comes_first_unless_another_order_is_asked_for(alice: Member) -> None:
+async def test_the_best_match_comes_first_unless_sort_by_is_sent(alice: Member) -> None:
     best = await alice.save(text="owl")
     other = await alice.save(text="an owl among many many other words that are about other birds")
 
@@ -34,7 +34,7 @@ async def test_the_best_match_comes_first_unless_another_order_is_asked_for(alic
     assert newest == [other["post_id"], best["post_id"]]
 
 
-async def test_a_search_goes_on_from_page_to_page(alice: Member) -> None:
+async def test_pages_of_a_search_skip_nothing(alice: Member) -> None:
     saved = {(await alice.save(text="owl"))["post_id"] for _ in range(5)}
 
     first = await call(alice, "search_bookmarks", query="owl", limit=3)
@@ -57,25 +57,26 @@ async def test_filters_narrow_a_search(alice: Member) -> None:
 
 
 @pytest.mark.parametrize("query", ["", "   ", None])
-async def test_there_must_be_something_to_look_for(alice: Member, query: str | None) -> None:
+async def test_an_empty_query_is_refused(alice: Member, query: str | None) -> None:
     said = await refusal(alice, "search_bookmarks", query=query)
 
     assert said.startswith("INVALID_REQUEST: query: is ")
 
 
-async def test_a_mode_that_is_none_is_named(alice: Member) -> None:
+async def test_an_unknown_mode_is_named(alice: Member) -> None:
     said = await refusal(alice, "search_bookmarks", query="owl", mode="telepathic")
 
-    assert "mode: must be one of keyword, semantic, hybrid, got 'telepathic'." in said
+    assert "mode: must be one of hybrid, keyword, semantic, got 'telepathic'." in said
 
 
 @pytest.mark.parametrize("mode", ["semantic", "hybrid"])
 async def test_a_free_plan_does_not_search_by_meaning(free: Member, mode: str) -> None:
     said = await refusal(free, "search_bookmarks", query="owl", mode=mode)
 
-    assert said.startswith("VECTOR_SEARCH_NOT_ALLOWED: mode: ")
-    assert said.endswith("Call again with mode keyword.")
-    assert "vector_search_term" not in said
+    assert said == (
+        "VECTOR_SEARCH_NOT_ALLOWED: Search by meaning needs a paid plan. "
+        "Call search_bookmarks with mode keyword instead."
+    )
 
 
 async def test_meaning_is_found_without_a_common_word(alice: Member) -> None:
@@ -92,10 +93,12 @@ async def test_meaning_is_found_without_a_common_word(alice: Member) -> None:
     assert hybrid == [other["post_id"], bread["post_id"]]
 
 
-async def test_a_store_that_is_not_built_is_told_with_how_far_it_is(alice: Member) -> None:
+async def test_an_incomplete_vector_store_is_reported_with_its_progress(alice: Member) -> None:
     await alice.save(text="an owl")
 
     said = await refusal(alice, "search_bookmarks", query="owl", mode="semantic")
 
-    assert said.startswith("VECTOR_SEARCH_NOT_ALLOWED: The vector store is being built: 0 of 1")
-    assert "mode keyword searches the same posts by word" in said
+    assert said == (
+        "VECTOR_SEARCH_NOT_ALLOWED: The vector store is being built: 0 of 1 posts. "
+        "Call search_bookmarks with mode keyword instead."
+    )

@@ -1,4 +1,4 @@
-"""The tools that read, make, change and delete Smart Views."""
+"""The tools that read, create, change and delete Smart Views."""
 
 from typing import Any
 
@@ -6,14 +6,14 @@ import pytest
 
 from tests.support import make
 from tests.support.service import Member
-from tests.support.toolcalls import call, ids, refusal
+from tests.support.toolcalls import call, ids, published, refusal
 
 pytestmark = pytest.mark.anyio
 
 OWLS = {"name": "Night owls", "base_query": {"q": "owl"}, "description": "What flies at night."}
 
 
-async def test_a_view_is_made_read_changed_and_deleted(alice: Member) -> None:
+async def test_a_view_is_created_read_changed_and_deleted(alice: Member) -> None:
     owl = await alice.save(text="an owl", is_read=True)
     await alice.save(text="a crow")
 
@@ -39,7 +39,7 @@ async def test_a_view_is_made_read_changed_and_deleted(alice: Member) -> None:
     assert (await call(alice, "list_views"))["views"] == []
 
 
-async def test_a_bucket_narrows_a_view_and_pages_follow(alice: Member) -> None:
+async def test_a_bucket_narrows_a_view_and_pages_continue(alice: Member) -> None:
     saved = [make.post(text=f"owl {n}", tags=["a"] if n % 2 else []) for n in range(6)]
     await alice.save_all(saved)
     bucket = {"name": "A only", "query": {"tag": "a"}}
@@ -58,27 +58,55 @@ async def test_a_bucket_narrows_a_view_and_pages_follow(alice: Member) -> None:
 @pytest.mark.parametrize(
     ("tool", "arguments", "sentence"),
     [
-        ("create_view", {}, "INVALID_REQUEST: name: is missing."),
-        ("create_view", {"name": ""}, "INVALID_REQUEST: name: must have 1 to 100 characters."),
-        ("create_view", {"name": "x", "base_query": {"tga": "a"}}, "INVALID_REQUEST: base_query"),
-        ("create_view", {"name": "x", "base_query": "owl"}, "INVALID_REQUEST: base_query: must be"),
-        ("create_view", {"name": "x", "default_sort": {}}, "INVALID_REQUEST: default_sort.sort_by"),
-        ("create_view", {"name": "x", "triage_buckets": [5]}, "INVALID_REQUEST: triage_buckets[0]"),
-        ("update_view", {"slug": "none", "name": "x"}, "NOT_FOUND: No Smart View 'none' on this"),
-        ("update_view", {"slug": 5, "name": "x"}, "INVALID_REQUEST: slug: must be a string"),
-        ("update_view", {"slug": None}, "INVALID_REQUEST: slug: is missing."),
-        ("delete_view", {"slug": "none"}, "NOT_FOUND: No Smart View 'none' on this account."),
-        ("get_view_bookmarks", {"slug": "none"}, "NOT_FOUND: No Smart View 'none'"),
-        ("get_view_bookmarks", {"slug": "a\x00"}, "INVALID_REQUEST: slug: holds U+0000"),
+        ("create_view", {}, "name: is required."),
+        ("create_view", {"name": ""}, "name: must have 1 to 100 characters, got ''."),
+        ("create_view", {"base_query": {"tga": "a"}}, "Unknown field 'tga' in base_query. Did you"),
+        ("create_view", {"base_query": {"q": "\x00"}}, "base_query.q: contains U+0000, which"),
+        ("create_view", {"base_query": "owl"}, "base_query: must be a JSON object, got 'owl'."),
+        ("create_view", {"default_sort": {}}, "default_sort.sort_by: is required."),
+        (
+            "create_view",
+            {"default_sort": {"sort_by": 5}},
+            "default_sort.sort_by: must be one of sort_index, created_at, posted_at, ",
+        ),
+        ("create_view", {"triage_buckets": [5]}, "triage_buckets[0]: must be a JSON object, got"),
+        (
+            "create_view",
+            {"triage_buckets": [{"name": "a\x00"}]},
+            "triage_buckets[0].name: contains U+0000, which no database can store.",
+        ),
+        ("update_view", {"slug": 5, "name": "x"}, "slug: must be a string"),
+        ("update_view", {"slug": None}, "slug: is required."),
+        ("get_view_bookmarks", {"slug": "a\x00"}, "slug: contains U+0000, which no database can"),
     ],
 )
-async def test_what_is_wrong_is_named(
+async def test_an_invalid_argument_is_named(
     alice: Member, tool: str, arguments: dict[str, Any], sentence: str
 ) -> None:
-    assert (await refusal(alice, tool, **arguments)).startswith(sentence)
+    message = await refusal(alice, tool, **arguments)
+
+    assert message.startswith(f"INVALID_REQUEST: {sentence}")
 
 
-async def test_making_a_view_with_a_key_makes_one_view(alice: Member) -> None:
+@pytest.mark.parametrize("tool", ["update_view", "delete_view", "get_view_bookmarks"])
+async def test_an_unknown_view_is_not_found(alice: Member, tool: str) -> None:
+    message = await refusal(alice, tool, slug="none")
+
+    assert message.startswith("NOT_FOUND: No Smart View 'none' on this account.")
+
+
+async def test_a_view_can_rank_by_meaning_though_no_schema_says_so(alice: Member) -> None:
+    query = {"vector_search_term": "birds"}
+
+    view = await call(alice, "create_view", name="Birds", base_query=query)
+
+    assert view["base_query"] == query
+    properties = published("create_view")["inputSchema"]["properties"]["base_query"]["properties"]
+    assert "vector_search_term" not in properties
+    assert properties["posted_from"] == {"type": "string"}
+
+
+async def test_creating_a_view_twice_with_a_key_creates_one(alice: Member) -> None:
     first = await call(alice, "create_view", **OWLS, idempotency_key="once")
     again = await call(alice, "create_view", **OWLS, idempotency_key="once")
 

@@ -184,15 +184,15 @@ async def test_the_plan_page_shows_every_feature_and_the_configured_limit(
 
     page = (await site.get("/upgrade")).text
 
-    assert "1,234 a month" in page
-    for line in plans.opened(1234):
-        assert f'<th scope="row">{line.what}</th><td' in page
+    assert "1,234 per month" in page
+    for feature in plans.features(1234):
+        assert f'<th scope="row">{feature.name}</th><td' in page
     assert "bowerbird" in page
     assert "account plan you@example.com pro" in page
 
 
 async def test_the_plan_page_matches_what_the_api_allows(cast: Service) -> None:
-    shown = {line.what: line for line in plans.opened(100)}
+    shown = {feature.name: feature for feature in plans.features(100)}
     saved = await cast.free.save()
     body = {"tweet_ids": [saved["post_id"]], "label_name": "x"}
 

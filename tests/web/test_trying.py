@@ -36,7 +36,7 @@ def test_a_form_sends_a_list_request_and_shows_the_response(
         page.get_by_label("limit", exact=True).first.fill("2")
         page.locator("#listBookmarks-media_type").select_option("image")
         expect(page.locator("#listBookmarks .request-line")).to_have_text(
-            "GET /v1/sandbox/bookmarks?limit=2&media_type=image"
+            "GET /v1/sandbox/bookmarks?media_type=image&limit=2"
         )
         send(page, "listBookmarks")
         assert messages == []

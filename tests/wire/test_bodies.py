@@ -73,7 +73,7 @@ async def test_64_levels_are_read_and_65_refused(alice: Member) -> None:
         assert (await _send(alice, _nested(64, inner))).status_code == 200
         response = await _send(alice, _nested(65, inner))
         assert writing.refused(response) == (400, "INVALID_REQUEST")
-        assert writing.sentence(response) == "body: is nested more than 64 deep."
+        assert writing.sentence(response) == "body: is nested more than 64 levels deep."
 
 
 async def test_any_depth_is_refused_and_never_a_fault(alice: Member) -> None:
@@ -252,7 +252,7 @@ async def test_the_sentence_names_where_the_character_stands(alice: Member) -> N
     response = await writing.send(alice, "POST", "/v1/labels/batch", body)
 
     assert writing.sentence(response) == (
-        "operations[1].tweet_ids[1]: holds U+0000, which no database can keep."
+        "operations[1].tweet_ids[1]: contains U+0000, which no database can store."
     )
 
 

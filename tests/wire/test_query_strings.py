@@ -73,7 +73,7 @@ def test_values_are_read_as_forms_write_them(raw: bytes, value: str) -> None:
 
 @pytest.mark.parametrize("raw", [b"q=1&q=2", b"q=1&q=1", b"q&q", b"q=&%71=1"])
 def test_a_known_parameter_twice_is_refused(raw: bytes) -> None:
-    with pytest.raises(Refusal, match="q: was given more than once"):
+    with pytest.raises(Refusal, match=r"^q: was sent more than once\.$"):
         query_strings.given(raw, KNOWN)
 
 
@@ -89,5 +89,5 @@ def test_what_is_not_utf8_is_refused(raw: bytes) -> None:
 
 @pytest.mark.parametrize("raw", [b"%00", b"a%00", b"\x00"])
 def test_a_null_character_is_refused(raw: bytes) -> None:
-    with pytest.raises(Refusal, match=r"q: holds U\+0000"):
+    with pytest.raises(Refusal, match=r"^q: contains U\+0000, which no database can store\.$"):
         query_strings.given(b"q=" + raw, KNOWN)

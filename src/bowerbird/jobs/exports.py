@@ -25,7 +25,7 @@ from bowerbird.exports.writer import DocumentInfo, ExportFailed, WrittenFile
 from bowerbird.jobs.leases import Progress
 from bowerbird.jobs.worker import Failed, JobKind, Recurring
 from bowerbird.library.bookmarks.ranking import Rankings
-from bowerbird.library.exports import export_bodies
+from bowerbird.library.exports import selection
 from bowerbird.library.exports.links import Links
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
@@ -65,7 +65,8 @@ class ExportJobs:
         data_dir: Path,
         meaning: SemanticSearch | None = None,
     ) -> None:
-        self._rankings = Rankings(database, meaning or SemanticSearch(database))
+        self._meaning = meaning or SemanticSearch(database)
+        self._rankings = Rankings(database, self._meaning)
         self._bookmarks = BookmarkStore(database)
         self._accounts = AccountStore(database)
         self._jobs = JobStore(database)
@@ -137,11 +138,12 @@ class ExportJobs:
 
     async def _numbers(self, account: Account, query: ExportQuery) -> Sequence[int]:
         """In the order they were saved, or the nearest first in a search by meaning."""
-        filter = export_bodies.filter_of(query.given)
+        filter = selection.filter_for(query.given)
         if filter.meaning is not None:
             chosen = None if query.post_ids is None else tuple(query.post_ids)
             narrowed = msgspec.structs.replace(filter, post_ids=chosen)
-            return await self._rankings.numbers(account, narrowed)
+            store = await self._meaning.require(account)
+            return await self._rankings.numbers(account, narrowed, None, store)
         if filter.words is not None and filter.words.is_empty:
             return ()
         return await self._bookmarks.numbers(account, filter, query.post_ids)
@@ -164,7 +166,7 @@ class ExportJobs:
             title=query.view_name or "Bookmarks",
             created_at=self._clock(),
             total=total,
-            description=export_bodies.description_of(query),
+            description=selection.description_of(query),
         )
         try:
             return await writer.write_export(query.format, posts, folder, about, progress)

@@ -33,17 +33,15 @@ class BookmarkFilter(Struct, frozen=True, kw_only=True):
 
     @property
     def is_flags_and_words_only(self) -> bool:
-        return (
-            self.media_bit is None
-            and self.meaning is None
-            and self.author is None
-            and self.tag is None
-            and self.posted_from is None
-            and self.posted_to is None
-            and self.bookmarked_from is None
-            and self.bookmarked_to is None
-            and self.post_ids is None
-        )
+        return all(getattr(self, name) is None for name in _NARROWING)
+
+
+# Every field but the flags and the words, so that a new filter cannot be forgotten here.
+_NARROWING: Final = tuple(
+    name
+    for name in BookmarkFilter.__struct_fields__
+    if name not in ("unread_only", "hide_archived", "words")
+)
 
 
 class SortKind(StrEnum):

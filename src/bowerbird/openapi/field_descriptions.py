@@ -1,4 +1,4 @@
-"""What the OpenAPI document says of each field of a body or an answer, a sentence each."""
+"""The description of each field of an answer. Requests describe their fields themselves."""
 
 from typing import Final
 
@@ -13,12 +13,6 @@ _DIGEST: Final = {
     "saved_count": "Number of posts saved in the period.",
     "mail": "How far its letter is.",
 }
-_PREFERENCES: Final = {
-    "frequency": "off, daily or weekly.",
-    "time_zone": "Name of the time zone database, such as Europe/Berlin.",
-    "hour": "Hour of the day after the period at which the digest is made, 0 to 23.",
-    "mail": "Whether each new digest is mailed to the account's address.",
-}
 # Schema -> field -> sentence. A field that means the same everywhere stands under "*".
 FIELDS: Final[dict[str, dict[str, str]]] = {
     "*": {
@@ -26,7 +20,6 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "data": "What was asked for.",
         "meta": "What is to be known about the data.",
         "post_id": "Identifier of the saved post: digits, as text.",
-        "tweet_ids": "Identifiers of saved posts, as text: a JSON number would lose digits.",
         "tags": "Names of the post's labels by name, or null when it has none.",
         "is_read": "Whether the account has marked the post as read.",
         "is_archived": "Whether the account has put the post away.",
@@ -141,12 +134,6 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "updated_at": "When it was last changed.",
     },
     "Bucket": {"slug": "The bucket's name in addresses.", "name": "Its name for people."},
-    "NewBucket": {
-        "slug": "The bucket's name in addresses; made from the name when left out.",
-        "name": "Its name for people.",
-    },
-    "NewView": {"name": "The view's name for people.", "description": "What the view is for."},
-    "ViewChange": {"name": "The view's name for people.", "description": "What the view is for."},
     "ListMeta": {
         "next_cursor": "Send it as cursor to get the next page; null on the last page.",
         "limit": "Page size that was applied.",
@@ -192,7 +179,7 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "field": "The field that holds the hits, such as text.",
         "html": "Escaped text around the hits, each of them in a mark element.",
     },
-    "ExportJob": {
+    "ExportResponse": {
         "job_id": "Identifier of the export.",
         "format": "pdf, csv or json.",
         "status": "pending, processing, completed, failed or expired.",
@@ -207,7 +194,6 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "expires_at": "Until when download_url works; only when completed.",
     },
     "ExportProgress": {"done": "Posts that are done.", "total": "Posts to be exported."},
-    "ExportRequest": {"view": "Slug of a Smart View, whose bookmarks are exported."},
     "DigestListMeta": {
         "next_cursor": "Send it as cursor to get the next page; null on the last page.",
         "limit": "Page size that was applied.",
@@ -253,16 +239,13 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "reason": "Why it was not sent, in the mail server's words.",
     },
     "PreferencesResponse": {
-        **_PREFERENCES,
+        "frequency": "off, daily or weekly.",
+        "time_zone": "Name of the time zone database, such as Europe/Berlin.",
+        "hour": "Hour of the day after the period at which the digest is made, 0 to 23.",
+        "mail": "Whether each new digest is mailed to the account's address.",
         "mail_available": "Whether the operator has set a mail server.",
         "next_digest_at": "When the next digest is made; null when none is.",
     },
-    "PreferencesRequest": _PREFERENCES,
-    "LabelRequest": {"label_id": "The label's id, in place of its name."},
-    "LabelOperation": {"op": "What to do with the label."},
-    "BatchRequest": {"operations": "What to do, one after the other."},
-    "LabelChange": {"metadata": "An object of your own, at most 4,096 characters of JSON."},
-    "MergeRequest": {"into": "Id of the label to keep."},
     "Refusal": {
         "code": "Stable; clients branch on it. New ones may be added.",
         "error": "The reason, in a sentence for people. It may change.",

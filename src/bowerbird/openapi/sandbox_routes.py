@@ -1,6 +1,6 @@
-"""Which operations the sandbox serves, and how the OpenAPI document tells of them.
+"""Which operations the sandbox serves, and how the OpenAPI document describes them.
 
-They are rows of the same table, so that a change of an operation is a change of its twin.
+They come from the same table, so an operation and its sandbox twin cannot differ.
 """
 
 from collections.abc import Mapping
@@ -10,29 +10,14 @@ import msgspec
 
 from bowerbird.errors import Code
 from bowerbird.openapi.headers import IDEMPOTENCY_KEY, named
-from bowerbird.openapi.operations import Operation
+from bowerbird.openapi.operations import OPERATIONS
 from bowerbird.openapi.schemas import REF, Json, required
 from bowerbird.wire.deprecation import Route
 from bowerbird.wire.replies import Header
+from bowerbird.wire.routes import Operation
 
 PREFIX: Final = "/v1/sandbox"
-ROUTES: Final = (
-    ("GET", "/v1/bookmarks"),
-    ("GET", "/v1/bookmarks/{post_id}"),
-    ("GET", "/v1/labels"),
-    ("POST", "/v1/labels/add"),
-    ("POST", "/v1/labels/remove"),
-    ("POST", "/v1/labels/batch"),
-    ("GET", "/v1/views"),
-    ("GET", "/v1/views/{slug}"),
-    ("GET", "/v1/views/{slug}/bookmarks"),
-    ("POST", "/v1/exports/pdf"),
-    ("POST", "/v1/exports/csv"),
-    ("POST", "/v1/exports/json"),
-    ("GET", "/v1/exports/{job_id}"),
-    # Where the link of a completed job leads.
-    ("GET", "/v1/exports/{job_id}/file"),
-)
+ROUTES: Final = tuple((one.method, one.path) for one in OPERATIONS if one.is_in_sandbox)
 SIMULATED: Final = {
     "unauthorized": Code.UNAUTHORIZED,
     "subscription_required": Code.SUBSCRIPTION_REQUIRED,

@@ -1,40 +1,21 @@
-"""The shapes of the OpenAPI document: answers from the code's own records, bodies by hand."""
+"""The schemas of the OpenAPI document, made from the structs of requests and answers."""
 
 from typing import Any, Final
 
 import msgspec
 
-from bowerbird.library.access.bodies import MOST_IDS
-from bowerbird.library.accounts.account_state import AccountResponse
-from bowerbird.library.bookmarks.bookmarks import BookmarkCounts
-from bowerbird.library.bookmarks.flags import BookmarkState
-from bowerbird.library.bookmarks.parameters import FILTER_PARAMETERS
-from bowerbird.library.bookmarks.trash import Deleted
-from bowerbird.library.digests.digests import PreferencesResponse
-from bowerbird.library.digests.responses import DigestResponse, DigestSummary
-from bowerbird.library.exports.exports import ExportJob
-from bowerbird.library.labels.labels import MOST_OPERATIONS, BatchResult, LabelResponse, Tagged
-from bowerbird.library.views.views import ViewResponse
-from bowerbird.model.bookmarks import Article, Attachment, Bookmark, QuotedPost
-from bowerbird.model.digests import Frequency
+from bowerbird.model.bookmarks import Article, Attachment, QuotedPost
 from bowerbird.model.jobs import JobState
 from bowerbird.model.periods import PeriodKind
-from bowerbird.openapi import field_descriptions
-from bowerbird.openapi.query_parameters import PARAMETERS
+from bowerbird.openapi import field_descriptions, promised
+from bowerbird.openapi.operations import OPERATIONS
+from bowerbird.requests import schemas as requests
+from bowerbird.requests.limits import PAGE_MAX
 
 Json = dict[str, Any]
 
 REF: Final = "#/components/schemas/"
 _TEXT: Final[Json] = {"type": "string"}
-_FLAG: Final[Json] = {"type": "boolean"}
-_COUNT: Final[Json] = {"type": "integer", "minimum": 0}
-_IDS: Final[Json] = {
-    "type": "array",
-    "items": {"type": "string", "minLength": 1},
-    "minItems": 1,
-    "maxItems": MOST_IDS,
-}
-_NAME: Final[Json] = {"type": "string", "minLength": 1, "maxLength": 100}
 
 
 def schemas() -> Json:
@@ -43,10 +24,10 @@ def schemas() -> Json:
 
 
 def described(name: str, schema: Json) -> Json:
-    """The schema with a sentence to each of its fields."""
+    """The schema with a description for each field that has none."""
     properties = {
         field: {"description": sentence, **shape}
-        if (sentence := field_descriptions.sentence(name, field))
+        if (sentence := field_descriptions.sentence(name, field)) and "description" not in shape
         else shape
         for field, shape in schema.get("properties", {}).items()
     }
@@ -62,10 +43,9 @@ def required(**properties: Json) -> Json:
 
 
 def _records() -> Json:
-    records = [Bookmark, BookmarkCounts, Attachment, Article, QuotedPost]
-    records += [LabelResponse, Tagged, BatchResult, BookmarkState, Deleted, ViewResponse, ExportJob]
-    records += [AccountResponse]
-    records += [DigestSummary, DigestResponse, PreferencesResponse]
+    kinds = {one.data for one in OPERATIONS if one.data is not None}
+    # These are inside a bookmark, whose own struct leaves them open.
+    records = [*sorted(kinds, key=lambda kind: kind.__name__), Attachment, Article, QuotedPost]
     _, components = msgspec.json.schema_components(records, ref_template=REF + "{name}")
     made: Json = dict(components)
     # JSON Schema's "$" is the very end, and not every reader of it knows what stands behind ours.
@@ -79,7 +59,7 @@ def _records() -> Json:
         made[name]["required"] = list(made[name]["properties"])
         for field in made[name]["properties"].values():
             field.pop("default", None)
-    made["ExportJob"]["properties"]["status"] = {"enum": list(JobState)}
+    made["ExportResponse"]["properties"]["status"] = {"enum": list(JobState)}
     for name in ("DigestSummary", "DigestResponse"):
         made[name]["properties"]["kind"] = {"enum": list(PeriodKind)}
     made["Highlight"] = _highlight()
@@ -93,93 +73,30 @@ def _highlight() -> Json:
 
 
 def _metas() -> Json:
-    page = required(
-        next_cursor={"type": ["string", "null"]},
-        limit={"type": "integer", "minimum": 1, "maximum": 100},
-        total_count=_COUNT,
-        count={"type": "integer", "minimum": 0, "maximum": 100},
+    kinds = {one.meta for one in OPERATIONS if one.meta is not None}
+    _, found = msgspec.json.schema_components(
+        sorted(kinds, key=lambda kind: kind.__name__), ref_template=REF + "{name}"
     )
-    digests = {**page, "properties": dict(page["properties"])}
-    page["properties"]["hint"] = _TEXT
-    page["properties"]["vector_pending"] = {"type": "integer", "minimum": 1}
-    return {
-        "ListMeta": page,
-        "DigestListMeta": digests,
-        "MessageMeta": required(message=_TEXT),
-        "ChangeMeta": required(
-            message=_TEXT, affected=_COUNT, not_found={"type": "array", "items": _TEXT}
-        ),
-    }
+    made: Json = {name: _untitled(schema) for name, schema in found.items()}
+    for name in ("ListMeta", "DigestListMeta"):
+        properties = made[name]["properties"]
+        properties["next_cursor"] = {"type": ["string", "null"]}
+        properties["limit"] |= {"minimum": 1, "maximum": PAGE_MAX}
+        properties["total_count"] |= {"minimum": 0}
+        properties["count"] |= {"minimum": 0, "maximum": PAGE_MAX}
+    made["ListMeta"]["properties"]["vector_pending"]["minimum"] = 1
+    made["ChangeMeta"]["properties"]["affected"]["minimum"] = 0
+    return made
 
 
 def _bodies() -> Json:
-    query = _query()
-    view: Json = {
-        "name": _NAME,
-        "description": {"type": "string", "maxLength": 1000},
-        "base_query": query,
-        "default_sort": {"type": ["string", "object", "null"]},
-        "triage_buckets": {"type": "array", "items": {"$ref": REF + "NewBucket"}, "maxItems": 20},
-    }
-    return {
-        "StateRequest": _body(
-            {"tweet_ids": _IDS, "is_read": _FLAG, "is_archived": _FLAG}, "tweet_ids"
-        ),
-        "FlagsRequest": _body({"is_read": _FLAG, "is_archived": _FLAG}),
-        "LabelRequest": {
-            **_body({"tweet_ids": _IDS, "label_name": _NAME, "label_id": _TEXT}, "tweet_ids"),
-            "anyOf": [{"required": ["label_name"]}, {"required": ["label_id"]}],
-        },
-        "LabelOperation": _body(
-            {"op": {"enum": ["add", "remove"]}, "tweet_ids": _IDS, "label_name": _NAME},
-            "op",
-            "tweet_ids",
-            "label_name",
-        ),
-        "BatchRequest": _body(
-            {
-                "operations": {
-                    "type": "array",
-                    "items": {"$ref": REF + "LabelOperation"},
-                    "minItems": 1,
-                    "maxItems": MOST_OPERATIONS,
-                }
-            },
-            "operations",
-        ),
-        "LabelChange": _body({"label_name": _NAME, "metadata": {"type": "object"}}),
-        "PreferencesRequest": _body(
-            {
-                "frequency": {"enum": list(Frequency)},
-                "time_zone": _TEXT,
-                "hour": {"type": "integer", "minimum": 0, "maximum": 23},
-                "mail": _FLAG,
-            }
-        ),
-        "MergeRequest": _body({"into": _TEXT}, "into"),
-        "ExportRequest": {
-            **_body({**query["properties"], "view": _TEXT, "tweet_ids": _IDS}),
-            "additionalProperties": False,
-        },
-        "NewBucket": _body({"name": _NAME, "slug": _TEXT, "query": query}, "name"),
-        "NewView": _body(view, "name"),
-        "ViewChange": _body(view),
-    }
+    kinds = {one.body for one in OPERATIONS if one.body is not None}
+    made = requests.components(sorted(kinds, key=lambda kind: kind.__name__), REF)
+    return {name: promised.body(name, schema) for name, schema in made.items()}
 
 
-def _query() -> Json:
-    """The list's filters as a kept query has them: a flag may be a text, a date relative."""
-    filters: Json = {}
-    for name in FILTER_PARAMETERS:
-        schema, sentence = PARAMETERS[name]
-        types = ["boolean", "string"] if schema["type"] == "boolean" else ["string"]
-        filters[name] = {"type": [*types, "null"], "description": sentence}
-    return {"type": "object", "properties": filters}
-
-
-def _body(properties: Json, *needed: str) -> Json:
-    body: Json = {"type": "object", "properties": properties}
-    return body | ({"required": list(needed)} if needed else {})
+def _untitled(schema: Json) -> Json:
+    return {name: value for name, value in schema.items() if name not in ("title", "description")}
 
 
 def _refusals() -> Json:

@@ -4,16 +4,20 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
+from msgspec import Struct
+
 from bowerbird import __version__
 from bowerbird.errors import CATALOGUE, Code
-from bowerbird.openapi import examples, headers, sandbox_routes
+from bowerbird.openapi import examples, headers, promised, sandbox_routes
 from bowerbird.openapi.headers import HEADERS, named
-from bowerbird.openapi.operations import OPERATIONS, PATH_PARAMETERS, TAGS, Operation
-from bowerbird.openapi.query_parameters import EXAMPLES, PARAMETERS
+from bowerbird.openapi.operations import OPERATIONS, PATH_EXAMPLES, PATH_PARAMETERS, TAGS
 from bowerbird.openapi.sandbox_routes import MARK, ROUTES
 from bowerbird.openapi.schemas import REF, Json, described, schemas, success
+from bowerbird.requests import schemas as requests
+from bowerbird.requests.fields import examples_of
 from bowerbird.wire import deprecation
 from bowerbird.wire.deprecation import DEPRECATIONS, Deprecation
+from bowerbird.wire.routes import Operation
 
 RESPONSE_REF: Final = "#/components/responses/"
 # Every call may meet these, whatever it asks for.
@@ -45,7 +49,6 @@ _MEANS: Final = {
     _PARTIAL: "The part that was asked for.",
     207: "Some of it failed; each part says for itself.",
 }
-_OPTIONAL_BODIES: Final = ("ExportRequest",)
 _FILE_TYPES: Final = ("application/pdf", "application/zip", "text/csv", "application/json")
 _ABOUT: Final = """\
 A library for saved posts: list, search, label and export what an account has saved.
@@ -155,9 +158,9 @@ def _operation(operation: Operation, more_headers: Sequence[str]) -> Json:
     if operation.is_file:
         made["security"] = []
     if operation.body:
-        content = _json({"$ref": REF + operation.body}, examples.request(_name(operation)))
-        is_required = operation.body not in _OPTIONAL_BODIES
-        made["requestBody"] = {"required": is_required, "content": content}
+        schema = {"$ref": REF + operation.body.__name__}
+        content = _json(schema, examples.request(_name(operation)))
+        made["requestBody"] = {"required": operation.is_body_required, "content": content}
     made["responses"] = {
         **_answers(operation, more_headers),
         **_refusals(operation, more_headers),
@@ -173,14 +176,12 @@ def _parameters(operation: Operation) -> list[Json]:
             "required": True,
             "description": PATH_PARAMETERS[name],
             "schema": {"type": "string"},
-            "example": EXAMPLES[name],
+            "example": PATH_EXAMPLES[name],
         }
         for name in re.findall(r"\{(\w+)\}", operation.path)
     ]
-    for name in operation.query:
-        schema, text = PARAMETERS[name]
-        made = {"name": name, "in": "query", "required": False, "description": text}
-        found.append({**made, "schema": schema, "example": EXAMPLES[name]})
+    if operation.query is not None:
+        found += _query_parameters(operation.query)
     if operation.is_file:
         found += [headers.RANGE, headers.IF_RANGE]
     elif operation.method == "GET" and operation.is_tagged:
@@ -188,6 +189,17 @@ def _parameters(operation: Operation) -> list[Json]:
     if operation.is_keyed:
         found.append(headers.IDEMPOTENCY_KEY)
     return [*found, headers.REQUEST_ID]
+
+
+def _query_parameters(kind: type[Struct]) -> list[Json]:
+    examples = examples_of(kind)
+    found = []
+    for name, field in requests.parameters(kind).items():
+        schema = {key: value for key, value in field.items() if key != "description"}
+        schema = promised.parameter(kind, name, schema)
+        made = {"name": name, "in": "query", "required": False, "schema": schema}
+        found.append({**made, "description": field["description"], "example": examples[name]})
+    return found
 
 
 def _answers(operation: Operation, more_headers: Sequence[str]) -> Json:
@@ -241,10 +253,13 @@ def _answer(operation: Operation) -> str:
 
 
 def _answer_schema(operation: Operation) -> Json:
-    data: Json = {"$ref": REF + operation.data}
+    assert operation.data is not None
+    data: Json = {"$ref": REF + operation.data.__name__}
     if operation.is_many:
         data = {"type": "array", "items": data}
-    meta: Json = {"$ref": REF + operation.meta} if operation.meta else {"type": "object"}
+    meta: Json = {"type": "object"}
+    if operation.meta is not None:
+        meta = {"$ref": REF + operation.meta.__name__}
     return described(_answer(operation), success(data, meta))
 
 
@@ -267,7 +282,7 @@ def _by_status(operation: Operation) -> dict[int, list[Code]]:
 
 
 def _codes(operation: Operation) -> set[Code]:
-    codes = {*operation.refusals, *_ALWAYS, *(_KEYED if operation.is_keyed else ())}
+    codes = {*operation.codes, *_ALWAYS, *(_KEYED if operation.is_keyed else ())}
     if operation.is_file and not operation.is_sandbox:
         codes -= {Code.UNAUTHORIZED, Code.RATE_LIMITED}
     return codes

@@ -1,15 +1,27 @@
-"""/v1/account: what an account may know of itself."""
+"""/v1/account: the account's plan, limits and counts."""
 
-from bowerbird.library.accounts.account_state import AccountState
+from typing import Final
+
+from bowerbird.library.accounts.account_state import AccountResponse, AccountState
 from bowerbird.wire import envelope
 from bowerbird.wire.answer_cache import AnswerCache
 from bowerbird.wire.replies import Reply
-from bowerbird.wire.routes import ApiRoute, Call
+from bowerbird.wire.routes import ApiRoute, Call, Operation
+
+GET: Final = Operation(
+    method="GET",
+    path="/v1/account",
+    name="getAccount",
+    summary="Get plan, limits, calls, counts and the state of the vector store. Free of charge.",
+    data=AccountResponse,
+    # Looking at the number of calls left does not use one.
+    counts=lambda _: False,
+)
+OPERATIONS: Final = (GET,)
 
 
-def endpoints(state: AccountState, answers: AnswerCache) -> list[ApiRoute]:
+def routes(state: AccountState, answers: AnswerCache) -> list[ApiRoute]:
     async def get_account(call: Call) -> Reply:
         return answers.unkept(call.asked, envelope.success(await state.to_response(call.account)))
 
-    # Whoever looks how many calls are left has not used one by that.
-    return [ApiRoute("GET", "/v1/account", get_account, counts=lambda _: False)]
+    return [GET.served_by(get_account)]

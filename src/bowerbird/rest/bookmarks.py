@@ -1,36 +1,132 @@
-"""/v1/bookmarks: the list, the count, one bookmark, its state and its end."""
+"""/v1/bookmarks: list, count, one bookmark, flags, trash, and similar bookmarks."""
 
-from collections.abc import Collection
+from typing import Final
 
 import msgspec
 
+from bowerbird.errors import Code
 from bowerbird.library.access import plans
-from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.bookmarks.flags import Flags
-from bowerbird.library.bookmarks.parameters import FILTER_PARAMETERS, LIST_PARAMETERS
-from bowerbird.library.bookmarks.trash import Trash
+from bowerbird.library.bookmarks.bookmarks import BookmarkCounts, Bookmarks, VectorState
+from bowerbird.library.bookmarks.flags import BookmarkState, Flags
+from bowerbird.library.bookmarks.trash import Deleted, Trash
+from bowerbird.model.bookmarks import Bookmark
+from bowerbird.requests.bookmarks import (
+    CountQuery,
+    FlagsRequest,
+    ListQuery,
+    SimilarQuery,
+    StateRequest,
+)
+from bowerbird.requests.filters import MEANING
+from bowerbird.requests.gates import gates_for
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import envelope, query_strings
 from bowerbird.wire.answer_cache import AnswerCache, RequestTarget
-from bowerbird.wire.idempotency import IdempotentWrites, done, done_with
+from bowerbird.wire.metas import ChangeMeta, ListMeta
 from bowerbird.wire.replies import Reply
-from bowerbird.wire.routes import ApiRoute, Call
+from bowerbird.wire.routes import ApiRoute, Call, Operation
+from bowerbird.wire.writes import Writes, done, done_with
+
+LIST: Final = Operation(
+    method="GET",
+    path="/v1/bookmarks",
+    name="listBookmarks",
+    summary="List the account's bookmarks, page by page.",
+    data=Bookmark,
+    is_many=True,
+    meta=ListMeta,
+    query=ListQuery,
+    is_in_sandbox=True,
+)
+COUNT: Final = Operation(
+    method="GET",
+    path="/v1/bookmarks/count",
+    name="countBookmarks",
+    summary="Count the bookmarks that match. Without parameters it only checks the key.",
+    data=BookmarkCounts,
+    query=CountQuery,
+    # The plain call is how clients check a key, so it is free.
+    counts=bool,
+)
+UPDATE_MANY: Final = Operation(
+    method="POST",
+    path="/v1/bookmarks/update",
+    name="updateBookmarks",
+    summary="Mark many bookmarks read or unread, archived or not.",
+    data=BookmarkState,
+    is_many=True,
+    meta=ChangeMeta,
+    body=StateRequest,
+    refusals=(Code.NOT_FOUND,),
+)
+GET: Final = Operation(
+    method="GET",
+    path="/v1/bookmarks/{post_id}",
+    name="getBookmark",
+    summary="Get one bookmark.",
+    data=Bookmark,
+    refusals=(Code.NOT_FOUND,),
+    is_in_sandbox=True,
+)
+SIMILAR: Final = Operation(
+    method="GET",
+    path="/v1/bookmarks/{post_id}/similar",
+    name="listSimilarBookmarks",
+    summary="List the bookmarks nearest to one by meaning.",
+    data=Bookmark,
+    is_many=True,
+    meta=ListMeta,
+    query=SimilarQuery,
+    refusals=(Code.NOT_FOUND, Code.VECTOR_SEARCH_NOT_ALLOWED),
+)
+UPDATE: Final = Operation(
+    method="PATCH",
+    path="/v1/bookmarks/{post_id}",
+    name="updateBookmark",
+    summary="Mark one bookmark read or unread, archived or not.",
+    data=Bookmark,
+    body=FlagsRequest,
+    refusals=(Code.NOT_FOUND,),
+)
+DELETE: Final = Operation(
+    method="DELETE",
+    path="/v1/bookmarks/{post_id}",
+    name="deleteBookmark",
+    summary="Move a bookmark to the trash. It can be restored for 30 days.",
+    data=Deleted,
+    refusals=(Code.NOT_FOUND,),
+)
+RESTORE: Final = Operation(
+    method="POST",
+    path="/v1/bookmarks/{post_id}/restore",
+    name="restoreBookmark",
+    summary="Restore a deleted bookmark.",
+    data=Bookmark,
+    refusals=(Code.NOT_FOUND,),
+)
+OPERATIONS: Final = (LIST, COUNT, UPDATE_MANY, GET, SIMILAR, UPDATE, DELETE, RESTORE)
 
 
-def endpoints(bookmarks: Bookmarks, answers: AnswerCache) -> list[ApiRoute]:
+def routes(bookmarks: Bookmarks, answers: AnswerCache) -> list[ApiRoute]:
     async def list_bookmarks(call: Call) -> Reply:
-        async def build() -> bytes:
-            given = await _given(call, LIST_PARAMETERS, bookmarks)
-            return envelope.page(await bookmarks.list(call.account, given))
+        vectors = await _vectors(call, bookmarks)
 
-        return await answers.answer(call.account, await _asked(call, bookmarks), build)
+        async def build() -> bytes:
+            await _admit(call, ListQuery, bookmarks, vectors)
+            query = query_strings.read(call.asked.query_string, ListQuery)
+            return envelope.page(await bookmarks.list(call.account, query, vectors))
+
+        return await answers.answer(call.account, _target(call, vectors), build)
 
     async def count_bookmarks(call: Call) -> Reply:
-        async def build() -> bytes:
-            given = await _given(call, FILTER_PARAMETERS, bookmarks)
-            return envelope.success(await bookmarks.count(call.account, given))
+        vectors = await _vectors(call, bookmarks)
 
-        return await answers.answer(call.account, await _asked(call, bookmarks), build)
+        async def build() -> bytes:
+            await _admit(call, CountQuery, bookmarks, vectors)
+            query = query_strings.read(call.asked.query_string, CountQuery)
+            return envelope.success(await bookmarks.count(call.account, query, vectors))
+
+        return await answers.answer(call.account, _target(call, vectors), build)
 
     async def get_bookmark(call: Call) -> Reply:
         async def build() -> bytes:
@@ -41,57 +137,81 @@ def endpoints(bookmarks: Bookmarks, answers: AnswerCache) -> list[ApiRoute]:
         return await answers.answer(call.account, call.asked, build)
 
     return [
-        ApiRoute("GET", "/v1/bookmarks", list_bookmarks),
-        # The plain call is how a client tries its key; that is not charged.
-        ApiRoute("GET", "/v1/bookmarks/count", count_bookmarks, counts=bool),
-        ApiRoute("GET", "/v1/bookmarks/{post_id}", get_bookmark),
+        LIST.served_by(list_bookmarks),
+        COUNT.served_by(count_bookmarks),
+        GET.served_by(get_bookmark),
+        _similar(bookmarks, answers),
     ]
 
 
-def write_endpoints(marking: Flags, trash: Trash, writes: IdempotentWrites) -> list[ApiRoute]:
-    async def update_bookmarks(transaction: Transaction, call: Call) -> Reply:
-        marked = await marking.update(transaction, call.account, call.json)
+def _similar(bookmarks: Bookmarks, answers: AnswerCache) -> ApiRoute:
+    async def similar_bookmarks(call: Call) -> Reply:
+        plans.check_similar(call.account)
+        vectors = await bookmarks.vector_state(call.account)
+
+        async def build() -> bytes:
+            await bookmarks.require_vectors(call.account, vectors)
+            query = query_strings.read(call.asked.query_string, SimilarQuery)
+            post_id = call.path_params["post_id"]
+            return envelope.page(await bookmarks.similar(call.account, post_id, query, vectors))
+
+        return await answers.answer(call.account, _target(call, vectors), build)
+
+    return SIMILAR.served_by(similar_bookmarks)
+
+
+def write_routes(flags: Flags, trash: Trash, writes: Writes) -> list[ApiRoute]:
+    async def update_many(transaction: Transaction, call: Call, request: StateRequest) -> Reply:
+        marked = await flags.update(transaction, call.account, request.post_ids, request)
         posts = "bookmark" if marked.affected == 1 else "bookmarks"
-        meta = {
-            "message": f"Changed {marked.affected} {posts}.",
-            "affected": marked.affected,
-            "not_found": marked.not_found,
-        }
-        return done(marked.posts, meta)
+        message = f"Changed {marked.affected} {posts}."
+        return done(marked.posts, ChangeMeta(message, marked.affected, marked.not_found))
 
-    async def update_bookmark(transaction: Transaction, call: Call) -> Reply:
+    async def update(transaction: Transaction, call: Call, request: FlagsRequest) -> Reply:
         post_id = call.path_params["post_id"]
-        return done_with(await marking.update_one(transaction, call.account, post_id, call.json))
+        return done_with(await flags.update_one(transaction, call.account, post_id, request))
 
-    async def delete_bookmark(transaction: Transaction, call: Call) -> Reply:
+    async def delete(transaction: Transaction, call: Call) -> Reply:
         return done(await trash.delete(transaction, call.account, call.path_params["post_id"]))
 
-    async def restore_bookmark(transaction: Transaction, call: Call) -> Reply:
+    async def restore(transaction: Transaction, call: Call) -> Reply:
         post_id = call.path_params["post_id"]
         return done_with(await trash.restore(transaction, call.account, post_id))
 
     return [
-        ApiRoute("POST", "/v1/bookmarks/update", writes.handler(update_bookmarks)),
-        ApiRoute("PATCH", "/v1/bookmarks/{post_id}", writes.handler(update_bookmark)),
-        ApiRoute("DELETE", "/v1/bookmarks/{post_id}", writes.handler(delete_bookmark)),
-        ApiRoute("POST", "/v1/bookmarks/{post_id}/restore", writes.handler(restore_bookmark)),
+        UPDATE_MANY.served_by(writes.handler_of(StateRequest, update_many)),
+        UPDATE.served_by(writes.handler_of(FlagsRequest, update)),
+        DELETE.served_by(writes.handler(delete)),
+        RESTORE.served_by(writes.handler(restore)),
     ]
 
 
-async def _given(call: Call, known: Collection[str], bookmarks: Bookmarks) -> dict[str, str]:
-    # The plan speaks before the parameters' shape: who cannot filter need not mend a filter.
-    await bookmarks.check(
-        call.account, query_strings.names(call.asked.query_string).intersection(known)
-    )
-    return query_strings.given(call.asked.query_string, known)
+async def _admit(
+    call: Call,
+    kind: type[ListQuery | CountQuery],
+    bookmarks: Bookmarks,
+    vectors: VectorState | None,
+) -> None:
+    """Checks plan and vectors before the values: who cannot filter need not fix a filter."""
+    sent = query_strings.sent(call.asked.query_string, kind)
+    plans.check_fields(call.account, gates_for(kind, sent))
+    if vectors is not None:
+        await bookmarks.require_vectors(call.account, vectors)
 
 
-async def _asked(call: Call, bookmarks: Bookmarks) -> RequestTarget:
-    """An answer by meaning also depends on vectors, which come without a new version."""
+async def _vectors(call: Call, bookmarks: Bookmarks) -> VectorState | None:
+    """The state of the vectors, if the request searches by meaning."""
     query_string = call.asked.query_string
-    # A name may be written with %; all others are told apart without reading them.
-    if b"%" not in query_string and plans.MEANING.encode() not in query_string:
+    # A name may contain %; without one, a look at the bytes is enough.
+    if b"%" not in query_string and MEANING.encode() not in query_string:
+        return None
+    if MEANING not in query_strings.names(query_string):
+        return None
+    return await bookmarks.vector_state(call.account)
+
+
+def _target(call: Call, vectors: VectorState | None) -> RequestTarget:
+    """Vectors change without a new version of the library, so they are part of the tag."""
+    if vectors is None:
         return call.asked
-    if plans.MEANING not in query_strings.names(query_string):
-        return call.asked
-    return msgspec.structs.replace(call.asked, vectors=await bookmarks.vectors(call.account))
+    return msgspec.structs.replace(call.asked, vectors=vectors.tag)

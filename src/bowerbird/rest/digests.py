@@ -1,40 +1,78 @@
-"""/v1/digests: what was saved in a day or a week, and how the account wants to hear of it."""
+"""/v1/digests: digests and how the account receives them."""
+
+from typing import Final
 
 import msgspec
 
-from bowerbird.library.digests.digests import Digests
+from bowerbird.errors import Code
+from bowerbird.library.digests.digests import Digests, PreferencesResponse
+from bowerbird.library.digests.responses import DigestResponse, DigestSummary
+from bowerbird.requests.digests import DigestQuery, DigestsQuery, PreferencesRequest
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import envelope, query_strings
 from bowerbird.wire.answer_cache import AnswerCache
-from bowerbird.wire.idempotency import IdempotentWrites, done
+from bowerbird.wire.metas import DigestListMeta
 from bowerbird.wire.replies import Reply
-from bowerbird.wire.routes import ApiRoute, Call
+from bowerbird.wire.routes import ApiRoute, Call, Operation
+from bowerbird.wire.writes import Writes, done
 
-PARAMETERS = ("limit", "cursor")
-ONE_PARAMETERS = ("format",)
+LIST: Final = Operation(
+    method="GET",
+    path="/v1/digests",
+    name="listDigests",
+    summary="List the account's digests, latest first.",
+    data=DigestSummary,
+    is_many=True,
+    meta=DigestListMeta,
+    query=DigestsQuery,
+)
+PREFERENCES: Final = Operation(
+    method="GET",
+    path="/v1/digests/preferences",
+    name="getDigestPreferences",
+    summary="Get how often digests are created, time zone, hour, and whether they are emailed.",
+    data=PreferencesResponse,
+)
+UPDATE_PREFERENCES: Final = Operation(
+    method="PATCH",
+    path="/v1/digests/preferences",
+    name="updateDigestPreferences",
+    summary="Change the digest preferences that are sent.",
+    data=PreferencesResponse,
+    body=PreferencesRequest,
+)
+GET: Final = Operation(
+    method="GET",
+    path="/v1/digests/{digest_id}",
+    name="getDigest",
+    summary="Get one digest, with its Markdown and HTML.",
+    data=DigestResponse,
+    query=DigestQuery,
+    refusals=(Code.NOT_FOUND,),
+)
+OPERATIONS: Final = (LIST, PREFERENCES, UPDATE_PREFERENCES, GET)
 
 
-def endpoints(digests: Digests, answers: AnswerCache) -> list[ApiRoute]:
+def routes(digests: Digests, answers: AnswerCache) -> list[ApiRoute]:
     async def list_digests(call: Call) -> Reply:
         async def build() -> bytes:
-            given = query_strings.given(call.asked.query_string, PARAMETERS)
-            page = await digests.list(call.account, given)
-            meta = {
-                "next_cursor": page.next_cursor,
-                "limit": page.limit,
-                "total_count": page.total_count,
-                "count": len(page.digests),
-            }
+            query = query_strings.read(call.asked.query_string, DigestsQuery)
+            page = await digests.list(call.account, query)
+            meta = DigestListMeta(
+                next_cursor=page.next_cursor,
+                limit=page.limit,
+                total_count=page.total_count,
+                count=len(page.digests),
+            )
             return envelope.success(page.digests, meta)
 
         return await answers.answer(call.account, call.asked, build)
 
     async def get_digest(call: Call) -> Reply:
         async def build() -> bytes:
-            given = query_strings.given(call.asked.query_string, ONE_PARAMETERS)
+            query = query_strings.read(call.asked.query_string, DigestQuery)
             digest_id = call.path_params["digest_id"]
-            found = await digests.get(call.account, digest_id, given.get("format"))
-            return envelope.success(found)
+            return envelope.success(await digests.get(call.account, digest_id, query.format))
 
         return await answers.answer(call.account, call.asked, build)
 
@@ -42,21 +80,19 @@ def endpoints(digests: Digests, answers: AnswerCache) -> list[ApiRoute]:
         async def build() -> bytes:
             return envelope.success(await digests.preferences(call.account))
 
-        # The next digest's moment changes as time goes by.
-        asked = msgspec.structs.replace(call.asked, minute=digests.minute())
-        return await answers.answer(call.account, asked, build)
+        # The time of the next digest changes without a new version of the library.
+        target = msgspec.structs.replace(call.asked, minute=digests.minute())
+        return await answers.answer(call.account, target, build)
 
     return [
-        ApiRoute("GET", "/v1/digests", list_digests),
-        ApiRoute("GET", "/v1/digests/preferences", get_preferences),
-        ApiRoute("GET", "/v1/digests/{digest_id}", get_digest),
+        LIST.served_by(list_digests),
+        PREFERENCES.served_by(get_preferences),
+        GET.served_by(get_digest),
     ]
 
 
-def write_endpoints(digests: Digests, writes: IdempotentWrites) -> list[ApiRoute]:
-    async def update_preferences(transaction: Transaction, call: Call) -> Reply:
-        return done(await digests.update_preferences(transaction, call.account, call.json))
+def write_routes(digests: Digests, writes: Writes) -> list[ApiRoute]:
+    async def update(transaction: Transaction, call: Call, request: PreferencesRequest) -> Reply:
+        return done(await digests.update_preferences(transaction, call.account, request))
 
-    return [
-        ApiRoute("PATCH", "/v1/digests/preferences", writes.handler(update_preferences)),
-    ]
+    return [UPDATE_PREFERENCES.served_by(writes.handler_of(PreferencesRequest, update))]

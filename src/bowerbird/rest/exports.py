@@ -1,72 +1,136 @@
-"""/v1/exports: asking for one, how it stands, and its file."""
+"""/v1/exports: starting an export, its status and its file."""
 
 import hashlib
 from collections.abc import Callable
-from typing import Final
+from typing import Final, Protocol
 from urllib.parse import quote
 
 import msgspec
 
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.exports.exports import Download, ExportJob, Exports, retry_after_s
+from bowerbird.library.exports.exports import Download, ExportJob, retry_after_s
+from bowerbird.model.accounts import Account
+from bowerbird.model.exports import ExportFile
+from bowerbird.requests import filters
+from bowerbird.requests.exports import DownloadQuery, ExportRequest
 from bowerbird.storage.database import Transaction
+from bowerbird.storage.files.files import OpenFile
 from bowerbird.wire import query_strings
 from bowerbird.wire.answer_cache import is_among
-from bowerbird.wire.idempotency import CallEffect, IdempotentWrites, done
+from bowerbird.wire.export_response import ExportAddresses, ExportResponse
 from bowerbird.wire.replies import Header, Reply
-from bowerbird.wire.routes import ApiRoute, Call
+from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.streaming import ByteRange, NotSatisfiable, asked_span
+from bowerbird.wire.writes import Writes, done, sent_fields
 
-FORMATS: Final = ("pdf", "csv", "json")
-LINK_PARAMETERS: Final = ("token",)
 _ACCEPTED: Final = 202
 _PARTIAL: Final = 206
 
 
-def endpoints(exports: Exports) -> list[ApiRoute]:
+class ExportService(Protocol):
+    """What the routes call: the account's exports, or the sandbox's."""
+
+    async def create(
+        self, transaction: Transaction, account: Account, format: str, request: ExportRequest
+    ) -> ExportJob: ...
+
+    async def require_vectors(self, transaction: Transaction, account: Account) -> None: ...
+
+    async def get(self, account: Account, job_id: str) -> ExportJob: ...
+
+    async def download(self, job_id: str, token: str) -> Download: ...
+
+    async def open(self, file: ExportFile, first: int, end: int) -> OpenFile: ...
+
+
+CREATE: Final = {
+    format: Operation(
+        method="POST",
+        path=f"/v1/exports/{format}",
+        name=f"createExport{format.capitalize()}",
+        summary=f"Start an export as {format.upper()}. poll_url has its status.",
+        data=ExportResponse,
+        body=ExportRequest,
+        is_body_required=False,
+        statuses=(_ACCEPTED,),
+        headers={"Location": True, "Retry-After": True},
+        refusals=(Code.NOT_FOUND,),
+        is_in_sandbox=True,
+    )
+    for format in ("pdf", "csv", "json")
+}
+GET: Final = Operation(
+    method="GET",
+    path="/v1/exports/{job_id}",
+    name="getExport",
+    summary="Get the status of an export, and the link to its file once it is completed.",
+    data=ExportResponse,
+    headers={"Retry-After": False},
+    is_tagged=False,
+    refusals=(Code.NOT_FOUND,),
+    is_in_sandbox=True,
+)
+DOWNLOAD: Final = Operation(
+    method="GET",
+    path="/v1/exports/{job_id}/file",
+    name="downloadExport",
+    summary="Download the file of an export by the link of its job. Needs no key.",
+    data=None,
+    query=DownloadQuery,
+    statuses=(200, _PARTIAL),
+    headers={"Content-Disposition": True, "Accept-Ranges": True, "Content-Length": True},
+    refusals=(Code.LINK_EXPIRED, Code.NOT_FOUND, Code.RANGE_NOT_SATISFIABLE),
+    is_in_sandbox=True,
+    is_public=True,
+)
+OPERATIONS: Final = (*CREATE.values(), GET, DOWNLOAD)
+
+
+def routes(exports: ExportService, addresses: ExportAddresses) -> list[ApiRoute]:
     async def get_export(call: Call) -> Reply:
-        # Not kept like other answers: progress changes without a new version of the library.
+        # Not cached: progress changes without a new version of the library.
         job = await exports.get(call.account, call.path_params["job_id"])
-        return _with_headers(done(job), _waiting(job))
+        return _with_headers(done(addresses.response(job)), _retry_after(job))
 
     async def download(call: Call) -> Reply:
-        token = query_strings.given(call.asked.query_string, LINK_PARAMETERS).get("token", "")
+        token = query_strings.read(call.asked.query_string, DownloadQuery).token or ""
         found = await exports.download(call.path_params["job_id"], token)
         return await _file_reply(exports, call, found)
 
-    return [
-        ApiRoute("GET", "/v1/exports/{job_id}", get_export),
-        ApiRoute("GET", "/v1/exports/{job_id}/file", download, is_public=True),
-    ]
+    return [GET.served_by(get_export), DOWNLOAD.served_by(download)]
 
 
-def write_endpoints(
-    exports: Exports, writes: IdempotentWrites, wake: Callable[[], None] = lambda: None
+def write_routes(
+    exports: ExportService,
+    addresses: ExportAddresses,
+    writes: Writes,
+    wake: Callable[[], None] = lambda: None,
 ) -> list[ApiRoute]:
-    """`wake` is called once an export is on disk, for a worker in the same process."""
+    """`wake` is called once an export is committed, for a worker in the same process."""
 
-    def creator(format: str) -> CallEffect:
-        async def create(transaction: Transaction, call: Call) -> Reply:
-            job = await exports.create(transaction, call.account, format, call.json)
-            headers = [(b"location", job.path.encode()), *_waiting(job)]
-            return _with_headers(done(job, status=_ACCEPTED), headers)
+    async def check_vectors(transaction: Transaction, call: Call) -> None:
+        if filters.MEANING in sent_fields(call.body):
+            await exports.require_vectors(transaction, call.account)
 
-        return create
+    def route(format: str) -> ApiRoute:
+        async def create(transaction: Transaction, call: Call, request: ExportRequest) -> Reply:
+            job = await exports.create(transaction, call.account, format, request)
+            headers = [(b"location", addresses.path(job).encode()), *_retry_after(job)]
+            return _with_headers(done(addresses.response(job), status=_ACCEPTED), headers)
 
-    def endpoint(format: str) -> ApiRoute:
-        write = writes.handler(creator(format))
+        write = writes.handler_of(ExportRequest, create, precheck=check_vectors)
 
         async def handle(call: Call) -> Reply:
             reply = await write(call)
             wake()
             return reply
 
-        return ApiRoute("POST", f"/v1/exports/{format}", handle)
+        return CREATE[format].served_by(handle)
 
-    return [endpoint(format) for format in FORMATS]
+    return [route(format) for format in CREATE]
 
 
-def _waiting(job: ExportJob) -> list[Header]:
+def _retry_after(job: ExportJob) -> list[Header]:
     return [] if job.is_finished else [(b"retry-after", b"%d" % retry_after_s(job))]
 
 
@@ -74,7 +138,7 @@ def _with_headers(reply: Reply, headers: list[Header]) -> Reply:
     return msgspec.structs.replace(reply, headers=[*reply.headers, *headers])
 
 
-async def _file_reply(exports: Exports, call: Call, found: Download) -> Reply:
+async def _file_reply(exports: ExportService, call: Call, found: Download) -> Reply:
     size, tag = found.file.size, _tag(found)
     headers = _headers(found, tag)
     if is_among(tag, call.asked.if_none_match):

@@ -1,68 +1,142 @@
-"""/v1/labels: reading, adding, removing, batches, and the labels themselves."""
+"""/v1/labels."""
 
-from bowerbird.library.labels.labels import Labelled, Labels
+from typing import Final
+
+from bowerbird.errors import Code
+from bowerbird.library.access import plans
+from bowerbird.library.labels.labels import BatchResult, Labelled, LabelResponse, Labels, Op, Tagged
+from bowerbird.requests.labels import BatchRequest, LabelChange, LabelRequest, MergeRequest
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import envelope
 from bowerbird.wire.answer_cache import AnswerCache
-from bowerbird.wire.idempotency import IdempotentWrites, done
+from bowerbird.wire.metas import ChangeMeta, MessageMeta
 from bowerbird.wire.replies import Reply
-from bowerbird.wire.routes import ApiRoute, Call
+from bowerbird.wire.routes import ApiRoute, Call, Operation
+from bowerbird.wire.writes import Writes, done
 
-_MULTI_STATUS = 207
+LIST: Final = Operation(
+    method="GET",
+    path="/v1/labels",
+    name="listLabels",
+    summary="List the account's labels by name.",
+    data=LabelResponse,
+    is_many=True,
+    is_in_sandbox=True,
+)
+ADD: Final = Operation(
+    method="POST",
+    path="/v1/labels/add",
+    name="addLabel",
+    summary="Add a label to posts. A new label is created.",
+    data=Tagged,
+    is_many=True,
+    meta=ChangeMeta,
+    body=LabelRequest,
+    refusals=(Code.NOT_FOUND,),
+    is_in_sandbox=True,
+)
+REMOVE: Final = Operation(
+    method="POST",
+    path="/v1/labels/remove",
+    name="removeLabel",
+    summary="Remove a label from posts.",
+    data=Tagged,
+    is_many=True,
+    meta=ChangeMeta,
+    body=LabelRequest,
+    refusals=(Code.NOT_FOUND,),
+    is_in_sandbox=True,
+)
+BATCH: Final = Operation(
+    method="POST",
+    path="/v1/labels/batch",
+    name="batchLabels",
+    summary="Up to 50 additions and removals, each with its own result; 207 if any failed.",
+    data=BatchResult,
+    meta=MessageMeta,
+    body=BatchRequest,
+    statuses=(200, 207),
+    is_in_sandbox=True,
+)
+UPDATE: Final = Operation(
+    method="PATCH",
+    path="/v1/labels/{label_id}",
+    name="updateLabel",
+    summary="Rename a label, or change its metadata.",
+    data=LabelResponse,
+    body=LabelChange,
+    refusals=(Code.NOT_FOUND,),
+)
+DELETE: Final = Operation(
+    method="DELETE",
+    path="/v1/labels/{label_id}",
+    name="deleteLabel",
+    summary="Remove a label from every post and delete it.",
+    data=LabelResponse,
+    refusals=(Code.NOT_FOUND,),
+)
+MERGE: Final = Operation(
+    method="POST",
+    path="/v1/labels/{label_id}/merge",
+    name="mergeLabel",
+    summary="Move the posts of a label to another label, and delete the first.",
+    data=LabelResponse,
+    body=MergeRequest,
+    refusals=(Code.NOT_FOUND,),
+)
+OPERATIONS: Final = (LIST, ADD, REMOVE, BATCH, UPDATE, DELETE, MERGE)
 
 
-def endpoints(labels: Labels, answers: AnswerCache) -> list[ApiRoute]:
+def routes(labels: Labels, answers: AnswerCache) -> list[ApiRoute]:
     async def list_labels(call: Call) -> Reply:
         async def build() -> bytes:
             return envelope.success(await labels.all(call.account))
 
         return await answers.answer(call.account, call.asked, build)
 
-    return [ApiRoute("GET", "/v1/labels", list_labels)]
+    return [LIST.served_by(list_labels)]
 
 
-def write_endpoints(labels: Labels, writes: IdempotentWrites) -> list[ApiRoute]:
-    async def add(transaction: Transaction, call: Call) -> Reply:
-        changed = await labels.change(transaction, call.account, call.json, "add")
-        return done(changed.posts, _meta("Labelled", changed))
+def write_routes(labels: Labels, writes: Writes) -> list[ApiRoute]:
+    gate = plans.check_writes
 
-    async def remove(transaction: Transaction, call: Call) -> Reply:
-        changed = await labels.change(transaction, call.account, call.json, "remove")
-        return done(changed.posts, _meta("Unlabelled", changed))
+    async def add(transaction: Transaction, call: Call, request: LabelRequest) -> Reply:
+        changed = await labels.change(transaction, call.account, "add", request)
+        return done(changed.posts, _meta("add", changed))
 
-    async def batch(transaction: Transaction, call: Call) -> Reply:
-        result = await labels.batch(transaction, call.account, call.json)
+    async def remove(transaction: Transaction, call: Call, request: LabelRequest) -> Reply:
+        changed = await labels.change(transaction, call.account, "remove", request)
+        return done(changed.posts, _meta("remove", changed))
+
+    async def batch(transaction: Transaction, call: Call, request: BatchRequest) -> Reply:
+        result = await labels.batch(transaction, call.account, request.parsed)
         total = len(result.results)
         if not result.failed:
-            return done(result, {"message": f"All {total} operations succeeded."})
-        message = f"{result.failed} of {total} operations failed."
-        return done(result, {"message": message}, _MULTI_STATUS)
+            return done(result, MessageMeta(f"All {total} operations succeeded."))
+        return done(result, MessageMeta(f"{result.failed} of {total} operations failed."), 207)
 
-    async def update(transaction: Transaction, call: Call) -> Reply:
+    async def update(transaction: Transaction, call: Call, request: LabelChange) -> Reply:
         label_id = call.path_params["label_id"]
-        return done(await labels.update(transaction, call.account, label_id, call.json))
+        return done(await labels.update(transaction, call.account, label_id, request))
 
     async def delete(transaction: Transaction, call: Call) -> Reply:
         return done(await labels.delete(transaction, call.account, call.path_params["label_id"]))
 
-    async def merge(transaction: Transaction, call: Call) -> Reply:
+    async def merge(transaction: Transaction, call: Call, request: MergeRequest) -> Reply:
         label_id = call.path_params["label_id"]
-        return done(await labels.merge(transaction, call.account, label_id, call.json))
+        return done(await labels.merge(transaction, call.account, label_id, request.into))
 
     return [
-        ApiRoute("POST", "/v1/labels/add", writes.handler(add)),
-        ApiRoute("POST", "/v1/labels/remove", writes.handler(remove)),
-        ApiRoute("POST", "/v1/labels/batch", writes.handler(batch)),
-        ApiRoute("PATCH", "/v1/labels/{label_id}", writes.handler(update)),
-        ApiRoute("DELETE", "/v1/labels/{label_id}", writes.handler(delete)),
-        ApiRoute("POST", "/v1/labels/{label_id}/merge", writes.handler(merge)),
+        ADD.served_by(writes.handler_of(LabelRequest, add, gate)),
+        REMOVE.served_by(writes.handler_of(LabelRequest, remove, gate)),
+        BATCH.served_by(writes.handler_of(BatchRequest, batch, gate)),
+        UPDATE.served_by(writes.handler_of(LabelChange, update, gate)),
+        DELETE.served_by(writes.handler(delete)),
+        MERGE.served_by(writes.handler_of(MergeRequest, merge, gate)),
     ]
 
 
-def _meta(verb: str, changed: Labelled) -> dict[str, object]:
+def _meta(op: Op, changed: Labelled) -> ChangeMeta:
     posts = "post" if changed.affected == 1 else "posts"
-    return {
-        "message": f"{verb} {changed.affected} {posts}.",
-        "affected": changed.affected,
-        "not_found": changed.not_found,
-    }
+    verb = "Labelled" if op == "add" else "Unlabelled"
+    return ChangeMeta(f"{verb} {changed.affected} {posts}.", changed.affected, changed.not_found)

@@ -1,77 +1,148 @@
 """/v1/views: Smart Views and the bookmarks they show."""
 
+from typing import Final
+
 import msgspec
 
+from bowerbird.errors import Code
 from bowerbird.library.access import plans
-from bowerbird.library.views.views import Views
+from bowerbird.library.bookmarks.bookmarks import VectorState
+from bowerbird.library.views.views import ViewResponse, Views
+from bowerbird.model.bookmarks import Bookmark
 from bowerbird.model.views import View
+from bowerbird.requests.gates import gates_for
+from bowerbird.requests.views import NewView, ViewBookmarksQuery, ViewChange
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import envelope, query_strings
 from bowerbird.wire.answer_cache import AnswerCache, RequestTarget
-from bowerbird.wire.idempotency import IdempotentWrites, done
+from bowerbird.wire.metas import ListMeta
 from bowerbird.wire.replies import Reply
-from bowerbird.wire.routes import ApiRoute, Call
+from bowerbird.wire.routes import ApiRoute, Call, Operation
+from bowerbird.wire.writes import Writes, done
 
-PARAMETERS = ("limit", "cursor", "bucket")
-_CREATED = 201
+_CREATED: Final = 201
+LIST: Final = Operation(
+    method="GET",
+    path="/v1/views",
+    name="listViews",
+    summary="List the account's Smart Views.",
+    data=ViewResponse,
+    is_many=True,
+    is_in_sandbox=True,
+)
+CREATE: Final = Operation(
+    method="POST",
+    path="/v1/views",
+    name="createView",
+    summary="Save a query as a Smart View.",
+    data=ViewResponse,
+    body=NewView,
+    statuses=(_CREATED,),
+)
+GET: Final = Operation(
+    method="GET",
+    path="/v1/views/{slug}",
+    name="getView",
+    summary="Get one Smart View.",
+    data=ViewResponse,
+    refusals=(Code.NOT_FOUND,),
+    is_in_sandbox=True,
+)
+UPDATE: Final = Operation(
+    method="PATCH",
+    path="/v1/views/{slug}",
+    name="updateView",
+    summary="Change a Smart View. Its slug stays the same.",
+    data=ViewResponse,
+    body=ViewChange,
+    refusals=(Code.NOT_FOUND,),
+)
+DELETE: Final = Operation(
+    method="DELETE",
+    path="/v1/views/{slug}",
+    name="deleteView",
+    summary="Delete a Smart View. Its bookmarks stay.",
+    data=ViewResponse,
+    refusals=(Code.NOT_FOUND,),
+)
+BOOKMARKS: Final = Operation(
+    method="GET",
+    path="/v1/views/{slug}/bookmarks",
+    name="listViewBookmarks",
+    summary="List the bookmarks of a Smart View, page by page.",
+    data=Bookmark,
+    is_many=True,
+    meta=ListMeta,
+    query=ViewBookmarksQuery,
+    # The gates of the view's own query.
+    refusals=(Code.FILTER_NOT_ALLOWED, Code.VECTOR_SEARCH_NOT_ALLOWED, Code.NOT_FOUND),
+    is_in_sandbox=True,
+)
+OPERATIONS: Final = (LIST, CREATE, GET, UPDATE, DELETE, BOOKMARKS)
 
 
-def endpoints(views: Views, answers: AnswerCache) -> list[ApiRoute]:
-    async def asked_of(call: Call, shown: list[View]) -> RequestTarget:
-        vectors = await views.vectors(call.account, shown)
-        return msgspec.structs.replace(call.asked, minute=views.minute(shown), vectors=vectors)
+def routes(views: Views, answers: AnswerCache) -> list[ApiRoute]:
+    def target(call: Call, shown: list[View], vectors: VectorState | None) -> RequestTarget:
+        tag = "" if vectors is None else vectors.tag
+        return msgspec.structs.replace(call.asked, minute=views.minute(shown), vectors=tag)
 
     async def list_views(call: Call) -> Reply:
-        held = await views.held(call.account)
+        found = await views.all(call.account)
+        vectors = await views.vector_state(call.account, found)
 
         async def build() -> bytes:
-            return envelope.success([await views.shown(call.account, view) for view in held])
+            return envelope.success([await views.response(call.account, view) for view in found])
 
-        return await answers.answer(call.account, await asked_of(call, held), build)
+        return await answers.answer(call.account, target(call, found, vectors), build)
 
     async def get_view(call: Call) -> Reply:
         view = await views.find(call.account, call.path_params["slug"])
+        vectors = await views.vector_state(call.account, [view])
 
         async def build() -> bytes:
-            return envelope.success(await views.shown(call.account, view))
+            return envelope.success(await views.response(call.account, view))
 
-        return await answers.answer(call.account, await asked_of(call, [view]), build)
+        return await answers.answer(call.account, target(call, [view], vectors), build)
 
     async def view_bookmarks(call: Call) -> Reply:
-        # The plan speaks first, as it does for the list.
-        sent = query_strings.names(call.asked.query_string).intersection(PARAMETERS)
-        plans.check_list(call.account, sent)
+        # The plan is checked first, as for the list.
+        sent = query_strings.sent(call.asked.query_string, ViewBookmarksQuery)
+        plans.check_fields(call.account, gates_for(ViewBookmarksQuery, sent))
         view = await views.find(call.account, call.path_params["slug"])
+        vectors = await views.vector_state(call.account, [view])
 
         async def build() -> bytes:
-            given = query_strings.given(call.asked.query_string, PARAMETERS)
-            return envelope.page(await views.bookmarks(call.account, view, given))
+            await views.admit(call.account, view, vectors)
+            query = query_strings.read(call.asked.query_string, ViewBookmarksQuery)
+            return envelope.page(await views.bookmarks(call.account, view, query, vectors))
 
-        return await answers.answer(call.account, await asked_of(call, [view]), build)
+        return await answers.answer(call.account, target(call, [view], vectors), build)
 
     return [
-        ApiRoute("GET", "/v1/views", list_views),
-        ApiRoute("GET", "/v1/views/{slug}", get_view),
-        ApiRoute("GET", "/v1/views/{slug}/bookmarks", view_bookmarks),
+        LIST.served_by(list_views),
+        GET.served_by(get_view),
+        BOOKMARKS.served_by(view_bookmarks),
     ]
 
 
-def write_endpoints(views: Views, writes: IdempotentWrites) -> list[ApiRoute]:
-    async def create(transaction: Transaction, call: Call) -> Reply:
-        made = await views.create(transaction, call.account, call.json)
-        reply = done(made, status=_CREATED)
-        location = (b"location", f"/v1/views/{made.slug}".encode())
+def write_routes(views: Views, writes: Writes) -> list[ApiRoute]:
+    gate = plans.check_writes
+
+    async def create(transaction: Transaction, call: Call, request: NewView) -> Reply:
+        view = await views.create(transaction, call.account, request)
+        reply = done(view, status=_CREATED)
+        location = (b"location", f"/v1/views/{view.slug}".encode())
         return msgspec.structs.replace(reply, headers=[*reply.headers, location])
 
-    async def update(transaction: Transaction, call: Call) -> Reply:
+    async def update(transaction: Transaction, call: Call, request: ViewChange) -> Reply:
         slug = call.path_params["slug"]
-        return done(await views.update(transaction, call.account, slug, call.json))
+        return done(await views.update(transaction, call.account, slug, request))
 
     async def delete(transaction: Transaction, call: Call) -> Reply:
         return done(await views.delete(transaction, call.account, call.path_params["slug"]))
 
     return [
-        ApiRoute("POST", "/v1/views", writes.handler(create)),
-        ApiRoute("PATCH", "/v1/views/{slug}", writes.handler(update)),
-        ApiRoute("DELETE", "/v1/views/{slug}", writes.handler(delete)),
+        CREATE.served_by(writes.handler_of(NewView, create, gate)),
+        UPDATE.served_by(writes.handler_of(ViewChange, update, gate)),
+        DELETE.served_by(writes.handler(delete)),
     ]

@@ -8,61 +8,61 @@ import msgspec
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.access.bodies import Body
-from bowerbird.library.exports import export_bodies
-from bowerbird.library.exports.exports import Download, ExportJob, ExportProgress, Exports
-from bowerbird.library.exports.links import LIVES_S
+from bowerbird.library.exports import selection
+from bowerbird.library.exports.exports import (
+    Download,
+    DownloadLink,
+    ExportJob,
+    ExportProgress,
+)
+from bowerbird.library.exports.links import LIVES_S, Links
+from bowerbird.library.exports.selection import ExportQueries
+from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
-from bowerbird.model.exports import RETENTION_S, ExportFile, ExportQuery
+from bowerbird.model.exports import RETENTION_S, ExportFile
 from bowerbird.model.instants import with_offset, without_offset
 from bowerbird.model.jobs import JobState
-from bowerbird.openapi.sandbox_routes import moved
+from bowerbird.requests.exports import ExportRequest
 from bowerbird.sandbox import tickets
 from bowerbird.sandbox.file_creation import SandboxFile, SandboxFiles
 from bowerbird.sandbox.fixtures import Fixtures
 from bowerbird.sandbox.tickets import Ticket
-from bowerbird.settings import Settings
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Transaction
-from bowerbird.storage.files.files import Files, OpenFile
+from bowerbird.storage.files.files import OpenFile
 
 # Time from the request until the job counts as started, and as completed.
 _STARTED_US: Final = MICROSECONDS // 2
 _COMPLETED_US: Final = 2 * MICROSECONDS
 _MAX_CLOCK_SKEW_US: Final = 60 * MICROSECONDS
 _KEPT_US: Final = RETENTION_S * MICROSECONDS
-_decode_query: Final = msgspec.json.Decoder(ExportQuery).decode
 
 
-class SandboxJob(ExportJob, frozen=True, kw_only=True):
-    @property
-    def path(self) -> str:
-        return moved(super().path)
-
-
-class SandboxExports(Exports):
-    def __init__(self, fixtures: Fixtures, clock: Clock, settings: Settings) -> None:
-        super().__init__(fixtures.database, Files(settings), clock, settings.api_origin)
+class SandboxExports:
+    def __init__(self, fixtures: Fixtures, clock: Clock) -> None:
         self._fixtures = fixtures
+        self._clock = clock
+        self._links = Links(fixtures.database, clock)
+        self._meaning = SemanticSearch(fixtures.database)
+        self._queries = ExportQueries(fixtures.database, self._meaning)
         self._staged = BookmarkStore(fixtures.database.stage)
         self._sandbox_files = SandboxFiles(BookmarkStore(fixtures.database))
 
     async def create(
-        self, transaction: Transaction, account: Account, format: str, body: Body
+        self, transaction: Transaction, account: Account, format: str, request: ExportRequest
     ) -> ExportJob:
-        """Creates a real job to validate the request; the sandbox rolls it back.
-
-        The id of the returned job encodes the selected posts.
-        """
-        created = await super().create(transaction, account, format, body)
-        job = await self._store.one_within(transaction, account.account_id, created.job_id)
-        assert job is not None
-        query = _decode_query(job.parameters)
-        filter = export_bodies.filter_of(query.given)
+        """Nothing is stored: the job's id encodes its format, its start and its posts."""
+        now = self._clock()
+        query = await self._queries.read(transaction, account, format, request, now)
+        filter = selection.filter_for(query.given)
         numbers: tuple[int, ...] = ()
         if filter.words is None or not filter.words.is_empty:
             numbers = tuple(await self._staged.numbers(account, filter, query.post_ids))
-        return self._job(account, Ticket(format, self._clock(), numbers), None)
+        return self._job(account, Ticket(format, now, numbers), None)
+
+    async def require_vectors(self, transaction: Transaction, account: Account) -> None:
+        """Refuses: the sandbox has no vectors."""
+        await self._meaning.require_within(transaction, account)
 
     async def get(self, account: Account, job_id: str) -> ExportJob:
         ticket = self._ticket(account, job_id)
@@ -72,11 +72,7 @@ class SandboxExports(Exports):
         job = self._job(account, ticket, await self._sandbox_files.get(account, ticket))
         expires_at = min(now + LIVES_S * MICROSECONDS, ticket.started_at + _COMPLETED_US + _KEPT_US)
         token = await self._links.token(account.account_id, job_id, expires_at)
-        return msgspec.structs.replace(
-            job,
-            download_url=f"{job.poll_url}/file?token={token}",
-            expires_at=with_offset(expires_at),
-        )
+        return msgspec.structs.replace(job, link=DownloadLink(token, with_offset(expires_at)))
 
     async def download(self, job_id: str, token: str) -> Download:
         account = await self._fixtures.account()
@@ -123,12 +119,11 @@ class SandboxExports(Exports):
         elapsed = min(max(self._clock() - ticket.started_at, _STARTED_US), _COMPLETED_US)
         done = total * (elapsed - _STARTED_US) // (_COMPLETED_US - _STARTED_US)
         is_completed = elapsed == _COMPLETED_US
-        return SandboxJob(
+        return ExportJob(
             job_id=job_id,
             format=ticket.format,
             status=status,
             progress=ExportProgress(done, total),
-            poll_url=f"{self._api_origin}{moved('/v1/exports')}/{job_id}",
             file_size=None if file is None else len(file.content),
             error=None,
             notes=[] if file is None else file.notes,

@@ -11,7 +11,6 @@ from typing import Any, Final
 
 import msgspec
 
-from bowerbird.library.access.bodies import Body
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.changeset import Changesets
 from bowerbird.library.bookmarks.upsert import Upsert
@@ -19,6 +18,9 @@ from bowerbird.library.exports.links import SECRET
 from bowerbird.library.labels.labels import Labels
 from bowerbird.library.views.views import Views
 from bowerbird.model.accounts import Account, Membership, Plan
+from bowerbird.requests.labels import LabelChange
+from bowerbird.requests.scalars import read_scalar
+from bowerbird.requests.views import NewView
 from bowerbird.sources import own_json
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
@@ -66,21 +68,17 @@ async def _label_and_view(database: Database, transaction: Transaction, account:
     for name, metadata in _read("labels", dict[str, Any]).items():
         label = changeset.label(name)
         assert label is not None, name
-        body = _body({"metadata": metadata})
-        await labels.update(transaction, account, str(label.label_id), body)
+        change = LabelChange(metadata=metadata)
+        await labels.update(transaction, account, str(label.label_id), change)
     views = Views(database, Bookmarks(database), _clock)
-    for view in _read("views", list[dict[str, Any]]):
-        await views.create(transaction, account, _body(view))
+    for view in _read("views", list[NewView]):
+        await views.create(transaction, account, view)
 
 
 async def _account(store: AccountStore) -> Account:
     account = await store.by_id(_ACCOUNT_ID, 0)
     assert account is not None
     return account
-
-
-def _body(value: Any) -> Body:
-    return lambda: value
 
 
 def _clock() -> int:
@@ -93,7 +91,7 @@ def _epoch() -> int:
 
 
 def _read(name: str, kind: Any) -> Any:
-    return msgspec.json.decode(_bytes(name), type=kind)
+    return msgspec.json.decode(_bytes(name), type=kind, dec_hook=read_scalar)
 
 
 def _bytes(name: str) -> bytes:

@@ -17,7 +17,7 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.call_allowance import CallCounter
 from bowerbird.sandbox import simulation
 from bowerbird.sandbox.fixtures import Fixtures
-from bowerbird.sandbox.routes import endpoints
+from bowerbird.sandbox.routes import routes
 from bowerbird.settings import Settings
 from bowerbird.wire import envelope, router
 from bowerbird.wire.deprecation import Route
@@ -53,7 +53,7 @@ def build(
 ) -> Pipeline:
     fixtures = Fixtures()
     return serve(
-        endpoints(fixtures, clock, settings),
+        routes(fixtures, clock, settings),
         fixtures,
         settings,
         calls=calls,

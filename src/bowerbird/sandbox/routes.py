@@ -10,42 +10,46 @@ from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.labels.labels import Labels
 from bowerbird.library.views.views import Views
 from bowerbird.openapi.sandbox_routes import ROUTES, moved
-from bowerbird.rest import bookmarks as bookmark_endpoints
-from bowerbird.rest import exports as export_endpoints
-from bowerbird.rest import labels as label_endpoints
-from bowerbird.rest import views as view_endpoints
+from bowerbird.requests import decoding
+from bowerbird.rest import bookmarks as bookmark_routes
+from bowerbird.rest import exports as export_routes
+from bowerbird.rest import labels as label_routes
+from bowerbird.rest import views as view_routes
 from bowerbird.sandbox.exports import SandboxExports
 from bowerbird.sandbox.fixtures import Fixtures
 from bowerbird.settings import Settings
 from bowerbird.wire import envelope
 from bowerbird.wire.answer_cache import AnswerCache
-from bowerbird.wire.idempotency import IdempotentWrites
+from bowerbird.wire.export_response import ExportAddresses
+from bowerbird.wire.idempotency import Idempotency
 from bowerbird.wire.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call
+from bowerbird.wire.writes import Writes
 
 _KEPT_BYTES: Final = 4 * 1024 * 1024
 MOST_TOUCHED: Final = 1_000
 MOST_ANSWER_BYTES: Final = 2 * 1024 * 1024
 
 
-def endpoints(fixtures: Fixtures, clock: Clock, settings: Settings) -> list[ApiRoute]:
+def routes(fixtures: Fixtures, clock: Clock, settings: Settings) -> list[ApiRoute]:
     database = fixtures.database
     answers = AnswerCache(_KEPT_BYTES, finish=envelope.marked)
-    writes = IdempotentWrites(database, clock, settings.upgrade_url)
+    writes = Writes(Idempotency(database, clock), settings.upgrade_url)
     bookmarks = Bookmarks(database)
     labels = Labels(database, clock)
     views = Views(database, bookmarks, clock)
-    exports = SandboxExports(fixtures, clock, settings)
+    exports = SandboxExports(fixtures, clock)
+    addresses = ExportAddresses(settings.api_origin, moved("/v1/exports"))
     # What comes out of the cache of answers was marked on its way in.
     marked = [
-        *bookmark_endpoints.endpoints(bookmarks, answers),
-        *label_endpoints.endpoints(labels, answers),
-        *view_endpoints.endpoints(views, answers),
+        *bookmark_routes.routes(bookmarks, answers),
+        *label_routes.routes(labels, answers),
+        *view_routes.routes(views, answers),
     ]
     unmarked = [
-        *label_endpoints.write_endpoints(labels, writes),
-        *export_endpoints.endpoints(exports),
-        *export_endpoints.write_endpoints(exports, writes),
+        *label_routes.write_routes(labels, writes),
+        *export_routes.routes(exports, addresses),
+        *export_routes.write_routes(exports, addresses, writes),
     ]
     table = [*marked, *map(_marking, unmarked)]
     known = {(endpoint.method, endpoint.path): endpoint for endpoint in table}
@@ -72,7 +76,7 @@ def _marking(endpoint: ApiRoute) -> ApiRoute:
 
 def _check_cost(call: Call) -> None:
     """Anybody may ask, so a batch may touch less here than an account's own may."""
-    body = call.json() if call.body else None
+    body = decoding.as_json(call.body) if call.body else None
     operations = body.get("operations") if isinstance(body, dict) else None
     touched = sum(map(_touched, operations)) if isinstance(operations, list) else 0
     if touched > MOST_TOUCHED:

@@ -21,7 +21,8 @@ from bowerbird.toolserver.protocol.tool_calls import ToolCalls
 from bowerbird.toolserver.tools import account, bookmarks, digests, exports, labels, views
 from bowerbird.toolserver.tools.tool import BoundTool
 from bowerbird.wire.auth import Authenticator
-from bowerbird.wire.idempotency import IdempotentWrites
+from bowerbird.wire.export_response import ExportAddresses
+from bowerbird.wire.idempotency import Idempotency
 from bowerbird.wire.metrics import RequestMetrics
 
 _PORTS: Final = {"http": 80, "https": 443}
@@ -31,13 +32,14 @@ class ToolParts(Struct, frozen=True, kw_only=True):
     """The parts of the library that the tools call."""
 
     bookmarks: Bookmarks
-    marking: Flags
+    flags: Flags
     labels: Labels
     views: Views
     exports: Exports
     digests: Digests
     state: AccountState
-    writes: IdempotentWrites
+    idempotency: Idempotency
+    export_addresses: ExportAddresses
     # Called after a job is committed, for a worker in the same process.
     wake_worker: Callable[[], None]
 
@@ -51,14 +53,14 @@ def tool_server(
     metrics: RequestMetrics,
     record_use: Callable[[int], None] = lambda _: None,
 ) -> ToolServer:
-    calling = ToolCalls(offered(parts), calls, settings.upgrade_url)
+    tool_calls = ToolCalls(bind(parts), calls, settings.upgrade_url)
     resources = Resources(parts.bookmarks, parts.views, parts.digests)
 
     def load() -> Answers:
         from bowerbird.toolserver.protocol import exchange, sdk_server  # noqa: PLC0415 - 1.3 s and 30 MB
 
-        handlers = sdk_server.Handlers(calling, resources, settings.upgrade_url)
-        schemas = {one.tool.name: one.tool.published()["inputSchema"] for one in calling.offered}
+        handlers = sdk_server.Handlers(tool_calls, resources, settings.upgrade_url)
+        schemas = {tool.name: tool.published()["inputSchema"] for tool in tool_calls.tools}
         return exchange.Exchange(sdk_server.server(handlers, settings.site_origin), schemas)
 
     return ToolServer(
@@ -72,15 +74,15 @@ def tool_server(
     )
 
 
-def offered(parts: ToolParts) -> list[BoundTool]:
-    """Every tool, in the order of the catalogue."""
+def bind(parts: ToolParts) -> list[BoundTool]:
+    """All tools, in the order of the catalogue."""
     return [
-        *bookmarks.offered(parts.bookmarks, parts.marking, parts.writes),
-        *labels.offered(parts.labels, parts.writes),
-        *views.offered(parts.views, parts.writes),
-        *exports.offered(parts.exports, parts.writes, parts.wake_worker),
-        *digests.offered(parts.digests),
-        *account.offered(parts.state),
+        *bookmarks.bind(parts.bookmarks, parts.flags, parts.idempotency),
+        *labels.bind(parts.labels, parts.idempotency),
+        *views.bind(parts.views, parts.idempotency),
+        *exports.bind(parts.exports, parts.export_addresses, parts.idempotency, parts.wake_worker),
+        *digests.bind(parts.digests),
+        *account.bind(parts.state),
     ]
 
 

@@ -122,8 +122,8 @@ class SitePaths:
             expires=(today + timedelta(days=_SECURITY_TXT_DAYS)).strftime("%Y-%m-%dT%H:%M:%SZ"),
         )
 
-    def _plans(self) -> tuple[plans.Opened, ...]:
-        return plans.opened(self._settings.free_calls_per_month)
+    def _plans(self) -> tuple[plans.Feature, ...]:
+        return plans.features(self._settings.free_calls_per_month)
 
     def _text(self, name: str, media_type: str, **values: Any) -> Document:
         return Document(self._templates().render(name, **values).encode(), media_type)

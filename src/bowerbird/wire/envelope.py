@@ -1,14 +1,20 @@
-"""The one shape of every JSON answer. Nothing else in the service writes "status"."""
+"""The envelope of every JSON answer. Nothing else in the service writes "status"."""
 
 from typing import Any, Final
 
 import msgspec
+from msgspec import UNSET, Struct
 
-from bowerbird.errors import CATALOGUE, Code, Refusal
+from bowerbird.errors import CATALOGUE, Advice, Code, Refusal
 from bowerbird.library.bookmarks.bookmarks import BookmarkList
+from bowerbird.wire.metas import ListMeta
 from bowerbird.wire.replies import JSON, PRIVATE, Header, Reply
 
 _encode: Final = msgspec.json.Encoder().encode
+_ADVICE: Final = {
+    Advice.SEARCH_BY_WORD: "q searches by word.",
+    Advice.MERGE_LABELS: "To merge two labels, use POST /v1/labels/{label_id}/merge.",
+}
 
 
 def success(data: Any, meta: Any = None) -> bytes:
@@ -20,42 +26,51 @@ def success_of_one(item: bytes) -> bytes:
     return b'{"status":true,"data":%b,"meta":{}}' % item
 
 
-def success_of_many(items: bytes, meta: dict[str, Any]) -> bytes:
-    """Around objects that are JSON already, parted by commas."""
+def success_of_many(items: bytes, meta: Struct) -> bytes:
+    """Around objects that are JSON already, separated by commas."""
     return b'{"status":true,"data":[%b],"meta":%b}' % (items, _encode(meta))
 
 
-def page(shown: BookmarkList) -> bytes:
-    """A page of bookmarks, whichever list it is of."""
-    meta: dict[str, Any] = {
-        "next_cursor": shown.next_cursor,
-        "limit": shown.limit,
-        "total_count": shown.total_count,
-        "count": shown.count,
-    }
-    if shown.hint is not None:
-        meta["hint"] = shown.hint
-    if shown.vector_pending:
-        meta["vector_pending"] = shown.vector_pending
-    return success_of_many(shown.body, meta)
+def page(found: BookmarkList) -> bytes:
+    """One page of bookmarks, of any list."""
+    meta = ListMeta(
+        next_cursor=found.next_cursor,
+        limit=found.limit,
+        total_count=found.total_count,
+        count=found.count,
+        hint=_hint(found.hidden) if found.hidden else UNSET,
+        vector_pending=found.vector_pending or UNSET,
+    )
+    return success_of_many(found.body, meta)
+
+
+def _hint(hidden: int) -> str:
+    verb = "bookmark matches" if hidden == 1 else "bookmarks match"
+    return (
+        f"{hidden} read or archived {verb}. Send is_unread_only=false and hide_archived=false "
+        "to see them."
+    )
 
 
 def marked(body: bytes) -> bytes:
-    """A success of the sandbox: its meta, which stands last, says that it is one."""
+    """A success of the sandbox: its meta, which comes last, says so."""
     separator = b"" if body.endswith(b"{}}") else b","
     return b'%b%b"sandbox":true}}' % (body[:-2], separator)
 
 
 def marked_refusal(refused: Refusal, upgrade_url: str) -> Reply:
-    """A refusal of the sandbox: there it has a meta too."""
+    """A refusal of the sandbox, which has a meta too."""
     reply = refusal(refused, upgrade_url)
     body = b'%b,"meta":{"sandbox":true}}' % reply.body[:-1]
     return Reply(reply.status, reply.headers, body)
 
 
 def refusal(refused: Refusal, upgrade_url: str) -> Reply:
-    body = {"status": False, "code": refused.code, "error": refused.sentence}
-    # Every 402, and nothing else, tells where the plan is changed.
+    sentence = refused.sentence
+    if refused.advice is not None:
+        sentence = f"{sentence} {_ADVICE[refused.advice]}"
+    body = {"status": False, "code": refused.code, "error": sentence}
+    # Every 402, and nothing else, says where to upgrade.
     if refused.status == CATALOGUE[Code.SUBSCRIPTION_REQUIRED].status:
         body["upgrade_url"] = upgrade_url
     headers: list[Header] = [JSON, *PRIVATE]
@@ -64,8 +79,8 @@ def refusal(refused: Refusal, upgrade_url: str) -> Reply:
 
 
 def fault(reference: str) -> Refusal:
-    """A fault of ours: the caller gets a reference, the log gets the exception."""
+    """A server error: the caller gets a reference, the log gets the exception."""
     return Refusal(
         Code.INTERNAL_ERROR,
-        f"Something went wrong here; it is logged under the reference {reference}.",
+        f"Internal error. It is logged with the reference {reference}.",
     )

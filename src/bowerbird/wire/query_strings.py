@@ -2,26 +2,47 @@
 
 import re
 from collections.abc import Collection
-from typing import Final
+from functools import cache
+from typing import Final, TypeVar
 from urllib.parse import unquote_to_bytes
 
+from msgspec import Struct
+
 from bowerbird import errors
+from bowerbird.requests import decoding
+
+T = TypeVar("T", bound=Struct)
 
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 
 
+def read(query_string: bytes, kind: type[T]) -> T:
+    """The request in a query string. Unknown parameters are ignored."""
+    return decoding.convert(given(query_string, known(kind)), kind)
+
+
+def sent(query_string: bytes, kind: type[Struct]) -> set[str]:
+    """The parameters of a request that were sent with a value, valid or not."""
+    return names(query_string) & known(kind)
+
+
+@cache
+def known(kind: type[Struct]) -> frozenset[str]:
+    return frozenset(kind.__struct_encode_fields__)
+
+
 def given(query_string: bytes, known: Collection[str]) -> dict[str, str]:
-    """The parameters that were sent and are known; an empty value means absent."""
+    """The known parameters that were sent; an empty value means absent."""
     found: dict[str, str] = {}
     seen: set[str] = set()
     for pair in query_string.split(b"&") if query_string else ():
         raw_name, _, raw_value = pair.partition(b"=")
         name = _name(raw_name)
-        # Unknown names are ignored, whatever they carry: additive versions depend on it.
+        # Unknown names are ignored, so that clients of newer versions work here.
         if name not in known:
             continue
         if name in seen:
-            raise errors.invalid(name, "was given more than once")
+            raise errors.invalid(name, "was sent more than once")
         seen.add(name)
         if raw_value:
             found[name] = _value(name, raw_value)
@@ -29,7 +50,7 @@ def given(query_string: bytes, known: Collection[str]) -> dict[str, str]:
 
 
 def names(query_string: bytes) -> set[str]:
-    """The parameters that were sent with a value, whatever it is: what a plan's gates look at."""
+    """The parameters that were sent with a value: what the plan gates look at."""
     pairs = (pair.partition(b"=") for pair in query_string.split(b"&"))
     return {_name(raw_name) for raw_name, _, raw_value in pairs if raw_value}
 
@@ -44,5 +65,5 @@ def _value(name: str, raw: bytes) -> str:
     except UnicodeDecodeError:
         raise errors.invalid(name, "is not UTF-8 text") from None
     if _UNSTORABLE.search(text):
-        raise errors.invalid(name, "holds U+0000, which no database can keep")
+        raise errors.invalid(name, "contains U+0000, which no database can store")
     return text

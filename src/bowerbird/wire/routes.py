@@ -1,17 +1,27 @@
-"""A request as a handler sees it, and the rows of a table of routes."""
+"""The table of routes: what each operation accepts and answers, and the handler that serves it.
+
+The OpenAPI document is made from the same operations that the router serves.
+"""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from msgspec import Struct
 
+from bowerbird.errors import Code
 from bowerbird.model.accounts import Account, Plan
-from bowerbird.wire import bodies
+from bowerbird.requests.gates import Gate, gates_of
 from bowerbird.wire.answer_cache import RequestTarget
 from bowerbird.wire.replies import Reply
 
 NOBODY: Final = Account(0, 0, Plan.PRO, 0, 0, 0, 0, 0, 0, 0)
-"""Who calls a public endpoint. No account has the number 0."""
+"""The caller of a public endpoint. No account has the number 0."""
+
+_CODES: Final = {
+    Gate.FILTERING: Code.FILTER_NOT_ALLOWED,
+    Gate.PAGING: Code.PAGINATION_NOT_ALLOWED,
+    Gate.MEANING: Code.VECTOR_SEARCH_NOT_ALLOWED,
+}
 
 
 class Call(Struct, frozen=True):
@@ -25,24 +35,75 @@ class Call(Struct, frozen=True):
     idempotency_key: bytes | None = None
     range: bytes | None = None
     if_range: bytes | None = None
-    # Refuses a write whose account has used up its month; a replay is not asked.
+    # Refuses a write if the account has used up its monthly calls. Replays skip this check.
     require_calls_left: Callable[[], None] = lambda: None
-
-    def json(self) -> Any:
-        """The body's value. Raises a refusal when it is not JSON."""
-        return bodies.as_json(self.body)
 
 
 Handler = Callable[[Call], Awaitable[Reply]]
 
 
 class ApiRoute(Struct, frozen=True):
-    """One row of a table of routes."""
+    """A path and method with the handler that serves it."""
 
     method: str
     path: str
     handle: Handler
-    # Whether a free account's month is charged with a call that asks for this query string.
+    # Whether a request with this query string costs a free account one of its monthly calls.
     counts: Callable[[bytes], bool] = lambda _: True
-    # Whether it is called without a key; then its path as a whole is.
+    # Whether it needs no key. All operations of a path agree on this.
     is_public: bool = False
+
+
+class Operation(Struct, frozen=True, kw_only=True):
+    """One operation of the API: the description that is served and published."""
+
+    method: str
+    path: str
+    name: str
+    summary: str
+    # Type of one item of the answer's data; None for a file.
+    data: type | None
+    is_many: bool = False
+    # Type of the answer's meta; None for an empty one.
+    meta: type[Struct] | None = None
+    query: type[Struct] | None = None
+    body: type[Struct] | None = None
+    is_body_required: bool = True
+    statuses: tuple[int, ...] = (200,)
+    # Response headers beyond those of every answer, and whether they are always present.
+    headers: dict[str, bool] = {}
+    # Whether a client that has the current answer gets 304.
+    is_tagged: bool = True
+    refusals: tuple[Code, ...] = ()
+    is_in_sandbox: bool = False
+    is_sandbox: bool = False
+    counts: Callable[[bytes], bool] = lambda _: True
+    is_public: bool = False
+
+    @property
+    def tag(self) -> str:
+        return self.path.split("/")[2]
+
+    @property
+    def is_keyed(self) -> bool:
+        return self.method in ("POST", "PUT", "PATCH") and not self.is_sandbox
+
+    @property
+    def is_file(self) -> bool:
+        return self.data is None
+
+    @property
+    def codes(self) -> set[Code]:
+        """The refusals of this operation: its own, and those of the gates of its fields."""
+        gates = {
+            gate
+            for kind in (self.query, self.body)
+            if kind is not None
+            for gate in gates_of(kind).values()
+        }
+        paid = {_CODES[gate] for gate in gates}
+        charged = set() if self.is_public or not self.counts(b"?") else {Code.SUBSCRIPTION_REQUIRED}
+        return {*self.refusals, *paid, *charged}
+
+    def served_by(self, handle: Handler) -> ApiRoute:
+        return ApiRoute(self.method, self.path, handle, self.counts, self.is_public)

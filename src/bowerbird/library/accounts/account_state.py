@@ -6,10 +6,9 @@ from msgspec import Struct
 
 from bowerbird.clock import Clock, first_of_next_month
 from bowerbird.library.access.call_allowance import CallCounter
-from bowerbird.library.bookmarks.parameters import LIMIT_MAX
-from bowerbird.library.bookmarks.ranking import RANKED_MOST
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
+from bowerbird.requests.limits import PAGE_MAX, RANKED_MAX
 
 
 class VectorState(StrEnum):
@@ -78,8 +77,8 @@ class AccountState:
             plan=account.plan,
             limits=Limits(
                 calls_per_month=limit,
-                page_size=LIMIT_MAX,
-                ranked_results=RANKED_MOST,
+                page_size=PAGE_MAX,
+                ranked_results=RANKED_MAX,
                 filtering=is_paid,
                 paging=is_paid,
                 writing=is_paid,

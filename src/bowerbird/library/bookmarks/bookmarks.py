@@ -1,7 +1,6 @@
 """What a caller may do with bookmarks. Every surface calls this."""
 
 import asyncio
-from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -9,15 +8,20 @@ from msgspec import Struct
 
 from bowerbird import errors
 from bowerbird.library.access import plans
-from bowerbird.library.bookmarks import cursors, parameters
+from bowerbird.library.bookmarks import cursors
 from bowerbird.library.bookmarks.cursors import Keyset, Ranked
 from bowerbird.library.bookmarks.highlighting import with_highlights
-from bowerbird.library.bookmarks.parameters import ListRequest
-from bowerbird.library.bookmarks.ranking import RANKED_MOST, Rankings
+from bowerbird.library.bookmarks.list_request import ListRequest, read_list
+from bowerbird.library.bookmarks.ranking import Rankings
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter
+from bowerbird.model.vectors import VectorStoreState
+from bowerbird.requests.bookmarks import CountQuery, ListQuery, SimilarQuery
+from bowerbird.requests.filters import filter_of
+from bowerbird.requests.gates import gates_for
+from bowerbird.requests.limits import PAGE_DEFAULT, RANKED_MAX
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore, Page
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.vectors import VectorStore
@@ -34,9 +38,29 @@ class BookmarkList(Struct, frozen=True):
     next_cursor: str | None
     limit: int
     total_count: int
-    hint: str | None
+    # How many read or archived bookmarks match, if nothing else does.
+    hidden: int = 0
     # How many bookmarks a search by meaning cannot find yet.
     vector_pending: int = 0
+
+
+class SavedFilter(Struct, frozen=True):
+    """The filter of a stored query, and what its cursors are bound to."""
+
+    filter: BookmarkFilter
+    bound_to: Any
+
+
+class VectorState(Struct, frozen=True):
+    """The vectors that answer for an account, as one request read them."""
+
+    store: VectorStoreState | None
+
+    @property
+    def tag(self) -> str:
+        """Differs whenever an answer by meaning may differ."""
+        store = self.store
+        return "" if store is None else f"{store.model.hex()}.{store.generation}"
 
 
 class BookmarkCounts(Struct, frozen=True):
@@ -55,72 +79,90 @@ class Bookmarks:
         # (account, epoch, version, filter) -> count, so that a crawl counts once.
         self._totals = LruCache(_REMEMBERED)
 
-    async def check(self, account: Account, given: Collection[str]) -> None:
-        """Refuses what plan or vector store do not open, by the names of what was sent."""
-        plans.check_list(account, given)
-        if plans.MEANING in given:
-            await self._meaning.require(account)
+    async def vector_state(self, account: Account) -> VectorState:
+        """The vectors that a search by meaning would read now."""
+        return VectorState(await self._meaning.serving(account))
 
-    async def vectors(self, account: Account) -> str:
-        """Names the state of the vectors that an answer by meaning depends on."""
-        store = await self._meaning.serving(account)
-        return "" if store is None else f"{store.model.hex()}.{store.generation}"
+    async def require_vectors(self, account: Account, vectors: VectorState) -> None:
+        """Refuses a search by meaning as long as the account's vectors are not built."""
+        await self._meaning.required(account, vectors.store)
 
     async def get(self, account: Account, post_id: str) -> bytes:
         found = None
-        # Ids are digits; any other text names nothing, and some of it no database would take.
-        if post_id.isascii() and post_id.isdigit():
+        if is_post_id(post_id):
             found = await self._store.by_post_id(account, post_id)
         if found is None:
             raise errors.not_found("bookmark", post_id)
         return found
 
     async def list(
-        self, account: Account, given: Mapping[str, str], bound_to: Any = None
+        self,
+        account: Account,
+        query: ListQuery,
+        vectors: VectorState | None = None,
+        *,
+        saved: SavedFilter | None = None,
     ) -> BookmarkList:
-        """A page. Its cursor is bound to the filter, or to what the filter was made from."""
-        await self.check(account, given)
-        request = parameters.read_list(given)
-        query = cursors.query_of(
+        """A page. `vectors` is the state that was read already; `saved` is a stored query."""
+        plans.check_fields(account, gates_for(ListQuery, _sent(query)))
+        request = read_list(query, None if saved is None else saved.filter)
+        store = None
+        if request.filter.meaning is not None:
+            vectors = vectors or await self.vector_state(account)
+            store = await self._meaning.required(account, vectors.store)
+        bound_to = cursors.query_of(
             account.account_id,
-            bound_to or request.filter,
+            saved.bound_to if saved else request.filter,
             request.sort,
             request.is_ranked,
             request.is_best_first,
         )
-        read = self._ranked if request.is_ranked else self._ordered
-        page, end, total = await read(account, request, query)
+        end: Keyset | Ranked | None
+        if request.is_ranked:
+            page, end, total = await self._ranked(account, request, bound_to, store)
+        else:
+            page, end, total = await self._ordered(account, request, bound_to)
         return BookmarkList(
-            body=await _shown(page.body, request),
+            body=await _with_highlights(page.body, request),
             count=page.count,
-            next_cursor=None if end is None else cursors.write(end, query),
+            next_cursor=None if end is None else cursors.write(end, bound_to),
             limit=request.limit,
             total_count=total,
-            hint=None if page.count else await self._hint(account, request.filter, total),
-            vector_pending=await self._pending(account) if request.filter.meaning else 0,
+            hidden=0 if page.count or total else await self._hidden(account, request.filter),
+            vector_pending=_pending(account, store) if request.filter.meaning else 0,
         )
 
     async def similar(
-        self, account: Account, post_id: str, given: Mapping[str, str]
+        self,
+        account: Account,
+        post_id: str,
+        query: SimilarQuery,
+        vectors: VectorState | None = None,
     ) -> BookmarkList:
-        """The bookmarks nearest to one by meaning; read ones too, unless asked otherwise."""
+        """The bookmarks nearest to one by meaning."""
         plans.check_similar(account)
-        await self._meaning.require(account)
-        limit = parameters.read_limit(given)
-        filter = parameters.read_filter({"is_unread_only": "false", **given})
+        vectors = vectors or await self.vector_state(account)
+        store = await self._meaning.required(account, vectors.store)
+        limit = query.limit or PAGE_DEFAULT
+        filter = filter_of(query)
         number = None
-        if post_id.isascii() and post_id.isdigit():
+        if is_post_id(post_id):
             number = await self._vectors.number_of(account.account_id, post_id)
         if number is None:
             raise errors.not_found("bookmark", post_id)
-        near = await self._rankings.similar(account, filter, number, limit)
+        near = await self._rankings.similar(account, filter, number, limit, store)
         body, count = await self._store.contents(account, near)
-        pending = await self._pending(account)
-        return BookmarkList(body, count, None, limit, count, None, vector_pending=pending)
+        pending = _pending(account, store)
+        return BookmarkList(body, count, None, limit, count, vector_pending=pending)
 
-    async def count(self, account: Account, given: Mapping[str, str]) -> BookmarkCounts:
-        await self.check(account, given)
-        filter = parameters.read_filter(given)
+    async def count(
+        self, account: Account, query: CountQuery, vectors: VectorState | None = None
+    ) -> BookmarkCounts:
+        plans.check_fields(account, gates_for(CountQuery, _sent(query)))
+        filter = filter_of(query)
+        if filter.meaning is not None:
+            vectors = vectors or await self.vector_state(account)
+            await self._meaning.required(account, vectors.store)
         matching = await self.total(account, filter)
         return BookmarkCounts(matching, account.total, account.unread, account.archived)
 
@@ -137,26 +179,26 @@ class Bookmarks:
         return page, _end(page), total
 
     async def _ranked(
-        self, account: Account, request: ListRequest, query: bytes
+        self,
+        account: Account,
+        request: ListRequest,
+        query: bytes,
+        store: VectorStoreState | None,
     ) -> tuple[Page, Ranked | None, int]:
         seen: set[int] = set()
         if request.cursor is not None:
             seen = cursors.read_seen(request.cursor, query)
         order = None if request.is_best_first else request.sort
-        numbers = await self._rankings.numbers(account, request.filter, order)
+        numbers = await self._rankings.numbers(account, request.filter, order, store)
         if request.is_best_first and not request.sort.descending:
             numbers = numbers[::-1]
         # A library that changed since is ranked anew, so a place in the old ranking says nothing.
         unseen = [number for number in numbers if number not in seen]
-        unseen = unseen[: max(RANKED_MOST - len(seen), 0)]
+        unseen = unseen[: max(RANKED_MAX - len(seen), 0)]
         shown = unseen[: request.limit]
         end_of_page = cursors.ranked(seen.union(shown)) if len(unseen) > len(shown) else None
         page = Page(*await self._store.contents(account, shown), end=None)
         return page, end_of_page, len(numbers)
-
-    async def _pending(self, account: Account) -> int:
-        store = await self._meaning.serving(account)
-        return max(account.total - store.embedded, 0) if store else 0
 
     async def total_within(
         self, transaction: Transaction, account: Account, filter: BookmarkFilter
@@ -184,26 +226,33 @@ class Bookmarks:
             self._totals.put(key, found)
         return int(found)
 
-    async def _hint(self, account: Account, filter: BookmarkFilter, total: int) -> str | None:
-        """Says so when nothing is shown though read or archived bookmarks would match."""
-        if total or not (filter.unread_only or filter.hide_archived):
-            return None
+    async def _hidden(self, account: Account, filter: BookmarkFilter) -> int:
+        """How many bookmarks match that the flags of the filter hide."""
+        if not (filter.unread_only or filter.hide_archived):
+            return 0
         everything = msgspec.structs.replace(filter, unread_only=False, hide_archived=False)
-        hidden = await self.total(account, everything)
-        if not hidden:
-            return None
-        verb = "bookmark matches" if hidden == 1 else "bookmarks match"
-        return (
-            f"{hidden} read or archived {verb}; ask with is_unread_only=false and "
-            "hide_archived=false to see them."
-        )
+        return await self.total(account, everything)
 
 
-async def _shown(body: bytes, request: ListRequest) -> bytes:
+def is_post_id(text: str) -> bool:
+    """Ids are digits. No other text can name a post, and some of it no database accepts."""
+    return text.isascii() and text.isdigit()
+
+
+def _sent(query: ListQuery | CountQuery) -> list[str]:
+    """The fields that were sent with a value."""
+    return [name for name in query.__struct_fields__ if getattr(query, name) not in (None, "")]
+
+
+def _pending(account: Account, store: VectorStoreState | None) -> int:
+    return max(account.total - store.embedded, 0) if store else 0
+
+
+async def _with_highlights(body: bytes, request: ListRequest) -> bytes:
     words = request.filter.words
     if not request.is_highlighted or words is None or not body:
         return body
-    # A page of long articles takes milliseconds, which other requests need not wait.
+    # On a thread: a page of long articles takes milliseconds.
     return await asyncio.to_thread(with_highlights, body, words)
 
 

@@ -11,6 +11,7 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter, Sort
 from bowerbird.model.vectors import VectorStoreState
 from bowerbird.model.words import WordQuery
+from bowerbird.requests.limits import RANKED_MAX
 from bowerbird.search.fusion import fuse
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database, Transaction
@@ -18,7 +19,6 @@ from bowerbird.storage.database import Database, Transaction
 if TYPE_CHECKING:
     from bowerbird.search.vectors import Numbers
 
-RANKED_MOST: Final = 1_000
 _REMEMBERED: Final = 256
 _NO_MODEL: Final = b""
 
@@ -31,10 +31,16 @@ class Rankings:
         self._remembered = LruCache(_REMEMBERED)
 
     async def numbers(
-        self, account: Account, filter: BookmarkFilter, sort: Sort | None = None
+        self,
+        account: Account,
+        filter: BookmarkFilter,
+        sort: Sort | None,
+        store: VectorStoreState | None,
     ) -> Sequence[int]:
-        """The numbers of the best bookmarks, best first, or in another order."""
-        store = None if filter.meaning is None else await self._meaning.require(account)
+        """The numbers of the best bookmarks, best first or ordered by `sort`.
+
+        `store` holds the vectors that a search by meaning reads.
+        """
         vectors = store and (store.model, store.generation)
         key = (account.account_id, account.epoch, account.version, filter, sort, vectors)
         found: Sequence[int] | None = self._remembered.get(key)
@@ -46,10 +52,14 @@ class Rankings:
         return found
 
     async def similar(
-        self, account: Account, filter: BookmarkFilter, number: int, limit: int
+        self,
+        account: Account,
+        filter: BookmarkFilter,
+        number: int,
+        limit: int,
+        store: VectorStoreState | None,
     ) -> Sequence[int]:
         """The numbers of the bookmarks nearest to one, without itself."""
-        store = await self._meaning.require(account)
         if store is None or not store.dimensions:
             return []
         rows = await self._meaning.rows_of(account, store, number)
@@ -63,7 +73,7 @@ class Rankings:
         """How many a list by meaning holds. No model is needed to tell."""
         store = await self._meaning.serving(account)
         model = _NO_MODEL if store is None else store.model
-        return await self._store.count_embedded(account, filter, model, RANKED_MOST)
+        return await self._store.count_embedded(account, filter, model, RANKED_MAX)
 
     async def total_within(
         self, transaction: Transaction, account: Account, filter: BookmarkFilter
@@ -71,7 +81,7 @@ class Rankings:
         store = await self._meaning.serving_within(transaction, account)
         model = _NO_MODEL if store is None else store.model
         return await self._store.count_embedded_within(
-            transaction, account, filter, model, RANKED_MOST
+            transaction, account, filter, model, RANKED_MAX
         )
 
     async def _rank(
@@ -83,7 +93,7 @@ class Rankings:
         if not _wants(filter.words):
             return by_meaning
         by_words = await self._by_words(account, msgspec.structs.replace(filter, meaning=None))
-        return fuse(by_meaning, by_words, RANKED_MOST)
+        return fuse(by_meaning, by_words, RANKED_MAX)
 
     async def _by_words(self, account: Account, filter: BookmarkFilter) -> Sequence[int]:
         words = filter.words
@@ -91,8 +101,8 @@ class Rankings:
             return ()
         # Exclusions and prefixes say what may stand in a list, not what is best in it.
         if not words.ranking_tokens:
-            return await self._store.newest(account, filter, RANKED_MOST)
-        return await self._store.ranked(account, filter, RANKED_MOST)
+            return await self._store.newest(account, filter, RANKED_MAX)
+        return await self._store.ranked(account, filter, RANKED_MAX)
 
     async def _by_meaning(
         self, account: Account, filter: BookmarkFilter, store: VectorStoreState | None
@@ -107,7 +117,7 @@ class Rankings:
         if not len(wanted):
             return ()
         question = await self._meaning.question(store, filter.meaning)
-        return await self._meaning.nearest(account, store, question, wanted, RANKED_MOST)
+        return await self._meaning.nearest(account, store, question, wanted, RANKED_MAX)
 
     async def _wanted(self, account: Account, filter: BookmarkFilter) -> "Numbers":
         """The numbers that the filter leaves."""

@@ -1,10 +1,8 @@
 """Digests: read them and change the preferences for them. Every plan can use them."""
 
-import difflib
 import hmac
 import re
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 from msgspec import Struct
@@ -12,26 +10,21 @@ from msgspec import Struct
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.access import bodies
-from bowerbird.library.access.bodies import Body
 from bowerbird.library.access.library_lock import lock_library
-from bowerbird.library.bookmarks import cursors, parameters
+from bowerbird.library.bookmarks import cursors
 from bowerbird.library.digests import html, markdown, schedule
 from bowerbird.library.digests.responses import DigestResponse, DigestSummary, summary, to_response
 from bowerbird.model.accounts import Account
 from bowerbird.model.digests import Digest, Frequency, Preferences, digest_id, period_of
 from bowerbird.model.instants import with_offset
-from bowerbird.model.periods import zone_names
+from bowerbird.requests.digests import FORMATS, DigestsQuery, PreferencesRequest
+from bowerbird.requests.limits import PAGE_DEFAULT
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.digests.digest_posts import DigestPostStore
 from bowerbird.storage.digests.digests import NEVER, DigestStore
 from bowerbird.storage.libraries import LibraryStore
 
 LATEST: Final = "latest"
-FORMATS: Final = ("json", "markdown", "html")
-FIELDS: Final = ("frequency", "time_zone", "hour", "mail")
-_LONGEST_ZONE: Final = 64
-_LAST_HOUR: Final = 23
 _TOKEN: Final = re.compile(r"([0-9a-f]{1,16})-([0-9a-f]{32})")
 
 
@@ -61,15 +54,15 @@ class Digests:
         self._posts = DigestPostStore(database)
         self._libraries = LibraryStore(database)
 
-    async def list(self, account: Account, given: Mapping[str, str]) -> DigestList:
-        """The latest first. `given` may contain limit and cursor."""
-        limit = parameters.read_limit(given)
+    async def list(self, account: Account, asked: DigestsQuery) -> DigestList:
+        """The latest first."""
+        limit = asked.limit or PAGE_DEFAULT
         query = cursors.query_of(account.account_id, "digests")
         before = None
-        if "cursor" in given:
-            before = period_of(cursors.read_name(given["cursor"], query))
+        if asked.cursor:
+            before = period_of(cursors.read_name(asked.cursor, query))
             if before is None:
-                raise cursors.refused(given["cursor"])
+                raise cursors.refused(asked.cursor)
         found = await self._store.page(account.account_id, before, limit + 1)
         end = found[limit - 1] if len(found) > limit else None
         return DigestList(
@@ -98,15 +91,12 @@ class Digests:
         return self._clock() // (60 * MICROSECONDS)
 
     async def update_preferences(
-        self, transaction: Transaction, account: Account, body: Body
+        self, transaction: Transaction, account: Account, request: PreferencesRequest
     ) -> PreferencesResponse:
-        """Changes the given fields. Digests that were due before are not created."""
-        fields = bodies.as_object(body())
-        bodies.only(fields, FIELDS)
-        _changed(Preferences(), fields)
+        """Changes the fields that are given. Digests that were due before are not created."""
         await lock_library(self._libraries, transaction, account.account_id)
         held = await self._store.preferences_within(transaction, account.account_id)
-        wanted = _changed(held, fields)
+        wanted = _changed(held, request)
         if wanted != held:
             wanted = await self._keep(transaction, account.account_id, held, wanted)
         return self._shown(wanted)
@@ -192,43 +182,12 @@ def _end(digest: Digest) -> cursors.Named:
     return cursors.Named(digest_id(digest.period))
 
 
-def _changed(held: Preferences, fields: Mapping[str, Any]) -> Preferences:
-    changes: dict[str, Any] = {}
-    if (frequency := bodies.text(fields, "frequency", most=20)) is not None:
-        changes["frequency"] = _frequency(frequency)
-    if (zone := bodies.text(fields, "time_zone", most=_LONGEST_ZONE)) is not None:
-        changes["time_zone"] = _zone(zone)
-    if fields.get("hour") is not None:
-        changes["hour"] = _hour(fields["hour"])
-    if (mail := bodies.flag(fields, "mail")) is not None:
-        changes["is_mailed"] = mail
+def _changed(held: Preferences, request: PreferencesRequest) -> Preferences:
+    sent = {
+        "frequency": request.frequency,
+        "time_zone": request.time_zone,
+        "hour": request.hour,
+        "is_mailed": request.mail,
+    }
+    changes = {name: value for name, value in sent.items() if value is not None}
     return msgspec.structs.replace(held, **changes)
-
-
-def _frequency(text: str) -> Frequency:
-    try:
-        return Frequency(text)
-    except ValueError:
-        accepted = ", ".join(Frequency)
-        raise errors.invalid(
-            "frequency", f"must be one of {accepted}, got {errors.shown(text)}"
-        ) from None
-
-
-def _zone(text: str) -> str:
-    if text in zone_names():
-        return text
-    near = difflib.get_close_matches(text, zone_names(), n=1)
-    hint = f"; the closest match is {near[0]}" if near else ""
-    raise errors.invalid(
-        "time_zone", f"must be a time zone such as Europe/Berlin, got {errors.shown(text)}{hint}"
-    )
-
-
-def _hour(value: Any) -> int:
-    # In Python, bool is a subclass of int.
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _LAST_HOUR:
-        raise errors.invalid(
-            "hour", f"must be a whole number from 0 to 23, got {errors.shown(str(value))}"
-        )
-    return value

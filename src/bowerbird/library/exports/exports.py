@@ -1,29 +1,26 @@
-"""What a caller may do with exports: ask for one, see how it stands, and fetch its file."""
+"""What an account can do with exports: start one, follow its progress, download its file."""
 
 from typing import Final
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import Struct
 
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.access import bodies, plans
-from bowerbird.library.access.bodies import Body
 from bowerbird.library.access.library_lock import lock_library
-from bowerbird.library.exports import export_bodies
 from bowerbird.library.exports.links import LIVES_S, Links
+from bowerbird.library.exports.selection import ExportQueries
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
 from bowerbird.model.exports import KIND, ExportFile, ExportQuery
 from bowerbird.model.instants import with_offset, without_offset
 from bowerbird.model.jobs import EXPORTS, JobResponse, JobState
-from bowerbird.model.views import View
+from bowerbird.requests.exports import ExportRequest
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.files.files import Files, OpenFile
 from bowerbird.storage.jobs import JobStore
 from bowerbird.storage.libraries import LibraryStore
-from bowerbird.storage.views import ViewStore
 
 MOST_UNFINISHED: Final = 100
 _WAIT_S: Final = 60
@@ -37,26 +34,28 @@ class ExportProgress(Struct, frozen=True):
     total: int
 
 
+class DownloadLink(Struct, frozen=True):
+    """Proves the right to download a file, until it expires."""
+
+    token: str
+    expires_at: str
+
+
 class ExportJob(Struct, frozen=True, kw_only=True):
-    """An export as the API shows it."""
+    """An export job as its account sees it."""
 
     job_id: str
     format: str
     status: str
     progress: ExportProgress
-    poll_url: str
     file_size: int | None
     error: str | None
     # Sentences about the file: which scripts lack a font, for example.
     notes: list[str]
     created_at: str
     completed_at: str | None
-    download_url: str | UnsetType = UNSET
-    expires_at: str | UnsetType = UNSET
-
-    @property
-    def path(self) -> str:
-        return f"/v1/exports/{self.job_id}"
+    # Only while the file can be downloaded.
+    link: DownloadLink | None = None
 
     @property
     def is_finished(self) -> bool:
@@ -64,10 +63,10 @@ class ExportJob(Struct, frozen=True, kw_only=True):
 
 
 class Download(Struct, frozen=True):
-    """A file to be sent, before any of it is read."""
+    """A file to send, before any of it is read."""
 
     file: ExportFile
-    # As it is called where it is saved; the first in plain letters.
+    # The file name to save it under; the first in ASCII.
     plain_title: str
     title: str
 
@@ -78,34 +77,23 @@ class Exports:
         database: Database,
         files: Files,
         clock: Clock,
-        api_origin: str,
         meaning: SemanticSearch | None = None,
     ) -> None:
         self._meaning = meaning or SemanticSearch(database)
         self._store = JobStore(database)
-        self._views = ViewStore(database)
+        self._queries = ExportQueries(database, self._meaning)
         self._libraries = LibraryStore(database)
         self._files = files
         self._links = Links(database, clock)
         self._clock = clock
-        self._api_origin = api_origin
 
     async def create(
-        self, transaction: Transaction, account: Account, format: str, body: Body
+        self, transaction: Transaction, account: Account, format: str, request: ExportRequest
     ) -> ExportJob:
-        fields = bodies.as_object(body())
-        export_bodies.check_plan(account, fields)
-        is_by_meaning = fields.get(plans.MEANING) not in (None, "")
-        if is_by_meaning:
-            await self._meaning.require_within(transaction, account)
         now = self._clock()
-        wanted = export_bodies.wanted_of(fields, now)
-        # Locked, so that two requests at once do not both find room for the last one.
+        # Locked, so that two concurrent requests do not both take the last place.
         await lock_library(self._libraries, transaction, account.account_id)
-        view = await self._view(transaction, account, wanted.view_slug)
-        asked = export_bodies.asked_of(account, format, wanted, view, now)
-        if plans.MEANING in asked.given and not is_by_meaning:
-            await self._meaning.require_within(transaction, account)
+        asked = await self._queries.read(transaction, account, format, request, now)
         await self._require_room(transaction, account)
         job_id = await self._store.add(
             transaction,
@@ -117,11 +105,15 @@ class Exports:
         )
         made = await self._store.one_within(transaction, account.account_id, job_id)
         assert made is not None
-        return self._shown(made)
+        return _exported(made)
+
+    async def require_vectors(self, transaction: Transaction, account: Account) -> None:
+        """Refuses an export by meaning as long as the account's vectors are not built."""
+        await self._meaning.require_within(transaction, account)
 
     async def get(self, account: Account, job_id: str) -> ExportJob:
         job = await self._found(account.account_id, job_id)
-        shown = self._shown(job)
+        shown = _exported(job)
         if job.state != JobState.COMPLETED or job.expires_at is None:
             return shown
         now = self._clock()
@@ -129,14 +121,10 @@ class Exports:
             return msgspec.structs.replace(shown, status=JobState.EXPIRED)
         expires_at = min(now + LIVES_S * MICROSECONDS, job.expires_at)
         token = await self._links.token(account.account_id, job_id, expires_at)
-        return msgspec.structs.replace(
-            shown,
-            download_url=f"{shown.poll_url}/file?token={token}",
-            expires_at=with_offset(expires_at),
-        )
+        return msgspec.structs.replace(shown, link=DownloadLink(token, with_offset(expires_at)))
 
     async def download(self, job_id: str, token: str) -> Download:
-        """What a link leads to. Raises a refusal when the link is not good or the file is gone."""
+        """The file of a link. Refuses a link that is invalid, and one whose file was deleted."""
         account_id = await self._links.account_of(token, job_id)
         job = await self._found(account_id, job_id)
         is_there = job.expires_at is not None and job.expires_at > self._clock()
@@ -161,52 +149,42 @@ class Exports:
             raise errors.not_found("export", job_id)
         return job
 
-    async def _view(
-        self, transaction: Transaction, account: Account, slug: str | None
-    ) -> View | None:
-        if not slug:
-            return None
-        views = await self._views.held(transaction, account.account_id)
-        if slug not in views:
-            raise errors.not_found("Smart View", slug)
-        return views[slug]
-
     async def _require_room(self, transaction: Transaction, account: Account) -> None:
         unfinished = await self._store.count_unfinished(transaction, account.account_id, KIND)
         if unfinished >= MOST_UNFINISHED:
             raise Refusal(
                 Code.RATE_LIMITED,
-                f"This account has {unfinished} unfinished exports; wait until some are done.",
+                f"This account has {unfinished} unfinished exports. Wait until some have finished.",
                 {"Retry-After": str(_WAIT_S)},
             )
 
-    def _shown(self, job: JobResponse) -> ExportJob:
-        file = None if job.result is None else _file(job.result)
-        return ExportJob(
-            job_id=job.job_id,
-            format=_asked(job.parameters).format,
-            status=job.state,
-            progress=ExportProgress(job.done, job.total),
-            poll_url=f"{self._api_origin}/v1/exports/{job.job_id}",
-            file_size=None if file is None else file.size,
-            # While another try is to come, why the last one failed is nobody's trouble.
-            error=job.error if job.state == JobState.FAILED else None,
-            notes=file.notes if file else [],
-            created_at=with_offset(job.created_at),
-            completed_at=None if job.completed_at is None else with_offset(job.completed_at),
-        )
+
+def _exported(job: JobResponse) -> ExportJob:
+    file = None if job.result is None else _file(job.result)
+    return ExportJob(
+        job_id=job.job_id,
+        format=_asked(job.parameters).format,
+        status=job.state,
+        progress=ExportProgress(job.done, job.total),
+        file_size=None if file is None else file.size,
+        # A failed attempt that is going to be retried is not an error yet.
+        error=job.error if job.state == JobState.FAILED else None,
+        notes=file.notes if file else [],
+        created_at=with_offset(job.created_at),
+        completed_at=None if job.completed_at is None else with_offset(job.completed_at),
+    )
 
 
 def _names(asked: ExportQuery) -> tuple[str, str]:
-    """The view's name, in plain letters and as it is, without what no file name may hold."""
+    """The view's name in ASCII and as written, without characters that no file name can have."""
     kept = "".join(c if c.isprintable() and c not in '\\/:*?"<>|' else " " for c in asked.view_name)
     return asked.view_slug, " ".join(kept.split())
 
 
 def _gone() -> Refusal:
-    return Refusal(Code.NOT_FOUND, "This export's file is gone; ask for a new export.")
+    return Refusal(Code.NOT_FOUND, "The file of this export was deleted. Start a new export.")
 
 
 def retry_after_s(job: ExportJob) -> int:
-    """When to look again; a PDF takes longer than a file of rows."""
+    """When to poll again. A PDF takes longer than the other formats."""
     return 2 if job.format == "pdf" else 1

@@ -82,6 +82,14 @@ class SemanticSearch:
             raise self._not_built(account, stores, error)
         return serving
 
+    async def required(
+        self, account: Account, store: VectorStoreState | None
+    ) -> VectorStoreState | None:
+        """`store` as `serving` read it. Refuses if it is None and the library is not empty."""
+        if self._models is None:
+            raise plans.no_vectors()
+        return store if store is not None or not account.total else await self.require(account)
+
     async def require_within(
         self, transaction: Transaction, account: Account
     ) -> VectorStoreState | None:

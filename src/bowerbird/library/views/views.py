@@ -1,34 +1,37 @@
-"""What a caller may do with Smart Views. A view is a list that remembers its question."""
+"""What an account can do with Smart Views. A view is a list with a stored query."""
 
 from collections.abc import Sequence
-from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
 
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
-from bowerbird.library.access import bodies, plans
-from bowerbird.library.access.bodies import Body
+from bowerbird.library.access import plans
 from bowerbird.library.access.library_lock import lock_library
-from bowerbird.library.bookmarks import parameters
-from bowerbird.library.bookmarks.bookmarks import BookmarkList, Bookmarks
-from bowerbird.library.views import view_bodies
+from bowerbird.library.bookmarks.bookmarks import (
+    BookmarkList,
+    Bookmarks,
+    SavedFilter,
+    VectorState,
+)
+from bowerbird.library.views import changes
 from bowerbird.model.accounts import Account
-from bowerbird.model.filters import RELEVANCE
+from bowerbird.model.filters import RELEVANCE, BookmarkFilter
 from bowerbird.model.instants import with_offset
 from bowerbird.model.views import Bucket, Query, View, ViewSort
+from bowerbird.requests.bookmarks import ListQuery
+from bowerbird.requests.filters import MEANING, filter_of, moves
+from bowerbird.requests.gates import gates_for
+from bowerbird.requests.limits import VIEWS_MAX
+from bowerbird.requests.views import NewView, ViewBookmarksQuery, ViewChange, ViewQuery
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.views import ViewStore
 
-_MOST_VIEWS: Final = 200
-# A view is about a subject, read or not; what was archived stays out of sight.
-DEFAULTS: Final[Query] = {"is_unread_only": "false"}
-
 
 class ViewResponse(Struct, frozen=True):
-    """A Smart View as the API shows it."""
+    """A Smart View as the API returns it."""
 
     slug: str
     name: str
@@ -48,7 +51,7 @@ class Views:
         self._bookmarks = bookmarks
         self._clock = clock
 
-    async def held(self, account: Account) -> list[View]:
+    async def all(self, account: Account) -> list[View]:
         return await self._store.all(account.account_id)
 
     async def find(self, account: Account, slug: str) -> View:
@@ -59,147 +62,139 @@ class Views:
             raise errors.not_found("Smart View", slug)
         return view
 
-    async def bookmarks(self, account: Account, view: View, asked: dict[str, str]) -> BookmarkList:
-        """A page of the view; `asked` may hold limit, cursor and bucket."""
-        await self._bookmarks.check(account, view_bodies.given(view.base_query, self._clock()))
-        bucket = _bucket(view, asked.pop("bucket", None))
-        given = self._given(view, bucket)
-        if view.default_sort is not None:
-            order = msgspec.to_builtins(view.default_sort)
-            # relevance is an order only where something is searched for.
-            if order["sort_by"] != RELEVANCE or {"q", plans.MEANING} & given.keys():
-                given |= order
-        kept = (view.slug, view.base_query, bucket and bucket.query, view.default_sort)
-        return await self._bookmarks.list(account, {**given, **asked}, bound_to=kept)
+    async def admit(self, account: Account, view: View, vectors: VectorState | None = None) -> None:
+        """Refuses a view whose query the account's plan does not include, or its vectors."""
+        plans.check_fields(account, gates_for(ViewQuery, view.base_query))
+        if MEANING in view.base_query:
+            vectors = vectors or await self._bookmarks.vector_state(account)
+            await self._bookmarks.require_vectors(account, vectors)
 
-    async def create(self, transaction: Transaction, account: Account, body: Body) -> ViewResponse:
+    async def bookmarks(
+        self,
+        account: Account,
+        view: View,
+        query: ViewBookmarksQuery,
+        vectors: VectorState | None = None,
+    ) -> BookmarkList:
+        """A page of the view, or of one of its buckets."""
+        await self.admit(account, view, vectors)
+        bucket = _bucket(view, query.bucket)
+        if bucket is not None:
+            plans.check_fields(account, gates_for(ViewQuery, bucket.query))
+        filter = self._filter(view, bucket)
+        sort = view.default_sort or ViewSort("")
+        # relevance is an order only where there is something to search for.
+        if sort.sort_by == RELEVANCE and filter.words is None and filter.meaning is None:
+            sort = ViewSort("")
+        page = ListQuery(
+            limit=query.limit,
+            cursor=query.cursor,
+            sort_by=sort.sort_by,
+            sort_order=sort.sort_order,
+        )
+        bound_to = (view.slug, view.base_query, bucket and bucket.query, view.default_sort)
+        return await self._bookmarks.list(
+            account, page, vectors, saved=SavedFilter(filter, bound_to)
+        )
+
+    async def create(
+        self, transaction: Transaction, account: Account, request: NewView
+    ) -> ViewResponse:
         plans.check_writes(account)
-        fields = bodies.as_object(body())
-        bodies.only(fields, view_bodies.FIELDS)
-        held = await self._held(transaction, account)
-        if len(held) >= _MOST_VIEWS:
-            raise errors.invalid("name", f"an account has at most {_MOST_VIEWS} views")
-        now = self._clock()
-        empty = View("", "", "", {}, None, [], now, now)
-        view = _changed(empty, {"name": None, **fields})
-        view = msgspec.structs.replace(view, slug=_free_slug(view.name, held))
+        views = await self._locked(transaction, account)
+        if len(views) >= VIEWS_MAX:
+            raise errors.invalid("name", f"an account can have at most {VIEWS_MAX} views")
+        view = changes.created(request, _free_slug(request.name, views), self._clock())
         return await self._put(transaction, account, view)
 
     async def update(
-        self, transaction: Transaction, account: Account, slug: str, body: Body
+        self, transaction: Transaction, account: Account, slug: str, request: ViewChange
     ) -> ViewResponse:
-        """Changes the fields that are given; the slug stays whatever the name becomes."""
+        """Changes the fields that were sent. The slug never changes."""
         plans.check_writes(account)
-        fields = bodies.as_object(body())
-        bodies.only(fields, view_bodies.FIELDS)
-        # Read once before the view is looked for: a mistake is told before a missing view.
-        _changed(View("", "", "", {}, None, [], 0, 0), fields)
-        view = _known(await self._held(transaction, account), slug)
-        changed = _changed(view, fields)
+        view = _known(await self._locked(transaction, account), slug)
+        changed = changes.changed(view, request)
         if changed == view:
-            return await self._shown_within(transaction, account, view)
+            return await self._response_within(transaction, account, view)
         changed = msgspec.structs.replace(changed, updated_at=self._clock())
         return await self._put(transaction, account, changed)
 
     async def delete(self, transaction: Transaction, account: Account, slug: str) -> ViewResponse:
-        """The view as it was; its bookmarks stay."""
+        """Deletes a view and returns it as it was. Its bookmarks stay."""
         plans.check_writes(account)
-        view = _known(await self._held(transaction, account), slug)
+        view = _known(await self._locked(transaction, account), slug)
         await self._store.delete(transaction, account.account_id, slug)
         await self._libraries.touch(transaction, account.account_id)
-        return await self._shown_within(transaction, account, view)
+        return await self._response_within(transaction, account, view)
+
+    async def response(self, account: Account, view: View) -> ViewResponse:
+        return _response(view, await self._bookmarks.total(account, self._filter(view, None)))
 
     def minute(self, views: Sequence[View]) -> int:
-        """The present minute where an answer about these views changes as time goes by, else 0."""
-        return self._clock() // (60 * MICROSECONDS) if any(map(_moves, views)) else 0
+        """The current minute if an answer about these views changes over time, else 0."""
+        is_moving = any(moves(query) for view in views for query in _queries(view))
+        return self._clock() // (60 * MICROSECONDS) if is_moving else 0
 
-    async def vectors(self, account: Account, views: Sequence[View]) -> str:
-        """Names the state of the vectors, where an answer about these views depends on it."""
-        return await self._bookmarks.vectors(account) if any(map(_ranks, views)) else ""
+    async def vector_state(self, account: Account, views: Sequence[View]) -> VectorState | None:
+        """The vectors, if an answer about these views depends on them."""
+        queries = (query for view in views for query in _queries(view))
+        if any(query.vector_search_term for query in queries):
+            return await self._bookmarks.vector_state(account)
+        return None
 
-    async def _held(self, transaction: Transaction, account: Account) -> dict[str, View]:
+    async def _locked(self, transaction: Transaction, account: Account) -> dict[str, View]:
         await lock_library(self._libraries, transaction, account.account_id)
         return await self._store.held(transaction, account.account_id)
 
     async def _put(self, transaction: Transaction, account: Account, view: View) -> ViewResponse:
         await self._store.put(transaction, account.account_id, view)
         await self._libraries.touch(transaction, account.account_id)
-        return await self._shown_within(transaction, account, view)
+        return await self._response_within(transaction, account, view)
 
-    async def shown(self, account: Account, view: View) -> ViewResponse:
-        filter = parameters.read_filter(self._given(view, None))
-        return _shown(view, await self._bookmarks.total(account, filter))
-
-    async def _shown_within(
+    async def _response_within(
         self, transaction: Transaction, account: Account, view: View
     ) -> ViewResponse:
-        filter = parameters.read_filter(self._given(view, None))
-        return _shown(view, await self._bookmarks.total_within(transaction, account, filter))
+        filter = self._filter(view, None)
+        return _response(view, await self._bookmarks.total_within(transaction, account, filter))
 
-    def _given(self, view: View, bucket: Bucket | None) -> dict[str, str]:
-        query = {**DEFAULTS, **view.base_query}
+    def _filter(self, view: View, bucket: Bucket | None) -> BookmarkFilter:
+        query = view.base_query
         if bucket is not None:
-            words = [text for text in (query.get("q"), bucket.query.get("q")) if text]
-            query |= bucket.query | ({"q": " ".join(words)} if words else {})
-        return view_bodies.given(query, self._clock())
+            query = changes.narrowed(query, bucket.query)
+        return filter_of(changes.stored_query(query), self._clock())
 
 
-def _shown(view: View, count: int) -> ViewResponse:
+def _response(view: View, count: int) -> ViewResponse:
     fields = msgspec.structs.asdict(view)
     fields["created_at"] = with_offset(view.created_at)
     fields["updated_at"] = with_offset(view.updated_at)
     return ViewResponse(**fields, count=count)
 
 
-def _queries(view: View) -> list[Query]:
-    return [view.base_query, *(bucket.query for bucket in view.triage_buckets)]
-
-
-def _moves(view: View) -> bool:
-    """Whether the view's answer changes by itself, as days go by."""
-    return any(view_bodies.moves(query) for query in _queries(view))
-
-
-def _ranks(view: View) -> bool:
-    return any(plans.MEANING in query for query in _queries(view))
-
-
-def _changed(view: View, fields: Any) -> View:
-    changes: dict[str, Any] = {}
-    if "name" in fields:
-        changes["name"] = view_bodies.name_of(fields)
-    if "description" in fields:
-        changes["description"] = view_bodies.description_of(fields)
-    if "base_query" in fields:
-        changes["base_query"] = view_bodies.query_of(fields["base_query"], "base_query")
-    if "default_sort" in fields:
-        changes["default_sort"] = view_bodies.sort_of(fields["default_sort"])
-    base_query = changes.get("base_query", view.base_query)
-    if "triage_buckets" in fields or "base_query" in fields:
-        buckets = fields.get("triage_buckets", msgspec.to_builtins(view.triage_buckets))
-        changes["triage_buckets"] = view_bodies.buckets_of(buckets, base_query)
-    return msgspec.structs.replace(view, **changes)
+def _queries(view: View) -> list[ViewQuery]:
+    queries = [view.base_query, *(bucket.query for bucket in view.triage_buckets)]
+    return [changes.stored_query(query) for query in queries]
 
 
 def _bucket(view: View, slug: str | None) -> Bucket | None:
-    if slug is None:
+    if not slug:
         return None
     for bucket in view.triage_buckets:
         if bucket.slug == slug:
             return bucket
     accepted = ", ".join(bucket.slug for bucket in view.triage_buckets) or "none"
-    raise errors.invalid("bucket", f"{errors.shown(slug)} is not in this view; it has {accepted}")
+    raise errors.invalid("bucket", f"no bucket {errors.shown(slug)}; this view has: {accepted}")
 
 
-def _known(held: dict[str, View], slug: str) -> View:
-    if slug not in held:
+def _known(views: dict[str, View], slug: str) -> View:
+    if slug not in views:
         raise errors.not_found("Smart View", slug)
-    return held[slug]
+    return views[slug]
 
 
-def _free_slug(name: str, held: dict[str, View]) -> str:
-    wanted = view_bodies.slug_of(name)
+def _free_slug(name: str, views: dict[str, View]) -> str:
+    wanted = changes.slug_of(name)
     slug, number = wanted, 2
-    while slug in held:
+    while slug in views:
         slug, number = f"{wanted}-{number}", number + 1
     return slug

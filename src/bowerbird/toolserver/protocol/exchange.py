@@ -1,7 +1,7 @@
-"""One message in, one answer out, for every revision of the protocol on one address.
+"""Answers one message of the protocol, of any revision, with one response.
 
-The SDK's server does the work and its ladder judges the newest revision's headers; only its
-sessions and streams are left out, since nothing here outlives a request. See docs/adr/0017.
+The SDK's server handles the message, and the SDK validates the headers of the newest revision.
+The SDK's sessions and streams are not used: no state outlives a request. See docs/adr/0017.
 """
 
 import logging
@@ -33,10 +33,11 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, KNOWN_PROTOCOL_VERSIO
 from pydantic import ValidationError
 
 from bowerbird.errors import Refusal
+from bowerbird.requests import decoding
 from bowerbird.toolserver.protocol.messages import failure, reply
 from bowerbird.toolserver.protocol.tool_calls import ToolCaller
 from bowerbird.toolserver.tools.tool import Json
-from bowerbird.wire import bodies, envelope
+from bowerbird.wire import envelope
 from bowerbird.wire.replies import Header, Reply
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ _ACCEPTED: Final = Reply(202, [(b"content-length", b"0")])
 _ONE_WAY: Final = TransportContext(kind="streamable-http", can_send_request=False)
 
 
-class _Rejected(Exception):  # noqa: N818 - an answer of the protocol, not a fault
+class _Rejected(Exception):  # noqa: N818 - an error response of the protocol, not a fault
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(message)
         self.code, self.message, self.data = code, message, data
@@ -55,14 +56,14 @@ class _Rejected(Exception):  # noqa: N818 - an answer of the protocol, not a fau
 class Exchange:
     def __init__(self, server: "Server[Any]", input_schemas: Mapping[str, Json]) -> None:
         self._server = server
-        # Only those that ask for headers: looking through a schema costs more than all the rest.
+        # Only schemas with header arguments: searching a schema takes longer than all other checks.
         self._mirrored = {
             name: schema
             for name, schema in input_schemas.items()
             if X_MCP_HEADER_KEY in str(schema)
         }
         self._log = structlog.get_logger().bind()
-        _quieten()
+        _redirect_sdk_log()
 
     async def answer(self, body: bytes, headers: Sequence[Header], caller: ToolCaller) -> Reply:
         named = {name.decode("latin-1"): value.decode("latin-1") for name, value in headers}
@@ -85,13 +86,13 @@ class Exchange:
     def _connection(
         self, message: Json, headers: Mapping[str, str], raw: Sequence[Header]
     ) -> Connection:
-        """What the message says of its sender; an older revision says it in a header alone."""
+        """The sender's revision and capabilities. Older revisions send only a version header."""
         version = headers.get(MCP_PROTOCOL_VERSION_HEADER)
         is_bare = message["method"] == "initialize" or not _has_envelope(message)
         if is_bare and (version is None or version in HANDSHAKE_PROTOCOL_VERSIONS):
             return Connection.from_envelope(version or types.DEFAULT_NEGOTIATED_VERSION, None, None)
         if is_bare and version is not None:
-            # The sender may speak an older revision: all of them are named.
+            # The sender may support older revisions, so the error lists all of them.
             _raise(unsupported_protocol_version_rejection(version, KNOWN_PROTOCOL_VERSIONS))
         texts = [(n.decode("latin-1"), v.decode("latin-1")) for n, v in raw]
         if duplicated := find_duplicated_routing_header(texts):
@@ -105,12 +106,13 @@ class Exchange:
         )
 
     def _check_mirrored(self, message: Json, headers: Mapping[str, str]) -> None:
-        """Arguments that a tool asks to see in headers must be the same there."""
+        """Checks that arguments which are repeated in headers have the same values there."""
         params = message["params"]
         schema = self._mirrored.get(str(params.get("name")))
-        given = params.get("arguments") or {}
-        if message["method"] == "tools/call" and schema is not None and isinstance(given, dict):
-            _raise(validate_mcp_param_headers(schema, given, headers))
+        arguments = params.get("arguments") or {}
+        is_call = message["method"] == "tools/call" and isinstance(arguments, dict)
+        if is_call and schema is not None:
+            _raise(validate_mcp_param_headers(schema, arguments, headers))
 
     async def _served(self, message: Json, connection: Connection, caller: ToolCaller) -> Reply:
         request_id, method = message["id"], message["method"]
@@ -125,13 +127,13 @@ class Exchange:
                 connection=connection,
                 lifespan_state=None,
             )
-        except Exception as error:  # noqa: BLE001 - mapped below, and logged where it is ours
-            found = _wrong_params(error) or handler_exception_to_error_data(error)
-            if found is None:
-                found = self._fault(caller)
-            # Older revisions carry every answer to a well-formed request as a success of HTTP.
-            status = 200 if is_older else ERROR_CODE_HTTP_STATUS.get(found.code, 200)
-            return failure(status, request_id, found.code, found.message, found.data)
+        except Exception as raised:  # noqa: BLE001 - becomes an error response; faults are logged
+            error = _invalid_params(raised) or handler_exception_to_error_data(raised)
+            if error is None:
+                error = self._fault(caller)
+            # In older revisions the response to a well-formed request always has status 200.
+            status = 200 if is_older else ERROR_CODE_HTTP_STATUS.get(error.code, 200)
+            return failure(status, request_id, error.code, error.message, error.data)
         return reply(200, {"jsonrpc": "2.0", "id": request_id, "result": result})
 
     def _fault(self, caller: ToolCaller) -> types.ErrorData:
@@ -142,7 +144,7 @@ class Exchange:
 
 @dataclass
 class _Context:
-    """What the SDK's runner asks of a request's channel: this one carries one answer, no more."""
+    """The channel of a request, as the SDK's runner needs it. It can only send one response."""
 
     request_id: Any
     message_metadata: ServerMessageMetadata
@@ -154,14 +156,14 @@ class _Context:
         raise NoBackChannelError(method)
 
     async def notify(self, *_: Any, **__: Any) -> None:
-        """Nothing: a JSON answer has no room beside its result."""
+        """Does nothing: a JSON response contains only the result."""
 
     async def progress(self, *_: Any, **__: Any) -> None:
-        """Nothing, for the same reason."""
+        """Does nothing, for the same reason."""
 
 
-def _wrong_params(error: Exception) -> types.ErrorData | None:
-    """Names the first parameter that is wrong; the SDK says only that one is."""
+def _invalid_params(error: Exception) -> types.ErrorData | None:
+    """An error that names the first invalid parameter. The SDK's own error does not name it."""
     if not isinstance(error, ValidationError):
         return None
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
@@ -172,7 +174,7 @@ def _wrong_params(error: Exception) -> types.ErrorData | None:
 
 def _message(body: bytes) -> Json:
     try:
-        value = bodies.decoded(body)
+        value = decoding.parse(body)
     except Refusal as refused:
         raise _Rejected(types.PARSE_ERROR, f"Parse error: {refused.sentence}") from None
     if not isinstance(value, dict):
@@ -183,12 +185,12 @@ def _message(body: bytes) -> Json:
 
 
 def _acknowledged(message: Json, headers: Mapping[str, str]) -> Reply:
-    """Notifications are taken and dropped: there is no session that they could tell anything."""
+    """Accepts a notification and ignores it: without sessions it has no effect."""
     is_notification = isinstance(message.get("method"), str) and "id" not in message
-    is_answer = "method" not in message and ("result" in message or "error" in message)
+    is_response = "method" not in message and ("result" in message or "error" in message)
     version = headers.get(MCP_PROTOCOL_VERSION_HEADER)
     is_older = version is None or version in HANDSHAKE_PROTOCOL_VERSIONS
-    if message.get("jsonrpc") != "2.0" or not (is_notification or (is_answer and is_older)):
+    if message.get("jsonrpc") != "2.0" or not (is_notification or (is_response and is_older)):
         raise _Rejected(
             types.INVALID_REQUEST, "The body must be one JSON-RPC request or notification."
         )
@@ -215,7 +217,7 @@ def _is_id(value: Any) -> bool:
 
 
 def _has_envelope(message: Json) -> bool:
-    """Whether the message carries the newest revision's own account of itself."""
+    """Whether the message has the metadata of the newest revision."""
     meta = (message.get("params") or {}).get("_meta")
     return isinstance(meta, dict) and types.PROTOCOL_VERSION_META_KEY in meta
 
@@ -225,15 +227,15 @@ def _raise(rejection: InboundLadderRejection | None) -> None:
         raise _Rejected(rejection.code, rejection.message, rejection.data)
 
 
-class _Lines(logging.Handler):
-    """The SDK's own lines, as ours; without what they were filled with, which may be anybody's."""
+class _SdkLog(logging.Handler):
+    """Writes the SDK's log lines to our log, without their values, which may be private."""
 
     def emit(self, record: logging.LogRecord) -> None:
         structlog.get_logger().warning("protocol", says=str(record.msg), of=record.name)
 
 
-def _quieten() -> None:
+def _redirect_sdk_log() -> None:
     sdk = logging.getLogger("mcp")
     if not sdk.handlers:
-        sdk.addHandler(_Lines(logging.WARNING))
+        sdk.addHandler(_SdkLog(logging.WARNING))
         sdk.propagate = False

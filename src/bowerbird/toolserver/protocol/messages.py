@@ -1,4 +1,4 @@
-"""The protocol's messages as answers of HTTP."""
+"""HTTP responses that contain messages of the protocol."""
 
 from typing import Any, Final
 

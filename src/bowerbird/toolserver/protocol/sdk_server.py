@@ -1,10 +1,10 @@
-"""The protocol's server, made with its SDK from our own tools, prompts and resources.
+"""The SDK's server with our tools, prompts and resources.
 
-Imported at the first need only: the SDK costs more than a second and 30 MB.
+Imported when the first message arrives: the SDK takes more than a second and 30 MB to load.
 """
 
-from collections.abc import Awaitable
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Awaitable, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import mcp_types as types
 from mcp.server.caching import CacheHint
@@ -25,41 +25,41 @@ from bowerbird.wire import server_card
 if TYPE_CHECKING:
     from bowerbird.toolserver.tools.tool import Json
 
+T = TypeVar("T")
+
 _HOUR_MS: Final = 3_600_000
-# The same for every account, and changed by a release only.
+# For lists that are the same for every account and change only with a release.
 _PUBLIC: Final = CacheHint(_HOUR_MS, "public")
-_NOBODY_ELSES: Final = CacheHint(0, "private")
-_FAULT: Final = 500
-# Of the revisions up to 2025-11-25; the newest calls it a wrong parameter.
+_PRIVATE: Final = CacheHint(0, "private")
+_SERVER_ERROR: Final = 500
+# Used by revisions up to 2025-11-25; the newest uses "invalid params".
 _RESOURCE_NOT_FOUND: Final = -32002
 _Page = types.PaginatedRequestParams | None
 _Context = ServerRequestContext[Any, ToolCaller]
 
 
 class Handlers:
-    """What the server answers to each method. The caller comes with the request."""
+    """One handler per method of the protocol."""
 
-    def __init__(
-        self, calling: ToolCalls, resources: Resources, upgrade_url: str, *, prompts: Any = PROMPTS
-    ) -> None:
-        self._calling = calling
+    def __init__(self, tool_calls: ToolCalls, resources: Resources, upgrade_url: str) -> None:
+        self._tool_calls = tool_calls
         self._resources = resources
         self._upgrade_url = upgrade_url
-        self._tools = [one.tool.published() for one in calling.offered]
-        self._prompts: dict[str, Prompt] = {prompt.name: prompt for prompt in prompts}
+        self._tools = [tool.published() for tool in tool_calls.tools]
+        self._prompts: dict[str, Prompt] = {prompt.name: prompt for prompt in PROMPTS}
 
     async def list_tools(self, _: _Context, params: _Page) -> Any:
-        _only_one_page(params)
+        _reject_cursor(params)
         return {"resultType": "complete", "tools": self._tools}
 
     async def call_tool(self, context: _Context, params: types.CallToolRequestParams) -> Any:
-        result = await self._calling.run(_caller(context), params.name, params.arguments or {})
+        result = await self._tool_calls.run(_caller(context), params.name, params.arguments or {})
         if result is None:
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {errors.shown(params.name)}")
         return result
 
     async def list_prompts(self, _: _Context, params: _Page) -> Any:
-        _only_one_page(params)
+        _reject_cursor(params)
         published = [prompt.published() for prompt in self._prompts.values()]
         return {"resultType": "complete", "prompts": published}
 
@@ -68,19 +68,19 @@ class Handlers:
         if prompt is None:
             raise MCPError(types.INVALID_PARAMS, f"Unknown prompt: {errors.shown(params.name)}")
         try:
-            return prompt.filled(params.arguments or {})
+            return prompt.render(params.arguments or {})
         except Refusal as refused:
             raise MCPError(types.INVALID_PARAMS, refused.sentence) from None
 
     async def list_resources(self, context: _Context, params: _Page) -> Any:
         account = _caller(context).account
-        listed = self._resources.listed(account, params.cursor if params else None)
-        shown = await self._unless_refused(context, self._calling.charged(account, listed))
-        made: Json = {"resultType": "complete", "resources": shown.resources}
-        return {**made, "nextCursor": shown.next_cursor} if shown.next_cursor else made
+        listing = self._resources.list(account, params.cursor if params else None)
+        page = await self._checked(context, self._tool_calls.charge(account, listing))
+        result: Json = {"resultType": "complete", "resources": page.resources}
+        return {**result, "nextCursor": page.next_cursor} if page.next_cursor else result
 
     async def list_templates(self, _: _Context, params: _Page) -> Any:
-        _only_one_page(params)
+        _reject_cursor(params)
         return {"resultType": "complete", "resourceTemplates": list(TEMPLATES)}
 
     async def read_resource(
@@ -88,28 +88,27 @@ class Handlers:
     ) -> Any:
         uri = str(params.uri)
         account = _caller(context).account
-        content = await self._unless_refused(
-            context, self._calling.charged(account, self._resources.read(account, uri)), uri
-        )
-        shown: Json = {"uri": uri, "mimeType": content.media_type, "text": content.text}
-        return {"resultType": "complete", "contents": [shown]}
+        reading = self._resources.read(account, uri)
+        content = await self._checked(context, self._tool_calls.charge(account, reading), uri)
+        contents = [{"uri": uri, "mimeType": content.media_type, "text": content.text}]
+        return {"resultType": "complete", "contents": contents}
 
     async def complete(self, context: _Context, params: types.CompleteRequestParams) -> Any:
-        values: list[str] = []
+        values: Sequence[str] = []
         if getattr(params.ref, "uri", None) == "view://{slug}" and params.argument.name == "slug":
             account = _caller(context).account
-            values = await self._resources.slugs(account, params.argument.value)
+            values = await self._resources.complete_slug(account, params.argument.value)
         completion = {"values": values, "total": len(values), "hasMore": False}
         return {"resultType": "complete", "completion": completion}
 
-    async def _unless_refused(
-        self, context: _Context, answer: Awaitable[Any], uri: str | None = None
-    ) -> Any:
+    async def _checked(self, context: _Context, work: Awaitable[T], uri: str | None = None) -> T:
+        """The result of the work. A refusal becomes an error of the protocol."""
         try:
-            return await answer
+            return await work
         except Refusal as refused:
             is_missing = refused.code is Code.NOT_FOUND and uri is not None
-            code = types.INTERNAL_ERROR if refused.status >= _FAULT else types.INVALID_PARAMS
+            is_fault = refused.status >= _SERVER_ERROR
+            code = types.INTERNAL_ERROR if is_fault else types.INVALID_PARAMS
             if is_missing and context.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
                 code = _RESOURCE_NOT_FOUND
             sentence = refusals.sentence(refused, self._upgrade_url)
@@ -117,7 +116,7 @@ class Handlers:
 
 
 def server(handlers: Handlers, site_url: str) -> "Server[Any]":
-    made: Server[Any] = Server(
+    built: Server[Any] = Server(
         "bowerbird",
         version=__version__,
         title=server_card.TITLE,
@@ -129,8 +128,8 @@ def server(handlers: Handlers, site_url: str) -> "Server[Any]":
             "prompts/list": _PUBLIC,
             "resources/templates/list": _PUBLIC,
             "server/discover": _PUBLIC,
-            "resources/list": _NOBODY_ELSES,
-            "resources/read": _NOBODY_ELSES,
+            "resources/list": _PRIVATE,
+            "resources/read": _PRIVATE,
         },
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,
@@ -141,16 +140,16 @@ def server(handlers: Handlers, site_url: str) -> "Server[Any]":
         on_read_resource=handlers.read_resource,
         on_completion=handlers.complete,
     )
-    # Spans are for those who export them; a call pays for them either way.
-    made.middleware.clear()
-    return made
+    # The default middleware records trace spans, which nothing exports.
+    built.middleware.clear()
+    return built
 
 
-def _only_one_page(params: _Page) -> None:
-    """Of a list that is one page: nobody was given a cursor for another."""
+def _reject_cursor(params: _Page) -> None:
+    """For a list that has only one page."""
     if params is not None and params.cursor is not None:
         cursor = errors.shown(params.cursor)
-        raise MCPError(types.INVALID_PARAMS, f"cursor: {cursor} was not given out for this list.")
+        raise MCPError(types.INVALID_PARAMS, f"cursor: {cursor} is not from this list.")
 
 
 def _caller(context: _Context) -> ToolCaller:

@@ -1,7 +1,7 @@
-"""Runs a tool for a caller: what it costs, what it answers, and how it refuses."""
+"""Runs tools, counts their calls, and turns refusals and faults into results."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Coroutine, Mapping, Sequence
+from typing import Any, Final, TypeVar
 
 import msgspec
 import structlog
@@ -11,80 +11,79 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.call_allowance import CallCounter
 from bowerbird.model.accounts import Account
 from bowerbird.toolserver.tools import refusals
-from bowerbird.toolserver.tools.tool import BoundTool, Json, ToolCall, ToolResult
+from bowerbird.toolserver.tools.tool import BoundTool, Json, Tool, ToolCall, ToolResult
 from bowerbird.wire import envelope
+
+T = TypeVar("T")
 
 _encode: Final = msgspec.json.Encoder().encode
 
 
 class ToolCaller(Struct):
-    """Who sent a message, and what the log tells of it. Keys and texts have no place in it."""
+    """Who sent a message, and what is logged about it. It has no keys and no texts."""
 
     account: Account
     request_id: str
     # The method of the protocol, or the name of the tool.
     called: str = "unknown"
-    # Code of the refusal that a tool answered with.
+    # The error code of a call that was refused.
     refused: str = ""
 
 
 class ToolCalls:
-    def __init__(self, offered: Sequence[BoundTool], calls: CallCounter, upgrade_url: str) -> None:
-        self._offered = {one.tool.name: one for one in offered}
+    def __init__(self, tools: Sequence[BoundTool], calls: CallCounter, upgrade_url: str) -> None:
+        self._tools = {bound.tool.name: bound for bound in tools}
         self._calls = calls
         self._upgrade_url = upgrade_url
         self._log = structlog.get_logger().bind()
 
     @property
-    def offered(self) -> Sequence[BoundTool]:
-        return list(self._offered.values())
+    def tools(self) -> list[Tool]:
+        return [bound.tool for bound in self._tools.values()]
 
     async def run(self, caller: ToolCaller, name: str, sent: Mapping[str, Any]) -> Json | None:
-        """The protocol's result of a call; None when there is no such tool."""
-        offered = self._offered.get(name)
-        if offered is None:
+        """The result of a call in the form of the protocol; None for an unknown tool."""
+        bound = self._tools.get(name)
+        if bound is None:
             return None
         caller.called = name
         try:
-            answer = await self._answer(caller.account, offered, sent)
+            result = await self._run(caller.account, bound, sent)
         except Refusal as refused:
             return self._refused(caller, refused)
-        except Exception:  # noqa: BLE001 - whatever it is, the model gets a sentence
+        except Exception:  # noqa: BLE001 - the model gets an error message for every fault
             self._log.exception("fault", reference=caller.request_id, route=name)
             return self._refused(caller, envelope.fault(caller.request_id))
         return {
             "resultType": "complete",
-            "content": [_text(_encode(answer.content).decode()), *answer.links],
-            "structuredContent": answer.content,
+            "content": [_text(_encode(result.content).decode()), *result.links],
+            "structuredContent": result.content,
             "isError": False,
         }
 
-    async def charged(self, account: Account, answer: Any) -> Any:
-        """Awaits what costs a free account one call, as the same request over REST does."""
+    async def charge(self, account: Account, work: Coroutine[Any, Any, T]) -> T:
+        """Awaits work that counts as one call of a free account, as the same REST request does."""
         if not account.is_free:
-            return await answer
+            return await work
         try:
             self._calls.check(account)
         except Refusal:
-            answer.close()
+            work.close()
             raise
-        result = await answer
+        result = await work
         self._calls.add(account)
         return result
 
-    async def _answer(
-        self, account: Account, offered: BoundTool, sent: Mapping[str, Any]
-    ) -> ToolResult:
-        if not (account.is_free and offered.counts(sent)):
-            return await offered.run(ToolCall(account, sent))
-        if offered.tool.hints.reads:
-            answer: ToolResult = await self.charged(account, offered.run(ToolCall(account, sent)))
-            return answer
-        # Of a write only once it is known to be no replay.
-        answer = await offered.run(ToolCall(account, sent, lambda: self._calls.check(account)))
-        if not answer.is_replay:
+    async def _run(self, account: Account, bound: BoundTool, sent: Mapping[str, Any]) -> ToolResult:
+        if not (account.is_free and bound.counts(sent)):
+            return await bound.run(ToolCall(account, sent))
+        if bound.tool.hints.is_read_only:
+            return await self.charge(account, bound.run(ToolCall(account, sent)))
+        # A write checks the calls itself, after it knows that it is not a replay.
+        result = await bound.run(ToolCall(account, sent, lambda: self._calls.check(account)))
+        if not result.is_replay:
             self._calls.add(account)
-        return answer
+        return result
 
     def _refused(self, caller: ToolCaller, refused: Refusal) -> Json:
         caller.refused = refused.code

@@ -1,4 +1,4 @@
-"""The tool that tells an agent what it may do here."""
+"""The tool that returns the account's plan, usage and library size."""
 
 from typing import Final
 
@@ -6,46 +6,54 @@ import msgspec
 
 from bowerbird.library.accounts.account_state import AccountResponse, AccountState, VectorState
 from bowerbird.toolserver.tools import arguments, json_schemas
-from bowerbird.toolserver.tools.tool import READS, BoundTool, Json, Tool, ToolCall, ToolResult
+from bowerbird.toolserver.tools.tool import (
+    READS,
+    BoundTool,
+    Json,
+    NoArguments,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
 
-_YES: Final[Json] = {"type": "boolean"}
+_FLAG: Final[Json] = {"type": "boolean"}
 GET: Final = Tool(
     name="get_account",
     title="Show plan, calls left and library size",
     description=(
-        "Tells the user's plan and what it opens, how many calls of the month are left on the free "
-        "plan, how many posts the library holds, and whether search by meaning is ready. Costs no "
-        "call. Look here when something was refused because of the plan or the vector store."
+        "Returns the user's plan and what it includes, the number of calls left this month on the "
+        "free plan, the number of posts in the library, and whether search by meaning is ready. "
+        "Does not count as a call. Use it when a call was refused because of the plan or the "
+        "vector store."
     ),
-    arguments={},
-    answer=json_schemas.record(
+    returns=json_schemas.record(
         "The account.",
         {
-            "plan": json_schemas.said("free or pro."),
-            "can_filter": _YES,
-            "can_page": _YES,
-            "can_write_labels_and_views": _YES,
+            "plan": json_schemas.text("free or pro."),
+            "can_filter": _FLAG,
+            "can_page": _FLAG,
+            "can_write_labels_and_views": _FLAG,
             "can_search_by_meaning": {
                 "type": "boolean",
                 "description": "Whether modes semantic and hybrid work now.",
             },
-            "calls_used": json_schemas.count("API calls of this calendar month (UTC)."),
-            "calls_left": json_schemas.count("Calls left; absent where calls are not counted."),
-            "next_month_begins": json_schemas.said("When calls are counted anew."),
+            "calls_used": json_schemas.count("API calls this calendar month (UTC)."),
+            "calls_left": json_schemas.count("Calls left; absent if calls are not limited."),
+            "next_month_begins": json_schemas.text("When the count of calls restarts."),
             "total": json_schemas.count("Posts in the library."),
             "unread": json_schemas.count("Posts not marked read."),
             "archived": json_schemas.count("Posts that are archived."),
             "vector_store": json_schemas.record(
-                "How far search by meaning is.",
+                "Progress of search by meaning.",
                 {
                     "state": json_schemas.choice(
-                        "off: not on this plan. building: not every post has a vector yet. "
-                        "unavailable: problem says why.",
+                        "off: the plan does not include it. building: some posts have no vector "
+                        "yet. unavailable: see problem.",
                         *VectorState,
                     ),
                     "embedded": json_schemas.count("Posts that have a vector."),
-                    "total": json_schemas.count("Posts to have one."),
-                    "problem": json_schemas.said("Why it is unavailable."),
+                    "total": json_schemas.count("Posts that need one."),
+                    "problem": json_schemas.text("Why it is unavailable."),
                 },
                 optional=("problem",),
             ),
@@ -57,18 +65,18 @@ GET: Final = Tool(
 TOOLS: Final = (GET,)
 
 
-def offered(state: AccountState) -> list[BoundTool]:
-    async def get_account(asked: ToolCall) -> ToolResult:
-        arguments.read(GET, asked.sent)
-        return ToolResult(_shown(await state.to_response(asked.account)))
+def bind(state: AccountState) -> list[BoundTool]:
+    async def get_account(call: ToolCall) -> ToolResult:
+        arguments.read(GET, call, NoArguments)
+        return ToolResult(_content(await state.to_response(call.account)))
 
-    # As over REST: whoever looks how many calls are left has not used one by that.
+    # Reading the number of calls left is free, as in REST.
     return [BoundTool(GET, get_account, counts=lambda _: False)]
 
 
-def _shown(account: AccountResponse) -> Json:
+def _content(account: AccountResponse) -> Json:
     vectors: Json = msgspec.to_builtins(account.vector_store)
-    made: Json = {
+    fields: Json = {
         "plan": account.plan,
         "can_filter": account.limits.filtering,
         "can_page": account.limits.paging,
@@ -86,4 +94,4 @@ def _shown(account: AccountResponse) -> Json:
             if vectors[name] is not None
         },
     }
-    return {name: value for name, value in made.items() if value is not None}
+    return {name: value for name, value in fields.items() if value is not None}

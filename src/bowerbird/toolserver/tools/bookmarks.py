@@ -1,105 +1,152 @@
 """The tools that list, search, show, count and mark saved posts."""
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
+from msgspec import Meta, Struct
 
 from bowerbird import errors
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.access import plans
-from bowerbird.library.access.bodies import Body
 from bowerbird.library.bookmarks.bookmarks import BookmarkList, Bookmarks
 from bowerbird.library.bookmarks.flags import Flags
+from bowerbird.requests import filters, limits
+from bowerbird.requests.bookmarks import (
+    CountQuery,
+    Cursor,
+    FlagsRequest,
+    Limit,
+    ListQuery,
+    SortBy,
+    SortOrder,
+)
+from bowerbird.requests.fields import ToolPostIds, about, unique
+from bowerbird.requests.filters import BookmarkFilters, WordFilters
+from bowerbird.requests.gates import Gate
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver.tools import arguments, json_schemas, posts, response_size
+from bowerbird.toolserver.tools import arguments, json_schemas, posts, response_size, writes
 from bowerbird.toolserver.tools.tool import (
     READS,
-    WRITES_AGAIN,
+    WRITES_IDEMPOTENTLY,
     BoundTool,
     Json,
     Tool,
     ToolCall,
     ToolResult,
 )
-from bowerbird.toolserver.tools.writes import written
-from bowerbird.wire.idempotency import IdempotentWrites
+from bowerbird.wire.idempotency import Idempotency
 
-_MOST_SHOWN: Final = 20
-_MOST_MARKED: Final = 100
 _CHARS: Final = 4_000
-_PAGING: Final = ("cursor", "limit")
+
+ResponseFormat = Annotated[
+    Literal["concise", "detailed"] | None,
+    about(
+        "concise: id, author, 280 characters of text, link, dates, labels, flags. detailed: "
+        "all fields, five to ten times as long.",
+        parameter={"default": "concise"},
+    ),
+]
+
+
+class ListArguments(WordFilters, frozen=True, kw_only=True):
+    sort_by: SortBy = None
+    sort_order: SortOrder = None
+    limit: Limit = None
+    cursor: Cursor = None
+    response_format: ResponseFormat = None
+
+
+class SearchArguments(BookmarkFilters, frozen=True, kw_only=True):
+    DEFAULTS: ClassVar[dict[str, bool]] = {"is_unread_only": False, "hide_archived": False}
+
+    query: Annotated[
+        str,
+        about(
+            'Text to search for. In mode keyword every word must occur; "a phrase", -word to '
+            "exclude, wo* for a prefix."
+        ),
+    ]
+    mode: Annotated[
+        Literal["keyword", "semantic", "hybrid"] | None,
+        about("How to search.", parameter={"default": "keyword"}),
+    ] = None
+    sort_by: SortBy = None
+    sort_order: SortOrder = None
+    limit: Limit = None
+    cursor: Cursor = None
+    response_format: ResponseFormat = None
+
+
+class GetArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    post_ids: Annotated[
+        list[Annotated[str, Meta(pattern=r"^[0-9]{1,40}$")]],
+        Meta(
+            min_length=1,
+            max_length=limits.TOOL_FULL_POSTS_MAX,
+            description="Ids of the posts.",
+        ),
+    ]
+    max_chars: Annotated[
+        Annotated[int, Meta(ge=280, le=20_000)] | None,
+        about("Maximum length of each text.", parameter={"default": _CHARS}),
+    ] = None
+
+    def __post_init__(self) -> None:
+        unique(self, "post_ids")
+
+
+class CountArguments(WordFilters, frozen=True, kw_only=True):
+    pass
+
+
+class UpdateArguments(FlagsRequest, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    post_ids: ToolPostIds
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        unique(self, "post_ids")
+
 
 LIST: Final = Tool(
     name="list_bookmarks",
     title="List saved posts",
     description=(
-        "Lists the user's saved posts, newest first. Shows only unread posts that are not archived "
-        "unless is_unread_only and hide_archived are sent as false. To find posts about something, "
-        "search_bookmarks is better. Answers a page; pass next_cursor back as cursor, with the "
-        "same filters, for the next one."
+        "Lists the user's saved posts, newest first. By default it leaves out read and archived "
+        "posts; send is_unread_only false and hide_archived false to include them. To find posts "
+        "about a subject, use search_bookmarks. For the next page, send next_cursor as cursor with "
+        "the same filters."
     ),
-    arguments={
-        **json_schemas.flags(unread=True, unarchived=True),
-        **json_schemas.FILTERS,
-        "q": json_schemas.WORDS,
-        **json_schemas.SORT,
-        "limit": json_schemas.LIMIT,
-        "cursor": json_schemas.CURSOR,
-        "response_format": json_schemas.RESPONSE_FORMAT,
-    },
-    answer=json_schemas.PAGE,
+    takes=ListArguments,
+    returns=json_schemas.PAGE,
     hints=READS,
 )
 SEARCH: Final = Tool(
     name="search_bookmarks",
     title="Search saved posts",
     description=(
-        "Finds saved posts, best matches first, read and archived ones included. mode keyword "
-        "finds the words themselves and always works; semantic finds posts that mean something "
-        "similar; hybrid joins both and is the best choice for a question in plain language, where "
-        "the account's plan and vector store allow it."
+        "Finds saved posts, best matches first, including read and archived ones. Mode keyword "
+        "finds the words themselves and is always available; semantic finds posts with a similar "
+        "meaning; hybrid combines both and is best for a question in plain language. semantic and "
+        "hybrid need a paid plan and a complete vector store."
     ),
-    arguments={
-        "query": json_schemas.text(
-            'What to look for. With mode keyword every word must occur: "a phrase" in quotes, '
-            "-word to exclude, wo* for a beginning."
-        ),
-        "mode": json_schemas.choice(
-            "How to look for it.", "keyword", "semantic", "hybrid", default="keyword"
-        ),
-        **json_schemas.flags(unread=False, unarchived=False),
-        **json_schemas.FILTERS,
-        **json_schemas.SORT,
-        "limit": json_schemas.LIMIT,
-        "cursor": json_schemas.CURSOR,
-        "response_format": json_schemas.RESPONSE_FORMAT,
-    },
-    required=("query",),
-    answer=json_schemas.PAGE,
+    takes=SearchArguments,
+    returns=json_schemas.PAGE,
     hints=READS,
 )
 GET: Final = Tool(
     name="get_bookmarks",
     title="Show saved posts in full",
     description=(
-        "Shows all that is known of up to 20 saved posts: whole text, attachments, article, quoted "
-        "post, engagement. Use it for posts whose text was cut in a list. Ids that are not in the "
-        "library are named in not_found."
+        "Returns up to 20 saved posts with all fields: full text, attachments, article, quoted "
+        "post, engagement. Use it for posts whose text is truncated in a list. not_found has the "
+        "ids that are not in the library."
     ),
-    arguments={
-        "post_ids": json_schemas.ids("Ids of the posts, as the lists show them.", _MOST_SHOWN),
-        "max_chars": json_schemas.number("Cut each text at this length.", 280, 20_000, _CHARS),
-    },
-    required=("post_ids",),
-    answer=json_schemas.record(
+    takes=GetArguments,
+    returns=json_schemas.record(
         "Saved posts in full.",
         {
-            "bookmarks": json_schemas.many(json_schemas.POST, "The posts, in the order asked for."),
-            "not_found": json_schemas.many({"type": "string"}, "Ids not in the library."),
-            "left_out": json_schemas.many(
-                {"type": "string"}, "Ids that did not fit in this answer."
-            ),
+            "bookmarks": json_schemas.array(json_schemas.POST, "In the requested order."),
+            "not_found": json_schemas.array({"type": "string"}, "Ids not in the library."),
+            "left_out": json_schemas.array({"type": "string"}, "Ids that did not fit."),
             "truncated": json_schemas.TRUNCATED,
             "advice": json_schemas.ADVICE,
         },
@@ -111,15 +158,11 @@ COUNT: Final = Tool(
     name="count_bookmarks",
     title="Count saved posts",
     description=(
-        "Counts the posts that match, and tells how many the library holds in all. The same "
-        "filters and defaults as list_bookmarks; without arguments it counts what is new."
+        "Counts the posts that match, and all posts in the library. Filters and defaults are those "
+        "of list_bookmarks: without arguments it counts unread posts that are not archived."
     ),
-    arguments={
-        **json_schemas.flags(unread=True, unarchived=True),
-        **json_schemas.FILTERS,
-        "q": json_schemas.WORDS,
-    },
-    answer=json_schemas.record(
+    takes=CountArguments,
+    returns=json_schemas.record(
         "Counts of saved posts.",
         {
             "count": json_schemas.count("Posts that match."),
@@ -136,144 +179,129 @@ UPDATE: Final = Tool(
     title="Mark saved posts read or archived",
     description=(
         "Marks up to 100 saved posts as read or unread, archived or not. Send is_read, "
-        "is_archived, or both; what is not sent stays. Nothing is deleted, and the opposite value "
-        "undoes it."
+        "is_archived, or both; a flag that is not sent does not change. Nothing is deleted, and "
+        "the opposite value undoes the change."
     ),
-    arguments={
-        "post_ids": json_schemas.ids("Ids of the posts to mark.", _MOST_MARKED),
-        "is_read": json_schemas.flag("true marks them read, false unread."),
-        "is_archived": json_schemas.flag("true archives them, false brings them back."),
-    },
-    required=("post_ids",),
-    answer=json_schemas.record(
-        "What was marked.",
+    takes=UpdateArguments,
+    returns=json_schemas.record(
+        "The posts that were marked.",
         {
             "affected": json_schemas.count("Posts that changed."),
-            "posts": json_schemas.many(
+            "posts": json_schemas.array(
                 json_schemas.record(
-                    "A post's state now.",
+                    "A post after the change.",
                     {
-                        "post_id": json_schemas.said("Id of the post."),
+                        "post_id": json_schemas.text("Id of the post."),
                         "is_read": {"type": "boolean"},
                         "is_archived": {"type": "boolean"},
                     },
                 ),
-                "The state of each post now.",
+                "The posts after the change.",
             ),
-            "not_found": json_schemas.many({"type": "string"}, "Ids not in the library."),
+            "not_found": json_schemas.array({"type": "string"}, "Ids not in the library."),
         },
     ),
-    hints=WRITES_AGAIN,
+    hints=WRITES_IDEMPOTENTLY,
 )
 TOOLS: Final = (LIST, SEARCH, GET, COUNT, UPDATE)
 
 
-def offered(bookmarks: Bookmarks, marking: Flags, writes: IdempotentWrites) -> list[BoundTool]:
-    async def list_bookmarks(asked: ToolCall) -> ToolResult:
-        await bookmarks.check(asked.account, arguments.named(LIST, asked.sent))
-        values = arguments.read(LIST, asked.sent)
-        given = arguments.given(values)
-        applied = {"is_unread_only": True, "hide_archived": True, **_applied(given, values)}
-        return await _page(bookmarks, asked, given, applied, values)
+def bind(bookmarks: Bookmarks, flags: Flags, idempotency: Idempotency) -> list[BoundTool]:
+    async def list_bookmarks(call: ToolCall) -> ToolResult:
+        values = arguments.read(LIST, call, ListArguments)
+        sent = filters.sent(values)
+        query = ListQuery(**sent, **_paging(values))
+        applied = {**ListArguments.DEFAULTS, **sent, **_sorting(values)}
+        return await _page(bookmarks, call, query, applied, values.response_format)
 
-    async def search_bookmarks(asked: ToolCall) -> ToolResult:
-        mode = asked.sent.get("mode")
-        meant = {plans.MEANING} if mode in ("semantic", "hybrid") else set()
-        await bookmarks.check(asked.account, {*arguments.named(SEARCH, asked.sent), *meant})
-        values = arguments.read(SEARCH, asked.sent)
-        given = _searched(values)
-        applied = {
-            "query": values["query"],
-            "mode": values.get("mode", "keyword"),
-            **_applied(given, values),
-        }
-        return await _page(bookmarks, asked, given, applied, values)
+    async def search_bookmarks(call: ToolCall) -> ToolResult:
+        by_meaning = call.sent.get("mode") in ("semantic", "hybrid")
+        gates = {"mode": Gate.MEANING} if by_meaning else {}
+        values = arguments.read(SEARCH, call, SearchArguments, **gates)
+        query, applied = _search(values)
+        return await _page(bookmarks, call, query, applied, values.response_format)
 
-    async def get_bookmarks(asked: ToolCall) -> ToolResult:
-        values = arguments.read(GET, asked.sent)
-        post_ids = list(dict.fromkeys(values["post_ids"]))
-        found, not_found = await _found(bookmarks, asked, post_ids)
+    async def get_bookmarks(call: ToolCall) -> ToolResult:
+        values = arguments.read(GET, call, GetArguments)
+        found, not_found = await _found(bookmarks, call, values.post_ids)
         if not found:
-            raise errors.not_found("bookmark", ", ".join(post_ids[:3]))
-        most: int = values.get("max_chars", _CHARS)
-        return ToolResult(_in_full(found, not_found, most))
+            raise errors.not_found("bookmark", ", ".join(values.post_ids[:3]))
+        return ToolResult(_details(found, not_found, values.max_chars or _CHARS))
 
-    async def count_bookmarks(asked: ToolCall) -> ToolResult:
-        await bookmarks.check(asked.account, arguments.named(COUNT, asked.sent))
-        values = arguments.read(COUNT, asked.sent)
-        given = arguments.given(values)
-        counts = await bookmarks.count(asked.account, given)
-        filters = {"is_unread_only": True, "hide_archived": True, **_applied(given, values)}
-        return ToolResult(
-            {**msgspec.to_builtins(counts), "filters": response_size.filters(filters)}
-        )
+    async def count_bookmarks(call: ToolCall) -> ToolResult:
+        values = arguments.read(COUNT, call, CountArguments)
+        sent = filters.sent(values)
+        counts = await bookmarks.count(call.account, CountQuery(**sent))
+        applied = response_size.short_filters({**CountArguments.DEFAULTS, **sent})
+        return ToolResult({**msgspec.to_builtins(counts), "filters": applied})
 
-    async def update_bookmarks(asked: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, body: Body) -> Any:
-            return await marking.update(transaction, asked.account, lambda: renamed(body()))
+    async def update_bookmarks(call: ToolCall) -> ToolResult:
+        async def effect(transaction: Transaction, values: UpdateArguments) -> Json:
+            marked = await flags.update(transaction, call.account, values.post_ids, values)
+            content: Json = msgspec.to_builtins(marked)
+            return content
 
-        return await written(writes, asked, UPDATE, effect)
+        return await writes.run(idempotency, call, UPDATE, UpdateArguments, effect)
 
     return [
         BoundTool(LIST, list_bookmarks),
         BoundTool(SEARCH, search_bookmarks),
         BoundTool(GET, get_bookmarks),
-        # As over REST: the plain count is how a client tries its key.
-        BoundTool(COUNT, count_bookmarks, counts=lambda sent: bool(arguments.named(COUNT, sent))),
+        # Without arguments it is free, as in REST: clients use it to check a key.
+        BoundTool(COUNT, count_bookmarks, counts=lambda sent: bool(arguments.named(sent))),
         BoundTool(UPDATE, update_bookmarks),
     ]
 
 
-def renamed(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Under the names that the library reads."""
-    return {"tweet_ids" if n == "post_ids" else n: v for n, v in values.items()}
-
-
 async def _page(
     bookmarks: Bookmarks,
-    asked: ToolCall,
-    given: dict[str, str],
+    call: ToolCall,
+    query: ListQuery,
     applied: Json,
-    values: Mapping[str, Any],
+    response_format: str | None,
 ) -> ToolResult:
     async def read(limit: int | None) -> BookmarkList:
-        other = {} if limit is None else {"limit": str(limit)}
-        return await bookmarks.list(asked.account, {**given, **other})
+        page = query if limit is None else msgspec.structs.replace(query, limit=limit)
+        return await bookmarks.list(call.account, page)
 
-    response_format = values.get("response_format", "concise")
-    return ToolResult(await posts.page(read, applied, response_format))
+    return ToolResult(await posts.page(read, applied, response_format or "concise"))
 
 
-def _searched(values: Mapping[str, Any]) -> dict[str, str]:
-    query, mode = values["query"].strip(), values.get("mode", "keyword")
-    if not query:
+def _search(values: SearchArguments) -> tuple[ListQuery, Json]:
+    """The query of a search, and the filters that its result repeats."""
+    text, mode = values.query.strip(), values.mode or "keyword"
+    if not text:
         raise errors.invalid("query", "is empty")
-    given = {"is_unread_only": "false", "hide_archived": "false", **arguments.given(values)}
-    if mode != "semantic":
-        given["q"] = query
-    if mode != "keyword":
-        given[plans.MEANING] = query
-    else:
-        given.setdefault("sort_by", "relevance")
-    return given
+    sent = {**SearchArguments.DEFAULTS, **filters.sent(values)}
+    sorting = _sorting(values)
+    if mode == "keyword":
+        sorting = {"sort_by": "relevance", **sorting}
+    query = ListQuery(
+        **sent,
+        **{**_paging(values), **sorting},
+        q=None if mode == "semantic" else text,
+        vector_search_term=None if mode == "keyword" else text,
+    )
+    return query, {"query": values.query, "mode": mode, **sent, **sorting}
 
 
-def _applied(given: Mapping[str, str], values: Mapping[str, Any]) -> Json:
-    """What narrows and orders the list, as it was sent or as it is by default."""
-    texts = {"false": False, "true": True}
-    named = {n: v for n, v in given.items() if n not in (*_PAGING, plans.MEANING)}
-    shown = {name: values.get(name, texts.get(text, text)) for name, text in named.items()}
-    return {name: value for name, value in shown.items() if name != "q" or "query" not in values}
+def _paging(values: ListArguments | SearchArguments) -> dict[str, Any]:
+    return {"limit": values.limit, "cursor": values.cursor, **_sorting(values)}
+
+
+def _sorting(values: ListArguments | SearchArguments) -> dict[str, Any]:
+    sorting = {"sort_by": values.sort_by, "sort_order": values.sort_order}
+    return {name: value for name, value in sorting.items() if value}
 
 
 async def _found(
-    bookmarks: Bookmarks, asked: ToolCall, post_ids: list[str]
+    bookmarks: Bookmarks, call: ToolCall, post_ids: list[str]
 ) -> tuple[list[bytes], list[str]]:
     found: list[bytes] = []
     missing: list[str] = []
     for post_id in post_ids:
         try:
-            found.append(await bookmarks.get(asked.account, post_id))
+            found.append(await bookmarks.get(call.account, post_id))
         except Refusal as refused:
             if refused.code is not Code.NOT_FOUND:
                 raise
@@ -281,21 +309,23 @@ async def _found(
     return found, missing
 
 
-def _in_full(found: list[bytes], not_found: list[str], most_chars: int) -> Json:
-    whole: list[Json] = [response_size.cut(msgspec.json.decode(body), most_chars) for body in found]
-    # An id is named once: as not found, as left out, or with its post.
-    named = response_size.size([*not_found, *(post["post_id"] for post in whole)])
-    shown = response_size.fitting(
-        whole, response_size.MOST_BYTES - response_size.AROUND // 2 - named
+def _details(found: list[bytes], not_found: list[str], max_chars: int) -> Json:
+    whole: list[Json] = [
+        response_size.truncate_all(msgspec.json.decode(body), max_chars) for body in found
+    ]
+    # Each id occurs once: in not_found, in left_out, or with its post.
+    ids_size = response_size.size([*not_found, *(post["post_id"] for post in whole)])
+    fitted = response_size.fit(
+        whole, response_size.MAX_BYTES - response_size.OVERHEAD_BYTES // 2 - ids_size
     )
-    left_out = [post["post_id"] for post in whole[len(shown.records) :]]
-    made: Json = {
-        "bookmarks": shown.records,
+    left_out = [post["post_id"] for post in whole[len(fitted.records) :]]
+    content: Json = {
+        "bookmarks": fitted.records,
         "not_found": not_found,
         "left_out": left_out,
-        "truncated": not shown.is_whole,
+        "truncated": not fitted.is_complete,
     }
-    advice = [response_size.SHORTENED] if shown.is_shortened else []
+    advice = [response_size.TRUNCATED] if fitted.is_truncated else []
     if left_out:
         advice.append("Call again with the ids in left_out, or with a smaller max_chars.")
-    return {**made, "advice": " ".join(advice)} if advice else made
+    return {**content, "advice": " ".join(advice)} if advice else content

@@ -1,4 +1,4 @@
-"""Every tool in the order in which it is listed, and the files in which they are published."""
+"""All tools in the order of tools/list, and the generated files that describe them."""
 
 import json
 from typing import Final
@@ -17,7 +17,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
 
 
 def published_files() -> dict[str, str]:
-    """Path in the checkout -> text: one file a tool, and the stdio package's copy of them all."""
+    """The text of each generated file by path: one per tool, and one for the stdio package."""
     files = {
         f"spec/tools/{tool.name}.json": json.dumps(tool.published(), indent=2, ensure_ascii=False)
         + "\n"
@@ -31,8 +31,12 @@ def table() -> str:
     """The rows of the table in docs/tools.md."""
     rows = []
     for tool in TOOLS:
-        hints = tool.hints
-        kind = "reads" if hints.reads else "destroys" if hints.destroys else "writes"
-        taken = ", ".join(f"`{name}`" for name in tool.arguments) or "nothing"
-        rows.append(f"| `{tool.name}` | {tool.title} | {taken} | {kind} |\n")
-    return "| Tool | What for | Takes | |\n| --- | --- | --- | --- |\n" + "".join(rows)
+        arguments = ", ".join(f"`{name}`" for name in tool.arguments) or "none"
+        rows.append(f"| `{tool.name}` | {tool.title} | {arguments} | {_effect(tool)} |\n")
+    return "| Tool | Purpose | Arguments | Effect |\n| --- | --- | --- | --- |\n" + "".join(rows)
+
+
+def _effect(tool: Tool) -> str:
+    if tool.hints.is_read_only:
+        return "reads"
+    return "destroys" if tool.hints.is_destructive else "writes"

@@ -1,49 +1,64 @@
-"""The tools that read digests: what was saved in a day or a week, and what is worth reading."""
+"""The tools that list and read digests."""
 
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
+from msgspec import Meta, Struct
 
 from bowerbird.library.digests.digests import LATEST, Digests, rendered
 from bowerbird.library.digests.responses import DigestResponse, DigestSummary
+from bowerbird.requests.digests import DigestsQuery
+from bowerbird.requests.fields import about
 from bowerbird.toolserver.tools import arguments, json_schemas, response_size
 from bowerbird.toolserver.tools.tool import READS, BoundTool, Json, Tool, ToolCall, ToolResult
 
 _SUMMARY: Final[dict[str, Json]] = {
-    "digest_id": json_schemas.said("Names the digest in get_digest."),
-    "kind": json_schemas.said("daily or weekly."),
-    "title": json_schemas.said("Its days in words."),
-    "first_day": json_schemas.said("Of its period."),
-    "last_day": json_schemas.said("Of its period."),
+    "digest_id": json_schemas.text("Identifies the digest in get_digest."),
+    "kind": json_schemas.text("daily or weekly."),
+    "title": json_schemas.text("The period in words."),
+    "first_day": json_schemas.text("First day of the period."),
+    "last_day": json_schemas.text("Last day of the period."),
     "saved_count": json_schemas.count("Posts saved in the period."),
 }
-_POSTS: Final = json_schemas.many({"type": "object"}, "Posts in short.")
+_POSTS: Final = json_schemas.array({"type": "object"}, "Short form of the posts.")
 _PART: Final = json_schemas.record(
-    "Posts.", {"count": json_schemas.count("In all."), "posts": _POSTS}
+    "Posts.", {"count": json_schemas.count("Number of posts."), "posts": _POSTS}
 )
 
 _SECTIONS: Final = ("saved", "unread", "a_year_ago")
-# The longest text, and the most labels of a post: lists are never longer otherwise.
+# Tried in this order: the maximum length of a text, and the maximum number of labels per post.
 _STEPS: Final = ((280, 20), (280, 10), (140, 10), (100, 8))
-_LEFT_OUT: Final = "Not all of the digest fits in one answer: texts were cut, or posts left out."
-_ADVICE: Final = f"{_LEFT_OUT} get_bookmarks and list_bookmarks show them."
+_LEFT_OUT: Final = "The digest does not fit in one result: texts were truncated, or posts left out."
+_ADVICE: Final = f"{_LEFT_OUT} get_bookmarks and list_bookmarks return them."
+
+
+class ListArguments(DigestsQuery, frozen=True, forbid_unknown_fields=True):
+    pass
+
+
+class GetArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    digest_id: Annotated[
+        Annotated[str, Meta(max_length=40)] | None,
+        about("digest_id from list_digests, or latest."),
+    ] = None
+
 
 LIST: Final = Tool(
     name="list_digests",
     title="List digests",
     description=(
-        "Lists the digests made for the user, the latest first: one a day or a week, as the user "
-        "has set it. get_digest shows what is in one."
+        "Lists the user's digests, newest first. There is one per day or per week, depending on "
+        "the user's preferences. get_digest returns the content of a digest."
     ),
-    arguments={"limit": json_schemas.LIMIT_OF_DIGESTS, "cursor": json_schemas.CURSOR},
-    answer=json_schemas.record(
+    takes=ListArguments,
+    returns=json_schemas.record(
         "A page of digests.",
         {
-            "digests": json_schemas.many(
-                json_schemas.record("A digest.", _SUMMARY), "The latest first."
+            "digests": json_schemas.array(
+                json_schemas.record("A digest.", _SUMMARY), "Newest first."
             ),
-            "count": json_schemas.count("How many this page holds."),
-            "total_count": json_schemas.count("How many there are."),
+            "count": json_schemas.count("Digests on this page."),
+            "total_count": json_schemas.count("Digests in total."),
             "next_cursor": json_schemas.NEXT_CURSOR,
         },
     ),
@@ -53,28 +68,28 @@ GET: Final = Tool(
     name="get_digest",
     title="Read a digest",
     description=(
-        "Shows a digest: what was saved in its period by label and author, unread posts worth "
-        "reading, what was saved a year ago, and one forgotten post. The latest, unless digest_id "
-        "names another."
+        "Returns a digest: posts saved in its period by label and author, unread posts worth "
+        "reading, posts saved a year ago, and one forgotten post. Without digest_id it returns "
+        "the newest digest."
     ),
-    arguments={"digest_id": json_schemas.text("digest_id from list_digests, or latest.", 40)},
-    answer=json_schemas.record(
+    takes=GetArguments,
+    returns=json_schemas.record(
         "A digest.",
         {
             **_SUMMARY,
-            "introduction": json_schemas.said("A few sentences about it."),
+            "introduction": json_schemas.text("A summary in a few sentences."),
             "saved": json_schemas.record(
-                "What was saved.",
+                "Posts saved in the period.",
                 {
-                    "count": json_schemas.count("In all."),
-                    "by_label": json_schemas.many({"type": "object"}, "Counts by label."),
-                    "by_author": json_schemas.many({"type": "object"}, "Counts by author."),
+                    "count": json_schemas.count("Number of posts."),
+                    "by_label": json_schemas.array({"type": "object"}, "Counts by label."),
+                    "by_author": json_schemas.array({"type": "object"}, "Counts by author."),
                     "posts": _POSTS,
                 },
             ),
             "unread": _PART,
             "a_year_ago": _PART,
-            "forgotten": {"type": "object", "description": "A post saved long ago, in short."},
+            "forgotten": {"type": "object", "description": "A post saved long ago."},
             "truncated": json_schemas.TRUNCATED,
             "advice": json_schemas.ADVICE,
         },
@@ -85,10 +100,10 @@ GET: Final = Tool(
 TOOLS: Final = (LIST, GET)
 
 
-def offered(digests: Digests) -> list[BoundTool]:
-    async def list_digests(asked: ToolCall) -> ToolResult:
-        values = arguments.read(LIST, asked.sent)
-        page = await digests.list(asked.account, arguments.given(values))
+def bind(digests: Digests) -> list[BoundTool]:
+    async def list_digests(call: ToolCall) -> ToolResult:
+        values = arguments.read(LIST, call, ListArguments)
+        page = await digests.list(call.account, values)
         return ToolResult(
             {
                 "digests": [_summary(one) for one in page.digests],
@@ -98,10 +113,10 @@ def offered(digests: Digests) -> list[BoundTool]:
             }
         )
 
-    async def get_digest(asked: ToolCall) -> ToolResult:
-        values = arguments.read(GET, asked.sent)
-        found = await digests.get(asked.account, values.get("digest_id") or LATEST, "json")
-        return ToolResult(_shown(found))
+    async def get_digest(call: ToolCall) -> ToolResult:
+        values = arguments.read(GET, call, GetArguments)
+        found = await digests.get(call.account, values.digest_id or LATEST, "json")
+        return ToolResult(_content(found))
 
     return [BoundTool(LIST, list_digests), BoundTool(GET, get_digest)]
 
@@ -112,36 +127,36 @@ def _summary(digest: DigestSummary) -> Json:
 
 
 def markdown(digest: DigestResponse) -> str:
-    """To read, and no longer than an answer may be."""
-    text, most = str(rendered(digest, "markdown").markdown), response_size.MOST_BYTES
-    while len(text.encode()) > response_size.MOST_BYTES:
-        # The marks of Markdown come on top of what the record holds.
-        most = most * 3 // 4
-        cut = msgspec.convert(_fitted(msgspec.to_builtins(digest), most), DigestResponse)
-        text = f"{rendered(cut, 'markdown').markdown}\n{_LEFT_OUT}\n"
+    """The digest as Markdown, within the maximum size of a result."""
+    text, max_bytes = str(rendered(digest, "markdown").markdown), response_size.MAX_BYTES
+    while len(text.encode()) > response_size.MAX_BYTES:
+        # Markdown syntax adds to the size of the record.
+        max_bytes = max_bytes * 3 // 4
+        short = msgspec.convert(_shrink(msgspec.to_builtins(digest), max_bytes), DigestResponse)
+        text = f"{rendered(short, 'markdown').markdown}\n{_LEFT_OUT}\n"
     return text
 
 
-def _shown(digest: DigestResponse) -> Json:
-    whole: Json = msgspec.to_builtins(digest)
-    known = {n: whole[n] for n in GET.answer["properties"] if whole.get(n) is not None}
-    made = _fitted(known, response_size.MOST_BYTES - response_size.AROUND)
-    if made is known:
-        return {**made, "truncated": False}
-    kept = {name: value for name, value in made.items() if value is not None}
+def _content(digest: DigestResponse) -> Json:
+    fields: Json = msgspec.to_builtins(digest)
+    whole = {n: fields[n] for n in GET.returns["properties"] if fields.get(n) is not None}
+    short = _shrink(whole, response_size.MAX_BYTES - response_size.OVERHEAD_BYTES)
+    if short is whole:
+        return {**whole, "truncated": False}
+    kept = {name: value for name, value in short.items() if value is not None}
     return {**kept, "truncated": True, "advice": _ADVICE}
 
 
-def _fitted(digest: Json, most_bytes: int) -> Json:
-    """The digest itself where it fits; else shorter, with every part that it has."""
-    made = digest
+def _shrink(digest: Json, max_bytes: int) -> Json:
+    """The digest itself if it fits, otherwise a shorter one with the same sections."""
+    short = digest
     for chars, labels in _STEPS:
-        if response_size.size(made) <= most_bytes:
-            return made
-        made = response_size.cut(digest, chars, labels)
-    while response_size.size(made) > most_bytes:
-        longest = max((made[name]["posts"] for name in _SECTIONS), key=len)
+        if response_size.size(short) <= max_bytes:
+            return short
+        short = response_size.truncate_all(digest, chars, labels)
+    while response_size.size(short) > max_bytes:
+        longest = max((short[name]["posts"] for name in _SECTIONS), key=len)
         if not longest:
-            return {**made, "forgotten": None}
+            return {**short, "forgotten": None}
         longest.pop()
-    return made
+    return short

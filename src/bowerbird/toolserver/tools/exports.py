@@ -1,19 +1,20 @@
-"""The tools that ask for an export and fetch it."""
+"""The tools that start an export and fetch it."""
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Annotated, ClassVar, Final, Literal
 
 import msgspec
+from msgspec import Meta, Struct
 
 from bowerbird.exports.formats import FORMATS
-from bowerbird.library.access.bodies import Body
-from bowerbird.library.exports import export_bodies
 from bowerbird.library.exports.exports import ExportJob, Exports, retry_after_s
 from bowerbird.model.jobs import JobState
+from bowerbird.requests.exports import ExportRequest
+from bowerbird.requests.fields import ToolPostIds, about
+from bowerbird.requests.filters import WordFilters, check_filters, sent
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver.tools import arguments, json_schemas
-from bowerbird.toolserver.tools.bookmarks import renamed
+from bowerbird.toolserver.tools import arguments, json_schemas, writes
 from bowerbird.toolserver.tools.tool import (
     READS,
     WRITES,
@@ -23,32 +24,58 @@ from bowerbird.toolserver.tools.tool import (
     ToolCall,
     ToolResult,
 )
-from bowerbird.toolserver.tools.writes import written
-from bowerbird.wire.idempotency import IdempotentWrites
+from bowerbird.wire.export_response import ExportAddresses
+from bowerbird.wire.idempotency import Idempotency
 
-_LONGEST_WAIT_S: Final = 25
-_LOOK_S: Final = 0.5
-_MOST_IDS: Final = 100
-_NOT_FIELDS: Final = ("format", "idempotency_key")
+_WAIT_MAX_S: Final = 25
+_POLL_S: Final = 0.5
+
+
+class CreateArguments(WordFilters, frozen=True, kw_only=True):
+    DEFAULTS: ClassVar[dict[str, bool]] = {"is_unread_only": False, "hide_archived": False}
+
+    format: Annotated[Literal["pdf", "csv", "json"], about("Format of the file.")]
+    view: Annotated[
+        Annotated[str, Meta(max_length=100)] | None,
+        about("Slug of a Smart View: export its posts."),
+    ] = None
+    post_ids: Annotated[ToolPostIds | None, about("Export only these posts.")] = None
+    idempotency_key: writes.IdempotencyKey = None
+
+    def __post_init__(self) -> None:
+        check_filters(self)
+
+    def request(self) -> ExportRequest:
+        return ExportRequest(**sent(self), view=self.view, post_ids=self.post_ids)
+
+
+class GetArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    job_id: Annotated[str, Meta(max_length=64, description="job_id that create_export returned.")]
+    wait_s: Annotated[
+        Annotated[int, Meta(ge=0, le=_WAIT_MAX_S)] | None,
+        about("Seconds to wait for the export to finish.", parameter={"default": 0}),
+    ] = None
+
+
 _JOB: Final = json_schemas.record(
-    "An export and how far it is.",
+    "An export and its progress.",
     {
-        "job_id": json_schemas.said("Names the export in get_export."),
-        "format": json_schemas.said("Form of the file."),
+        "job_id": json_schemas.text("Identifies the export in get_export."),
+        "format": json_schemas.text("Format of the file."),
         "status": json_schemas.choice(
-            "pending or processing: not ready yet. completed: download_url leads to the file. "
-            "failed: error says why. expired: ask for a new export.",
+            "pending or processing: not ready yet. completed: see download_url. failed: see "
+            "error. expired: start a new export.",
             *JobState,
         ),
         "done": json_schemas.count("Posts written so far."),
         "total": json_schemas.count("Posts to write."),
-        "file_size": json_schemas.count("Bytes of the file."),
-        "download_url": json_schemas.said(
-            "Fetches the file without a key, for five minutes; get_export makes a new one."
+        "file_size": json_schemas.count("Size of the file in bytes."),
+        "download_url": json_schemas.text(
+            "Works without a key for five minutes; get_export returns a new one."
         ),
-        "expires_at": json_schemas.said("When download_url ends."),
-        "error": json_schemas.said("Why the export failed."),
-        "notes": json_schemas.many({"type": "string"}, "What is to be said of the file."),
+        "expires_at": json_schemas.text("When download_url expires."),
+        "error": json_schemas.text("Why the export failed."),
+        "notes": json_schemas.array({"type": "string"}, "Notes about the file."),
         "advice": json_schemas.ADVICE,
     },
     optional=("file_size", "download_url", "expires_at", "error", "advice"),
@@ -59,104 +86,87 @@ CREATE: Final = Tool(
     title="Export saved posts to a file",
     description=(
         "Starts an export of the library, or of the posts that match, as PDF, CSV or JSON. Without "
-        "filters it holds everything, read and archived posts too. The file is made in the "
-        "background: call get_export with the job_id and wait_s to get its link."
+        "filters it contains all posts, including read and archived ones. The file is created in "
+        "the background: call get_export with the job_id and wait_s to get its link."
     ),
-    arguments={
-        "format": json_schemas.choice("Form of the file.", *FORMATS),
-        "is_unread_only": json_schemas.flag("Only posts not marked read yet.", default=False),
-        "hide_archived": json_schemas.flag("Leave archived posts out.", default=False),
-        **json_schemas.FILTERS,
-        "q": json_schemas.WORDS,
-        "view": json_schemas.text("Slug of a Smart View: export what it shows.", 100),
-        "post_ids": json_schemas.ids("Export these posts only.", _MOST_IDS),
-        "idempotency_key": json_schemas.IDEMPOTENCY_KEY,
-    },
-    required=("format",),
-    answer=_JOB,
+    takes=CreateArguments,
+    returns=_JOB,
     hints=WRITES,
 )
 GET: Final = Tool(
     name="get_export",
     title="Fetch an export",
     description=(
-        "Tells how far an export is; when it is completed, with a link that downloads the file "
-        "without a key for five minutes. Give the link to the user. wait_s waits for the end "
-        "instead of asking again and again."
+        "Returns the status of an export and, once it is completed, a link to the file that works "
+        "without a key for five minutes. Give the link to the user. Send wait_s instead of polling."
     ),
-    arguments={
-        "job_id": json_schemas.text("job_id that create_export answered.", 64),
-        "wait_s": json_schemas.number(
-            "Seconds to wait for the end before answering.", 0, _LONGEST_WAIT_S, 0
-        ),
-    },
-    required=("job_id",),
-    answer=_JOB,
+    takes=GetArguments,
+    returns=_JOB,
     hints=READS,
 )
 TOOLS: Final = (CREATE, GET)
 
 
-def offered(
-    exports: Exports, writes: IdempotentWrites, wake: Callable[[], None]
+def bind(
+    exports: Exports,
+    addresses: ExportAddresses,
+    idempotency: Idempotency,
+    wake: Callable[[], None],
 ) -> list[BoundTool]:
-    async def create_export(asked: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, body: Body) -> Json:
-            export_bodies.check_plan(asked.account, asked.sent)
-            values = body()
-            fields = renamed({n: v for n, v in values.items() if n not in _NOT_FIELDS})
-            return _shown(
-                await exports.create(transaction, asked.account, values["format"], lambda: fields)
-            )
+    async def create_export(call: ToolCall) -> ToolResult:
+        async def effect(transaction: Transaction, values: CreateArguments) -> Json:
+            job = await exports.create(transaction, call.account, values.format, values.request())
+            return _content(job, addresses)
 
-        answer = await written(writes, asked, CREATE, effect)
+        result = await writes.run(idempotency, call, CREATE, CreateArguments, effect)
         wake()
-        return answer
+        return result
 
-    async def get_export(asked: ToolCall) -> ToolResult:
-        values = arguments.read(GET, asked.sent)
-        job = await _awaited(exports, asked, values)
-        return ToolResult(_shown(job), links=_links(job))
+    async def get_export(call: ToolCall) -> ToolResult:
+        values = arguments.read(GET, call, GetArguments)
+        job = await _wait(exports, call, values)
+        return ToolResult(_content(job, addresses), links=_links(job, addresses))
 
     return [BoundTool(CREATE, create_export), BoundTool(GET, get_export)]
 
 
-async def _awaited(exports: Exports, asked: ToolCall, values: dict[str, Any]) -> ExportJob:
-    """The export when it has ended, or as it is when the time is up."""
+async def _wait(exports: Exports, call: ToolCall, values: GetArguments) -> ExportJob:
+    """The export once it is finished, or its state after wait_s seconds."""
     loop = asyncio.get_running_loop()
-    deadline = loop.time() + values.get("wait_s", 0)
+    deadline = loop.time() + (values.wait_s or 0)
     while True:
-        job = await exports.get(asked.account, values["job_id"])
+        job = await exports.get(call.account, values.job_id)
         left = deadline - loop.time()
         if job.is_finished or left <= 0:
             return job
-        await asyncio.sleep(min(_LOOK_S, left))
+        await asyncio.sleep(min(_POLL_S, left))
 
 
-def _shown(job: ExportJob) -> Json:
-    whole: Json = msgspec.to_builtins(job)
-    known = {name: whole.get(name) for name in _JOB["properties"]}
-    known |= {"done": job.progress.done, "total": job.progress.total, "advice": _advice(job)}
-    return {name: value for name, value in known.items() if value is not None}
+def _content(job: ExportJob, addresses: ExportAddresses) -> Json:
+    response: Json = msgspec.to_builtins(addresses.response(job))
+    fields = {name: response.get(name) for name in _JOB["properties"]}
+    fields |= {"done": job.progress.done, "total": job.progress.total, "advice": _advice(job)}
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _advice(job: ExportJob) -> str | None:
     if not job.is_finished:
-        wait = f"call get_export with this job_id and wait_s {_LONGEST_WAIT_S}"
-        return f"Not ready yet: {wait}, or in {retry_after_s(job)} seconds."
+        now = f"Call get_export with this job_id and wait_s {_WAIT_MAX_S}"
+        return f"Not ready yet. {now}, or call it again in {retry_after_s(job)} seconds."
     if job.status in (JobState.FAILED, JobState.EXPIRED):
-        return "Call create_export again, if the file is still wanted."
+        return "Call create_export again if the file is still needed."
     return None
 
 
-def _links(job: ExportJob) -> list[Json]:
-    """The file as a link that a client can show."""
-    if not isinstance(job.download_url, str):
+def _links(job: ExportJob, addresses: ExportAddresses) -> list[Json]:
+    """A link to the file, which clients can show."""
+    download_url = addresses.response(job).download_url
+    if not isinstance(download_url, str):
         return []
     form = FORMATS[job.format]
     link: Json = {
         "type": "resource_link",
-        "uri": job.download_url,
+        "uri": download_url,
         "name": f"bowerbird{form.suffix}",
         "title": f"Export as {job.format.upper()}",
         "mimeType": form.media_type,

@@ -1,86 +1,117 @@
 """The tools that read and change labels."""
 
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
+from msgspec import Meta, Struct
 
 from bowerbird.errors import Refusal
-from bowerbird.library.access.bodies import Body
-from bowerbird.library.labels.labels import MOST_OPERATIONS, BatchResult, Labelled, Labels, Tagged
+from bowerbird.library.access import plans
+from bowerbird.library.labels.labels import BatchResult, Labelled, Labels, Tagged
+from bowerbird.requests import decoding, limits
+from bowerbird.requests.fields import ToolPostIds, about, unique
+from bowerbird.requests.labels import InvalidOperation, LabelOperation, LabelRequest
+from bowerbird.requests.scalars import LabelName
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver.tools import arguments, json_schemas, response_size
-from bowerbird.toolserver.tools.bookmarks import renamed
-from bowerbird.toolserver.tools.refusals import in_our_words
+from bowerbird.toolserver.tools import arguments, json_schemas, response_size, writes
 from bowerbird.toolserver.tools.tool import (
     DESTROYS,
     READS,
-    WRITES_AGAIN,
+    WRITES_IDEMPOTENTLY,
     BoundTool,
     Json,
+    NoArguments,
     Tool,
     ToolCall,
     ToolResult,
 )
-from bowerbird.toolserver.tools.writes import written
-from bowerbird.wire.idempotency import IdempotentWrites
+from bowerbird.wire.idempotency import Idempotency
 
-_MOST_LABELLED: Final = 100
 _ERROR_CHARS: Final = 280
-_NAME: Final = json_schemas.text(
-    "Name of the label, 1 to 100 characters. Names that differ only in case are the same label.",
-    100,
-)
+
+Name = Annotated[
+    LabelName,
+    about("Name of the label. Names that differ only in case are the same label."),
+]
+
+
+class LabelArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    post_ids: ToolPostIds
+    label_name: Name
+
+    def __post_init__(self) -> None:
+        unique(self, "post_ids")
+
+    def request(self) -> LabelRequest:
+        return LabelRequest(post_ids=self.post_ids, label_name=self.label_name)
+
+
+class OperationArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    op: Annotated[Literal["add", "remove"], about("Whether to add or remove the label.")]
+    post_ids: ToolPostIds
+    label_name: Name
+
+    def __post_init__(self) -> None:
+        unique(self, "post_ids")
+
+
+class BatchArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    operations: Annotated[
+        list[Any],
+        Meta(
+            min_length=1,
+            max_length=limits.OPERATIONS_MAX,
+            description="The changes, in the order in which to make them.",
+            extra={"items": OperationArguments},
+        ),
+    ]
+    idempotency_key: writes.IdempotencyKey = None
+
+    def parsed(self) -> list[LabelOperation | InvalidOperation]:
+        """Reads each change on its own, so that an invalid one does not stop the others."""
+        return [_operation(index, one) for index, one in enumerate(self.operations)]
+
+
 _TAGGED: Final = json_schemas.record(
-    "A post and the labels it has now.",
+    "A post after the change.",
     {
-        "post_id": json_schemas.said("Id of the post."),
-        "labels": json_schemas.many({"type": "string"}, "Names of its labels."),
+        "post_id": json_schemas.text("Id of the post."),
+        "labels": json_schemas.array({"type": "string"}, "Names of its labels now."),
     },
 )
-_NOT_FOUND: Final = json_schemas.many({"type": "string"}, "Ids not in the library.")
+_NOT_FOUND: Final = json_schemas.array({"type": "string"}, "Ids not in the library.")
 _CHANGED: Final = json_schemas.record(
-    "What changed.",
+    "The posts that were changed.",
     {
         "affected": json_schemas.count("Posts whose labels changed."),
-        "posts": json_schemas.many(_TAGGED, "The labels of each post now."),
+        "posts": json_schemas.array(_TAGGED, "The posts after the change."),
         "not_found": _NOT_FOUND,
-        **json_schemas.CUT,
+        **json_schemas.SHORT_TRUNCATED,
     },
     optional=("advice",),
 )
-_OPERATION: Final[Json] = {
-    "type": "object",
-    "properties": {
-        "op": json_schemas.choice("What to do with the label.", "add", "remove"),
-        "post_ids": json_schemas.ids("Ids of the posts.", _MOST_LABELLED),
-        "label_name": _NAME,
-    },
-    "required": ["op", "post_ids", "label_name"],
-    "additionalProperties": False,
-}
 
 LIST: Final = Tool(
     name="list_labels",
     title="List labels",
     description=(
-        "Lists the user's labels with the number of posts that have each. Look here before you "
-        "label: using an existing name keeps the library tidy."
+        "Lists the user's labels and the number of posts with each. Call it before you add a "
+        "label, and use an existing name if one fits."
     ),
-    arguments={},
-    answer=json_schemas.record(
+    returns=json_schemas.record(
         "The account's labels.",
         {
-            "labels": json_schemas.many(
+            "labels": json_schemas.array(
                 json_schemas.record(
                     "A label.",
                     {
-                        "label_name": json_schemas.said("Its name."),
-                        "count": json_schemas.count("Posts that have it."),
+                        "label_name": json_schemas.text("Name of the label."),
+                        "count": json_schemas.count("Posts with this label."),
                     },
                 ),
-                "The labels by name, or the most used ones where not all fit.",
+                "Sorted by name; only the most used ones if not all fit.",
             ),
-            "total_count": json_schemas.count("How many labels there are."),
+            "total_count": json_schemas.count("Labels in total."),
             "truncated": json_schemas.TRUNCATED,
             "advice": json_schemas.ADVICE,
         },
@@ -92,70 +123,52 @@ ADD: Final = Tool(
     name="add_label",
     title="Label saved posts",
     description=(
-        "Gives a label to up to 100 saved posts. The label is made if there is none of that name. "
-        "Posts that have it already stay as they are. Needs a paid plan."
+        "Adds a label to up to 100 saved posts, and creates the label if it does not exist. Needs "
+        "a paid plan."
     ),
-    arguments={
-        "post_ids": json_schemas.ids("Ids of the posts to label.", _MOST_LABELLED),
-        "label_name": _NAME,
-    },
-    required=("post_ids", "label_name"),
-    answer=_CHANGED,
-    hints=WRITES_AGAIN,
+    takes=LabelArguments,
+    returns=_CHANGED,
+    hints=WRITES_IDEMPOTENTLY,
 )
 REMOVE: Final = Tool(
     name="remove_label",
-    title="Take a label off saved posts",
+    title="Remove a label from saved posts",
     description=(
-        "Takes a label off up to 100 saved posts. The posts and the label itself stay. Needs a "
-        "paid plan."
+        "Removes a label from up to 100 saved posts. Neither the posts nor the label is deleted. "
+        "Needs a paid plan."
     ),
-    arguments={
-        "post_ids": json_schemas.ids("Ids of the posts.", _MOST_LABELLED),
-        "label_name": _NAME,
-    },
-    required=("post_ids", "label_name"),
-    answer=_CHANGED,
+    takes=LabelArguments,
+    returns=_CHANGED,
     hints=DESTROYS,
 )
 BATCH: Final = Tool(
     name="batch_label",
-    title="Change many labels at once",
+    title="Change many labels in one call",
     description=(
-        "Carries out up to 50 label changes in order. Each stands for itself: one that fails is "
-        "reported with its reason and the others are done. Use it instead of many add_label and "
-        "remove_label calls. Needs a paid plan."
+        "Makes up to 50 label changes in order. If a change fails, the result gives the reason, "
+        "and the others are still made. Use it instead of many add_label and remove_label calls. "
+        "Needs a paid plan."
     ),
-    arguments={
-        "operations": {
-            "type": "array",
-            "minItems": 1,
-            "maxItems": MOST_OPERATIONS,
-            "description": "The changes, in the order in which they are carried out.",
-            "items": _OPERATION,
-        },
-        "idempotency_key": json_schemas.IDEMPOTENCY_KEY,
-    },
-    required=("operations",),
-    answer=json_schemas.record(
-        "What each change did.",
+    takes=BatchArguments,
+    returns=json_schemas.record(
+        "The outcome of every change.",
         {
-            "results": json_schemas.many(
+            "results": json_schemas.array(
                 json_schemas.record(
                     "The outcome of one change.",
                     {
-                        "index": json_schemas.count("Place of the change in operations, from 0."),
-                        "ok": {"type": "boolean", "description": "Whether it was done."},
+                        "index": json_schemas.count("Index of the change in operations, from 0."),
+                        "ok": {"type": "boolean", "description": "Whether it was made."},
                         "affected": json_schemas.count("Posts whose labels changed."),
                         "not_found": _NOT_FOUND,
-                        "error": json_schemas.said("Why it was not done."),
+                        "error": json_schemas.text("Why it failed."),
                     },
                     optional=("affected", "not_found", "error"),
                 ),
-                "One outcome a change, in the same order.",
+                "One per change, in the same order.",
             ),
-            "succeeded": json_schemas.count("Changes that were done."),
-            "failed": json_schemas.count("Changes that were not."),
+            "succeeded": json_schemas.count("Changes that were made."),
+            "failed": json_schemas.count("Changes that failed."),
             "truncated": json_schemas.TRUNCATED,
             "advice": json_schemas.ADVICE,
         },
@@ -166,130 +179,118 @@ BATCH: Final = Tool(
 TOOLS: Final = (LIST, ADD, REMOVE, BATCH)
 
 
-def offered(labels: Labels, writes: IdempotentWrites) -> list[BoundTool]:
-    return [*_reading(labels), *_changing(labels, writes)]
+def bind(labels: Labels, idempotency: Idempotency) -> list[BoundTool]:
+    gate = plans.check_writes
 
-
-def _reading(labels: Labels) -> list[BoundTool]:
-    async def list_labels(asked: ToolCall) -> ToolResult:
-        arguments.read(LIST, asked.sent)
-        held = await labels.all(asked.account)
+    async def list_labels(call: ToolCall) -> ToolResult:
+        arguments.read(LIST, call, NoArguments)
+        found = await labels.all(call.account)
         return ToolResult(
-            _listed([{"label_name": one.label_name, "count": one.count} for one in held])
+            _listed([{"label_name": one.label_name, "count": one.count} for one in found])
         )
 
-    return [BoundTool(LIST, list_labels)]
+    async def add_label(call: ToolCall) -> ToolResult:
+        async def effect(transaction: Transaction, values: LabelArguments) -> Json:
+            request = values.request()
+            return _changed(await labels.change(transaction, call.account, "add", request))
 
+        return await writes.run(idempotency, call, ADD, LabelArguments, effect, gate=gate)
 
-def _changing(labels: Labels, writes: IdempotentWrites) -> list[BoundTool]:
-    async def add_label(asked: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, body: Body) -> Json:
-            return _changed(
-                await labels.change(transaction, asked.account, lambda: renamed(body()), "add")
-            )
+    async def remove_label(call: ToolCall) -> ToolResult:
+        async def effect(transaction: Transaction, values: LabelArguments) -> Json:
+            request = values.request()
+            return _changed(await labels.change(transaction, call.account, "remove", request))
 
-        return await written(writes, asked, ADD, effect)
+        return await writes.run(idempotency, call, REMOVE, LabelArguments, effect, gate=gate)
 
-    async def remove_label(asked: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, body: Body) -> Json:
-            return _changed(
-                await labels.change(transaction, asked.account, lambda: renamed(body()), "remove")
-            )
+    async def batch_label(call: ToolCall) -> ToolResult:
+        async def effect(transaction: Transaction, values: BatchArguments) -> Json:
+            return _outcome(await labels.batch(transaction, call.account, values.parsed()))
 
-        return await written(writes, asked, REMOVE, effect)
-
-    async def batch_label(asked: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, body: Body) -> Json:
-            def operations() -> Json:
-                sent = enumerate(body()["operations"])
-                return {"operations": [_operation(index, one) for index, one in sent]}
-
-            return _outcome(await labels.batch(transaction, asked.account, operations))
-
-        return await written(writes, asked, BATCH, effect)
+        return await writes.run(idempotency, call, BATCH, BatchArguments, effect, gate=gate)
 
     return [
+        BoundTool(LIST, list_labels),
         BoundTool(ADD, add_label),
         BoundTool(REMOVE, remove_label),
         BoundTool(BATCH, batch_label),
     ]
 
 
-def _listed(held: list[Json]) -> Json:
-    most = response_size.MOST_BYTES - response_size.AROUND
-    shown = response_size.fitting(held, most)
-    made: Json = {
-        "labels": shown.records,
-        "total_count": len(held),
-        "truncated": not shown.is_all,
+def _listed(labels: list[Json]) -> Json:
+    max_bytes = response_size.MAX_BYTES - response_size.OVERHEAD_BYTES
+    fitted = response_size.fit(labels, max_bytes)
+    content: Json = {
+        "labels": fitted.records,
+        "total_count": len(labels),
+        "truncated": not fitted.is_all,
     }
-    if not shown.is_all:
-        most_used = sorted(held, key=lambda one: one["count"], reverse=True)
-        made["labels"] = response_size.fitting(most_used, most).records
-        made["advice"] = (
-            f"Only the {len(made['labels'])} most used of {len(held)} labels fit; the others can "
-            "be used by their names all the same."
+    if not fitted.is_all:
+        most_used = sorted(labels, key=lambda label: label["count"], reverse=True)
+        content["labels"] = response_size.fit(most_used, max_bytes).records
+        content["advice"] = (
+            f"Only the {len(content['labels'])} most used of {len(labels)} labels fit. The others "
+            "can still be used by name."
         )
-    return made
+    return content
 
 
-def _operation(index: int, one: Any) -> Any:
-    """Under the library's names; a refusal where it is not what this tool declares."""
-    if not isinstance(one, dict):
-        return one
-    place = f"operations[{index}]"
+def _operation(index: int, sent: Any) -> LabelOperation | InvalidOperation:
     try:
-        arguments.check_names(place, _OPERATION, one)
-        arguments.check_ids(f"{place}.post_ids", _OPERATION["properties"]["post_ids"], one)
+        values = decoding.convert(sent, OperationArguments)
     except Refusal as refused:
-        return refused
-    return renamed(one)
-
-
-def _changed(done: Labelled) -> Json:
-    named = response_size.size(done.not_found)
-    posts = [_tagged(post) for post in done.posts]
-    shown = response_size.fitting(
-        posts, response_size.MOST_BYTES - response_size.AROUND // 2 - named
-    )
-    made: Json = {
-        "affected": done.affected,
-        "posts": shown.records,
-        "not_found": done.not_found,
-        "truncated": not shown.is_whole,
-    }
-    if not shown.is_whole:
-        made["advice"] = (
-            f"All {done.affected} changes were made; only the labels of {len(shown.records)} of "
-            f"{len(posts)} posts fit here. get_bookmarks shows those of the others."
+        op = sent.get("op") if isinstance(sent, dict) else None
+        return InvalidOperation(
+            op if isinstance(op, str) else None, decoding.within(f"operations[{index}]", refused)
         )
-    return made
+    return LabelOperation(op=values.op, post_ids=values.post_ids, label_name=values.label_name)
 
 
-def _tagged(post: Tagged) -> Json:
+def _changed(labelled: Labelled) -> Json:
+    ids_size = response_size.size(labelled.not_found)
+    posts = [_post(post) for post in labelled.posts]
+    fitted = response_size.fit(
+        posts, response_size.MAX_BYTES - response_size.OVERHEAD_BYTES // 2 - ids_size
+    )
+    content: Json = {
+        "affected": labelled.affected,
+        "posts": fitted.records,
+        "not_found": labelled.not_found,
+        "truncated": not fitted.is_complete,
+    }
+    if not fitted.is_complete:
+        content["advice"] = (
+            f"All {labelled.affected} posts were changed, but only {len(fitted.records)} of "
+            f"{len(posts)} fit here. get_bookmarks returns the labels of the others."
+        )
+    return content
+
+
+def _post(post: Tagged) -> Json:
     return {"post_id": post.post_id, "labels": post.tags or []}
 
 
-def _outcome(done: BatchResult) -> Json:
+def _outcome(batch: BatchResult) -> Json:
     results: list[Json] = []
-    for result in done.results:
-        shown: Json = msgspec.to_builtins(result)
-        shown.pop("op", None)
-        # Fifty changes of a hundred posts each would be a long answer of little use.
-        shown.pop("data", None)
+    for result in batch.results:
+        content: Json = msgspec.to_builtins(result)
+        content.pop("op", None)
+        # The posts of 50 changes would make the result long, and the model rarely needs them.
+        content.pop("data", None)
         if result.error is not None:
-            shown["error"] = f"{result.error.code}: {in_our_words(result.error.message)}"
-        results.append(shown)
-    return {**_fitted(results), "succeeded": done.succeeded, "failed": done.failed}
+            content["error"] = f"{result.error.code}: {result.error.message}"
+        results.append(content)
+    return {**_fit(results), "succeeded": batch.succeeded, "failed": batch.failed}
 
 
-def _fitted(results: list[Json]) -> Json:
-    """Every outcome stays; of the ids that were not found, only the first of each where it must."""
-    shown, most = results, _MOST_LABELLED
-    while most and response_size.size(shown) > response_size.MOST_BYTES - response_size.AROUND:
-        most //= 2
-        shown = [response_size.cut(result, _ERROR_CHARS, most) for result in results]
-    if shown is results:
+def _fit(results: list[Json]) -> Json:
+    """Keeps every outcome, and fewer of the ids that were not found if they do not fit."""
+    short, max_ids = results, limits.TOOL_POST_IDS_MAX
+    max_bytes = response_size.MAX_BYTES - response_size.OVERHEAD_BYTES
+    while max_ids and response_size.size(short) > max_bytes:
+        max_ids //= 2
+        short = [response_size.truncate_all(one, _ERROR_CHARS, max_ids) for one in results]
+    if short is results:
         return {"results": results, "truncated": False}
-    advice = f"Of the ids that were not found, only the first {most} of each change are named."
-    return {"results": shown, "truncated": True, "advice": advice}
+    advice = f"not_found has only the first {max_ids} ids per change."
+    return {"results": short, "truncated": True, "advice": advice}

@@ -1,4 +1,4 @@
-"""Posts as a model reads them: short by default, whole when asked, never more than it can hold."""
+"""Pages of posts for a model: concise or detailed, and within the maximum size of a result."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
@@ -11,11 +11,11 @@ from bowerbird.toolserver.tools import response_size
 from bowerbird.toolserver.tools.tool import Json
 
 CONCISE_CHARS: Final = 280
-# Long texts of a list; get_bookmarks shows more of them.
+# get_bookmarks returns longer texts.
 DETAILED_CHARS: Final = 2_000
 
 List = Callable[[int | None], Awaitable[BookmarkList]]
-"""A page of the same list with another limit, or with the limit that was asked for."""
+"""Reads a page with this limit; None is the limit that the caller sent."""
 
 
 class _Details(Struct, frozen=True):
@@ -30,7 +30,7 @@ class _Author(Struct, frozen=True):
 
 
 class _Stored(Struct, frozen=True):
-    """What the concise form needs of a bookmark; the rest is not read."""
+    """The fields of a bookmark that the concise form has. Others are not decoded."""
 
     post_id: str
     tweet_details: _Details
@@ -47,45 +47,45 @@ _whole: Final = msgspec.json.Decoder(list[Json]).decode
 
 
 async def page(read: List, applied: Json, response_format: str) -> Json:
-    """A page that fits; its cursor goes on behind the last post it shows."""
+    """A page that fits in a result. Its cursor continues after the last post that it contains."""
     listed = await read(None)
-    asked = listed.count
-    filters = response_size.filters(applied)
-    most = response_size.MOST_BYTES - response_size.AROUND - response_size.size(filters)
-    shown = response_size.fitting(forms(listed.body, response_format), most)
-    while not shown.is_all:
-        # Read again with as many as fit, so that the cursor skips none of those left out.
-        listed = await read(len(shown.records))
-        shown = response_size.fitting(forms(listed.body, response_format), most)
-    made: Json = {
-        "bookmarks": shown.records,
+    found = listed.count
+    filters = response_size.short_filters(applied)
+    max_bytes = response_size.MAX_BYTES - response_size.OVERHEAD_BYTES - response_size.size(filters)
+    fitted = response_size.fit(forms(listed.body, response_format), max_bytes)
+    while not fitted.is_all:
+        # Read again with a smaller limit, so that the cursor skips no post that was left out.
+        listed = await read(len(fitted.records))
+        fitted = response_size.fit(forms(listed.body, response_format), max_bytes)
+    content: Json = {
+        "bookmarks": fitted.records,
         "count": listed.count,
         "total_count": listed.total_count,
         "next_cursor": listed.next_cursor,
         "filters": filters,
-        "truncated": listed.count < asked or shown.is_shortened,
+        "truncated": listed.count < found or fitted.is_truncated,
     }
     if listed.vector_pending:
-        made["vector_pending"] = listed.vector_pending
-    advice = _advice(listed, asked, is_shortened=shown.is_shortened)
-    return {**made, "advice": advice} if advice else made
+        content["vector_pending"] = listed.vector_pending
+    advice = _advice(listed, found, is_truncated=fitted.is_truncated)
+    return {**content, "advice": advice} if advice else content
 
 
 def forms(body: bytes, response_format: str) -> list[Json]:
-    """The posts of a list's ready JSON."""
+    """The posts of a list, whose body is JSON objects separated by commas."""
     if response_format == "detailed":
-        return [response_size.cut(post, DETAILED_CHARS) for post in _whole(b"[%b]" % body)]
+        return [response_size.truncate_all(post, DETAILED_CHARS) for post in _whole(b"[%b]" % body)]
     return [concise(stored) for stored in _stored(b"[%b]" % body)]
 
 
 def concise(stored: _Stored) -> Json:
     details = stored.tweet_details
     title = (details.article or {}).get("title")
-    made: Json = {
+    short: Json = {
         "post_id": stored.post_id,
         "author": stored.author_username,
         "author_name": stored.author_details.name,
-        "text": response_size.short(details.text, CONCISE_CHARS),
+        "text": response_size.truncate(details.text, CONCISE_CHARS),
         "link": details.link,
         "posted_at": details.posted_at,
         "bookmarked_at": stored.bookmarked_at,
@@ -94,17 +94,21 @@ def concise(stored: _Stored) -> Json:
         "is_archived": stored.is_archived,
     }
     if isinstance(title, str):
-        made["title"] = response_size.short(title, CONCISE_CHARS)
-    return made
+        short["title"] = response_size.truncate(title, CONCISE_CHARS)
+    return short
 
 
-def _advice(listed: BookmarkList, asked: int, *, is_shortened: bool) -> str | None:
-    said = [response_size.SHORTENED] if is_shortened else []
-    if listed.count < asked:
-        said.append(
-            f"Only {listed.count} of {asked} posts fit in one answer; go on with next_cursor, or "
-            "narrow the list."
+def _advice(listed: BookmarkList, found: int, *, is_truncated: bool) -> str | None:
+    sentences = [response_size.TRUNCATED] if is_truncated else []
+    if listed.count < found:
+        sentences.append(
+            f"Only {listed.count} of {found} posts fit in one result. Continue with next_cursor, "
+            "or send more filters."
         )
-    elif listed.hint:
-        said.append(listed.hint)
-    return " ".join(said) or None
+    elif listed.hidden:
+        verb = "post matches" if listed.hidden == 1 else "posts match"
+        sentences.append(
+            f"{listed.hidden} read or archived {verb}. Send is_unread_only false and "
+            "hide_archived false to see them."
+        )
+    return " ".join(sentences) or None

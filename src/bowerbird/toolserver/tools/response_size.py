@@ -1,4 +1,4 @@
-"""How much an answer may hold, and what is done with more: shorter, but of the same shape."""
+"""Keeps results short enough for a model to read, by truncating texts and lists."""
 
 from typing import Any, Final
 
@@ -7,100 +7,102 @@ from msgspec import Struct
 
 from bowerbird.toolserver.tools.tool import Json
 
-MOST_BYTES: Final = 25_000
-# What an answer says besides its records.
-AROUND: Final = 1_500
-# Filters that an answer repeats; whoever sent a longer one knows it.
+MAX_BYTES: Final = 25_000
+# Reserved for the fields of a result besides its records.
+OVERHEAD_BYTES: Final = 1_500
 _FILTER_CHARS: Final = 300
-# Tried one after the other: the longest text, and how many a list or a plain mapping may hold.
+_ANY_NUMBER: Final = 1_000_000
+# Tried in this order: the maximum length of a text, and the maximum number of items of a list.
 _STEPS: Final = (
-    *((chars, 1_000_000) for chars in (8_000, 4_000, 2_000, 1_000, 500, 280)),
-    *((280, most) for most in (200, 100, 50, 25, 12, 6, 3, 1)),
+    *((chars, _ANY_NUMBER) for chars in (8_000, 4_000, 2_000, 1_000, 500, 280)),
+    *((280, items) for items in (200, 100, 50, 25, 12, 6, 3, 1)),
     *((chars, 0) for chars in (120, 60)),
 )
-SHORTENED: Final = "Long texts and lists were cut, since the whole does not fit in one answer."
+TRUNCATED: Final = "Long texts and lists were truncated to fit in one result."
 
 _encode: Final = msgspec.json.Encoder().encode
 
 
 class Fitted(Struct, frozen=True):
-    """Records that fit, whether all did, and whether one had to be cut for it."""
+    """The records that fit in a result."""
 
     records: list[Json]
+    # Whether no record was left out.
     is_all: bool
-    is_shortened: bool = False
+    # Whether a record was truncated.
+    is_truncated: bool = False
 
     @property
-    def is_whole(self) -> bool:
-        return self.is_all and not self.is_shortened
+    def is_complete(self) -> bool:
+        return self.is_all and not self.is_truncated
 
 
 def size(value: Any) -> int:
     return len(_encode(value))
 
 
-def short(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+def truncate(text: str, max_chars: int) -> str:
+    return text if len(text) <= max_chars else text[: max_chars - 1].rstrip() + "…"
 
 
-def cut(value: Any, most: int, most_items: int = 1_000_000) -> Any:
-    """The same with every text and every list cut that is longer."""
+def truncate_all(value: Any, max_chars: int, max_items: int = _ANY_NUMBER) -> Any:
+    """The same value with every text and every list truncated."""
     if isinstance(value, str):
-        return short(value, most)
+        return truncate(value, max_chars)
     if isinstance(value, list):
-        return [cut(item, most, most_items) for item in value[:most_items]]
+        return [truncate_all(item, max_chars, max_items) for item in value[:max_items]]
     if isinstance(value, dict):
-        return {name: cut(item, most, most_items) for name, item in value.items()}
+        return {name: truncate_all(item, max_chars, max_items) for name, item in value.items()}
     return value
 
 
-def filters(applied: Json) -> Json:
-    """Filters as an answer repeats them."""
-    made: Json = cut(applied, _FILTER_CHARS)
-    return made
+def short_filters(applied: Json) -> Json:
+    """Filters for a result that repeats them; the caller has the long ones."""
+    short: Json = truncate_all(applied, _FILTER_CHARS)
+    return short
 
 
-def fitting(records: list[Json], most_bytes: int) -> Fitted:
-    """As many from the first on as fit; at least one, made shorter where it must be."""
-    if size(records) <= most_bytes:
+def fit(records: list[Json], max_bytes: int) -> Fitted:
+    """As many of the first records as fit. The first is truncated if it does not fit alone."""
+    if size(records) <= max_bytes:
         return Fitted(records, is_all=True)
-    left = most_bytes - len("[]")
+    left = max_bytes - len("[]")
     kept: list[Json] = []
     first = records[0]
     if size(first) > left:
-        first = shortened(first, left)
+        first = shrink(first, left)
     for record in (first, *records[1:]):
-        taken = size(record) + 1
-        if taken > left and kept:
+        needed = size(record) + 1
+        if needed > left and kept:
             break
         kept.append(record)
-        left -= taken
-    return Fitted(kept, len(kept) == len(records), is_shortened=first is not records[0])
+        left -= needed
+    return Fitted(kept, len(kept) == len(records), is_truncated=first is not records[0])
 
 
-def shortened(record: Json, most_bytes: int) -> Json:
-    """The record itself where it fits, else one with the same fields that does."""
-    made = record
+def shrink(record: Json, max_bytes: int) -> Json:
+    """The record itself if it fits, otherwise one with the same fields that does."""
+    short = record
     for chars, items in _STEPS:
-        if size(made) <= most_bytes:
-            return made
-        made = cut(record, chars, items)
-    return _emptied(made, most_bytes)
+        if size(short) <= max_bytes:
+            return short
+        short = truncate_all(record, chars, items)
+    return _without_largest(short, max_bytes)
 
 
-def _emptied(record: Json, most_bytes: int) -> Json:
-    """For a field that holds thousands of named things: the largest of them go."""
-    made = {n: dict(v) if isinstance(v, dict) else v for n, v in record.items()}
-    inner = [
-        (size(v), n, key)
-        for n, held in made.items()
-        if isinstance(held, dict)
-        for key, v in held.items()
+def _without_largest(record: Json, max_bytes: int) -> Json:
+    """Removes the largest entries of objects, for a field that has thousands of them."""
+    short = {n: dict(v) if isinstance(v, dict) else v for n, v in record.items()}
+    entries = [
+        (size(value), name, key)
+        for name, inner in short.items()
+        if isinstance(inner, dict)
+        for key, value in inner.items()
     ]
-    over = size(made) - most_bytes
-    for taken, name, key in sorted(inner, reverse=True):
-        if over <= 0:
+    excess = size(short) - max_bytes
+    for entry_size, name, key in sorted(entries, reverse=True):
+        if excess <= 0:
             break
-        del made[name][key]
-        over -= taken + len(key) + len('"":,')
-    return made
+        del short[name][key]
+        excess -= entry_size + len(key) + len('"":,')
+    return short

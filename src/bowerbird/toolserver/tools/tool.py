@@ -1,97 +1,122 @@
-"""What a tool is: its published form as data, and the code that answers it.
+"""A tool: its published form as data, and the function that runs it.
 
-Nothing here, nor in the files of the tools, needs the protocol's SDK.
+The modules of this package do not import the SDK of the protocol.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Final
 
 from msgspec import Struct
 
 from bowerbird.model.accounts import Account
+from bowerbird.requests import schemas
+from bowerbird.requests.limits import TEXT_MAX
+from bowerbird.requests.schemas import Form
 
 Json = dict[str, Any]
 
 
 class Hints(Struct, frozen=True):
-    """What a client may do without asking a person. A hint left out would be taken for the worst.
+    """Tells a client which calls to confirm with the user. It assumes the worst without a hint.
 
-    No tool reaches outside of the library, so the fourth hint is the same for all.
+    No tool reaches outside the library, so the fourth hint is the same for all.
     """
 
-    reads: bool = False
-    destroys: bool = False
-    # Whether a second call with the same arguments changes nothing more.
-    repeats: bool = False
+    is_read_only: bool = False
+    is_destructive: bool = False
+    is_idempotent: bool = False
 
     def published(self) -> Json:
         return {
-            "readOnlyHint": self.reads,
-            "destructiveHint": self.destroys,
-            "idempotentHint": self.repeats,
+            "readOnlyHint": self.is_read_only,
+            "destructiveHint": self.is_destructive,
+            "idempotentHint": self.is_idempotent,
             "openWorldHint": False,
         }
 
 
-READS: Final = Hints(reads=True, repeats=True)
+READS: Final = Hints(is_read_only=True, is_idempotent=True)
 WRITES: Final = Hints()
-WRITES_AGAIN: Final = Hints(repeats=True)
-DESTROYS: Final = Hints(destroys=True, repeats=True)
+WRITES_IDEMPOTENTLY: Final = Hints(is_idempotent=True)
+DESTROYS: Final = Hints(is_destructive=True, is_idempotent=True)
+
+
+class NoArguments(Struct, frozen=True, forbid_unknown_fields=True):
+    """The arguments of a tool that takes none."""
 
 
 class Tool(Struct, frozen=True, kw_only=True):
     name: str
     title: str
     description: str
-    # Name of an argument -> its JSON schema.
-    arguments: Mapping[str, Json]
-    required: tuple[str, ...] = ()
-    # The JSON schema of the answer.
-    answer: Json
+    takes: type[Struct] = NoArguments
+    # The JSON schema of the result.
+    returns: Json
     hints: Hints
 
+    @property
+    def arguments(self) -> dict[str, Json]:
+        """The JSON schema of each argument by name, required ones first.
+
+        Every text has a maximum length.
+        """
+        properties: dict[str, Json] = schemas.inline(self.takes, Form.ARGUMENTS)["properties"]
+        names = sorted(properties, key=lambda name: name not in self.required)
+        return {name: _bounded(properties[name]) for name in names}
+
+    @property
+    def required(self) -> list[str]:
+        names: list[str] = schemas.inline(self.takes, Form.ARGUMENTS).get("required", [])
+        return names
+
     def published(self) -> Json:
-        """As the protocol lists it, and as spec/tools/ keeps it."""
+        """The tool as the protocol lists it and as spec/tools/ stores it."""
         return {
             "name": self.name,
             "title": self.title,
             "description": self.description,
             "inputSchema": {
                 "type": "object",
-                "properties": dict(self.arguments),
-                "required": list(self.required),
+                "properties": self.arguments,
+                "required": self.required,
                 "additionalProperties": False,
             },
-            "outputSchema": self.answer,
+            "outputSchema": self.returns,
             "annotations": {"title": self.title, **self.hints.published()},
         }
 
 
+def _bounded(schema: Json) -> Json:
+    if schema["type"] != "string" or "enum" in schema or "maxLength" in schema:
+        return schema
+    return {**schema, "maxLength": TEXT_MAX}
+
+
 class ToolCall(Struct, frozen=True):
-    """One call of a tool: who calls, and what was sent as its arguments."""
+    """One call of a tool: the account, and the arguments as the client sent them."""
 
     account: Account
     sent: Mapping[str, Any]
-    # Refuses a free account whose month is used up; does nothing for the others.
+    # Refuses a free account that has used up its monthly calls.
     require_calls_left: Callable[[], None] = lambda: None
 
 
 class ToolResult(Struct, frozen=True):
-    """What a tool answers: one object, and links to what else can be read."""
+    """The result of a tool: one object, and links to related resources."""
 
     content: Json
     links: list[Json] = []
-    # Whether this is the kept answer of an earlier call, which costs nothing again.
+    # A stored result of an earlier call does not count against the monthly calls.
     is_replay: bool = False
 
 
-Run = Callable[[ToolCall], Awaitable[ToolResult]]
+Run = Callable[[ToolCall], Coroutine[Any, Any, ToolResult]]
 
 
 class BoundTool(Struct, frozen=True):
-    """A tool with the code that answers it."""
+    """A tool with the function that runs it."""
 
     tool: Tool
     run: Run
-    # Whether a free account's month is charged with a call that sends these arguments.
+    # Whether a call with these arguments counts against a free account's monthly calls.
     counts: Callable[[Mapping[str, Any]], bool] = lambda _: True

@@ -1,87 +1,71 @@
-"""The tools that read, make, change and delete Smart Views."""
+"""The tools that read, create, change and delete Smart Views."""
 
-from typing import Any, Final
+from typing import Annotated, Final
 
 import msgspec
+from msgspec import Meta, Struct
 
 from bowerbird.library.access import plans
-from bowerbird.library.access.bodies import Body
 from bowerbird.library.bookmarks.bookmarks import BookmarkList
 from bowerbird.library.views.views import ViewResponse, Views
+from bowerbird.requests.bookmarks import Cursor, Limit
+from bowerbird.requests.fields import about
+from bowerbird.requests.views import NewView, ViewBookmarksQuery, ViewChange
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver.tools import arguments, json_schemas, posts, response_size
+from bowerbird.toolserver.tools import arguments, json_schemas, posts, response_size, writes
+from bowerbird.toolserver.tools.bookmarks import ResponseFormat
 from bowerbird.toolserver.tools.tool import (
     DESTROYS,
     READS,
     WRITES,
     BoundTool,
     Json,
+    NoArguments,
     Tool,
     ToolCall,
     ToolResult,
 )
-from bowerbird.toolserver.tools.writes import written
-from bowerbird.wire.idempotency import IdempotentWrites
+from bowerbird.wire.idempotency import Idempotency
 
-_PAGING: Final = ("limit", "cursor", "bucket")
-_MOST_BUCKETS: Final = 20
-_SLUG: Final = json_schemas.text("Slug of the view, as list_views shows it.", 100)
-_QUERY: Final[Json] = {
-    "type": "object",
-    "description": (
-        "Filters that a post must match, as list_bookmarks takes them. Dates may also be relative, "
-        "such as -7d. Read posts are shown unless is_unread_only is true; archived ones are hidden "
-        "unless hide_archived is false."
-    ),
-    # Described once, where list_bookmarks takes them.
-    "properties": {
-        "is_unread_only": {"type": "boolean"},
-        "hide_archived": {"type": "boolean"},
-        "media_type": {"type": "string", "enum": json_schemas.FILTERS["media_type"]["enum"]},
-        **{name: {"type": "string"} for name in json_schemas.FILTERS if name != "media_type"},
-        "q": {"type": "string"},
-    },
-}
-_PART: Final[Json] = {"type": "object", "description": "Filters as in base_query, beyond them."}
-_FIELDS: Final[dict[str, Json]] = {
-    "name": json_schemas.text("Name of the view.", 100),
-    "base_query": _QUERY,
-    "description": json_schemas.text("What the view is for.", 1_000),
-    "default_sort": {
-        "type": "object",
-        "description": "Order of the view's posts.",
-        "properties": json_schemas.SORT,
-        "required": ["sort_by"],
-    },
-    "triage_buckets": {
-        "type": "array",
-        "maxItems": _MOST_BUCKETS,
-        "description": "Named parts of the view, each narrowed by a query of its own.",
-        "items": {
-            "type": "object",
-            "properties": {
-                "name": json_schemas.text("Name of the part.", 100),
-                "slug": json_schemas.text(
-                    "Short name for addresses; made from the name if absent.", 60
-                ),
-                "query": _PART,
-            },
-            "required": ["name"],
-        },
-    },
-}
+Slug = Annotated[str, Meta(max_length=100, description="Slug of the view, from list_views.")]
+
+
+class ViewBookmarksArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    slug: Slug
+    bucket: Annotated[
+        Annotated[str, Meta(max_length=100)] | None,
+        about("Slug of a triage bucket of the view; only its posts are returned."),
+    ] = None
+    limit: Limit = None
+    cursor: Cursor = None
+    response_format: ResponseFormat = None
+
+
+class CreateViewArguments(NewView, frozen=True, kw_only=True):
+    idempotency_key: writes.IdempotencyKey = None
+
+
+class UpdateViewArguments(ViewChange, frozen=True, kw_only=True):
+    slug: Slug
+    idempotency_key: writes.IdempotencyKey = None
+
+
+class DeleteViewArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    slug: Slug
+
+
 _VIEW: Final = json_schemas.record(
-    "A Smart View: a list that remembers its question.",
+    "A Smart View: a saved query.",
     {
-        "slug": json_schemas.said("Names the view in other tools."),
-        "name": json_schemas.said("Name of the view."),
-        "description": json_schemas.said("What it is for."),
-        "base_query": {"type": "object", "description": "The filters its posts match."},
-        "triage_buckets": json_schemas.many(
-            {"type": "object"}, "Its parts, each with slug, name and query."
+        "slug": json_schemas.text("Identifies the view in other tools."),
+        "name": json_schemas.text("Name of the view."),
+        "description": json_schemas.text("Purpose of the view."),
+        "base_query": {"type": "object", "description": "The filters that its posts match."},
+        "triage_buckets": json_schemas.array(
+            {"type": "object"}, "Parts of the view, each with slug, name and query."
         ),
-        "count": json_schemas.count("Posts it shows now."),
-        **json_schemas.CUT,
+        "count": json_schemas.count("Posts that match now."),
+        **json_schemas.SHORT_TRUNCATED,
     },
     optional=("truncated", "advice"),
 )
@@ -90,15 +74,14 @@ LIST: Final = Tool(
     name="list_views",
     title="List Smart Views",
     description=(
-        "Lists the user's Smart Views: saved questions whose answer changes with the library. Each "
-        "comes with the number of posts it shows now."
+        "Lists the user's Smart Views, which are saved queries, with the number of posts that "
+        "match each."
     ),
-    arguments={},
-    answer=json_schemas.record(
+    returns=json_schemas.record(
         "The account's Smart Views.",
         {
-            "views": json_schemas.many(_VIEW, "The views, oldest first."),
-            "total_count": json_schemas.count("How many views there are."),
+            "views": json_schemas.array(_VIEW, "The views, oldest first."),
+            "total_count": json_schemas.count("Views in total."),
             "truncated": json_schemas.TRUNCATED,
             "advice": json_schemas.ADVICE,
         },
@@ -110,114 +93,98 @@ BOOKMARKS: Final = Tool(
     name="get_view_bookmarks",
     title="List the posts of a Smart View",
     description=(
-        "Lists the saved posts that a Smart View shows, page by page, or those of one of its "
-        "triage buckets. list_views tells the slugs."
+        "Lists the saved posts of a Smart View, page by page, or of one of its triage buckets. "
+        "list_views returns the slugs."
     ),
-    arguments={
-        "slug": _SLUG,
-        "bucket": json_schemas.text(
-            "Slug of one of the view's triage buckets, which narrows it.", 100
-        ),
-        "limit": json_schemas.LIMIT,
-        "cursor": json_schemas.CURSOR,
-        "response_format": json_schemas.RESPONSE_FORMAT,
-    },
-    required=("slug",),
-    answer=json_schemas.PAGE,
+    takes=ViewBookmarksArguments,
+    returns=json_schemas.PAGE,
     hints=READS,
 )
 CREATE: Final = Tool(
     name="create_view",
-    title="Make a Smart View",
+    title="Create a Smart View",
     description=(
-        "Makes a Smart View from filters, so that the user can come back to the same question. Its "
-        "slug is made from the name. Needs a paid plan."
+        "Creates a Smart View, which saves filters for later use. The slug is derived from the "
+        "name. Needs a paid plan."
     ),
-    arguments={**_FIELDS, "idempotency_key": json_schemas.IDEMPOTENCY_KEY},
-    required=("name",),
-    answer=_VIEW,
+    takes=CreateViewArguments,
+    returns=_VIEW,
     hints=WRITES,
 )
 UPDATE: Final = Tool(
     name="update_view",
     title="Change a Smart View",
     description=(
-        "Changes the fields of a Smart View that are sent; a field that is sent replaces the old "
-        "one whole. The slug stays, also under a new name. Needs a paid plan."
+        "Changes a Smart View. Each field that is sent replaces the old value completely. The slug "
+        "never changes. Needs a paid plan."
     ),
-    arguments={"slug": _SLUG, **_FIELDS, "idempotency_key": json_schemas.IDEMPOTENCY_KEY},
-    required=("slug",),
-    answer=_VIEW,
+    takes=UpdateViewArguments,
+    returns=_VIEW,
     hints=DESTROYS,
 )
 DELETE: Final = Tool(
     name="delete_view",
     title="Delete a Smart View",
     description=(
-        "Deletes a Smart View for good and answers with what it was. The posts it showed stay in "
-        "the library. Needs a paid plan."
+        "Deletes a Smart View permanently and returns it. Its posts stay in the library. Needs a "
+        "paid plan."
     ),
-    arguments={"slug": _SLUG},
-    required=("slug",),
-    answer=_VIEW,
+    takes=DeleteViewArguments,
+    returns=_VIEW,
     hints=DESTROYS,
 )
 TOOLS: Final = (LIST, BOOKMARKS, CREATE, UPDATE, DELETE)
 
 
-def offered(views: Views, writes: IdempotentWrites) -> list[BoundTool]:
-    return [*_reading(views), *_changing(views, writes)]
+def bind(views: Views, idempotency: Idempotency) -> list[BoundTool]:
+    return [*_reading(views), *_changing(views, idempotency)]
 
 
 def _reading(views: Views) -> list[BoundTool]:
-    async def list_views(asked: ToolCall) -> ToolResult:
-        arguments.read(LIST, asked.sent)
-        held = await views.held(asked.account)
+    async def list_views(call: ToolCall) -> ToolResult:
+        arguments.read(LIST, call, NoArguments)
+        found = await views.all(call.account)
         return ToolResult(
-            _listed([_shown(await views.shown(asked.account, view)) for view in held])
+            _listed([_content(await views.response(call.account, view)) for view in found])
         )
 
-    async def get_view_bookmarks(asked: ToolCall) -> ToolResult:
-        sent = {name for name in _PAGING if asked.sent.get(name) not in (None, "")}
-        plans.check_list(asked.account, sent)
-        values = arguments.read(BOOKMARKS, asked.sent)
-        view = await views.find(asked.account, values["slug"])
-        given = {name: str(values[name]) for name in sent}
+    async def get_view_bookmarks(call: ToolCall) -> ToolResult:
+        values = arguments.read(BOOKMARKS, call, ViewBookmarksArguments)
+        view = await views.find(call.account, values.slug)
+        query = ViewBookmarksQuery(values.limit, values.cursor, values.bucket)
 
         async def read(limit: int | None) -> BookmarkList:
-            other = {} if limit is None else {"limit": str(limit)}
-            return await views.bookmarks(asked.account, view, {**given, **other})
+            page = query if limit is None else msgspec.structs.replace(query, limit=limit)
+            return await views.bookmarks(call.account, view, page)
 
         applied: Json = {"view": view.slug, "base_query": view.base_query}
-        if "bucket" in given:
-            applied["bucket"] = given["bucket"]
-        return ToolResult(await posts.page(read, applied, values.get("response_format", "concise")))
+        if values.bucket:
+            applied["bucket"] = values.bucket
+        return ToolResult(await posts.page(read, applied, values.response_format or "concise"))
 
     return [BoundTool(LIST, list_views), BoundTool(BOOKMARKS, get_view_bookmarks)]
 
 
-def _changing(views: Views, writes: IdempotentWrites) -> list[BoundTool]:
-    async def create_view(asked: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, body: Body) -> Json:
-            return _shown(await views.create(transaction, asked.account, lambda: _fields(body())))
+def _changing(views: Views, idempotency: Idempotency) -> list[BoundTool]:
+    gate = plans.check_writes
 
-        return await written(writes, asked, CREATE, effect)
+    async def create_view(call: ToolCall) -> ToolResult:
+        async def effect(transaction: Transaction, values: CreateViewArguments) -> Json:
+            return _content(await views.create(transaction, call.account, values))
 
-    async def update_view(asked: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, body: Body) -> Json:
-            slug = _slug(asked)
-            return _shown(
-                await views.update(transaction, asked.account, slug, lambda: _fields(body()))
-            )
+        return await writes.run(idempotency, call, CREATE, CreateViewArguments, effect, gate=gate)
 
-        return await written(writes, asked, UPDATE, effect)
+    async def update_view(call: ToolCall) -> ToolResult:
+        async def effect(transaction: Transaction, values: UpdateViewArguments) -> Json:
+            return _content(await views.update(transaction, call.account, values.slug, values))
 
-    async def delete_view(asked: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, body: Body) -> Json:
-            plans.check_writes(asked.account)
-            return _shown(await views.delete(transaction, asked.account, body()["slug"]))
+        return await writes.run(idempotency, call, UPDATE, UpdateViewArguments, effect, gate=gate)
 
-        return await written(writes, asked, DELETE, effect)
+    async def delete_view(call: ToolCall) -> ToolResult:
+        async def effect(transaction: Transaction, values: DeleteViewArguments) -> Json:
+            return _content(await views.delete(transaction, call.account, values.slug))
+
+        return await writes.run(idempotency, call, DELETE, DeleteViewArguments, effect, gate=gate)
 
     return [
         BoundTool(CREATE, create_view),
@@ -226,41 +193,31 @@ def _changing(views: Views, writes: IdempotentWrites) -> list[BoundTool]:
     ]
 
 
-def _slug(asked: ToolCall) -> str:
-    """The slug before the plan has spoken; whatever it is, the arguments are read after that."""
-    slug = asked.sent.get("slug")
-    return slug if isinstance(slug, str) else ""
+def _content(view: ViewResponse) -> Json:
+    whole = _fields(view)
+    short = response_size.shrink(whole, response_size.MAX_BYTES - response_size.OVERHEAD_BYTES)
+    if short is whole:
+        return whole
+    return {**short, "truncated": True, "advice": response_size.TRUNCATED}
 
 
-def _fields(values: dict[str, Any]) -> dict[str, Any]:
-    """The body of a view: what is neither its address nor a key."""
-    return {n: v for n, v in values.items() if n not in ("slug", "idempotency_key")}
+def _fields(view: ViewResponse) -> Json:
+    fields: Json = msgspec.to_builtins(view)
+    return {name: fields[name] for name in _VIEW["properties"] if name in fields}
 
 
-def _shown(view: ViewResponse) -> Json:
-    """A view that fits; one that had to be cut says so."""
-    whole = short(view)
-    made = response_size.shortened(whole, response_size.MOST_BYTES - response_size.AROUND)
-    return made if made is whole else {**made, "truncated": True, "advice": response_size.SHORTENED}
-
-
-def short(view: ViewResponse) -> Json:
-    made: Json = msgspec.to_builtins(view)
-    return {name: made[name] for name in _VIEW["properties"] if name in made}
-
-
-def _listed(held: list[Json]) -> Json:
-    shown = response_size.fitting(held, response_size.MOST_BYTES - response_size.AROUND)
-    made: Json = {
-        "views": shown.records,
-        "total_count": len(held),
-        "truncated": not shown.is_whole or any(view.get("truncated") for view in shown.records),
+def _listed(views: list[Json]) -> Json:
+    fitted = response_size.fit(views, response_size.MAX_BYTES - response_size.OVERHEAD_BYTES)
+    content: Json = {
+        "views": fitted.records,
+        "total_count": len(views),
+        "truncated": not fitted.is_complete or any(v.get("truncated") for v in fitted.records),
     }
-    if not shown.is_all:
-        made["advice"] = (
-            f"Only the first {len(shown.records)} of {len(held)} views fit; the others can be read "
-            "by their slugs all the same."
+    if not fitted.is_all:
+        content["advice"] = (
+            f"Only the first {len(fitted.records)} of {len(views)} views fit. The others can still "
+            "be read by their slugs."
         )
-    elif made["truncated"]:
-        made["advice"] = response_size.SHORTENED
-    return made
+    elif content["truncated"]:
+        content["advice"] = response_size.TRUNCATED
+    return content

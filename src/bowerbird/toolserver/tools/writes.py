@@ -1,62 +1,101 @@
-"""Writes of tools: the same transactions and kept answers as the API's own writes have."""
+"""Writes of tools. They run in transactions and store their results like REST writes."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Final
+from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
+from msgspec import Meta, Struct
 
 from bowerbird import errors
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.access.bodies import Body
+from bowerbird.model.accounts import Account
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools import arguments
-from bowerbird.toolserver.tools.tool import Tool, ToolCall, ToolResult
-from bowerbird.wire import answer_cache
-from bowerbird.wire.idempotency import IdempotentWrites, done
-from bowerbird.wire.replies import REPLAYED, Reply
-from bowerbird.wire.routes import Call
+from bowerbird.toolserver.tools.tool import Json, Tool, ToolCall, ToolResult
+from bowerbird.wire import envelope
+from bowerbird.wire.idempotency import Idempotency, Replay, Write
+from bowerbird.wire.replies import Reply
+from bowerbird.wire.writes import fingerprint
 
-Effect = Callable[[Transaction, Body], Awaitable[Any]]
-"""Does the work and returns what the tool answers. Reads its arguments when it calls the body."""
+T = TypeVar("T", bound=Struct)
 
 KEY: Final = "idempotency_key"
+IdempotencyKey = Annotated[
+    Annotated[str, Meta(max_length=255)] | None,
+    Meta(
+        description=(
+            "Any visible ASCII text. For 24 hours, a call with the same key and arguments returns "
+            "the first result and does nothing."
+        )
+    ),
+]
 _encode: Final = msgspec.json.Encoder(order="sorted").encode
 
 
-async def written(
-    writes: IdempotentWrites, asked: ToolCall, tool: Tool, effect: Effect
+async def run(
+    idempotency: Idempotency,
+    call: ToolCall,
+    tool: Tool,
+    takes: type[T],
+    effect: Callable[[Transaction, T], Awaitable[Json]],
+    *,
+    gate: Callable[[Account], None] = lambda _: None,
 ) -> ToolResult:
-    """Runs `effect` once; a second call with the same key gets the first one's answer."""
+    """Runs `effect` once per key. Later calls with the key return the first result."""
+    request = _admitted(call, tool, takes, gate)
 
-    def body() -> dict[str, Any]:
-        return arguments.read(tool, asked.sent)
+    async def work(transaction: Transaction) -> Json:
+        # Raised in the transaction, because a refusal is stored under the key too.
+        if isinstance(request, Refusal):
+            raise request
+        return await effect(transaction, request)
 
-    async def work(transaction: Transaction) -> Reply:
-        return done(await effect(transaction, body))
+    key = _key(call) if KEY in tool.arguments else None
+    result = await idempotency.run(
+        Write(
+            account_id=call.account.account_id,
+            effect=work,
+            to_reply=_to_reply,
+            key=key,
+            key_name=KEY,
+            fingerprint=b"" if key is None else _fingerprint(call, tool),
+            require_calls_left=call.require_calls_left,
+        )
+    )
+    return _replayed(result) if isinstance(result, Replay) else ToolResult(result)
 
-    reply = await writes.run(_call(asked, tool), work)
-    answer = msgspec.json.decode(reply.body)
+
+def _admitted(
+    call: ToolCall, tool: Tool, takes: type[T], gate: Callable[[Account], None]
+) -> T | Refusal:
+    try:
+        gate(call.account)
+        return arguments.read(tool, call, takes)
+    except Refusal as refused:
+        return refused
+
+
+def _fingerprint(call: ToolCall, tool: Tool) -> bytes:
+    sent = {name: value for name, value in call.sent.items() if name != KEY}
+    # The name is included: a key that was used for one tool cannot be used for another.
+    return fingerprint("POST", f"tool {tool.name}", _encode(sent))
+
+
+def _to_reply(result: Json | Refusal) -> Reply:
+    if isinstance(result, Refusal):
+        return envelope.refusal(Refusal(result.code, result.sentence), upgrade_url="")
+    return Reply(200, [], envelope.success(result))
+
+
+def _replayed(replay: Replay) -> ToolResult:
+    answer: dict[str, Any] = msgspec.json.decode(replay.body)
     if not answer["status"]:
         raise Refusal(Code(answer["code"]), answer["error"])
-    return ToolResult(answer["data"], is_replay=REPLAYED in reply.headers)
+    return ToolResult(answer["data"], is_replay=True)
 
 
-def _call(asked: ToolCall, tool: Tool) -> Call:
-    sent = {name: value for name, value in asked.sent.items() if name != KEY}
-    return Call(
-        asked.account,
-        "POST",
-        # A key used for one tool is another request for every other tool.
-        answer_cache.RequestTarget(f"tool {tool.name}", b"", b"", None),
-        {},
-        body=_encode(sent),
-        idempotency_key=_key(asked) if KEY in tool.arguments else None,
-        require_calls_left=asked.require_calls_left,
-    )
-
-
-def _key(asked: ToolCall) -> bytes | None:
-    key = asked.sent.get(KEY)
+def _key(call: ToolCall) -> bytes | None:
+    key = call.sent.get(KEY)
     if key is None:
         return None
     if not isinstance(key, str):

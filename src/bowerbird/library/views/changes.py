@@ -1,0 +1,105 @@
+"""Applies a request to a Smart View."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+
+from bowerbird import errors
+from bowerbird.model.views import Bucket, Query, View, ViewSort
+from bowerbird.requests.filters import readers, sent
+from bowerbird.requests.limits import SLUG_MAX
+from bowerbird.requests.views import NewBucket, NewSort, NewView, ViewChange, ViewQuery
+
+
+def created(request: NewView, slug: str, now: int) -> View:
+    base_query = _stored(request.base_query)
+    return View(
+        slug=slug,
+        name=request.name,
+        description=request.description or "",
+        base_query=base_query,
+        default_sort=_sort(request.default_sort),
+        triage_buckets=_buckets(request.triage_buckets or (), base_query),
+        created_at=now,
+        updated_at=now,
+    )
+
+
+def changed(view: View, request: ViewChange) -> View:
+    """The view with the fields that were sent. Raises a refusal if its buckets do not fit."""
+    changes: dict[str, Any] = {}
+    if request.name is not UNSET:
+        changes["name"] = request.name
+    if request.description is not UNSET:
+        changes["description"] = request.description or ""
+    if request.default_sort is not UNSET:
+        changes["default_sort"] = _sort(request.default_sort)
+    if request.base_query is not UNSET:
+        changes["base_query"] = _stored(request.base_query)
+    base_query = changes.get("base_query", view.base_query)
+    if request.triage_buckets is not UNSET:
+        changes["triage_buckets"] = _buckets(request.triage_buckets or (), base_query)
+    elif "base_query" in changes:
+        _check_buckets(view.triage_buckets, base_query)
+    return msgspec.structs.replace(view, **changes)
+
+
+def stored_query(query: Query) -> ViewQuery:
+    """A stored query as a request. Texts were once stored as they came, also as true and false."""
+    flags = ViewQuery.DEFAULTS
+    values = {
+        name: str(value).lower() if isinstance(value, bool) and name not in flags else value
+        for name, value in query.items()
+        if name in readers(ViewQuery)
+    }
+    return msgspec.convert(values, ViewQuery)
+
+
+def narrowed(query: Query, further: Query) -> Query:
+    """Both queries at once. Words add up; no other filter is in both."""
+    words = [text for text in (query.get("q"), further.get("q")) if text]
+    return {**query, **further, **({"q": " ".join(words)} if words else {})}
+
+
+def slug_of(name: str) -> str:
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    slug = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:SLUG_MAX].strip("-")
+    return slug or "view"
+
+
+def _stored(query: ViewQuery | None) -> Query:
+    """Empty filters are dropped: they must not hide the value of a view or of a bucket."""
+    return {} if query is None else sent(query)
+
+
+def _sort(sort: str | NewSort | None) -> ViewSort | None:
+    if sort is None:
+        return None
+    if isinstance(sort, str):
+        return ViewSort(sort)
+    return ViewSort(sort.sort_by, sort.sort_order or None)
+
+
+def _buckets(requests: Sequence[NewBucket], base_query: Query) -> list[Bucket]:
+    buckets = [
+        Bucket(slug_of(request.slug or request.name), request.name, _stored(request.query))
+        for request in requests
+    ]
+    _check_buckets(buckets, base_query)
+    return buckets
+
+
+def _check_buckets(buckets: Sequence[Bucket], base_query: Query) -> None:
+    slugs: set[str] = set()
+    for position, bucket in enumerate(buckets):
+        field = f"triage_buckets[{position}]"
+        if bucket.slug in slugs:
+            raise errors.invalid(f"{field}.slug", f"{errors.shown(bucket.slug)} is already used")
+        slugs.add(bucket.slug)
+        # Words add up; every other filter has one value, so a bucket cannot narrow it further.
+        for taken in sorted((bucket.query.keys() & base_query.keys()) - {"q"}):
+            raise errors.invalid(f"{field}.query.{taken}", "is already set by base_query")

@@ -1,0 +1,109 @@
+"""Requests that list, count and mark bookmarks."""
+
+from typing import Annotated, ClassVar, Final
+
+from msgspec import Struct, field
+
+from bowerbird.model import filters
+from bowerbird.requests import limits
+from bowerbird.requests.fields import InvalidField, PostIds, about, unique
+from bowerbird.requests.filters import BookmarkQuery, Flag, FlagFilters
+from bowerbird.requests.gates import Gate
+from bowerbird.requests.scalars import PageLimit
+
+Limit = Annotated[
+    PageLimit | None,
+    about(
+        f"Page size. More than {limits.PAGE_MAX} is clamped to {limits.PAGE_MAX}; meta.limit "
+        "has the size that was used.",
+        50,
+        argument={"description": "Page size.", "maximum": limits.PAGE_MAX},
+    ),
+]
+Cursor = Annotated[
+    str | None,
+    about(
+        "next_cursor of the previous page, unchanged, with the same query.",
+        "AoJ1c29ydF9pbmRleA",
+        gate=Gate.PAGING,
+        argument={"maxLength": limits.CURSOR_MAX},
+    ),
+]
+SORT_FIELDS: Final = [*filters.SORT_FIELDS, filters.RELEVANCE]
+_DIRECTIONS: Final = (
+    "Dates and counts descend, text ascends. created_at is when the post was saved. relevance "
+    "needs a search."
+)
+SortBy = Annotated[
+    str | None,
+    about(
+        f"Default: sort_index, or relevance when searching by meaning. {_DIRECTIONS}",
+        "posted_at",
+        parameter={"enum": SORT_FIELDS},
+        # Each tool has its own default.
+        argument={"enum": SORT_FIELDS, "description": _DIRECTIONS},
+    ),
+]
+SortOrder = Annotated[
+    str | None, about("Overrides the direction.", "asc", parameter={"enum": ["asc", "desc"]})
+]
+
+
+class CountQuery(BookmarkQuery, frozen=True, kw_only=True):
+    """GET /bookmarks/count."""
+
+
+class ListQuery(BookmarkQuery, frozen=True, kw_only=True):
+    """GET /bookmarks."""
+
+    limit: Limit = None
+    cursor: Cursor = None
+    sort_by: SortBy = None
+    sort_order: SortOrder = None
+    sort_cursor: Annotated[
+        str | None,
+        about(
+            "Continue after this value of the sort field. cursor is safer: it also resolves ties.",
+            "2026-07-01T08:00:00+00:00",
+            gate=Gate.PAGING,
+        ),
+    ] = None
+    highlight: Annotated[
+        Flag,
+        about(
+            "With q: adds to each bookmark where its words occur, as highlight.",
+            example=True,
+            parameter={"type": "boolean", "default": False},
+        ),
+    ] = None
+
+
+class SimilarQuery(FlagFilters, frozen=True, kw_only=True):
+    """GET /bookmarks/{post_id}/similar. Read bookmarks are included by default."""
+
+    DEFAULTS: ClassVar[dict[str, bool]] = {"is_unread_only": False, "hide_archived": True}
+
+    limit: Limit = None
+
+
+class FlagsRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """PATCH /bookmarks/{post_id}: the flags that are sent change."""
+
+    is_read: Annotated[bool | None, about("true marks the post read, false unread.")] = None
+    is_archived: Annotated[bool | None, about("true archives the post, false brings it back.")] = (
+        None
+    )
+
+    def __post_init__(self) -> None:
+        if self.is_read is None and self.is_archived is None:
+            raise InvalidField("is_read", "or is_archived is required")
+
+
+class StateRequest(FlagsRequest, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """POST /bookmarks/update: the same change for many bookmarks."""
+
+    post_ids: PostIds = field(name="tweet_ids")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        unique(self, "post_ids")

@@ -1,0 +1,58 @@
+"""Requests that read digests and change their preferences."""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from bowerbird.model.digests import Frequency
+from bowerbird.requests import limits
+from bowerbird.requests.bookmarks import Limit
+from bowerbird.requests.fields import about
+from bowerbird.requests.scalars import TimeZone
+
+FORMATS = ("json", "markdown", "html")
+
+
+class DigestsQuery(Struct, frozen=True):
+    """GET /digests."""
+
+    limit: Limit = None
+    cursor: Annotated[
+        str | None,
+        about(
+            "next_cursor of the previous page, unchanged.",
+            "AoJ1c29ydF9pbmRleA",
+            argument={"maxLength": limits.CURSOR_MAX},
+        ),
+    ] = None
+
+
+class DigestQuery(Struct, frozen=True):
+    """GET /digests/{digest_id}."""
+
+    format: Annotated[
+        str | None,
+        about(
+            "Return only this form; json leaves out Markdown and HTML.",
+            "markdown",
+            parameter={"enum": list(FORMATS)},
+        ),
+    ] = None
+
+
+class PreferencesRequest(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """PATCH /digests/preferences: the fields that are sent change."""
+
+    frequency: Annotated[
+        Frequency | None, about("off, daily or weekly.", parameter={"enum": list(Frequency)})
+    ] = None
+    time_zone: Annotated[
+        TimeZone | None, about("A name of the time zone database, such as Europe/Berlin.")
+    ] = None
+    hour: Annotated[
+        Annotated[int, Meta(ge=0, le=23)] | None,
+        about("Hour of the day after the period at which the digest is created, 0 to 23."),
+    ] = None
+    mail: Annotated[
+        bool | None, about("Whether each new digest is emailed to the account's address.")
+    ] = None

@@ -1,0 +1,37 @@
+"""Requests that start and fetch exports."""
+
+from typing import Annotated, ClassVar
+
+from msgspec import Meta, Struct, field
+
+from bowerbird.requests.fields import PostIds, about, unique
+from bowerbird.requests.filters import BookmarkQuery, check_filters
+
+_SLUG_MAX = 200
+
+
+class ExportFilters(BookmarkQuery, frozen=True, kw_only=True):
+    """The filters of an export. Without any, it contains the whole library."""
+
+    DEFAULTS: ClassVar[dict[str, bool]] = {"is_unread_only": False, "hide_archived": False}
+
+
+class ExportRequest(ExportFilters, frozen=True, kw_only=True):
+    """POST /exports/{format}."""
+
+    view: Annotated[
+        Annotated[str, Meta(max_length=_SLUG_MAX)] | None,
+        about("Slug of a Smart View: export what it shows."),
+    ] = None
+    post_ids: PostIds | None = field(name="tweet_ids", default=None)
+
+    def __post_init__(self) -> None:
+        check_filters(self)
+        if self.post_ids is not None:
+            unique(self, "post_ids")
+
+
+class DownloadQuery(Struct, frozen=True):
+    """GET /exports/{job_id}/file."""
+
+    token: Annotated[str | None, about("Token of the download link.", "eyJ0b2tlbiI6MX0")] = None

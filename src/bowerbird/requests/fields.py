@@ -1,0 +1,93 @@
+"""How a request struct describes its fields: sentence, example, bounds, plan gate, reader."""
+
+from functools import cache
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+from msgspec import Meta, Struct
+
+from bowerbird.requests import limits
+
+
+def about(description: str, example: Any = None, **extra: Any) -> Meta:
+    """A field's description, an example, and more in `extra`.
+
+    gate       the plan gate of the field
+    filter     how a filter is read
+    nullable   whether the schema of a body says that null is accepted
+    items      the struct that describes the items of a list
+    parameter  more of the field's schema, where it is a parameter or an argument
+    argument   the same for an argument of a tool only; None leaves the field out there
+    """
+    examples = None if example is None else [example]
+    return Meta(description=description, examples=examples, extra=extra or None)
+
+
+@cache
+def metadata_of(kind: type[Struct]) -> dict[str, dict[str, Any]]:
+    """What each field's annotation says beyond its type, by name on the wire."""
+    hints = get_type_hints(kind, include_extras=True)
+    return {field.encode_name: _extra(hints[field.name]) for field in msgspec.structs.fields(kind)}
+
+
+@cache
+def examples_of(kind: type[Struct]) -> dict[str, Any]:
+    """An example value for each field that has one, by name on the wire."""
+    hints = get_type_hints(kind, include_extras=True)
+    found = (
+        (field.encode_name, _example(hints[field.name])) for field in msgspec.structs.fields(kind)
+    )
+    return {name: example for name, example in found if example is not None}
+
+
+def _example(annotation: Any) -> Any:
+    for meta in getattr(annotation, "__metadata__", ()):
+        if isinstance(meta, Meta) and meta.examples:
+            return meta.examples[0]
+    return None
+
+
+def _extra(annotation: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if get_origin(annotation) is Annotated:
+        inner, *metas = get_args(annotation)
+        found |= _extra(inner)
+        for meta in metas:
+            if isinstance(meta, Meta):
+                found |= meta.extra or {}
+    elif get_origin(annotation) in (Union, UnionType):
+        for part in get_args(annotation):
+            found |= _extra(part)
+    return found
+
+
+class InvalidField(ValueError):  # noqa: N818 - becomes a refusal, not a fault
+    """A field of a request is invalid. Raised where a struct checks its own fields."""
+
+    def __init__(self, field: str, problem: str) -> None:
+        super().__init__(f"{field}: {problem}")
+        self.field = field
+        self.problem = problem
+
+
+def unique(request: Struct, name: str) -> None:
+    """Drops repeated values of a list field, while the struct is being made."""
+    values: list[str] = getattr(request, name)
+    if len(set(values)) < len(values):
+        msgspec.structs.force_setattr(request, name, list(dict.fromkeys(values)))
+
+
+ToolPostIds = Annotated[
+    list[Annotated[str, Meta(pattern=r"^[0-9]{1,40}$")]],
+    Meta(min_length=1, max_length=limits.TOOL_POST_IDS_MAX, description="Ids of the posts."),
+]
+PostId = Annotated[str, Meta(min_length=1)]
+PostIds = Annotated[
+    list[PostId],
+    Meta(
+        min_length=1,
+        max_length=limits.POST_IDS_MAX,
+        description="Identifiers of saved posts, as text: a JSON number would lose digits.",
+    ),
+]

@@ -1,0 +1,28 @@
+"""Plan gates: which fields of a request need a paid plan."""
+
+from collections.abc import Iterable
+from enum import StrEnum
+from functools import cache
+
+from msgspec import Struct
+
+from bowerbird.requests.fields import metadata_of
+
+
+class Gate(StrEnum):
+    FILTERING = "filtering"
+    PAGING = "paging"
+    MEANING = "meaning"
+
+
+@cache
+def gates_of(kind: type[Struct]) -> dict[str, Gate]:
+    """The gated fields of a request, by their names on the wire."""
+    gated = ((name, meta.get("gate")) for name, meta in metadata_of(kind).items())
+    return {name: gate for name, gate in gated if gate is not None}
+
+
+def gates_for(kind: type[Struct], names: Iterable[str]) -> dict[str, Gate]:
+    """The gates that these fields of a request have to pass."""
+    gates = gates_of(kind)
+    return {name: gates[name] for name in sorted(names) if name in gates}

@@ -1,0 +1,109 @@
+"""Requests that change labels."""
+
+from functools import cached_property
+from typing import Annotated, Any, ClassVar, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
+
+from bowerbird.errors import Refusal
+from bowerbird.requests import decoding, limits
+from bowerbird.requests.fields import InvalidField, PostIds, about, unique
+from bowerbird.requests.scalars import LabelName
+
+_NAME = about("The label's name. Case is ignored when labels are compared.")
+
+
+class LabelRequest(Struct, frozen=True, kw_only=True):
+    """POST /labels/add and /labels/remove: the posts, and a label by name or by id."""
+
+    SCHEMA: ClassVar[dict[str, Any]] = {
+        "anyOf": [{"required": ["label_name"]}, {"required": ["label_id"]}]
+    }
+
+    post_ids: PostIds = field(name="tweet_ids")
+    label_name: Annotated[LabelName | None, _NAME] = None
+    label_id: Annotated[str | None, Meta(description="Identifier of an existing label.")] = None
+
+    def __post_init__(self) -> None:
+        unique(self, "post_ids")
+        if self.label_name is None and self.label_id is None:
+            raise InvalidField("label_name", "is required")
+
+
+class LabelOperation(Struct, frozen=True, kw_only=True):
+    """One operation of a batch."""
+
+    op: Annotated[Literal["add", "remove"], Meta(description="add or remove.")]
+    post_ids: PostIds = field(name="tweet_ids")
+    label_name: Annotated[LabelName, _NAME]
+
+    def __post_init__(self) -> None:
+        unique(self, "post_ids")
+
+
+class InvalidOperation(Struct, frozen=True):
+    """An operation of a batch that cannot be read; `op` is what it says, if it says one."""
+
+    op: str | None
+    refusal: Refusal
+
+
+class BatchRequest(Struct, frozen=True, dict=True):
+    """POST /labels/batch. Each operation is read by itself, so that one can fail alone."""
+
+    operations: Annotated[
+        list[Raw],
+        Meta(
+            min_length=1,
+            max_length=limits.OPERATIONS_MAX,
+            description="Label changes, carried out in this order.",
+            extra={"items": LabelOperation},
+        ),
+    ]
+
+    @cached_property
+    def parsed(self) -> list[LabelOperation | InvalidOperation]:
+        return [_parsed(index, bytes(raw)) for index, raw in enumerate(self.operations)]
+
+    def __post_init__(self) -> None:
+        # Now, while no transaction is open.
+        _ = self.parsed
+
+
+class LabelChange(Struct, frozen=True, forbid_unknown_fields=True):
+    """PATCH /labels/{label_id}: the fields that are sent change."""
+
+    label_name: Annotated[LabelName | UnsetType, _NAME] = UNSET
+    metadata: Annotated[
+        dict[str, Any] | UnsetType,
+        Meta(description="Your own notes on the label, such as a colour."),
+    ] = UNSET
+
+    def __post_init__(self) -> None:
+        if self.metadata is not UNSET and len(self.metadata_json) > limits.LABEL_METADATA_MAX:
+            most = f"{limits.LABEL_METADATA_MAX:,}"
+            raise InvalidField("metadata", f"must be at most {most} characters of JSON")
+
+    @property
+    def metadata_json(self) -> str:
+        return "" if self.metadata is UNSET else msgspec.json.encode(self.metadata).decode()
+
+
+class MergeRequest(Struct, frozen=True, forbid_unknown_fields=True):
+    """POST /labels/{label_id}/merge."""
+
+    into: Annotated[
+        str, Meta(max_length=limits.LABEL_NAME_MAX, description="Identifier of the label to keep.")
+    ]
+
+
+def _parsed(index: int, raw: bytes) -> LabelOperation | InvalidOperation:
+    try:
+        return decoding.decode(raw, LabelOperation, is_checked=True)
+    except Refusal as refused:
+        value = decoding.parse(raw)
+        op = value.get("op") if isinstance(value, dict) else None
+        return InvalidOperation(
+            op if isinstance(op, str) else None, decoding.within(f"operations[{index}]", refused)
+        )

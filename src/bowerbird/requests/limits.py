@@ -1,0 +1,21 @@
+"""Every bound on a request. A bound is written here once; schemas and sentences read it."""
+
+from typing import Final
+
+PAGE_DEFAULT: Final = 20
+PAGE_MAX: Final = 100
+POST_IDS_MAX: Final = 1_000
+# An agent sends fewer ids per call, so that its answer stays short enough to read.
+TOOL_POST_IDS_MAX: Final = 100
+TOOL_FULL_POSTS_MAX: Final = 20
+OPERATIONS_MAX: Final = 50
+VIEWS_MAX: Final = 200
+BUCKETS_MAX: Final = 20
+RANKED_MAX: Final = 1_000
+LABEL_NAME_MAX: Final = 100
+LABEL_METADATA_MAX: Final = 4_096
+VIEW_NAME_MAX: Final = 100
+TEXT_MAX: Final = 1_000
+SLUG_MAX: Final = 60
+CURSOR_MAX: Final = 10_000
+JSON_DEPTH_MAX: Final = 64

@@ -1,0 +1,150 @@
+"""Says in one sentence what is wrong with an invalid request.
+
+The sentence is made from the schema of the field, so it names what is accepted and what was sent.
+"""
+
+import difflib
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from bowerbird import errors
+from bowerbird.errors import Refusal
+from bowerbird.requests import schemas
+from bowerbird.requests.fields import InvalidField
+
+_AT: Final = " - at `"
+_STEP: Final = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\[\.\.\.\]")
+_MISSING: Final = re.compile(r"Object missing required field `(.*)`")
+_UNKNOWN: Final = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
+
+
+def refusal(error: msgspec.ValidationError, kind: type[Struct], sent: Any) -> Refusal:
+    message, steps = _parted(str(error))
+    cause = error.__cause__
+    if isinstance(cause, InvalidField):
+        return errors.invalid(_written([*steps, cause.field]), cause.problem)
+    if missing := _MISSING.fullmatch(message):
+        return errors.invalid(_written([*steps, missing[1]]), "is required")
+    schema = _schema_at(schemas.inline(kind), steps)
+    if unknown := _UNKNOWN.fullmatch(message):
+        return _unknown_field(steps, unknown[1], schema)
+    received = _received(sent, steps)
+    if "_ids" in _written(steps) and received.startswith(", got the number"):
+        return errors.invalid(_written(steps), "must be a string: a JSON number would lose digits")
+    problem = message if isinstance(cause, ValueError) else expected(schema)
+    return errors.invalid(_written(steps), problem + received)
+
+
+def _unknown_field(steps: list[str | int], name: str, schema: dict[str, Any]) -> Refusal:
+    accepted = list(_properties(schema))
+    near = difflib.get_close_matches(name, accepted, n=1)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    place = f" in {_written(steps)}" if steps else ""
+    return Refusal(
+        errors.Code.INVALID_REQUEST,
+        f"Unknown field {errors.shown(name, 40)}{place}.{hint} "
+        f"Allowed fields: {', '.join(accepted) or 'none'}.",
+    )
+
+
+def expected(schema: Mapping[str, Any]) -> str:
+    """What a schema accepts, as the middle of a sentence."""
+    if "enum" in schema:
+        return f"must be one of {', '.join(map(str, schema['enum']))}"
+    kind = schema.get("type")
+    if kind is None and "anyOf" in schema:
+        parts = [expected(one).removeprefix("must be ") for one in schema["anyOf"]]
+        return f"must be {' or '.join(parts)}"
+    phrase = _WORDS.get(str(kind))
+    return "is invalid" if phrase is None else phrase(schema)
+
+
+def _string(schema: Mapping[str, Any]) -> str:
+    if "pattern" in schema:
+        return "must be a post id of 1 to 40 digits"
+    least = schema.get("minLength", 0)
+    if "maxLength" in schema:
+        return f"must be a string of {least} to {schema['maxLength']:,} characters"
+    return "must be a non-empty string" if least else "must be a string"
+
+
+def _integer(schema: Mapping[str, Any]) -> str:
+    if "maximum" in schema:
+        return f"must be a whole number from {schema.get('minimum', 0)} to {schema['maximum']:,}"
+    return "must be a whole number"
+
+
+def _array(schema: Mapping[str, Any]) -> str:
+    least, most = schema.get("minItems", 0), schema.get("maxItems")
+    return f"must be an array of {least} to {most:,} items" if most else "must be an array"
+
+
+_WORDS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
+    "string": _string,
+    "integer": _integer,
+    "array": _array,
+    "boolean": lambda _: "must be true or false",
+    "object": lambda _: "must be a JSON object",
+}
+
+
+def _parted(text: str) -> tuple[str, list[str | int]]:
+    """The message of msgspec, and the path at its end. The message may quote what was sent."""
+    message, _, path = text.rpartition(_AT)
+    is_cut_name = _UNKNOWN.fullmatch(text) and not _UNKNOWN.fullmatch(message)
+    if is_cut_name or not path.startswith(("$", "key in $")):
+        return text, []
+    return message, _steps(path.removesuffix("`"))
+
+
+def _steps(path: str) -> list[str | int]:
+    return [
+        match[1] if match[1] is not None else int(match[2])
+        for match in _STEP.finditer(path)
+        if match[1] is not None or match[2] is not None
+    ]
+
+
+def _written(steps: list[str | int]) -> str:
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
+    return text.lstrip(".") or "body"
+
+
+def _schema_at(schema: dict[str, Any], steps: list[str | int]) -> dict[str, Any]:
+    found: dict[str, Any] = schema
+    for step in steps:
+        if isinstance(step, int):
+            found = found.get("items", {})
+        else:
+            found = _properties(found).get(step, {})
+    return found
+
+
+def _properties(schema: dict[str, Any]) -> dict[str, Any]:
+    """Of an object, also where a text may be sent instead of it."""
+    kinds = (schema, *schema.get("anyOf", ()))
+    return next((kind["properties"] for kind in kinds if "properties" in kind), {})
+
+
+def _received(value: Any, steps: list[str | int]) -> str:
+    """The end of a sentence. Empty if a field was sent twice and its last value is another."""
+    for step in steps:
+        try:
+            value = value[step]
+        except (IndexError, KeyError, TypeError):
+            return ""
+    return f", got {_shown(value)}"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool) or value is None:
+        return {True: "true", False: "false", None: "null"}[value]
+    if isinstance(value, list):
+        return f"an array of {len(value):,}"
+    if isinstance(value, dict):
+        return "an object"
+    return errors.shown(value) if isinstance(value, str) else f"the number {value!s:.40}"

@@ -1,0 +1,29 @@
+"""The meta of each kind of success answer."""
+
+from msgspec import UNSET, Struct, UnsetType
+
+
+class PageMeta(Struct, frozen=True, kw_only=True):
+    next_cursor: str | None
+    limit: int
+    total_count: int
+    count: int
+
+
+class ListMeta(PageMeta, frozen=True, kw_only=True):
+    hint: str | UnsetType = UNSET
+    vector_pending: int | UnsetType = UNSET
+
+
+class DigestListMeta(PageMeta, frozen=True, kw_only=True):
+    pass
+
+
+class MessageMeta(Struct, frozen=True):
+    message: str
+
+
+class ChangeMeta(Struct, frozen=True):
+    message: str
+    affected: int
+    not_found: list[str]

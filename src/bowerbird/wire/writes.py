@@ -1,0 +1,156 @@
+"""REST writes: a request is decoded and checked first, then runs in one transaction."""
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.access import plans
+from bowerbird.model.accounts import Account
+from bowerbird.requests import decoding, filters
+from bowerbird.requests.filters import FlagFilters
+from bowerbird.requests.gates import gates_for
+from bowerbird.storage.database import Transaction
+from bowerbird.wire import envelope
+from bowerbird.wire.idempotency import Idempotency, Replay, Write
+from bowerbird.wire.replies import JSON, PRIVATE, REPLAYED, Reply
+from bowerbird.wire.routes import Call, Handler
+
+T = TypeVar("T", bound=Struct)
+R = TypeVar("R")
+
+Gate = Callable[[Account], None]
+"""Refuses an account whose plan does not include an operation."""
+Precheck = Callable[[Transaction, Call], Awaitable[None]]
+"""Raises the refusals of an operation that come before the mistakes in its body."""
+_LARGE: Final = 64 * 1024
+"""Bodies above this are decoded on a thread; 1 MiB of JSON takes milliseconds."""
+
+
+class Writes:
+    def __init__(self, idempotency: Idempotency, upgrade_url: str) -> None:
+        self._idempotency = idempotency
+        self._upgrade_url = upgrade_url
+
+    def handler(
+        self,
+        effect: Callable[[Transaction, Call], Awaitable[Reply]],
+    ) -> Handler:
+        """A handler for a write without a body."""
+
+        async def handle(call: Call) -> Reply:
+            return await self._run(call, lambda transaction: effect(transaction, call))
+
+        return handle
+
+    def handler_of(
+        self,
+        kind: type[T],
+        effect: Callable[[Transaction, Call, T], Awaitable[Reply]],
+        gate: Gate = lambda _: None,
+        precheck: Precheck | None = None,
+    ) -> Handler:
+        """A handler for a write whose body is a `kind`; `gate` is the plan check.
+
+        `precheck` runs only if the body is invalid. For a valid one, `effect` has the same check.
+        """
+
+        async def handle(call: Call) -> Reply:
+            request = await _off_loop(
+                call.body, lambda: admitted(call.account, call.body, kind, gate)
+            )
+
+            async def run(transaction: Transaction) -> Reply:
+                # Raised here, because a refusal is stored under the request's key.
+                if isinstance(request, Refusal):
+                    if precheck is not None and request.code is Code.INVALID_REQUEST:
+                        await precheck(transaction, call)
+                    raise request
+                return await effect(transaction, call, request)
+
+            return await self._run(call, run)
+
+        return handle
+
+    async def _run(self, call: Call, effect: Callable[[Transaction], Awaitable[Reply]]) -> Reply:
+        is_keyed = call.idempotency_key is not None
+        write = Write(
+            account_id=call.account.account_id,
+            effect=effect,
+            to_reply=self._to_reply,
+            key=call.idempotency_key,
+            fingerprint=await _off_loop(
+                call.body, lambda: fingerprint(call.method, call.asked.path, call.body)
+            )
+            if is_keyed
+            else b"",
+            require_calls_left=call.require_calls_left,
+        )
+        result = await self._idempotency.run(write)
+        if isinstance(result, Replay):
+            return Reply(result.status, [JSON, *PRIVATE, *result.headers, REPLAYED], result.body)
+        return result
+
+    def _to_reply(self, result: Reply | Refusal) -> Reply:
+        if isinstance(result, Refusal):
+            return envelope.refusal(result, self._upgrade_url)
+        return result
+
+
+def admitted(account: Account, body: bytes, kind: type[T], gate: Gate) -> T | Refusal:
+    """The request in a body, or why it is refused: by the plan first, then by its shape."""
+    try:
+        gate(account)
+        return _decoded(account, body, kind)
+    except Refusal as refused:
+        return refused
+
+
+def _decoded(account: Account, body: bytes, kind: type[T]) -> T:
+    try:
+        request = decoding.decode(body, kind)
+    except Refusal:
+        # The plan decides first, so an invalid body is read once more for the fields it has.
+        plans.check_fields(account, gates_for(kind, sent_fields(body)))
+        raise
+    if isinstance(request, FlagFilters):
+        plans.check_fields(account, gates_for(kind, filters.sent(request)))
+    return request
+
+
+def sent_fields(body: bytes) -> list[str]:
+    """The fields that a body has with a value, valid or not."""
+    try:
+        value = decoding.as_json(body)
+    except Refusal:
+        return []
+    return [n for n, v in value.items() if v not in (None, "")] if isinstance(value, dict) else []
+
+
+def done(data: object, meta: object = None, status: int = 200) -> Reply:
+    """The answer to a write."""
+    return Reply(status, [JSON, *PRIVATE], envelope.success(data, meta))
+
+
+def done_with(item: bytes) -> Reply:
+    """The answer to a write whose result is JSON already."""
+    return Reply(200, [JSON, *PRIVATE], envelope.success_of_one(item))
+
+
+def fingerprint(method: str, path: str, body: bytes) -> bytes:
+    """Equal for requests that mean the same: JSON is compared by value, not by its spaces."""
+    try:
+        meaning = msgspec.json.encode(decoding.as_json(body), order="sorted")
+    except Refusal:
+        meaning = body
+    return hashlib.blake2b(
+        b"\n".join((method.encode(), path.encode(), meaning)), digest_size=16
+    ).digest()
+
+
+async def _off_loop(body: bytes, work: Callable[[], R]) -> R:
+    return work() if len(body) < _LARGE else await asyncio.to_thread(work)
