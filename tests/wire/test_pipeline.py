@@ -157,7 +157,7 @@ async def test_a_fault_is_logged_with_the_reference_that_the_caller_gets(
     response = await ask(service.alice.client, "POST", PATHS[surface][0])
 
     assert response.status_code == 500
-    assert "logged under the reference the-id." in response.text
+    assert "logged with the reference the-id." in response.text
     assert one_line(logged, surface)["status"] == 500
     (fault,) = [line for line in logged if line["event"] == "fault"]
     assert fault["reference"] == "the-id"
