@@ -67,6 +67,8 @@ class App:
     """The service as an ASGI application, and what its server runs beside it."""
 
     asgi: ASGIApp
+    # Method and path of each operation under /v1.
+    routes: Sequence[tuple[str, str]]
     calls: CallCounter
     measures: RequestMetrics
     sweeping: Sweeping
@@ -156,6 +158,7 @@ def build(
         measures,
     )
     single: dict[str, ASGIApp] = {**dict.fromkeys(_HEALTH, _health(database)), tools.path: tools}
+    operations = api.routes
     surfaces: dict[str, ASGIApp] = {
         "/v1": api,
         unsubscribing.PREFIX: unsubscribing.pages(parts.digests),
@@ -163,9 +166,11 @@ def build(
     if has_sandbox:
         told = sandbox_routes.notices(notices)
         tried = sandbox.build(settings, clock, calls, measures, deprecations=told)
+        operations = [*operations, *tried.routes]
         surfaces = {sandbox_routes.PREFIX: tried, **surfaces}
     return App(
         asgi=_dispatch(single, surfaces, pages),
+        routes=operations,
         calls=calls,
         measures=measures,
         sweeping=Sweeping(database, clock),

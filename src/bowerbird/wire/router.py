@@ -77,6 +77,7 @@ class ApiRouter:
         deprecations: Mapping[Route, list[Header]] | None = None,
         note_use: Callable[[int], None] = lambda _: None,
     ) -> None:
+        self.routes = [(endpoint.method, endpoint.path) for endpoint in endpoints]
         self._paths = _paths(endpoints, deprecations or {})
         self._authenticate = authenticate
         self._calls = calls
