@@ -67,6 +67,8 @@ class App:
     """The service as an ASGI application, and what its server runs beside it."""
 
     asgi: ASGIApp
+    # Method and path of each operation under /v1.
+    routes: Sequence[tuple[str, str]]
     calls: CallCounter
     metrics: RequestMetrics
     sweeping: Sweeping
@@ -156,6 +158,7 @@ def build(
         metrics,
     )
     single: dict[str, ASGIApp] = {**dict.fromkeys(_HEALTH, _health(database)), tools.path: tools}
+    operations = rest.routes
     surfaces: dict[str, ASGIApp] = {
         "/v1": rest,
         unsubscribing.PREFIX: unsubscribing.pages(parts.digests, metrics),
@@ -163,9 +166,11 @@ def build(
     if has_sandbox:
         twins = sandbox_routes.notices(deprecated)
         keyless = sandbox.build(settings, clock, calls, metrics, deprecations=twins)
+        operations = [*operations, *keyless.routes]
         surfaces = {sandbox_routes.PREFIX: keyless, **surfaces}
     return App(
         asgi=_dispatch(single, surfaces, pages),
+        routes=operations,
         calls=calls,
         metrics=metrics,
         sweeping=Sweeping(database, clock),

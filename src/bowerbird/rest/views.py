@@ -91,7 +91,9 @@ def routes(views: Views, answers: AnswerCache) -> list[ApiRoute]:
         vectors = await views.vector_state(call.account, found)
 
         async def build() -> bytes:
-            return envelope.success([await views.response(call.account, view) for view in found])
+            return envelope.success(
+                [await views.response(call.account, view, vectors) for view in found]
+            )
 
         return await answers.answer(call.account, target(call, found, vectors), build)
 
@@ -100,7 +102,7 @@ def routes(views: Views, answers: AnswerCache) -> list[ApiRoute]:
         vectors = await views.vector_state(call.account, [view])
 
         async def build() -> bytes:
-            return envelope.success(await views.response(call.account, view))
+            return envelope.success(await views.response(call.account, view, vectors))
 
         return await answers.answer(call.account, target(call, [view], vectors), build)
 

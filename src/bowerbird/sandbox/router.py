@@ -77,6 +77,7 @@ def serve(
     # number with a real one.
     routes = ApiRouter(table, calls, deprecations=deprecations, keyless_account=fixtures.account)
     surface = Surface(
+        routes=[(route.method, route.path) for route in table],
         find=routes.find,
         phrase_refusal=lambda refused, _: envelope.marked_refusal(refused, settings.upgrade_url),
         extra_headers=_extra_headers,

@@ -69,6 +69,8 @@ class RoutedPath(Struct, frozen=True):
 class Surface(Struct, frozen=True, kw_only=True):
     """The parts of the pipeline in which surfaces differ."""
 
+    # Method and path of each operation, for those who compare them with a description.
+    routes: Sequence[tuple[str, str]] = ()
     # The entry for a path and the values of its parameters.
     find: Callable[[str], tuple[RoutedPath | None, dict[str, Any]]]
     phrase_refusal: Callable[[Refusal, Request], Reply]
@@ -98,6 +100,10 @@ class Pipeline:
         self._ids = RequestIds()
         # Bound once: the lazy logger looks its configuration up for every line.
         self._log = structlog.get_logger().bind()
+
+    @property
+    def routes(self) -> Sequence[tuple[str, str]]:
+        return self._surface.routes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = time.perf_counter()

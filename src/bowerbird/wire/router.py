@@ -37,6 +37,7 @@ def api(
 ) -> Pipeline:
     """The REST API."""
     surface = Surface(
+        routes=[(route.method, route.path) for route in endpoints],
         find=ApiRouter(endpoints, calls, deprecations=deprecations).find,
         phrase_refusal=lambda refused, _: envelope.refusal(refused, upgrade_url),
         extra_headers=lambda _request, _reply: CORS,

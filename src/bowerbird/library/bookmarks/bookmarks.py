@@ -128,7 +128,9 @@ class Bookmarks:
             next_cursor=None if end is None else cursors.write(end, bound_to),
             limit=request.limit,
             total_count=total,
-            hidden=0 if page.count or total else await self._hidden(account, request.filter),
+            hidden=0
+            if page.count or total
+            else await self._hidden(account, request.filter, vectors),
             vector_pending=_pending(account, store) if request.filter.meaning else 0,
         )
 
@@ -163,7 +165,7 @@ class Bookmarks:
         if filter.meaning is not None:
             vectors = vectors or await self.vector_state(account)
             await self._meaning.required(account, vectors.store)
-        matching = await self.total(account, filter)
+        matching = await self.total(account, filter, vectors)
         return BookmarkCounts(matching, account.total, account.unread, account.archived)
 
     async def _ordered(
@@ -210,9 +212,13 @@ class Bookmarks:
             return 0
         return await self._store.count_within(transaction, account, filter)
 
-    async def total(self, account: Account, filter: BookmarkFilter) -> int:
+    async def total(
+        self, account: Account, filter: BookmarkFilter, vectors: VectorState | None = None
+    ) -> int:
+        """How many bookmarks match. `vectors` is the state that was read already."""
         if filter.meaning is not None:
-            return await self._rankings.total(account, filter)
+            vectors = vectors or await self.vector_state(account)
+            return await self._rankings.total(account, filter, vectors.store)
         if filter.words is not None and filter.words.is_empty:
             return 0
         if filter.is_flags_only:
@@ -226,12 +232,14 @@ class Bookmarks:
             self._totals.put(key, found)
         return int(found)
 
-    async def _hidden(self, account: Account, filter: BookmarkFilter) -> int:
+    async def _hidden(
+        self, account: Account, filter: BookmarkFilter, vectors: VectorState | None
+    ) -> int:
         """How many bookmarks match that the flags of the filter hide."""
         if not (filter.unread_only or filter.hide_archived):
             return 0
         everything = msgspec.structs.replace(filter, unread_only=False, hide_archived=False)
-        return await self.total(account, everything)
+        return await self.total(account, everything, vectors)
 
 
 def is_post_id(text: str) -> bool:

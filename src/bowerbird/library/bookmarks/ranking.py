@@ -69,9 +69,10 @@ class Rankings:
         near = await self._meaning.nearest(account, store, rows, wanted, limit + 1)
         return [other for other in near if other != number][:limit]
 
-    async def total(self, account: Account, filter: BookmarkFilter) -> int:
-        """How many a list by meaning holds. No model is needed to tell."""
-        store = await self._meaning.serving(account)
+    async def total(
+        self, account: Account, filter: BookmarkFilter, store: VectorStoreState | None
+    ) -> int:
+        """The length of a list by meaning. This needs no model."""
         model = _NO_MODEL if store is None else store.model
         return await self._store.count_embedded(account, filter, model, RANKED_MAX)
 

@@ -127,8 +127,11 @@ class Views:
         await self._libraries.touch(transaction, account.account_id)
         return await self._response_within(transaction, account, view)
 
-    async def response(self, account: Account, view: View) -> ViewResponse:
-        return _response(view, await self._bookmarks.total(account, self._filter(view, None)))
+    async def response(
+        self, account: Account, view: View, vectors: VectorState | None = None
+    ) -> ViewResponse:
+        filter = self._filter(view, None)
+        return _response(view, await self._bookmarks.total(account, filter, vectors))
 
     def minute(self, views: Sequence[View]) -> int:
         """The current minute if an answer about these views changes over time, else 0."""

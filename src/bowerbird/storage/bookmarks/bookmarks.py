@@ -10,35 +10,12 @@ from msgspec import Struct
 
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import SORT_FIELDS, After, BookmarkFilter, Sort
-from bowerbird.model.instants import UNKNOWN
 from bowerbird.model.rendering import FLAGS, TAGS, UNTAGGED, bookmark_json, join_bookmarks
 from bowerbird.model.words import Match
+from bowerbird.storage.bookmarks.filters import FRAGMENTS, narrowing
 from bowerbird.storage.database import Database, Reader, Row, Transaction, WordOrder
 from bowerbird.storage.places import place_values
 
-# A fragment is included or left out; never "(:x IS NULL OR col = :x)", which prevents use of the
-# index.
-_FILTERS: Final = {
-    "unread_only": "NOT b.is_read",
-    "hide_archived": "NOT b.is_archived",
-    "media_bit": "b.media & :media_bit <> 0",
-    # A union, because neither database uses both indexes for an OR.
-    "author": (
-        "b.number IN (SELECT a.number FROM bookmark AS a"
-        " WHERE a.account_id = :account_id AND a.author_key = :author_handle"
-        " UNION SELECT a.number FROM bookmark AS a"
-        " WHERE a.account_id = :account_id AND a.author_name_key = :author)"
-    ),
-    "tag": (
-        "b.number IN (SELECT bl.number FROM bookmark_label AS bl"
-        " JOIN label AS l ON l.account_id = bl.account_id AND l.label_id = bl.label_id"
-        " WHERE bl.account_id = :account_id AND l.account_id = :account_id AND l.name_key = :tag)"
-    ),
-    "posted_from": "b.posted_at > :posted_from",
-    "posted_to": "b.posted_at < :posted_to AND b.posted_at <> :unknown",
-    "bookmarked_from": "b.bookmarked_at > :bookmarked_from",
-    "bookmarked_to": "b.bookmarked_at < :bookmarked_to",
-}
 _COLUMNS: Final = {
     "created_at": "b.bookmarked_at",
     "title": "b.title_key",
@@ -114,14 +91,14 @@ class BookmarkStore:
         if short_way := self._short_way(filter):
             order, match = short_way
             return await order.count(account, filter, match)
-        fragments, values = self._asked(account, filter)
+        fragments, values = narrowing(self._database, account, filter)
         rows = await self._database.slow_rows(self._statement("count", *fragments), values)
         return int(rows[0][0])
 
     async def count_within(
         self, transaction: Transaction, account: Account, filter: BookmarkFilter
     ) -> int:
-        fragments, values = self._asked(account, filter)
+        fragments, values = narrowing(self._database, account, filter)
         rows = await transaction.rows(self._statement("count", *fragments), values)
         return int(rows[0][0])
 
@@ -146,7 +123,7 @@ class BookmarkStore:
     def _embedded(
         self, account: Account, filter: BookmarkFilter, model: bytes, most: int
     ) -> tuple[str, dict[str, Any]]:
-        fragments, values = self._asked(account, filter)
+        fragments, values = narrowing(self._database, account, filter)
         by_either = "embedded_or_wanted" if "wanted" in fragments else "embedded"
         fragments = [*(name for name in fragments if name != "wanted"), by_either]
         sql = self._statement("count_up_to", *fragments)
@@ -154,7 +131,7 @@ class BookmarkStore:
 
     async def number_text(self, account: Account, filter: BookmarkFilter) -> str | None:
         """The numbers of all matches, separated by commas: one text is the fastest to transfer."""
-        fragments, values = self._asked(account, filter)
+        fragments, values = narrowing(self._database, account, filter)
         rows = await self._database.slow_rows(self._statement("number_text", *fragments), values)
         text: str | None = rows[0][0]
         return text
@@ -175,7 +152,7 @@ class BookmarkStore:
     async def ranked(self, account: Account, filter: BookmarkFilter, limit: int) -> list[int]:
         """The numbers of the best matches, best first. The filter must contain a whole word."""
         assert filter.words is not None
-        fragments, values = self._asked(account, filter)
+        fragments, values = narrowing(self._database, account, filter)
         sql = self._statement("ranked", *(f for f in fragments if f != "wanted"))
         match = self._database.match(filter.words)
         values["ranking"], values["ranking_start"] = match.ranking, match.ranking_start
@@ -205,7 +182,7 @@ class BookmarkStore:
         """Every match in one consistent read, among these posts or all, in order of arrival."""
         if post_ids is not None:
             filter = msgspec.structs.replace(filter, post_ids=tuple(post_ids))
-        fragments, values = self._asked(account, filter)
+        fragments, values = narrowing(self._database, account, filter)
         rows = await self._database.slow_rows(self._statement("numbers", *fragments), values)
         return array("q", [row[0] for row in rows])
 
@@ -241,39 +218,13 @@ class BookmarkStore:
         return await self._database.slow_rows(sql, values)
 
     def _ordered(self, name: str, account: Account, read: _Read) -> tuple[str, dict[str, Any]]:
-        fragments, values = self._asked(account, read.filter)
+        fragments, values = narrowing(self._database, account, read.filter)
         values["limit"] = read.limit
         has_number = None
         if read.after is not None:
             has_number = read.after.number is not None
             values["after_value"], values["after_number"] = read.after.value, read.after.number
         return self._statement(name, *fragments, sort=read.sort, has_number=has_number), values
-
-    def _asked(self, account: Account, filter: BookmarkFilter) -> tuple[list[str], dict[str, Any]]:
-        """The names of the fragments that a filter needs, and the values of their parameters."""
-        # Compared by identity: the instant 0 is a valid bound.
-        fragments = [
-            name
-            for name in _FILTERS
-            if (value := getattr(filter, name)) is not None and value is not False
-        ]
-        values: dict[str, Any] = {"account_id": account.account_id, **place_values(account)}
-        for name in fragments:
-            values[name] = getattr(filter, name)
-        if filter.author is not None:
-            # A lone "@" stays: posts without an author have an empty handle.
-            values["author_handle"] = filter.author.removeprefix("@") or filter.author
-        values["unknown"] = UNKNOWN
-        if filter.post_ids is not None:
-            fragments.append("these")
-            values["post_ids"] = self._database.text_list(filter.post_ids)
-        if filter.words is not None:
-            match = self._database.match(filter.words)
-            for name in ("wanted", "unwanted"):
-                if (text := getattr(match, name)) is not None:
-                    fragments.append(name)
-                    values[name] = text
-        return fragments, values
 
     @lru_cache(maxsize=512)  # noqa: B019 - a store lives as long as the process
     def _statement(
@@ -286,7 +237,7 @@ class BookmarkStore:
         """The text of a query, the same for the same filters, so that drivers keep it prepared."""
         column = _COLUMNS.get(sort.field, f"b.{sort.field}")
         either = " OR ".join(self._sql[f"filter_{f}"] for f in ("embedded", "wanted"))
-        own = {**_FILTERS, "embedded_or_wanted": f"({either})"}
+        own = {**FRAGMENTS, "embedded_or_wanted": f"({either})"}
         conditions = [own.get(f) or self._sql[f"filter_{f}"] for f in fragments]
         if has_number is not None:
             conditions.append(_AFTER[sort.descending, has_number].format(sort=column))

@@ -1,0 +1,65 @@
+"""The SQL of each filter of a bookmark list.
+
+A fragment is part of a statement or absent; never "(:x IS NULL OR col = :x)", which hides the
+index. The fragments that differ between the databases are in their SQL files.
+"""
+
+from typing import Any, Final
+
+from bowerbird.model.accounts import Account
+from bowerbird.model.filters import BookmarkFilter
+from bowerbird.model.instants import UNKNOWN
+from bowerbird.storage.database import Database
+from bowerbird.storage.places import place_values
+
+# By the field of a BookmarkFilter.
+FRAGMENTS: Final = {
+    "unread_only": "NOT b.is_read",
+    "hide_archived": "NOT b.is_archived",
+    "media_bit": "b.media & :media_bit <> 0",
+    # A union, because neither database uses both indexes for an OR.
+    "author": (
+        "b.number IN (SELECT a.number FROM bookmark AS a"
+        " WHERE a.account_id = :account_id AND a.author_key = :author_handle"
+        " UNION SELECT a.number FROM bookmark AS a"
+        " WHERE a.account_id = :account_id AND a.author_name_key = :author)"
+    ),
+    "tag": (
+        "b.number IN (SELECT bl.number FROM bookmark_label AS bl"
+        " JOIN label AS l ON l.account_id = bl.account_id AND l.label_id = bl.label_id"
+        " WHERE bl.account_id = :account_id AND l.account_id = :account_id AND l.name_key = :tag)"
+    ),
+    "posted_from": "b.posted_at > :posted_from",
+    "posted_to": "b.posted_at < :posted_to AND b.posted_at <> :unknown",
+    "bookmarked_from": "b.bookmarked_at > :bookmarked_from",
+    "bookmarked_to": "b.bookmarked_at < :bookmarked_to",
+}
+
+
+def narrowing(
+    database: Database, account: Account, filter: BookmarkFilter
+) -> tuple[list[str], dict[str, Any]]:
+    """Names of the fragments that a filter needs, and the values of their parameters."""
+    # By identity: the instant 0 is a bound like any other.
+    fragments = [
+        name
+        for name in FRAGMENTS
+        if (value := getattr(filter, name)) is not None and value is not False
+    ]
+    values: dict[str, Any] = {"account_id": account.account_id, **place_values(account)}
+    for name in fragments:
+        values[name] = getattr(filter, name)
+    if filter.author is not None:
+        # A lone "@" is a name like any other: posts of nobody have an empty handle.
+        values["author_handle"] = filter.author.removeprefix("@") or filter.author
+    values["unknown"] = UNKNOWN
+    if filter.post_ids is not None:
+        fragments.append("these")
+        values["post_ids"] = database.text_list(filter.post_ids)
+    if filter.words is not None:
+        match = database.match(filter.words)
+        for name in ("wanted", "unwanted"):
+            if (text := getattr(match, name)) is not None:
+                fragments.append(name)
+                values[name] = text
+    return fragments, values

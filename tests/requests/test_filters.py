@@ -1,0 +1,175 @@
+"""Every filter that is declared works everywhere: in SQL, plans, counts, views, exports, tools."""
+
+from typing import Any
+
+import pytest
+
+from bowerbird.model.filters import BookmarkFilter
+from bowerbird.requests.bookmarks import CountQuery, ListQuery
+from bowerbird.requests.exports import ExportFilters, ExportRequest
+from bowerbird.requests.filters import (
+    MEANING,
+    BookmarkFilters,
+    BookmarkQuery,
+    FlagFilters,
+    WordFilters,
+    filter_of,
+    readers,
+)
+from bowerbird.requests.gates import gates_of
+from bowerbird.requests.views import NewViewQuery, ViewQuery
+from bowerbird.storage.bookmarks.filters import narrowing
+from bowerbird.storage.database import Database
+from bowerbird.toolserver.tools import bookmarks as bookmark_tools
+from bowerbird.toolserver.tools import exports as export_tools
+from bowerbird.toolserver.tools import views as view_tools
+from bowerbird.wire.routes import NOBODY
+from tests.support import make, writing
+from tests.support.exporting import exported
+from tests.support.service import Member, Service
+
+pytestmark = pytest.mark.anyio
+
+FILTERS = readers(BookmarkQuery)
+# The filters that every plan includes.
+FREE = {"is_unread_only", "hide_archived", "q"}
+# One value per filter that some posts of the library below match, and others do not.
+SAMPLES: dict[str, str] = {
+    "is_unread_only": "true",
+    "hide_archived": "true",
+    "media_type": "image",
+    "author": "mia",
+    "tag": "Kitchen",
+    "posted_from": "2026-03-01",
+    "posted_to": "2026-03-01",
+    "bookmarked_from": "2026-05-01",
+    "bookmarked_to": "2026-05-01",
+    "q": "bread",
+    MEANING: "baking at home",
+}
+# Neither read nor archived bookmarks are hidden, unless the filter itself hides them.
+EVERYTHING = {"is_unread_only": "false", "hide_archived": "false"}
+POSTS = 12
+
+
+async def fill(member: Member) -> None:
+    await member.save_all(
+        [
+            make.post(
+                text=f"{'bread' if n % 2 else 'cake'} number {n}",
+                author="mia" if n % 3 else "ada",
+                attachments=[{"type": "image"}] if n % 4 else [],
+                tags=["Kitchen"] if n % 3 == 1 else None,
+                is_read=n % 5 == 0,
+                is_archived=n % 6 == 0,
+                posted_at=f"2026-0{1 + n % 5}-10T00:00:00+00:00",
+                bookmarked_at=f"2026-0{3 + n % 4}-10T00:00:00+00:00",
+            )
+            for n in range(POSTS)
+        ]
+    )
+    await member.embed()
+
+
+def query_of(kind: type[FlagFilters], name: str) -> FlagFilters:
+    return kind(**{**EVERYTHING, name: SAMPLES[name]})
+
+
+def test_every_filter_has_a_sample() -> None:
+    assert SAMPLES.keys() == FILTERS.keys()
+
+
+def test_every_filter_sets_a_field_of_its_own() -> None:
+    fields = [reader.sets for reader in FILTERS.values()]
+
+    # The posts of an export are chosen by their ids, not by a filter.
+    assert sorted([*fields, "post_ids"]) == sorted(BookmarkFilter.__struct_fields__)
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_every_filter_needs_a_paid_plan_or_is_known_to_be_free(name: str) -> None:
+    assert (name in gates_of(BookmarkQuery)) is not (name in FREE)
+
+
+@pytest.mark.parametrize(
+    "kind", [ListQuery, CountQuery, ExportRequest, ExportFilters, ViewQuery, NewViewQuery]
+)
+def test_every_query_has_every_filter_with_the_same_gates(kind: type[FlagFilters]) -> None:
+    assert readers(kind) == FILTERS
+    gates = gates_of(kind)
+    assert {name: gates.get(name) for name in FILTERS} == {
+        name: gates_of(BookmarkQuery).get(name) for name in FILTERS
+    }
+
+
+@pytest.mark.parametrize(
+    ("takes", "declares"),
+    [
+        (bookmark_tools.LIST.takes, WordFilters),
+        (bookmark_tools.COUNT.takes, WordFilters),
+        (export_tools.CREATE.takes, WordFilters),
+        # Its query is searched by word or by meaning.
+        (bookmark_tools.SEARCH.takes, BookmarkFilters),
+    ],
+)
+def test_every_tool_has_every_filter(takes: type[FlagFilters], declares: type[FlagFilters]) -> None:
+    assert readers(takes) == readers(declares)
+    # Search by meaning is a tool of its own.
+    assert readers(WordFilters).keys() == FILTERS.keys() - {MEANING}
+    assert readers(BookmarkFilters).keys() == FILTERS.keys() - {MEANING, "q"}
+
+
+@pytest.mark.parametrize("tool", [view_tools.CREATE, view_tools.UPDATE], ids=lambda tool: tool.name)
+def test_the_tools_of_views_have_every_filter(tool: Any) -> None:
+    # They accept search by meaning too, but do not suggest it.
+    assert tool.arguments["base_query"]["properties"].keys() == FILTERS.keys() - {MEANING}
+
+
+@pytest.mark.parametrize("name", FILTERS.keys() - {MEANING})
+async def test_every_filter_has_a_fragment_of_sql(database: Database, name: str) -> None:
+    """Except for search by meaning, which ranks and leaves nothing out."""
+    before, _ = narrowing(database, NOBODY, filter_of(CountQuery(**EVERYTHING)))
+    after, _ = narrowing(database, NOBODY, filter_of(query_of(CountQuery, name)))
+
+    assert before == []
+    assert len(after) == 1
+
+
+@pytest.mark.parametrize("name", FILTERS)
+async def test_every_filter_changes_the_count_as_it_changes_the_list(
+    alice: Member, name: str
+) -> None:
+    await fill(alice)
+    asked = {**EVERYTHING, name: SAMPLES[name]}
+
+    found = await alice.crawl(**asked, limit=2)
+
+    assert len(set(found)) == len(found)
+    page = await alice.listed(**asked, limit=2)
+    counted = (await alice.get("/v1/bookmarks/count", **asked)).json()["data"]["count"]
+    view = await writing.view(alice, base_query=asked)
+    shown = (await alice.get(view)).json()["data"]["count"]
+    assert page["meta"]["total_count"] == counted == shown == len(found)
+    if name == MEANING:
+        assert len(found) == POSTS
+    else:
+        assert 0 < len(found) < POSTS
+
+
+@pytest.mark.parametrize("name", FILTERS)
+async def test_every_filter_narrows_an_export_as_it_narrows_the_list(
+    cast: Service, name: str
+) -> None:
+    await fill(cast.alice)
+    asked = {**EVERYTHING, name: SAMPLES[name]}
+
+    posts = await exported(cast, cast.alice, **asked)
+
+    assert {post["post_id"] for post in posts} == set(await cast.alice.crawl(**asked, limit=5))
+
+
+@pytest.mark.parametrize("name", FILTERS)
+async def test_every_filter_of_a_free_account_is_refused_or_free(free: Member, name: str) -> None:
+    response = await free.get("/v1/bookmarks", **{name: SAMPLES[name]})
+
+    assert response.status_code == (200 if name in FREE else 402)
