@@ -436,6 +436,12 @@ async def test_a_misspelt_field_within_a_view_is_named(
 
 
 async def test_a_mistake_is_told_before_a_missing_view(alice: Member) -> None:
-    response = await writing.send(alice, "PATCH", "/v1/views/nope", {"name": 5})
+    wrong: list[dict[str, Any]] = [
+        {"name": 5},
+        {"triage_buckets": [{"name": "a"}, {"name": "A"}]},
+        {"base_query": {"tag": "x"}, "triage_buckets": [{"name": "a", "query": {"tag": "y"}}]},
+    ]
 
-    assert response.status_code == 400
+    for body in wrong:
+        response = await writing.send(alice, "PATCH", "/v1/views/nope", body)
+        assert writing.refused(response) == (400, "INVALID_REQUEST")

@@ -57,11 +57,16 @@ async def test_ids_that_do_not_fit_can_be_requested_next(alice: Member) -> None:
         ({"post_ids": []}, "post_ids: must be an array of 1 to 20 items, got an array of 0."),
         ({"post_ids": ["1"] * 21}, "post_ids: must be an array of 1 to 20 items, got an array"),
         ({"post_ids": "1"}, "post_ids: must be an array of 1 to 20 items, got '1'."),
+        ({"post_ids": 12}, "post_ids: must be an array of 1 to 20 items, got the number 12."),
         ({"post_ids": [12]}, "post_ids[0]: must be a string: a JSON number"),
         ({"post_ids": ["1", None]}, "post_ids[1]: must be a post id of 1 to 40 digits, got null."),
         ({"post_ids": ["1", "x"]}, "post_ids[1]: must be a post id of 1 to 40 digits, got 'x'."),
         ({"post_ids": ["1" * 41]}, "post_ids[0]: must be a post id of 1 to 40 digits, got '111"),
         ({"post_ids": ["404", "a\x00b"]}, "post_ids[1]: contains U+0000, which no database can"),
+        (
+            {"post_ids": ["1"], "a\x00": 1},
+            "arguments: contains U+0000, which no database can store",
+        ),
         (
             {"post_ids": ["1"], "max_chars": 5},
             "max_chars: must be a whole number from 280 to 20,000, got the number 5.",

@@ -75,7 +75,11 @@ async def test_a_bucket_narrows_a_view_and_pages_continue(alice: Member) -> None
             {"triage_buckets": [{"name": "a\x00"}]},
             "triage_buckets[0].name: contains U+0000, which no database can store.",
         ),
-        ("update_view", {"slug": 5, "name": "x"}, "slug: must be a string"),
+        (
+            "update_view",
+            {"slug": 5, "name": "x"},
+            "slug: must be a string of at most 100 characters, got the",
+        ),
         ("update_view", {"slug": None}, "slug: is required."),
         ("get_view_bookmarks", {"slug": "a\x00"}, "slug: contains U+0000, which no database can"),
     ],

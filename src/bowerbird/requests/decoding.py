@@ -44,7 +44,7 @@ def decode(body: bytes, kind: type[T], *, is_checked: bool = False) -> T:
 
 def convert(values: Any, kind: type[T]) -> T:
     """The request in values that were read already. Texts may stand for numbers and flags."""
-    _check_texts(values)
+    _check_texts(values, root="arguments")
     try:
         return msgspec.convert(values, kind, strict=False, dec_hook=read_scalar)
     except msgspec.ValidationError as error:
@@ -114,18 +114,18 @@ def _too_deep() -> Refusal:
     return errors.invalid("body", f"is nested more than {JSON_DEPTH_MAX} levels deep")
 
 
-def _check_texts(value: Any, path: str = "") -> None:
+def _check_texts(value: Any, path: str = "", root: str = "body") -> None:
     """Names the text that cannot be stored; for the name of a field, the object that has it."""
     if isinstance(value, str):
         if found := _UNSTORABLE.search(value):
             character = "U+0000" if found[0] == "\x00" else "half of a surrogate pair"
             raise errors.invalid(
-                path[:80] or "body", f"contains {character}, which no database can store"
+                path[:80] or root, f"contains {character}, which no database can store"
             )
     elif isinstance(value, list):
         for index, item in enumerate(value):
             _check_texts(item, f"{path}[{index}]")
     elif isinstance(value, dict):
         for name, item in value.items():
-            _check_texts(name, path)
+            _check_texts(name, path, root)
             _check_texts(item, f"{path}.{name}" if path else name)

@@ -33,7 +33,8 @@ def refusal(error: msgspec.ValidationError, kind: type[Struct], sent: Any) -> Re
     if unknown := _UNKNOWN.fullmatch(message):
         return _unknown_field(steps, unknown[1], schema)
     received = _received(sent, steps)
-    if "_ids" in _written(steps) and received.startswith(", got the number"):
+    is_id = "_ids[" in _written(steps)
+    if is_id and received.startswith(", got the number"):
         return errors.invalid(_written(steps), "must be a string: a JSON number would lose digits")
     problem = message if isinstance(cause, ValueError) else expected(schema)
     return errors.invalid(_written(steps), problem + received)
@@ -68,7 +69,7 @@ def _string(schema: Mapping[str, Any]) -> str:
         return "must be a post id of 1 to 40 digits"
     least = schema.get("minLength", 0)
     if "maxLength" in schema:
-        return f"must be a string of {least} to {schema['maxLength']:,} characters"
+        return f"must be a string of {_range(least, schema['maxLength'])} characters"
     return "must be a non-empty string" if least else "must be a string"
 
 
@@ -80,7 +81,11 @@ def _integer(schema: Mapping[str, Any]) -> str:
 
 def _array(schema: Mapping[str, Any]) -> str:
     least, most = schema.get("minItems", 0), schema.get("maxItems")
-    return f"must be an array of {least} to {most:,} items" if most else "must be an array"
+    return f"must be an array of {_range(least, most)} items" if most else "must be an array"
+
+
+def _range(least: int, most: int) -> str:
+    return f"{least} to {most:,}" if least else f"at most {most:,}"
 
 
 _WORDS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {

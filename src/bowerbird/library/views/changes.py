@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from msgspec import UNSET
@@ -13,6 +13,8 @@ from bowerbird.model.views import Bucket, Query, View, ViewSort
 from bowerbird.requests.filters import readers, sent
 from bowerbird.requests.limits import SLUG_MAX
 from bowerbird.requests.views import NewBucket, NewSort, NewView, ViewChange, ViewQuery
+
+EMPTY: Final = View("", "", "", {}, None, [], 0, 0)
 
 
 def created(request: NewView, slug: str, now: int) -> View:

@@ -112,6 +112,8 @@ class Views:
     ) -> ViewResponse:
         """Changes the fields that were sent. The slug never changes."""
         plans.check_writes(account)
+        # Buckets that fit no view are refused before a view that does not exist.
+        changes.changed(changes.EMPTY, request)
         view = _known(await self._locked(transaction, account), slug)
         changed = changes.changed(view, request)
         if changed == view:
