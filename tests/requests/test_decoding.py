@@ -1,11 +1,12 @@
 """Any JSON and any query string becomes a request, or a refusal that says what is wrong."""
 
 import json
+from functools import cache
 from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import Struct
 
@@ -42,6 +43,7 @@ LEAVES = st.one_of(
 )
 
 
+@cache
 def names_of(kind: type[Struct]) -> list[str]:
     """The names of all fields of a request, those inside its objects too."""
     found: list[str] = []
@@ -55,6 +57,7 @@ def names_of(kind: type[Struct]) -> list[str]:
     return sorted(set(found))
 
 
+@cache
 def bodies_of(kind: type[Struct]) -> st.SearchStrategy[bytes]:
     """JSON near to the request: its names with any values, also more than once."""
     names = st.one_of(st.sampled_from(names_of(kind)), st.sampled_from(TEXTS), st.text(max_size=5))
@@ -68,6 +71,20 @@ def bodies_of(kind: type[Struct]) -> st.SearchStrategy[bytes]:
     )
     objects = st.lists(st.tuples(names, values), max_size=6).map(Object)
     return st.one_of(objects, values).map(written).map(str.encode)
+
+
+@cache
+def arguments_of(kind: type[Struct]) -> st.SearchStrategy[dict[str, Any]]:
+    """Arguments near to the request, as a client of the tools sends them."""
+    names = st.sampled_from([*names_of(kind), "x"])
+    values = st.recursive(
+        LEAVES,
+        lambda inner: st.one_of(
+            st.lists(inner, max_size=4), st.dictionaries(names, inner, max_size=6)
+        ),
+        max_leaves=12,
+    )
+    return st.dictionaries(names, values, max_size=6)
 
 
 class Object:
@@ -102,6 +119,7 @@ def assert_it_names_a_place(refused: Refusal, kind: type[Struct], sent: object) 
 
 
 @pytest.mark.parametrize("kind", BODIES)
+@settings(max_examples=50)
 @given(data=st.data())
 def test_any_body_becomes_a_request_or_is_refused_by_its_field(
     kind: type[Struct], data: st.DataObject
@@ -117,6 +135,7 @@ def test_any_body_becomes_a_request_or_is_refused_by_its_field(
 
 
 @pytest.mark.parametrize("kind", BODIES)
+@settings(max_examples=50)
 @given(body=st.binary(max_size=60))
 def test_any_bytes_become_a_request_or_are_refused(kind: type[Struct], body: bytes) -> None:
     try:
@@ -126,6 +145,7 @@ def test_any_bytes_become_a_request_or_are_refused(kind: type[Struct], body: byt
 
 
 @pytest.mark.parametrize("kind", QUERIES)
+@settings(max_examples=50)
 @given(data=st.data())
 def test_any_query_string_becomes_a_request_or_is_refused_by_its_parameter(
     kind: type[Struct], data: st.DataObject
@@ -144,20 +164,13 @@ def test_any_query_string_becomes_a_request_or_is_refused_by_its_parameter(
 
 
 @pytest.mark.parametrize("name", TAKES)
+@settings(max_examples=50)
 @given(data=st.data())
 def test_any_arguments_become_a_request_or_are_refused_by_their_name(
     name: str, data: st.DataObject
 ) -> None:
     kind = TAKES[name]
-    names = st.sampled_from([*names_of(kind), "x"])
-    values = st.recursive(
-        LEAVES,
-        lambda inner: st.one_of(
-            st.lists(inner, max_size=4), st.dictionaries(names, inner, max_size=6)
-        ),
-        max_leaves=12,
-    )
-    sent = data.draw(st.dictionaries(names, values, max_size=6))
+    sent = data.draw(arguments_of(kind))
 
     try:
         request = decoding.convert(sent, kind)
