@@ -144,7 +144,7 @@ class _Interfering:
         self.current = self
         self.name, self.identity, self.problem = self._inner.name, self._inner.identity, None
 
-    async def posts(self, texts: Any) -> Any:
+    async def embed_posts(self, texts: Any) -> Any:
         rows = await self._inner.embed_posts(texts)
         if self._action is not None:
             action, self._action = self._action, None

@@ -62,7 +62,19 @@ def generated_files() -> dict[str, str]:
         "docs/settings.md": _settings_page(),
         "docs/errors.md": _errors_page(),
         **catalogue.published_files(),
+        **_tools_page(),
     }
+
+
+def _tools_page() -> dict[str, str]:
+    """The page about tools as it is, with the present table; only where there is one."""
+    page = Path("docs/tools.md")
+    if not page.is_file():
+        return {}
+    text = page.read_text(encoding="utf-8")
+    start = text.index("| Tool |")
+    _, *rest = text[start:].split("\n\n", 1)
+    return {str(page): text[:start] + "\n\n".join([catalogue.table().rstrip("\n"), *rest])}
 
 
 def _publish(text: str) -> None:
