@@ -4,8 +4,6 @@ import ast
 import subprocess
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[1]
 MOST_LINES = 400
 MOST_TEST_LINES = 500
@@ -59,11 +57,14 @@ def test_no_module_is_a_drawer() -> None:
     assert drawers == []
 
 
-@pytest.mark.parametrize("path", MODULES, ids=str)
-def test_every_module_opens_with_its_purpose(path: Path) -> None:
-    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+def test_every_module_opens_with_its_purpose() -> None:
+    silent = [
+        str(path)
+        for path in MODULES
+        if not ast.get_docstring(ast.parse((ROOT / path).read_text(encoding="utf-8")))
+    ]
 
-    assert ast.get_docstring(tree), "say in a sentence or two what the module is for"
+    assert silent == [], "say in a sentence or two what the module is for"
 
 
 def test_every_statement_file_is_in_the_package() -> None:

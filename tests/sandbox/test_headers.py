@@ -1,5 +1,7 @@
 """What every answer of the sandbox carries, and which routes it has."""
 
+import itertools
+
 import httpx
 import pytest
 
@@ -8,6 +10,7 @@ from bowerbird.sandbox.surface import LIMITS, SandboxSurface
 from bowerbird.settings import Settings
 from bowerbird.wire.calls import Call, Endpoint
 from bowerbird.wire.replies import Reply
+from tests.support.offenders import Offenders
 from tests.support.service import CheckedTransport, Service
 from tests.support.trying import Visitor
 
@@ -35,26 +38,31 @@ ELSEWHERE = (
 )
 
 
-@pytest.mark.parametrize("path", ALLOWED)
-async def test_a_route_takes_its_methods_and_no_other(visitor: Visitor, path: str) -> None:
-    for method in ("GET", "POST", "PUT", "PATCH", "DELETE", "BREW"):
+async def test_a_route_takes_its_methods_and_no_other(visitor: Visitor) -> None:
+    methods = ("GET", "POST", "PUT", "PATCH", "DELETE", "BREW")
+    offenders = Offenders()
+    for path, method in itertools.product(ALLOWED, methods):
         response = await visitor.client.request(method, f"/v1/sandbox{path}")
-        if method in ALLOWED[path]:
-            assert response.status_code != 405
-        else:
-            assert response.status_code == 405
-            assert response.headers["allow"] == ALLOWED[path]
-            assert response.json()["code"] == "METHOD_NOT_ALLOWED"
+        with offenders.check((path, method)):
+            if method in ALLOWED[path]:
+                assert response.status_code != 405
+            else:
+                assert response.status_code == 405
+                assert response.headers["allow"] == ALLOWED[path]
+                assert response.json()["code"] == "METHOD_NOT_ALLOWED"
+
+    assert offenders == {}
 
 
-@pytest.mark.parametrize("path", ELSEWHERE)
-async def test_there_is_nothing_else(visitor: Visitor, path: str) -> None:
-    for method in ("PATCH", "POST", "DELETE"):
+async def test_there_is_nothing_else(visitor: Visitor) -> None:
+    offenders = Offenders()
+    for path, method in itertools.product(ELSEWHERE, ("GET", "PATCH", "POST", "DELETE")):
         response = await visitor.client.request(method, f"/v1/sandbox{path}")
-        assert response.status_code in (404, 405), path
-    response = await visitor.get(path)
-    assert response.status_code in (404, 405), path
-    assert response.json()["meta"] == {"sandbox": True}
+        with offenders.check((path, method)):
+            assert response.status_code in (404, 405)
+            assert response.json()["meta"] == {"sandbox": True}
+
+    assert offenders == {}
 
 
 async def test_the_count_of_the_api_is_not_among_its_routes(visitor: Visitor) -> None:
@@ -64,22 +72,25 @@ async def test_the_count_of_the_api_is_not_among_its_routes(visitor: Visitor) ->
     assert response.json()["code"] == "NOT_FOUND"
 
 
-@pytest.mark.parametrize("path", [*ALLOWED, "/nothing"])
-async def test_a_preflight_is_answered(visitor: Visitor, path: str) -> None:
+async def test_a_preflight_is_answered(visitor: Visitor) -> None:
     asked = {
         "Origin": "https://pages.example.com",
         "Access-Control-Request-Method": "POST",
         "Access-Control-Request-Headers": "content-type, x-service-sandbox-error",
     }
 
-    response = await visitor.client.options(f"/v1/sandbox{path}", headers=asked)
+    offenders = Offenders()
+    for path in (*ALLOWED, "/nothing"):
+        response = await visitor.client.options(f"/v1/sandbox{path}", headers=asked)
+        with offenders.check(path):
+            assert response.status_code == 204
+            assert response.headers["access-control-allow-origin"] == "*"
+            assert "X-Service-Sandbox-Error" in response.headers["access-control-allow-headers"]
+            assert response.headers["x-service-environment"] == "sandbox"
+            if path in ALLOWED:
+                assert response.headers["access-control-allow-methods"] == ALLOWED[path]
 
-    assert response.status_code == 204
-    assert response.headers["access-control-allow-origin"] == "*"
-    assert "X-Service-Sandbox-Error" in response.headers["access-control-allow-headers"]
-    assert response.headers["x-service-environment"] == "sandbox"
-    if path in ALLOWED:
-        assert response.headers["access-control-allow-methods"] == ALLOWED[path]
+    assert offenders == {}
 
 
 async def test_a_browser_may_read_where_an_answer_is_from(visitor: Visitor) -> None:
