@@ -5,7 +5,6 @@ import json
 import shutil
 import stat
 import tarfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,8 +12,9 @@ import apsw
 import pytest
 
 from bowerbird.storage import copies, migrations, replacing
-from tests.cli.libraries import WRITER, Library, sqlite_library
+from tests.cli.libraries import WRITER, Library, Ran, sqlite_library
 from tests.support.postgres import ThrowawayPostgres
+from tests.support.waiting import wait_until
 
 # Kills itself with SIGKILL at the n-th change of the file system.
 DYING = """
@@ -51,10 +51,18 @@ def copy(library: Library, tmp_path: Path) -> Path:
     return copy
 
 
+def posts_so_far(library: Library) -> int:
+    return int(library.value("SELECT count(*) FROM bookmark"))
+
+
+def wait_for_more_than(before: int, library: Library) -> None:
+    wait_until(lambda: posts_so_far(library) > before)
+
+
 def posts(library: Library) -> int:
-    number = library.value("SELECT count(*) FROM bookmark")
+    number = posts_so_far(library)
     assert library.value("SELECT total FROM library") == number
-    return int(number)
+    return number
 
 
 def test_a_copy_brings_everything_back(library: Library, copy: Path) -> None:
@@ -137,8 +145,9 @@ def test_a_library_is_copied_while_another_process_writes(library: Library, tmp_
         assert writer.stdout.readline() == "ready\n"
         counts = []
         for number in range(4):
+            before = posts_so_far(library)
             assert library.run("backup", tmp_path / f"{number}.tar").code == 0
-            time.sleep(0.2)
+            wait_for_more_than(before, library)
             restored = sqlite_library(tmp_path / f"restored-{number}")
             assert restored.run("restore", tmp_path / f"{number}.tar").code == 0
             counts.append(posts(restored))
@@ -185,10 +194,16 @@ def test_a_restore_waits_for_no_server(library: Library, copy: Path) -> None:
     with library.start(stop, script=WRITER) as writer:
         assert writer.stdout
         writer.stdout.readline()
-        while not (ran := library.run("restore", copy, "--yes")).code:
-            time.sleep(0.01)
+
+        def refused() -> Ran | None:
+            ran = library.run("restore", copy, "--yes")
+            return ran if ran.code else None
+
+        # Between two of its writes the writer does not hold the library.
+        ran = wait_until(refused)
         stop.touch()
         writer.communicate(timeout=30)
+    assert ran is not None
     assert ran.text.startswith(f"Error: Another process uses {library.folder}.")
 
 

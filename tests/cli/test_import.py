@@ -2,7 +2,6 @@
 
 import json
 import signal
-import time
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 from bowerbird.cli.steps import shown_steps
 from tests.cli.libraries import EMAIL, Library
 from tests.support import make
+from tests.support.waiting import wait_until
 
 
 @pytest.fixture
@@ -210,8 +210,7 @@ def test_an_interrupt_leaves_whole_chunks_and_says_how_far_it_got(
     file.write_text("\n".join(json.dumps(make.post()) for _ in range(20_000)))
 
     with library.start("import", EMAIL, file) as process:
-        while library.value("SELECT count(*) FROM bookmark") < 400:
-            time.sleep(0.01)
+        wait_until(lambda: library.value("SELECT count(*) FROM bookmark") >= 400)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate()
 

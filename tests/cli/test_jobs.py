@@ -2,12 +2,12 @@
 
 import signal
 import subprocess
-import time
 
 import pytest
 
 from tests.cli.libraries import EMAIL, Library, sqlite_library
-from tests.support.serving import free_port, wait_until
+from tests.support.serving import free_port
+from tests.support.waiting import wait_until
 
 ON_POSTGRES = pytest.mark.parametrize("empty", ["postgres"], indirect=True)
 
@@ -126,8 +126,10 @@ def test_a_worker_does_nothing_before_it_knows_that_files_are_shared(empty: Libr
     with elsewhere.start("worker") as process:
         assert process.stdout is not None
         assert "Not known yet" in process.stdout.readline()
-        # Long enough to claim what is due.
-        time.sleep(2.5)
+        # It looks at the files, waits, and looks again: long enough to claim what is due.
+        assert process.stderr is not None
+        for _ in range(2):
+            assert "files not known as shared" in process.stderr.readline()
         assert empty.value("SELECT state FROM job") == "pending"
         in_the_way.unlink()
         _, told = process.communicate(timeout=20)

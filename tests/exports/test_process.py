@@ -13,6 +13,7 @@ from bowerbird.exports.process import ExportFailed, run
 from bowerbird.exports.tasks import Limits, Task
 from bowerbird.exports.writing import make
 from tests.exports.files import Progress, about, bookmark, exported, posts_file
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.anyio
 
@@ -57,11 +58,11 @@ def environment_of(process: int) -> bytes:
 
 
 async def until_read(pipe: Path) -> int:
-    for _ in range(400):
-        if is_read(pipe):
-            return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
-        await asyncio.sleep(0.05)
-    raise AssertionError("the process never opened its posts")
+    async def is_open() -> bool:
+        return is_read(pipe)
+
+    await until(is_open)
+    return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
 
 
 async def test_progress_reaches_the_total_and_nothing_else_is_left(tmp_path: Path) -> None:

@@ -1,18 +1,19 @@
 """Workers do each job once, lose none, and let nobody wait for another account's work."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from bowerbird import errors
-from bowerbird.clock import system_clock
-from bowerbird.jobs.leases import Progress
+from bowerbird.clock import MICROSECONDS, system_clock
+from bowerbird.jobs.leases import Lost, Progress
 from bowerbird.jobs.worker import Failed, Kind, Recurring, Worker
 from bowerbird.model.jobs import DIGESTS, EMBEDDING, EXPORTS, Job
-from bowerbird.storage.database import Database
+from bowerbird.storage.database import Database, Row, Values
 from bowerbird.storage.jobs import JobStore
-from tests.support import working
+from tests.support import waiting, working
 from tests.support.working import add, at_work, new_account, shown, until
 
 pytestmark = pytest.mark.anyio
@@ -27,22 +28,27 @@ class Errand:
         self.ended: list[Job] = []
         self.begin = asyncio.Event()
         self.go_on = asyncio.Event()
+        self.is_lost = asyncio.Event()
+        self._more = asyncio.Condition()
         if not is_held:
             self.go_on.set()
 
     async def until_begun(self, count: int) -> None:
-        async with asyncio.timeout(5):
-            while True:
-                if len(self.begun) >= count:
-                    return
-                await asyncio.sleep(0.01)
+        async with asyncio.timeout(5), self._more:
+            await self._more.wait_for(lambda: len(self.begun) >= count)
 
     async def __call__(self, job: Job, progress: Progress) -> bytes | None:
         self.begun.append(job)
+        async with self._more:
+            self._more.notify_all()
         await progress(0, 2)
         self.begin.set()
         await self.go_on.wait()
-        await progress(2, 2)
+        try:
+            await progress(2, 2)
+        except Lost:
+            self.is_lost.set()
+            raise
         self.ended.append(job)
         outcome = self._outcomes.pop(0) if self._outcomes else b'{"done":true}'
         if isinstance(outcome, Exception):
@@ -129,19 +135,33 @@ async def test_the_lease_is_kept_while_a_job_is_silent(database: Database) -> No
     errand = Errand(is_held=True)
     job_id = await add(database, account_id)
 
-    workers = [working.worker(database, errand, lease_s=0.4, heartbeat_s=0.1) for _ in range(2)]
+    workers = [working.worker(database, errand, lease_s=LEASE_S, heartbeat_s=0.1) for _ in range(2)]
     async with at_work(*workers):
         await errand.begin.wait()
-        await asyncio.sleep(1)
+        first = await lease_end(database)
+
+        async def has_outlived_two_leases() -> bool:
+            return await lease_end(database) > first + 2 * LEASE_S * MICROSECONDS
+
+        await waiting.until(has_outlived_two_leases)
         errand.go_on.set()
         await until(database, account_id, job_id, "completed")
 
     assert len(errand.begun) == 1
 
 
+LEASE_S = 0.4
+
+
+async def lease_end(database: Database) -> int:
+    ((end,),) = await database.rows("SELECT due_at FROM job", {})
+    return int(end)
+
+
 async def test_a_job_without_a_heartbeat_is_taken_up_and_its_first_worker_loses_it(
-    database: Database,
+    database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    write_every_progress(monkeypatch)
     account_id = await new_account(database)
     first, second = Errand(b'"first"', is_held=True), Errand(b'"second"', is_held=True)
     job_id = await add(database, account_id)
@@ -150,10 +170,8 @@ async def test_a_job_without_a_heartbeat_is_taken_up_and_its_first_worker_loses_
         await first.begin.wait()
         async with at_work(working.worker(database, second)):
             await asyncio.wait_for(second.begin.wait(), 5)
-            # Past a second, so that the progress is written and not only noted.
-            await asyncio.sleep(1)
             first.go_on.set()
-            await asyncio.sleep(0.1)
+            await asyncio.wait_for(first.is_lost.wait(), 5)
             second.go_on.set()
             done = await until(database, account_id, job_id, "completed")
 
@@ -223,7 +241,15 @@ async def test_a_job_is_given_back_that_had_no_time_to_begin(database: Database)
     assert (pending.state, pending.tries) == ("pending", 0)
 
 
-async def test_a_cancelled_job_ends_at_its_next_progress(database: Database) -> None:
+def write_every_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Instead of noting it and writing once a second."""
+    monkeypatch.setattr("bowerbird.jobs.leases._WRITE_S", 0.0)
+
+
+async def test_a_cancelled_job_ends_at_its_next_progress(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_every_progress(monkeypatch)
     account_id = await new_account(database)
     errand = Errand(is_held=True)
     job_id = await add(database, account_id)
@@ -231,9 +257,8 @@ async def test_a_cancelled_job_ends_at_its_next_progress(database: Database) -> 
     async with at_work(working.worker(database, errand, heartbeat_s=60)):
         await errand.begin.wait()
         assert await JobStore(database).cancel(account_id, job_id, now=system_clock())
-        await asyncio.sleep(1)
         errand.go_on.set()
-        await asyncio.sleep(0.3)
+        await asyncio.wait_for(errand.is_lost.wait(), 5)
 
     assert (len(errand.begun), errand.ended) == (1, [])
     cancelled = await shown(database, account_id, job_id)
@@ -291,9 +316,10 @@ async def test_an_account_s_long_jobs_leave_a_lane_for_others(database: Database
 
     async with at_work(working.worker(database, held, kinds=kinds, lanes=3)):
         await held.until_begun(2)
-        job_id = await add(database, one, "quick")
-        await until(database, one, job_id, "completed")
-        await asyncio.sleep(0.1)
+        # The second proves that the worker has looked again since the first was done.
+        for _ in range(2):
+            job_id = await add(database, one, "quick")
+            await until(database, one, job_id, "completed")
         assert [job.account_id for job in held.begun] == [many, many]
 
 
@@ -306,9 +332,10 @@ async def test_digests_leave_a_lane_for_exports(database: Database) -> None:
 
     async with at_work(working.worker(database, held, kinds=kinds, lanes=3)):
         await held.until_begun(2)
-        job_id = await add(database, accounts[0])
-        await until(database, accounts[0], job_id, "completed")
-        await asyncio.sleep(0.1)
+        # The second proves that the worker has looked again since the first was done.
+        for _ in range(2):
+            job_id = await add(database, accounts[0])
+            await until(database, accounts[0], job_id, "completed")
         assert len(held.begun) == 2
 
 
@@ -317,7 +344,9 @@ async def test_the_only_lane_is_for_everything(database: Database) -> None:
     job_id = await add(database, account_id, priority=EMBEDDING)
 
     async with at_work(working.worker(database, Errand(), lanes=1)):
-        await until(database, account_id, job_id, "completed")
+        done = await until(database, account_id, job_id, "completed")
+
+    assert done.state == "completed"
 
 
 async def test_an_unknown_kind_is_left_to_a_worker_that_knows_it(database: Database) -> None:
@@ -336,18 +365,34 @@ async def test_a_wake_up_is_quicker_than_looking(database: Database) -> None:
     worker = working.worker(database, Errand(), poll_s=30)
 
     async with at_work(worker):
-        await asyncio.sleep(0.05)
-        job_id = await add(database, account_id)
-        worker.wake()
-        await until(database, account_id, job_id, "completed", patience_s=5)
+        # The end of the first lets the worker look once more; then it would wait for long.
+        for _ in range(2):
+            job_id = await add(database, account_id)
+            worker.wake()
+            done = await until(database, account_id, job_id, "completed", patience_s=5)
+
+    assert done.state == "completed"
 
 
-async def test_a_worker_without_work_writes_nothing(sqlite: Database) -> None:
+async def test_a_worker_without_work_writes_nothing(
+    sqlite: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
     generation = sqlite.generation()
     assert generation is not None
+    looks = 0
+    has_looked = asyncio.Event()
+    read = sqlite.rows
 
+    async def noted(sql: str, values: Values) -> Sequence[Row]:
+        nonlocal looks
+        looks += 1
+        if looks == 10:
+            has_looked.set()
+        return await read(sql, values)
+
+    monkeypatch.setattr(sqlite, "rows", noted)
     async with at_work(working.worker(sqlite, Errand())):
-        await asyncio.sleep(0.2)
+        await asyncio.wait_for(has_looked.wait(), 5)
 
     assert sqlite.generation() == generation
 
@@ -368,3 +413,5 @@ async def test_what_recurs_goes_on_after_a_failure(database: Database) -> None:
     recurring = [Recurring("sweep", 0.01, sweep)]
     async with at_work(working.worker(database, Errand(), recurring=recurring)):
         await asyncio.wait_for(is_over.wait(), 5)
+
+    assert times >= 3

@@ -26,6 +26,7 @@ from bowerbird.wire.writes import Writes, done
 from tests.library import writers
 from tests.support import make, service, serving
 from tests.support.service import Member
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.anyio
 
@@ -180,6 +181,10 @@ async def test_a_twin_does_not_wait_for_ever(
         assert REPLAYED in replayed.headers
 
 
+# Who waits for the lock of another.
+WAITING = "SELECT pid FROM pg_locks WHERE NOT granted"
+
+
 @pytest.mark.parametrize("kind", ["postgres"])
 async def test_a_twin_whose_first_fails_does_the_work_itself(
     kind: str, request: pytest.FixtureRequest, tmp_path: Path
@@ -192,7 +197,7 @@ async def test_a_twin_whose_first_fails_does_the_work_itself(
         await failing.has_begun.wait()
         effects = Effects()
         second = asyncio.create_task(writes.run(call, effects))
-        await asyncio.sleep(0.05)
+        await until(lambda: alice.database.rows(WAITING, {}))
         failing.may_end.set()
 
         with pytest.raises(RuntimeError):

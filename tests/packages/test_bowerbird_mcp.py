@@ -12,8 +12,9 @@ import pytest
 from bowerbird import __version__
 from bowerbird.toolserver.catalogue import TOOLS
 from tests.packages.pumping import Pumped, odd_server, pumped
-from tests.support.serving import free_port, wait_until
+from tests.support.serving import free_port
 from tests.support.tool_server import PACKAGE, PUMP, Running, pump_environment
+from tests.support.waiting import wait_until
 
 HELLO = {
     "protocolVersion": "2025-06-18",

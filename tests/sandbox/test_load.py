@@ -34,10 +34,12 @@ class Stalled:
 
     def __init__(self, asgi: Any, path: str = "/v1/sandbox/labels/add") -> None:
         self._go_on = asyncio.Event()
+        self.is_held = asyncio.Event()
         self.status = 0
         self.task = asyncio.create_task(asgi(_scope(path), self._receive, self._send))
 
     async def _receive(self) -> dict[str, Any]:
+        self.is_held.set()
         await self._go_on.wait()
         return {"type": "http.request", "body": b"{}", "more_body": False}
 
@@ -52,7 +54,8 @@ class Stalled:
 
 async def _stalled(asgi: Any, count: int) -> list[Stalled]:
     requests = [Stalled(asgi) for _ in range(count)]
-    await asyncio.sleep(0.2)
+    for request in requests:
+        await request.is_held.wait()
     return requests
 
 
@@ -125,6 +128,7 @@ class Unread:
 
     def __init__(self, asgi: Any, path: str, query: bytes = b"", *, from_body: bool) -> None:
         self._from_body = from_body
+        self.is_held = asyncio.Event()
         self.messages: list[Any] = []
         scope = {**_scope(path), "method": "GET", "query_string": query}
         self.task = asyncio.create_task(asgi(scope, self._receive, self._send))
@@ -136,6 +140,7 @@ class Unread:
     async def _send(self, message: Any) -> None:
         self.messages.append(message)
         if not self._from_body or message["type"] == "http.response.body":
+            self.is_held.set()
             await asyncio.Event().wait()
 
     @property
@@ -159,7 +164,8 @@ async def test_an_answer_that_nobody_takes_holds_its_place_and_gives_it_back(
     path, query = await _file(visitor) if is_file else ("/v1/sandbox/bookmarks", b"")
 
     held = [Unread(trial, path, query, from_body=from_body) for _ in range(MOST_AT_ONCE)]
-    await asyncio.sleep(0.2)
+    for request in held:
+        await request.is_held.wait()
     late = Unread(trial, path, query, from_body=from_body)
     await asyncio.gather(late.task, *(request.task for request in held))
 

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from bowerbird.search.embedding import MOST_PIECES, LocalModel, local_model, win
 from bowerbird.search.models import Models, model_folder
 from bowerbird.settings import Settings
 from tests.support.models import MODEL_DIR, MODELS
+from tests.support.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.anyio
 
@@ -92,9 +94,22 @@ def test_pieces_overlap_and_leave_nothing_out(length: int, pieces: int) -> None:
         assert {token for piece in cut for token in piece} == set(range(length))
 
 
+class ReadTexts(list[str]):
+    """Says when the model has read the last of them and begins with their vectors."""
+
+    def __init__(self, texts: list[str]) -> None:
+        super().__init__(texts)
+        self.are_read = threading.Event()
+
+    def __iter__(self) -> Iterator[str]:
+        yield from super().__iter__()
+        self.are_read.set()
+
+
 async def test_questions_are_answered_while_posts_are_embedded() -> None:
-    posts = asyncio.create_task(_model().posts(["a long text of many words " * 60] * 12))
-    await asyncio.sleep(0.05)
+    texts = ReadTexts(["a long text of many words " * 60] * 12)
+    posts = asyncio.create_task(_model().posts(texts))
+    await asyncio.to_thread(texts.are_read.wait, PATIENCE_S)
 
     await _model().question("birds")
 
@@ -123,8 +138,9 @@ async def test_closing_ends_long_work(tmp_path: Path) -> None:
     shutil.copytree(_folder(), tmp_path / "model")
     model = local_model(tmp_path / "model", is_patient=False)
     assert model is not None
-    long = asyncio.create_task(model.posts(["a long text of many words " * 200] * 200))
-    await asyncio.sleep(0.5)
+    texts = ReadTexts(["a long text of many words " * 200] * 200)
+    long = asyncio.create_task(model.posts(texts))
+    await asyncio.to_thread(texts.are_read.wait, PATIENCE_S)
 
     await model.close()
 

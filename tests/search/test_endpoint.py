@@ -1,7 +1,7 @@
 """Embeddings by a service that speaks OpenAI's protocol, on its good and its bad days."""
 
-import asyncio
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -12,6 +12,7 @@ from bowerbird.search.arrays import np
 from bowerbird.search.endpoint import Endpoint
 from bowerbird.search.problems import Problem
 from tests.support.embedding_service import WIDTH, EmbeddingService, embedding_service
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.anyio
 
@@ -171,8 +172,14 @@ async def test_who_asks_right_after_a_failure_does_not_wait(service: EmbeddingSe
     assert len(service.asked) == 2
 
     service.behave = "well"
-    await asyncio.sleep(0.3)
-    await model.question("birds")
+
+    async def is_asked_again() -> bool:
+        with suppress(Refusal):
+            return len(await model.question("birds")) == WIDTH
+        return False
+
+    await until(is_asked_again)
+    assert len(service.asked) == 3
     await model.close()
 
 
@@ -196,9 +203,10 @@ async def test_a_problem_is_forgotten_after_a_while() -> None:
     problem.note("it is down")
     assert problem.text == "it is down"
 
-    await asyncio.sleep(0.06)
+    async def is_forgotten() -> bool:
+        return problem.text is None
 
-    assert problem.text is None
+    assert await until(is_forgotten)
 
 
 def test_the_address_may_be_written_either_way() -> None:

@@ -2,13 +2,11 @@
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 
-import httpx
-
 from tests.support.models import MODEL_DIR
-from tests.support.serving import serving
+from tests.support.serving import http, serving
+from tests.support.waiting import wait_until
 
 LIGHT = """
 import sys
@@ -32,12 +30,9 @@ def test_imported_posts_are_found_by_meaning_soon(tmp_path: Path) -> None:
             shown: str = server.get("/v1/account", key).json()["data"]["vector_store"]["state"]
             return shown
 
-        deadline = time.monotonic() + 60
-        while state() != "ready":
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
+        wait_until(lambda: state() == "ready", patience_s=60)
         found = server.get("/v1/bookmarks", key, vector_search_term="birds that love colours")
-        metrics = httpx.get(f"http://127.0.0.1:{server.admin_port}/metrics").text
+        metrics = http.get(f"http://127.0.0.1:{server.admin_port}/metrics").text
 
     assert found.status_code == 200
     assert found.json()["data"]

@@ -6,12 +6,12 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import pytest
 
 from tests.support import make, serving
 from tests.support.postgres import ThrowawayPostgres
-from tests.support.serving import Server, wait_until
+from tests.support.serving import Server
+from tests.support.waiting import wait_until
 
 LOGGED = {"at", "level", "event", "id", "method", "route", "status", "ms", "bytes", "account"}
 
@@ -67,7 +67,7 @@ def test_it_tells_how_it_is(server: Server, path: str) -> None:
 def test_metrics_stand_on_the_admin_port_alone(server: Server) -> None:
     server.get("/v1/bookmarks")
 
-    metrics = httpx.get(f"http://127.0.0.1:{server.admin_port}/metrics").text
+    metrics = serving.http.get(f"http://127.0.0.1:{server.admin_port}/metrics").text
 
     assert 'bowerbird_requests_total{method="GET",route=' in metrics
     assert server.get("/metrics").status_code == 404
@@ -83,7 +83,7 @@ def test_it_answers_over_the_wire_as_in_the_contract(server: Server) -> None:
 
 
 def test_headers_that_are_too_large_keep_the_envelope(server: Server) -> None:
-    response = httpx.get(
+    response = serving.http.get(
         f"http://127.0.0.1:{server.port}/v1/bookmarks", headers={"X-Large": "x" * 100_000}
     )
 
@@ -96,7 +96,7 @@ def test_a_request_is_one_line_of_json_without_secrets(server: Server) -> None:
     paths = ["/v1/bookmarks?q=private-words&cursor=private-cursor", "/v1/bookmarks/123456789"]
     for number, path in enumerate(paths):
         headers = {"Authorization": f"Bearer {key}", "X-Request-Id": f"logged-{number}"}
-        httpx.get(f"http://127.0.0.1:{server.port}{path}", headers=headers)
+        serving.http.get(f"http://127.0.0.1:{server.port}{path}", headers=headers)
 
     wait_until(lambda: "logged-1" in server.errors())
     lines = [line for line in server.log() if line.get("id", "").startswith("logged-")]

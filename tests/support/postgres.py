@@ -10,9 +10,8 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, Self
 from urllib.parse import quote
@@ -25,6 +24,7 @@ from tests.support.postgres_binaries import (
     reachable_binaries,
     temporary_parents,
 )
+from tests.support.waiting import wait_until
 
 START_SECONDS: Final = 30
 STOP_SECONDS: Final = 30
@@ -43,7 +43,12 @@ SERVER_OPTIONS: Final = (
 )
 
 # Nothing runs in a killed test process, but its end of the pipe closes and `cat` returns.
-GUARD: Final = 'cat >/dev/null; kill -QUIT "$1"; kill -CONT "$1"; sleep 1; rm -rf "$2"'
+# It has a second to end before its folder goes; where nothing reaps it, it never does.
+GUARD: Final = """
+cat >/dev/null; kill -QUIT "$1"; kill -CONT "$1"
+for _ in 1 2 3 4 5 6 7 8 9 10; do kill -0 "$1" 2>/dev/null || break; sleep 0.1; done
+rm -rf "$2"
+"""
 
 
 class ThrowawayPostgres:
@@ -194,13 +199,17 @@ class ThrowawayPostgres:
             )
 
     def _wait_until_ready(self, server: subprocess.Popen[bytes]) -> None:
-        deadline = time.monotonic() + START_SECONDS
-        while self._ask("SELECT 1", "postgres").returncode != 0:
-            if server.poll() is not None or time.monotonic() > deadline:
-                tail = self._log.read_text(errors="replace")[-LOG_TAIL_CHARACTERS:]
-                self.stop(keep=True)
-                raise PostgresUnavailableError(f"PostgreSQL did not start:\n{tail}")
-            time.sleep(0.02)
+        def is_ready_or_gone() -> bool:
+            is_ready = self._ask("SELECT 1", "postgres").returncode == 0
+            return is_ready or server.poll() is not None
+
+        with suppress(AssertionError):
+            wait_until(is_ready_or_gone, START_SECONDS)
+            if server.poll() is None:
+                return
+        tail = self._log.read_text(errors="replace")[-LOG_TAIL_CHARACTERS:]
+        self.stop(keep=True)
+        raise PostgresUnavailableError(f"PostgreSQL did not start:\n{tail}")
 
     def _ask(self, statement: str, database: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

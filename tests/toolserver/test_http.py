@@ -265,7 +265,7 @@ async def test_a_client_that_goes_leaves_nothing_running(service: Service) -> No
         async def answer(self, *_: Any) -> Any:
             started.set()
             try:
-                await asyncio.sleep(60)
+                await asyncio.Event().wait()
             finally:
                 ended.set()
 
