@@ -9,6 +9,7 @@ from bowerbird.cli.opened import opened_library
 from bowerbird.storage.account_removal import AccountRemoval
 from bowerbird.storage.accounts import AccountStore
 from tests.cli.libraries import EMAIL, Library, sqlite_library
+from tests.support.in_turn import in_turn
 
 _OWNED = (
     *("person", "library", "api_key", "api_call", "bookmark", "label", "bookmark_label"),
@@ -59,7 +60,7 @@ def test_an_address_has_one_account_however_it_is_written(empty: Library, again:
     assert len(_listed(empty)) == 1
 
 
-@pytest.mark.parametrize(
+@in_turn(
     "email",
     ["", "ada", "@example.com", "ada@", "a da@example.com", "ada@x\udcff", "a@b@c", "a\0@b"],
 )
@@ -92,7 +93,7 @@ def test_a_change_of_plan_is_a_change_of_the_library(empty: Library) -> None:
     assert empty.value("SELECT version FROM library") > before
 
 
-@pytest.mark.parametrize(
+@in_turn(
     "command",
     [
         ("account", "plan", "nobody@example.com", "pro"),

@@ -15,6 +15,7 @@ from bowerbird.model.sunsets import Ending
 from bowerbird.wire.deprecation import Deprecation
 from tests.cli.libraries import Library, Ran
 from tests.support import smtp
+from tests.support.in_turn import in_turn
 from tests.support.smtp import MailServer, mail_server_beside
 
 NOTE = "https://example.com/docs/v2"
@@ -235,7 +236,7 @@ def test_a_server_that_is_down_ends_the_run_and_marks_nobody(empty: Library) -> 
     assert library.sql("SELECT * FROM sunset_notice") == []
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("arguments", "sentence"),
     [
         (("1", "--note", NOTE, "--sunset", "2099-12-31"), "'1' is not a version such as v1."),

@@ -113,7 +113,7 @@ async def test_a_slow_reader_gets_the_whole_of_a_file(s3: dict[str, Any]) -> Non
     read = 0
     async for chunk in opened.chunks:
         read += len(chunk)
-        # Longer in all than the store may be silent.
+        # A fixed wait on purpose: a reader that takes longer in all than the store may be silent.
         await asyncio.sleep(0.06)
 
     assert read == len(LARGE)

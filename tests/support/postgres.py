@@ -24,6 +24,7 @@ from tests.support.postgres_binaries import (
     reachable_binaries,
     temporary_parents,
 )
+from tests.support.psql import Psql
 from tests.support.waiting import wait_until
 
 START_SECONDS: Final = 30
@@ -40,6 +41,8 @@ SERVER_OPTIONS: Final = (
     "max_connections=100",
     "min_wal_size=32MB",
     "max_wal_size=128MB",
+    "wal_level=minimal",
+    "max_wal_senders=0",
 )
 
 # Nothing runs in a killed test process, but its end of the pipe closes and `cat` returns.
@@ -61,6 +64,7 @@ class ThrowawayPostgres:
         self._folder = fresh_folder(self._identity, temporary_parents())
         self._server: subprocess.Popen[bytes] | None = None
         self._guard: subprocess.Popen[bytes] | None = None
+        self._psql: Psql | None = None
         self._frozen: list[int] = []
         self._numbers = itertools.count(1)
         atexit.register(self.stop)
@@ -84,6 +88,8 @@ class ThrowawayPostgres:
 
     def execute(self, statement: str, database: str = "postgres") -> str:
         """Run one statement outside any transaction and return its rows as plain text."""
+        if database == "postgres":
+            return self._operator().execute(statement)
         ran = self._ask(statement, database)
         if ran.returncode != 0:
             raise RuntimeError(ran.stderr.strip())
@@ -132,6 +138,9 @@ class ThrowawayPostgres:
         """Stop the server; `keep=True` keeps its data for the next `start`."""
         self.resume()
         self._dismiss_guard()
+        if self._psql is not None:
+            self._psql.close()
+            self._psql = None
         if self._server is not None:
             self._server.send_signal(signal.SIGINT if keep else signal.SIGQUIT)
             self._server.wait(timeout=STOP_SECONDS)
@@ -210,6 +219,12 @@ class ThrowawayPostgres:
         tail = self._log.read_text(errors="replace")[-LOG_TAIL_CHARACTERS:]
         self.stop(keep=True)
         raise PostgresUnavailableError(f"PostgreSQL did not start:\n{tail}")
+
+    def _operator(self) -> Psql:
+        if self._psql is None:
+            program = self._client_binaries / "psql"
+            self._psql = Psql(program, self.url("postgres"), self._environment)
+        return self._psql
 
     def _ask(self, statement: str, database: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

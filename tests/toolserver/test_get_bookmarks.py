@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.support import make
+from tests.support.in_turn import in_turn
 from tests.support.service import Member
 from tests.support.toolcalls import call, refusal, result_of
 
@@ -50,7 +51,7 @@ async def test_what_does_not_fit_is_named_so_that_it_can_be_asked_for(alice: Mem
     assert seen == [post["post_id"] for post in saved]
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("arguments", "sentence"),
     [
         ({}, "INVALID_REQUEST: post_ids: is missing."),

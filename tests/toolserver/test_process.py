@@ -2,7 +2,6 @@
 
 import json
 import socket
-import time
 from typing import Any
 
 import pytest
@@ -68,11 +67,13 @@ def test_a_client_that_goes_ends_its_call(there: Running) -> None:
     head = (
         f"POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {there.key}\r\n"
         f"Content-Type: application/json\r\nX-Request-Id: gone\r\n"
-        f"Content-Length: {len(body)}\r\n\r\n"
+        f"Expect: 100-continue\r\nContent-Length: {len(body)}\r\n\r\n"
     )
-    with socket.create_connection(("127.0.0.1", there.server.port)) as client:
-        client.sendall(head.encode() + body.encode())
-        time.sleep(0.15)
+    with socket.create_connection(("127.0.0.1", there.server.port), timeout=20) as client:
+        client.sendall(head.encode())
+        # It comes when the service reads the body: from then on the call is under way.
+        assert client.recv(100).startswith(b"HTTP/1.1 100 ")
+        client.sendall(body.encode())
 
     line = line_of(there, "gone")
 

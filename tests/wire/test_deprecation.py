@@ -20,6 +20,7 @@ from bowerbird.wire.deprecation import BadDeprecation, Deprecation
 from bowerbird.wire.measures import Measures
 from bowerbird.wire.replies import JSON, Reply
 from bowerbird.wire.surface import Surface
+from tests.support.in_turn import in_turn
 from tests.support.service import Member, Service
 
 pytestmark = pytest.mark.anyio
@@ -153,7 +154,7 @@ async def test_a_version_that_ends_tells_on_each_of_its_routes(
     assert deprecation.of_version([OLD, version], "v2") is None
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("changes", "sentence"),
     [
         (
