@@ -3,7 +3,9 @@
 import io
 import json
 import shutil
+import signal
 import stat
+import subprocess
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -16,10 +18,11 @@ from tests.cli.libraries import WRITER, Library, Ran, sqlite_library
 from tests.support.postgres import ThrowawayPostgres
 from tests.support.waiting import wait_until
 
-# Kills itself with SIGKILL at the n-th change of the file system.
+# Runs a command in a forked process that kills itself with SIGKILL at the n-th change of the file
+# system. For each line of the input, so that everything is imported once.
 DYING = """
 import os, signal, sys
-left = int(sys.argv.pop(1))
+left = 1_000_000
 def counted(function):
     def step(*arguments, **options):
         global left
@@ -31,7 +34,15 @@ def counted(function):
 for name in ("rename", "replace", "link", "unlink", "rmdir"):
     setattr(os, name, counted(getattr(os, name)))
 from bowerbird.cli import main
-main()
+for line in sys.stdin:
+    steps, folder, *arguments = line.rstrip("\\n").split("\\t")
+    child = os.fork()
+    if child == 0:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        left, os.environ["BOWERBIRD_DATA_DIR"], sys.argv[1:] = int(steps), folder, arguments
+        main()
+        os._exit(1)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 
 
@@ -383,24 +394,37 @@ def test_a_restore_killed_at_any_step_leaves_the_old_or_the_new_library(
     library: Library, copy: Path, tmp_path: Path
 ) -> None:
     original = _left_by_a_killed_server(library, tmp_path / "original")
+    with library.start(script=DYING, stdin=subprocess.PIPE) as process:
+        seen = _restored_at_each_step(process, original, copy)
+    assert set(seen) == {(7, "seven"), (5, "five")}
+    assert seen == sorted(seen, reverse=True)
+    assert len(seen) > 8
+
+
+def _restored_at_each_step(
+    process: subprocess.Popen[str], original: Path, copy: Path
+) -> list[tuple[int, str]]:
+    """What each restore left behind, the last of which was not killed."""
+    assert process.stdin
+    assert process.stdout
     seen = []
     for step in range(1, 100):
-        folder = tmp_path / f"killed-{step}"
+        folder = original.with_name(f"killed-{step}")
         shutil.copytree(original, folder)
         killed = sqlite_library(folder)
-        with killed.start(step, "restore", copy, "--yes", script=DYING) as process:
-            process.communicate(timeout=30)
+        print(step, folder, "restore", copy, "--yes", sep="\t", file=process.stdin, flush=True)
+        code = int(process.stdout.readline())
         # Before anything of ours looks at it, the name leads to a whole library already.
         assert killed.value("PRAGMA integrity_check") == "ok"
         assert posts(killed) in (5, 7)
         assert killed.run("check", "--deep").code == 0
         seen.append((posts(killed), (folder / "files" / "export.csv").read_text()))
         assert not replacing.is_interrupted(folder)
-        if process.returncode == 0:
+        if code == 0:
             break
-    assert set(seen) == {(7, "seven"), (5, "five")}
-    assert seen == sorted(seen, reverse=True)
-    assert len(seen) > 8
+        assert code == -signal.SIGKILL
+    process.stdin.close()
+    return seen
 
 
 def _left_by_a_killed_server(library: Library, target: Path) -> Path:
