@@ -222,4 +222,8 @@ def test_a_setting_that_cannot_work_is_named_without_its_password(
 
 @pytest.mark.parametrize("sender", ["a@b", FROM, "<a.b+c@d.example>", "Die Vögel <a@b.example>"])
 def test_a_sender_may_have_a_name(sender: str) -> None:
-    Settings(smtp_url="smtps://user:pass@mail.example.com", mail_from=sender).check()
+    settings = Settings(smtp_url="smtps://user:pass@mail.example.com", mail_from=sender)
+
+    settings.check()
+
+    assert settings.mail_from == sender

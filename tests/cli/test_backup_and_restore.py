@@ -13,7 +13,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from bowerbird.storage import copies, migrations, replacing
+from bowerbird.storage import archives, copies, migrations, replacing
 from tests.cli.libraries import WRITER, Library, Ran, sqlite_library
 from tests.support.postgres import ThrowawayPostgres
 from tests.support.waiting import wait_until
@@ -200,6 +200,52 @@ def test_what_was_there_is_kept_and_never_overwritten(library: Library, copy: Pa
     assert (library.folder / "files.before-restore" / "export.csv").read_text() == "five"
 
 
+def test_a_restore_needs_no_file_system_with_links(
+    library: Library, copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> None:
+        raise OSError
+
+    monkeypatch.setattr(Path, "hardlink_to", refused)
+    library.fill(1, first=100)
+
+    assert library.run("restore", copy, "--yes").code == 0
+
+    assert posts(library) == 5
+    kept = library.folder / "bowerbird.db.before-restore"
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    old = apsw.Connection(str(kept))
+    assert old.execute("SELECT count(*) FROM bookmark").fetchall() == [(6,)]
+    old.close()
+
+
+def test_a_copy_that_has_no_room_is_told_before_anything_changes(
+    library: Library, copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = shutil.disk_usage(library.folder)._replace(free=3 << 20)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+    with copy.open("ab") as file:
+        file.truncate(5 << 20)
+    library.fill(1, first=100)
+
+    ran = library.run("restore", copy, "--yes")
+
+    assert (ran.code, posts(library)) == (1, 6)
+    assert f"{library.folder} has 3 MB free; the copy needs 6." in ran.text
+
+
+def test_a_file_that_goes_while_it_is_copied_is_left_out(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    kept.write_text("kept")
+    about = archives.Manifest(release="1", schema_step=1, made_at="2026-07-18")
+    parts = {"bowerbird.db": kept, "files/gone": tmp_path / "gone"}
+    with (tmp_path / "copy.tar").open("wb") as file:
+        archives.write(file, parts, about, lambda *_: None)
+
+    with tarfile.open(tmp_path / "copy.tar") as tar:
+        assert tar.getnames() == ["bowerbird.db", "manifest.json"]
+
+
 def test_a_restore_waits_for_no_server(library: Library, copy: Path) -> None:
     stop = copy.with_name("stop")
     with library.start(stop, script=WRITER) as writer:
@@ -308,6 +354,17 @@ def without_database(copy: Path) -> None:
     rewrite(copy, [], drop="bowerbird.db")
 
 
+def with_a_manifest(raw: bytes) -> Callable[[Path], None]:
+    def change(copy: Path) -> None:
+        rewrite(copy, [], drop="manifest.json")
+        header = tarfile.TarInfo("manifest.json")
+        header.size = len(raw)
+        with tarfile.open(copy, "a") as tar:
+            tar.addfile(header, io.BytesIO(raw))
+
+    return change
+
+
 def with_a_negative_size(copy: Path) -> None:
     header = bytearray(tarfile.TarInfo("bowerbird.db").tobuf(tarfile.GNU_FORMAT))
     header[124:136] = b"\xff" * 11 + b"\x00"
@@ -353,6 +410,9 @@ def rewrite(copy: Path, added: list[tarfile.TarInfo], drop: str = "") -> None:
         (zipped, "damaged or no backup"),
         (without_manifest, "ends before its manifest"),
         (without_database, "lacks 'bowerbird.db'"),
+        (with_a_manifest(b"{"), "The archive's manifest cannot be read: "),
+        (with_a_manifest(b'{"release":"9","schema_step":1,"made_at":"","format":9}'), "newer"),
+        (with_a_manifest(b" " * (64 << 20) + b"{}"), "manifest is too large to be one"),
         (with_a_negative_size, "damaged or no backup"),
         (with_a_member("/etc/cron.d/x"), "which no backup has"),
         (with_a_member("files/../../x"), "which no backup has"),

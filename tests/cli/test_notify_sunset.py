@@ -106,6 +106,16 @@ def test_only_who_called_this_version_in_90_days_is_told(
     assert told(server) == dict.fromkeys((*CALLERS, "edge@example.com"), 1)
 
 
+def test_callers_beyond_a_page_are_told_too(
+    library: Library, server: MailServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bowerbird.storage.sunset_notices._PAGE", 1)
+
+    send(library)
+
+    assert told(server) == dict.fromkeys(CALLERS, 1)
+
+
 def test_an_account_without_an_address_is_named(library: Library, server: MailServer) -> None:
     account_id = library.value("SELECT account_id FROM person WHERE email = 'ann@example.com'")
     library.sql("UPDATE person SET email = '' WHERE email = 'ann@example.com'")

@@ -269,3 +269,14 @@ def test_parts_without_posts_are_left_out() -> None:
     for text in (markdown(shown), html(shown), plain(shown)):
         assert "Worth reading" not in text
         assert "Forgotten?" not in text
+
+
+def test_plain_text_has_the_introduction_and_says_how_many_posts_are_left_out() -> None:
+    whole = digest(post("a heron"), introduction="A week of birds.")
+    # Seven are shown.
+    saved = msgspec.structs.replace(whole.saved, count=18)
+
+    lines = plain(msgspec.structs.replace(whole, saved=saved)).splitlines()
+
+    assert lines[2] == "A week of birds."
+    assert "And 11 more." in lines

@@ -17,7 +17,9 @@ assert not heavy, heavy
 
 
 def test_nothing_of_the_model_is_loaded_at_start() -> None:
-    subprocess.run([sys.executable, "-c", LIGHT], check=True)
+    ran = subprocess.run([sys.executable, "-c", LIGHT], capture_output=True, text=True, check=False)
+
+    assert ran.returncode == 0, ran.stderr
 
 
 def test_imported_posts_are_found_by_meaning_soon(tmp_path: Path) -> None:

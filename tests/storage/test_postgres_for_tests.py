@@ -108,6 +108,9 @@ def test_the_gin_extension_for_plain_columns_is_there(server: ThrowawayPostgres)
         server.execute("CREATE EXTENSION btree_gin", database)
         server.execute("CREATE TABLE word (account_id bigint, tsv tsvector)", database)
         server.execute("CREATE INDEX ON word USING gin (account_id, tsv)", database)
+        assert "gin" in server.execute(
+            "SELECT indexdef FROM pg_indexes WHERE tablename = 'word'", database
+        )
 
 
 def test_a_name_needs_no_care(server: ThrowawayPostgres) -> None:
