@@ -5,6 +5,8 @@ STAMP := .venv/.installed
 DEV := .venv/.installed-dev
 BENCH := .venv/.installed-bench
 MODEL := .venv/.installed-model
+# An idle test process takes tests from a busy one.
+PYTEST := --numprocesses auto --dist worksteal
 
 .PHONY: install model serve test check format generate bench requirements clean
 
@@ -37,8 +39,18 @@ $(BENCH): $(DEV) requirements/bench.txt
 serve: install
 	@$(BIN)/bowerbird serve
 
+# Tests start the service hundreds of times: compiled files are kept, whatever the machine prefers.
+test: export PYTHONDONTWRITEBYTECODE =
 test: $(DEV) $(MODEL)
-	$(BIN)/pytest --numprocesses auto
+ifdef CI
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest $(PYTEST)
+	$(BIN)/coverage combine --quiet
+	@$(BIN)/python -m tests.support.coverage_by_package
+	@$(BIN)/coverage report --format=total
+else
+	$(BIN)/pytest $(PYTEST)
+endif
 
 # With the benchmarks' own requirements: their types are checked too.
 check: $(BENCH)
@@ -64,4 +76,4 @@ requirements:
 	for part in runtime dev bench model; do uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate requirements/$$part.in --output-file requirements/$$part.txt; done
 
 clean:
-	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv build dist .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -222,4 +222,8 @@ def test_an_invalid_setting_is_reported_without_its_password(
 
 @pytest.mark.parametrize("sender", ["a@b", FROM, "<a.b+c@d.example>", "Die Vögel <a@b.example>"])
 def test_a_sender_with_a_name_is_a_valid_setting(sender: str) -> None:
-    Settings(smtp_url="smtps://user:pass@mail.example.com", mail_from=sender).check()
+    settings = Settings(smtp_url="smtps://user:pass@mail.example.com", mail_from=sender)
+
+    settings.check()
+
+    assert settings.mail_from == sender

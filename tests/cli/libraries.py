@@ -184,3 +184,13 @@ def post(number: int) -> bytes:
             "is_archived": number % 5 == 0,
         }
     ).encode()
+
+
+def posts_so_far(library: Library) -> int:
+    return int(library.value("SELECT count(*) FROM bookmark"))
+
+
+def posts(library: Library) -> int:
+    number = posts_so_far(library)
+    assert library.value("SELECT total FROM library") == number
+    return number

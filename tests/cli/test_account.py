@@ -9,6 +9,7 @@ from bowerbird.cli.context import opened_library
 from bowerbird.storage.accounts.account_removal import AccountRemoval
 from bowerbird.storage.accounts.accounts import AccountStore
 from tests.cli.libraries import EMAIL, Library, sqlite_library
+from tests.support.in_turn import in_turn
 
 _OWNED = (
     *("person", "library", "api_key", "api_call", "bookmark", "label", "bookmark_label"),
@@ -61,7 +62,7 @@ def test_an_email_address_has_one_account_whatever_its_case_and_spaces(
     assert len(_listed(empty)) == 1
 
 
-@pytest.mark.parametrize(
+@in_turn(
     "email",
     ["", "ada", "@example.com", "ada@", "a da@example.com", "ada@x\udcff", "a@b@c", "a\0@b"],
 )
@@ -94,7 +95,7 @@ def test_changing_the_plan_changes_the_version_of_the_library(empty: Library) ->
     assert empty.value("SELECT version FROM library") > before
 
 
-@pytest.mark.parametrize(
+@in_turn(
     "command",
     [
         ("account", "plan", "nobody@example.com", "pro"),

@@ -12,6 +12,7 @@ import pytest
 
 from tests.cli.libraries import EMAIL, Library, Ran
 from tests.support import make
+from tests.support.in_turn import in_turn
 from tests.support.models import MODEL_DIR
 from tests.support.smtp import MailServer, mail_server
 
@@ -96,7 +97,7 @@ def test_prints_the_digest_of_a_day(library: Library) -> None:
     assert ran.out.startswith("# Your day in bookmarks\n\n*8 January 2020*")
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("arguments", "sentence"),
     [
         (

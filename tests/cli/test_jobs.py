@@ -2,12 +2,12 @@
 
 import signal
 import subprocess
-import time
 
 import pytest
 
 from tests.cli.libraries import EMAIL, Library, sqlite_library
-from tests.support.serving import free_port, wait_until
+from tests.support.serving import free_port
+from tests.support.waiting import wait_until
 
 ON_POSTGRES = pytest.mark.parametrize("empty", ["postgres"], indirect=True)
 
@@ -126,8 +126,10 @@ def test_a_worker_runs_no_job_until_it_knows_that_files_are_shared(empty: Librar
     with elsewhere.start("worker") as process:
         assert process.stdout is not None
         assert "Cannot check yet" in process.stdout.readline()
-        # Long enough for a worker to claim a job.
-        time.sleep(2.5)
+        # It checks the files, waits and checks again: long enough for a worker to claim a job.
+        assert process.stderr is not None
+        for _ in range(2):
+            assert "shared_files_check_failed" in process.stderr.readline()
         assert empty.value("SELECT state FROM job") == "pending"
         obstacle.unlink()
         _, errors = process.communicate(timeout=20)

@@ -4,6 +4,7 @@ import pytest
 
 from bowerbird.model.keys import key_hash, parse_key
 from tests.cli.libraries import EMAIL, Library
+from tests.support.in_turn import in_turn
 
 
 @pytest.fixture
@@ -76,7 +77,7 @@ def test_a_key_of_another_account_is_neither_revoked_nor_printed(library: Librar
     assert library.value("SELECT count(*) FROM api_key WHERE revoked_at IS NULL") == 1
 
 
-@pytest.mark.parametrize("key", ["nope", "", "ключ", "x\udcff"])
+@in_turn("key", ["nope", "", "ключ", "x\udcff"])
 def test_an_unknown_key_is_refused_with_one_sentence(library: Library, key: str) -> None:
     _create(library)
 
@@ -89,7 +90,7 @@ def test_an_unknown_key_is_refused_with_one_sentence(library: Library, key: str)
     )
 
 
-@pytest.mark.parametrize("name", ["x" * 101, "bell\a"])
+@in_turn("name", ["x" * 101, "bell\a"])
 def test_a_name_that_cannot_be_printed_in_the_list_is_refused(library: Library, name: str) -> None:
     ran = library.run("key", "create", EMAIL, "--name", name)
 

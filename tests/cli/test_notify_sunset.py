@@ -15,6 +15,7 @@ from bowerbird.model.sunsets import VersionSunset
 from bowerbird.wire.deprecation import Deprecation
 from tests.cli.libraries import Library, Ran
 from tests.support import smtp
+from tests.support.in_turn import in_turn
 from tests.support.smtp import MailServer, mail_server_beside
 
 NOTE = "https://example.com/docs/v2"
@@ -101,6 +102,16 @@ def test_only_accounts_that_called_this_version_in_90_days_are_emailed(
     send(library)
 
     assert emails_sent(server) == dict.fromkeys((*CALLERS, "edge@example.com"), 1)
+
+
+def test_callers_beyond_the_first_page_get_an_email_too(
+    library: Library, server: MailServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bowerbird.storage.accounts.sunset_notices._PAGE", 1)
+
+    send(library)
+
+    assert emails_sent(server) == dict.fromkeys(CALLERS, 1)
 
 
 def test_an_account_without_an_email_address_is_listed(
@@ -238,7 +249,7 @@ def test_an_unreachable_mail_server_ends_the_run_and_marks_no_account(empty: Lib
     assert library.sql("SELECT * FROM sunset_notice") == []
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("arguments", "sentence"),
     [
         (

@@ -7,6 +7,7 @@ from bowerbird.model.accounts import Key
 from bowerbird.model.keys import key_hash, new_key
 from bowerbird.storage.accounts.keys import KeyStore
 from tests.support import digesting, writing
+from tests.support.in_turn import in_turn
 from tests.support.published import document, of_accounts
 from tests.support.service import Service
 
@@ -105,7 +106,7 @@ async def test_no_token_endpoint_is_run(cast: Service) -> None:
         assert (await cast.alice.client.post(path)).status_code == 404
 
 
-@pytest.mark.parametrize("kind", ["missing", "malformed", "revoked"])
+@in_turn("kind", ["missing", "malformed", "revoked"])
 async def test_a_missing_malformed_or_revoked_key_is_401_with_a_challenge(
     cast: Service, kind: str
 ) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.support import writing
+from tests.support.in_turn import in_turn
 from tests.support.published import document
 from tests.support.service import Member
 from tests.support.writing import HOUR, operation
@@ -58,8 +59,9 @@ async def test_the_lists_tag_parameter_filters_by_tag(alice: Member) -> None:
     assert await alice.ids(tag="x") == ["1"]
 
 
-@pytest.mark.parametrize("path", ["/v1/labels/add", "/v1/labels/remove", "/v1/labels/batch"])
+@in_turn("path", ["/v1/labels/add", "/v1/labels/remove", "/v1/labels/batch"])
 async def test_label_writes_require_a_paid_plan(free: Member, path: str) -> None:
+    await free.set_plan("free")
     await free.save(post_id="1", tags=["x"])
     body = {
         "tweet_ids": ["1"],

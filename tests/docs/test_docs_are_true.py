@@ -11,6 +11,7 @@ from bowerbird.cli import commands
 from bowerbird.cli.spec import generated_files
 from bowerbird.errors import CATALOGUE, Code
 from bowerbird.settings import PREFIX, BadSetting, Settings
+from tests.support.offenders import Offenders
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -27,30 +28,42 @@ def text_of(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("path", generated_files())
-def test_what_is_made_from_the_code_is_unchanged(path: str) -> None:
-    assert text_of(ROOT / path) == generated_files()[path], "run: make generate"
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def test_what_is_made_from_the_code_is_unchanged() -> None:
+    offenders = Offenders()
+    for path, generated in generated_files().items():
+        with offenders.check(path):
+            assert text_of(ROOT / path) == generated
+
+    assert offenders == {}, "run: make generate"
 
 
 def test_every_code_has_a_meaning() -> None:
     assert set(CATALOGUE) == set(Code)
 
 
-@pytest.mark.parametrize("code", Code)
-def test_every_code_is_documented(code: Code) -> None:
-    row = f"| {code} | {CATALOGUE[code].status} | {CATALOGUE[code].when} |"
+def test_every_code_is_documented() -> None:
+    page = text_of(DOCS / "errors.md")
+    rows = {
+        code: f"| {code} | {CATALOGUE[code].status} | {CATALOGUE[code].when} |" for code in Code
+    }
 
-    assert row in text_of(DOCS / "errors.md")
-
-
-@pytest.mark.parametrize("name", SETTINGS)
-def test_every_setting_is_documented(name: str) -> None:
-    assert f"| `{name}`" in text_of(DOCS / "settings.md")
+    assert [code for code, row in rows.items() if row not in page] == []
 
 
-@pytest.mark.parametrize("name", SECRETS)
-def test_every_secret_says_that_it_may_come_from_a_file(name: str) -> None:
-    assert f"`{name}_FILE`" in text_of(DOCS / "settings.md")
+def test_every_setting_is_documented() -> None:
+    page = text_of(DOCS / "settings.md")
+
+    assert [name for name in SETTINGS if f"| `{name}`" not in page] == []
+
+
+def test_every_secret_says_that_it_may_come_from_a_file() -> None:
+    page = text_of(DOCS / "settings.md")
+
+    assert [name for name in SECRETS if f"`{name}_FILE`" not in page] == []
 
 
 def test_a_misspelt_setting_stops_the_start() -> None:
@@ -58,30 +71,44 @@ def test_a_misspelt_setting_stops_the_start() -> None:
         Settings.from_env({"BOWERBIRD_DATABSE_URL": "x"})
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_setting_that_a_page_names_exists(page: Path) -> None:
-    named = set(re.findall(rf"\b{PREFIX}[A-Z_]+[A-Z]\b", text_of(page)))
-    # A page may show what the program says of a misspelt one.
-    misspelt = set(re.findall(rf"({PREFIX}\w+) is not a setting", text_of(page)))
+def test_every_setting_that_a_page_names_exists() -> None:
     known = {*SETTINGS, *(f"{name}_FILE" for name in SECRETS)}
+    offenders = {}
+    for page in PAGES:
+        named = set(re.findall(rf"\b{PREFIX}[A-Z_]+[A-Z]\b", text_of(page)))
+        # A page may show what the program says of a misspelt one.
+        misspelt = set(re.findall(rf"({PREFIX}\w+) is not a setting", text_of(page)))
+        if wrong := (named - known) ^ misspelt:
+            offenders[name_of(page)] = wrong
 
-    assert named - known == misspelt
+    assert offenders == {}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_command_that_a_page_names_exists(page: Path) -> None:
-    shown = re.findall(r"^(?:\$ |    )?bowerbird ([a-z][a-z-]*)", text_of(page), re.MULTILINE)
-    quoted = re.findall(r"`bowerbird ([a-z][a-z-]*)", text_of(page))
+def test_every_command_that_a_page_names_exists() -> None:
+    unknown = {}
+    for page in PAGES:
+        shown = re.findall(r"^(?:\$ |    )?bowerbird ([a-z][a-z-]*)", text_of(page), re.MULTILINE)
+        quoted = re.findall(r"`bowerbird ([a-z][a-z-]*)", text_of(page))
+        if wrong := {*shown, *quoted} - commands.commands.keys():
+            unknown[name_of(page)] = wrong
 
-    assert {*shown, *quoted} - commands.commands.keys() == set()
+    assert unknown == {}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_link_leads_somewhere(page: Path) -> None:
-    targets = re.findall(r"\]\(([^)\s]+)\)", text_of(page))
-    local = [unquote(target.split("#")[0]) for target in targets if "://" not in target]
+def test_every_link_leads_somewhere() -> None:
+    targets = [
+        (page, unquote(target.split("#")[0]))
+        for page in PAGES
+        for target in re.findall(r"\]\(([^)\s]+)\)", text_of(page))
+        if "://" not in target
+    ]
+    dead = [
+        (name_of(page), target)
+        for page, target in targets
+        if target and not (page.parent / target).exists()
+    ]
 
-    assert [target for target in local if target and not (page.parent / target).exists()] == []
+    assert dead == []
 
 
 def words_of_commands() -> list[list[str]]:
@@ -92,12 +119,15 @@ def words_of_commands() -> list[list[str]]:
     return found
 
 
-@pytest.mark.parametrize("words", words_of_commands(), ids=" ".join)
-def test_every_command_has_an_example_in_its_help(words: list[str]) -> None:
-    command = commands.commands[words[0]]
-    for word in words[1:]:
-        command = command.commands[word]  # type: ignore[attr-defined] # a group, as its children say
+def test_every_command_has_an_example_in_its_help() -> None:
+    offenders = Offenders()
+    for words in words_of_commands():
+        command = commands.commands[words[0]]
+        for word in words[1:]:
+            command = command.commands[word]  # type: ignore[attr-defined] # a group, as its children say
+        with offenders.check(" ".join(words)):
+            assert command.help
+            assert "Example:" in command.help
+            assert f"bowerbird {' '.join(words)}" in command.help
 
-    assert command.help
-    assert "Example:" in command.help
-    assert f"bowerbird {' '.join(words)}" in command.help
+    assert offenders == {}

@@ -5,16 +5,15 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from tests.support import serving
 from tests.support.serving import Server
+from tests.support.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -121,11 +120,12 @@ def test_an_export_completes_in_the_folder_that_make_serve_has(
 ) -> None:
     headers = {"Authorization": f"Bearer {key}"}
     address = f"http://127.0.0.1:{server.port}/v1/exports/{format}"
-    job = httpx.post(address, headers=headers).json()["data"]
+    job = serving.http.post(address, headers=headers).json()["data"]
 
-    deadline = time.monotonic() + serving.PATIENCE_SECONDS
-    while job["status"] in ("pending", "processing") and time.monotonic() < deadline:
-        time.sleep(0.2)
-        job = server.get(f"/v1/exports/{job['job_id']}", key).json()["data"]
+    def ended() -> dict[str, Any]:
+        shown: dict[str, Any] = server.get(f"/v1/exports/{job['job_id']}", key).json()["data"]
+        return {} if shown["status"] in ("pending", "processing") else shown
 
-    assert job["status"] == "completed", job["error"]
+    shown = wait_until(ended)
+
+    assert shown["status"] == "completed", shown["error"]

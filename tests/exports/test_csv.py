@@ -43,28 +43,29 @@ def test_no_cell_begins_a_formula(blanks: str, sign: str, rest: str) -> None:
     assert escape_cell(blanks + sign + rest)[0] == "'"
 
 
-@pytest.mark.parametrize(
-    "formula",
-    [
-        "=cmd|'/c calc'!A1",
-        '=HYPERLINK("https://evil.example","x")',
-        "+1+1",
-        "-2+3",
-        "@SUM(1)",
-        "\t=1",
-        "\r=1",
-        "\n=1",
-        "  =1",
-        "\u200b=1",
-        "＝1＋1",  # noqa: RUF001 - wide signs are the point
-        "''=1",
-    ],
+FORMULAS = (
+    "=cmd|'/c calc'!A1",
+    '=HYPERLINK("https://evil.example","x")',
+    "+1+1",
+    "-2+3",
+    "@SUM(1)",
+    "\t=1",
+    "\r=1",
+    "\n=1",
+    "  =1",
+    "\u200b=1",
+    "＝1＋1",  # noqa: RUF001 - wide signs are the point
+    "''=1",
 )
-def test_a_formula_in_a_post_is_marked_as_text(tmp_path: Path, formula: str) -> None:
-    row = only_row(tmp_path, text=formula, name=formula, tags=[formula])
+
+
+def test_a_formula_in_a_post_is_marked_as_text(tmp_path: Path) -> None:
+    posts = [bookmark(text=formula, name=formula, tags=[formula]) for formula in FORMULAS]
+
+    found = rows(export("csv", tmp_path, posts).path)
 
     for column in ("text", "author_name", "tags"):
-        assert row[column] == "'" + formula
+        assert [row[column] for row in found] == [f"'{formula}" for formula in FORMULAS]
 
 
 @pytest.mark.parametrize(
@@ -74,27 +75,30 @@ def test_harmless_cells_stay_unchanged(harmless: str) -> None:
     assert escape_cell(harmless) == harmless
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        *("007", "1e10", "1/2", "3-4", "50%", "12:30", "$5", "00123456789012", "5", "1.234,50 €"),
-        *("2026-01-01", "(5)", "May 1", "SEPT2", "1 jan 2020", "9 PM", ".5", "true", " 7"),
-    ],
+LIKE_VALUES = (
+    *("007", "1e10", "1/2", "3-4", "50%", "12:30", "$5", "00123456789012", "5", "1.234,50 €"),
+    *("2026-01-01", "(5)", "May 1", "SEPT2", "1 jan 2020", "9 PM", ".5", "true", " 7"),
 )
-def test_a_text_that_looks_like_a_number_or_date_is_marked_as_text(
-    tmp_path: Path, value: str
-) -> None:
-    row = only_row(tmp_path, text=value, name=value, tags=[value], article={"title": value})
+
+
+def test_a_text_that_looks_like_a_number_or_date_is_marked_as_text(tmp_path: Path) -> None:
+    posts = [
+        bookmark(text=value, name=value, tags=[value], article={"title": value})
+        for value in LIKE_VALUES
+    ]
+
+    found = rows(export("csv", tmp_path, posts).path)
 
     for column in ("text", "author_name", "tags", "article_title"):
-        assert row[column] == "'" + value
+        assert [row[column] for row in found] == [f"'{value}" for value in LIKE_VALUES]
 
 
-@pytest.mark.parametrize(
-    "text", ["7 birds", "may", "at 12:30", "1 of 2", "v1.2.3", "e", "x" * 41, "marmarmar" * 4 + "!"]
-)
-def test_other_texts_stay_unchanged(tmp_path: Path, text: str) -> None:
-    assert only_row(tmp_path, text=text)["text"] == text
+def test_other_texts_stay_unchanged(tmp_path: Path) -> None:
+    texts = ["7 birds", "may", "at 12:30", "1 of 2", "v1.2.3", "e", "x" * 41, "marmarmar" * 4 + "!"]
+
+    found = rows(export("csv", tmp_path, [bookmark(text=text) for text in texts]).path)
+
+    assert [row["text"] for row in found] == texts
 
 
 def test_counts_stay_numbers_and_leading_zeros_are_kept_in_every_column(tmp_path: Path) -> None:

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from bowerbird.exports.csv_file import COLUMNS
 from bowerbird.exports.formats import FORMATS, ZIPPED_VOLUMES
 from bowerbird.exports.tasks import ProcessLimits
@@ -13,14 +11,14 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "export-formats.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("column", COLUMNS)
-def test_every_column_is_documented(column: str) -> None:
-    assert f"`{column}`" in PAGE
+def test_every_column_is_documented() -> None:
+    assert [column for column in COLUMNS if f"`{column}`" not in PAGE] == []
 
 
-@pytest.mark.parametrize("format", [*FORMATS.values(), ZIPPED_VOLUMES])
-def test_every_file_suffix_is_documented(format: tuple[str, str]) -> None:
-    assert f"`{format[1]}`" in PAGE
+def test_every_file_suffix_is_documented() -> None:
+    suffixes = [suffix for _, suffix in (*FORMATS.values(), ZIPPED_VOLUMES)]
+
+    assert [suffix for suffix in suffixes if f"`{suffix}`" not in PAGE] == []
 
 
 def test_the_limits_are_documented() -> None:

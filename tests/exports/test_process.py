@@ -13,6 +13,7 @@ from bowerbird.exports.process import ExportFailed, run_task
 from bowerbird.exports.tasks import ProcessLimits, Task
 from bowerbird.exports.writer import write_export
 from tests.exports.files import Progress, bookmark, document_info, posts_file, write_posts
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.anyio
 
@@ -57,11 +58,11 @@ def environment_of(process: int) -> bytes:
 
 
 async def until_read(pipe: Path) -> int:
-    for _ in range(400):
-        if is_read(pipe):
-            return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
-        await asyncio.sleep(0.05)
-    raise AssertionError("the process never opened the file of posts")
+    async def is_open() -> bool:
+        return is_read(pipe)
+
+    await until(is_open)
+    return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
 
 
 async def test_progress_reaches_the_total_and_no_temporary_files_remain(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from tests.support import digesting, service, working
 from tests.support.digesting import MONDAY, instant
 from tests.support.service import Member, Service
 from tests.support.smtp import MailServer, mail_server
+from tests.support.waiting import until
 from tests.support.writing import SECOND
 
 pytestmark = pytest.mark.anyio
@@ -152,12 +153,9 @@ async def test_the_service_creates_digests(sqlite: Database) -> None:
     cast.clock.now = instant(MONDAY)
 
     async with working.at_work(cast.app.worker):
-        for _ in range(200):
-            if await digesting.ids(cast.alice):
-                break
-            await asyncio.sleep(0.1)
+        made = await until(lambda: digesting.ids(cast.alice))
 
-    assert await digesting.ids(cast.alice) == ["weekly-2026-07-13"]
+    assert made == ["weekly-2026-07-13"]
 
 
 async def test_a_sweep_stops_when_the_queue_is_full(

@@ -18,6 +18,7 @@ from bowerbird.storage.jobs import JobStore
 from tests.support import working
 from tests.support.exporting import begin, export
 from tests.support.service import Service
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.anyio
 
@@ -57,11 +58,10 @@ def worker(cast: Service, files: Files, folder: Path) -> Worker:
 
 
 async def until_no_file_is_left(folder: Path) -> None:
-    async with asyncio.timeout(5):
-        while True:
-            if not remaining_files(folder):
-                return
-            await asyncio.sleep(0.02)
+    async def is_empty() -> bool:
+        return not remaining_files(folder)
+
+    await until(is_empty, patience_s=5)
 
 
 async def test_an_export_of_a_deleted_account_leaves_no_file(cast: Service, tmp_path: Path) -> None:
@@ -100,8 +100,11 @@ async def test_a_worker_that_stops_while_it_stores_a_file_leaves_no_file(
     cast: Service, tmp_path: Path
 ) -> None:
     job = await begin(cast.alice)
-    files = WatchedFiles(tmp_path, before=lambda: asyncio.sleep(0.2))
 
+    async def is_stopping() -> bool:
+        return any(task.cancelling() for task in asyncio.all_tasks())
+
+    files = WatchedFiles(tmp_path, before=lambda: until(is_stopping))
     async with working.at_work(worker(cast, files, tmp_path)):
         await asyncio.wait_for(files.begin.wait(), 10)
 

@@ -1,18 +1,19 @@
 """Workers run each job once, lose none, and share their time between accounts."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from bowerbird import errors
-from bowerbird.clock import system_clock
-from bowerbird.jobs.leases import Progress
+from bowerbird.clock import MICROSECONDS, system_clock
+from bowerbird.jobs.leases import LeaseLost, Progress
 from bowerbird.jobs.worker import Failed, JobKind, Recurring, Worker
 from bowerbird.model.jobs import DIGESTS, EMBEDDING, EXPORTS, Job
-from bowerbird.storage.database import Database
+from bowerbird.storage.database import Database, Row, Values
 from bowerbird.storage.jobs import JobStore
-from tests.support import working
+from tests.support import waiting, working
 from tests.support.working import add, at_work, new_account, shown, until
 
 pytestmark = pytest.mark.anyio
@@ -27,22 +28,27 @@ class Errand:
         self.ended: list[Job] = []
         self.is_running = asyncio.Event()
         self.unblocked = asyncio.Event()
+        self.is_lost = asyncio.Event()
+        self._more = asyncio.Condition()
         if not is_blocked:
             self.unblocked.set()
 
     async def until_started(self, count: int) -> None:
-        async with asyncio.timeout(5):
-            while True:
-                if len(self.started) >= count:
-                    return
-                await asyncio.sleep(0.01)
+        async with asyncio.timeout(5), self._more:
+            await self._more.wait_for(lambda: len(self.started) >= count)
 
     async def __call__(self, job: Job, progress: Progress) -> bytes | None:
         self.started.append(job)
+        async with self._more:
+            self._more.notify_all()
         await progress(0, 2)
         self.is_running.set()
         await self.unblocked.wait()
-        await progress(2, 2)
+        try:
+            await progress(2, 2)
+        except LeaseLost:
+            self.is_lost.set()
+            raise
         self.ended.append(job)
         outcome = self._outcomes.pop(0) if self._outcomes else b'{"done":true}'
         if isinstance(outcome, Exception):
@@ -131,19 +137,33 @@ async def test_the_lease_is_renewed_while_a_job_reports_no_progress(database: Da
     errand = Errand(is_blocked=True)
     job_id = await add(database, account_id)
 
-    workers = [working.worker(database, errand, lease_s=0.4, heartbeat_s=0.1) for _ in range(2)]
+    workers = [working.worker(database, errand, lease_s=LEASE_S, heartbeat_s=0.1) for _ in range(2)]
     async with at_work(*workers):
         await errand.is_running.wait()
-        await asyncio.sleep(1)
+        first = await lease_end(database)
+
+        async def has_outlived_two_leases() -> bool:
+            return await lease_end(database) > first + 2 * LEASE_S * MICROSECONDS
+
+        await waiting.until(has_outlived_two_leases)
         errand.unblocked.set()
         await until(database, account_id, job_id, "completed")
 
     assert len(errand.started) == 1
 
 
+LEASE_S = 0.4
+
+
+async def lease_end(database: Database) -> int:
+    ((end,),) = await database.rows("SELECT due_at FROM job", {})
+    return int(end)
+
+
 async def test_a_job_without_a_heartbeat_is_claimed_by_another_worker(
-    database: Database,
+    database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    write_every_progress(monkeypatch)
     account_id = await new_account(database)
     first, second = Errand(b'"first"', is_blocked=True), Errand(b'"second"', is_blocked=True)
     job_id = await add(database, account_id)
@@ -152,10 +172,8 @@ async def test_a_job_without_a_heartbeat_is_claimed_by_another_worker(
         await first.is_running.wait()
         async with at_work(working.worker(database, second)):
             await asyncio.wait_for(second.is_running.wait(), 5)
-            # Progress is written at most once per second.
-            await asyncio.sleep(1)
             first.unblocked.set()
-            await asyncio.sleep(0.1)
+            await asyncio.wait_for(first.is_lost.wait(), 5)
             second.unblocked.set()
             done = await until(database, account_id, job_id, "completed")
 
@@ -229,7 +247,15 @@ async def test_a_stopping_worker_releases_a_job_that_it_has_not_started(database
     assert (pending.state, pending.tries) == ("pending", 0)
 
 
-async def test_a_cancelled_job_ends_when_it_reports_progress(database: Database) -> None:
+def write_every_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise progress is written at most once per second."""
+    monkeypatch.setattr("bowerbird.jobs.leases._WRITE_INTERVAL_S", 0.0)
+
+
+async def test_a_cancelled_job_ends_when_it_reports_progress(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_every_progress(monkeypatch)
     account_id = await new_account(database)
     errand = Errand(is_blocked=True)
     job_id = await add(database, account_id)
@@ -237,9 +263,8 @@ async def test_a_cancelled_job_ends_when_it_reports_progress(database: Database)
     async with at_work(working.worker(database, errand, heartbeat_s=60)):
         await errand.is_running.wait()
         assert await JobStore(database).cancel(account_id, job_id, now=system_clock())
-        await asyncio.sleep(1)
         errand.unblocked.set()
-        await asyncio.sleep(0.3)
+        await asyncio.wait_for(errand.is_lost.wait(), 5)
 
     assert (len(errand.started), errand.ended) == (1, [])
     cancelled = await shown(database, account_id, job_id)
@@ -297,9 +322,10 @@ async def test_long_jobs_of_an_account_leave_a_lane_for_others(database: Databas
 
     async with at_work(working.worker(database, blocked, kinds=kinds, lanes=3)):
         await blocked.until_started(2)
-        job_id = await add(database, one, "quick")
-        await until(database, one, job_id, "completed")
-        await asyncio.sleep(0.1)
+        # The second proves that the worker has looked for jobs again since the first ended.
+        for _ in range(2):
+            job_id = await add(database, one, "quick")
+            await until(database, one, job_id, "completed")
         assert [job.account_id for job in blocked.started] == [many, many]
 
 
@@ -312,9 +338,10 @@ async def test_digests_leave_a_lane_for_exports(database: Database) -> None:
 
     async with at_work(working.worker(database, blocked, kinds=kinds, lanes=3)):
         await blocked.until_started(2)
-        job_id = await add(database, accounts[0])
-        await until(database, accounts[0], job_id, "completed")
-        await asyncio.sleep(0.1)
+        # The second proves that the worker has looked for jobs again since the first ended.
+        for _ in range(2):
+            job_id = await add(database, accounts[0])
+            await until(database, accounts[0], job_id, "completed")
         assert len(blocked.started) == 2
 
 
@@ -323,7 +350,9 @@ async def test_a_single_lane_runs_jobs_of_any_priority(database: Database) -> No
     job_id = await add(database, account_id, priority=EMBEDDING)
 
     async with at_work(working.worker(database, Errand(), lanes=1)):
-        await until(database, account_id, job_id, "completed")
+        done = await until(database, account_id, job_id, "completed")
+
+    assert done.state == "completed"
 
 
 async def test_a_worker_leaves_jobs_of_unknown_kinds_alone(database: Database) -> None:
@@ -342,18 +371,34 @@ async def test_a_wake_up_is_faster_than_polling(database: Database) -> None:
     worker = working.worker(database, Errand(), poll_s=30)
 
     async with at_work(worker):
-        await asyncio.sleep(0.05)
-        job_id = await add(database, account_id)
-        worker.wake()
-        await until(database, account_id, job_id, "completed", patience_s=5)
+        # The end of the first lets the worker look once more; then it would wait for long.
+        for _ in range(2):
+            job_id = await add(database, account_id)
+            worker.wake()
+            done = await until(database, account_id, job_id, "completed", patience_s=5)
+
+    assert done.state == "completed"
 
 
-async def test_an_idle_worker_does_not_write_to_the_database(sqlite: Database) -> None:
+async def test_an_idle_worker_does_not_write_to_the_database(
+    sqlite: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
     generation = sqlite.generation()
     assert generation is not None
+    looks = 0
+    has_looked = asyncio.Event()
+    read = sqlite.rows
 
+    async def noted(sql: str, values: Values) -> Sequence[Row]:
+        nonlocal looks
+        looks += 1
+        if looks == 10:
+            has_looked.set()
+        return await read(sql, values)
+
+    monkeypatch.setattr(sqlite, "rows", noted)
     async with at_work(working.worker(sqlite, Errand())):
-        await asyncio.sleep(0.2)
+        await asyncio.wait_for(has_looked.wait(), 5)
 
     assert sqlite.generation() == generation
 
@@ -374,3 +419,5 @@ async def test_a_recurring_task_continues_after_a_failure(database: Database) ->
     recurring = [Recurring("sweep", 0.01, sweep)]
     async with at_work(working.worker(database, Errand(), recurring=recurring)):
         await asyncio.wait_for(is_over.wait(), 5)
+
+    assert times >= 3

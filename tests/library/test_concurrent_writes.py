@@ -29,6 +29,7 @@ from tests.library import writers
 from tests.support import databases, make, service, serving
 from tests.support.postgres import ThrowawayPostgres
 from tests.support.service import Member
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.anyio
 
@@ -183,6 +184,10 @@ async def test_a_twin_does_not_wait_for_ever(postgres: ThrowawayPostgres) -> Non
         assert REPLAYED in replayed.headers
 
 
+# Who waits for the lock of another.
+WAITING = "SELECT pid FROM pg_locks WHERE NOT granted"
+
+
 @pytest.mark.parametrize("kind", ["postgres"])
 async def test_a_request_is_executed_if_the_earlier_one_with_the_same_key_fails(
     kind: str, request: pytest.FixtureRequest, tmp_path: Path
@@ -194,7 +199,7 @@ async def test_a_request_is_executed_if_the_earlier_one_with_the_same_key_fails(
         await failing.has_started.wait()
         effects = Effects()
         second = asyncio.ensure_future(handler_of(alice, effects)(call))
-        await asyncio.sleep(0.05)
+        await until(lambda: alice.database.rows(WAITING, {}))
         failing.may_end.set()
 
         with pytest.raises(RuntimeError):

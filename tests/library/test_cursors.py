@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from bowerbird.errors import Refusal
 from bowerbird.library.bookmarks import cursors
-from bowerbird.library.bookmarks.cursors import Keyset, Ranked
+from bowerbird.library.bookmarks.cursors import Keyset, Named, Ranked
 from bowerbird.model.filters import Sort
 
 numbers = st.integers(0, 2**40 - 1)
@@ -116,3 +116,30 @@ _URL_SAFE = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 def test_an_authentic_cursor_of_another_kind_is_refused(end: Keyset | Ranked, sort: Sort) -> None:
     with pytest.raises(Refusal, match="cursor"):
         cursors.read_after(cursors.write(end, b"query"), b"query", sort)
+
+
+@pytest.mark.parametrize(
+    ("end", "sort"),
+    [
+        (cursors.ranked({1, 2}), Sort("title")),
+        (Named("birds"), Sort("title")),
+        (Keyset(7, 1), Sort("title")),
+        (Keyset("birds", 1), Sort("sort_index")),
+        # The seal is no secret, so that anybody can write one that PostgreSQL would refuse.
+        (Keyset("a\x00b", 1), Sort("title")),
+    ],
+)
+def test_a_cursor_of_another_kind_is_refused_by_an_ordered_list(
+    end: Keyset | Ranked | Named, sort: Sort
+) -> None:
+    with pytest.raises(Refusal, match="cursor: "):
+        cursors.read_after(cursors.write(end, b"q"), b"q", sort)
+
+
+def test_a_cursor_of_another_kind_is_refused_by_a_ranked_list_and_a_list_of_names() -> None:
+    text = cursors.write(Keyset("birds", 1), b"q")
+
+    with pytest.raises(Refusal, match="cursor: "):
+        cursors.read_seen(text, b"q")
+    with pytest.raises(Refusal, match="cursor: "):
+        cursors.read_name(text, b"q")

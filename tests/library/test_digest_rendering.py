@@ -303,3 +303,14 @@ def test_jinja_is_not_imported_at_start() -> None:
     code = "import sys, bowerbird.app; assert 'jinja2' not in sys.modules"
 
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_plain_text_has_the_introduction_and_says_how_many_posts_are_left_out() -> None:
+    whole = digest(post("a heron"), introduction="A week of birds.")
+    # Seven are shown.
+    saved = msgspec.structs.replace(whole.saved, count=18)
+
+    lines = plain_text(msgspec.structs.replace(whole, saved=saved)).splitlines()
+
+    assert lines[2] == "A week of birds."
+    assert "And 11 more." in lines

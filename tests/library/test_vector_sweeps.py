@@ -20,6 +20,7 @@ from tests.support import make, working, writing
 from tests.support.embedding_service import embedding_service
 from tests.support.models import MODEL_DIR, MODELS, ignore
 from tests.support.service import Member, Service
+from tests.support.waiting import until
 from tests.support.writing import DAY
 
 pytestmark = pytest.mark.anyio
@@ -274,8 +275,10 @@ async def _lapsed(cast: Service, posts: list[dict[str, Any]]) -> VectorSweeps:
 
 
 async def _until_fewer(member: Member, count: int) -> None:
-    while await _vectors(member) == count:  # noqa: ASYNC110 - the database sends no event
-        await asyncio.sleep(0.01)
+    async def are_fewer() -> bool:
+        return await _vectors(member) < count
+
+    await until(are_fewer)
 
 
 async def test_paying_again_during_the_removal_keeps_the_remaining_vectors(cast: Service) -> None:

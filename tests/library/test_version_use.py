@@ -1,6 +1,9 @@
 """The last use of each version is recorded, and reads do not become slower."""
 
+import asyncio
+
 import pytest
+from structlog.testing import capture_logs
 
 from bowerbird import app
 from bowerbird.library.accounts.version_use import VersionUse
@@ -105,3 +108,33 @@ async def test_a_tool_call_is_recorded_as_a_use(cast: Service) -> None:
     await cast.app.uses.flush()
 
     assert await _uses(cast.database) == {cast.bob.account_id: ("v1", TODAY)}
+
+
+async def test_noting_ends_without_an_error_while_the_database_is_away(cast: Service) -> None:
+    uses = VersionUse(VersionUseStore(cast.database), cast.clock)
+    uses.note(cast.alice.account_id, "v1")
+    await cast.database.write(lambda t: t.run("ALTER TABLE version_use RENAME TO away", {}))
+    with capture_logs() as logs:
+        noting = asyncio.create_task(uses.keep_flushing())
+        await asyncio.sleep(0)
+        uses.stop()
+        await asyncio.wait_for(noting, 5)
+    await cast.database.write(lambda t: t.run("ALTER TABLE away RENAME TO version_use", {}))
+
+    assert [(line["event"], line["uses"]) for line in logs] == [("version uses not written", 1)]
+    await uses.flush()
+    assert cast.alice.account_id in await _uses(cast.database)
+
+
+async def test_more_accounts_than_are_remembered_are_all_noted(
+    cast: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bowerbird.library.accounts.version_use._MAX_RECORDED", 1)
+    uses = VersionUse(VersionUseStore(cast.database), cast.clock)
+    members = (cast.alice, cast.bob, cast.free)
+    for member in members:
+        uses.note(member.account_id, "v1")
+
+    await uses.flush()
+
+    assert (await _uses(cast.database)).keys() == {member.account_id for member in members}

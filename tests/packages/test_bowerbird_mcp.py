@@ -12,8 +12,9 @@ import pytest
 from bowerbird import __version__
 from bowerbird.toolserver.tools.catalogue import TOOLS
 from tests.packages.bridge_process import BridgeProcess, fake_server, started
-from tests.support.serving import free_port, wait_until
+from tests.support.serving import free_port
 from tests.support.tool_server import PACKAGE, STDIO_COMMAND, Running, stdio_environment
+from tests.support.waiting import wait_until
 
 INITIALIZE = {
     "protocolVersion": "2025-06-18",

@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.support import writing
+from tests.support.in_turn import in_turn
 from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio
@@ -82,7 +83,7 @@ async def test_a_mark_the_bookmark_has_already_changes_nothing(alice: Member) ->
     assert (await alice.get("/v1/bookmarks")).headers["etag"] == before
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("body", "named"),
     [
         ({}, "is_read: "),
@@ -172,7 +173,7 @@ async def test_no_known_bookmark_is_404(alice: Member) -> None:
     assert writing.refused(response) == (404, "NOT_FOUND")
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("ids", "named"),
     [
         (None, "tweet_ids: "),

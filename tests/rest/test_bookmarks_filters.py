@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support.in_turn import in_turn
 from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio
@@ -183,7 +184,7 @@ NONSENSE = (
 )
 
 
-@pytest.mark.parametrize("name", ["posted_from", "posted_to", "bookmarked_from", "bookmarked_to"])
+@in_turn("name", ["posted_from", "posted_to", "bookmarked_from", "bookmarked_to"])
 async def test_nonsense_instants_are_refused_and_named(alice: Member, name: str) -> None:
     for text in NONSENSE:
         response = await alice.get("/v1/bookmarks", **{name: text})

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from bowerbird.search.highlights import SNIPPET_CHARACTERS, highlight
 from bowerbird.search.query_language import parse
 from tests.support import make
+from tests.support.in_turn import in_turn
 from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio
@@ -29,7 +30,7 @@ async def test_the_hit_is_marked_in_escaped_text(alice: Member) -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("text", "q", "marked"),
     [
         ("Café crème", "cafe", ["Café"]),
@@ -45,9 +46,9 @@ async def test_the_hit_is_marked_in_escaped_text(alice: Member) -> None:
 async def test_what_is_marked_is_what_was_found(
     alice: Member, text: str, q: str, marked: list[str] | None
 ) -> None:
-    await alice.save(text=text)
-
+    saved = await alice.save(text=text)
     (found,) = await highlights(alice, q=q)
+    await alice.remove(saved["post_id"])
 
     assert found
     shown = re.findall("<mark>(.*?)</mark>", found["html"])

@@ -8,6 +8,7 @@ import pytest
 from bowerbird import app
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.settings import Settings
+from tests.support.in_turn import in_turn
 from tests.support.service import Member, Service
 
 pytestmark = pytest.mark.anyio
@@ -159,7 +160,7 @@ async def test_read_and_archived_posts_are_hidden_unless_asked_for(alice: Member
 FLAGS = [("is_unread_only", "is_read"), ("hide_archived", "is_archived")]
 
 
-@pytest.mark.parametrize(("name", "flag"), FLAGS)
+@in_turn(("name", "flag"), FLAGS)
 async def test_booleans_are_words_or_digits_in_any_case(
     alice: Member, name: str, flag: str
 ) -> None:
@@ -171,7 +172,7 @@ async def test_booleans_are_words_or_digits_in_any_case(
         assert await alice.ids(**{name: text}) == [saved["post_id"]]
 
 
-@pytest.mark.parametrize(("name", "flag"), FLAGS)
+@in_turn(("name", "flag"), FLAGS)
 async def test_other_booleans_are_refused_and_named(alice: Member, name: str, flag: str) -> None:
     await alice.save(**{flag: True})
 
@@ -231,7 +232,7 @@ async def test_empty_values_mean_absent(alice: Member) -> None:
     assert emptied == bare == await alice.listed()
 
 
-@pytest.mark.parametrize("name", ["q", "author", "tag", "cursor", "sort_cursor", "posted_from"])
+@in_turn("name", ["q", "author", "tag", "cursor", "sort_cursor", "posted_from"])
 async def test_text_that_no_database_holds_is_refused(alice: Member, name: str) -> None:
     for raw in ("%00", "a%00b", "%ff", "%C3", "%ED%A0%80", "%F4%90%80%80"):
         response = await alice.client.get(f"/v1/bookmarks?{name}={raw}")

@@ -7,6 +7,7 @@ import pytest
 from bowerbird.library.bookmarks import ranking
 from tests.support import make, writing
 from tests.support.exporting import exported
+from tests.support.offenders import Offenders
 from tests.support.service import Member, Service
 
 pytestmark = pytest.mark.anyio
@@ -217,18 +218,29 @@ async def test_what_is_deleted_is_not_found_and_comes_back_restored(alice: Membe
     assert await writing.recount(alice) == []
 
 
-@pytest.mark.parametrize(
-    "term",
-    ["?!…", '"', "-", "*", "🦜🦜", "a" * 5_000, "word " * 2_000, "東京の鳥", "ก" * 500, "\u200b"],
-    ids=lambda term: repr(term[:6]),
-)
-async def test_no_text_is_too_odd(alice: Member, term: str) -> None:
+async def test_no_text_is_too_odd(alice: Member) -> None:
     await _filled(alice)
+    odd = (
+        "?!…",
+        '"',
+        "-",
+        "*",
+        "🦜🦜",
+        "a" * 5_000,
+        "word " * 2_000,
+        "東京の鳥",
+        "ก" * 500,
+        "\u200b",
+    )
 
-    response = await alice.get("/v1/bookmarks", vector_search_term=term, q=term)
+    offenders = Offenders()
+    for term in odd:
+        response = await alice.get("/v1/bookmarks", vector_search_term=term, q=term)
+        with offenders.check(repr(term[:6])):
+            assert response.status_code == 200, response.text
+            assert len(response.json()["data"]) == len(TEXTS)
 
-    assert response.status_code == 200, response.text
-    assert len(response.json()["data"]) == len(TEXTS)
+    assert offenders == {}
 
 
 async def test_counts_what_the_list_would_hold(alice: Member) -> None:

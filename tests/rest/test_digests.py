@@ -7,6 +7,7 @@ import pytest
 
 from tests.support import digesting, writing
 from tests.support.digesting import MONDAY, instant
+from tests.support.in_turn import in_turn
 from tests.support.service import Member, Service
 
 pytestmark = pytest.mark.anyio
@@ -94,7 +95,7 @@ async def test_a_digest_comes_with_its_fields_markdown_and_html(alice: Member) -
     assert whole["html"].startswith("<!doctype html>")
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("format", "held"),
     [
         ("json", (False, False)),
@@ -144,7 +145,7 @@ async def test_an_unknown_digest_is_not_found(alice: Member) -> None:
         assert writing.sentence(response).startswith("No digest ")
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("path", "params", "sentence"),
     [
         (

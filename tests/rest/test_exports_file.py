@@ -12,6 +12,7 @@ from bowerbird.library.exports.links import SECRET, Links
 from bowerbird.storage.secrets import SecretStore
 from tests.support import writing
 from tests.support.exporting import begin, export, fetch
+from tests.support.in_turn import in_turn
 from tests.support.service import Member, Service
 
 pytestmark = pytest.mark.anyio
@@ -93,7 +94,7 @@ async def test_whoever_has_the_file_gets_no_second_one(cast: Service) -> None:
     assert (other.status_code, other.content) == (200, content)
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("asked", "first", "end"),
     [
         ("bytes=0-9", 0, 10),
@@ -117,7 +118,7 @@ async def test_a_part_is_served(cast: Service, asked: str, first: int, end: int 
     assert response.headers["content-length"] == str(len(expected))
 
 
-@pytest.mark.parametrize("asked", ["bytes=1-2,4-5", "lines=1-2", "bytes=-", "bytes=9-3", "x"])
+@in_turn("asked", ["bytes=1-2,4-5", "lines=1-2", "bytes=-", "bytes=9-3", "x"])
 async def test_what_is_no_single_range_gets_the_whole(cast: Service, asked: str) -> None:
     job, content = await of_one_post(cast)
 
@@ -126,7 +127,7 @@ async def test_what_is_no_single_range_gets_the_whole(cast: Service, asked: str)
     assert (response.status_code, response.content) == (200, content)
 
 
-@pytest.mark.parametrize("asked", ["bytes=99999999-", "bytes=-0"])
+@in_turn("asked", ["bytes=99999999-", "bytes=-0"])
 async def test_a_part_behind_the_end_is_refused(cast: Service, asked: str) -> None:
     job, content = await of_one_post(cast)
 
@@ -157,7 +158,7 @@ async def test_an_expired_link_is_refused(cast: Service) -> None:
     assert "has expired" in response.json()["error"]
 
 
-@pytest.mark.parametrize("bend", [0, 10, 11, 20, 30, 47])
+@in_turn("bend", [0, 10, 11, 20, 30, 47])
 async def test_a_bent_link_is_refused(cast: Service, bend: int) -> None:
     job, _ = await of_one_post(cast)
     token = token_of(job)

@@ -1,7 +1,10 @@
 """The free plan's calls of a month."""
 
+import asyncio
+
 import httpx
 import pytest
+from structlog.testing import capture_logs
 
 from bowerbird import app
 from bowerbird.settings import Settings
@@ -194,3 +197,37 @@ async def test_a_change_of_plan_takes_effect_at_the_next_request(nearly: Member)
 
     await nearly.set_plan("free")
     assert _is_used_up(await nearly.get("/v1/bookmarks", author="x"))
+
+
+async def test_calls_that_the_database_does_not_take_stay_counted(
+    cast: Service, free: Member
+) -> None:
+    await _use(free, 3)
+    await _rename(cast, "api_call", "away")
+    with pytest.raises(Exception, match=r"api_call|not been migrated"):
+        await cast.app.calls.flush()
+    await _rename(cast, "away", "api_call")
+
+    assert cast.app.calls.used(await free.account()) == 3
+    await cast.app.calls.flush()
+    assert (await free.account()).calls_this_month == 3
+
+
+async def test_counting_goes_on_after_a_failure(cast: Service, free: Member) -> None:
+    calls, account = cast.app.calls, await free.account()
+    await _rename(cast, "api_call", "away")
+    with capture_logs() as logs:
+        counting = asyncio.create_task(calls.keep_flushing())
+        await asyncio.sleep(0)
+        calls.add(account)
+        calls.stop()
+        await asyncio.wait_for(counting, 5)
+    await _rename(cast, "away", "api_call")
+
+    assert [(line["event"], line["calls"]) for line in logs] == [("calls wait", 1)]
+    await calls.flush()
+    assert (await free.account()).calls_this_month == 1
+
+
+async def _rename(cast: Service, old: str, new: str) -> None:
+    await cast.database.write(lambda t: t.run(f"ALTER TABLE {old} RENAME TO {new}", {}))

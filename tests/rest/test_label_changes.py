@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.support import writing
+from tests.support.in_turn import in_turn
 from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio
@@ -102,7 +103,7 @@ async def test_a_change_to_the_same_changes_nothing(alice: Member) -> None:
     assert (await alice.get("/v1/labels")).headers["etag"] == before
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("body", "named"),
     [
         ({"label_name": ""}, "label_name: "),
@@ -224,7 +225,7 @@ async def test_a_merge_into_nothing_is_refused(alice: Member) -> None:
 # All three
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("method", "end", "body"),
     [
         ("PATCH", "", {"label_name": "y"}),

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.support import writing
+from tests.support.in_turn import in_turn
 from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio
@@ -98,7 +99,7 @@ async def test_no_known_post_is_404(alice: Member) -> None:
     assert await writing.labels(alice) == {"x": 1}
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("body", "named"),
     [
         ({"tweet_ids": ["1"]}, "label_name: "),

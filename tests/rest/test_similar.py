@@ -3,6 +3,7 @@
 import pytest
 
 from tests.support import make, writing
+from tests.support.in_turn import in_turn
 from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio
@@ -61,7 +62,7 @@ async def test_a_post_without_a_vector_has_nothing_similar_yet(alice: Member) ->
     assert len(await _similar(alice, new["post_id"])) == 3
 
 
-@pytest.mark.parametrize("post_id", ["999", "abc", "1%00", "%F0%9F%A6%9C"])
+@in_turn("post_id", ["999", "abc", "1%00", "%F0%9F%A6%9C"])
 async def test_an_unknown_post_is_404(alice: Member, post_id: str) -> None:
     await _filled(alice)
 
@@ -70,9 +71,7 @@ async def test_an_unknown_post_is_404(alice: Member, post_id: str) -> None:
     assert writing.refused(response) == (404, "NOT_FOUND")
 
 
-@pytest.mark.parametrize(
-    "query", ["limit=0", "limit=x", "is_unread_only=perhaps", "limit=1&limit=2"]
-)
+@in_turn("query", ["limit=0", "limit=x", "is_unread_only=perhaps", "limit=1&limit=2"])
 async def test_a_bad_parameter_is_400(alice: Member, query: str) -> None:
     birds, _, _ = await _filled(alice)
 

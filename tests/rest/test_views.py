@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.support import writing
+from tests.support.in_turn import in_turn
 from tests.support.service import Member
 from tests.support.writing import DAY, SECOND
 
@@ -413,7 +414,7 @@ async def test_nothing_in_a_query_is_no_filter(alice: Member) -> None:
     assert made.json()["data"]["base_query"] == {}
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("fields", "named"),
     [
         (

@@ -1,5 +1,7 @@
 """The routes of the sandbox, and the headers of its responses."""
 
+import itertools
+
 import httpx
 import pytest
 
@@ -8,6 +10,7 @@ from bowerbird.sandbox.fixtures import Fixtures
 from bowerbird.settings import Settings
 from bowerbird.wire.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call
+from tests.support.offenders import Offenders
 from tests.support.service import CheckedTransport, Service
 from tests.support.trying import Visitor
 
@@ -35,26 +38,31 @@ UNKNOWN_PATHS = (
 )
 
 
-@pytest.mark.parametrize("path", ALLOWED)
-async def test_a_route_allows_only_its_own_methods(visitor: Visitor, path: str) -> None:
-    for method in ("GET", "POST", "PUT", "PATCH", "DELETE", "BREW"):
+async def test_a_route_allows_only_its_own_methods(visitor: Visitor) -> None:
+    methods = ("GET", "POST", "PUT", "PATCH", "DELETE", "BREW")
+    offenders = Offenders()
+    for path, method in itertools.product(ALLOWED, methods):
         response = await visitor.client.request(method, f"/v1/sandbox{path}")
-        if method in ALLOWED[path]:
-            assert response.status_code != 405
-        else:
-            assert response.status_code == 405
-            assert response.headers["allow"] == ALLOWED[path]
-            assert response.json()["code"] == "METHOD_NOT_ALLOWED"
+        with offenders.check((path, method)):
+            if method in ALLOWED[path]:
+                assert response.status_code != 405
+            else:
+                assert response.status_code == 405
+                assert response.headers["allow"] == ALLOWED[path]
+                assert response.json()["code"] == "METHOD_NOT_ALLOWED"
+
+    assert offenders == {}
 
 
-@pytest.mark.parametrize("path", UNKNOWN_PATHS)
-async def test_other_paths_are_not_found(visitor: Visitor, path: str) -> None:
-    for method in ("PATCH", "POST", "DELETE"):
+async def test_other_paths_are_not_found(visitor: Visitor) -> None:
+    offenders = Offenders()
+    for path, method in itertools.product(UNKNOWN_PATHS, ("GET", "PATCH", "POST", "DELETE")):
         response = await visitor.client.request(method, f"/v1/sandbox{path}")
-        assert response.status_code in (404, 405), path
-    response = await visitor.get(path)
-    assert response.status_code in (404, 405), path
-    assert response.json()["meta"] == {"sandbox": True}
+        with offenders.check((path, method)):
+            assert response.status_code in (404, 405)
+            assert response.json()["meta"] == {"sandbox": True}
+
+    assert offenders == {}
 
 
 async def test_the_sandbox_has_no_count_endpoint(visitor: Visitor) -> None:
@@ -64,22 +72,25 @@ async def test_the_sandbox_has_no_count_endpoint(visitor: Visitor) -> None:
     assert response.json()["code"] == "NOT_FOUND"
 
 
-@pytest.mark.parametrize("path", [*ALLOWED, "/nothing"])
-async def test_a_cors_preflight_succeeds(visitor: Visitor, path: str) -> None:
+async def test_a_cors_preflight_succeeds(visitor: Visitor) -> None:
     preflight_headers = {
         "Origin": "https://pages.example.com",
         "Access-Control-Request-Method": "POST",
         "Access-Control-Request-Headers": "content-type, x-service-sandbox-error",
     }
 
-    response = await visitor.client.options(f"/v1/sandbox{path}", headers=preflight_headers)
+    offenders = Offenders()
+    for path in (*ALLOWED, "/nothing"):
+        response = await visitor.client.options(f"/v1/sandbox{path}", headers=preflight_headers)
+        with offenders.check(path):
+            assert response.status_code == 204
+            assert response.headers["access-control-allow-origin"] == "*"
+            assert "X-Service-Sandbox-Error" in response.headers["access-control-allow-headers"]
+            assert response.headers["x-service-environment"] == "sandbox"
+            if path in ALLOWED:
+                assert response.headers["access-control-allow-methods"] == ALLOWED[path]
 
-    assert response.status_code == 204
-    assert response.headers["access-control-allow-origin"] == "*"
-    assert "X-Service-Sandbox-Error" in response.headers["access-control-allow-headers"]
-    assert response.headers["x-service-environment"] == "sandbox"
-    if path in ALLOWED:
-        assert response.headers["access-control-allow-methods"] == ALLOWED[path]
+    assert offenders == {}
 
 
 async def test_a_web_page_may_read_the_environment_header(visitor: Visitor) -> None:

@@ -35,10 +35,12 @@ class Stalled:
 
     def __init__(self, asgi: Any, path: str = "/v1/sandbox/labels/add") -> None:
         self._body_arrives = asyncio.Event()
+        self.is_waiting = asyncio.Event()
         self.status = 0
         self.task = asyncio.create_task(asgi(_scope(path), self._receive, self._send))
 
     async def _receive(self) -> dict[str, Any]:
+        self.is_waiting.set()
         await self._body_arrives.wait()
         return {"type": "http.request", "body": b"{}", "more_body": False}
 
@@ -53,7 +55,8 @@ class Stalled:
 
 async def _stalled(asgi: Any, count: int) -> list[Stalled]:
     requests = [Stalled(asgi) for _ in range(count)]
-    await asyncio.sleep(0.2)
+    for request in requests:
+        await request.is_waiting.wait()
     return requests
 
 
@@ -126,6 +129,7 @@ class Unread:
 
     def __init__(self, asgi: Any, path: str, query: bytes = b"", *, from_body: bool) -> None:
         self._from_body = from_body
+        self.is_waiting = asyncio.Event()
         self.messages: list[Any] = []
         scope = {**_scope(path), "method": "GET", "query_string": query}
         self.task = asyncio.create_task(asgi(scope, self._receive, self._send))
@@ -137,6 +141,7 @@ class Unread:
     async def _send(self, message: Any) -> None:
         self.messages.append(message)
         if not self._from_body or message["type"] == "http.response.body":
+            self.is_waiting.set()
             await asyncio.Event().wait()
 
     @property
@@ -160,7 +165,8 @@ async def test_a_client_that_does_not_read_is_disconnected_and_makes_room(
     path, query = await _file_url(visitor) if is_file else ("/v1/sandbox/bookmarks", b"")
 
     unread = [Unread(sandbox, path, query, from_body=from_body) for _ in range(MAX_CONCURRENT)]
-    await asyncio.sleep(0.2)
+    for request in unread:
+        await request.is_waiting.wait()
     late = Unread(sandbox, path, query, from_body=from_body)
     await asyncio.gather(late.task, *(request.task for request in unread))
 

@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from tests.support import trying, writing
+from tests.support.offenders import Offenders
 from tests.support.published import document
 from tests.support.service import Service
 from tests.support.working import at_work, until
@@ -20,16 +21,17 @@ ROUTES = sorted(
     if path.startswith(SANDBOX)
     for method in item
 )
-POST_ID = trying.posts()[0]["post_id"]
+# The second is for requests that add a label, because alice's library keeps it.
+POST_ID, OTHER_ID = (post["post_id"] for post in trying.posts()[:2])
 # Query string, path parameters and body.
 Request = tuple[str, dict[str, str], Any]
-_LABELLING = {"label_name": "shape", "tweet_ids": [POST_ID]}
+_LABELLING = {"label_name": "shape", "tweet_ids": [OTHER_ID]}
 SUCCEEDING: dict[str, Request] = {
     "/bookmarks": ("?limit=3", {}, None),
     "/bookmarks/{post_id}": ("", {"post_id": POST_ID}, None),
     "/labels": ("", {}, None),
     "/labels/add": ("", {}, _LABELLING),
-    "/labels/remove": ("", {}, {**_LABELLING, "label_name": "birds"}),
+    "/labels/remove": ("", {}, {"label_name": "birds", "tweet_ids": [POST_ID]}),
     "/labels/batch": ("", {}, {"operations": [{"op": "add", **_LABELLING}, {"op": "add"}]}),
     "/views": ("", {}, None),
     "/views/{slug}": ("", {"slug": "birds"}, None),
@@ -121,11 +123,14 @@ def test_the_sandbox_has_the_routes_of_the_interface() -> None:
     assert published == {*SUCCEEDING_ROUTES, *(("GET", path) for path in AFTER_AN_EXPORT)}
 
 
-@pytest.mark.parametrize(("method", "path"), SUCCEEDING_ROUTES)
-async def test_a_success_has_the_same_fields(same_library: Service, method: str, path: str) -> None:
-    api, sandbox = await _both(same_library, method, path, SUCCEEDING[path])
+async def test_a_success_has_the_same_fields(same_library: Service) -> None:
+    offenders = Offenders()
+    for method, path in SUCCEEDING_ROUTES:
+        api, sandbox = await _both(same_library, method, path, SUCCEEDING[path])
+        with offenders.check((method, path)):
+            _require_same_fields(api, sandbox)
 
-    _require_same_fields(api, sandbox)
+    assert offenders == {}
 
 
 async def test_an_export_has_the_same_fields_and_the_same_file(same_library: Service) -> None:
@@ -157,27 +162,35 @@ def _require_same_fields(api: httpx.Response, sandbox: httpx.Response) -> None:
     assert _headers(api) <= _headers(sandbox)
 
 
-@pytest.mark.parametrize(("method", "path"), ROUTES)
-async def test_an_error_has_the_same_fields(same_library: Service, method: str, path: str) -> None:
-    path = path.removeprefix(SANDBOX)
-    # A route that accepts every parameter fails with a wrong method.
-    method, request = (method, FAILING[path]) if path in FAILING else ("put", SUCCEEDING[path])
+async def test_an_error_has_the_same_fields(same_library: Service) -> None:
+    offenders = Offenders()
+    for method, path in ((method, path.removeprefix(SANDBOX)) for method, path in ROUTES):
+        # A route that accepts every parameter fails with a wrong method.
+        used, request = (method, FAILING[path]) if path in FAILING else ("put", SUCCEEDING[path])
+        api, sandbox = await _both(same_library, used, path, request)
+        with offenders.check((used, path)):
+            assert api.status_code == sandbox.status_code >= 400
+            assert sandbox.json().pop("meta") == {"sandbox": True}
+            assert {**api.json(), "meta": {"sandbox": True}}.keys() == sandbox.json().keys()
+            assert api.json()["code"] == sandbox.json()["code"]
+            assert _headers(sandbox) - _headers(api) == {"x-service-environment"}
+            assert _headers(api) <= _headers(sandbox)
 
-    api, sandbox = await _both(same_library, method, path, request)
-
-    assert api.status_code == sandbox.status_code >= 400
-    assert sandbox.json().pop("meta") == {"sandbox": True}
-    assert {**api.json(), "meta": {"sandbox": True}}.keys() == sandbox.json().keys()
-    assert api.json()["code"] == sandbox.json()["code"]
-    assert _headers(sandbox) - _headers(api) == {"x-service-environment"}
-    assert _headers(api) <= _headers(sandbox)
+    assert offenders == {}
 
 
-@pytest.mark.parametrize(("method", "path"), ROUTES)
-def test_the_openapi_operations_match(method: str, path: str) -> None:
-    sandbox = document()["paths"][path][method]
-    api = document()["paths"][path.replace(SANDBOX, "/v1")][method]
+def test_the_openapi_operations_match() -> None:
+    offenders = Offenders()
+    for method, path in ROUTES:
+        sandbox = document()["paths"][path][method]
+        api = document()["paths"][path.replace(SANDBOX, "/v1")][method]
+        with offenders.check((method, path)):
+            _require_same_operation(api, sandbox)
 
+    assert offenders == {}
+
+
+def _require_same_operation(api: dict[str, Any], sandbox: dict[str, Any]) -> None:
     assert sandbox["security"] == []
     assert sandbox.get("requestBody") == api.get("requestBody")
     assert _parameters(api) <= _parameters(sandbox)

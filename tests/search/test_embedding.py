@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from bowerbird.search.embedding import MAX_PIECES, LocalModel, local_model, wind
 from bowerbird.search.models import Models, model_folder
 from bowerbird.settings import Settings
 from tests.support.models import MODEL_DIR, MODELS
+from tests.support.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.anyio
 
@@ -92,9 +94,22 @@ def test_pieces_overlap_and_cover_the_whole_text(length: int, pieces: int) -> No
         assert {token for piece in found for token in piece} == set(range(length))
 
 
+class ReadTexts(list[str]):
+    """Sets an event when the model has read the last text and starts to embed."""
+
+    def __init__(self, texts: list[str]) -> None:
+        super().__init__(texts)
+        self.are_read = threading.Event()
+
+    def __iter__(self) -> Iterator[str]:
+        yield from super().__iter__()
+        self.are_read.set()
+
+
 async def test_queries_are_embedded_while_posts_are_being_embedded() -> None:
-    posts = asyncio.create_task(_model().embed_posts(["a long text of many words " * 60] * 12))
-    await asyncio.sleep(0.05)
+    texts = ReadTexts(["a long text of many words " * 60] * 12)
+    posts = asyncio.create_task(_model().embed_posts(texts))
+    await asyncio.to_thread(texts.are_read.wait, PATIENCE_S)
 
     await _model().embed_query("birds")
 
@@ -123,8 +138,9 @@ async def test_closing_the_model_stops_long_work(tmp_path: Path) -> None:
     shutil.copytree(_folder(), tmp_path / "model")
     model = local_model(tmp_path / "model", is_low_priority=False)
     assert model is not None
-    long = asyncio.create_task(model.embed_posts(["a long text of many words " * 200] * 200))
-    await asyncio.sleep(0.5)
+    texts = ReadTexts(["a long text of many words " * 200] * 200)
+    long = asyncio.create_task(model.embed_posts(texts))
+    await asyncio.to_thread(texts.are_read.wait, PATIENCE_S)
 
     await model.close()
 

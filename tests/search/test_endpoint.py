@@ -1,7 +1,7 @@
 """Embedding with a service that speaks OpenAI's protocol, working and failing."""
 
-import asyncio
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -12,6 +12,7 @@ from bowerbird.search.arrays import np
 from bowerbird.search.problems import Problem
 from bowerbird.search.remote_embedding import RemoteEmbedder
 from tests.support.embedding_service import WIDTH, EmbeddingService, embedding_service
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.anyio
 
@@ -179,8 +180,14 @@ async def test_queries_right_after_a_failure_fail_at_once(service: EmbeddingServ
     assert len(service.asked) == 2
 
     service.behave = "well"
-    await asyncio.sleep(0.3)
-    await model.embed_query("birds")
+
+    async def is_asked_again() -> bool:
+        with suppress(Refusal):
+            return len(await model.embed_query("birds")) == WIDTH
+        return False
+
+    await until(is_asked_again)
+    assert len(service.asked) == 3
     await model.close()
 
 
@@ -204,9 +211,10 @@ async def test_a_problem_expires_after_a_while() -> None:
     problem.note("it is down")
     assert problem.text == "it is down"
 
-    await asyncio.sleep(0.06)
+    async def is_forgotten() -> bool:
+        return problem.text is None
 
-    assert problem.text is None
+    assert await until(is_forgotten)
 
 
 def test_the_address_may_end_with_v1_or_with_embeddings() -> None:

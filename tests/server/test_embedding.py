@@ -2,13 +2,11 @@
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 
-import httpx
-
 from tests.support.models import MODEL_DIR
-from tests.support.serving import serving
+from tests.support.serving import http, serving
+from tests.support.waiting import wait_until
 
 IMPORT_SERVER = """
 import sys
@@ -19,7 +17,10 @@ assert not heavy, heavy
 
 
 def test_importing_the_server_does_not_load_the_model() -> None:
-    subprocess.run([sys.executable, "-c", IMPORT_SERVER], check=True)
+    code = [sys.executable, "-c", IMPORT_SERVER]
+    ran = subprocess.run(code, capture_output=True, text=True, check=False)
+
+    assert ran.returncode == 0, ran.stderr
 
 
 def test_imported_posts_are_soon_found_by_meaning(tmp_path: Path) -> None:
@@ -32,12 +33,9 @@ def test_imported_posts_are_soon_found_by_meaning(tmp_path: Path) -> None:
             account = server.get("/v1/account", key).json()["data"]
             return str(account["vector_store"]["state"])
 
-        deadline = time.monotonic() + 60
-        while state() != "ready":
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
+        wait_until(lambda: state() == "ready", patience_s=60)
         found = server.get("/v1/bookmarks", key, vector_search_term="birds that love colours")
-        metrics = httpx.get(f"http://127.0.0.1:{server.admin_port}/metrics").text
+        metrics = http.get(f"http://127.0.0.1:{server.admin_port}/metrics").text
 
     assert found.status_code == 200
     assert found.json()["data"]

@@ -6,12 +6,12 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import pytest
 
 from tests.support import make, serving
 from tests.support.postgres import ThrowawayPostgres
-from tests.support.serving import Server, wait_until
+from tests.support.serving import Server
+from tests.support.waiting import wait_until
 
 REQUEST_FIELDS = {
     "at",
@@ -80,7 +80,7 @@ def test_health_checks_succeed(server: Server, path: str) -> None:
 def test_metrics_are_only_on_the_admin_port(server: Server) -> None:
     server.get("/v1/bookmarks")
 
-    metrics = httpx.get(f"http://127.0.0.1:{server.admin_port}/metrics").text
+    metrics = serving.http.get(f"http://127.0.0.1:{server.admin_port}/metrics").text
 
     assert 'bowerbird_requests_total{method="GET",route=' in metrics
     assert server.get("/metrics").status_code == 404
@@ -96,7 +96,7 @@ def test_a_request_without_a_key_gets_401_with_cors_headers(server: Server) -> N
 
 
 def test_too_large_headers_get_an_error_in_the_usual_format(server: Server) -> None:
-    response = httpx.get(
+    response = serving.http.get(
         f"http://127.0.0.1:{server.port}/v1/bookmarks", headers={"X-Large": "x" * 100_000}
     )
 
@@ -109,7 +109,7 @@ def test_a_request_is_logged_as_one_line_of_json_without_secrets(server: Server)
     paths = ["/v1/bookmarks?q=private-words&cursor=private-cursor", "/v1/bookmarks/123456789"]
     for number, path in enumerate(paths):
         headers = {"Authorization": f"Bearer {key}", "X-Request-Id": f"logged-{number}"}
-        httpx.get(f"http://127.0.0.1:{server.port}{path}", headers=headers)
+        serving.http.get(f"http://127.0.0.1:{server.port}{path}", headers=headers)
 
     wait_until(lambda: "logged-1" in server.errors())
     lines = [line for line in server.log() if line.get("id", "").startswith("logged-")]

@@ -10,7 +10,8 @@ import httpx
 import pytest
 
 from tests.support import make, serving
-from tests.support.serving import PATIENCE_SECONDS, Server, wait_until
+from tests.support.serving import PATIENCE_SECONDS, Server
+from tests.support.waiting import wait_until
 
 # Together larger than the kernel buffers between the server and a client that does not read.
 POST_TEXT = "x" * 120_000
@@ -120,7 +121,7 @@ def is_alive(pid: int) -> bool:
 
 def metrics_of(server: Server, number: int) -> str:
     try:
-        return httpx.get(f"http://127.0.0.1:{server.admin_port + number}/metrics").text
+        return serving.http.get(f"http://127.0.0.1:{server.admin_port + number}/metrics").text
     except httpx.TransportError:
         return ""
 

@@ -113,7 +113,7 @@ async def test_a_slow_reader_gets_the_complete_file(s3: dict[str, Any]) -> None:
     read = 0
     async for chunk in opened.chunks:
         read += len(chunk)
-        # In total longer than the storage may be silent.
+        # A fixed wait on purpose: the reader takes longer in total than the storage may be silent.
         await asyncio.sleep(0.06)
 
     assert read == len(LARGE)

@@ -4,7 +4,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from tests.support.postgres_binaries import (
     installed_binaries,
     ordinary_identity,
 )
+from tests.support.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
 
@@ -108,6 +108,9 @@ def test_the_gin_extension_for_plain_columns_is_there(server: ThrowawayPostgres)
         server.execute("CREATE EXTENSION btree_gin", database)
         server.execute("CREATE TABLE word (account_id bigint, tsv tsvector)", database)
         server.execute("CREATE INDEX ON word USING gin (account_id, tsv)", database)
+        assert "gin" in server.execute(
+            "SELECT indexdef FROM pg_indexes WHERE tablename = 'word'", database
+        )
 
 
 def test_a_name_needs_no_care(server: ThrowawayPostgres) -> None:
@@ -133,16 +136,7 @@ def test_the_server_ends_with_a_killed_test_process() -> None:
         data = Path(child.stdout.readline().strip())
         process = int((data / "postmaster.pid").read_text(encoding="ascii").split()[0])
         child.kill()
-    assert is_gone_within_seconds(10, process, data.parent)
-
-
-def is_gone_within_seconds(seconds: int, process: int, folder: Path) -> bool:
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if not folder.exists() and not is_running(process):
-            return True
-        time.sleep(0.05)
-    return False
+    wait_until(lambda: not data.parent.exists() and not is_running(process), patience_s=10)
 
 
 def is_running(process: int) -> bool:

@@ -170,3 +170,18 @@ async def test_a_post_is_not_found_by_words_it_no_longer_has(eve: Member) -> Non
 
 async def test_an_empty_library_has_no_hits(eve: Member) -> None:
     assert await eve.ids(q="apple") == []
+
+
+async def test_answers_stay_right_when_what_is_remembered_has_to_go(
+    eve: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bowerbird.storage.sqlite.word_order._KEPT_COUNTS", 1)
+    monkeypatch.setattr("bowerbird.storage.sqlite.word_order._KEPT_BYTES", 1)
+    read = await eve.save(text="apple one", is_read=True)
+    unread = await eve.save(text="apple banana")
+
+    for _ in range(2):
+        assert await eve.ids(q="apple") == [unread["post_id"]]
+        everything = [unread["post_id"], read["post_id"]]
+        assert await eve.ids(q="apple", is_unread_only="false") == everything
+        assert (await eve.listed(q="banana"))["meta"]["total_count"] == 1

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -25,6 +24,8 @@ class EmbeddingService:
     refused: str | None = None
     status: int = 400
     asked: list[dict[str, Any]] = field(default_factory=list)
+    # Ends slow answers that nobody waits for any more.
+    is_over: threading.Event = field(default_factory=threading.Event)
 
     def answer(self, body: dict[str, Any], authorization: str | None) -> tuple[int, bytes]:
         self.asked.append(body)
@@ -47,6 +48,8 @@ class EmbeddingService:
         return len(text) > self.longest or (self.refused is not None and self.refused in text)
 
 
+# Longer than any test lets a question wait.
+_SLOW_S = 30
 _ODD = {
     "down": (503, b"busy"),
     "limited": (429, b"{}"),
@@ -73,7 +76,7 @@ def embedding_service() -> Iterator[EmbeddingService]:
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             if service.behave == "slow":
-                time.sleep(1.5)
+                service.is_over.wait(_SLOW_S)
             status, raw = service.answer(body, self.headers.get("Authorization"))
             if self.path != "/v1/embeddings":
                 status, raw = 404, b"{}"
@@ -96,6 +99,7 @@ def embedding_service() -> Iterator[EmbeddingService]:
     try:
         yield service
     finally:
+        service.is_over.set()
         server.shutdown()
         server.server_close()
         thread.join()

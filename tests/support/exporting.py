@@ -1,11 +1,11 @@
 """Exports in tests: asked for over HTTP, done by the service's own worker, fetched by link."""
 
-import asyncio
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 
+from tests.support import waiting
 from tests.support.service import Member, Service
 from tests.support.working import at_work
 
@@ -29,16 +29,16 @@ async def poll(member: Member, job: dict[str, Any]) -> dict[str, Any]:
 
 async def finished(service: Service, member: Member, *jobs: dict[str, Any]) -> list[dict[str, Any]]:
     """These jobs once the worker is through with them."""
-    async with at_work(service.app.worker), asyncio.timeout(PATIENCE_S):
+    async with at_work(service.app.worker):
         return [await _ended(member, job) for job in jobs]
 
 
 async def _ended(member: Member, job: dict[str, Any]) -> dict[str, Any]:
-    while True:
+    async def has_ended() -> dict[str, Any]:
         shown = await poll(member, job)
-        if shown["status"] not in ("pending", "processing"):
-            return shown
-        await asyncio.sleep(0.02)
+        return {} if shown["status"] in ("pending", "processing") else shown
+
+    return await waiting.until(has_ended, PATIENCE_S)
 
 
 async def export(

@@ -10,9 +10,8 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, Self
 from urllib.parse import quote
@@ -25,6 +24,8 @@ from tests.support.postgres_binaries import (
     reachable_binaries,
     temporary_parents,
 )
+from tests.support.psql import Psql
+from tests.support.waiting import wait_until
 
 START_SECONDS: Final = 30
 STOP_SECONDS: Final = 30
@@ -40,10 +41,17 @@ SERVER_OPTIONS: Final = (
     "max_connections=100",
     "min_wal_size=32MB",
     "max_wal_size=128MB",
+    "wal_level=minimal",
+    "max_wal_senders=0",
 )
 
 # Nothing runs in a killed test process, but its end of the pipe closes and `cat` returns.
-GUARD: Final = 'cat >/dev/null; kill -QUIT "$1"; kill -CONT "$1"; sleep 1; rm -rf "$2"'
+# It has a second to end before its folder goes; where nothing reaps it, it never does.
+GUARD: Final = """
+cat >/dev/null; kill -QUIT "$1"; kill -CONT "$1"
+for _ in 1 2 3 4 5 6 7 8 9 10; do kill -0 "$1" 2>/dev/null || break; sleep 0.1; done
+rm -rf "$2"
+"""
 
 
 class ThrowawayPostgres:
@@ -56,6 +64,7 @@ class ThrowawayPostgres:
         self._folder = fresh_folder(self._identity, temporary_parents())
         self._server: subprocess.Popen[bytes] | None = None
         self._guard: subprocess.Popen[bytes] | None = None
+        self._psql: Psql | None = None
         self._frozen: list[int] = []
         self._numbers = itertools.count(1)
         atexit.register(self.stop)
@@ -79,6 +88,8 @@ class ThrowawayPostgres:
 
     def execute(self, statement: str, database: str = "postgres") -> str:
         """Run one statement outside any transaction and return its rows as plain text."""
+        if database == "postgres":
+            return self._operator().execute(statement)
         ran = self._ask(statement, database)
         if ran.returncode != 0:
             raise RuntimeError(ran.stderr.strip())
@@ -127,6 +138,9 @@ class ThrowawayPostgres:
         """Stop the server; `keep=True` keeps its data for the next `start`."""
         self.resume()
         self._dismiss_guard()
+        if self._psql is not None:
+            self._psql.close()
+            self._psql = None
         if self._server is not None:
             self._server.send_signal(signal.SIGINT if keep else signal.SIGQUIT)
             self._server.wait(timeout=STOP_SECONDS)
@@ -194,13 +208,23 @@ class ThrowawayPostgres:
             )
 
     def _wait_until_ready(self, server: subprocess.Popen[bytes]) -> None:
-        deadline = time.monotonic() + START_SECONDS
-        while self._ask("SELECT 1", "postgres").returncode != 0:
-            if server.poll() is not None or time.monotonic() > deadline:
-                tail = self._log.read_text(errors="replace")[-LOG_TAIL_CHARACTERS:]
-                self.stop(keep=True)
-                raise PostgresUnavailableError(f"PostgreSQL did not start:\n{tail}")
-            time.sleep(0.02)
+        def is_ready_or_gone() -> bool:
+            is_ready = self._ask("SELECT 1", "postgres").returncode == 0
+            return is_ready or server.poll() is not None
+
+        with suppress(AssertionError):
+            wait_until(is_ready_or_gone, START_SECONDS)
+            if server.poll() is None:
+                return
+        tail = self._log.read_text(errors="replace")[-LOG_TAIL_CHARACTERS:]
+        self.stop(keep=True)
+        raise PostgresUnavailableError(f"PostgreSQL did not start:\n{tail}")
+
+    def _operator(self) -> Psql:
+        if self._psql is None:
+            program = self._client_binaries / "psql"
+            self._psql = Psql(program, self.url("postgres"), self._environment)
+        return self._psql
 
     def _ask(self, statement: str, database: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

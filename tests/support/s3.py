@@ -7,11 +7,12 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Final
+
+from tests.support.waiting import wait_until
 
 KEY_ID: Final = "bower"
 SECRET: Final = "correct horse"
@@ -88,11 +89,10 @@ def _free_ports(count: int) -> list[int]:
 
 
 def _wait(port: int, process: "subprocess.Popen[bytes]", folder: Path) -> None:
-    deadline = time.monotonic() + _START_S
-    while True:
+    def is_listening_or_gone() -> bool:
         with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        is_late = process.poll() is not None or time.monotonic() > deadline
-        assert not is_late, (folder / "log").read_text(errors="replace")[-2000:]
-        time.sleep(0.05)
+            is_listening = probe.connect_ex(("127.0.0.1", port)) == 0
+        return is_listening or process.poll() is not None
+
+    wait_until(is_listening_or_gone, _START_S)
+    assert process.poll() is None, (folder / "log").read_text(errors="replace")[-2000:]

@@ -137,15 +137,14 @@ async def build(database: Database, **settings: Any) -> Service:
     clock = SetClock()
     service = app.build(Settings(**settings), database, clock, MODELS)
     cast = {
-        name: await _member(service, database, clock, name, plan)
+        name: await member(service, database, clock, name, plan)
         for name, plan in (("alice", "pro"), ("bob", "pro"), ("free", "free"))
     }
     return Service(service, database, clock, nobody=_client(service), **cast)
 
 
-async def _member(
-    service: App, database: Database, clock: SetClock, name: str, plan: str
-) -> Member:
+async def member(service: App, database: Database, clock: SetClock, name: str, plan: str) -> Member:
+    """A new account with a key, called by its name."""
     account_id = new_account_id()
     email = f"{name}@example.com"
     await AccountStore(database).create(Membership(account_id, email, plan, 0, clock()), email)

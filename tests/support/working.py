@@ -14,8 +14,8 @@ from bowerbird.model.keys import new_account_id
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.jobs import JobStore
+from tests.support import waiting
 
-PATIENCE_S = 20.0
 Run = Callable[[Job, Progress], Awaitable[bytes | None]]
 
 
@@ -56,15 +56,21 @@ async def shown(database: Database, account_id: int, job_id: str) -> JobResponse
 
 
 async def until(
-    database: Database, account_id: int, job_id: str, *states: str, patience_s: float = PATIENCE_S
+    database: Database,
+    account_id: int,
+    job_id: str,
+    *states: str,
+    patience_s: float = waiting.PATIENCE_S,
 ) -> JobResponse:
     """The job as soon as it is in one of these states."""
-    async with asyncio.timeout(patience_s):
-        while True:
-            job = await shown(database, account_id, job_id)
-            if job.state in states:
-                return job
-            await asyncio.sleep(0.02)
+
+    async def job_in_time() -> JobResponse | None:
+        job = await shown(database, account_id, job_id)
+        return job if job.state in states else None
+
+    found = await waiting.until(job_in_time, patience_s)
+    assert found is not None
+    return found
 
 
 def worker(

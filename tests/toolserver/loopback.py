@@ -9,7 +9,8 @@ from typing import Any
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from tests.support.serving import free_port, wait_until
+from tests.support.serving import free_port
+from tests.support.waiting import wait_until
 
 Build = Callable[[], Coroutine[Any, Any, ASGIApp]]
 

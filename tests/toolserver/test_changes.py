@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.support import make
+from tests.support.in_turn import in_turn
 from tests.support.service import Member
 from tests.support.toolcalls import call, refusal
 
@@ -25,7 +26,7 @@ async def test_posts_are_marked_and_marked_back(alice: Member) -> None:
     assert await alice.ids(hide_archived="false") == [post_id]
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("arguments", "sentence"),
     [
         ({"post_ids": ["1"]}, "INVALID_REQUEST: is_read: or is_archived is required."),
@@ -140,14 +141,14 @@ async def test_a_batch_with_a_key_is_carried_out_once(alice: Member) -> None:
     assert other.startswith("IDEMPOTENCY_KEY_REUSED")
 
 
-@pytest.mark.parametrize("key", ["", "with space", "ü", "x" * 256, 5])
+@in_turn("key", ["", "with space", "ü", "x" * 256, 5])
 async def test_an_invalid_key_is_named(alice: Member, key: Any) -> None:
     said = await refusal(alice, "create_view", name="x", idempotency_key=key)
 
     assert said.startswith("INVALID_REQUEST: idempotency_key: must be ")
 
 
-@pytest.mark.parametrize("operations", [[], [{}] * 51, "all", {}])
+@in_turn("operations", [[], [{}] * 51, "all", {}])
 async def test_a_batch_of_no_or_too_many_changes_is_refused(alice: Member, operations: Any) -> None:
     said = await refusal(alice, "batch_label", operations=operations)
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support import make
+from tests.support.in_turn import in_turn
 from tests.support.service import Member, Service
 from tests.support.toolcalls import call, refusal, result_of
 from tests.support.working import at_work
@@ -76,7 +77,7 @@ async def test_the_same_key_begins_one_export(alice: Member) -> None:
     assert again["job_id"] == first["job_id"]
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("tool", "arguments", "sentence"),
     [
         ("create_export", {}, "INVALID_REQUEST: format: is required."),

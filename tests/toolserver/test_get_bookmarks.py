@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.support import make
+from tests.support.in_turn import in_turn
 from tests.support.service import Member
 from tests.support.toolcalls import call, refusal, result_of
 
@@ -50,7 +51,7 @@ async def test_ids_that_do_not_fit_can_be_requested_next(alice: Member) -> None:
     assert seen == [post["post_id"] for post in saved]
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("arguments", "sentence"),
     [
         ({}, "post_ids: is required."),

@@ -268,7 +268,7 @@ async def test_a_client_that_goes_leaves_nothing_running(
         async def answer(self, *_: Any) -> Any:
             started.set()
             try:
-                await asyncio.sleep(60)
+                await asyncio.Event().wait()
             finally:
                 ended.set()
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.support import make
+from tests.support.in_turn import in_turn
 from tests.support.service import Member, Service
 from tests.support.toolcalls import ask, call, message, post, refusal
 
@@ -19,7 +20,7 @@ async def used(cast: Service) -> int:
     return (await cast.free.account()).calls_this_month
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("tool", "arguments", "code"),
     [
         ("list_bookmarks", {"author": "ada"}, "FILTER_NOT_ALLOWED"),

@@ -2,22 +2,21 @@
 
 import json
 import socket
-import time
 from typing import Any
 
-import httpx
 import pytest
 
 from tests.support import serving
-from tests.support.serving import Server, wait_until
+from tests.support.serving import Server
 from tests.support.tool_server import Running
+from tests.support.waiting import wait_until
 
 SECRET = "private-words"
 
 
 def called(there: Running, tool: str, arguments: dict[str, Any], name: str) -> dict[str, Any]:
     sent = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
-    response = httpx.post(
+    response = serving.http.post(
         there.address,
         json={**sent, "params": {"name": tool, "arguments": arguments}},
         headers={"Authorization": f"Bearer {there.key}", "X-Request-Id": name},
@@ -49,13 +48,13 @@ def test_a_call_is_one_line_without_what_was_said(there: Running) -> None:
 
 def test_metrics_name_the_tools_and_nothing_that_a_caller_made_up(there: Running) -> None:
     called(there, "list_labels", {}, "measured")
-    httpx.post(
+    serving.http.post(
         there.address,
         json={"jsonrpc": "2.0", "id": 1, "method": SECRET},
         headers={"Authorization": f"Bearer {there.key}"},
     )
 
-    metrics = httpx.get(f"http://127.0.0.1:{there.server.admin_port}/metrics").text
+    metrics = serving.http.get(f"http://127.0.0.1:{there.server.admin_port}/metrics").text
 
     assert 'route="/mcp list_labels",status="200"' in metrics
     assert SECRET not in metrics
@@ -68,11 +67,13 @@ def test_a_client_that_goes_ends_its_call(there: Running) -> None:
     head = (
         f"POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {there.key}\r\n"
         f"Content-Type: application/json\r\nX-Request-Id: gone\r\n"
-        f"Content-Length: {len(body)}\r\n\r\n"
+        f"Expect: 100-continue\r\nContent-Length: {len(body)}\r\n\r\n"
     )
-    with socket.create_connection(("127.0.0.1", there.server.port)) as client:
-        client.sendall(head.encode() + body.encode())
-        time.sleep(0.15)
+    with socket.create_connection(("127.0.0.1", there.server.port), timeout=20) as client:
+        client.sendall(head.encode())
+        # It comes when the service reads the body: from then on the call is under way.
+        assert client.recv(100).startswith(b"HTTP/1.1 100 ")
+        client.sendall(body.encode())
 
     line = line_of(there, "gone")
 
@@ -94,9 +95,9 @@ def test_the_sdk_is_loaded_with_the_first_key_and_not_before(idle: Server) -> No
 
     address = f"http://127.0.0.1:{idle.port}/mcp"
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-    assert httpx.post(address, json=message).status_code == 401
+    assert serving.http.post(address, json=message).status_code == 401
     assert not is_loaded()
 
     headers = {"Authorization": f"Bearer {idle.new_key()}"}
-    assert httpx.post(address, json=message, headers=headers, timeout=60).status_code == 200
+    assert serving.http.post(address, json=message, headers=headers, timeout=60).status_code == 200
     assert is_loaded()

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support.in_turn import in_turn
 from tests.support.service import Member
 from tests.support.toolcalls import call, ids, refusal
 
@@ -56,7 +57,7 @@ async def test_filters_narrow_a_search(alice: Member) -> None:
     assert await ids(alice, "search_bookmarks", query="owl -owl") == []
 
 
-@pytest.mark.parametrize("query", ["", "   ", None])
+@in_turn("query", ["", "   ", None])
 async def test_an_empty_query_is_refused(alice: Member, query: str | None) -> None:
     said = await refusal(alice, "search_bookmarks", query=query)
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.support import make
+from tests.support.in_turn import in_turn
 from tests.support.service import Member
 from tests.support.toolcalls import call, ids, published, refusal
 
@@ -55,7 +56,7 @@ async def test_a_bucket_narrows_a_view_and_pages_continue(alice: Member) -> None
     assert rest == [post["post_id"] for post in saved[1::-1]]
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("tool", "arguments", "sentence"),
     [
         ("create_view", {}, "name: is required."),

@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from tests.support import writing
+from tests.support.in_turn import in_turn
 from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio
@@ -230,7 +231,7 @@ STRINGS: Final = [
 ]
 
 
-@pytest.mark.parametrize("escape", [r"\u0000", r"\ud800", r"\udfff", r"\uDC00\uD800"])
+@in_turn("escape", [r"\u0000", r"\ud800", r"\udfff", r"\uDC00\uD800"])
 async def test_unstorable_characters_are_400_wherever_they_stand(
     alice: Member, escape: str
 ) -> None:

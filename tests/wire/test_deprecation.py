@@ -20,6 +20,7 @@ from bowerbird.wire.metrics import RequestMetrics
 from bowerbird.wire.replies import JSON, Reply
 from bowerbird.wire.router import api
 from bowerbird.wire.routes import ApiRoute, Call
+from tests.support.in_turn import in_turn
 from tests.support.service import Member, Service
 
 pytestmark = pytest.mark.anyio
@@ -153,7 +154,7 @@ async def test_a_version_that_ends_tells_on_each_of_its_routes(
     assert deprecation.of_version([OLD, version], "v2") is None
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("changes", "sentence"),
     [
         (

@@ -1,0 +1,31 @@
+"""Waits for a condition of another process, thread or table that offers no event to wait on.
+
+The only place that looks again and again; every wait ends at a deadline.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeVar
+
+T = TypeVar("T")
+PATIENCE_S: Final = 20.0
+_PAUSE_S: Final = 0.02
+
+
+def wait_until(look: Callable[[], T], patience_s: float = PATIENCE_S) -> T:
+    """Calls `look` until it returns something true, and returns that."""
+    deadline = time.monotonic() + patience_s
+    while not (seen := look()):
+        assert time.monotonic() < deadline, f"still {seen!r} after {patience_s:g} s"
+        time.sleep(_PAUSE_S)
+    return seen
+
+
+async def until(look: Callable[[], Awaitable[T]], patience_s: float = PATIENCE_S) -> T:
+    """`wait_until` for conditions that are awaited, and for those of the event loop's own tasks."""
+    deadline = time.monotonic() + patience_s
+    while not (seen := await look()):
+        assert time.monotonic() < deadline, f"still {seen!r} after {patience_s:g} s"
+        await asyncio.sleep(_PAUSE_S)
+    return seen
