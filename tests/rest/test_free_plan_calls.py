@@ -32,8 +32,8 @@ async def test_a_month_has_a_hundred_calls(free: Member) -> None:
         "status": False,
         "code": "SUBSCRIPTION_REQUIRED",
         "error": (
-            "The free plan's 100 calls of this month are used; "
-            "the next month begins on 2026-08-01 (UTC)."
+            "All 100 calls of the free plan for this month are used. "
+            "The next month begins on 2026-08-01 (UTC)."
         ),
         "upgrade_url": "http://localhost:8080/upgrade",
     }

@@ -211,7 +211,7 @@ async def test_a_batch_over_too_many_posts_is_rejected(visitor: Visitor) -> None
 
     assert response.status_code == 400
     assert response.json()["code"] == "INVALID_REQUEST"
-    assert "operations: touch 1,050 posts in all" in response.json()["error"]
+    assert "operations: change 1,050 posts in total" in response.json()["error"]
     assert f"at most {MAX_TOUCHED:,}" in response.json()["error"]
 
 

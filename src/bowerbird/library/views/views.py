@@ -63,7 +63,7 @@ class Views:
         return view
 
     async def admit(self, account: Account, view: View, vectors: VectorState | None = None) -> None:
-        """Refuses a view whose query the account's plan does not include, or its vectors."""
+        """Refuses a view if its query needs another plan, or vectors that are not built yet."""
         plans.check_fields(account, gates_for(ViewQuery, view.base_query))
         if MEANING in view.base_query:
             vectors = vectors or await self._bookmarks.vector_state(account)
@@ -112,7 +112,7 @@ class Views:
     ) -> ViewResponse:
         """Changes the fields that were sent. The slug never changes."""
         plans.check_writes(account)
-        view = _known(await self._locked(transaction, account), slug)
+        view = _required(await self._locked(transaction, account), slug)
         changed = changes.changed(view, request)
         if changed == view:
             return await self._response_within(transaction, account, view)
@@ -122,7 +122,7 @@ class Views:
     async def delete(self, transaction: Transaction, account: Account, slug: str) -> ViewResponse:
         """Deletes a view and returns it as it was. Its bookmarks stay."""
         plans.check_writes(account)
-        view = _known(await self._locked(transaction, account), slug)
+        view = _required(await self._locked(transaction, account), slug)
         await self._store.delete(transaction, account.account_id, slug)
         await self._libraries.touch(transaction, account.account_id)
         return await self._response_within(transaction, account, view)
@@ -144,7 +144,7 @@ class Views:
 
     async def _locked(self, transaction: Transaction, account: Account) -> dict[str, View]:
         await lock_library(self._libraries, transaction, account.account_id)
-        return await self._store.held(transaction, account.account_id)
+        return await self._store.all_within(transaction, account.account_id)
 
     async def _put(self, transaction: Transaction, account: Account, view: View) -> ViewResponse:
         await self._store.put(transaction, account.account_id, view)
@@ -186,15 +186,15 @@ def _bucket(view: View, slug: str | None) -> Bucket | None:
     raise errors.invalid("bucket", f"no bucket {errors.shown(slug)}; this view has: {accepted}")
 
 
-def _known(views: dict[str, View], slug: str) -> View:
+def _required(views: dict[str, View], slug: str) -> View:
     if slug not in views:
         raise errors.not_found("Smart View", slug)
     return views[slug]
 
 
 def _free_slug(name: str, views: dict[str, View]) -> str:
-    wanted = changes.slug_of(name)
-    slug, number = wanted, 2
+    base = changes.slug_of(name)
+    slug, number = base, 2
     while slug in views:
-        slug, number = f"{wanted}-{number}", number + 1
+        slug, number = f"{base}-{number}", number + 1
     return slug
