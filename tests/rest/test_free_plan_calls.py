@@ -46,7 +46,7 @@ async def test_the_number_is_a_setting(cast: Service, free: Member) -> None:
     response = await member.get("/v1/bookmarks")
 
     assert _is_used_up(response)
-    assert "The free plan's 2 calls" in response.json()["error"]
+    assert "All 2 calls of the free plan" in response.json()["error"]
 
 
 @pytest.fixture
