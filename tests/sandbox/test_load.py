@@ -219,7 +219,8 @@ async def test_a_write_with_a_huge_response_is_rejected(visitor: Visitor) -> Non
     response = await visitor.post("/labels/batch", _batch(50, 20, "\U0001f426" * 98))
 
     assert response.status_code == 400
-    assert "above the sandbox's limit of 2 MiB" in response.json()["error"]
+    error = response.json()["error"]
+    assert error == "operations: would get an answer above the sandbox's limit of 2 MiB."
     assert MAX_ANSWER_BYTES == 2 * 1024 * 1024
 
 
