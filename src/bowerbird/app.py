@@ -1,4 +1,4 @@
-"""Puts the parts together: the only module that knows all of them."""
+"""Builds the service from its parts. Only this module imports all of them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -64,7 +64,7 @@ _HEALTH: Final = ("/healthz", "/livez", "/readyz")
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """The service as an ASGI application, and what its server runs beside it."""
+    """The ASGI application, and the background work that the server runs with it."""
 
     asgi: ASGIApp
     # Method and path of each operation under /v1.
@@ -80,7 +80,7 @@ class App:
 
 @dataclass(frozen=True, slots=True)
 class Searching:
-    """What embeds, and what searches by it; one of each in a process."""
+    """Search by meaning: models, search and embedding jobs, one of each per process."""
 
     models: Models
     meaning: SemanticSearch
@@ -95,7 +95,7 @@ def build(
     *,
     deprecations: Sequence[Deprecation] = DEPRECATIONS,
 ) -> App:
-    """`models` are shared where several services run in one process."""
+    """`models` may be shared by several services in one process."""
     accounts = AccountStore(database)
     calls = CallCounter(accounts, clock, settings.free_calls_per_month)
     metrics = RequestMetrics()
@@ -192,7 +192,7 @@ def build_searching(
 def build_worker(
     settings: Settings, database: Database, files: Files, clock: Clock, searching: Searching
 ) -> Worker:
-    """What does the jobs: within the server on SQLite, beside it on PostgreSQL."""
+    """Runs the jobs: inside the server on SQLite, in its own process on PostgreSQL."""
     exports = ExportJobs(database, files, clock, settings.data_dir, searching.meaning)
     topics = DigestTopics(database, searching.meaning)
     digests = DigestJobs(database, settings, clock, topics.of)
@@ -204,7 +204,7 @@ def build_worker(
 def _follow(metrics: RequestMetrics, jobs: EmbeddingJobs) -> None:
     metrics.follow(
         "bowerbird_posts_pending_embedding",
-        "Posts of paid accounts without a vector, at the last look.",
+        "Posts of paid accounts without a vector, when last counted.",
         lambda: jobs.pending,
         is_counter=False,
     )
@@ -224,7 +224,7 @@ def _parts(
     meaning: SemanticSearch,
     wake_worker: Callable[[], None],
 ) -> ToolParts:
-    """What a caller may do; REST and the tools share one of each, and what it remembers."""
+    """The parts that REST and the tools share, including their caches."""
     bookmarks = Bookmarks(database, meaning)
     return ToolParts(
         bookmarks=bookmarks,

@@ -15,8 +15,8 @@ pytestmark = pytest.mark.anyio
 PATH = "/v1/digests/preferences"
 NO_ZONE = "time_zone: must be a time zone such as Europe/Berlin, got"
 NOT_GIVEN_OUT = (
-    "cursor: 'x' was not given out for this list; pass next_cursor back unchanged, "
-    "with the same filters and sort, or leave it out."
+    "cursor: 'x' is not a cursor of this list; send next_cursor unchanged, "
+    "with the same filters and sort, or omit it."
 )
 DEFAULTS = {
     "frequency": "weekly",

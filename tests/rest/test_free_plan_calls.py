@@ -35,8 +35,8 @@ async def test_a_month_has_a_hundred_calls(free: Member) -> None:
         "status": False,
         "code": "SUBSCRIPTION_REQUIRED",
         "error": (
-            "The free plan's 100 calls of this month are used; "
-            "the next month begins on 2026-08-01 (UTC)."
+            "All 100 calls of the free plan for this month are used. "
+            "The next month begins on 2026-08-01 (UTC)."
         ),
         "upgrade_url": "http://localhost:8080/upgrade",
     }
@@ -49,7 +49,7 @@ async def test_the_number_is_a_setting(cast: Service, free: Member) -> None:
     response = await member.get("/v1/bookmarks")
 
     assert _is_used_up(response)
-    assert "The free plan's 2 calls" in response.json()["error"]
+    assert "All 2 calls of the free plan" in response.json()["error"]
 
 
 @pytest.fixture

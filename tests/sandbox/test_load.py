@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 
 from bowerbird.sandbox import router
 from bowerbird.sandbox.router import MAX_CONCURRENT, SandboxLimits
-from bowerbird.sandbox.routes import MOST_ANSWER_BYTES, MOST_TOUCHED
+from bowerbird.sandbox.routes import MAX_ANSWER_BYTES, MAX_TOUCHED
 from bowerbird.settings import Settings
 from bowerbird.wire.pipeline import Pipeline
 from tests.support import trying
@@ -184,7 +184,7 @@ async def test_a_response_that_nobody_takes_is_logged_once(visitor: Visitor) -> 
 
     (line,) = [line for line in lines if line["event"] == "request"]
     assert (line["route"], line["status"], line["bytes"]) == ("/v1/sandbox/labels", 499, 0)
-    (reason,) = [line for line in lines if line["event"] == "not taken"]
+    (reason,) = [line for line in lines if line["event"] == "response timeout"]
     assert (reason["route"], reason["limit_s"]) == ("/v1/sandbox/labels", 0.05)
 
 
@@ -217,16 +217,17 @@ async def test_a_batch_over_too_many_posts_is_rejected(visitor: Visitor) -> None
 
     assert response.status_code == 400
     assert response.json()["code"] == "INVALID_REQUEST"
-    assert "operations: touch 1,050 posts in all" in response.json()["error"]
-    assert f"{MOST_TOUCHED:,} is the most" in response.json()["error"]
+    assert "operations: change 1,050 posts in total" in response.json()["error"]
+    assert f"at most {MAX_TOUCHED:,}" in response.json()["error"]
 
 
 async def test_a_write_with_a_huge_response_is_rejected(visitor: Visitor) -> None:
     response = await visitor.post("/labels/batch", _batch(50, 20, "\U0001f426" * 98))
 
     assert response.status_code == 400
-    assert "operations: their answer would be larger than 2 MiB" in response.json()["error"]
-    assert MOST_ANSWER_BYTES == 2 * 1024 * 1024
+    error = response.json()["error"]
+    assert error == "operations: would get an answer above the sandbox's limit of 2 MiB."
+    assert MAX_ANSWER_BYTES == 2 * 1024 * 1024
 
 
 @pytest.mark.parametrize("operations", [None, 1, "x", [1, None, {"tweet_ids": 3}]])

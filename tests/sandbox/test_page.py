@@ -9,7 +9,7 @@ import pytest
 
 from bowerbird.openapi.sandbox_routes import SIMULATED
 from bowerbird.sandbox.router import LIMITS, MAX_CONCURRENT
-from bowerbird.sandbox.routes import MOST_ANSWER_BYTES, MOST_TOUCHED
+from bowerbird.sandbox.routes import MAX_ANSWER_BYTES, MAX_TOUCHED
 from tests.support import trying
 from tests.support.trying import Visitor
 
@@ -45,8 +45,8 @@ def test_the_page_has_requests() -> None:
 def test_the_documented_numbers_are_correct() -> None:
     assert f"a library of {len(trying.posts())} posts" in PAGE
     assert f"answers {MAX_CONCURRENT} requests at once" in PAGE
-    assert f"at most {MOST_TOUCHED:,} posts in all" in PAGE
-    assert f"at most {MOST_ANSWER_BYTES // 1024 // 1024} MiB" in PAGE
+    assert f"at most {MAX_TOUCHED:,} posts in all" in PAGE
+    assert f"at most {MAX_ANSWER_BYTES // 1024 // 1024} MiB" in PAGE
     assert (LIMITS.body_s, LIMITS.response_s) == (10, 30)
     assert len(trying.labels()) == 10
     for value, code in SIMULATED.items():

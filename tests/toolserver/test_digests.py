@@ -51,6 +51,6 @@ async def test_what_is_not_there_is_named(alice: Member, bob: Member) -> None:
     said = await refusal(alice, "get_digest", digest_id=made[0])
     assert said.startswith(f"NOT_FOUND: No digest '{made[0]}'")
     wrong = await refusal(alice, "list_digests", cursor="x")
-    assert wrong.startswith("INVALID_REQUEST: cursor: 'x' was not given out")
+    assert wrong.startswith("INVALID_REQUEST: cursor: 'x' is not a cursor of this list")
     response = await post(alice.client, message("resources/read", {"uri": f"digest://{made[0]}"}))
     assert response.status_code == 400

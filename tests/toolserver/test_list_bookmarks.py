@@ -176,7 +176,7 @@ async def test_one_post_that_is_larger_than_an_answer_is_cut_to_fit(alice: Membe
         ({"sort_by": "luck"}, "sort_by: must be one of sort_index, created_at"),
         ({"sort_by": "relevance"}, "sort_by: relevance needs a search."),
         ({"posted_from": "soon"}, "posted_from: must be an ISO 8601 date"),
-        ({"cursor": "abc"}, "cursor: 'abc' was not given out for this list"),
+        ({"cursor": "abc"}, "cursor: 'abc' is not a cursor of this list"),
         ({"response_format": "long"}, "response_format: must be one of concise, detailed"),
         ({"autor": "x"}, "Unknown field 'autor'. Did you mean author? Allowed fields: is_unread"),
         ({"vector_search_term": "x"}, "Unknown field 'vector_search_term'. Allowed fields: "),

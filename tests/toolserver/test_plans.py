@@ -96,7 +96,7 @@ async def test_a_used_up_month_is_told_with_its_end(cast: Service) -> None:
 
     refused = (answer.json()["error"]["message"] for answer in (resource, listed))
     for said in (read, written, *refused):
-        assert said.startswith("SUBSCRIPTION_REQUIRED: The free plan's 100 calls")
+        assert said.startswith("SUBSCRIPTION_REQUIRED: All 100 calls of the free plan")
         assert "2026-08-01" in said
     assert (await free.account()).unread == 1
     assert (await call(free, "count_bookmarks"))["total"] == 1

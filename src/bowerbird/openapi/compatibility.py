@@ -1,4 +1,4 @@
-"""Compares two OpenAPI documents: what of the newer one breaks what the older one promised."""
+"""Compares two OpenAPI documents and reports the breaking changes of the newer one."""
 
 from collections.abc import Iterator
 from datetime import date
@@ -13,51 +13,51 @@ _METHODS: Final = ("get", "put", "post", "patch", "delete")
 
 
 class Rule(StrEnum):
-    """What is promised within a version, each in a sentence."""
+    """The promises to clients within a version of the API."""
 
     ENDPOINT = "An endpoint is not removed before its Sunset date has passed."
-    SUNSET = "A Sunset date that was told is not pulled forward."
-    STATUS = "A status that an endpoint answers with is not removed."
-    HEADER = "A header that an answer carries is not removed."
+    SUNSET = "A published Sunset date is not moved to an earlier date."
+    STATUS = "A status that an endpoint can return is not removed."
+    HEADER = "A header of an answer is not removed."
     FIELD = "A field of an answer is not removed or renamed."
-    PRESENT = "A field or header that is always in an answer stays always in it."
-    VALUE = "A value that an answer may hold, such as a code, is not removed or renamed."
+    PRESENT = "A field or header that is always present in an answer does not become optional."
+    VALUE = "A value that an answer may contain, such as a code, is not removed or renamed."
     TYPE = "A field or parameter does not change its type."
     PARAMETER = "A request parameter or field is not removed or renamed."
     REQUIRED = (
         "A request parameter or field does not become required, and no required one is added."
     )
-    ACCEPTED = "A value that a request may hold stays accepted."
-    DEFAULT = "A parameter's default stays: who leaves it out gets the same."
-    KEY = "An endpoint that needs no key does not come to need one."
+    ACCEPTED = "A value that a request may contain is not rejected later."
+    DEFAULT = "The default of a parameter does not change."
+    KEY = "An endpoint that works without a key does not start to require one."
 
 
 class Break(Struct, frozen=True):
     rule: Rule
-    # Method, path and status, then the way to the field.
+    # Method, path and status, then the path of the field.
     place: str
 
     def __str__(self) -> str:
         return f"{self.place}: {self.rule.value}"
 
 
-def breaks(promised: Json, made: Json, today: date) -> list[Break]:
-    """All breaks, each once. Additions and changed sentences are none."""
-    return list(dict.fromkeys(_Comparison(promised, made, today).run()))
+def breaks(promised: Json, current: Json, today: date) -> list[Break]:
+    """Every break once. New fields and changed descriptions are not breaks."""
+    return list(dict.fromkeys(_Comparison(promised, current, today).run()))
 
 
 class _Comparison:
-    def __init__(self, promised: Json, made: Json, today: date) -> None:
-        self._promised, self._made, self._today = promised, made, today
-        self._old, self._new = Shapes(promised), Shapes(made)
-        # Named schemas, each pair once: many operations share them, and some hold themselves.
+    def __init__(self, promised: Json, current: Json, today: date) -> None:
+        self._promised, self._current, self._today = promised, current, today
+        self._old, self._new = Shapes(promised), Shapes(current)
+        # Each pair of named schemas is compared once: they are shared, and some are recursive.
         self._compared: set[tuple[str, str, bool]] = set()
 
     def run(self) -> Iterator[Break]:
         for path, item in self._promised["paths"].items():
             for method in _METHODS:
                 if method in item:
-                    found = self._made["paths"].get(path, {}).get(method)
+                    found = self._current["paths"].get(path, {}).get(method)
                     yield from self._operation(f"{method.upper()} {path}", item[method], found)
 
     def _operation(self, place: str, old: Json, new: Json | None) -> Iterator[Break]:
@@ -66,9 +66,9 @@ class _Comparison:
             if sunset is None or date.fromisoformat(sunset) > self._today:
                 yield Break(Rule.ENDPOINT, place)
             return
-        if _is_public(old, self._promised) and not _is_public(new, self._made):
+        if _is_public(old, self._promised) and not _is_public(new, self._current):
             yield Break(Rule.KEY, place)
-        # Dates of ISO 8601 stand in the order of their texts.
+        # ISO 8601 dates sort as text.
         if "x-sunset" in old and new.get("x-sunset", old["x-sunset"]) < old["x-sunset"]:
             yield Break(Rule.SUNSET, place)
         yield from self._parameters(place, old, new)
@@ -92,7 +92,7 @@ class _Comparison:
                 yield Break(Rule.PARAMETER, f"{place} ?{key[1]}")
             else:
                 schemas = parameter["schema"], after[key]["schema"]
-                yield from self._taken(f"{place} ?{key[1]}", *schemas)
+                yield from self._request_schema(f"{place} ?{key[1]}", *schemas)
 
     def _body(self, place: str, old: Json | None, new: Json | None) -> Iterator[Break]:
         if old is None:
@@ -108,7 +108,7 @@ class _Comparison:
             if media not in new["content"]:
                 yield Break(Rule.ACCEPTED, f"{place} {media}")
             else:
-                yield from self._taken(
+                yield from self._request_schema(
                     place, content.get("schema", {}), new["content"][media].get("schema", {})
                 )
 
@@ -120,7 +120,9 @@ class _Comparison:
             if found is None:
                 yield Break(Rule.TYPE, f"{place} {media}")
             else:
-                yield from self._given(place, content.get("schema", {}), found.get("schema", {}))
+                yield from self._answer_schema(
+                    place, content.get("schema", {}), found.get("schema", {})
+                )
 
     def _headers(self, place: str, old: Json, new: Json) -> Iterator[Break]:
         for name, header in old.items():
@@ -131,24 +133,24 @@ class _Comparison:
             if before.get("required", False) and not after.get("required", False):
                 yield Break(Rule.PRESENT, f"{place} {name}")
             schemas = before.get("schema", {}), after.get("schema", {})
-            yield from self._given(f"{place} {name}", *schemas)
+            yield from self._answer_schema(f"{place} {name}", *schemas)
 
-    def _given(self, place: str, old: Json, new: Json) -> Iterator[Break]:
-        """What the service answers with: may gain fields, may not lose or change any."""
-        if self._is_known(old, new, is_request=False):
+    def _answer_schema(self, place: str, old: Json, new: Json) -> Iterator[Break]:
+        """Compares schemas of answers, which may gain fields, but not lose or change any."""
+        if self._is_compared(old, new, is_request=False):
             return
         before, after = self._old.of(old), self._new.of(new)
-        if _is_retyped(given=after, known=before):
+        if _is_retyped(sent=after, known=before):
             yield Break(Rule.TYPE, place)
         elif _has_lost_values(before, after):
             yield Break(Rule.VALUE, place)
-        yield from self._given_fields(place, before, after)
+        yield from self._answer_fields(place, before, after)
         if before.items is not None and after.items is None:
             yield Break(Rule.TYPE, f"{place}[]")
         elif before.items is not None and after.items is not None:
-            yield from self._given(f"{place}[]", before.items, after.items)
+            yield from self._answer_schema(f"{place}[]", before.items, after.items)
 
-    def _given_fields(self, place: str, before: Shape, after: Shape) -> Iterator[Break]:
+    def _answer_fields(self, place: str, before: Shape, after: Shape) -> Iterator[Break]:
         for name in before.required - after.required:
             if name in after.properties:
                 yield Break(Rule.PRESENT, f"{place}.{name}")
@@ -156,11 +158,11 @@ class _Comparison:
             if name not in after.properties:
                 yield Break(Rule.FIELD, f"{place}.{name}")
             else:
-                yield from self._given(f"{place}.{name}", schema, after.properties[name])
+                yield from self._answer_schema(f"{place}.{name}", schema, after.properties[name])
 
-    def _taken(self, place: str, old: Json, new: Json) -> Iterator[Break]:
-        """What a request may hold: may be widened, may not be narrowed."""
-        if self._is_known(old, new, is_request=True):
+    def _request_schema(self, place: str, old: Json, new: Json) -> Iterator[Break]:
+        """Compares schemas of requests, which may accept more than before, but not less."""
+        if self._is_compared(old, new, is_request=True):
             return
         before, after = self._old.of(old), self._new.of(new)
         yield from (Break(rule, place) for rule in _rules_of_a_value(before, after))
@@ -170,22 +172,22 @@ class _Comparison:
             if name not in after.properties:
                 yield Break(Rule.PARAMETER, f"{place}.{name}")
             else:
-                yield from self._taken(f"{place}.{name}", schema, after.properties[name])
+                yield from self._request_schema(f"{place}.{name}", schema, after.properties[name])
         if before.items is not None and after.items is not None:
-            yield from self._taken(f"{place}[]", before.items, after.items)
+            yield from self._request_schema(f"{place}[]", before.items, after.items)
 
-    def _is_known(self, old: Json, new: Json, *, is_request: bool) -> bool:
-        """Whether these two named schemas have been taken up already."""
+    def _is_compared(self, old: Json, new: Json, *, is_request: bool) -> bool:
+        """Whether these two named schemas have been compared already."""
         if "$ref" not in old or "$ref" not in new:
             return False
         pair = (old["$ref"], new["$ref"], is_request)
-        is_known = pair in self._compared
+        is_compared = pair in self._compared
         self._compared.add(pair)
-        return is_known
+        return is_compared
 
 
 def _rules_of_a_value(before: Shape, after: Shape) -> Iterator[Rule]:
-    if _is_retyped(given=before, known=after):
+    if _is_retyped(sent=before, known=after):
         yield Rule.TYPE
     elif _is_narrowed(before, after):
         yield Rule.ACCEPTED
@@ -197,15 +199,15 @@ def _is_public(operation: Json, document: Json) -> bool:
     return not operation.get("security", document.get("security", []))
 
 
-def _is_retyped(*, given: Shape, known: Shape) -> bool:
-    """Whether the receiver meets a type or format that it does not know."""
-    if known.types and not (given.types and given.types <= known.types):
+def _is_retyped(*, sent: Shape, known: Shape) -> bool:
+    """Whether the receiver may get a type or format that it does not know."""
+    if known.types and not (sent.types and sent.types <= known.types):
         return True
-    return given.format != known.format
+    return sent.format != known.format
 
 
 def _has_lost_values(before: Shape, after: Shape) -> bool:
-    """A list of values may grow; without one, nobody knows which are still given."""
+    """An enum may gain values. If it is removed, clients no longer know the values."""
     return before.values is not None and not (
         after.values is not None and before.values <= after.values
     )

@@ -1,7 +1,7 @@
 """Examples of the OpenAPI document.
 
-examples.json holds requests and answers as the service gave them; a test asks again and compares.
-Refusals are made here by the code that makes the real ones.
+examples.json contains recorded requests and answers. A test sends the requests again and compares.
+Refusals are built here by the code that builds the real ones.
 """
 
 from functools import cache
@@ -16,23 +16,23 @@ from bowerbird.wire import envelope
 _UPGRADE_URL: Final = "https://example.com/upgrade"
 _SENTENCES: Final[dict[Code, str]] = {
     Code.UNAUTHORIZED: "The API key is not valid, or was revoked.",
-    Code.SUBSCRIPTION_REQUIRED: "The free plan's 100 calls of this month are used; "
-    "the next month begins on 2026-08-01 (UTC).",
-    Code.FILTER_NOT_ALLOWED: "The free plan does not filter (author); leave it out, or upgrade.",
-    Code.PAGINATION_NOT_ALLOWED: "The free plan shows the first page only (cursor was given); "
-    "upgrade to read on.",
-    Code.VECTOR_SEARCH_NOT_ALLOWED: "vector_search_term: search by meaning needs a paid plan; "
-    "q searches by word.",
+    Code.SUBSCRIPTION_REQUIRED: "All 100 calls of the free plan for this month are used. "
+    "The next month begins on 2026-08-01 (UTC).",
+    Code.FILTER_NOT_ALLOWED: "The free plan does not include filters (author). "
+    "Remove them, or upgrade.",
+    Code.PAGINATION_NOT_ALLOWED: "The free plan shows only the first page. Remove cursor, "
+    "or upgrade.",
+    Code.VECTOR_SEARCH_NOT_ALLOWED: "Search by meaning needs a paid plan. q searches by word.",
     Code.INVALID_REQUEST: "limit: must be a whole number from 1 to 100, got 'ten'.",
-    Code.LINK_EXPIRED: "The link has expired; ask for the job once more to get a new one.",
+    Code.LINK_EXPIRED: "This download link has expired. Poll the export for a new link.",
     Code.NOT_FOUND: "No bookmark '1' on this account.",
-    Code.METHOD_NOT_ALLOWED: "'PUT' is not possible here; GET, HEAD, OPTIONS is.",
+    Code.METHOD_NOT_ALLOWED: "Method PUT is not allowed; use GET, HEAD or OPTIONS.",
     Code.IDEMPOTENCY_IN_PROGRESS: "Idempotency-Key: the first request with this key still runs.",
     Code.PAYLOAD_TOO_LARGE: "The body is larger than 1024 KiB.",
-    Code.RANGE_NOT_SATISFIABLE: "Range: the file has 48213 bytes, and none of those.",
+    Code.RANGE_NOT_SATISFIABLE: "Range: starts past the end of the file, which has 48213 bytes.",
     Code.IDEMPOTENCY_KEY_REUSED: "Idempotency-Key: this key was used for another request; "
     "use a new one.",
-    Code.RATE_LIMITED: "Too many requests; wait 30 seconds.",
+    Code.RATE_LIMITED: "This account has 100 unfinished exports. Wait until some have finished.",
     Code.INTERNAL_ERROR: envelope.fault("5f0c1d9a77e2-41").sentence,
     Code.SERVICE_UNAVAILABLE: "The database's disk is full; this change was not made.",
 }
@@ -46,12 +46,12 @@ def _recorded() -> dict[str, dict[str, Any]]:
 
 
 def request(operation: str) -> Any:
-    """The body of a request, or None where none is recorded."""
+    """The body of a request, or None if none is recorded."""
     return _recorded().get(operation, {}).get("request")
 
 
 def answer(operation: str, status: int) -> Any:
-    """The body of an answer, or None where none is recorded."""
+    """The body of an answer, or None if none is recorded."""
     return _recorded().get(operation, {}).get("answers", {}).get(str(status))
 
 

@@ -1,4 +1,4 @@
-"""The request and response headers that the OpenAPI document tells of."""
+"""The request and response headers that the OpenAPI document describes."""
 
 from typing import Any, Final
 
@@ -15,12 +15,12 @@ def _header(text: str, schema: Json, example: Any, *, required: bool = True) -> 
 
 HEADERS: Final[dict[str, Json]] = {
     "X-Request-Id": _header(
-        "Names the request in the log; the caller's own where it sent one.",
+        "Identifies the request in the log. The client's own id, if it sent a valid one.",
         {"type": "string", "pattern": "^[A-Za-z0-9_.:-]{1,128}$"},
         "5f0c1d9a77e2-41",
     ),
     "Cache-Control": _header(
-        "An answer belongs to one account, and is asked for again before it is used again.",
+        "Only the account's own client may cache the answer, and it must revalidate it.",
         _TEXT,
         "private, no-cache",
     ),
@@ -32,23 +32,23 @@ HEADERS: Final[dict[str, Json]] = {
         "The headers that a web page may read.", _TEXT, "Location, Retry-After, ETag"
     ),
     "ETag": _header(
-        "Names this state of the answer; send it as If-None-Match.",
+        "Identifies this version of the answer. Send it as If-None-Match.",
         _TEXT,
         '"6c1f8e0a5d4b3c2f1e0d9c8b7a695847"',
     ),
     "Content-Encoding": _header(
-        "zstd or gzip, where the request allowed it.", _TEXT, "gzip", required=False
+        "zstd or gzip, if the request accepts it.", _TEXT, "gzip", required=False
     ),
-    "Location": _header("Path of what was made.", _TEXT, "/v1/views/weekend-reading"),
+    "Location": _header("Path of the created resource.", _TEXT, "/v1/views/weekend-reading"),
     "Idempotency-Replayed": _header(
-        "true when this is the kept answer to an earlier request with the same key.",
+        "true if this is the stored answer to an earlier request with the same key.",
         {"type": "string", "const": "true"},
         "true",
         required=False,
     ),
     "Retry-After": _header("Seconds to wait.", {"type": "integer", "minimum": 0}, 5),
     "WWW-Authenticate": _header(
-        "How to authenticate, and where that is described.",
+        "How to authenticate, and where the metadata of the API is.",
         _TEXT,
         'Bearer realm="bowerbird", resource_metadata='
         '"https://example.com/.well-known/oauth-protected-resource"',
@@ -56,19 +56,27 @@ HEADERS: Final[dict[str, Json]] = {
     "Content-Disposition": _header(
         "The file's name.", _TEXT, 'attachment; filename="bookmarks.csv"'
     ),
-    "Accept-Ranges": _header("Parts may be asked for.", _TEXT, "bytes"),
-    "Content-Length": _header("Bytes of this answer.", {"type": "integer", "minimum": 0}, 48213),
-    "Content-Range": _header("Which part it is, of how many bytes.", _TEXT, "bytes 0-99/48213"),
-    "X-Content-Type-Options": _header("The type is the one that is told.", _TEXT, "nosniff"),
+    "Accept-Ranges": _header("The file can be requested in ranges.", _TEXT, "bytes"),
+    "Content-Length": _header(
+        "Size of this answer in bytes.", {"type": "integer", "minimum": 0}, 48213
+    ),
+    "Content-Range": _header(
+        "The range that was sent, and the size of the file.", _TEXT, "bytes 0-99/48213"
+    ),
+    "X-Content-Type-Options": _header(
+        "Clients must not guess another content type.", _TEXT, "nosniff"
+    ),
     "X-Service-Environment": _header(
-        "Says that the sandbox answered.", {"type": "string", "const": "sandbox"}, "sandbox"
+        "The answer comes from the sandbox.", {"type": "string", "const": "sandbox"}, "sandbox"
     ),
     "Deprecation": _header(
-        "Since when this endpoint is deprecated.", _HTTP_DATE, "Wed, 01 Jul 2026 00:00:00 GMT"
+        "When this endpoint was deprecated.", _HTTP_DATE, "Wed, 01 Jul 2026 00:00:00 GMT"
     ),
-    "Sunset": _header("When this endpoint may end.", _HTTP_DATE, "Mon, 28 Dec 2026 00:00:00 GMT"),
+    "Sunset": _header(
+        "The endpoint may be removed after this date.", _HTTP_DATE, "Mon, 28 Dec 2026 00:00:00 GMT"
+    ),
     "Link": _header(
-        'Where the way out is described: rel="deprecation".',
+        'The migration guide: rel="deprecation".',
         _TEXT,
         '<https://example.com/docs/moving>; rel="deprecation"',
     ),
@@ -87,12 +95,12 @@ OF_FILES: Final = (
 )
 OF_DEPRECATED: Final = ("Deprecation", "Sunset", "Link")
 
-# Request headers beside Authorization, which the security scheme describes.
+# Request headers other than Authorization, which the security scheme describes.
 REQUEST_ID: Final[Json] = {
     "name": "X-Request-Id",
     "in": "header",
     "required": False,
-    "description": "A name of your own for the request; the answer and the log carry it.",
+    "description": "Your own id for the request. The answer and the log contain it.",
     "schema": {"type": "string", "pattern": "^[A-Za-z0-9_.:-]{1,128}$"},
     "example": "nightly-sync-17",
 }
@@ -100,7 +108,7 @@ IF_NONE_MATCH: Final[Json] = {
     "name": "If-None-Match",
     "in": "header",
     "required": False,
-    "description": "ETag of the answer you have; 304 says that it still holds.",
+    "description": "ETag of the answer you have. If it is still current, you get 304.",
     "schema": _TEXT,
     "example": '"6c1f8e0a5d4b3c2f1e0d9c8b7a695847"',
 }
@@ -108,7 +116,7 @@ RANGE: Final[Json] = {
     "name": "Range",
     "in": "header",
     "required": False,
-    "description": "The part of the file that is wanted, to go on with a broken download.",
+    "description": "The range of the file to send, for example to resume a download.",
     "schema": _TEXT,
     "example": "bytes=1048576-",
 }
@@ -116,7 +124,7 @@ IF_RANGE: Final[Json] = {
     "name": "If-Range",
     "in": "header",
     "required": False,
-    "description": "ETag of the file that was begun; another file is sent whole.",
+    "description": "ETag of the partly downloaded file. A changed file is sent in full.",
     "schema": _TEXT,
     "example": '"6c1f8e0a5d4b3c2f1e0d9c8b7a695847"',
 }
@@ -124,7 +132,7 @@ IDEMPOTENCY_KEY: Final[Json] = {
     "name": "Idempotency-Key",
     "in": "header",
     "required": False,
-    "description": "A retry with the same key gets the first answer, for 24 hours.",
+    "description": "A retry with the same key within 24 hours gets the first answer.",
     "schema": {"type": "string", "pattern": "^[!-~]{1,255}$", "minLength": 1, "maxLength": 255},
     "example": "8f14e45f-ceea-467f-a8c6-9b1d2c3e4f50",
 }

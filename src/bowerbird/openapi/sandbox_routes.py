@@ -1,6 +1,6 @@
 """Which operations the sandbox serves, and how the OpenAPI document describes them.
 
-They come from the same table, so an operation and its sandbox twin cannot differ.
+They come from the same table, so an operation and its sandbox counterpart cannot differ.
 """
 
 from collections.abc import Mapping
@@ -34,12 +34,12 @@ ENVIRONMENT: Final = "X-Service-Environment"
 
 
 def moved(path: str) -> str:
-    """The sandbox's twin of a path of the API."""
+    """The path in the sandbox for a path of the API."""
     return PREFIX + path.removeprefix("/v1")
 
 
 def notices(of_api: Mapping[Route, list[Header]]) -> Mapping[Route, list[Header]]:
-    """An operation and its twin end together, so both tell of it."""
+    """A deprecated operation is deprecated in the sandbox too, with the same headers."""
     return {
         (method, moved(path)): headers
         for (method, path), headers in of_api.items()
@@ -58,7 +58,7 @@ def twin(operation: Operation) -> Operation:
 
 
 def mark_schema() -> Json:
-    """What every answer of the sandbox has beyond its twin's."""
+    """What every answer of the sandbox has in addition to the API's own."""
     return required(meta=required(sandbox={"const": True}))
 
 
@@ -80,7 +80,7 @@ def _headers(*, is_write: bool) -> list[Json]:
         "name": "X-Service-Sandbox-Error",
         "in": "header",
         "required": False,
-        "description": "Get this failure instead of an answer.",
+        "description": "Simulate this error.",
         "schema": {"type": "string", "enum": list(SIMULATED)},
         "example": "rate_limited",
     }
@@ -88,7 +88,7 @@ def _headers(*, is_write: bool) -> list[Json]:
         "name": "Idempotency-Key",
         "in": "header",
         "required": False,
-        "description": "Taken and ignored: nothing is kept here that could be repeated.",
+        "description": "Accepted and ignored: the sandbox stores nothing that could be replayed.",
         "schema": {"type": "string"},
         "example": IDEMPOTENCY_KEY["example"],
     }
@@ -98,7 +98,7 @@ def _headers(*, is_write: bool) -> list[Json]:
 def _marked_response(response: Json) -> Json:
     made: Json = {**response, "headers": {**response["headers"], **named(ENVIRONMENT)}}
     media: dict[str, Any] = response.get("content", {}).get("application/json", {})
-    # A file has no envelope to carry the mark.
+    # A file has no envelope that could contain the mark.
     if "schema" in media:
         schema = {"allOf": [media["schema"], {"$ref": REF + MARK}]}
         made["content"] = {"application/json": {**media, "schema": schema, **_examples(media)}}
@@ -106,14 +106,14 @@ def _marked_response(response: Json) -> Json:
 
 
 def _examples(media: Json) -> Json:
-    """The twin's, each with the mark."""
+    """The examples of the API, each with the mark."""
     made: Json = {}
     if "example" in media:
         made["example"] = _marked_body(media["example"])
     if "examples" in media:
         made["examples"] = {
-            name: {"value": _marked_body(shown["value"])}
-            for name, shown in media["examples"].items()
+            name: {"value": _marked_body(example["value"])}
+            for name, example in media["examples"].items()
         }
     return made
 

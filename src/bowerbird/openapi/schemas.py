@@ -1,4 +1,4 @@
-"""The schemas of the OpenAPI document, made from the structs of requests and answers."""
+"""The schemas of the OpenAPI document, derived from the structs of requests and answers."""
 
 from typing import Any, Final
 
@@ -48,14 +48,14 @@ def _records() -> Json:
     records = [*sorted(kinds, key=lambda kind: kind.__name__), Attachment, Article, QuotedPost]
     _, components = msgspec.json.schema_components(records, ref_template=REF + "{name}")
     made: Json = dict(components)
-    # JSON Schema's "$" is the very end, and not every reader of it knows what stands behind ours.
+    # "$" is the end of the text in JSON Schema, and not every validator knows Python's own anchor.
     made["Bookmark"]["properties"]["post_id"]["pattern"] = "^[0-9]{1,40}$"
     details = made["PostDetails"]["properties"]
     details["attachments"]["items"] = {"$ref": REF + "Attachment"}
     details["article"] = {"anyOf": [{"$ref": REF + "Article"}, {"type": "null"}]}
     details["quoted_tweet"] = {"anyOf": [{"$ref": REF + "QuotedPost"}, {"type": "null"}]}
     for name in ("Bookmark", "PostDetails", "PostMeta", "Metrics", "AuthorDetails"):
-        # An answer always carries every field, though an import may leave some out.
+        # An answer always has every field, though an import may leave some out.
         made[name]["required"] = list(made[name]["properties"])
         for field in made[name]["properties"].values():
             field.pop("default", None)
@@ -68,7 +68,7 @@ def _records() -> Json:
 
 
 def _highlight() -> Json:
-    """Not required of a bookmark: it is there when it was asked for and there is a hit to show."""
+    """Optional in a bookmark: present if it was requested and there is a match."""
     return required(field=_TEXT, html=_TEXT)
 
 

@@ -21,15 +21,15 @@ _NULL: Final = frozenset({"null"})
 
 
 class Shape(Struct, frozen=True, kw_only=True):
-    # Empty when any type is meant.
+    # Empty if any type is allowed.
     types: frozenset[str]
     format: str | None
-    # None when any value is meant.
+    # None if any value is allowed.
     values: frozenset[str] | None
     limits: dict[str, Any]
     properties: dict[str, Json]
     required: frozenset[str]
-    # Whether properties beside these are refused.
+    # Whether other properties are refused.
     is_closed: bool
     items: Json | None
     default: Any
@@ -51,7 +51,7 @@ class Shapes:
         return found
 
     def of(self, schema: Json) -> Shape:
-        """What may stand here: the union of alternatives, the sum of parts that must all fit."""
+        """The shape of a schema: anyOf and oneOf are united, the parts of allOf are combined."""
         schema = self.resolved(schema)
         own = _own(schema)
         for part in schema.get("allOf", ()):
@@ -110,7 +110,7 @@ def _either(one: Shape, other: Shape) -> Shape:
         values=None if is_open else (one.values or frozenset()) | (other.values or frozenset()),
         limits=one.limits | other.limits,
         properties=other.properties | one.properties,
-        # Null has no fields, and so no say in which of them are required.
+        # Null has no fields, so it does not make the others optional.
         required=one.required | other.required
         if _NULL in (one.types, other.types)
         else one.required & other.required,

@@ -1,4 +1,4 @@
-"""The OpenAPI document of /v1, made from the same tables that serve it."""
+"""The OpenAPI document of /v1, derived from the same tables that serve it."""
 
 import re
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from bowerbird.wire.deprecation import DEPRECATIONS, Deprecation
 from bowerbird.wire.routes import Operation
 
 RESPONSE_REF: Final = "#/components/responses/"
-# Every call may meet these, whatever it asks for.
+# Every operation may return these.
 _ALWAYS: Final = (
     Code.UNAUTHORIZED,
     Code.PAYLOAD_TOO_LARGE,
@@ -30,7 +30,7 @@ _ALWAYS: Final = (
     Code.INVALID_REQUEST,
 )
 _KEYED: Final = (Code.IDEMPOTENCY_IN_PROGRESS, Code.IDEMPOTENCY_KEY_REUSED)
-# Refusals that are kept under an Idempotency-Key, and replayed.
+# Refusals that are stored under an Idempotency-Key and replayed.
 _REPLAYED: Final = (Code.INVALID_REQUEST, Code.NOT_FOUND)
 _HEADERS: Final[dict[Code, str]] = {
     Code.UNAUTHORIZED: "WWW-Authenticate",
@@ -43,25 +43,25 @@ _CREATED: Final = 201
 _PARTIAL: Final = 206
 _PAYMENT: Final = CATALOGUE[Code.SUBSCRIPTION_REQUIRED].status
 _MEANS: Final = {
-    200: "Done.",
-    _CREATED: "Made.",
-    202: "Begun.",
-    _PARTIAL: "The part that was asked for.",
-    207: "Some of it failed; each part says for itself.",
+    200: "Success.",
+    _CREATED: "Created.",
+    202: "Accepted; the work has started.",
+    _PARTIAL: "The requested range.",
+    207: "Some operations failed; each has its own result.",
 }
 _FILE_TYPES: Final = ("application/pdf", "application/zip", "text/csv", "application/json")
 _ABOUT: Final = """\
 A library for saved posts: list, search, label and export what an account has saved.
 
-Send your API key as `Authorization: Bearer <API_KEY>`. Every answer is an object with `status`;
-what was served has `data` and `meta`, what was refused has `code` and `error`. Branch on `code`:
-sentences may change, codes do not.
+Send your API key as `Authorization: Bearer <API_KEY>`. Every answer is an object with `status`:
+a success has `data` and `meta`, a refusal has `code` and `error`. Branch on `code`: the wording of
+`error` may change, codes do not.
 
-Lists are paged by `meta.next_cursor`, which is null on the last page. A POST or PATCH that carries
-an `Idempotency-Key` can be retried without doing its work twice.
+Lists are paged by `meta.next_cursor`, which is null on the last page. A POST or PATCH with
+an `Idempotency-Key` can be retried safely: it takes effect only once.
 
-Within /v1 nothing that you rely on is removed, renamed or given another type. New fields, optional
-parameters, codes and values may appear; ignore what you do not know.
+Within /v1 no field, parameter or code is removed, renamed or given another type. New fields,
+optional parameters, codes and values may be added; ignore those that you do not know.
 """
 
 
@@ -73,14 +73,14 @@ def document(
     has_sandbox: bool = True,
 ) -> Json:
     site_origin = site_origin or api_origin
-    shown = [(operation, _ending(operation, deprecations)) for operation in OPERATIONS]
-    is_ending = any(row is not None for _, row in shown)
+    operations = [(operation, _ending(operation, deprecations)) for operation in OPERATIONS]
+    is_ending = any(row is not None for _, row in operations)
     unused = () if is_ending else headers.OF_DEPRECATED
     marks: Json = {}
     if has_sandbox:
-        shown += [
+        operations += [
             (sandbox_routes.twin(one), row)
-            for one, row in shown
+            for one, row in operations
             if (one.method, one.path) in ROUTES
         ]
         marks = {MARK: described(MARK, sandbox_routes.mark_schema())}
@@ -95,13 +95,13 @@ def document(
             "summary": "A library for saved posts.",
             "description": _ABOUT,
             "license": {"name": "Apache License 2.0", "identifier": "Apache-2.0"},
-            "contact": {"name": "Who runs this installation", "url": site_origin},
+            "contact": {"name": "Operator of this installation", "url": site_origin},
         },
         "servers": [{"url": api_origin, "description": "This installation."}],
-        "externalDocs": {"description": "Reference for people.", "url": f"{site_origin}/docs"},
+        "externalDocs": {"description": "API reference for people.", "url": f"{site_origin}/docs"},
         "security": [{"key": []}],
         "tags": [{"name": name, "description": text} for name, text in tags.items()],
-        "paths": _paths(shown, site_origin),
+        "paths": _paths(operations, site_origin),
         "components": {
             "schemas": {
                 **schemas(),
@@ -114,7 +114,7 @@ def document(
                 "key": {
                     "type": "http",
                     "scheme": "bearer",
-                    "description": "An API key of the account. It does not expire.",
+                    "description": "An API key of the account. Keys do not expire.",
                 }
             },
         },
@@ -125,9 +125,9 @@ def _ending(operation: Operation, table: Sequence[Deprecation]) -> Deprecation |
     return deprecation.of_route(table, operation.method, operation.path)
 
 
-def _paths(shown: Sequence[tuple[Operation, Deprecation | None]], site_origin: str) -> Json:
+def _paths(operations: Sequence[tuple[Operation, Deprecation | None]], site_origin: str) -> Json:
     paths: dict[str, Json] = {}
-    for operation, row in shown:
+    for operation, row in operations:
         made = _operation(operation, headers.OF_DEPRECATED if row else ())
         if operation.is_sandbox:
             made = sandbox_routes.marked(made)
@@ -142,7 +142,7 @@ def _deprecated(row: Deprecation, site_origin: str) -> Json:
         "deprecated": True,
         "x-sunset": row.sunset.isoformat(),
         "externalDocs": {
-            "description": "What to use in its place.",
+            "description": "What to use instead.",
             "url": row.note_address(site_origin),
         },
     }
@@ -214,7 +214,7 @@ def _answers(operation: Operation, more_headers: Sequence[str]) -> Json:
     }
     if operation.method == "GET" and operation.is_tagged:
         answers["304"] = {
-            "description": "Unchanged since the answer with this ETag.",
+            "description": "The answer with this ETag is still current.",
             "headers": named(*always, *more_headers, "ETag"),
         }
     return answers
@@ -242,7 +242,7 @@ def _own_headers(operation: Operation, status: int) -> Json:
 
 
 def _name(operation: Operation) -> str:
-    """Of the operation itself: what the sandbox asks and answers is its twin's, and a mark."""
+    """The name of the API's own operation, whose schemas and examples the sandbox shares."""
     name = operation.name.removeprefix("sandbox")
     return name[0].lower() + name[1:]
 
@@ -289,7 +289,7 @@ def _codes(operation: Operation) -> set[Code]:
 
 
 def _shared_refusals() -> Json:
-    """A response for each code that stands alone under its status somewhere."""
+    """A response for each code that is the only one of its status in some operation."""
     made: Json = {}
     for operation in OPERATIONS:
         for same in _by_status(operation).values():
@@ -316,11 +316,11 @@ def _refusal(codes: Sequence[Code], more_headers: Sequence[str], *, is_replayed:
         "allOf": [{"$ref": REF + ("UpgradeRefusal" if is_payment else "Refusal")}],
         "properties": {"code": {"enum": [code.value for code in codes]}},
     }
-    shown = {code.value: {"value": examples.refusal(code)} for code in codes}
+    by_code = {code.value: {"value": examples.refusal(code)} for code in codes}
     return {
         "description": "; ".join(f"{code}: {CATALOGUE[code].when}" for code in codes) + ".",
         "headers": named(*headers.ALWAYS, *more_headers, *own),
-        "content": {"application/json": {"schema": schema, "examples": shown}},
+        "content": {"application/json": {"schema": schema, "examples": by_code}},
     }
 
 

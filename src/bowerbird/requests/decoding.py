@@ -25,7 +25,7 @@ _untyped: Final = msgspec.json.Decoder().decode
 def decode(body: bytes, kind: type[T], *, is_checked: bool = False) -> T:
     """The request in a JSON body. An empty body is an empty object.
 
-    `is_checked` says that the body is a part of one that `check_json` has seen.
+    `is_checked` means that the body is part of one that `check_json` has checked.
     """
     body = b"{}" if not body or body.isspace() else body
     try:

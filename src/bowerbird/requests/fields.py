@@ -72,7 +72,7 @@ class InvalidField(ValueError):  # noqa: N818 - becomes a refusal, not a fault
 
 
 def unique(request: Struct, name: str) -> None:
-    """Drops repeated values of a list field, while the struct is being made."""
+    """Drops repeated values of a list field, while the struct is being created."""
     values: list[str] = getattr(request, name)
     if len(set(values)) < len(values):
         msgspec.structs.force_setattr(request, name, list(dict.fromkeys(values)))

@@ -217,7 +217,7 @@ def check_filters(query: FlagFilters) -> None:
 
 
 def moves(query: FlagFilters) -> bool:
-    """Whether the query has a date that is relative to the time it is asked at."""
+    """Whether the query has a date that is relative to the current time."""
     return any(
         reader.read is read_instant and relative_dates.resolved(getattr(query, name) or "", 0)
         for name, reader in readers(type(query)).items()

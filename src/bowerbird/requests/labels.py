@@ -43,21 +43,21 @@ class LabelOperation(Struct, frozen=True, kw_only=True):
 
 
 class InvalidOperation(Struct, frozen=True):
-    """An operation of a batch that cannot be read; `op` is what it says, if it says one."""
+    """An invalid operation of a batch; `op` is its kind, if it has one."""
 
     op: str | None
     refusal: Refusal
 
 
 class BatchRequest(Struct, frozen=True, dict=True):
-    """POST /labels/batch. Each operation is read by itself, so that one can fail alone."""
+    """POST /labels/batch. Each operation is decoded separately, so that one can fail alone."""
 
     operations: Annotated[
         list[Raw],
         Meta(
             min_length=1,
             max_length=limits.OPERATIONS_MAX,
-            description="Label changes, carried out in this order.",
+            description="Label changes, applied in this order.",
             extra={"items": LabelOperation},
         ),
     ]
@@ -67,7 +67,7 @@ class BatchRequest(Struct, frozen=True, dict=True):
         return [_parsed(index, bytes(raw)) for index, raw in enumerate(self.operations)]
 
     def __post_init__(self) -> None:
-        # Now, while no transaction is open.
+        # Decoded here, before a transaction is open.
         _ = self.parsed
 
 
@@ -82,8 +82,8 @@ class LabelChange(Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         if self.metadata is not UNSET and len(self.metadata_json) > limits.LABEL_METADATA_MAX:
-            most = f"{limits.LABEL_METADATA_MAX:,}"
-            raise InvalidField("metadata", f"must be at most {most} characters of JSON")
+            maximum = f"{limits.LABEL_METADATA_MAX:,}"
+            raise InvalidField("metadata", f"must be at most {maximum} characters of JSON")
 
     @property
     def metadata_json(self) -> str:

@@ -1,4 +1,4 @@
-"""Dates that move with the day, for queries that are kept: "last 7 days", "-12h"."""
+"""Relative dates for stored queries: "last 7 days", "-12h"."""
 
 import re
 from typing import Final
@@ -12,11 +12,11 @@ _SPOKEN: Final = re.compile(r"last (\d{1,4}) (hour|day|week|month|year)s?", re.A
 
 
 def resolved(text: str, now: int) -> str | None:
-    """The instant a relative date stands for, as ISO 8601; None when it is not relative."""
+    """The instant of a relative date, as ISO 8601; None if the text is not a relative date."""
     match = _SHORT.fullmatch(text.strip().lower()) or _SPOKEN.fullmatch(text.strip().lower())
     if match is None:
         return None
     hours = int(match[1]) * _HOURS[match[2][0]]
-    # To the minute, so that a view asked twice in a row answers the same bytes.
+    # To the minute, so that requests in the same minute get the same answer.
     minute = now // (60 * MICROSECONDS) * 60 * MICROSECONDS
     return with_offset(max(minute - hours * 3_600 * MICROSECONDS, FIRST))

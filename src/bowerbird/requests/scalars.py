@@ -99,7 +99,7 @@ else:
 
 
 def read_scalar(kind: type, value: Any) -> Any:
-    """Msgspec's hook for types that it does not know."""
+    """The msgspec hook for custom types."""
     assert isinstance(kind, _Scalar)
     return kind.read(value)
 

@@ -20,7 +20,7 @@ class Form(Enum):
 
     # Everything that a JSON body may contain.
     BODY = "body"
-    # What a client is asked to send, which is less than is accepted.
+    # What a client should send, which is less than is accepted.
     PARAMETERS = "parameters"
     # The same for a model, which reads the schemas of all tools at once.
     ARGUMENTS = "arguments"
@@ -69,7 +69,7 @@ def _parts(annotation: Any) -> list[type]:
 
 
 def _cleaned(schema: Json, kind: type[Struct] | None, ref: str, form: Form) -> Json:
-    """Without what only msgspec means: titles, null for "not sent", defaults of absence."""
+    """Removes the details of msgspec: titles, null for "not sent", and internal defaults."""
     cleaned = {name: value for name, value in schema.items() if name != "title"}
     if kind is None:
         return cleaned

@@ -1,6 +1,6 @@
 """Says in one sentence what is wrong with an invalid request.
 
-The sentence is made from the schema of the field, so it names what is accepted and what was sent.
+The sentence is derived from the schema of the field. It says what is accepted and what was sent.
 """
 
 import difflib
@@ -130,13 +130,13 @@ def _schema_at(schema: dict[str, Any], steps: list[str | int]) -> dict[str, Any]
 
 
 def _properties(schema: dict[str, Any]) -> dict[str, Any]:
-    """Of an object, also where a text may be sent instead of it."""
+    """The fields of an object, even if a text may be sent instead of it."""
     kinds = (schema, *schema.get("anyOf", ()))
     return next((kind["properties"] for kind in kinds if "properties" in kind), {})
 
 
 def _received(value: Any, steps: list[str | int]) -> str:
-    """The end of a sentence. Empty if a field was sent twice and its last value is another."""
+    """The end of a sentence. Empty if a field was sent twice with different values."""
     for step in steps:
         try:
             value = value[step]

@@ -37,7 +37,7 @@ class NewSort(Struct, frozen=True, forbid_unknown_fields=True):
     ] = None
 
     def __post_init__(self) -> None:
-        # As in the list: spaces around it are ignored, and the case of a direction.
+        # As in the list, surrounding spaces and the case of a direction are ignored.
         if self.sort_by.strip() not in SORT_FIELDS:
             accepted = ", ".join(SORT_FIELDS)
             raise InvalidField(
@@ -53,7 +53,7 @@ class NewBucket(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     name: Annotated[ViewName, about("The bucket's name.")]
     slug: Annotated[
         Annotated[str, Meta(max_length=limits.SLUG_MAX)] | None,
-        about("The bucket's name in addresses. Default: derived from the name."),
+        about("The bucket's name in URLs. Default: derived from the name."),
     ] = None
     query: Annotated[
         NewViewQuery | None,

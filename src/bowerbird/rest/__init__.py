@@ -1,1 +1,1 @@
-"""/v1: one file a resource. `endpoints(...)` returns the resource's table of routes."""
+"""/v1: one module per resource. `routes` and `write_routes` return its routes."""

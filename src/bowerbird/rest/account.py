@@ -22,6 +22,8 @@ OPERATIONS: Final = (GET,)
 
 def routes(state: AccountState, answers: AnswerCache) -> list[ApiRoute]:
     async def get_account(call: Call) -> Reply:
-        return answers.unkept(call.asked, envelope.success(await state.to_response(call.account)))
+        return answers.uncached(
+            call.target, envelope.success(await state.to_response(call.account))
+        )
 
     return [GET.served_by(get_account)]

@@ -113,7 +113,7 @@ def routes(bookmarks: Bookmarks, answers: AnswerCache) -> list[ApiRoute]:
 
         async def build() -> bytes:
             await _admit(call, ListQuery, bookmarks, vectors)
-            query = query_strings.read(call.asked.query_string, ListQuery)
+            query = query_strings.read(call.target.query_string, ListQuery)
             return envelope.page(await bookmarks.list(call.account, query, vectors))
 
         return await answers.answer(call.account, _target(call, vectors), build)
@@ -123,7 +123,7 @@ def routes(bookmarks: Bookmarks, answers: AnswerCache) -> list[ApiRoute]:
 
         async def build() -> bytes:
             await _admit(call, CountQuery, bookmarks, vectors)
-            query = query_strings.read(call.asked.query_string, CountQuery)
+            query = query_strings.read(call.target.query_string, CountQuery)
             return envelope.success(await bookmarks.count(call.account, query, vectors))
 
         return await answers.answer(call.account, _target(call, vectors), build)
@@ -134,7 +134,7 @@ def routes(bookmarks: Bookmarks, answers: AnswerCache) -> list[ApiRoute]:
                 await bookmarks.get(call.account, call.path_params["post_id"])
             )
 
-        return await answers.answer(call.account, call.asked, build)
+        return await answers.answer(call.account, call.target, build)
 
     return [
         LIST.served_by(list_bookmarks),
@@ -151,7 +151,7 @@ def _similar(bookmarks: Bookmarks, answers: AnswerCache) -> ApiRoute:
 
         async def build() -> bytes:
             await bookmarks.require_vectors(call.account, vectors)
-            query = query_strings.read(call.asked.query_string, SimilarQuery)
+            query = query_strings.read(call.target.query_string, SimilarQuery)
             post_id = call.path_params["post_id"]
             return envelope.page(await bookmarks.similar(call.account, post_id, query, vectors))
 
@@ -192,8 +192,8 @@ async def _admit(
     bookmarks: Bookmarks,
     vectors: VectorState | None,
 ) -> None:
-    """Checks plan and vectors before the values: who cannot filter need not fix a filter."""
-    sent = query_strings.sent(call.asked.query_string, kind)
+    """Checks plan and vectors before the values, so nobody has to fix a filter they cannot use."""
+    sent = query_strings.sent(call.target.query_string, kind)
     plans.check_fields(call.account, gates_for(kind, sent))
     if vectors is not None:
         await bookmarks.require_vectors(call.account, vectors)
@@ -201,8 +201,8 @@ async def _admit(
 
 async def _vectors(call: Call, bookmarks: Bookmarks) -> VectorState | None:
     """The state of the vectors, if the request searches by meaning."""
-    query_string = call.asked.query_string
-    # A name may contain %; without one, a look at the bytes is enough.
+    query_string = call.target.query_string
+    # A parameter name may be percent-encoded; without a %, searching the bytes is enough.
     if b"%" not in query_string and MEANING.encode() not in query_string:
         return None
     if MEANING not in query_strings.names(query_string):
@@ -211,7 +211,7 @@ async def _vectors(call: Call, bookmarks: Bookmarks) -> VectorState | None:
 
 
 def _target(call: Call, vectors: VectorState | None) -> RequestTarget:
-    """Vectors change without a new version of the library, so they are part of the tag."""
+    """Vectors change without a new version of the library, so they are part of the ETag."""
     if vectors is None:
-        return call.asked
-    return msgspec.structs.replace(call.asked, vectors=vectors.tag)
+        return call.target
+    return msgspec.structs.replace(call.target, vectors=vectors.tag)

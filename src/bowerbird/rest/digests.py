@@ -56,7 +56,7 @@ OPERATIONS: Final = (LIST, PREFERENCES, UPDATE_PREFERENCES, GET)
 def routes(digests: Digests, answers: AnswerCache) -> list[ApiRoute]:
     async def list_digests(call: Call) -> Reply:
         async def build() -> bytes:
-            query = query_strings.read(call.asked.query_string, DigestsQuery)
+            query = query_strings.read(call.target.query_string, DigestsQuery)
             page = await digests.list(call.account, query)
             meta = DigestListMeta(
                 next_cursor=page.next_cursor,
@@ -66,22 +66,22 @@ def routes(digests: Digests, answers: AnswerCache) -> list[ApiRoute]:
             )
             return envelope.success(page.digests, meta)
 
-        return await answers.answer(call.account, call.asked, build)
+        return await answers.answer(call.account, call.target, build)
 
     async def get_digest(call: Call) -> Reply:
         async def build() -> bytes:
-            query = query_strings.read(call.asked.query_string, DigestQuery)
+            query = query_strings.read(call.target.query_string, DigestQuery)
             digest_id = call.path_params["digest_id"]
             return envelope.success(await digests.get(call.account, digest_id, query.format))
 
-        return await answers.answer(call.account, call.asked, build)
+        return await answers.answer(call.account, call.target, build)
 
     async def get_preferences(call: Call) -> Reply:
         async def build() -> bytes:
             return envelope.success(await digests.preferences(call.account))
 
         # The time of the next digest changes without a new version of the library.
-        target = msgspec.structs.replace(call.asked, minute=digests.minute())
+        target = msgspec.structs.replace(call.target, minute=digests.minute())
         return await answers.answer(call.account, target, build)
 
     return [

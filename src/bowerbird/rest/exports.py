@@ -20,7 +20,7 @@ from bowerbird.wire.answer_cache import is_among
 from bowerbird.wire.export_response import ExportAddresses, ExportResponse
 from bowerbird.wire.replies import Header, Reply
 from bowerbird.wire.routes import ApiRoute, Call, Operation
-from bowerbird.wire.streaming import ByteRange, NotSatisfiable, asked_span
+from bowerbird.wire.streaming import ByteRange, NotSatisfiable, requested_range
 from bowerbird.wire.writes import Writes, done, sent_fields
 
 _ACCEPTED: Final = 202
@@ -93,7 +93,7 @@ def routes(exports: ExportService, addresses: ExportAddresses) -> list[ApiRoute]
         return _with_headers(done(addresses.response(job)), _retry_after(job))
 
     async def download(call: Call) -> Reply:
-        token = query_strings.read(call.asked.query_string, DownloadQuery).token or ""
+        token = query_strings.read(call.target.query_string, DownloadQuery).token or ""
         found = await exports.download(call.path_params["job_id"], token)
         return await _file_reply(exports, call, found)
 
@@ -141,10 +141,10 @@ def _with_headers(reply: Reply, headers: list[Header]) -> Reply:
 async def _file_reply(exports: ExportService, call: Call, found: Download) -> Reply:
     size, tag = found.file.size, _tag(found)
     headers = _headers(found, tag)
-    if is_among(tag, call.asked.if_none_match):
+    if is_among(tag, call.target.if_none_match):
         return Reply(304, _of_any_answer(tag))
     if call.method == "HEAD":
-        # Ranges are for GET alone, and no file is opened for its headers.
+        # Range applies only to GET, and the headers do not need the file itself.
         return Reply(200, [*headers, (b"content-length", b"%d" % size)])
     span = _span(call, size, tag)
     part = span or ByteRange(0, size)
@@ -152,20 +152,20 @@ async def _file_reply(exports: ExportService, call: Call, found: Download) -> Re
     headers.append((b"content-length", b"%d" % (part.end - part.first)))
     if span is None:
         return Reply(200, headers, stream=opened.chunks)
-    told = b"bytes %d-%d/%d" % (span.first, span.end - 1, size)
-    return Reply(_PARTIAL, [*headers, (b"content-range", told)], stream=opened.chunks)
+    content_range = b"bytes %d-%d/%d" % (span.first, span.end - 1, size)
+    return Reply(_PARTIAL, [*headers, (b"content-range", content_range)], stream=opened.chunks)
 
 
 def _span(call: Call, size: int, tag: bytes) -> ByteRange | None:
-    # A file that was made anew meanwhile is sent from its beginning.
+    # If the file was created again since the download started, it is sent in full.
     if call.if_range is not None and call.if_range != tag:
         return None
     try:
-        return asked_span(call.range, size)
+        return requested_range(call.range, size)
     except NotSatisfiable:
         raise Refusal(
             Code.RANGE_NOT_SATISFIABLE,
-            f"Range: the file has {size} bytes, and none of those.",
+            f"Range: starts past the end of the file, which has {size} bytes.",
             {"Content-Range": f"bytes */{size}"},
         ) from None
 

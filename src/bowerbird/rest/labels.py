@@ -92,7 +92,7 @@ def routes(labels: Labels, answers: AnswerCache) -> list[ApiRoute]:
         async def build() -> bytes:
             return envelope.success(await labels.all(call.account))
 
-        return await answers.answer(call.account, call.asked, build)
+        return await answers.answer(call.account, call.target, build)
 
     return [LIST.served_by(list_labels)]
 

@@ -84,7 +84,7 @@ OPERATIONS: Final = (LIST, CREATE, GET, UPDATE, DELETE, BOOKMARKS)
 def routes(views: Views, answers: AnswerCache) -> list[ApiRoute]:
     def target(call: Call, shown: list[View], vectors: VectorState | None) -> RequestTarget:
         tag = "" if vectors is None else vectors.tag
-        return msgspec.structs.replace(call.asked, minute=views.minute(shown), vectors=tag)
+        return msgspec.structs.replace(call.target, minute=views.minute(shown), vectors=tag)
 
     async def list_views(call: Call) -> Reply:
         found = await views.all(call.account)
@@ -108,14 +108,14 @@ def routes(views: Views, answers: AnswerCache) -> list[ApiRoute]:
 
     async def view_bookmarks(call: Call) -> Reply:
         # The plan is checked first, as for the list.
-        sent = query_strings.sent(call.asked.query_string, ViewBookmarksQuery)
+        sent = query_strings.sent(call.target.query_string, ViewBookmarksQuery)
         plans.check_fields(call.account, gates_for(ViewBookmarksQuery, sent))
         view = await views.find(call.account, call.path_params["slug"])
         vectors = await views.vector_state(call.account, [view])
 
         async def build() -> bytes:
             await views.admit(call.account, view, vectors)
-            query = query_strings.read(call.asked.query_string, ViewBookmarksQuery)
+            query = query_strings.read(call.target.query_string, ViewBookmarksQuery)
             return envelope.page(await views.bookmarks(call.account, view, query, vectors))
 
         return await answers.answer(call.account, target(call, [view], vectors), build)

@@ -1,7 +1,7 @@
 """Serves /v1/sandbox: the API's pipeline without keys, with limits of its own.
 
 Anybody may call the sandbox, so it limits how many requests it handles at the same time, and how
-long a client may take to send its body and to take its response.
+long a client may take to send its body and to receive its response.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ _ENVIRONMENT: Final[Header] = (b"x-service-environment", b"sandbox")
 
 
 class SandboxLimits(Struct, frozen=True):
-    """Seconds that a client may take to send its body, and to take its response."""
+    """Seconds that a client may take to send its body and to receive its response."""
 
     body_s: float
     response_s: float

@@ -1,4 +1,4 @@
-"""The sandbox's table of routes: rows of the API's own, bound to the fixtures."""
+"""The routes of the sandbox: routes of the API that read the fixtures."""
 
 from typing import Any, Final
 
@@ -26,21 +26,21 @@ from bowerbird.wire.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call
 from bowerbird.wire.writes import Writes
 
-_KEPT_BYTES: Final = 4 * 1024 * 1024
-MOST_TOUCHED: Final = 1_000
-MOST_ANSWER_BYTES: Final = 2 * 1024 * 1024
+_CACHE_BYTES: Final = 4 * 1024 * 1024
+MAX_TOUCHED: Final = 1_000
+MAX_ANSWER_BYTES: Final = 2 * 1024 * 1024
 
 
 def routes(fixtures: Fixtures, clock: Clock, settings: Settings) -> list[ApiRoute]:
     database = fixtures.database
-    answers = AnswerCache(_KEPT_BYTES, finish=envelope.marked)
+    answers = AnswerCache(_CACHE_BYTES, finish=envelope.marked)
     writes = Writes(Idempotency(database, clock), settings.upgrade_url)
     bookmarks = Bookmarks(database)
     labels = Labels(database, clock)
     views = Views(database, bookmarks, clock)
     exports = SandboxExports(fixtures, clock)
     addresses = ExportAddresses(settings.api_origin, moved("/v1/exports"))
-    # What comes out of the cache of answers was marked on its way in.
+    # The answer cache marks these before it stores them.
     marked = [
         *bookmark_routes.routes(bookmarks, answers),
         *label_routes.routes(labels, answers),
@@ -60,14 +60,14 @@ def routes(fixtures: Fixtures, clock: Clock, settings: Settings) -> list[ApiRout
 
 def _marking(endpoint: ApiRoute) -> ApiRoute:
     async def handle(call: Call) -> Reply:
-        # Nothing is kept here, so there is nothing to replay and no key to be wrong.
+        # The sandbox stores nothing, so there is no answer to replay.
         _check_cost(call)
         reply = await endpoint.handle(msgspec.structs.replace(call, idempotency_key=None))
         if reply.stream is not None:
             return reply
-        if len(reply.body) > MOST_ANSWER_BYTES:
+        if len(reply.body) > MAX_ANSWER_BYTES:
             raise errors.invalid(
-                "operations", "their answer would be larger than 2 MiB; the sandbox sends no more"
+                "operations", "would get an answer above the sandbox's limit of 2 MiB"
             )
         return msgspec.structs.replace(reply, body=envelope.marked(reply.body))
 
@@ -75,14 +75,14 @@ def _marking(endpoint: ApiRoute) -> ApiRoute:
 
 
 def _check_cost(call: Call) -> None:
-    """Anybody may ask, so a batch may touch less here than an account's own may."""
+    """Anyone may call the sandbox, so its limit for a batch is lower than the API's."""
     body = decoding.as_json(call.body) if call.body else None
     operations = body.get("operations") if isinstance(body, dict) else None
     touched = sum(map(_touched, operations)) if isinstance(operations, list) else 0
-    if touched > MOST_TOUCHED:
+    if touched > MAX_TOUCHED:
         raise errors.invalid(
             "operations",
-            f"touch {touched:,} posts in all; in the sandbox {MOST_TOUCHED:,} is the most",
+            f"change {touched:,} posts in total; the sandbox allows at most {MAX_TOUCHED:,}",
         )
 
 

@@ -91,6 +91,6 @@ class Database(Protocol):
         """Runs `work` in one transaction; returns when the commit is on disk."""
 
     async def require_ready(self) -> None:
-        """Raises a refusal if the database is away or its schema does not match this release."""
+        """Raises a refusal if the database is unreachable or its schema does not fit."""
 
     async def close(self) -> None: ...

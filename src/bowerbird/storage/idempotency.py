@@ -8,14 +8,14 @@ from msgspec import Struct
 from bowerbird import errors
 from bowerbird.storage.database import Database, LockTimeoutError, Transaction
 
-KEPT_HOURS: Final = 24
+RETENTION_HOURS: Final = 24
 # Old entries are removed a few at a time, along with new ones: no sweep holds up a request.
 _SWEPT_EVERY: Final = 8
 _SWEPT_AT_ONCE: Final = 20
 _TRIES: Final = 3
 
 
-class Kept(Struct, frozen=True):
+class StoredAnswer(Struct, frozen=True):
     fingerprint: bytes
     status: int
     headers: str
@@ -37,7 +37,7 @@ class IdempotencyStore:
         fingerprint: bytes,
         now: int,
         oldest: int,
-    ) -> Kept | None:
+    ) -> StoredAnswer | None:
         """None if the key was free and is claimed now; otherwise the first request's answer."""
         values = {
             "account_id": account_id,
@@ -56,7 +56,7 @@ class IdempotencyStore:
                 return None
             rows = await transaction.rows(self._sql["kept"], values)
             if rows and rows[0][4] >= oldest:
-                return Kept(*rows[0])
+                return StoredAnswer(*rows[0])
             await transaction.run(self._sql["forget"], values)
         raise errors.unavailable("Concurrent changes to this account conflicted; retry.", 1)
 

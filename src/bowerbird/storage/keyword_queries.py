@@ -1,7 +1,6 @@
-"""A keyword query and a post's tokens in the two engines' own languages.
+"""A keyword query and a post's tokens in the syntax of FTS5 and of PostgreSQL.
 
-Made of our own tokens in quotes and of fixed operators: no character of the user's reaches an
-engine's syntax.
+The syntax consists of our own quoted tokens and fixed operators, so user input cannot inject any.
 """
 
 from collections import defaultdict
@@ -13,13 +12,13 @@ from bowerbird.model.words import GAP, Match, Term, WordQuery
 
 
 def for_fts5(query: WordQuery) -> Match:
-    """Texts for `MATCH`. The phrases of the ranking end with its words and the gaps."""
+    """Queries for `MATCH`. The ranking query ends with the ranked words and the gap token."""
     match = _match(query, _fts5_term, every=" AND ", any=" OR ")
     counted = query.ranking_tokens
     if not counted or match.wanted is None:
         return match
     wanted = [term for term in query.terms if not term.is_excluded]
-    # Words that are asked for one by one are counted where they are found; else once more.
+    # If the terms are single words, their own phrases are counted; else the words are added again.
     is_simple = [term.tokens for term in wanted] == [(token,) for token in counted]
     again = counted[:1] if is_simple else counted
     ranking = f"({match.wanted}) AND ({' OR '.join(map(_quoted, [*again, GAP]))})"
@@ -31,7 +30,7 @@ def _quoted(token: str) -> str:
 
 
 def for_tsquery(query: WordQuery) -> Match:
-    """Texts for `CAST(... AS tsquery)`."""
+    """Queries for `CAST(... AS tsquery)`."""
     match = _match(query, _tsquery_term, every=" & ", any=" | ")
     return replace(
         match, ranking=" | ".join(f"'{token}'" for token in query.ranking_tokens) or None
@@ -39,7 +38,7 @@ def for_tsquery(query: WordQuery) -> Match:
 
 
 def vector_text(index_text: str) -> str:
-    """An index text as a tsvector literal. Gaps are left out but keep their places."""
+    """An index text as a tsvector literal. Gap tokens are left out, but positions count them."""
     positions: defaultdict[str, list[str]] = defaultdict(list)
     escaped = index_text.replace("\\", "\\\\").replace("'", "''")
     for position, token in enumerate(escaped.split(), start=1):

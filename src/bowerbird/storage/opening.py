@@ -16,16 +16,17 @@ from bowerbird.storage.sqlite.database import SqliteDatabase
 from bowerbird.storage.sqlite.readers import SLOW_READ_LIMIT_S
 from bowerbird.storage.sqlite.schema import FolderLock
 
-_NO_RIGHTS: Final = "Allow this user to read and write the folder and its files."
+_NO_ACCESS: Final = "Check that this user can read and write the folder and its files."
+_LOCKED: Final = "Another program has locked the file. Stop it first."
 _ADVICE: Final[dict[type[apsw.Error], str]] = {
     apsw.CorruptError: "Restore a backup.",
     apsw.NotADBError: "Restore a backup.",
-    apsw.FullError: "Free space on the disk.",
-    apsw.BusyError: "Another program holds the file; end that first.",
-    apsw.LockedError: "Another program holds the file; end that first.",
-    apsw.CantOpenError: _NO_RIGHTS,
-    apsw.PermissionsError: _NO_RIGHTS,
-    apsw.ReadOnlyError: _NO_RIGHTS,
+    apsw.FullError: "Free some disk space.",
+    apsw.BusyError: _LOCKED,
+    apsw.LockedError: _LOCKED,
+    apsw.CantOpenError: _NO_ACCESS,
+    apsw.PermissionsError: _NO_ACCESS,
+    apsw.ReadOnlyError: _NO_ACCESS,
     apsw.IOError: "Check whether the disk is full or failing.",
 }
 

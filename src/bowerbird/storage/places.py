@@ -1,7 +1,7 @@
-"""Where SQLite keeps content and words of a bookmark: the account above, its number below.
+"""SQLite's integer key of a bookmark's content and words: account in the high bits, number below.
 
-An integer key is found in half the time of a composed one. PostgreSQL has no use for it, and
-its statements do not name these parameters.
+SQLite finds an integer key in half the time of a composite one. PostgreSQL does not need it, and
+its statements do not use these parameters.
 """
 
 from typing import Final
@@ -13,7 +13,7 @@ LAST_NUMBER: Final = (1 << _NUMBER_BITS) - 1
 
 
 def place_of(local_number: int) -> int:
-    """The place below the account's first bookmark."""
+    """The account's part of the key. The number of a bookmark is added to it."""
     return local_number << _NUMBER_BITS
 
 

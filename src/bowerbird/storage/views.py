@@ -27,8 +27,8 @@ class ViewStore:
         rows = await self._database.rows(self._sql["by_slug"], values)
         return _view(rows[0]) if rows else None
 
-    async def held(self, transaction: Transaction, account_id: int) -> dict[str, View]:
-        """Every view by its slug, as a transaction finds them."""
+    async def all_within(self, transaction: Transaction, account_id: int) -> dict[str, View]:
+        """Every view by its slug, read inside a transaction."""
         rows = await transaction.rows(self._sql["all"], {"account_id": account_id})
         return {row[0]: _view(row) for row in rows}
 

@@ -1,1 +1,1 @@
-"""HTTP shared by the surfaces: envelope, keys, query strings, ready answers."""
+"""HTTP shared by the surfaces: envelope, keys, query strings, cached answers."""

@@ -1,7 +1,7 @@
-"""Ready answers of unchanged libraries, and the entity tags that name them.
+"""Caches answers as long as the library does not change, and computes their ETags.
 
-The key holds all that an answer depends on: account, epoch, version, plan, release, path, query
-and encoding. So a hit is exact, and a tag is known before the answer is made.
+The key contains everything that an answer depends on: account, epoch, version, plan, path, query
+and encoding. So a cached answer is never outdated, and the ETag is known before the answer.
 """
 
 import hashlib
@@ -23,84 +23,84 @@ _ANY: Final = b"*"
 
 
 class RequestTarget(Struct, frozen=True):
-    """The part of a request that decides about its answer."""
+    """The part of a request that its answer depends on."""
 
     path: str
     query_string: bytes
     accept_encoding: bytes
     if_none_match: bytes | None
-    # The minute of an answer that changes by itself as time goes by; 0 for all others.
+    # The current minute, for an answer that changes over time; 0 for all others.
     minute: int = 0
-    # The state of the vectors that an answer by meaning was made from; empty for all others.
+    # The state of the vectors, for an answer to a search by meaning; empty for all others.
     vectors: str = ""
 
 
 class AnswerCache:
-    """The latest answers, bounded by their bytes. Of 0 bytes it keeps nothing."""
+    """The most recently used answers, up to a total size. A size of 0 caches nothing."""
 
-    def __init__(self, most_bytes: int, finish: Callable[[bytes], bytes] | None = None) -> None:
-        """`finish` is the last word on what was built, before it is compressed and kept."""
-        self._most_bytes = most_bytes
+    def __init__(self, max_bytes: int, finish: Callable[[bytes], bytes] | None = None) -> None:
+        """`finish` changes each new body before it is compressed and cached."""
+        self._max_bytes = max_bytes
         self._finish = finish
         self._bytes = 0
-        self._kept: OrderedDict[_Key, Reply] = OrderedDict()
+        self._answers: OrderedDict[_Key, Reply] = OrderedDict()
 
-    async def answer(self, account: Account, asked: RequestTarget, build: Build) -> Reply:
-        encoding = compression.chosen(asked.accept_encoding)
+    async def answer(self, account: Account, target: RequestTarget, build: Build) -> Reply:
+        encoding = compression.chosen(target.accept_encoding)
         key = (
             account.account_id,
             account.epoch,
             account.version,
             account.plan,
-            asked.path,
-            asked.query_string,
+            target.path,
+            target.query_string,
             encoding,
-            asked.minute,
-            asked.vectors,
+            target.minute,
+            target.vectors,
         )
-        if asked.if_none_match is None:
+        if target.if_none_match is None:
             return await self._found(key, build)
         tag = _tag(key)
-        # "*" means any answer that there is, so it has to be made before it is known to be one.
-        if _ANY in asked.if_none_match:
+        # "*" matches any answer, so build it first: the request may be refused instead.
+        if _ANY in target.if_none_match:
             await self._found(key, build)
-        if is_among(tag, asked.if_none_match):
+        if is_among(tag, target.if_none_match):
             return Reply(304, [(b"etag", tag), *PRIVATE])
         return await self._found(key, build)
 
     async def _found(self, key: _Key, build: Build) -> Reply:
-        kept = self._kept.get(key)
-        if kept is not None:
-            self._kept.move_to_end(key)
-            return kept
+        cached = self._answers.get(key)
+        if cached is not None:
+            self._answers.move_to_end(key)
+            return cached
         built = await build()
         reply = _reply(self._finish(built) if self._finish else built, _tag(key), key[6])
-        self._keep(key, reply)
+        self._store(key, reply)
         return reply
 
-    def unkept(self, asked: RequestTarget, body: bytes) -> Reply:
-        """An answer that depends on more than the library: made each time, named by its bytes."""
-        encoding = compression.chosen(asked.accept_encoding)
+    def uncached(self, target: RequestTarget, body: bytes) -> Reply:
+        """An answer that depends on more than the library. Its ETag is a hash of its bytes."""
+        encoding = compression.chosen(target.accept_encoding)
         tag = (
             b'"%b"' % hashlib.blake2b(encoding.encode() + body, digest_size=16).hexdigest().encode()
         )
-        if is_among(tag, asked.if_none_match):
+        if is_among(tag, target.if_none_match):
             return Reply(304, [(b"etag", tag), *PRIVATE])
         return _reply(body, tag, encoding)
 
-    def _keep(self, key: _Key, reply: Reply) -> None:
+    def _store(self, key: _Key, reply: Reply) -> None:
         size = _size(key, reply)
-        # One answer may not push out half of the others.
-        if size * 2 > self._most_bytes or key in self._kept:
+        # One answer must not replace half of the cache.
+        if size * 2 > self._max_bytes or key in self._answers:
             return
-        self._kept[key] = reply
+        self._answers[key] = reply
         self._bytes += size
-        while self._bytes > self._most_bytes:
-            self._bytes -= _size(*self._kept.popitem(last=False))
+        while self._bytes > self._max_bytes:
+            self._bytes -= _size(*self._answers.popitem(last=False))
 
 
 def is_among(tag: bytes, if_none_match: bytes | None) -> bool:
-    """Whether a client says that it has the answer with this tag."""
+    """Whether the client already has the answer with this ETag."""
     if if_none_match is None:
         return False
     sent = {part.strip().removeprefix(b"W/") for part in if_none_match.split(b",")}

@@ -1,7 +1,7 @@
-"""Who calls. A revoked key ends with the next call, on every node.
+"""Authenticates requests by API key. A revoked key stops working at once, on every node.
 
-An account is looked up for each request, unless the database can tell that nothing at all was
-committed since the last look: then it is the same one, counters and version included.
+The account is read for each request, unless the database knows that nothing was committed since
+the last read. Then the account from that read is reused.
 """
 
 from typing import Final
@@ -12,8 +12,8 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.keys import parse_key
 from bowerbird.storage.accounts.accounts import AccountStore
 
-_KEPT_MOST: Final = 10_000
-_LONGEST_HEADER: Final = 100
+_MAX_CACHED: Final = 10_000
+_MAX_HEADER_BYTES: Final = 100
 
 
 class Authenticator:
@@ -22,31 +22,36 @@ class Authenticator:
         self._clock = clock
         self._site_origin = site_origin
         self._moment: tuple[int, int] | None = None
-        self._kept: dict[bytes, Account] = {}
+        self._accounts: dict[bytes, Account] = {}
 
     async def __call__(self, header: bytes | None) -> Account:
-        """Raises a refusal unless the Authorization header names a live key."""
+        """Raises a refusal unless the Authorization header contains a valid key."""
         now = self._clock()
         moment = self._moment_of(now)
-        if moment is not None and moment == self._moment and header in self._kept:
-            return self._kept[header]
+        if moment is not None and moment == self._moment and header in self._accounts:
+            return self._accounts[header]
         account = await self._found(header, month_of(now))
-        self._keep(moment, header, account)
+        self._cache(moment, header, account)
         return account
 
     def _moment_of(self, now: int) -> tuple[int, int] | None:
-        """Equal for calls between which nothing changed; a second at most, for foreign writers."""
+        """Equal for calls in the same second with no commit in between.
+
+        The second limits how long a write by another program, such as sqlite3, stays unseen.
+        """
         generation = self._store.generation()
         return None if generation is None else (generation, now // MICROSECONDS)
 
-    def _keep(self, moment: tuple[int, int] | None, header: bytes | None, account: Account) -> None:
-        if moment is None or header is None or len(header) > _LONGEST_HEADER:
+    def _cache(
+        self, moment: tuple[int, int] | None, header: bytes | None, account: Account
+    ) -> None:
+        if moment is None or header is None or len(header) > _MAX_HEADER_BYTES:
             return
-        # A write may have ended since `moment` was read; then the next call finds another moment.
-        if moment != self._moment or len(self._kept) >= _KEPT_MOST:
+        # If a write was committed since `moment` was read, the next call has a different moment.
+        if moment != self._moment or len(self._accounts) >= _MAX_CACHED:
             self._moment = moment
-            self._kept.clear()
-        self._kept[header] = account
+            self._accounts.clear()
+        self._accounts[header] = account
 
     async def _found(self, header: bytes | None, month: int) -> Account:
         if header is None:
@@ -62,7 +67,7 @@ class Authenticator:
             account = await self._store.by_key(key.account_id, key.key_hash, month)
             if account is not None:
                 return account
-        # One sentence for a malformed, an unknown and a revoked key: nothing can be guessed.
+        # The same sentence for malformed, unknown and revoked keys: it must not reveal which.
         raise self._refused("The API key is not valid, or was revoked.", is_bad_token=True)
 
     def _refused(self, sentence: str, *, is_bad_token: bool) -> Refusal:
@@ -70,7 +75,7 @@ class Authenticator:
 
 
 def unauthorized(sentence: str, site_origin: str, *, is_bad_token: bool) -> Refusal:
-    """Tells where the resource is described, and of a key that was sent that it is no good."""
+    """A refusal with its challenge header. `is_bad_token` means that an invalid key was sent."""
     challenge = (
         'Bearer realm="bowerbird", '
         f'resource_metadata="{site_origin}/.well-known/oauth-protected-resource"'

@@ -8,7 +8,7 @@ from starlette.types import Receive
 from bowerbird import errors
 from bowerbird.errors import Code, Refusal
 
-MOST_BYTES: Final = 1024 * 1024
+MAX_BYTES: Final = 1024 * 1024
 
 
 async def read(receive: Receive, content_encoding: bytes) -> bytes:
@@ -18,11 +18,11 @@ async def read(receive: Receive, content_encoding: bytes) -> bytes:
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
-            # Refused before anything is claimed or done: what came is not what was meant.
-            raise errors.invalid("body", "ended before its announced length")
+            # The client disconnected, so the body is incomplete and must not take effect.
+            raise errors.invalid("body", "is shorter than its Content-Length")
         part = message.get("body", b"")
         size += len(part)
-        if size > MOST_BYTES:
+        if size > MAX_BYTES:
             raise _too_large()
         parts.append(part)
         if not message.get("more_body", False):
@@ -37,15 +37,15 @@ def _inflated(body: bytes, encoding: bytes) -> bytes:
         raise errors.invalid("Content-Encoding", "must be gzip or absent")
     inflater = zlib.decompressobj(wbits=31)
     try:
-        inflated = inflater.decompress(body, MOST_BYTES + 1)
+        inflated = inflater.decompress(body, MAX_BYTES + 1)
     except zlib.error:
-        raise errors.invalid("body", "is not gzip, though Content-Encoding says so") from None
-    if len(inflated) > MOST_BYTES:
+        raise errors.invalid("body", "is not valid gzip, but Content-Encoding is gzip") from None
+    if len(inflated) > MAX_BYTES:
         raise _too_large()
     if not inflater.eof or inflater.unused_data:
-        raise errors.invalid("body", "is not one whole gzip stream")
+        raise errors.invalid("body", "must be exactly one complete gzip stream")
     return inflated
 
 
 def _too_large() -> Refusal:
-    return Refusal(Code.PAYLOAD_TOO_LARGE, f"The body is larger than {MOST_BYTES // 1024} KiB.")
+    return Refusal(Code.PAYLOAD_TOO_LARGE, f"The body is larger than {MAX_BYTES // 1024} KiB.")

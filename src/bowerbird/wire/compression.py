@@ -1,4 +1,4 @@
-"""gzip and zstd for those who ask, where it pays."""
+"""Compresses answers with gzip or zstd if the client accepts it and it saves bytes."""
 
 import gzip
 from functools import lru_cache
@@ -6,7 +6,7 @@ from typing import Final
 
 import zstandard
 
-# Below this a header and a dictionary cost more than the bytes saved.
+# Smaller answers save too few bytes.
 LEAST_BYTES: Final = 1_024
 _ZSTD: Final = zstandard.ZstdCompressor(level=3)
 

@@ -1,7 +1,7 @@
-"""Routes that will end: the one table of them, and the headers and checks made from it.
+"""The table of deprecated routes, and the headers and checks derived from it.
 
-A deprecated route keeps working until it is taken out of the code; its row says from when on
-clients are told, when it may go at the earliest, and where the way out is described.
+A deprecated route keeps working until it is removed from the code. Its row has the date from which
+clients are notified, the earliest date of removal, and the address of the migration guide.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ Route = tuple[str, str]
 
 
 class BadDeprecation(Exception):  # noqa: N818 - named for what it is
-    """A row of the table breaks a promise to clients. Names the row and the rule."""
+    """A row of the table breaks a promise to clients."""
 
 
 class Deprecation(Struct, frozen=True, kw_only=True):
@@ -28,7 +28,7 @@ class Deprecation(Struct, frozen=True, kw_only=True):
 
     method: str
     path: str
-    # Both dates begin at midnight, UTC.
+    # Both start at midnight UTC.
     since: date
     sunset: date
     # Where the migration is described: an address, or a path of the site.
@@ -51,13 +51,13 @@ DEPRECATIONS: Final[tuple[Deprecation, ...]] = ()
 
 
 def of_route(table: Iterable[Deprecation], method: str, path: str) -> Deprecation | None:
-    """The row that tells of a route; where several do, the one that ends it first."""
+    """The row of a route. If there are several, the one with the earliest sunset."""
     rows = [row for row in table if row.covers(method, path)]
     return min(rows, key=lambda row: row.sunset, default=None)
 
 
 def of_version(table: Iterable[Deprecation], version: str) -> Deprecation | None:
-    """The row that ends a whole version, such as "v1"."""
+    """The row that deprecates a whole version, such as "v1"."""
     rows = (row for row in table if (row.method, row.path) == (EVERY_METHOD, f"/{version}"))
     return next(rows, None)
 
@@ -65,7 +65,7 @@ def of_version(table: Iterable[Deprecation], version: str) -> Deprecation | None
 def headers_by_route(
     table: Sequence[Deprecation], routes: Iterable[Route], site_origin: str
 ) -> Mapping[Route, list[Header]]:
-    """The headers of each deprecated route. Raises for a row that must not be served."""
+    """The headers of each deprecated route. Raises BadDeprecation for an invalid row."""
     routes = list(routes)
     for row in table:
         _check(row, routes, site_origin)

@@ -1,4 +1,4 @@
-"""Public documents: the same bytes for everyone, which anybody may keep and any page may read."""
+"""Public documents: the same for everyone, cacheable, and readable by any web page."""
 
 import hashlib
 from functools import lru_cache
@@ -13,7 +13,7 @@ from bowerbird.wire.replies import Header, Reply
 METHODS: Final = b"GET, HEAD, OPTIONS"
 HOUR_S: Final = 3_600
 FOREVER: Final = b"public, max-age=31536000, immutable"
-# Clients of the tool protocol send headers of their own even here, and browsers ask for each.
+# Tool clients send their own headers here too, and browsers check each in a preflight.
 _PREFLIGHT: Final[list[Header]] = [
     (b"allow", METHODS),
     (b"access-control-allow-origin", b"*"),
@@ -34,8 +34,8 @@ class Document(Struct, frozen=True):
     media_type: str
     cache_control: bytes = b"public, max-age=%d" % HOUR_S
 
-    def answer(self, asked: RequestTarget) -> Reply:
-        encoding = compression.chosen(asked.accept_encoding)
+    def answer(self, target: RequestTarget) -> Reply:
+        encoding = compression.chosen(target.accept_encoding)
         if len(self.body) < compression.LEAST_BYTES:
             encoding = ""
         body, tag = _encoded(self.body, encoding)
@@ -45,7 +45,7 @@ class Document(Struct, frozen=True):
             (b"vary", b"Accept-Encoding"),
             *_OPEN,
         ]
-        if is_among(tag, asked.if_none_match):
+        if is_among(tag, target.if_none_match):
             return Reply(304, headers)
         if encoding:
             headers.append((b"content-encoding", encoding.encode()))
@@ -59,7 +59,7 @@ def preflight() -> Reply:
 
 @lru_cache(maxsize=128)
 def _encoded(body: bytes, encoding: str) -> tuple[bytes, bytes]:
-    """The bytes that are sent and their tag; a strong tag names one encoding."""
+    """The encoded bytes and their ETag. A strong ETag belongs to one encoding."""
     sent = compression.compressed(body, encoding) if encoding else body
     text = encoding.encode() + b"\0" + body
     return sent, b'"%b"' % hashlib.blake2b(text, digest_size=16).hexdigest().encode()

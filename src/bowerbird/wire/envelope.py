@@ -22,17 +22,17 @@ def success(data: Any, meta: Any = None) -> bytes:
 
 
 def success_of_one(item: bytes) -> bytes:
-    """Around an object that is JSON already."""
+    """Wraps an object that is already JSON."""
     return b'{"status":true,"data":%b,"meta":{}}' % item
 
 
 def success_of_many(items: bytes, meta: Struct) -> bytes:
-    """Around objects that are JSON already, separated by commas."""
+    """Wraps objects that are already JSON, separated by commas."""
     return b'{"status":true,"data":[%b],"meta":%b}' % (items, _encode(meta))
 
 
 def page(found: BookmarkList) -> bytes:
-    """One page of bookmarks, of any list."""
+    """One page of any list of bookmarks."""
     meta = ListMeta(
         next_cursor=found.next_cursor,
         limit=found.limit,
@@ -53,13 +53,13 @@ def _hint(hidden: int) -> str:
 
 
 def marked(body: bytes) -> bytes:
-    """A success of the sandbox: its meta, which comes last, says so."""
+    """Marks an answer of the sandbox in its meta, which is its last field."""
     separator = b"" if body.endswith(b"{}}") else b","
     return b'%b%b"sandbox":true}}' % (body[:-2], separator)
 
 
 def marked_refusal(refused: Refusal, upgrade_url: str) -> Reply:
-    """A refusal of the sandbox, which has a meta too."""
+    """A refusal with the mark of the sandbox."""
     reply = refusal(refused, upgrade_url)
     body = b'%b,"meta":{"sandbox":true}}' % reply.body[:-1]
     return Reply(reply.status, reply.headers, body)
@@ -70,7 +70,7 @@ def refusal(refused: Refusal, upgrade_url: str) -> Reply:
     if refused.advice is not None:
         sentence = f"{sentence} {_ADVICE[refused.advice]}"
     body = {"status": False, "code": refused.code, "error": sentence}
-    # Every 402, and nothing else, says where to upgrade.
+    # Every 402, and no other answer, has the address for an upgrade.
     if refused.status == CATALOGUE[Code.SUBSCRIPTION_REQUIRED].status:
         body["upgrade_url"] = upgrade_url
     headers: list[Header] = [JSON, *PRIVATE]

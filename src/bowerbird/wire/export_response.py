@@ -1,4 +1,4 @@
-"""An export as the API returns it: the job, and the addresses at which it is reached."""
+"""An export as the API returns it: the job and its URLs."""
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -22,7 +22,7 @@ class ExportResponse(Struct, frozen=True, kw_only=True):
 
 
 class ExportAddresses(Struct, frozen=True):
-    """Where export jobs are reached."""
+    """Builds the URLs of export jobs."""
 
     api_origin: str
     prefix: str = "/v1/exports"

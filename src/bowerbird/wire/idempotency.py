@@ -1,7 +1,7 @@
-"""Writes that run exactly once: a keyed request's effect and its answer commit together.
+"""Writes that run exactly once: the effect of a keyed request commits together with its answer.
 
-A crash at any moment leaves both or neither, so a retry either replays the answer or does the
-work for the first time.
+After a crash either both are stored or neither is. So a retry either replays the answer or runs the
+write for the first time.
 """
 
 import re
@@ -14,7 +14,7 @@ from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.idempotency import KEPT_HOURS, IdempotencyStore, Kept
+from bowerbird.storage.idempotency import RETENTION_HOURS, IdempotencyStore, StoredAnswer
 from bowerbird.wire.replies import Header, Reply
 
 T = TypeVar("T")
@@ -28,18 +28,18 @@ _headers: Final = msgspec.json.Decoder(list[tuple[str, str]]).decode
 
 
 class Write(NamedTuple, Generic[T]):
-    """One write: who asks, under which key, and what it does."""
+    """One write: the account, its key, and its effect."""
 
     account_id: int
     effect: Callable[[Transaction], Awaitable[T]]
-    # How the answer is stored under the key; a refusal that is stored is raised again.
+    # How the answer is stored under the key. A refusal is stored, then raised.
     to_reply: Callable[[T | Refusal], Reply]
     key: bytes | None = None
-    # What the caller calls the key: a header or an argument.
+    # The caller's name for the key: a header or an argument.
     key_name: str = "Idempotency-Key"
     # Equal for requests that mean the same.
     fingerprint: bytes = b""
-    # Checked once the request is known not to be a replay.
+    # Called only if the request is not a replay.
     require_calls_left: Callable[[], None] = lambda: None
 
 
@@ -65,9 +65,9 @@ class Idempotency:
         key = _checked(write.key, write.key_name)
 
         async def work(transaction: Transaction) -> T | Refusal | Replay:
-            kept = await self._claim(transaction, write, key)
-            if kept is not None:
-                return _replay(kept, write)
+            stored = await self._claim(transaction, write, key)
+            if stored is not None:
+                return _replay(stored, write)
             write.require_calls_left()
             result = await _result(transaction, write)
             await self._keep(transaction, write, key, write.to_reply(result))
@@ -78,7 +78,9 @@ class Idempotency:
             raise result
         return result
 
-    async def _claim(self, transaction: Transaction, write: Write[T], key: str) -> Kept | None:
+    async def _claim(
+        self, transaction: Transaction, write: Write[T], key: str
+    ) -> StoredAnswer | None:
         now = self._clock()
         return await self._store.claim(
             transaction,
@@ -86,7 +88,7 @@ class Idempotency:
             key,
             fingerprint=write.fingerprint,
             now=now,
-            oldest=now - KEPT_HOURS * 3_600 * MICROSECONDS,
+            oldest=now - RETENTION_HOURS * 3_600 * MICROSECONDS,
         )
 
     async def _keep(
@@ -108,7 +110,7 @@ class Idempotency:
 
 
 async def _result(transaction: Transaction, write: Write[T]) -> T | Refusal:
-    """A refusal undoes the effect. Most refusals are answers to store like any other."""
+    """A refusal undoes the effect. Most refusals are stored and replayed like any answer."""
     try:
         async with transaction.savepoint():
             return await write.effect(transaction)
@@ -118,14 +120,14 @@ async def _result(transaction: Transaction, write: Write[T]) -> T | Refusal:
         return refused
 
 
-def _replay(kept: Kept, write: Write[T]) -> Replay:
-    if kept.fingerprint != write.fingerprint:
+def _replay(stored: StoredAnswer, write: Write[T]) -> Replay:
+    if stored.fingerprint != write.fingerprint:
         raise Refusal(
             Code.IDEMPOTENCY_KEY_REUSED,
             f"{write.key_name}: this key was used for another request; use a new one.",
         )
-    headers = [(name.encode(), value.encode()) for name, value in _headers(kept.headers)]
-    return Replay(kept.status, headers, kept.body)
+    headers = [(name.encode(), value.encode()) for name, value in _headers(stored.headers)]
+    return Replay(stored.status, headers, stored.body)
 
 
 def _checked(key: bytes, name: str) -> str:

@@ -1,4 +1,4 @@
-"""What /metrics tells of requests. Labels are route templates: never an id, a key or a text."""
+"""Metrics of requests and jobs. Labels are route templates, never ids, keys or user text."""
 
 from bisect import bisect_left
 from collections import Counter
@@ -20,9 +20,9 @@ METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "D
 
 
 class RequestMetrics(Collector):
-    """Counts in plain dictionaries, on the one event loop, and makes metrics of them when asked.
+    """Counts in plain dictionaries on the event loop, and converts them when /metrics is read.
 
-    The client library's own counters take a lock each and cost a request six times as much.
+    The counters of prometheus_client each take a lock, which costs a request six times as much.
     """
 
     def __init__(self) -> None:
@@ -32,13 +32,13 @@ class RequestMetrics(Collector):
         self._seconds: dict[str, float] = {}
         self._buckets: dict[str, list[int]] = {}
         self._followed: list[tuple[str, str, Callable[[], float], bool]] = []
-        # As they were counted last; (kind, state, how many, age of the oldest in seconds).
+        # The last counts: (kind, state, number, age of the oldest in seconds).
         self.jobs: Sequence[tuple[str, str, int, float]] = ()
 
     def follow(
         self, name: str, help: str, read: Callable[[], float], *, is_counter: bool = True
     ) -> None:
-        """Shows a number that another part keeps."""
+        """Adds a metric whose value is read from another part."""
         self._followed.append((name, help, read, is_counter))
 
     def observe(self, route: str, method: str, status: int, seconds: float) -> None:
@@ -71,7 +71,7 @@ class RequestMetrics(Collector):
         yield from self._of_jobs()
 
     def _of_jobs(self) -> Iterator[Metric]:
-        counts = GaugeMetricFamily("bowerbird_jobs", "Jobs kept.", labels=("kind", "state"))
+        counts = GaugeMetricFamily("bowerbird_jobs", "Stored jobs.", labels=("kind", "state"))
         ages = GaugeMetricFamily(
             "bowerbird_oldest_job_seconds",
             "Time since the oldest unfinished job was added.",

@@ -21,7 +21,7 @@ from bowerbird.wire.replies import Header, Reply
 from bowerbird.wire.request_ids import RequestIds
 
 MAX_HEADER_BYTES: Final = 32 * 1024
-MAX_BODY_BYTES: Final = bodies.MOST_BYTES
+MAX_BODY_BYTES: Final = bodies.MAX_BYTES
 _MAX_LENGTH_DIGITS: Final = len(str(MAX_BODY_BYTES))
 # nginx's status for a client that closed the connection before it had its response.
 _CLIENT_LEFT: Final = 499
@@ -45,13 +45,13 @@ class Request(Struct):
     path_params: dict[str, Any]
     route_headers: Sequence[Header] = ()
     account: Account | None = None
-    # Called once the response is sent, or the client is gone.
+    # Called once the response is sent, or the client has disconnected.
     on_end: Callable[[], None] | None = None
-    # Kept by the surface between its handler and its `log_fields`.
+    # Free for the surface: its handler sets it, its `log_fields` reads it.
     state: Any = None
 
 
-# None means that the client left before its response was ready.
+# None means that the client disconnected before its response was ready.
 Handler = Callable[[Request], Awaitable[Reply | None]]
 
 
@@ -77,13 +77,13 @@ class Surface(Struct, frozen=True, kw_only=True):
     extra_headers: Callable[[Request, Reply], Sequence[Header]]
     # Runs first, before the size of the headers is checked. May refuse, or reply by itself.
     on_arrival: Callable[[Request], Awaitable[Reply | None]] | None = None
-    # Replies to OPTIONS; None passes the request on, as any other method.
+    # Replies to OPTIONS. If None, OPTIONS is handled like any other method.
     preflight: Callable[[RoutedPath | None], Reply | None] = lambda _: None
-    # None means that everybody may call.
+    # None means that no key is needed.
     authenticate: Authenticate | None = None
     record_use: Callable[[int], None] = lambda _: None
     reads_bodies: bool = True
-    # Time in which the client must have taken its response, in seconds.
+    # Seconds in which the client must have received the whole response.
     response_limit_s: float | None = None
     # Logged until the caller is known and the path is found.
     initial_route: str = "unknown"
@@ -124,9 +124,9 @@ class Pipeline:
             if reply is not None:
                 await self._send(request, reply, receive, send)
                 status, size = reply.status, len(reply.body)
-        except streaming.NotTaken:
+        except streaming.ResponseTimeout:
             limit_s = self._surface.response_limit_s
-            self._log.info("not taken", route=request.route, limit_s=limit_s)
+            self._log.info("response timeout", route=request.route, limit_s=limit_s)
         finally:
             if request.on_end is not None:
                 request.on_end()
@@ -195,7 +195,7 @@ class Pipeline:
     ) -> None:
         try:
             await streaming.send_all(pieces, receive, send, is_head=request.method == "HEAD")
-        except streaming.NotTaken:
+        except streaming.ResponseTimeout:
             raise
         except Exception:  # noqa: BLE001 - the status is sent; only the missing end shows the fault
             self._log.exception("broken off", reference=request.request_id)

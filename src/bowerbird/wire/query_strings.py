@@ -1,4 +1,4 @@
-"""The query string of a request: each known parameter once, as clean text."""
+"""The query string of a request: each known parameter at most once, as valid text."""
 
 import re
 from collections.abc import Collection
@@ -18,7 +18,7 @@ _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 
 def read(query_string: bytes, kind: type[T]) -> T:
     """The request in a query string. Unknown parameters are ignored."""
-    return decoding.convert(given(query_string, known(kind)), kind)
+    return decoding.convert(values(query_string, known(kind)), kind)
 
 
 def sent(query_string: bytes, kind: type[Struct]) -> set[str]:
@@ -31,7 +31,7 @@ def known(kind: type[Struct]) -> frozenset[str]:
     return frozenset(kind.__struct_encode_fields__)
 
 
-def given(query_string: bytes, known: Collection[str]) -> dict[str, str]:
+def values(query_string: bytes, known: Collection[str]) -> dict[str, str]:
     """The known parameters that were sent; an empty value means absent."""
     found: dict[str, str] = {}
     seen: set[str] = set()
@@ -50,7 +50,7 @@ def given(query_string: bytes, known: Collection[str]) -> dict[str, str]:
 
 
 def names(query_string: bytes) -> set[str]:
-    """The parameters that were sent with a value: what the plan gates look at."""
+    """The parameters that were sent with a value, for the plan gates."""
     pairs = (pair.partition(b"=") for pair in query_string.split(b"&"))
     return {_name(raw_name) for raw_name, _, raw_value in pairs if raw_value}
 

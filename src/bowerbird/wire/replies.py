@@ -1,4 +1,4 @@
-"""An answer ready to be sent, and the headers that every answer of the API carries."""
+"""A complete answer, and the headers that every answer of the API has."""
 
 from collections.abc import AsyncIterator
 from typing import Final
@@ -40,5 +40,5 @@ class Reply(Struct, frozen=True):
     status: int
     headers: list[Header]
     body: bytes = b""
-    # What is sent in place of a body, piece by piece; its length is among the headers.
+    # Sent in chunks instead of `body`. The headers contain its length.
     stream: AsyncIterator[bytes] | None = None

@@ -49,7 +49,7 @@ def api(
 
 
 def preflight(path: RoutedPath | None) -> Reply:
-    """Allows unknown paths too: otherwise a browser hides their 404 from the page."""
+    """Also answers for unknown paths; otherwise a browser hides their 404 from the page."""
     methods = (path.allow if path else _ANY_METHOD).encode()
     headers = [(b"allow", methods), (b"access-control-allow-methods", methods), *PREFLIGHT]
     return Reply(204, headers)
@@ -114,7 +114,7 @@ class ApiRouter:
             account = NOBODY if endpoint.is_public else await self._keyless_account()
         headers = request.headers
         query_string: bytes = request.scope["query_string"]
-        asked = RequestTarget(
+        target = RequestTarget(
             path=request.path,
             query_string=query_string,
             accept_encoding=headers.get(b"accept-encoding", b""),
@@ -123,7 +123,7 @@ class ApiRouter:
         call = Call(
             account,
             request.method,
-            asked,
+            target,
             request.path_params,
             range=headers.get(b"range"),
             if_range=headers.get(b"if-range"),
@@ -139,7 +139,7 @@ class ApiRouter:
         return reply
 
     def _checked(self, call: Call) -> Call:
-        """Refuses a read over the month's limit; a write is checked once it is no replay."""
+        """Refuses a read over the monthly limit. Writes check it later: replays are free."""
         if call.method not in _WRITES:
             self._calls.check(call.account)
             return call

@@ -1,6 +1,6 @@
-"""The table of routes: what each operation accepts and answers, and the handler that serves it.
+"""The table of routes: what each operation accepts and returns, and the handler that serves it.
 
-The OpenAPI document is made from the same operations that the router serves.
+The OpenAPI document is derived from the same operations that the router serves.
 """
 
 from collections.abc import Awaitable, Callable
@@ -29,7 +29,7 @@ class Call(Struct, frozen=True):
 
     account: Account
     method: str
-    asked: RequestTarget
+    target: RequestTarget
     path_params: dict[str, Any]
     body: bytes = b""
     idempotency_key: bytes | None = None
@@ -50,7 +50,7 @@ class ApiRoute(Struct, frozen=True):
     handle: Handler
     # Whether a request with this query string costs a free account one of its monthly calls.
     counts: Callable[[bytes], bool] = lambda _: True
-    # Whether it needs no key. All operations of a path agree on this.
+    # Whether it needs no key. This must be the same for all operations of a path.
     is_public: bool = False
 
 
@@ -94,7 +94,7 @@ class Operation(Struct, frozen=True, kw_only=True):
 
     @property
     def codes(self) -> set[Code]:
-        """The refusals of this operation: its own, and those of the gates of its fields."""
+        """The refusals of this operation: its own, and those of the plan gates of its fields."""
         gates = {
             gate
             for kind in (self.query, self.body)

@@ -1,6 +1,6 @@
-"""The tool server's card: what a client may know of it before it connects.
+"""The tool server's card, which describes it to clients before they connect.
 
-It stands here because the site and the tool server both serve it.
+It is in this package because both the site and the tool server serve it.
 """
 
 import re
@@ -17,9 +17,9 @@ from bowerbird.wire.documents import Document
 MEDIA_TYPE: Final = "application/mcp-server-card+json"
 TITLE: Final = "Bowerbird"
 DESCRIPTION: Final = (
-    "Your saved posts: list, search, label, keep Smart Views, export, read digests."
+    "Your saved posts: list, search, label, save Smart Views, export, read digests."
 )
-# Written out because the protocol's package takes a second to import.
+# Repeated here because importing the protocol's package takes a second.
 PROTOCOL_VERSIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
 _SCHEMA: Final = "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json"
 
@@ -53,7 +53,7 @@ def server_card(settings: Settings) -> dict[str, Any]:
                         "isSecret": True,
                         "variables": {
                             "api_key": {
-                                "description": "The key; it begins with bwr_.",
+                                "description": "The API key, which starts with bwr_.",
                                 "isRequired": True,
                                 "isSecret": True,
                             }
@@ -66,7 +66,7 @@ def server_card(settings: Settings) -> dict[str, Any]:
 
 
 def server_name(settings: Settings) -> str:
-    """The site's host turned around, a slash, and our name: `org.example.posts/bowerbird`."""
+    """The reversed host name of the site, and our name: `org.example.posts/bowerbird`."""
     host = publisher(settings)
     try:
         ip_address(host)

@@ -1,6 +1,6 @@
-"""Sends an answer piece by piece, as long as somebody takes it; and which piece of a file is asked.
+"""Sends answers in chunks until the client disconnects, and parses Range headers.
 
-Only single ranges are served: whoever asks for several gets the whole file, as HTTP allows.
+Only single ranges are served. A request for several ranges gets the whole file, as HTTP allows.
 """
 
 import asyncio
@@ -13,12 +13,12 @@ from starlette.types import Receive, Send
 
 _RANGE: Final = re.compile(rb"bytes=(\d{0,18})-(\d{0,18})", re.IGNORECASE)
 
-# What a server may hold of an answer before somebody takes it.
+# How much of an answer the server may buffer before the client reads it.
 _PIECE_BYTES: Final = 64 * 1024
 
 
-class NotTaken(Exception):  # noqa: N818 - named for what it is
-    """The client did not take its answer in time."""
+class ResponseTimeout(Exception):  # noqa: N818 - named for what it is
+    """The client did not receive its answer in time."""
 
 
 class ByteRange(Struct, frozen=True):
@@ -29,11 +29,11 @@ class ByteRange(Struct, frozen=True):
 
 
 class NotSatisfiable(Exception):  # noqa: N818 - named for what it is
-    """No byte of the file is in the range that was asked for."""
+    """The requested range contains no byte of the file."""
 
 
-def asked_span(header: bytes | None, size: int) -> ByteRange | None:
-    """What a Range header asks of a file of this size; None when the whole of it is meant."""
+def requested_range(header: bytes | None, size: int) -> ByteRange | None:
+    """The range that a Range header requests of a file of this size; None for the whole file."""
     match = _RANGE.fullmatch((header or b"").replace(b" ", b""))
     if match is None or not (match[1] or match[2]):
         return None
@@ -52,17 +52,17 @@ def asked_span(header: bytes | None, size: int) -> ByteRange | None:
 async def send_all(
     pieces: AsyncIterator[bytes], receive: Receive, send: Send, *, is_head: bool
 ) -> None:
-    """Stops reading as soon as the client is gone."""
+    """Stops reading `pieces` as soon as the client disconnects."""
     sending = asyncio.create_task(_send(pieces, send, is_head=is_head))
-    leaving = asyncio.create_task(_until_left(receive))
+    disconnecting = asyncio.create_task(_until_disconnected(receive))
     try:
-        await asyncio.wait((sending, leaving), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((sending, disconnecting), return_when=asyncio.FIRST_COMPLETED)
         if sending.done():
             await sending
     finally:
-        for task in (sending, leaving):
+        for task in (sending, disconnecting):
             task.cancel()
-        await asyncio.gather(sending, leaving, return_exceptions=True)
+        await asyncio.gather(sending, disconnecting, return_exceptions=True)
 
 
 async def _send(pieces: AsyncIterator[bytes], send: Send, *, is_head: bool) -> None:
@@ -72,16 +72,16 @@ async def _send(pieces: AsyncIterator[bytes], send: Send, *, is_head: bool) -> N
     await send({"type": "http.response.body", "body": b""})
 
 
-async def _until_left(receive: Receive) -> None:
+async def _until_disconnected(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
 def in_time(send: Send, limit_s: float) -> Send:
-    """Sends piece by piece, as they are taken; raises when that lasts longer than the limit."""
+    """Sends in pieces; raises ResponseTimeout if the whole answer takes longer than the limit."""
     deadline: float | None = None
 
-    async def sent(message: Any) -> None:
+    async def send_in_time(message: Any) -> None:
         nonlocal deadline
         deadline = deadline or asyncio.get_running_loop().time() + limit_s
         try:
@@ -89,9 +89,9 @@ def in_time(send: Send, limit_s: float) -> Send:
                 for piece in _pieces(message):
                     await send(piece)
         except TimeoutError:
-            raise NotTaken from None
+            raise ResponseTimeout from None
 
-    return sent
+    return send_in_time
 
 
 def _pieces(message: Any) -> Iterator[Any]:

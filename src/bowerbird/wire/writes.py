@@ -84,7 +84,7 @@ class Writes:
             to_reply=self._to_reply,
             key=call.idempotency_key,
             fingerprint=await _off_loop(
-                call.body, lambda: fingerprint(call.method, call.asked.path, call.body)
+                call.body, lambda: fingerprint(call.method, call.target.path, call.body)
             )
             if is_keyed
             else b"",
@@ -114,7 +114,7 @@ def _decoded(account: Account, body: bytes, kind: type[T]) -> T:
     try:
         request = decoding.decode(body, kind)
     except Refusal:
-        # The plan decides first, so an invalid body is read once more for the fields it has.
+        # The plan is checked first, so an invalid body is read again for its fields.
         plans.check_fields(account, gates_for(kind, sent_fields(body)))
         raise
     if isinstance(request, FlagFilters):
@@ -137,12 +137,12 @@ def done(data: object, meta: object = None, status: int = 200) -> Reply:
 
 
 def done_with(item: bytes) -> Reply:
-    """The answer to a write whose result is JSON already."""
+    """The answer to a write whose result is already JSON."""
     return Reply(200, [JSON, *PRIVATE], envelope.success_of_one(item))
 
 
 def fingerprint(method: str, path: str, body: bytes) -> bytes:
-    """Equal for requests that mean the same: JSON is compared by value, not by its spaces."""
+    """Equal for equivalent requests: JSON is compared by value, not by its whitespace."""
     try:
         meaning = msgspec.json.encode(decoding.as_json(body), order="sorted")
     except Refusal:

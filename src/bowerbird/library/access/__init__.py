@@ -1,1 +1,1 @@
-"""What every operation asks first: plan gates, the call allowance, the lock on a library."""
+"""Checks before an operation: plan gates, monthly calls, and the lock on the library."""

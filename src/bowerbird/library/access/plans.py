@@ -11,7 +11,7 @@ from bowerbird.requests.gates import Gate
 
 
 def check_fields(account: Account, gates: Mapping[str, Gate]) -> None:
-    """Refuses a request of a free account by the gates of the fields it sent."""
+    """Refuses a free account whose request contains fields that need a paid plan."""
     if not account.is_free or not gates:
         return
     if filters := _named(gates, Gate.FILTERING):
@@ -47,11 +47,11 @@ def check_similar(account: Account) -> None:
 
 def not_built(embedded: int, total: int, problem: str | None) -> Refusal:
     """Search by meaning starts when every post has a vector, on a paid plan too."""
-    far = f"{min(embedded, total):,} of {total:,}"
+    progress = f"{min(embedded, total):,} of {total:,}"
     reason = f" ({problem})" if problem else ""
     return Refusal(
         Code.VECTOR_SEARCH_NOT_ALLOWED,
-        f"The vector store is being built: {far} posts{reason}.",
+        f"The vector store is being built: {progress} posts{reason}.",
         advice=Advice.SEARCH_BY_WORD,
     )
 
@@ -82,9 +82,9 @@ def model_missing() -> Refusal:
     )
 
 
-def other_dimensions(given: int, stored: int) -> Refusal:
+def other_dimensions(returned: int, stored: int) -> Refusal:
     return errors.unavailable(
-        f"Search by meaning: the embedding service returned vectors of {given} numbers, "
+        f"Search by meaning: the embedding service returned vectors of {returned} numbers, "
         f"but {stored} are stored.",
         60,
     )

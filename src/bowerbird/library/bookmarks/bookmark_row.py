@@ -1,4 +1,4 @@
-"""All that is stored of a bookmark, made from its post and its place in the library."""
+"""Builds the stored row of a bookmark from its post and its placement in the library."""
 
 from typing import Any
 
@@ -13,15 +13,15 @@ Row = dict[str, Any]
 
 
 def row_of(
-    incoming: Incoming, standing: Placement, number: int, words: str, tags: bytes | None
+    incoming: Incoming, placement: Placement, number: int, words: str, tags: bytes | None
 ) -> Row:
     row = draft_of(incoming, words)
-    complete(row, incoming.post_json, standing, number, tags)
+    complete(row, incoming.post_json, placement, number, tags)
     return row
 
 
 def draft_of(incoming: Incoming, words: str) -> Row:
-    """What follows from the post alone."""
+    """The columns that depend only on the post."""
     arrival = incoming.record
     metrics = arrival.tweet_details.meta.non_real_time_engagement_metrics
     return {
@@ -43,25 +43,25 @@ def draft_of(incoming: Incoming, words: str) -> Row:
 
 
 def complete(
-    draft: Row, post_json: bytes, standing: Placement, number: int, tags: bytes | None
+    draft: Row, post_json: bytes, placement: Placement, number: int, tags: bytes | None
 ) -> None:
-    """Adds what follows from the library."""
+    """Adds the columns that depend on the library."""
     draft["number"] = number
     draft["tags"] = tags
-    draft["sort_index"] = standing.sort_index
-    draft["is_read"] = standing.is_read
-    draft["is_archived"] = standing.is_archived
-    draft["imported_at"] = standing.imported_at
-    draft["bookmarked_at"] = standing.bookmarked_at
+    draft["sort_index"] = placement.sort_index
+    draft["is_read"] = placement.is_read
+    draft["is_archived"] = placement.is_archived
+    draft["imported_at"] = placement.imported_at
+    draft["bookmarked_at"] = placement.bookmarked_at
     draft["rendering"] = rendering(
-        post_json, standing.imported_at, standing.sort_index, standing.bookmarked_at
+        post_json, placement.imported_at, placement.sort_index, placement.bookmarked_at
     )
 
 
 def words_of(arrival: ImportRecord) -> str:
-    """Everything of a post that a word can be found in, as tokens. Long texts come last."""
+    """The searchable text of a post, as tokens. Long texts come last."""
     details = arrival.tweet_details
-    # With its sign, so that @ada finds what ada wrote as well as what speaks of her.
+    # With the @, so that @ada finds posts by ada as well as posts that mention her.
     handle = arrival.author_username and f"@{arrival.author_username}"
     fields = [handle, arrival.author_details.name, details.text]
     if details.quoted_tweet is not None or details.article is not None:

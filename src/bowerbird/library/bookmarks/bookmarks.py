@@ -1,4 +1,4 @@
-"""What a caller may do with bookmarks. Every surface calls this."""
+"""Reading bookmarks: lists, counts and single bookmarks. REST and the tools call this."""
 
 import asyncio
 from typing import Any, Final
@@ -26,12 +26,12 @@ from bowerbird.storage.bookmarks.bookmarks import BookmarkStore, Page
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.vectors import VectorStore
 
-_REMEMBERED: Final = 4_096
+_CACHED_TOTALS: Final = 4_096
 _EMPTY: Final = Page(b"", 0, None)
 
 
 class BookmarkList(Struct, frozen=True):
-    """One page; `body` is its bookmarks as ready JSON, parted by commas."""
+    """One page. `body` is its bookmarks as JSON, separated by commas."""
 
     body: bytes
     count: int
@@ -45,20 +45,20 @@ class BookmarkList(Struct, frozen=True):
 
 
 class SavedFilter(Struct, frozen=True):
-    """The filter of a stored query, and what its cursors are bound to."""
+    """The filter of a stored query, and the value that its cursors are bound to."""
 
     filter: BookmarkFilter
     bound_to: Any
 
 
 class VectorState(Struct, frozen=True):
-    """The vectors that answer for an account, as one request read them."""
+    """The state of an account's vectors, read once per request."""
 
     store: VectorStoreState | None
 
     @property
     def tag(self) -> str:
-        """Differs whenever an answer by meaning may differ."""
+        """Changes whenever the answer to a search by meaning may change."""
         store = self.store
         return "" if store is None else f"{store.model.hex()}.{store.generation}"
 
@@ -76,15 +76,15 @@ class Bookmarks:
         self._vectors = VectorStore(database)
         self._meaning = meaning or SemanticSearch(database)
         self._rankings = Rankings(database, self._meaning)
-        # (account, epoch, version, filter) -> count, so that a crawl counts once.
-        self._totals = LruCache(_REMEMBERED)
+        # (account, epoch, version, filter) -> count, so that reading all pages counts once.
+        self._totals = LruCache(_CACHED_TOTALS)
 
     async def vector_state(self, account: Account) -> VectorState:
         """The vectors that a search by meaning would read now."""
         return VectorState(await self._meaning.serving(account))
 
     async def require_vectors(self, account: Account, vectors: VectorState) -> None:
-        """Refuses a search by meaning as long as the account's vectors are not built."""
+        """Refuses a search by meaning until the account's vectors are built."""
         await self._meaning.required(account, vectors.store)
 
     async def get(self, account: Account, post_id: str) -> bytes:
@@ -103,7 +103,7 @@ class Bookmarks:
         *,
         saved: SavedFilter | None = None,
     ) -> BookmarkList:
-        """A page. `vectors` is the state that was read already; `saved` is a stored query."""
+        """One page. `vectors` is the state if it was read before; `saved` is a stored query."""
         plans.check_fields(account, gates_for(ListQuery, _sent(query)))
         request = read_list(query, None if saved is None else saved.filter)
         store = None
@@ -194,18 +194,18 @@ class Bookmarks:
         numbers = await self._rankings.numbers(account, request.filter, order, store)
         if request.is_best_first and not request.sort.descending:
             numbers = numbers[::-1]
-        # A library that changed since is ranked anew, so a place in the old ranking says nothing.
+        # The ranking may have changed since the last page, so a position in it is not enough.
         unseen = [number for number in numbers if number not in seen]
         unseen = unseen[: max(RANKED_MAX - len(seen), 0)]
-        shown = unseen[: request.limit]
-        end_of_page = cursors.ranked(seen.union(shown)) if len(unseen) > len(shown) else None
-        page = Page(*await self._store.contents(account, shown), end=None)
+        on_page = unseen[: request.limit]
+        end_of_page = cursors.ranked(seen.union(on_page)) if len(unseen) > len(on_page) else None
+        page = Page(*await self._store.contents(account, on_page), end=None)
         return page, end_of_page, len(numbers)
 
     async def total_within(
         self, transaction: Transaction, account: Account, filter: BookmarkFilter
     ) -> int:
-        """How many match, as a transaction sees it."""
+        """How many bookmarks match, read inside a transaction."""
         if filter.meaning is not None:
             return await self._rankings.total_within(transaction, account, filter)
         if filter.words is not None and filter.words.is_empty:
@@ -243,7 +243,7 @@ class Bookmarks:
 
 
 def is_post_id(text: str) -> bool:
-    """Ids are digits. No other text can name a post, and some of it no database accepts."""
+    """Ids are digits. Other text is never an id, and databases reject some characters."""
     return text.isascii() and text.isdigit()
 
 

@@ -1,7 +1,7 @@
 """A changeset collects changes to one library in memory and writes them together at the end.
 
-A refused operation has therefore changed nothing, fifty operations cost one pass of writing, and
-the version rises once, or not at all if nothing changed.
+So a refused operation changes nothing, fifty operations are written together, and the library's
+version grows once, or not at all if nothing changed.
 """
 
 from bisect import insort
@@ -12,7 +12,7 @@ from bowerbird.library.access.library_lock import lock_library
 from bowerbird.model.labels import Label, name_key
 from bowerbird.model.rendering import tags_json
 from bowerbird.model.upsert import Counts, counts_of
-from bowerbird.storage.bookmarks.changeset import ChangesetStore, HeldPost
+from bowerbird.storage.bookmarks.changeset import ChangesetStore, EditablePost
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.labels import LabelStore
 from bowerbird.storage.libraries import LibraryStore, LockedLibrary
@@ -38,17 +38,17 @@ class Changeset:
         self._transaction = transaction
         self._library = library
         self._labels = labels
-        self._posts: dict[str, HeldPost] = {}
+        self._posts: dict[str, EditablePost] = {}
         self._new_labels: list[Label] = []
         self._pairs: dict[tuple[int, int], bool] = {}
-        self._retagged: dict[int, HeldPost] = {}
-        self._flagged: dict[int, HeldPost] = {}
+        self._retagged: dict[int, EditablePost] = {}
+        self._flagged: dict[int, EditablePost] = {}
         self._change = Counts()
         self._has_changed = False
 
     async def load(self, post_ids: Iterable[str]) -> None:
-        """Reads bookmarks before they are asked for, all at once."""
-        # Ids are digits; any other text names nothing, and some of it no database would take.
+        """Reads these bookmarks in one query, for later calls of `post`."""
+        # Ids are digits. Other text is never an id, and databases reject some characters.
         missing = [
             post_id
             for post_id in dict.fromkeys(post_ids)
@@ -59,7 +59,7 @@ class Changeset:
                 self._transaction, self._library, missing
             )
 
-    async def load_labelled(self, label: Label) -> Sequence[HeldPost]:
+    async def load_labelled(self, label: Label) -> Sequence[EditablePost]:
         """Reads every bookmark of a label."""
         found = await self._stores.bookmarks.posts_of_label(
             self._transaction, self._library, label.label_id
@@ -69,7 +69,7 @@ class Changeset:
         }
         return [self._posts[post_id] for post_id in found]
 
-    def post(self, post_id: str) -> HeldPost | None:
+    def post(self, post_id: str) -> EditablePost | None:
         return self._posts.get(post_id)
 
     def label(self, name: str) -> Label | None:
@@ -78,31 +78,33 @@ class Changeset:
     def label_of_id(self, label_id: str) -> Label | None:
         return next((x for x in self._labels.values() if str(x.label_id) == label_id), None)
 
-    def make_label(self, name: str) -> Label:
+    def create_label(self, name: str) -> Label:
         label = self._library.new_label(name)
         self._labels[label.name_key] = label
         self._new_labels.append(label)
         self._has_changed = True
         return label
 
-    def attach(self, post: HeldPost, label: Label) -> bool:
-        """False when the bookmark has the label already."""
+    def attach(self, post: EditablePost, label: Label) -> bool:
+        """False if the bookmark already has the label."""
         if label.name in post.tags:
             return False
         insort(post.tags, label.name, key=name_key)
         self._note_pair(post, label, is_attached=True)
         return True
 
-    def detach(self, post: HeldPost, label: Label) -> bool:
-        """False when the bookmark does not have the label."""
+    def detach(self, post: EditablePost, label: Label) -> bool:
+        """False if the bookmark does not have the label."""
         if label.name not in post.tags:
             return False
         post.tags = [name for name in post.tags if name != label.name]
         self._note_pair(post, label, is_attached=False)
         return True
 
-    def set_flags(self, post: HeldPost, *, is_read: bool | None, is_archived: bool | None) -> bool:
-        """False when the bookmark is in that state already."""
+    def set_flags(
+        self, post: EditablePost, *, is_read: bool | None, is_archived: bool | None
+    ) -> bool:
+        """False if the bookmark already has these flags."""
         before = (post.is_read, post.is_archived)
         self._change += -counts_of(post)
         post.is_read = post.is_read if is_read is None else is_read
@@ -114,8 +116,8 @@ class Changeset:
         self._has_changed = True
         return True
 
-    async def remove(self, post: HeldPost) -> None:
-        """Takes a bookmark away, and its labels off it."""
+    async def remove(self, post: EditablePost) -> None:
+        """Deletes a bookmark and detaches its labels."""
         for name in list(post.tags):
             label = self.label(name)
             assert label is not None
@@ -138,7 +140,7 @@ class Changeset:
         self._has_changed = True
 
     async def remove_label(self, label: Label) -> None:
-        """Takes a label off every bookmark and away."""
+        """Detaches a label from every bookmark and deletes it."""
         for post in await self.load_labelled(label):
             self.detach(post, label)
         await self._write_labels(0)
@@ -147,28 +149,28 @@ class Changeset:
         self._has_changed = True
 
     async def finish(self, now: int) -> None:
-        """Writes what changed."""
+        """Writes the changes."""
         if not self._has_changed:
             return
         await self._write_labels(now)
         await self._stores.bookmarks.set_flags(
             self._transaction, self._library, list(self._flagged.values())
         )
-        # By their numbers, as they lie on the disk.
+        # In the order of their numbers, as they are stored on disk.
         tags = {n: tags_json(post.tags) for n, post in sorted(self._retagged.items())}
         await self._stores.bookmarks.set_tags(self._transaction, self._library, tags)
         await self._stores.libraries.advance(self._transaction, self._library, self._change)
 
     async def _write_labels(self, now: int) -> None:
         await self._stores.labels.insert(self._transaction, self._library, self._new_labels, now)
-        attached = sorted(pair for pair, stands in self._pairs.items() if stands)
-        detached = sorted(pair for pair, stands in self._pairs.items() if not stands)
+        attached = sorted(pair for pair, is_attached in self._pairs.items() if is_attached)
+        detached = sorted(pair for pair, is_attached in self._pairs.items() if not is_attached)
         await self._stores.labels.relabel(self._transaction, self._library, attached, detached)
         self._new_labels, self._pairs = [], {}
 
-    def _note_pair(self, post: HeldPost, label: Label, *, is_attached: bool) -> None:
+    def _note_pair(self, post: EditablePost, label: Label, *, is_attached: bool) -> None:
         pair = (label.label_id, post.number)
-        # Attached and detached again in one edit: nothing is left to write.
+        # Attached and detached in the same changeset: nothing to write.
         if self._pairs.get(pair) is (not is_attached):
             del self._pairs[pair]
         else:
@@ -188,7 +190,7 @@ class Changesets:
     async def open(
         self, transaction: Transaction, account_id: int, names: Iterable[str] | None = None
     ) -> Changeset:
-        """Locks the library, and reads the labels of these names, or all labels."""
+        """Locks the library and reads the labels with these names, or all labels."""
         stores = self._stores
         library = await lock_library(stores.libraries, transaction, account_id)
         if names is None:

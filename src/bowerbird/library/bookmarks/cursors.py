@@ -1,4 +1,4 @@
-"""Cursors: opaque texts that say where a page ended, bound to the query that made them."""
+"""Cursors: opaque texts that record where a page ended, bound to the query of the list."""
 
 import base64
 import hashlib
@@ -14,15 +14,16 @@ from bowerbird.model.bookmarks import Integer
 from bowerbird.model.filters import SORT_FIELDS, After, Sort, SortKind
 
 _SEAL_BYTES: Final = 8
-# A whole ranked list: a thousand gaps of five bytes at most.
-_LONGEST: Final = 7_000
+# Enough for a full ranked list: a thousand gaps of at most five bytes.
+_MAX_LENGTH: Final = 7_000
 _pack: Final = msgspec.msgpack.Encoder().encode
 
 
 class Ranked(Struct, frozen=True, array_like=True, tag="r"):
-    """An end in a ranked list. Ranks have no key and move with the library: what was seen counts.
+    """The end of a page of a ranked list: the numbers of all bookmarks that were returned.
 
-    Kept as the gaps between the numbers in their order, which are short.
+    A position would not do, because ranks change with the library. The sorted numbers are stored
+    as the gaps between them, which are short.
     """
 
     gaps: list[int]
@@ -34,7 +35,7 @@ class Keyset(Struct, frozen=True, array_like=True, tag="k"):
 
 
 class Named(Struct, frozen=True, array_like=True, tag="n"):
-    """An end in a list whose items are ordered by what their own names say."""
+    """The end of a page of a list that is ordered by name."""
 
     name: str
 
@@ -49,19 +50,19 @@ def write(end: End, query: bytes) -> str:
 
 
 def read_after(text: str, query: bytes, sort: Sort) -> After:
-    """Where an ordered list goes on."""
+    """Where to continue an ordered list."""
     end = read(text, query)
     is_text = SORT_FIELDS[sort.field].kind is SortKind.TEXT
     if not isinstance(end, Keyset) or isinstance(end.value, str) is not is_text:
         raise refused(text)
-    # We never give one out with it, but the seal is no secret and PostgreSQL refuses the text.
+    # We never return such a cursor, but anyone can forge one, and PostgreSQL rejects the text.
     if isinstance(end.value, str) and "\x00" in end.value:
         raise refused(text)
     return After(end.value, end.number)
 
 
 def read_seen(text: str, query: bytes) -> set[int]:
-    """Which bookmarks of a ranked list were shown."""
+    """The bookmarks of a ranked list that were already returned."""
     end = read(text, query)
     if not isinstance(end, Ranked):
         raise refused(text)
@@ -69,7 +70,7 @@ def read_seen(text: str, query: bytes) -> set[int]:
 
 
 def read_name(text: str, query: bytes) -> str:
-    """The name at which a list of named things goes on."""
+    """The name after which to continue a list that is ordered by name."""
     end = read(text, query)
     if not isinstance(end, Named):
         raise refused(text)
@@ -91,7 +92,7 @@ def query_of(*parts: Any) -> bytes:
 
 
 def read(text: str, query: bytes) -> End:
-    """Raises a refusal that names `cursor` for a text that this query did not give out."""
+    """Raises a refusal if the text is not a cursor of this query."""
     try:
         sealed = _decoded(text)
         body = sealed[_SEAL_BYTES:]
@@ -105,16 +106,16 @@ def read(text: str, query: bytes) -> End:
 def refused(text: str) -> errors.Refusal:
     return errors.invalid(
         "cursor",
-        f"{errors.shown(text, 40)} was not given out for this list; pass next_cursor back "
-        "unchanged, with the same filters and sort, or leave it out",
+        f"{errors.shown(text, 40)} is not a cursor of this list; send next_cursor unchanged, with "
+        "the same filters and sort, or omit it",
     )
 
 
 def _decoded(text: str) -> bytes:
-    if len(text) > _LONGEST or not text.isascii():
+    if len(text) > _MAX_LENGTH or not text.isascii():
         raise ValueError(text[:1])
     sealed = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-    # One text an end: base64 also reads other writings of the same bytes.
+    # base64 decodes several texts to the same bytes; only ours is accepted.
     if _encoded(sealed) != text:
         raise ValueError(text[:1])
     return sealed
@@ -125,5 +126,5 @@ def _encoded(sealed: bytes) -> str:
 
 
 def _seal(body: bytes, query: bytes) -> bytes:
-    # Not a secret: a forged cursor reaches nothing but the caller's own library.
+    # Not keyed: a forged cursor reads only the caller's own library.
     return hashlib.blake2b(body + query, digest_size=_SEAL_BYTES).digest()

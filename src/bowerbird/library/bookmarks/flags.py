@@ -17,7 +17,7 @@ class BookmarkState(Struct, frozen=True):
     is_archived: bool
 
 
-class Marked(Struct, frozen=True):
+class FlagsResult(Struct, frozen=True):
     posts: list[BookmarkState]
     affected: int
     not_found: list[str]
@@ -31,7 +31,7 @@ class Flags:
 
     async def update(
         self, transaction: Transaction, account: Account, post_ids: list[str], flags: FlagsRequest
-    ) -> Marked:
+    ) -> FlagsResult:
         """Marks many bookmarks."""
         changeset = await self._changesets.open(transaction, account.account_id, names=())
         await changeset.load(post_ids)
@@ -43,7 +43,7 @@ class Flags:
             for post in posts
         )
         await changeset.finish(self._clock())
-        return Marked(
+        return FlagsResult(
             [BookmarkState(post.post_id, post.is_read, post.is_archived) for post in posts],
             affected,
             [post_id for post_id in post_ids if changeset.post(post_id) is None],

@@ -1,4 +1,4 @@
-"""Adds to each bookmark of a page where it holds what was searched for."""
+"""Adds to each bookmark of a page where the searched words occur."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -21,7 +21,7 @@ class _Details(Struct):
 
 
 class _Post(Struct):
-    """As much of a bookmark as words are found in."""
+    """The searchable fields of a bookmark."""
 
     author_username: str
     author_details: _Author
@@ -33,7 +33,7 @@ _post: Final = msgspec.json.Decoder(_Post).decode
 
 
 def with_highlights(body: bytes, query: WordQuery) -> bytes:
-    """The bookmarks, parted by commas as before; one without a hit in its text stays as it is."""
+    """The bookmarks, still separated by commas. Those without a match are unchanged."""
     return b",".join([_highlighted(bytes(raw), query) for raw in _posts(b"[%b]" % body)])
 
 

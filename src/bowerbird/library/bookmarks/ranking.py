@@ -27,7 +27,7 @@ class Rankings:
     def __init__(self, database: Database, meaning: SemanticSearch) -> None:
         self._store = BookmarkStore(database)
         self._meaning = meaning
-        # (account, epoch, version, filter, vectors) -> numbers, so that a crawl ranks once.
+        # (account, epoch, version, filter, vectors) -> numbers, so that a list is ranked once.
         self._remembered = LruCache(_REMEMBERED)
 
     async def numbers(
@@ -59,14 +59,14 @@ class Rankings:
         limit: int,
         store: VectorStoreState | None,
     ) -> Sequence[int]:
-        """The numbers of the bookmarks nearest to one, without itself."""
+        """The numbers of the bookmarks nearest to one, except that one."""
         if store is None or not store.dimensions:
             return []
         rows = await self._meaning.rows_of(account, store, number)
         if rows is None:
             return []
-        wanted = await self._wanted(account, filter)
-        near = await self._meaning.nearest(account, store, rows, wanted, limit + 1)
+        matching = await self._matching(account, filter)
+        near = await self._meaning.nearest(account, store, rows, matching, limit + 1)
         return [other for other in near if other != number][:limit]
 
     async def total(
@@ -100,7 +100,7 @@ class Rankings:
         words = filter.words
         if words is None or words.is_empty:
             return ()
-        # Exclusions and prefixes say what may stand in a list, not what is best in it.
+        # Exclusions and prefixes only filter; they do not rank.
         if not words.ranking_tokens:
             return await self._store.newest(account, filter, RANKED_MAX)
         return await self._store.ranked(account, filter, RANKED_MAX)
@@ -109,19 +109,19 @@ class Rankings:
         self, account: Account, filter: BookmarkFilter, store: VectorStoreState | None
     ) -> Sequence[int]:
         assert filter.meaning is not None
-        # Without dimensions there are posts, but no word in any of them.
+        # A store without dimensions means that no post contains any text.
         if store is None or not store.dimensions:
             return ()
-        # Words that are wanted rank, but what is excluded stays out, whoever found it.
+        # Excluded words also exclude results by meaning; the other words only rank.
         narrowed = msgspec.structs.replace(filter, meaning=None, words=_excluded(filter.words))
-        wanted = await self._wanted(account, narrowed)
-        if not len(wanted):
+        matching = await self._matching(account, narrowed)
+        if not len(matching):
             return ()
         question = await self._meaning.question(store, filter.meaning)
-        return await self._meaning.nearest(account, store, question, wanted, RANKED_MAX)
+        return await self._meaning.nearest(account, store, question, matching, RANKED_MAX)
 
-    async def _wanted(self, account: Account, filter: BookmarkFilter) -> "Numbers":
-        """The numbers that the filter leaves."""
+    async def _matching(self, account: Account, filter: BookmarkFilter) -> "Numbers":
+        """The numbers of the bookmarks that match the filter."""
         key = (account.account_id, account.epoch, account.version, filter)
         numbers = self._meaning.cached_numbers(key)
         if numbers is None:

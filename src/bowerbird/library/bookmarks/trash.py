@@ -1,4 +1,4 @@
-"""Deleting bookmarks, and bringing them back for 30 days."""
+"""Deletes bookmarks, and restores them within 30 days."""
 
 from typing import Final
 
@@ -50,13 +50,13 @@ class Trash:
         return Deleted(post_id, with_offset(now + _KEPT))
 
     async def restore(self, transaction: Transaction, account: Account, post_id: str) -> bytes:
-        """The bookmark, back where it was, as ready JSON."""
-        # Before the trash is touched, as in a deletion: writers meet at one place.
+        """Restores a bookmark to its old position and returns its JSON."""
+        # Locked before the trash is read, in the same order as for a deletion.
         await lock_library(self._libraries, transaction, account.account_id)
-        kept = await self._take(transaction, account, post_id)
-        if kept is None:
+        deleted = await self._take(transaction, account, post_id)
+        if deleted is None:
             raise errors.not_found("deleted bookmark", post_id)
-        prepared = prepare_all(account.account_id, [own_json.read(kept).incoming])
+        prepared = prepare_all(account.account_id, [own_json.read(deleted).incoming])
         await self._intake.put(transaction, prepared)
         found = await self._bookmarks.by_post_id_within(transaction, account, post_id)
         assert found is not None
@@ -65,7 +65,7 @@ class Trash:
     async def _take(self, transaction: Transaction, account: Account, post_id: str) -> bytes | None:
         if not (post_id.isascii() and post_id.isdigit()):
             return None
-        # One that came back by another way has gone on living; the old state must not undo that.
+        # If it was imported again since, the deleted state must not overwrite it.
         if await self._bookmarks.by_post_id_within(transaction, account, post_id):
             return None
         oldest = self._clock() - _KEPT

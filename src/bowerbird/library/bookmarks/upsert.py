@@ -1,7 +1,8 @@
-"""Takes posts into a library: new ones in, changed ones over, unchanged ones left alone.
+"""Imports posts into a library: inserts new ones, updates changed ones, skips unchanged ones.
 
-What an arrival says wins, what it leaves unset keeps the library's value. Taking the same
-arrivals twice changes nothing. All that needs no lock is done before the transaction.
+The values of an incoming post replace those of the library; a value that it leaves unset stays as
+it is. Importing the same posts twice changes nothing. Work that needs no lock is done before the
+transaction.
 """
 
 from collections.abc import Sequence
@@ -35,11 +36,11 @@ _LARGEST: Final = 2**63 - 1
 
 
 class Prepared(Struct, frozen=True):
-    """What is to be written of some arrivals, and how many the library holds as they are."""
+    """The incoming posts that have to be written, and the number of unchanged ones."""
 
     account_id: int
     arrivals: Sequence[Incoming]
-    # A row an arrival, still without what depends on the library.
+    # One row per post, without the columns that depend on the library.
     drafts: Sequence[Row]
     unchanged: int
 
@@ -54,13 +55,13 @@ class Upsert:
         self._clock = clock
 
     async def take(self, account: Account, arrivals: Sequence[Incoming]) -> UpsertOutcome:
-        """One transaction for all of them; no two may be of the same post."""
+        """Writes all of them in one transaction. No post may occur twice."""
         return await self.write(await self.prepare(account, arrivals))
 
     async def prepare(self, account: Account, arrivals: Sequence[Incoming]) -> Prepared:
-        """Most of a repeated import is unchanged; seeing that takes a read, not a transaction."""
-        known = await self._store.glance(account, [a.post_id for a in arrivals])
-        differing = [a for a in arrivals if _differs(a, known.get(a.post_id))]
+        """Finds the changed posts. A repeated import then needs a read, but no transaction."""
+        stored = await self._store.stored(account, [a.post_id for a in arrivals])
+        differing = [a for a in arrivals if _differs(a, stored.get(a.post_id))]
         return prepare_all(account.account_id, differing, len(arrivals) - len(differing))
 
     async def write(self, prepared: Prepared) -> UpsertOutcome:
@@ -74,12 +75,12 @@ class Upsert:
         return unchanged + await self._database.write(work)
 
     async def put(self, transaction: Transaction, prepared: Prepared) -> UpsertOutcome:
-        """The writing itself, inside the caller's transaction."""
+        """Writes the posts inside the caller's transaction."""
         arrivals = prepared.arrivals
         opened = await lock_library(self._libraries, transaction, prepared.account_id)
-        known = await self._store.known(transaction, opened, [a.post_id for a in arrivals])
+        stored = await self._store.stored_within(transaction, opened, [a.post_id for a in arrivals])
         labels = await self._labels(transaction, opened, arrivals)
-        batch = _Batch(opened, labels, known, self._clock())
+        batch = _Batch(opened, labels, stored, self._clock())
         for arrival, draft in zip(arrivals, prepared.drafts, strict=True):
             batch.add(arrival, draft)
         await self._store.insert(transaction, opened, batch.new)
@@ -93,12 +94,12 @@ class Upsert:
     async def _drop_stale(
         self, transaction: Transaction, opened: LockedLibrary, changed: dict[int, Incoming]
     ) -> None:
-        """A post whose text changed has lost its meaning; one with other counts keeps it."""
+        """Deletes the vectors of posts whose text changed. Changed counts do not matter."""
         if not changed:
             return
-        held = await self._vectors.text_hashes(transaction, opened.account_id, list(changed))
+        hashes = await self._vectors.text_hashes(transaction, opened.account_id, list(changed))
         stale: dict[bytes, list[int]] = {}
-        for number, model, hash in held:
+        for number, model, hash in hashes:
             if hash != text_hash(embedding_text(changed[number].record)):
                 stale.setdefault(model, []).append(number)
         await self._vectors.drop_stale(transaction, opened.account_id, stale)
@@ -106,54 +107,54 @@ class Upsert:
     async def _labels(
         self, transaction: Transaction, opened: LockedLibrary, arrivals: Sequence[Incoming]
     ) -> dict[str, Label]:
-        named: dict[str, str] = {}
+        names: dict[str, str] = {}
         for arrival in arrivals:
             for key, name in (arrival.tags or {}).items():
-                named.setdefault(key, name)
+                names.setdefault(key, name)
         labels = await self._label_store.all(transaction, opened.account_id)
-        missing = {key: name for key, name in named.items() if key not in labels}
-        made = {key: opened.new_label(name) for key, name in missing.items()}
-        await self._label_store.insert(transaction, opened, list(made.values()), self._clock())
-        return labels | made
+        missing = {key: name for key, name in names.items() if key not in labels}
+        created = {key: opened.new_label(name) for key, name in missing.items()}
+        await self._label_store.insert(transaction, opened, list(created.values()), self._clock())
+        return labels | created
 
 
 def prepare_all(account_id: int, arrivals: Sequence[Incoming], unchanged: int = 0) -> Prepared:
-    """Without a look at what the library holds of them."""
+    """Prepares all posts, without comparing them with the library."""
     drafts = [draft_of(a, words_of(a.record)) for a in arrivals]
     return Prepared(account_id, arrivals, drafts, unchanged)
 
 
 class _Batch:
-    """Sorts the arrivals of one transaction into what storage has to write."""
+    """Collects the rows and labels that the incoming posts of one transaction change."""
 
     def __init__(
         self,
         opened: LockedLibrary,
         labels: dict[str, Label],
-        known: dict[str, ExistingBookmark],
+        stored: dict[str, ExistingBookmark],
         now: int,
     ) -> None:
-        self._opened, self._labels, self._known, self._now = opened, labels, known, now
+        self._opened, self._labels, self._stored, self._now = opened, labels, stored, now
         self.new: list[Row] = []
         self.changed: list[Row] = []
-        # What changed bookmarks came from, by their numbers.
+        # The incoming post of each changed bookmark, by its number.
         self.arrivals: dict[int, Incoming] = {}
         self.attached: list[tuple[int, int]] = []
         self.detached: list[tuple[int, int]] = []
         self.change = Counts()
 
     def add(self, incoming: Incoming, draft: Row) -> None:
-        known = self._known.get(incoming.post_id)
-        if not _differs(incoming, known):
+        stored = self._stored.get(incoming.post_id)
+        if not _differs(incoming, stored):
             return
-        standing = _standing(incoming, known, self._now)
-        number = known.number if known else self._take_number()
-        self.change += counts_of(standing)
-        if known is not None:
-            self.change += -counts_of(known)
-        tags = self._relabel(incoming, known, number)
-        complete(draft, incoming.post_json, standing, number, tags)
-        if known is None:
+        placement = _placement(incoming, stored, self._now)
+        number = stored.number if stored else self._take_number()
+        self.change += counts_of(placement)
+        if stored is not None:
+            self.change += -counts_of(stored)
+        tags = self._relabel(incoming, stored, number)
+        complete(draft, incoming.post_json, placement, number, tags)
+        if stored is None:
             self.new.append(draft)
         else:
             self.changed.append(draft)
@@ -164,10 +165,10 @@ class _Batch:
         return self._opened.next_number - 1
 
     def _relabel(
-        self, incoming: Incoming, known: ExistingBookmark | None, number: int
+        self, incoming: Incoming, stored: ExistingBookmark | None, number: int
     ) -> bytes | None:
-        """Notes the labels that come and go; returns the ready names of those that stand."""
-        before = known.tags if known else _NO_TAGS
+        """Records added and removed labels; returns the names of the current ones as JSON."""
+        before = stored.tags if stored else _NO_TAGS
         after = before if incoming.tags is None else frozenset(incoming.tags)
         if not before and not after:
             return None
@@ -176,37 +177,41 @@ class _Batch:
         return tags_json([self._labels[key].name for key in sorted(after)])
 
 
-def _differs(incoming: Incoming, known: ExistingBookmark | None) -> bool:
-    if known is None or incoming.content_hash != known.content_hash:
+def _differs(incoming: Incoming, stored: ExistingBookmark | None) -> bool:
+    if stored is None or incoming.content_hash != stored.content_hash:
         return True
-    if incoming.tags is not None and known.tags != incoming.tags.keys():
+    if incoming.tags is not None and stored.tags != incoming.tags.keys():
         return True
-    return _standing(incoming, known, now=0) != Placement(
-        known.sort_index, known.imported_at, known.bookmarked_at, known.is_read, known.is_archived
+    return _placement(incoming, stored, now=0) != Placement(
+        stored.sort_index,
+        stored.imported_at,
+        stored.bookmarked_at,
+        stored.is_read,
+        stored.is_archived,
     )
 
 
-def _standing(incoming: Incoming, known: ExistingBookmark | None, now: int) -> Placement:
+def _placement(incoming: Incoming, stored: ExistingBookmark | None, now: int) -> Placement:
     arrival = incoming.record
-    imported_at = _first_set(incoming.imported_at, known and known.imported_at, now)
-    bookmarked_at = _first_set(incoming.bookmarked_at, known and known.bookmarked_at, imported_at)
+    imported_at = _first_set(incoming.imported_at, stored and stored.imported_at, now)
+    bookmarked_at = _first_set(incoming.bookmarked_at, stored and stored.bookmarked_at, imported_at)
     return Placement(
         sort_index=_first_set(
-            arrival.sort_index, known and known.sort_index, _index_of(bookmarked_at)
+            arrival.sort_index, stored and stored.sort_index, _index_of(bookmarked_at)
         ),
         imported_at=imported_at,
         bookmarked_at=bookmarked_at,
-        is_read=_first_set(arrival.is_read, known and known.is_read, False),  # noqa: FBT003 - a default
-        is_archived=_first_set(arrival.is_archived, known and known.is_archived, False),  # noqa: FBT003 - a default
+        is_read=_first_set(arrival.is_read, stored and stored.is_read, False),  # noqa: FBT003 - a default
+        is_archived=_first_set(arrival.is_archived, stored and stored.is_archived, False),  # noqa: FBT003 - a default
     )
 
 
 def _index_of(bookmarked_at: int) -> int:
-    """X's own form: milliseconds of bookmarking in the high bits; dates far off meet the ends."""
+    """The format of X: the time in milliseconds in the high bits, clamped to 64 bits."""
     return min(max((bookmarked_at // 1000) << 20, -_LARGEST), _LARGEST)
 
 
-def _first_set(given: Any, held: Any, default: Any) -> Any:
-    if given is not UNSET:
-        return given
-    return default if held is None else held
+def _first_set(incoming: Any, stored: Any, default: Any) -> Any:
+    if incoming is not UNSET:
+        return incoming
+    return default if stored is None else stored

@@ -22,10 +22,10 @@ from bowerbird.storage.files.files import Files, OpenFile
 from bowerbird.storage.jobs import JobStore
 from bowerbird.storage.libraries import LibraryStore
 
-MOST_UNFINISHED: Final = 100
+MAX_UNFINISHED: Final = 100
 _WAIT_S: Final = 60
-_LONGEST_ID: Final = 64
-_asked: Final = msgspec.json.Decoder(ExportQuery).decode
+_MAX_ID_LENGTH: Final = 64
+_query: Final = msgspec.json.Decoder(ExportQuery).decode
 _file: Final = msgspec.json.Decoder(ExportFile).decode
 
 
@@ -91,15 +91,15 @@ class Exports:
         self, transaction: Transaction, account: Account, format: str, request: ExportRequest
     ) -> ExportJob:
         now = self._clock()
-        # Locked, so that two concurrent requests do not both take the last place.
+        # Locked, so that two concurrent requests cannot exceed the limit together.
         await lock_library(self._libraries, transaction, account.account_id)
-        asked = await self._queries.read(transaction, account, format, request, now)
+        query = await self._queries.read(transaction, account, format, request, now)
         await self._require_room(transaction, account)
         job_id = await self._store.add(
             transaction,
             account.account_id,
             KIND,
-            msgspec.json.encode(asked),
+            msgspec.json.encode(query),
             priority=EXPORTS,
             now=now,
         )
@@ -108,20 +108,20 @@ class Exports:
         return _exported(made)
 
     async def require_vectors(self, transaction: Transaction, account: Account) -> None:
-        """Refuses an export by meaning as long as the account's vectors are not built."""
+        """Refuses an export by meaning until the account's vectors are built."""
         await self._meaning.require_within(transaction, account)
 
     async def get(self, account: Account, job_id: str) -> ExportJob:
         job = await self._found(account.account_id, job_id)
-        shown = _exported(job)
+        export = _exported(job)
         if job.state != JobState.COMPLETED or job.expires_at is None:
-            return shown
+            return export
         now = self._clock()
         if job.expires_at <= now:
-            return msgspec.structs.replace(shown, status=JobState.EXPIRED)
+            return msgspec.structs.replace(export, status=JobState.EXPIRED)
         expires_at = min(now + LIVES_S * MICROSECONDS, job.expires_at)
         token = await self._links.token(account.account_id, job_id, expires_at)
-        return msgspec.structs.replace(shown, link=DownloadLink(token, with_offset(expires_at)))
+        return msgspec.structs.replace(export, link=DownloadLink(token, with_offset(expires_at)))
 
     async def download(self, job_id: str, token: str) -> Download:
         """The file of a link. Refuses a link that is invalid, and one whose file was deleted."""
@@ -130,9 +130,9 @@ class Exports:
         is_there = job.expires_at is not None and job.expires_at > self._clock()
         if job.state != JobState.COMPLETED or not is_there or job.result is None:
             raise _gone()
-        file, asked = _file(job.result), _asked(job.parameters)
+        file, query = _file(job.result), _query(job.parameters)
         day = without_offset(job.created_at)[:10]
-        titles = ["-".join(filter(None, ("bowerbird", name, day))) for name in _names(asked)]
+        titles = ["-".join(filter(None, ("bowerbird", name, day))) for name in _names(query)]
         return Download(file, *(title + file.suffix for title in titles))
 
     async def open(self, file: ExportFile, first: int, end: int) -> OpenFile:
@@ -143,7 +143,7 @@ class Exports:
 
     async def _found(self, account_id: int, job_id: str) -> JobResponse:
         job = None
-        if len(job_id) <= _LONGEST_ID and job_id.isascii() and job_id.isalnum():
+        if len(job_id) <= _MAX_ID_LENGTH and job_id.isascii() and job_id.isalnum():
             job = await self._store.one(account_id, job_id)
         if job is None or job.kind != KIND:
             raise errors.not_found("export", job_id)
@@ -151,7 +151,7 @@ class Exports:
 
     async def _require_room(self, transaction: Transaction, account: Account) -> None:
         unfinished = await self._store.count_unfinished(transaction, account.account_id, KIND)
-        if unfinished >= MOST_UNFINISHED:
+        if unfinished >= MAX_UNFINISHED:
             raise Refusal(
                 Code.RATE_LIMITED,
                 f"This account has {unfinished} unfinished exports. Wait until some have finished.",
@@ -163,7 +163,7 @@ def _exported(job: JobResponse) -> ExportJob:
     file = None if job.result is None else _file(job.result)
     return ExportJob(
         job_id=job.job_id,
-        format=_asked(job.parameters).format,
+        format=_query(job.parameters).format,
         status=job.state,
         progress=ExportProgress(job.done, job.total),
         file_size=None if file is None else file.size,
@@ -175,10 +175,12 @@ def _exported(job: JobResponse) -> ExportJob:
     )
 
 
-def _names(asked: ExportQuery) -> tuple[str, str]:
+def _names(query: ExportQuery) -> tuple[str, str]:
     """The view's name in ASCII and as written, without characters that no file name can have."""
-    kept = "".join(c if c.isprintable() and c not in '\\/:*?"<>|' else " " for c in asked.view_name)
-    return asked.view_slug, " ".join(kept.split())
+    clean = "".join(
+        c if c.isprintable() and c not in '\\/:*?"<>|' else " " for c in query.view_name
+    )
+    return query.view_slug, " ".join(clean.split())
 
 
 def _gone() -> Refusal:

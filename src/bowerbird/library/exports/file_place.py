@@ -1,7 +1,7 @@
-"""Whether every node of the service keeps its files in the same place.
+"""Checks that every node of the service stores its files in the same place.
 
-The first node leaves a mark there and notes it in the database. A node that finds another mark
-looks into a folder of its own, where nobody would find what it exports.
+The first node writes a mark there and stores it in the database. A node that finds a different mark
+uses a folder of its own, where the other nodes would not find its exports.
 """
 
 import secrets
@@ -24,15 +24,15 @@ class FilePlace:
         self._clock = clock
 
     async def require_shared(self) -> None:
-        """Raises BadSetting in a place of one's own, and a refusal while that cannot be told."""
+        """Raises BadSetting if the place is not shared, and a refusal if it cannot be checked."""
         mark = await self._files.put_new(MARK, secrets.token_hex(16).encode())
         if await self._secrets.put_new(SECRET, mark, self._clock()) != mark:
             raise BadSetting(
-                f"The files of this library are not in {self._files.place}: other nodes keep them "
+                f"The files of this library are not in {self._files.place}: other nodes store them "
                 f"elsewhere. Set {PREFIX}FILES_URL to the same bucket or shared path on every "
                 "node; if they moved for good, run: bowerbird migrate --files-moved"
             )
 
     async def forget(self) -> None:
-        """The next node that starts says where files are."""
+        """Forgets the mark. The next node that starts sets it again."""
         await self._secrets.delete(SECRET)

@@ -1,7 +1,7 @@
 """Download links: signed, so that they need no key, and short-lived.
 
-The signature covers account, job and expiry. A link that was bent, or that is of another job,
-is told from an expired one only by its sentence.
+The signature covers account, job and expiry. A forged link gets the same error code as an expired
+one, with a different sentence.
 """
 
 import base64
@@ -28,31 +28,31 @@ class Links:
 
     async def token(self, account_id: int, job_id: str, expires_at: int) -> str:
         keys = await self._secrets.keys(SECRET, self._clock())
-        told = account_id.to_bytes(8, "big", signed=True) + expires_at.to_bytes(8, "big")
-        token = told + _mac(keys[0], told, job_id)
+        claims = account_id.to_bytes(8, "big", signed=True) + expires_at.to_bytes(8, "big")
+        token = claims + _mac(keys[0], claims, job_id)
         return base64.urlsafe_b64encode(token).decode().rstrip("=")
 
     async def account_of(self, token: str, job_id: str) -> int:
-        """Whose job it is. Raises a refusal unless the link was made here and still lives."""
+        """The account of the job. Raises a refusal if the link is forged or has expired."""
         raw = _decoded(token)
-        told, mac = raw[:-_MAC_BYTES], raw[-_MAC_BYTES:]
+        claims, mac = raw[:-_MAC_BYTES], raw[-_MAC_BYTES:]
         keys = await self._secrets.keys(SECRET, self._clock())
         if len(raw) != _TOKEN_BYTES or not any(
-            hmac.compare_digest(mac, _mac(key, told, job_id)) for key in keys
+            hmac.compare_digest(mac, _mac(key, claims, job_id)) for key in keys
         ):
-            raise _refused("This download link was not made here, or was changed")
-        if int.from_bytes(told[8:], "big") <= self._clock():
+            raise _refused("This download link is not valid")
+        if int.from_bytes(claims[8:], "big") <= self._clock():
             raise _refused("This download link has expired")
-        return int.from_bytes(told[:8], "big", signed=True)
+        return int.from_bytes(claims[:8], "big", signed=True)
 
     async def rotate(self) -> None:
-        """A new key each month; the one before stays good for longer than any link lives."""
+        """Creates a new key each month. The previous key stays valid longer than any link."""
         now = self._clock()
         await self._secrets.rotate(SECRET, now, now - _ROTATED_S * MICROSECONDS)
 
 
-def _mac(key: bytes, told: bytes, job_id: str) -> bytes:
-    return hashlib.blake2b(told + job_id.encode(), digest_size=_MAC_BYTES, key=key).digest()
+def _mac(key: bytes, claims: bytes, job_id: str) -> bytes:
+    return hashlib.blake2b(claims + job_id.encode(), digest_size=_MAC_BYTES, key=key).digest()
 
 
 def _decoded(token: str) -> bytes:
@@ -63,4 +63,4 @@ def _decoded(token: str) -> bytes:
 
 
 def _refused(sentence: str) -> Refusal:
-    return Refusal(Code.LINK_EXPIRED, f"{sentence}; ask for the job once more to get a new one.")
+    return Refusal(Code.LINK_EXPIRED, f"{sentence}. Poll the export for a new link.")

@@ -41,7 +41,7 @@ class ExportQueries:
             await self._meaning.require_within(transaction, account)
         view = None
         if request.view:
-            views = await self._views.held(transaction, account.account_id)
+            views = await self._views.all_within(transaction, account.account_id)
             if request.view not in views:
                 raise errors.not_found("Smart View", request.view)
             view = views[request.view]
@@ -90,7 +90,7 @@ def description_of(query: ExportQuery) -> str:
 
 
 def _narrowed(shown: dict[str, str], given: dict[str, str]) -> dict[str, str]:
-    """Both at once. An export never contains more than the view shows."""
+    """Combines both. An export never contains more than the view shows."""
     flags = ExportRequest.DEFAULTS
     for name in sorted((given.keys() & shown.keys()) - {"q", *flags}):
         raise errors.invalid(name, "is already set by the view")
@@ -106,14 +106,14 @@ def _is_on(given: Mapping[str, str], name: str) -> bool:
 
 
 def _post_ids(request: ExportRequest) -> list[str] | None:
-    """Ids are digits. No other text can name a post, and some of it no database accepts."""
+    """Ids are digits. Other text is never an id, and databases reject some characters."""
     if request.post_ids is None:
         return None
     return [text for text in request.post_ids if text.isascii() and text.isdigit()]
 
 
 def _texts(values: Mapping[str, Any], now: int) -> dict[str, str]:
-    """As the job stores them: all texts, dates as instants."""
+    """The values as the job stores them: all as text, with absolute dates."""
     texts = {
         name: str(value).lower() if isinstance(value, bool) else value
         for name, value in values.items()

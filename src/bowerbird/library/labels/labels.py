@@ -19,7 +19,7 @@ from bowerbird.requests.labels import (
     LabelOperation,
     LabelRequest,
 )
-from bowerbird.storage.bookmarks.changeset import HeldPost
+from bowerbird.storage.bookmarks.changeset import EditablePost
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.labels import LabelStore
 
@@ -172,16 +172,16 @@ def to_response(label: Label) -> LabelResponse:
 
 def _add(changeset: Changeset, request: LabelRequest | LabelOperation) -> Labelled:
     posts, not_found = _posts(changeset, request.post_ids)
-    label = _wanted(changeset, request)
+    label = _label_of(changeset, request)
     if label is None:
         assert request.label_name is not None
-        label = changeset.make_label(request.label_name)
+        label = changeset.create_label(request.label_name)
     affected = sum(changeset.attach(post, label) for post in posts)
     return Labelled(_tagged(posts), affected, not_found)
 
 
 def _remove(changeset: Changeset, request: LabelRequest | LabelOperation) -> Labelled:
-    label = _wanted(changeset, request)
+    label = _label_of(changeset, request)
     if label is None:
         assert request.label_name is not None
         raise errors.not_found("label", request.label_name)
@@ -193,7 +193,7 @@ def _remove(changeset: Changeset, request: LabelRequest | LabelOperation) -> Lab
 _APPLY: Final = {"add": _add, "remove": _remove}
 
 
-def _wanted(changeset: Changeset, request: LabelRequest | LabelOperation) -> Label | None:
+def _label_of(changeset: Changeset, request: LabelRequest | LabelOperation) -> Label | None:
     """The label of a request; None if no label has that name yet."""
     if request.label_name is not None:
         return changeset.label(request.label_name)
@@ -202,14 +202,14 @@ def _wanted(changeset: Changeset, request: LabelRequest | LabelOperation) -> Lab
     return _by_id(changeset, request.label_id)
 
 
-def _posts(changeset: Changeset, post_ids: Sequence[str]) -> tuple[list[HeldPost], list[str]]:
+def _posts(changeset: Changeset, post_ids: Sequence[str]) -> tuple[list[EditablePost], list[str]]:
     found = [post for post_id in post_ids if (post := changeset.post(post_id)) is not None]
     if not found:
         raise errors.not_found("bookmark", ", ".join(post_ids[:3]))
     return found, [post_id for post_id in post_ids if changeset.post(post_id) is None]
 
 
-def _tagged(posts: Sequence[HeldPost]) -> list[Tagged]:
+def _tagged(posts: Sequence[EditablePost]) -> list[Tagged]:
     return [Tagged(post.post_id, list(post.tags) or None) for post in posts]
 
 

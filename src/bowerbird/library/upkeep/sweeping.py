@@ -16,7 +16,7 @@ from bowerbird.errors import Refusal
 from bowerbird.library.bookmarks.trash import KEPT_DAYS
 from bowerbird.storage.bookmarks.trash import TrashStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.idempotency import KEPT_HOURS, IdempotencyStore
+from bowerbird.storage.idempotency import RETENTION_HOURS, IdempotencyStore
 from bowerbird.storage.sweeping import Due, SweepStore
 
 Removal = Callable[[Transaction], Awaitable[int]]
@@ -43,7 +43,7 @@ class Sweeping:
     async def sweep(self) -> int:
         """Handles every account once; returns the number of removed rows."""
         now = self._clock()
-        answers_before = now - KEPT_HOURS * 3_600 * MICROSECONDS
+        answers_before = now - RETENTION_HOURS * 3_600 * MICROSECONDS
         trash_before = now - KEPT_DAYS * 86_400 * MICROSECONDS
         removed, after = 0, 0
         while page := await self._store.next_accounts(

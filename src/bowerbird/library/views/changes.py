@@ -32,7 +32,7 @@ def created(request: NewView, slug: str, now: int) -> View:
 
 
 def changed(view: View, request: ViewChange) -> View:
-    """The view with the fields that were sent. Raises a refusal if its buckets do not fit."""
+    """The view with the fields that were sent. Raises a refusal if its buckets are invalid."""
     changes: dict[str, Any] = {}
     if request.name is not UNSET:
         changes["name"] = request.name
@@ -51,7 +51,7 @@ def changed(view: View, request: ViewChange) -> View:
 
 
 def stored_query(query: Query) -> ViewQuery:
-    """A stored query as a request. Texts were once stored as they came, also as true and false."""
+    """A stored query as a request. Older versions stored flags as text."""
     flags = ViewQuery.DEFAULTS
     values = {
         name: str(value).lower() if isinstance(value, bool) and name not in flags else value
@@ -62,7 +62,7 @@ def stored_query(query: Query) -> ViewQuery:
 
 
 def narrowed(query: Query, further: Query) -> Query:
-    """Both queries at once. Words add up; no other filter is in both."""
+    """Combines both queries. Words are joined; no other filter is in both."""
     words = [text for text in (query.get("q"), further.get("q")) if text]
     return {**query, **further, **({"q": " ".join(words)} if words else {})}
 
@@ -74,7 +74,7 @@ def slug_of(name: str) -> str:
 
 
 def _stored(query: ViewQuery | None) -> Query:
-    """Empty filters are dropped: they must not hide the value of a view or of a bucket."""
+    """Drops empty filters, which must not override the value of a view or a bucket."""
     return {} if query is None else sent(query)
 
 
@@ -102,6 +102,6 @@ def _check_buckets(buckets: Sequence[Bucket], base_query: Query) -> None:
         if bucket.slug in slugs:
             raise errors.invalid(f"{field}.slug", f"{errors.shown(bucket.slug)} is already used")
         slugs.add(bucket.slug)
-        # Words add up; every other filter has one value, so a bucket cannot narrow it further.
-        for taken in sorted((bucket.query.keys() & base_query.keys()) - {"q"}):
-            raise errors.invalid(f"{field}.query.{taken}", "is already set by base_query")
+        # Words are joined; every other filter has one value, so a bucket cannot narrow it further.
+        for name in sorted((bucket.query.keys() & base_query.keys()) - {"q"}):
+            raise errors.invalid(f"{field}.query.{name}", "is already set by base_query")

@@ -63,7 +63,7 @@ class Views:
         return view
 
     async def admit(self, account: Account, view: View, vectors: VectorState | None = None) -> None:
-        """Refuses a view whose query the account's plan does not include, or its vectors."""
+        """Refuses a view if its query needs another plan, or vectors that are not built yet."""
         plans.check_fields(account, gates_for(ViewQuery, view.base_query))
         if MEANING in view.base_query:
             vectors = vectors or await self._bookmarks.vector_state(account)
@@ -114,7 +114,7 @@ class Views:
         plans.check_writes(account)
         # Buckets that fit no view are refused before a view that does not exist.
         changes.changed(changes.EMPTY, request)
-        view = _known(await self._locked(transaction, account), slug)
+        view = _required(await self._locked(transaction, account), slug)
         changed = changes.changed(view, request)
         if changed == view:
             return await self._response_within(transaction, account, view)
@@ -124,7 +124,7 @@ class Views:
     async def delete(self, transaction: Transaction, account: Account, slug: str) -> ViewResponse:
         """Deletes a view and returns it as it was. Its bookmarks stay."""
         plans.check_writes(account)
-        view = _known(await self._locked(transaction, account), slug)
+        view = _required(await self._locked(transaction, account), slug)
         await self._store.delete(transaction, account.account_id, slug)
         await self._libraries.touch(transaction, account.account_id)
         return await self._response_within(transaction, account, view)
@@ -149,7 +149,7 @@ class Views:
 
     async def _locked(self, transaction: Transaction, account: Account) -> dict[str, View]:
         await lock_library(self._libraries, transaction, account.account_id)
-        return await self._store.held(transaction, account.account_id)
+        return await self._store.all_within(transaction, account.account_id)
 
     async def _put(self, transaction: Transaction, account: Account, view: View) -> ViewResponse:
         await self._store.put(transaction, account.account_id, view)
@@ -191,15 +191,15 @@ def _bucket(view: View, slug: str | None) -> Bucket | None:
     raise errors.invalid("bucket", f"no bucket {errors.shown(slug)}; this view has: {accepted}")
 
 
-def _known(views: dict[str, View], slug: str) -> View:
+def _required(views: dict[str, View], slug: str) -> View:
     if slug not in views:
         raise errors.not_found("Smart View", slug)
     return views[slug]
 
 
 def _free_slug(name: str, views: dict[str, View]) -> str:
-    wanted = changes.slug_of(name)
-    slug, number = wanted, 2
+    base = changes.slug_of(name)
+    slug, number = base, 2
     while slug in views:
-        slug, number = f"{wanted}-{number}", number + 1
+        slug, number = f"{base}-{number}", number + 1
     return slug

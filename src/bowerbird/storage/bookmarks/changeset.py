@@ -20,7 +20,7 @@ _REMOVED: Final = (
 _names = msgspec.json.Decoder(list[str]).decode
 
 
-class HeldPost(Struct):
+class EditablePost(Struct):
     """The part of a bookmark that a changeset can edit."""
 
     post_id: str
@@ -44,19 +44,19 @@ class ChangesetStore:
 
     async def posts(
         self, transaction: Transaction, library: LockedLibrary, post_ids: Sequence[str]
-    ) -> dict[str, HeldPost]:
+    ) -> dict[str, EditablePost]:
         values = {
             "account_id": library.account_id,
             "place": library.place,
             "post_ids": self._database.text_list(post_ids),
         }
-        return _held(await transaction.rows(self._sql["posts"], values))
+        return _posts_by_id(await transaction.rows(self._sql["posts"], values))
 
     async def posts_of_label(
         self, transaction: Transaction, library: LockedLibrary, label_id: int
-    ) -> dict[str, HeldPost]:
+    ) -> dict[str, EditablePost]:
         values = {"account_id": library.account_id, "place": library.place, "label_id": label_id}
-        return _held(await transaction.rows(self._sql["posts_of_label"], values))
+        return _posts_by_id(await transaction.rows(self._sql["posts_of_label"], values))
 
     async def set_tags(
         self, transaction: Transaction, library: LockedLibrary, tags: Mapping[int, bytes | None]
@@ -69,7 +69,7 @@ class ChangesetStore:
         await transaction.run_many(self._sql["set_tags"], rows)
 
     async def set_flags(
-        self, transaction: Transaction, library: LockedLibrary, posts: Sequence[HeldPost]
+        self, transaction: Transaction, library: LockedLibrary, posts: Sequence[EditablePost]
     ) -> None:
         rows = [
             {
@@ -83,9 +83,9 @@ class ChangesetStore:
         await transaction.run_many(self._sql["set_flags"], rows)
 
 
-def _held(rows: Sequence[Row]) -> dict[str, HeldPost]:
+def _posts_by_id(rows: Sequence[Row]) -> dict[str, EditablePost]:
     return {
-        post_id: HeldPost(
+        post_id: EditablePost(
             post_id, number, bool(is_read), bool(is_archived), _names(tags) if tags else []
         )
         for post_id, number, is_read, is_archived, tags in rows

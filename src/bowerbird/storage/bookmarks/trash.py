@@ -1,4 +1,4 @@
-"""Keeps deleted bookmarks until their time to be restored is over."""
+"""Stores deleted bookmarks until they can no longer be restored."""
 
 from bowerbird.storage.database import Database, Transaction
 
@@ -21,7 +21,7 @@ class TrashStore:
     async def take(
         self, transaction: Transaction, account_id: int, post_id: str, oldest: int
     ) -> bytes | None:
-        """The bookmark that was there, if any; one older than `oldest` stays."""
+        """Moves a bookmark out of the trash, unless it was deleted before `oldest`."""
         values = {"account_id": account_id, "post_id": post_id, "oldest": oldest}
         rows = await transaction.rows(self._sql["take"], values)
         return rows[0][0] if rows else None

@@ -1,4 +1,4 @@
-"""Writes arriving posts. Every method runs inside the caller's transaction."""
+"""Reads and writes the bookmarks of an import."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -21,18 +21,18 @@ class UpsertStore:
         self._database = database
         self._sql = database.queries("upsert")
 
-    async def glance(
+    async def stored(
         self, account: Account, post_ids: Sequence[str]
     ) -> dict[str, ExistingBookmark]:
-        """What the library holds of these posts, read without a lock."""
+        """The library's bookmarks of these posts, read without a lock."""
         values = {
             "account_id": account.account_id,
             "post_ids": self._database.text_list(post_ids),
             **place_values(account),
         }
-        return _known(await self._database.rows(self._sql["known"], values))
+        return _existing(await self._database.rows(self._sql["known"], values))
 
-    async def known(
+    async def stored_within(
         self, transaction: Transaction, opened: LockedLibrary, post_ids: Sequence[str]
     ) -> dict[str, ExistingBookmark]:
         values = {
@@ -40,7 +40,7 @@ class UpsertStore:
             "place": opened.place,
             "post_ids": self._database.text_list(post_ids),
         }
-        return _known(await transaction.rows(self._sql["known"], values))
+        return _existing(await transaction.rows(self._sql["known"], values))
 
     async def insert(
         self, transaction: Transaction, opened: LockedLibrary, bookmarks: Sequence[dict[str, Any]]
@@ -73,11 +73,11 @@ class UpsertStore:
         ]
 
 
-def _known(rows: Sequence[Row]) -> dict[str, ExistingBookmark]:
-    known = {}
+def _existing(rows: Sequence[Row]) -> dict[str, ExistingBookmark]:
+    existing = {}
     for post_id, number, hash, sort_index, imported_at, bookmarked_at, *state in rows:
         is_read, is_archived, tags = state
-        known[post_id] = ExistingBookmark(
+        existing[post_id] = ExistingBookmark(
             number=number,
             content_hash=hash,
             sort_index=sort_index,
@@ -87,10 +87,10 @@ def _known(rows: Sequence[Row]) -> dict[str, ExistingBookmark]:
             is_archived=bool(is_archived),
             tags=_tag_keys(tags),
         )
-    return known
+    return existing
 
 
-# Most posts have one of few sets of labels.
+# Most posts share one of a few sets of labels.
 @lru_cache(maxsize=256)
 def _tag_keys(tags: bytes | None) -> frozenset[str]:
     return frozenset() if tags is None else frozenset(map(name_key, _names(tags)))

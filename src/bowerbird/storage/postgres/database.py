@@ -45,13 +45,13 @@ class Limits(Struct, frozen=True):
 
     @property
     def answer_s(self) -> float:
-        """After this time without an answer the server counts as away."""
+        """After this time without an answer the server counts as unreachable."""
         return self.statement_s + _ANSWER_MARGIN_S
 
 
 class PostgresDatabase:
     dialect: Final = "postgres"
-    # GIN answers a common word's flags and order in one bitmap scan; no short way is needed.
+    # GIN answers a common word's flags and order in one bitmap scan; no faster path is needed.
     word_order: WordOrder | None = None
 
     def __init__(self, pool: "asyncpg.Pool[asyncpg.Record]", limits: Limits | None = None) -> None:
@@ -59,7 +59,7 @@ class PostgresDatabase:
         self._pool = pool
         self._limits = limits or Limits()
         size = pool.get_max_size()
-        # Half of the connections is left to keys, pages and writes, which take milliseconds.
+        # Half of the connections is reserved for keys, pages and writes, which take milliseconds.
         slow = max(1, size // 2)
         self._slow_reads = FairQueue("database connection", slow, max(1, slow - 1), Bounds())
         self._connections = FairQueue(
@@ -187,14 +187,14 @@ class PostgresDatabase:
 
 class _Connection(asyncpg.Connection):
     async def close(self, *, timeout: float | None = None) -> None:  # noqa: ASYNC109 - as asyncpg has it
-        """Does not fail if the connection is lost already: the pool closes such connections too."""
+        """Does not fail if the connection is already lost: the pool closes such connections too."""
         try:
             await super().close(timeout=timeout)
         except AWAY:
             self.terminate()
 
     def get_reset_query(self) -> str:
-        """None: no statement leaves anything in the session, and a reset is a round trip more."""
+        """Skips the reset: no statement changes the session, and a reset costs a round trip."""
         return ""
 
 
@@ -254,7 +254,7 @@ def _lock_timeout() -> Iterator[None]:
 async def open_pool(
     url: str, connections: int, limits: Limits | None = None
 ) -> "asyncpg.Pool[asyncpg.Record]":
-    """A pool that connects when it is first used: the service starts while the database is away."""
+    """A pool that connects on first use, so that the service starts without the database."""
     limits = limits or Limits()
     return await asyncpg.create_pool(
         url,
@@ -275,7 +275,7 @@ async def open_pool(
 
 
 def _milliseconds(limit_s: float) -> str:
-    """As PostgreSQL reads a limit: 0 means none."""
+    """A time limit as PostgreSQL reads it: 0 means none."""
     return "0" if math.isinf(limit_s) else str(round(limit_s * 1000))
 
 

@@ -44,7 +44,7 @@ class PostgresSchema:
 
 
 async def migrate(url: str, known: Sequence[Migration] | None = None) -> list[str]:
-    """Any number of nodes may call this at once: one migrates, the others wait for it."""
+    """Any number of nodes may call this concurrently: one migrates, the others wait for it."""
     known = migrations.available("postgres") if known is None else known
     async with _connected(url) as connection:
         await connection.execute("SELECT pg_advisory_lock($1)", _LOCK)

@@ -1,4 +1,4 @@
-"""What every SQLite library has in common, in a file or in memory: the words it is asked in."""
+"""The SQL dialect and parameter formats of every SQLite library, in a file or in memory."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -1,8 +1,8 @@
-"""A SQLite library in memory in which writes are only rehearsed: each runs for real and is undone.
+"""An in-memory SQLite library whose writes are only rehearsed: each runs and is then rolled back.
 
-There are two copies. Reads come from the first, which nothing changes once it is filled. Writes
-run on the second, one after the other, and are rolled back before their answer leaves. So none
-is kept, and none can be seen by anybody else.
+There are two copies. Reads use the first, which never changes after it is filled. Writes run on
+the second, one at a time, and are rolled back before their answer is sent. So no write is stored,
+and no other request can see one.
 """
 
 import asyncio
@@ -26,9 +26,9 @@ _MEMORY: Final = Path(":memory:")
 
 
 class MemoryDatabase(SqliteDialect):
-    """A library that keeps what is written as long as it lives. Nothing in it ever waits."""
+    """A library that exists as long as this object. Its methods never wait."""
 
-    # It pays from thousands of posts on.
+    # Only worth its cost above a few thousand posts.
     word_order: WordOrder | None = None
 
     def __init__(self, connection: apsw.Connection) -> None:
@@ -57,14 +57,14 @@ class MemoryDatabase(SqliteDialect):
         return done
 
     async def require_ready(self) -> None:
-        """It is ready as soon as it is there."""
+        """Always ready."""
 
     async def close(self) -> None:
         self._connection.close()
 
 
 class RehearsalDatabase(MemoryDatabase):
-    """Of no use before `fill` has ended."""
+    """Can be used once `fill` has returned."""
 
     def __init__(self) -> None:
         super().__init__(connect(_MEMORY, is_mapped=False))
@@ -73,11 +73,11 @@ class RehearsalDatabase(MemoryDatabase):
 
     @property
     def stage(self) -> MemoryDatabase:
-        """The library as a rehearsed write sees it. Of use inside one, and nowhere else."""
+        """The library as a rehearsed write sees it. Use it only inside such a write."""
         return MemoryDatabase(self._stage)
 
     async def fill(self, work: Callable[[Database], Awaitable[T]]) -> T:
-        """Runs `work`, which must not wait, on a library in which writes are kept."""
+        """Fills the library by `work`, which must not wait. These writes are stored."""
         return await self._on_thread(lambda: self._filled(work))
 
     async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
@@ -89,11 +89,11 @@ class RehearsalDatabase(MemoryDatabase):
         await super().close()
 
     async def _on_thread(self, work: Callable[[], T]) -> T:
-        # What a write parses and looks up may be a megabyte long, and must not hold up the loop.
+        # A write may parse a megabyte, which must not block the event loop.
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     def _filled(self, work: Callable[[Database], Awaitable[T]]) -> T:
-        # Aside, so that a failure leaves nothing and the next one to come may try again.
+        # In a third database, so that a failure leaves both copies empty and `fill` can be retried.
         draft = connect(_MEMORY, is_mapped=False)
         try:
             for migration in migrations.available(self.dialect):

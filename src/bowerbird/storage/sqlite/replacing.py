@@ -1,8 +1,9 @@
-"""Puts a restored library in the place of the old one, in steps that any process can finish.
+"""Replaces the library by a restored one, in steps that any process can finish after a crash.
 
-The new library waits in a folder of its own. Renaming that folder to READY decides: before it
-the old library stands, after it the new one does, and whoever opens the data folder next takes
-the steps that are left. Each of them can be taken twice. All need the data folder alone.
+The new library is prepared in a folder of its own. Renaming that folder to READY commits the
+replacement: before it the old library is valid, after it the new one is. The next process that
+opens the data folder runs the remaining steps. Each step can be repeated. All of them need the data
+folder to be locked exclusively.
 """
 
 import os
@@ -16,14 +17,14 @@ from bowerbird.storage.sqlite.database import FILE_NAME, connect
 
 PART: Final = "restore.part"
 READY: Final = "restore.ready"
-_KEPT: Final = "before-restore"
+_SUFFIX: Final = "before-restore"
 _KEEP_AS: Final = "keep-as"
 _FILES: Final = "files"
 _BUSY_MS: Final = 5_000
 
 
 class LibraryInUse(Exception):  # noqa: N818 - named for what it is
-    """A program that does not know our lock has the library open."""
+    """A program that does not use our lock has the library open."""
 
 
 def is_interrupted(folder: Path) -> bool:
@@ -31,23 +32,23 @@ def is_interrupted(folder: Path) -> bool:
 
 
 def replace(folder: Path) -> list[Path]:
-    """Puts the library in PART into place; returns where database and files of the old one are."""
+    """Replaces the library by the one in PART; returns the paths of the old database and files."""
     file, part = folder / FILE_NAME, folder / PART
     suffix = _free_suffix(folder)
     if file.exists():
-        _fold_log_in(file)
+        _checkpoint(file)
     (part / _FILES).mkdir(exist_ok=True)
     (part / _KEEP_AS).write_text(suffix, encoding="ascii")
     _sync_tree(part)
     part.rename(folder / READY)
     _sync(folder)
     finish(folder)
-    kept = (folder / f"{name}.{suffix}" for name in (FILE_NAME, _FILES))
-    return [path for path in kept if path.exists()]
+    old = (folder / f"{name}.{suffix}" for name in (FILE_NAME, _FILES))
+    return [path for path in old if path.exists()]
 
 
 def finish(folder: Path) -> None:
-    """Takes the steps that are left of a replacement, if one was decided."""
+    """Runs the remaining steps of a committed replacement, if there is one."""
     ready = folder / READY
     if not ready.is_dir():
         return
@@ -55,9 +56,9 @@ def finish(folder: Path) -> None:
         suffix = (ready / _KEEP_AS).read_text(encoding="ascii")
         _swap_files(folder, suffix)
         _swap_database(folder, suffix)
-        # Back to a log beside the file while nobody else is there: changing that needs it alone.
+        # Switches back to WAL mode now, because that needs exclusive access.
         connect(folder / FILE_NAME).close()
-        # First what makes the steps above possible, so that they are never taken on a rest.
+        # Removed first, so that the steps above never run on a partly deleted folder.
         (ready / _KEEP_AS).unlink()
         _sync(ready)
     shutil.rmtree(ready)
@@ -82,27 +83,27 @@ def _swap_database(folder: Path, suffix: str) -> None:
     new, file = folder / READY / FILE_NAME, folder / FILE_NAME
     if not new.exists():
         return
-    kept = folder / f"{FILE_NAME}.{suffix}"
+    old = folder / f"{FILE_NAME}.{suffix}"
     if file.exists():
-        _fold_log_in(file)
-        _keep(file, kept)
-    # SQLite replays a log into whatever file stands beside it. A whole library has none left by
-    # now; a broken one's must be out of the way before the new file takes the name.
+        _checkpoint(file)
+        _keep(file, old)
+    # SQLite replays a log into any file of the same name. An intact library has no log by now; that
+    # of a corrupt library must be moved before the new file gets the name.
     for log in ("-wal", "-journal"):
         if (beside := folder / (FILE_NAME + log)).exists():
-            beside.rename(folder / (kept.name + log))
+            beside.rename(folder / (old.name + log))
     (folder / f"{FILE_NAME}-shm").unlink(missing_ok=True)
     _sync(folder)
-    # One rename, so that at every moment the name leads to a whole library, the old or the new.
+    # One rename, so that at any time the name is that of a complete library, old or new.
     new.replace(file)
     _sync(folder)
 
 
-def _fold_log_in(file: Path) -> None:
-    """Brings what stands in the log home into the file, and removes the log."""
+def _checkpoint(file: Path) -> None:
+    """Writes the log into the database file and removes it."""
     try:
-        # Reading shows first whether the file is too broken for that: it is then kept as it is,
-        # where SQLite would throw the log away.
+        # A file that is too corrupt to be read is left as it is, with its log; opened for writing,
+        # SQLite would delete the log.
         _run(file, apsw.SQLITE_OPEN_READONLY, "SELECT count(*) FROM sqlite_schema")
         _run(file, apsw.SQLITE_OPEN_READWRITE, "PRAGMA journal_mode = DELETE")
     except (apsw.BusyError, apsw.LockedError):
@@ -120,27 +121,27 @@ def _run(file: Path, flags: int, statement: str) -> None:
         connection.close()
 
 
-def _keep(file: Path, kept: Path) -> None:
-    if kept.exists():
+def _keep(file: Path, old: Path) -> None:
+    if old.exists():
         return
     try:
-        kept.hardlink_to(file)
+        old.hardlink_to(file)
     except OSError:
-        # Not every file system has links.
-        part = kept.with_name(f"{kept.name}.part")
+        # Not every file system supports hard links.
+        part = old.with_name(f"{old.name}.part")
         shutil.copyfile(file, part)
         part.chmod(0o600)
         _sync(part)
-        part.rename(kept)
+        part.rename(old)
 
 
 def _free_suffix(folder: Path) -> str:
-    """Nothing that an earlier restore kept is ever overwritten."""
+    """A suffix that no earlier restore has used, so that its files are not overwritten."""
     count = 1
-    suffix = _KEPT
+    suffix = _SUFFIX
     while any(os.path.lexists(folder / f"{name}.{suffix}") for name in (FILE_NAME, _FILES)):
         count += 1
-        suffix = f"{_KEPT}-{count}"
+        suffix = f"{_SUFFIX}-{count}"
     return suffix
 
 

@@ -1,4 +1,4 @@
-"""Migrates a SQLite file, and guards its folder while that is done."""
+"""Migrates a SQLite file, and locks its folder during the migration."""
 
 import fcntl
 import os
@@ -16,7 +16,7 @@ from bowerbird.storage.sqlite import replacing
 from bowerbird.storage.sqlite.database import FILE_NAME, connect
 
 _LOCK_NAME: Final = "folder.lock"
-# Another process that migrates is waited for; one that serves is not.
+# Long enough to wait for another process that migrates, not for one that serves.
 _TRIES: Final = 100
 _PAUSE_S: Final = 0.05
 _JOURNAL: Final = """
@@ -33,7 +33,7 @@ class FolderInUse(Exception):  # noqa: N818 - named for what it is
 
 
 class FolderLock:
-    """Shared by everything that uses the library; alone while it is migrated or replaced."""
+    """A shared lock for every user of the library, exclusive for migrating or replacing it."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -92,16 +92,16 @@ class SqliteSchema:
 
 
 def prepare(folder: Path, known: Sequence[Migration] | None = None) -> list[str]:
-    """Migrates the library in `folder` if it must be, after a backup of what is there.
+    """Migrates the library in `folder` if necessary, after a backup.
 
-    Any number of processes may call this at once: one migrates, the others wait for it.
+    Any number of processes may call this concurrently: one migrates, the others wait for it.
     """
     known = migrations.available("sqlite") if known is None else known
     lock = FolderLock(folder)
     try:
         for _ in range(_TRIES):
-            # Looked at under the lock: a restore must not find the file opened by somebody it
-            # does not know of, and whoever migrates is waited for.
+            # Checked under the lock: waits for a process that migrates, and lets a restore know
+            # that the file is open.
             with lock.shared():
                 if not pending(folder, known):
                     return []
@@ -145,7 +145,7 @@ def _back_up(connection: apsw.Connection, target: Path) -> None:
     part = target.with_suffix(".part")
     part.unlink(missing_ok=True)
     connection.execute("VACUUM INTO ?", (str(part),))
-    # SQLite does not sync what it vacuums into.
+    # SQLite does not sync the target of VACUUM INTO.
     with part.open("rb") as written:
         os.fsync(written.fileno())
     part.replace(target)

@@ -95,7 +95,7 @@ class WordOrder:
         return [int.from_bytes(rank, "big") for (rank,) in rows]
 
     def _window(self, order: Order, hits: int, limit: int) -> int:
-        """How many ranks most likely hold a page; sorting them takes half as long as all hits."""
+        """How many ranks probably contain a page; sorting them takes half as long as all hits."""
         if hits <= _SORTED_WHOLE:
             return _HIDDEN - 1 - len(order.numbers)
         return 2 * (limit + 10) * len(order.numbers) // hits

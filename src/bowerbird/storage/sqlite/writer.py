@@ -89,7 +89,7 @@ class Writer:
 
     def _deliver(self, outcomes: Sequence[_Outcome]) -> None:
         for outcome in outcomes:
-            # The event loop may have ended before its writes did; then nobody waits for them.
+            # The event loop may have ended before its writes; then nobody waits for them.
             with suppress(RuntimeError):
                 outcome.job.loop.call_soon_threadsafe(_deliver, outcome)
 
@@ -214,7 +214,7 @@ def locked(file: Any) -> Iterator[None]:
 
 
 def translated(error: apsw.Error) -> BaseException:
-    """A refusal for a temporary problem (disk full, file away); our own bugs stay as they are."""
+    """A refusal for a temporary problem (disk full, file unreachable); bugs are not translated."""
     if isinstance(error, apsw.ConnectionClosedError):
         return errors.stopping()
     return _away(error) if isinstance(error, _AWAY) else error
