@@ -48,12 +48,12 @@ from bowerbird.toolserver.assembly import ToolParts, tool_server
 from bowerbird.web import unsubscribing
 from bowerbird.web.site import site
 from bowerbird.wire import deprecation
-from bowerbird.wire.answer_cache import AnswerCache
 from bowerbird.wire.auth import Authenticator
 from bowerbird.wire.deprecation import DEPRECATIONS, Deprecation
-from bowerbird.wire.export_response import ExportAddresses
 from bowerbird.wire.idempotency import Idempotency
 from bowerbird.wire.metrics import RequestMetrics
+from bowerbird.wire.responses.answer_cache import AnswerCache
+from bowerbird.wire.responses.export_response import ExportAddresses
 from bowerbird.wire.router import api
 from bowerbird.wire.routes import ApiRoute
 from bowerbird.wire.writes import Writes

@@ -10,7 +10,7 @@ from typing import Any
 import click
 import pytest
 
-from bowerbird.cli.sunset import ending_of, require_enough_notice
+from bowerbird.cli.commands.sunset import ending_of, require_enough_notice
 from bowerbird.model.sunsets import VersionSunset
 from bowerbird.wire.deprecation import Deprecation
 from tests.cli.libraries import Library, Ran

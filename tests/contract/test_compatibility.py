@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from bowerbird import __version__
 from bowerbird.cli import commands
-from bowerbird.cli.spec import PUBLISHED
+from bowerbird.cli.commands.spec import PUBLISHED
 from bowerbird.openapi import specification
 from bowerbird.openapi.compatibility import Rule, breaks
 

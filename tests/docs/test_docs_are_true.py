@@ -8,7 +8,7 @@ from urllib.parse import unquote
 import pytest
 
 from bowerbird.cli import commands
-from bowerbird.cli.spec import generated_files
+from bowerbird.cli.commands.spec import generated_files
 from bowerbird.errors import CATALOGUE, Code
 from bowerbird.settings import PREFIX, BadSetting, Settings
 from tests.support.offenders import Offenders

@@ -20,9 +20,9 @@ from bowerbird.settings import Settings
 from bowerbird.storage.database import Transaction
 from bowerbird.storage.opening import open_database
 from bowerbird.storage.postgres.database import Limits
-from bowerbird.wire.answer_cache import RequestTarget
 from bowerbird.wire.idempotency import Idempotency
-from bowerbird.wire.replies import REPLAYED, Reply
+from bowerbird.wire.responses.answer_cache import RequestTarget
+from bowerbird.wire.responses.replies import REPLAYED, Reply
 from bowerbird.wire.routes import Call, Handler
 from bowerbird.wire.writes import Writes, done
 from tests.library import writers

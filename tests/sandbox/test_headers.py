@@ -8,7 +8,7 @@ import pytest
 from bowerbird.sandbox import router
 from bowerbird.sandbox.fixtures import Fixtures
 from bowerbird.settings import Settings
-from bowerbird.wire.replies import Reply
+from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call
 from tests.support.offenders import Offenders
 from tests.support.service import CheckedTransport, Service

@@ -13,7 +13,7 @@ from bowerbird.settings import Settings
 from bowerbird.toolserver.protocol.instructions import INSTRUCTIONS
 from bowerbird.toolserver.protocol.prompts import PROMPTS
 from bowerbird.toolserver.tools.catalogue import TOOLS, table
-from bowerbird.wire.server_card import PROTOCOL_VERSIONS
+from bowerbird.wire.responses.server_card import PROTOCOL_VERSIONS
 from tests.support.offenders import Offenders
 from tests.support.service import Service
 from tests.support.toolcalls import OLDER, ask, message, post, published

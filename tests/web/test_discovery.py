@@ -10,7 +10,7 @@ from mcp_types.version import SUPPORTED_PROTOCOL_VERSIONS
 from bowerbird import __version__
 from bowerbird.errors import CATALOGUE, Code
 from bowerbird.settings import BadSetting, Settings
-from bowerbird.wire import server_card
+from bowerbird.wire.responses import server_card
 from tests.support.service import SetClock
 from tests.web.conftest import PROXIED, OpenSite
 

@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from bowerbird.model.accounts import Account
-from bowerbird.wire.answer_cache import AnswerCache, RequestTarget
-from bowerbird.wire.replies import Reply
+from bowerbird.wire.responses.answer_cache import AnswerCache, RequestTarget
+from bowerbird.wire.responses.replies import Reply
 
 pytestmark = pytest.mark.anyio
 

@@ -7,7 +7,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bowerbird.wire import compression
+from bowerbird.wire.responses import compression
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,12 @@ from bowerbird.openapi import specification
 from bowerbird.openapi.compatibility import breaks
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.wire import deprecation, envelope
+from bowerbird.wire import deprecation
 from bowerbird.wire.auth import Authenticator
 from bowerbird.wire.deprecation import BadDeprecation, Deprecation
 from bowerbird.wire.metrics import RequestMetrics
-from bowerbird.wire.replies import JSON, Reply
+from bowerbird.wire.responses import envelope
+from bowerbird.wire.responses.replies import JSON, Reply
 from bowerbird.wire.router import api
 from bowerbird.wire.routes import ApiRoute, Call
 from tests.support.in_turn import in_turn

@@ -5,7 +5,7 @@ import sys
 import click
 
 from bowerbird import __version__
-from bowerbird.cli import (
+from bowerbird.cli.commands import (
     accounts,
     backups,
     checks,

@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from bowerbird.errors import Code, Refusal
-from bowerbird.wire import envelope
+from bowerbird.wire.responses import envelope
 
 _UPGRADE_URL: Final = "https://example.com/upgrade"
 _SENTENCES: Final[dict[Code, str]] = {

@@ -13,7 +13,7 @@ from bowerbird.openapi.headers import IDEMPOTENCY_KEY, named
 from bowerbird.openapi.operations import OPERATIONS
 from bowerbird.openapi.schemas import REF, Json, required
 from bowerbird.wire.deprecation import Route
-from bowerbird.wire.replies import Header
+from bowerbird.wire.responses.replies import Header
 from bowerbird.wire.routes import Operation
 
 PREFIX: Final = "/v1/sandbox"

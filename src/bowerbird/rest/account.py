@@ -3,9 +3,9 @@
 from typing import Final
 
 from bowerbird.library.accounts.account_state import AccountResponse, AccountState
-from bowerbird.wire import envelope
-from bowerbird.wire.answer_cache import AnswerCache
-from bowerbird.wire.replies import Reply
+from bowerbird.wire.responses import envelope
+from bowerbird.wire.responses.answer_cache import AnswerCache
+from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 
 GET: Final = Operation(

@@ -20,10 +20,11 @@ from bowerbird.requests.bookmarks import (
 from bowerbird.requests.filters import MEANING
 from bowerbird.requests.gates import gates_for
 from bowerbird.storage.database import Transaction
-from bowerbird.wire import envelope, query_strings
-from bowerbird.wire.answer_cache import AnswerCache, RequestTarget
-from bowerbird.wire.metas import ChangeMeta, ListMeta
-from bowerbird.wire.replies import Reply
+from bowerbird.wire import query_strings
+from bowerbird.wire.responses import envelope
+from bowerbird.wire.responses.answer_cache import AnswerCache, RequestTarget
+from bowerbird.wire.responses.metas import ChangeMeta, ListMeta
+from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.writes import Writes, done, done_with
 

@@ -9,10 +9,11 @@ from bowerbird.library.digests.digests import Digests, PreferencesResponse
 from bowerbird.library.digests.responses import DigestResponse, DigestSummary
 from bowerbird.requests.digests import DigestQuery, DigestsQuery, PreferencesRequest
 from bowerbird.storage.database import Transaction
-from bowerbird.wire import envelope, query_strings
-from bowerbird.wire.answer_cache import AnswerCache
-from bowerbird.wire.metas import DigestListMeta
-from bowerbird.wire.replies import Reply
+from bowerbird.wire import query_strings
+from bowerbird.wire.responses import envelope
+from bowerbird.wire.responses.answer_cache import AnswerCache
+from bowerbird.wire.responses.metas import DigestListMeta
+from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.writes import Writes, done
 

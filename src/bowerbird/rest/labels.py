@@ -7,10 +7,10 @@ from bowerbird.library.access import plans
 from bowerbird.library.labels.labels import BatchResult, Labelled, LabelResponse, Labels, Op, Tagged
 from bowerbird.requests.labels import BatchRequest, LabelChange, LabelRequest, MergeRequest
 from bowerbird.storage.database import Transaction
-from bowerbird.wire import envelope
-from bowerbird.wire.answer_cache import AnswerCache
-from bowerbird.wire.metas import ChangeMeta, MessageMeta
-from bowerbird.wire.replies import Reply
+from bowerbird.wire.responses import envelope
+from bowerbird.wire.responses.answer_cache import AnswerCache
+from bowerbird.wire.responses.metas import ChangeMeta, MessageMeta
+from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.writes import Writes, done
 

@@ -13,10 +13,11 @@ from bowerbird.model.views import View
 from bowerbird.requests.gates import gates_for
 from bowerbird.requests.views import NewView, ViewBookmarksQuery, ViewChange
 from bowerbird.storage.database import Transaction
-from bowerbird.wire import envelope, query_strings
-from bowerbird.wire.answer_cache import AnswerCache, RequestTarget
-from bowerbird.wire.metas import ListMeta
-from bowerbird.wire.replies import Reply
+from bowerbird.wire import query_strings
+from bowerbird.wire.responses import envelope
+from bowerbird.wire.responses.answer_cache import AnswerCache, RequestTarget
+from bowerbird.wire.responses.metas import ListMeta
+from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.writes import Writes, done
 

@@ -9,12 +9,7 @@ from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.exports import selection
-from bowerbird.library.exports.exports import (
-    Download,
-    DownloadLink,
-    ExportJob,
-    ExportProgress,
-)
+from bowerbird.library.exports.exports import Download, DownloadLink, ExportJob, ExportProgress
 from bowerbird.library.exports.links import LIVES_S, Links
 from bowerbird.library.exports.selection import ExportQueries
 from bowerbird.library.vectors.semantic_search import SemanticSearch

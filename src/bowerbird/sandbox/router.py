@@ -19,11 +19,12 @@ from bowerbird.sandbox import simulation
 from bowerbird.sandbox.fixtures import Fixtures
 from bowerbird.sandbox.routes import routes
 from bowerbird.settings import Settings
-from bowerbird.wire import envelope, router
+from bowerbird.wire import router
 from bowerbird.wire.deprecation import Route
 from bowerbird.wire.metrics import RequestMetrics
 from bowerbird.wire.pipeline import Pipeline, Request, Surface
-from bowerbird.wire.replies import CORS, Header, Reply
+from bowerbird.wire.responses import envelope
+from bowerbird.wire.responses.replies import CORS, Header, Reply
 from bowerbird.wire.router import ApiRouter
 from bowerbird.wire.routes import ApiRoute
 

@@ -18,11 +18,11 @@ from bowerbird.rest import views as view_routes
 from bowerbird.sandbox.exports import SandboxExports
 from bowerbird.sandbox.fixtures import Fixtures
 from bowerbird.settings import Settings
-from bowerbird.wire import envelope
-from bowerbird.wire.answer_cache import AnswerCache
-from bowerbird.wire.export_response import ExportAddresses
 from bowerbird.wire.idempotency import Idempotency
-from bowerbird.wire.replies import Reply
+from bowerbird.wire.responses import envelope
+from bowerbird.wire.responses.answer_cache import AnswerCache
+from bowerbird.wire.responses.export_response import ExportAddresses
+from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call
 from bowerbird.wire.writes import Writes
 

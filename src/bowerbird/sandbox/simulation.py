@@ -7,7 +7,7 @@ from bowerbird import errors
 from bowerbird.errors import CATALOGUE, Code, Refusal
 from bowerbird.openapi.sandbox_routes import SIMULATED
 from bowerbird.wire.auth import unauthorized
-from bowerbird.wire.replies import Header
+from bowerbird.wire.responses.replies import Header
 
 _HEADER: Final = b"x-service-sandbox-error"
 _RETRY_AFTER_S: Final = 30

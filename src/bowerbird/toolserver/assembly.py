@@ -21,9 +21,9 @@ from bowerbird.toolserver.protocol.tool_calls import ToolCalls
 from bowerbird.toolserver.tools import account, bookmarks, digests, exports, labels, views
 from bowerbird.toolserver.tools.tool import BoundTool
 from bowerbird.wire.auth import Authenticator
-from bowerbird.wire.export_response import ExportAddresses
 from bowerbird.wire.idempotency import Idempotency
 from bowerbird.wire.metrics import RequestMetrics
+from bowerbird.wire.responses.export_response import ExportAddresses
 
 _PORTS: Final = {"http": 80, "https": 443}
 

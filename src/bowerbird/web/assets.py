@@ -5,7 +5,7 @@ from functools import cache
 from importlib import resources
 from typing import Final
 
-from bowerbird.wire.documents import FOREVER, Document
+from bowerbird.wire.responses.documents import FOREVER, Document
 
 _TYPES: Final = {
     "css": "text/css; charset=utf-8",

@@ -7,7 +7,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from bowerbird.settings import Settings
-from bowerbird.wire import server_card
+from bowerbird.wire.responses import server_card
 
 Json = dict[str, Any]
 

@@ -7,9 +7,9 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from bowerbird.settings import Settings
-from bowerbird.wire import compression
-from bowerbird.wire.answer_cache import RequestTarget
-from bowerbird.wire.replies import Header, Reply
+from bowerbird.wire.responses import compression
+from bowerbird.wire.responses.answer_cache import RequestTarget
+from bowerbird.wire.responses.replies import Header, Reply
 
 # Each response replaces this text with its own nonce.
 NONCE_PLACEHOLDER: Final = "nonce-of-this-response"

@@ -11,11 +11,11 @@ from bowerbird.settings import Settings
 from bowerbird.web.reference import Route
 from bowerbird.web.schema_rows import Json
 from bowerbird.web.site_paths import Maker, Resource, SitePaths
-from bowerbird.wire import documents
-from bowerbird.wire.answer_cache import RequestTarget
 from bowerbird.wire.metrics import RequestMetrics
 from bowerbird.wire.pipeline import Pipeline, Request, RoutedPath, Surface
-from bowerbird.wire.replies import Header, Reply
+from bowerbird.wire.responses import documents
+from bowerbird.wire.responses.answer_cache import RequestTarget
+from bowerbird.wire.responses.replies import Header, Reply
 
 _PLAIN: Final[list[Header]] = [
     (b"content-type", b"text/plain; charset=utf-8"),

@@ -15,8 +15,8 @@ from bowerbird.web.pages import HtmlPage, page
 from bowerbird.web.reference import Reference, Route
 from bowerbird.web.schema_rows import Json
 from bowerbird.web.templating import Templates, contact_url
-from bowerbird.wire import server_card
-from bowerbird.wire.documents import Document
+from bowerbird.wire.responses import server_card
+from bowerbird.wire.responses.documents import Document
 
 _JSON: Final = "application/json"
 _MARKDOWN: Final = "text/markdown; charset=utf-8"

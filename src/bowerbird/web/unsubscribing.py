@@ -13,7 +13,7 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.digests.digests import Digests
 from bowerbird.wire.metrics import RequestMetrics
 from bowerbird.wire.pipeline import Pipeline, Request, RoutedPath, Surface
-from bowerbird.wire.replies import Header, Reply
+from bowerbird.wire.responses.replies import Header, Reply
 
 PREFIX: Final = "/unsubscribe"
 _NOT_FOUND: Final = 404

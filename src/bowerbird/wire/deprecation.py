@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from bowerbird.wire.replies import Header
+from bowerbird.wire.responses.replies import Header
 
 LEAST_DAYS: Final = 180
 EVERY_METHOD: Final = "*"

@@ -15,7 +15,7 @@ from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.idempotency import RETENTION_HOURS, IdempotencyStore, StoredAnswer
-from bowerbird.wire.replies import Header, Reply
+from bowerbird.wire.responses.replies import Header, Reply
 
 T = TypeVar("T")
 

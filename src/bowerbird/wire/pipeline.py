@@ -15,10 +15,11 @@ from starlette.types import Receive, Scope, Send
 from bowerbird import errors
 from bowerbird.errors import Code, Refusal
 from bowerbird.model.accounts import Account
-from bowerbird.wire import bodies, envelope, streaming
+from bowerbird.wire import bodies
 from bowerbird.wire.metrics import METHODS, RequestMetrics
-from bowerbird.wire.replies import Header, Reply
 from bowerbird.wire.request_ids import RequestIds
+from bowerbird.wire.responses import envelope, streaming
+from bowerbird.wire.responses.replies import Header, Reply
 
 MAX_HEADER_BYTES: Final = 32 * 1024
 MAX_BODY_BYTES: Final = bodies.MAX_BYTES

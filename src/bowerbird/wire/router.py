@@ -9,12 +9,13 @@ from starlette.routing import compile_path
 
 from bowerbird.library.access.call_allowance import CallCounter
 from bowerbird.model.accounts import Account
-from bowerbird.wire import bodies, envelope
-from bowerbird.wire.answer_cache import RequestTarget
+from bowerbird.wire import bodies
 from bowerbird.wire.deprecation import Route
 from bowerbird.wire.metrics import RequestMetrics
 from bowerbird.wire.pipeline import Authenticate, Handler, Pipeline, Request, RoutedPath, Surface
-from bowerbird.wire.replies import CORS, PREFLIGHT, REPLAYED, Header, Reply
+from bowerbird.wire.responses import envelope
+from bowerbird.wire.responses.answer_cache import RequestTarget
+from bowerbird.wire.responses.replies import CORS, PREFLIGHT, REPLAYED, Header, Reply
 from bowerbird.wire.routes import NOBODY, ApiRoute, Call
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from msgspec import Struct
 from bowerbird.errors import Code
 from bowerbird.model.accounts import Account, Plan
 from bowerbird.requests.gates import Gate, gates_of
-from bowerbird.wire.answer_cache import RequestTarget
-from bowerbird.wire.replies import Reply
+from bowerbird.wire.responses.answer_cache import RequestTarget
+from bowerbird.wire.responses.replies import Reply
 
 NOBODY: Final = Account(0, 0, Plan.PRO, 0, 0, 0, 0, 0, 0, 0)
 """The caller of a public endpoint. No account has the number 0."""

@@ -15,9 +15,9 @@ from bowerbird.requests import decoding, filters
 from bowerbird.requests.filters import FlagFilters
 from bowerbird.requests.gates import gates_for
 from bowerbird.storage.database import Transaction
-from bowerbird.wire import envelope
 from bowerbird.wire.idempotency import Idempotency, Replay, Write
-from bowerbird.wire.replies import JSON, PRIVATE, REPLAYED, Reply
+from bowerbird.wire.responses import envelope
+from bowerbird.wire.responses.replies import JSON, PRIVATE, REPLAYED, Reply
 from bowerbird.wire.routes import Call, Handler
 
 T = TypeVar("T", bound=Struct)

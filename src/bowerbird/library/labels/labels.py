@@ -13,12 +13,7 @@ from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.changeset import Changeset, Changesets
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import Label, name_key
-from bowerbird.requests.labels import (
-    InvalidOperation,
-    LabelChange,
-    LabelOperation,
-    LabelRequest,
-)
+from bowerbird.requests.labels import InvalidOperation, LabelChange, LabelOperation, LabelRequest
 from bowerbird.storage.bookmarks.changeset import EditablePost
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.labels import LabelStore

@@ -9,12 +9,7 @@ from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.library.access import plans
 from bowerbird.library.access.library_lock import lock_library
-from bowerbird.library.bookmarks.bookmarks import (
-    BookmarkList,
-    Bookmarks,
-    SavedFilter,
-    VectorState,
-)
+from bowerbird.library.bookmarks.bookmarks import BookmarkList, Bookmarks, SavedFilter, VectorState
 from bowerbird.library.views import changes
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import RELEVANCE, BookmarkFilter

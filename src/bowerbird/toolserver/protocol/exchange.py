@@ -37,8 +37,8 @@ from bowerbird.requests import decoding
 from bowerbird.toolserver.protocol.messages import failure, reply
 from bowerbird.toolserver.protocol.tool_calls import ToolCaller
 from bowerbird.toolserver.tools.tool import Json
-from bowerbird.wire import envelope
-from bowerbird.wire.replies import Header, Reply
+from bowerbird.wire.responses import envelope
+from bowerbird.wire.responses.replies import Header, Reply
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server

@@ -14,10 +14,11 @@ from starlette.types import Receive, Scope, Send
 from bowerbird.errors import Code, Refusal
 from bowerbird.toolserver.protocol.messages import INVALID_REQUEST, failure
 from bowerbird.toolserver.protocol.tool_calls import ToolCaller
-from bowerbird.wire import bodies, envelope
+from bowerbird.wire import bodies
 from bowerbird.wire.metrics import RequestMetrics
 from bowerbird.wire.pipeline import Authenticate, Pipeline, Request, RoutedPath, Surface
-from bowerbird.wire.replies import PREFLIGHT, Header, Reply
+from bowerbird.wire.responses import envelope
+from bowerbird.wire.responses.replies import PREFLIGHT, Header, Reply
 
 # Most responses are ready sooner, and need no watch on the connection.
 _WATCH_AFTER_S: Final = 0.05

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import msgspec
 
-from bowerbird.wire.replies import JSON, PRIVATE, Reply
+from bowerbird.wire.responses.replies import JSON, PRIVATE, Reply
 
 _encode: Final = msgspec.json.Encoder().encode
 INVALID_REQUEST: Final = -32600

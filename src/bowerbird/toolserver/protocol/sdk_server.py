@@ -20,7 +20,7 @@ from bowerbird.toolserver.protocol.prompts import PROMPTS, Prompt
 from bowerbird.toolserver.protocol.resources import TEMPLATES, Resources
 from bowerbird.toolserver.protocol.tool_calls import ToolCaller, ToolCalls
 from bowerbird.toolserver.tools import refusals
-from bowerbird.wire import server_card
+from bowerbird.wire.responses import server_card
 
 if TYPE_CHECKING:
     from bowerbird.toolserver.tools.tool import Json

@@ -12,7 +12,7 @@ from bowerbird.library.access.call_allowance import CallCounter
 from bowerbird.model.accounts import Account
 from bowerbird.toolserver.tools import refusals
 from bowerbird.toolserver.tools.tool import BoundTool, Json, Tool, ToolCall, ToolResult
-from bowerbird.wire import envelope
+from bowerbird.wire.responses import envelope
 
 T = TypeVar("T")
 

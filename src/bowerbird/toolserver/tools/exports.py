@@ -24,8 +24,8 @@ from bowerbird.toolserver.tools.tool import (
     ToolCall,
     ToolResult,
 )
-from bowerbird.wire.export_response import ExportAddresses
 from bowerbird.wire.idempotency import Idempotency
+from bowerbird.wire.responses.export_response import ExportAddresses
 
 _WAIT_MAX_S: Final = 25
 _POLL_S: Final = 0.5

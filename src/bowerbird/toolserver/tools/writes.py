@@ -12,9 +12,9 @@ from bowerbird.model.accounts import Account
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools import arguments
 from bowerbird.toolserver.tools.tool import Json, Tool, ToolCall, ToolResult
-from bowerbird.wire import envelope
 from bowerbird.wire.idempotency import Idempotency, Replay, Write
-from bowerbird.wire.replies import Reply
+from bowerbird.wire.responses import envelope
+from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.writes import fingerprint
 
 T = TypeVar("T", bound=Struct)

@@ -7,8 +7,8 @@ from msgspec import UNSET, Struct
 
 from bowerbird.errors import CATALOGUE, Advice, Code, Refusal
 from bowerbird.library.bookmarks.bookmarks import BookmarkList
-from bowerbird.wire.metas import ListMeta
-from bowerbird.wire.replies import JSON, PRIVATE, Header, Reply
+from bowerbird.wire.responses.metas import ListMeta
+from bowerbird.wire.responses.replies import JSON, PRIVATE, Header, Reply
 
 _encode: Final = msgspec.json.Encoder().encode
 _ADVICE: Final = {

@@ -12,7 +12,7 @@ import msgspec
 
 from bowerbird import __version__
 from bowerbird.settings import Settings
-from bowerbird.wire.documents import Document
+from bowerbird.wire.responses.documents import Document
 
 MEDIA_TYPE: Final = "application/mcp-server-card+json"
 TITLE: Final = "Bowerbird"

@@ -13,8 +13,8 @@ from msgspec import Struct
 
 from bowerbird import __version__
 from bowerbird.model.accounts import Account
-from bowerbird.wire import compression
-from bowerbird.wire.replies import JSON, PRIVATE, Header, Reply
+from bowerbird.wire.responses import compression
+from bowerbird.wire.responses.replies import JSON, PRIVATE, Header, Reply
 
 Build = Callable[[], Awaitable[bytes]]
 _Key = tuple[int, int, int, str, str, bytes, str, int, str]

@@ -6,9 +6,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from bowerbird.wire import compression
-from bowerbird.wire.answer_cache import RequestTarget, is_among
-from bowerbird.wire.replies import Header, Reply
+from bowerbird.wire.responses import compression
+from bowerbird.wire.responses.answer_cache import RequestTarget, is_among
+from bowerbird.wire.responses.replies import Header, Reply
 
 METHODS: Final = b"GET, HEAD, OPTIONS"
 HOUR_S: Final = 3_600

@@ -1,0 +1,1 @@
+"""Responses: envelope, cache, compression, streaming, and the headers they share."""
