@@ -69,7 +69,7 @@ def test_a_restore_killed_at_any_step_leaves_the_old_or_the_new_library(
 def _restored_at_each_step(
     process: subprocess.Popen[str], original: Path, copy: Path
 ) -> list[tuple[int, str]]:
-    """What each restore left behind, the last of which was not killed."""
+    """The posts and the file after each restore. Only the last restore was not killed."""
     assert process.stdin
     assert process.stdout
     seen = []

@@ -371,7 +371,7 @@ async def test_a_wake_up_is_faster_than_polling(database: Database) -> None:
     worker = working.worker(database, Errand(), poll_s=30)
 
     async with at_work(worker):
-        # The end of the first lets the worker look once more; then it would wait for long.
+        # After the first job the worker looks for jobs once more, then waits for a long time.
         for _ in range(2):
             job_id = await add(database, account_id)
             worker.wake()

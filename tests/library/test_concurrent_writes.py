@@ -184,7 +184,7 @@ async def test_a_twin_does_not_wait_for_ever(postgres: ThrowawayPostgres) -> Non
         assert REPLAYED in replayed.headers
 
 
-# Who waits for the lock of another.
+# Connections that wait for a lock.
 WAITING = "SELECT pid FROM pg_locks WHERE NOT granted"
 
 

@@ -125,7 +125,7 @@ def test_an_authentic_cursor_of_another_kind_is_refused(end: Keyset | Ranked, so
         (Named("birds"), Sort("title")),
         (Keyset(7, 1), Sort("title")),
         (Keyset("birds", 1), Sort("sort_index")),
-        # The seal is no secret, so that anybody can write one that PostgreSQL would refuse.
+        # The seal is not secret, so anyone can write a cursor that PostgreSQL would refuse.
         (Keyset("a\x00b", 1), Sort("title")),
     ],
 )

@@ -110,7 +110,9 @@ async def test_a_tool_call_is_recorded_as_a_use(cast: Service) -> None:
     assert await _uses(cast.database) == {cast.bob.account_id: ("v1", TODAY)}
 
 
-async def test_noting_ends_without_an_error_while_the_database_is_away(cast: Service) -> None:
+async def test_version_uses_that_cannot_be_written_are_logged_and_written_later(
+    cast: Service,
+) -> None:
     uses = VersionUse(VersionUseStore(cast.database), cast.clock)
     uses.note(cast.alice.account_id, "v1")
     await cast.database.write(lambda t: t.run("ALTER TABLE version_use RENAME TO away", {}))
@@ -126,7 +128,7 @@ async def test_noting_ends_without_an_error_while_the_database_is_away(cast: Ser
     assert cast.alice.account_id in await _uses(cast.database)
 
 
-async def test_more_accounts_than_are_remembered_are_all_noted(
+async def test_every_use_is_recorded_when_the_cache_is_full(
     cast: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("bowerbird.library.accounts.version_use._MAX_RECORDED", 1)

@@ -199,9 +199,7 @@ async def test_a_change_of_plan_takes_effect_at_the_next_request(nearly: Member)
     assert _is_used_up(await nearly.get("/v1/bookmarks", author="x"))
 
 
-async def test_calls_that_the_database_does_not_take_stay_counted(
-    cast: Service, free: Member
-) -> None:
+async def test_calls_that_cannot_be_written_stay_counted(cast: Service, free: Member) -> None:
     await _use(free, 3)
     await _rename(cast, "api_call", "away")
     with pytest.raises(Exception, match=r"api_call|not been migrated"):
@@ -213,7 +211,7 @@ async def test_calls_that_the_database_does_not_take_stay_counted(
     assert (await free.account()).calls_this_month == 3
 
 
-async def test_counting_goes_on_after_a_failure(cast: Service, free: Member) -> None:
+async def test_calls_are_written_after_a_failed_write(cast: Service, free: Member) -> None:
     calls, account = cast.app.calls, await free.account()
     await _rename(cast, "api_call", "away")
     with capture_logs() as logs:

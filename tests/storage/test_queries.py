@@ -52,7 +52,7 @@ NOT_PORTABLE = {
     r"\bILIKE\b": "fold the text instead",
     r"\bNOW\s*\(|CURRENT_TIME": "pass the time",
     r"IS NULL OR": "compose the filter",
-    # To the end of the page at hand, never over pages that were read before.
+    # OFFSET may find the last row of a page, but must not skip earlier pages.
     r"\bOFFSET\b(?! :limit - 1)": "page by keys",
 }
 

@@ -172,7 +172,7 @@ async def test_an_empty_library_has_no_hits(eve: Member) -> None:
     assert await eve.ids(q="apple") == []
 
 
-async def test_answers_stay_right_when_what_is_remembered_has_to_go(
+async def test_results_stay_correct_when_cached_values_are_dropped(
     eve: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("bowerbird.storage.sqlite.word_order._KEPT_COUNTS", 1)
