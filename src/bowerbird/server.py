@@ -29,6 +29,7 @@ from bowerbird.storage.opening import open_database
 # requests with too large headers.
 _HEADER_BUFFER: Final = 512 * 1024
 _RETRY_S: Final = 3.0
+_JOB_READ_LIMIT_S: Final = 30.0
 
 
 def run(settings: Settings, worker: int = 0) -> None:
@@ -94,7 +95,8 @@ async def _serve(settings: Settings, worker: int) -> None:
 
 async def _run_jobs(settings: Settings) -> None:
     stopping = _stop_signal()
-    database = await open_database(settings)
+    # Nobody waits for a job as for a request, and its statements read more.
+    database = await open_database(settings, read_limit_s=_JOB_READ_LIMIT_S)
     searching = app.build_searching(settings, database, system_clock)
     try:
         worker = app.build_worker(settings, database, Files(settings), system_clock, searching)

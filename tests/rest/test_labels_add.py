@@ -225,7 +225,7 @@ async def test_a_missing_name_is_refused_and_named(alice: Member) -> None:
     response = await writing.send(alice, "POST", "/v1/labels/add", {"tweet_ids": ["1"]})
 
     assert writing.refused(response) == (400, "INVALID_REQUEST")
-    assert writing.sentence(response) == "label_name: is required."
+    assert writing.sentence(response) == "label_name: is required, unless label_id is sent."
 
 
 async def test_ids_that_are_no_array_of_1_to_1000_are_refused(alice: Member) -> None:

@@ -29,7 +29,7 @@ async def test_posts_are_marked_and_marked_back(alice: Member) -> None:
 @in_turn(
     ("arguments", "sentence"),
     [
-        ({"post_ids": ["1"]}, "INVALID_REQUEST: is_read: or is_archived is required."),
+        ({"post_ids": ["1"]}, "INVALID_REQUEST: is_read: is required, unless is_archived is sent."),
         ({"post_ids": ["404"], "is_read": True}, "NOT_FOUND: No bookmark '404' on this account."),
         ({"post_ids": ["1"] * 101, "is_read": True}, "INVALID_REQUEST: post_ids: must be an array"),
         ({"post_ids": ["1"], "is_read": "x"}, "INVALID_REQUEST: is_read: must be true or false"),
@@ -114,18 +114,6 @@ async def test_a_batch_reports_each_change_by_itself(alice: Member) -> None:
     assert (await alice.listed())["data"][0]["tags"] == ["new"]
 
 
-async def test_a_batch_with_text_that_cannot_be_stored_changes_nothing(alice: Member) -> None:
-    ids = [(await alice.save())["post_id"]]
-    valid = {"op": "add", "post_ids": ids, "label_name": "new"}
-
-    message = await refusal(
-        alice, "batch_label", operations=[valid, {**valid, "label_name": "a\x00"}]
-    )
-
-    assert message.startswith("INVALID_REQUEST: operations[1].label_name: contains U+0000")
-    assert (await call(alice, "list_labels"))["total_count"] == 0
-
-
 async def test_a_batch_with_a_key_is_carried_out_once(alice: Member) -> None:
     saved = await alice.save()
     operations = [{"op": "add", "post_ids": [saved["post_id"]], "label_name": "new"}]
@@ -165,3 +153,37 @@ async def test_labels_that_do_not_fit_are_cut_to_the_most_used(alice: Member) ->
     assert listed["total_count"] == 401
     assert listed["labels"][0] == {"label_name": "zz", "count": 2}
     assert "most used of 401" in listed["advice"]
+
+
+async def test_the_text_null_is_not_taken_for_a_missing_argument(alice: Member) -> None:
+    await alice.save_all([make.post(post_id="1")])
+    await call(alice, "create_view", name="V", base_query={"q": "owl"})
+
+    for tool, arguments in (
+        ("update_view", {"slug": "v", "base_query": "null"}),
+        ("update_view", {"slug": "v", "triage_buckets": "null"}),
+        ("create_export", {"format": "json", "post_ids": "null"}),
+        ("update_bookmarks", {"post_ids": ["1"], "is_read": "null"}),
+    ):
+        assert (await refusal(alice, tool, **arguments)).startswith("INVALID_REQUEST"), tool
+
+    listed = await call(alice, "list_views")
+    assert listed["views"][0]["base_query"] == {"q": "owl"}
+
+
+async def test_an_invalid_text_in_one_change_does_not_stop_the_others(alice: Member) -> None:
+    await alice.save_all([make.post(post_id="1")])
+    change = {"op": "add", "post_ids": ["1"]}
+
+    done = await call(
+        alice,
+        "batch_label",
+        operations=[{**change, "label_name": "good"}, {**change, "label_name": "a\x00b"}],
+    )
+
+    assert (done["succeeded"], done["failed"]) == (1, 1)
+    assert "U+0000" in done["results"][1]["error"]
+
+
+async def test_an_unknown_argument_is_refused_even_if_it_is_null(alice: Member) -> None:
+    assert "Unknown field 'nope'" in await refusal(alice, "list_labels", nope=None)

@@ -96,7 +96,7 @@ class FlagsRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     def __post_init__(self) -> None:
         if self.is_read is None and self.is_archived is None:
-            raise InvalidField("is_read", "or is_archived is required")
+            raise InvalidField("is_read", "is required, unless is_archived is sent")
 
 
 class StateRequest(FlagsRequest, frozen=True, kw_only=True, forbid_unknown_fields=True):

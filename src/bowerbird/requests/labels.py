@@ -23,12 +23,15 @@ class LabelRequest(Struct, frozen=True, kw_only=True):
 
     post_ids: PostIds = field(name="tweet_ids")
     label_name: Annotated[LabelName | None, _NAME] = None
-    label_id: Annotated[str | None, Meta(description="Identifier of an existing label.")] = None
+    label_id: Annotated[
+        Annotated[str, Meta(max_length=limits.LABEL_ID_MAX)] | None,
+        about("Identifier of an existing label."),
+    ] = None
 
     def __post_init__(self) -> None:
         unique(self, "post_ids")
         if self.label_name is None and self.label_id is None:
-            raise InvalidField("label_name", "is required")
+            raise InvalidField("label_name", "is required, unless label_id is sent")
 
 
 class LabelOperation(Struct, frozen=True, kw_only=True):

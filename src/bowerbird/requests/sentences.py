@@ -42,7 +42,7 @@ def refusal(error: msgspec.ValidationError, kind: type[Struct], sent: Any) -> Re
 
 def _unknown_field(steps: list[str | int], name: str, schema: dict[str, Any]) -> Refusal:
     accepted = list(_properties(schema))
-    near = difflib.get_close_matches(name, accepted, n=1)
+    near = difflib.get_close_matches(name[:64], accepted, n=1)
     hint = f" Did you mean {near[0]}?" if near else ""
     place = f" in {_written(steps)}" if steps else ""
     return Refusal(

@@ -97,6 +97,6 @@ class IdempotencyStore:
             except LockTimeoutError as error:
                 raise errors.Refusal(
                     errors.Code.IDEMPOTENCY_IN_PROGRESS,
-                    "Idempotency-Key: the first request with this key still runs.",
+                    "the first request with this key is still running.",
                     {"Retry-After": "1"},
                 ) from error

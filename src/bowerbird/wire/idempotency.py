@@ -82,14 +82,20 @@ class Idempotency:
         self, transaction: Transaction, write: Write[T], key: str
     ) -> StoredAnswer | None:
         now = self._clock()
-        return await self._store.claim(
-            transaction,
-            write.account_id,
-            key,
-            fingerprint=write.fingerprint,
-            now=now,
-            oldest=now - RETENTION_HOURS * 3_600 * MICROSECONDS,
-        )
+        try:
+            return await self._store.claim(
+                transaction,
+                write.account_id,
+                key,
+                fingerprint=write.fingerprint,
+                now=now,
+                oldest=now - RETENTION_HOURS * 3_600 * MICROSECONDS,
+            )
+        except Refusal as refused:
+            if refused.code is not Code.IDEMPOTENCY_IN_PROGRESS:
+                raise
+            sentence = f"{write.key_name}: {refused.sentence}"
+            raise Refusal(refused.code, sentence, refused.headers) from refused
 
     async def _keep(
         self, transaction: Transaction, write: Write[T], key: str, reply: Reply

@@ -1,7 +1,8 @@
 """Reads the arguments of a tool call into the struct that the tool declares."""
 
+import re
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from msgspec import Struct
 
@@ -14,6 +15,9 @@ from bowerbird.toolserver.tools.tool import Tool, ToolCall
 
 T = TypeVar("T", bound=Struct)
 
+_WHOLE: Final = re.compile(r"[+-]?[0-9]{1,18}")
+_FLAGS: Final = {"true": True, "false": False}
+
 
 def read(tool: Tool, call: ToolCall, takes: type[T], **gates: Gate) -> T:
     """The arguments of a call. The plan is checked first, by the arguments that were sent.
@@ -21,7 +25,13 @@ def read(tool: Tool, call: ToolCall, takes: type[T], **gates: Gate) -> T:
     `gates` has the plan gates that depend on the value of an argument.
     """
     check_plan(call.account, takes, call.sent, gates)
-    values = {name: _normal(value) for name, value in call.sent.items() if value is not None}
+    schemas = tool.arguments
+    values = {
+        name: _normal(value, schemas.get(name, {}).get("type"))
+        for name, value in call.sent.items()
+        # null means not sent, but an unknown argument is refused whatever its value.
+        if value is not None or name not in takes.__struct_encode_fields__
+    }
     _check_lengths(tool, values)
     return decoding.convert(values, takes)
 
@@ -37,9 +47,16 @@ def named(sent: Mapping[str, Any]) -> set[str]:
     return {name for name, value in sent.items() if value not in (None, "")}
 
 
-def _normal(value: Any) -> Any:
-    """Models also write 20.0 for 20."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+def _normal(value: Any, kind: str | None) -> Any:
+    """Models also write 20.0 or "20" for 20, and "true" for true."""
+    if kind == "integer":
+        if isinstance(value, float) and value.is_integer():
+            return int(value)
+        if isinstance(value, str) and _WHOLE.fullmatch(value):
+            return int(value)
+    if kind == "boolean" and isinstance(value, str):
+        return _FLAGS.get(value.lower(), value)
+    return value
 
 
 def _check_lengths(tool: Tool, values: Mapping[str, Any]) -> None:

@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 
 from bowerbird import errors
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.bookmarks.bookmarks import BookmarkList, Bookmarks
+from bowerbird.library.bookmarks.bookmarks import BookmarkList, Bookmarks, VectorState
 from bowerbird.library.bookmarks.flags import Flags
 from bowerbird.requests import filters, limits
 from bowerbird.requests.bookmarks import (
@@ -214,13 +214,6 @@ def bind(bookmarks: Bookmarks, flags: Flags, idempotency: Idempotency) -> list[B
         applied = {**ListArguments.DEFAULTS, **sent, **_sorting(values)}
         return await _page(bookmarks, call, query, applied, values.response_format)
 
-    async def search_bookmarks(call: ToolCall) -> ToolResult:
-        by_meaning = call.sent.get("mode") in ("semantic", "hybrid")
-        gates = {"mode": Gate.MEANING} if by_meaning else {}
-        values = arguments.read(SEARCH, call, SearchArguments, **gates)
-        query, applied = _search(values)
-        return await _page(bookmarks, call, query, applied, values.response_format)
-
     async def get_bookmarks(call: ToolCall) -> ToolResult:
         values = arguments.read(GET, call, GetArguments)
         found, not_found = await _found(bookmarks, call, values.post_ids)
@@ -245,12 +238,28 @@ def bind(bookmarks: Bookmarks, flags: Flags, idempotency: Idempotency) -> list[B
 
     return [
         BoundTool(LIST, list_bookmarks),
-        BoundTool(SEARCH, search_bookmarks),
+        _search_tool(bookmarks),
         BoundTool(GET, get_bookmarks),
         # Without arguments it is free, as in REST: clients use it to check a key.
         BoundTool(COUNT, count_bookmarks, counts=lambda sent: bool(arguments.named(sent))),
         BoundTool(UPDATE, update_bookmarks),
     ]
+
+
+def _search_tool(bookmarks: Bookmarks) -> BoundTool:
+    async def search_bookmarks(call: ToolCall) -> ToolResult:
+        by_meaning = call.sent.get("mode") in ("semantic", "hybrid")
+        gates = {"mode": Gate.MEANING} if by_meaning else {}
+        arguments.check_plan(call.account, SearchArguments, call.sent, gates)
+        vectors = None
+        if by_meaning:
+            vectors = await bookmarks.vector_state(call.account)
+            await bookmarks.require_vectors(call.account, vectors)
+        values = arguments.read(SEARCH, call, SearchArguments)
+        query, applied = _search(values)
+        return await _page(bookmarks, call, query, applied, values.response_format, vectors=vectors)
+
+    return BoundTool(SEARCH, search_bookmarks)
 
 
 async def _page(
@@ -259,10 +268,12 @@ async def _page(
     query: ListQuery,
     applied: Json,
     response_format: str | None,
+    *,
+    vectors: VectorState | None = None,
 ) -> ToolResult:
     async def read(limit: int | None) -> BookmarkList:
         page = query if limit is None else msgspec.structs.replace(query, limit=limit)
-        return await bookmarks.list(call.account, page)
+        return await bookmarks.list(call.account, page, vectors)
 
     return ToolResult(await posts.page(read, applied, response_format or "concise"))
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from functools import cached_property
 from typing import Annotated, ClassVar, Final, Literal
 
 import msgspec
@@ -31,7 +32,7 @@ _WAIT_MAX_S: Final = 25
 _POLL_S: Final = 0.5
 
 
-class CreateArguments(WordFilters, frozen=True, kw_only=True):
+class CreateArguments(WordFilters, frozen=True, kw_only=True, dict=True):
     DEFAULTS: ClassVar[dict[str, bool]] = {"is_unread_only": False, "hide_archived": False}
 
     format: Annotated[Literal["pdf", "csv", "json"], about("Format of the file.")]
@@ -44,8 +45,11 @@ class CreateArguments(WordFilters, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         check_filters(self)
+        _ = self.request
 
+    @cached_property
     def request(self) -> ExportRequest:
+        """Built with the struct, before a transaction opens."""
         return ExportRequest(**sent(self), view=self.view, post_ids=self.post_ids)
 
 
@@ -115,7 +119,7 @@ def bind(
 ) -> list[BoundTool]:
     async def create_export(call: ToolCall) -> ToolResult:
         async def effect(transaction: Transaction, values: CreateArguments) -> Json:
-            job = await exports.create(transaction, call.account, values.format, values.request())
+            job = await exports.create(transaction, call.account, values.format, values.request)
             return _content(job, addresses)
 
         result = await writes.run(idempotency, call, CREATE, CreateArguments, effect)

@@ -1,5 +1,6 @@
 """The tools that read and change labels."""
 
+from functools import cached_property
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
@@ -35,14 +36,17 @@ Name = Annotated[
 ]
 
 
-class LabelArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class LabelArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True):
     post_ids: ToolPostIds
     label_name: Name
 
     def __post_init__(self) -> None:
         unique(self, "post_ids")
+        _ = self.request
 
+    @cached_property
     def request(self) -> LabelRequest:
+        """Built with the struct, before a transaction opens."""
         return LabelRequest(post_ids=self.post_ids, label_name=self.label_name)
 
 
@@ -55,7 +59,7 @@ class OperationArguments(Struct, frozen=True, kw_only=True, forbid_unknown_field
         unique(self, "post_ids")
 
 
-class BatchArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class BatchArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True):
     operations: Annotated[
         list[Any],
         Meta(
@@ -67,8 +71,12 @@ class BatchArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     ]
     idempotency_key: writes.IdempotencyKey = None
 
+    def __post_init__(self) -> None:
+        _ = self.parsed
+
+    @cached_property
     def parsed(self) -> list[LabelOperation | InvalidOperation]:
-        """Reads each change on its own, so that an invalid one does not stop the others."""
+        """Each change read on its own, so that an invalid one does not stop the others."""
         return [_operation(index, one) for index, one in enumerate(self.operations)]
 
 
@@ -191,21 +199,21 @@ def bind(labels: Labels, idempotency: Idempotency) -> list[BoundTool]:
 
     async def add_label(call: ToolCall) -> ToolResult:
         async def effect(transaction: Transaction, values: LabelArguments) -> Json:
-            request = values.request()
-            return _changed(await labels.change(transaction, call.account, "add", request))
+            changed = await labels.change(transaction, call.account, "add", values.request)
+            return _changed(changed)
 
         return await writes.run(idempotency, call, ADD, LabelArguments, effect, gate=gate)
 
     async def remove_label(call: ToolCall) -> ToolResult:
         async def effect(transaction: Transaction, values: LabelArguments) -> Json:
-            request = values.request()
-            return _changed(await labels.change(transaction, call.account, "remove", request))
+            changed = await labels.change(transaction, call.account, "remove", values.request)
+            return _changed(changed)
 
         return await writes.run(idempotency, call, REMOVE, LabelArguments, effect, gate=gate)
 
     async def batch_label(call: ToolCall) -> ToolResult:
         async def effect(transaction: Transaction, values: BatchArguments) -> Json:
-            return _outcome(await labels.batch(transaction, call.account, values.parsed()))
+            return _outcome(await labels.batch(transaction, call.account, values.parsed))
 
         return await writes.run(idempotency, call, BATCH, BatchArguments, effect, gate=gate)
 
