@@ -104,11 +104,11 @@ def test_a_node_that_does_not_share_its_files_does_not_start(empty: Library) -> 
     refused = elsewhere.run("worker")
 
     assert refused.code == 1
-    assert "other nodes keep them elsewhere. Set BOWERBIRD_FILES_URL" in refused.text
+    assert "other nodes store them elsewhere. Set BOWERBIRD_FILES_URL" in refused.text
     with elsewhere.start("serve", "--port", free_port()) as serving:
         _, errors = serving.communicate(timeout=20)
     assert serving.returncode == 1
-    assert "other nodes keep them elsewhere. Set BOWERBIRD_FILES_URL" in errors
+    assert "other nodes store them elsewhere. Set BOWERBIRD_FILES_URL" in errors
     moved = elsewhere.run("migrate", "--files-moved")
     assert "The next server or worker that starts records where it stores files." in moved.text
     assert empty.sql("SELECT 1 FROM secret") == []
@@ -135,7 +135,7 @@ def test_a_worker_runs_no_job_until_it_knows_that_files_are_shared(empty: Librar
         _, errors = process.communicate(timeout=20)
 
     assert process.returncode == 1
-    assert "other nodes keep them elsewhere. Set BOWERBIRD_FILES_URL" in errors
+    assert "other nodes store them elsewhere. Set BOWERBIRD_FILES_URL" in errors
     assert empty.sql("SELECT state, tries FROM job") == [("pending", 0)]
 
 

@@ -222,7 +222,7 @@ async def test_calls_are_written_after_a_failed_write(cast: Service, free: Membe
         await asyncio.wait_for(counting, 5)
     await _rename(cast, "away", "api_call")
 
-    assert [(line["event"], line["calls"]) for line in logs] == [("calls wait", 1)]
+    assert [(line["event"], line["calls"]) for line in logs] == [("calls not written", 1)]
     await calls.flush()
     assert (await free.account()).calls_this_month == 1
 

@@ -184,7 +184,5 @@ async def test_an_unexpected_error_returns_only_a_reference() -> None:
 
     assert response.status_code == 500
     reference = response.headers["x-request-id"]
-    assert response.text == (
-        f"Something went wrong here; it is logged under the reference {reference}.\n"
-    )
+    assert response.text == f"Internal error. It is logged with the reference {reference}.\n"
     assert "secret" not in response.text
