@@ -15,7 +15,12 @@ Json = dict[str, Any]
 # Bodies that are published as closed to unknown fields. The others refuse them too.
 _CLOSED: Final = frozenset({"ExportRequest"})
 # Fields whose maximum length is not published.
-_WITHOUT_LENGTH: Final = {"ExportRequest": "view", "MergeRequest": "into", "NewBucket": "slug"}
+_WITHOUT_LENGTH: Final = {
+    "ExportRequest": "view",
+    "LabelRequest": "label_id",
+    "MergeRequest": "into",
+    "NewBucket": "slug",
+}
 # Published defaults that differ: similar bookmarks include read ones.
 _DEFAULTS: Final[dict[type[Struct], Json]] = {SimilarQuery: {"is_unread_only": True}}
 
