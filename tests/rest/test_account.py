@@ -17,7 +17,7 @@ async def _account(member: Member) -> dict[str, Any]:
     return shown
 
 
-async def test_a_paid_account_has_no_limit_of_calls(alice: Member) -> None:
+async def test_a_paid_account_has_unlimited_calls(alice: Member) -> None:
     await alice.save(is_read=True)
     await alice.save(is_archived=True)
     await alice.save()
@@ -38,7 +38,7 @@ async def test_a_paid_account_has_no_limit_of_calls(alice: Member) -> None:
     assert shown["library"] == {"total": 3, "unread": 2, "archived": 1}
 
 
-async def test_a_free_account_sees_its_calls_and_uses_none_by_looking(free: Member) -> None:
+async def test_reading_a_free_account_shows_its_calls_without_using_one(free: Member) -> None:
     for _ in range(3):
         await free.listed()
 
@@ -50,7 +50,7 @@ async def test_a_free_account_sees_its_calls_and_uses_none_by_looking(free: Memb
     assert shown["vector_store"]["state"] == "off"
 
 
-async def test_a_used_up_month_can_still_be_looked_at(free: Member) -> None:
+async def test_the_account_is_readable_after_the_monthly_calls_are_used_up(free: Member) -> None:
     for _ in range(101):
         await free.get("/v1/bookmarks")
 
@@ -59,7 +59,7 @@ async def test_a_used_up_month_can_still_be_looked_at(free: Member) -> None:
     assert (shown["calls"]["used"], shown["calls"]["left"]) == (100, 0)
 
 
-async def test_tells_how_far_the_vectors_are(alice: Member) -> None:
+async def test_the_account_reports_the_progress_of_its_vectors(alice: Member) -> None:
     model = "all-MiniLM-L6-v2-int8"
     empty = {"state": "ready", "embedded": 0, "total": 0, "model": model, "problem": None}
     assert (await _account(alice))["vector_store"] == empty
@@ -76,7 +76,7 @@ async def test_tells_how_far_the_vectors_are(alice: Member) -> None:
     assert (await _account(alice))["vector_store"] == {**ready, "total": 5}
 
 
-async def test_an_unchanged_account_is_304(cast: Service) -> None:
+async def test_an_unchanged_account_returns_304(cast: Service) -> None:
     first = await cast.alice.get("/v1/account")
     tag = {"If-None-Match": first.headers["etag"]}
     assert (await cast.alice.client.get("/v1/account", headers=tag)).status_code == 304

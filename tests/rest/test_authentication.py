@@ -1,4 +1,4 @@
-"""Every endpoint asks for a key; what is none is refused in one way."""
+"""Every endpoint requires a key; every invalid key gets the same error."""
 
 import httpx
 import pytest
@@ -18,14 +18,14 @@ CHALLENGE = (
 INVALID = CHALLENGE + ', error="invalid_token"'
 
 
-async def _asked(cast: Service, authorization: bytes | None) -> httpx.Response:
+async def _get_count(cast: Service, authorization: bytes | None) -> httpx.Response:
     headers = [] if authorization is None else [(b"authorization", authorization)]
     return await cast.nobody.get("/v1/bookmarks/count", headers=headers)
 
 
 async def test_every_endpoint_needs_a_key(cast: Service) -> None:
     names = {"post_id": "42", "label_id": "1", "slug": "x", "job_id": "x", "digest_id": "x"}
-    # The link to a file is its own key.
+    # A download link carries its own token.
     for path in of_accounts().keys() - {"/v1/exports/{job_id}/file"}:
         for method in ("GET", "HEAD", "POST", "DELETE"):
             response = await cast.nobody.request(method, path.format(**names))
@@ -33,7 +33,7 @@ async def test_every_endpoint_needs_a_key(cast: Service) -> None:
             assert response.headers["www-authenticate"] == CHALLENGE
 
 
-async def test_what_is_no_bearer_key_gets_the_plain_challenge(cast: Service) -> None:
+async def test_a_request_without_a_bearer_key_gets_the_plain_challenge(cast: Service) -> None:
     key = cast.alice.key.encode()
     headers = (
         *(None, b"", b"Bearer", b"Bearer ", b"Bearer    ", key, b"Basic " + key),
@@ -41,13 +41,13 @@ async def test_what_is_no_bearer_key_gets_the_plain_challenge(cast: Service) -> 
     )
 
     for header in headers:
-        response = await _asked(cast, header)
+        response = await _get_count(cast, header)
         assert response.status_code == 401, header
         assert response.json()["code"] == "UNAUTHORIZED"
         assert response.headers["www-authenticate"] == CHALLENGE
 
 
-async def test_what_is_no_live_key_is_an_invalid_token(cast: Service) -> None:
+async def test_an_unknown_or_malformed_key_is_an_invalid_token(cast: Service) -> None:
     key = cast.alice.key
     other_check = key[:-1] + ("0" if key[-1] != "0" else "1")
     texts = (
@@ -58,7 +58,7 @@ async def test_what_is_no_live_key_is_an_invalid_token(cast: Service) -> None:
     sentences = set()
 
     for text in (*texts, "bwr_" + "\u00e9" * 47):
-        response = await _asked(cast, b"Bearer " + text.encode("latin-1"))
+        response = await _get_count(cast, b"Bearer " + text.encode("latin-1"))
         assert response.status_code == 401, text
         assert response.headers["www-authenticate"] == INVALID
         sentences.add(response.json()["error"])
@@ -69,10 +69,10 @@ async def test_the_scheme_ignores_case_and_spaces(cast: Service) -> None:
     key = cast.alice.key.encode()
 
     for header in (b"bearer " + key, b"BEARER " + key, b"Bearer   " + key + b"  "):
-        assert (await _asked(cast, header)).status_code == 200
+        assert (await _get_count(cast, header)).status_code == 200
 
 
-async def test_a_key_in_the_query_is_no_key(cast: Service) -> None:
+async def test_a_key_in_the_query_string_is_not_accepted(cast: Service) -> None:
     key = cast.alice.key
 
     for name in ("access_token", "api_key", "key", "authorization"):
@@ -80,7 +80,7 @@ async def test_a_key_in_the_query_is_no_key(cast: Service) -> None:
         assert response.status_code == 401
 
 
-async def test_a_revoked_key_ends_with_the_next_call(cast: Service) -> None:
+async def test_a_revoked_key_stops_working_on_the_next_call(cast: Service) -> None:
     keys = KeyStore(cast.database)
     second = new_key(cast.alice.account_id)
     await keys.create(cast.alice.account_id, Key("second", "", 1, None), key_hash(second))
@@ -91,19 +91,19 @@ async def test_a_revoked_key_ends_with_the_next_call(cast: Service) -> None:
     response = await cast.alice.get("/v1/bookmarks")
     assert response.status_code == 401
     assert response.headers["www-authenticate"] == INVALID
-    # The other key goes on.
-    assert (await _asked(cast, f"Bearer {second}".encode())).status_code == 200
+    # The other key still works.
+    assert (await _get_count(cast, f"Bearer {second}".encode())).status_code == 200
     assert (await cast.bob.get("/v1/bookmarks")).status_code == 200
 
 
-async def test_a_new_key_leaves_the_others_alone(cast: Service) -> None:
+async def test_a_new_key_does_not_affect_the_others(cast: Service) -> None:
     text = new_key(cast.alice.account_id)
     key = Key("new", "", cast.clock(), None)
 
     await KeyStore(cast.database).create(cast.alice.account_id, key, key_hash(text))
 
     assert (await cast.alice.get("/v1/bookmarks")).status_code == 200
-    assert (await _asked(cast, f"Bearer {text}".encode())).status_code == 200
+    assert (await _get_count(cast, f"Bearer {text}".encode())).status_code == 200
 
 
 async def test_a_key_does_not_expire(cast: Service) -> None:
@@ -112,11 +112,11 @@ async def test_a_key_does_not_expire(cast: Service) -> None:
     assert (await cast.alice.get("/v1/bookmarks")).status_code == 200
 
 
-async def test_a_key_that_leads_to_another_account_is_none(cast: Service) -> None:
-    # A well-formed key of alice's account that only bob's account holds.
+async def test_a_key_stored_under_another_account_is_rejected(cast: Service) -> None:
+    # A well-formed key for alice's account, stored only under bob's.
     text = new_key(cast.alice.account_id)
     await KeyStore(cast.database).create(
         cast.bob.account_id, Key("odd", "", 1, None), key_hash(text)
     )
 
-    assert (await _asked(cast, f"Bearer {text}".encode())).status_code == 401
+    assert (await _get_count(cast, f"Bearer {text}".encode())).status_code == 401
