@@ -18,7 +18,7 @@ async def test_shows_the_bookmark_as_the_list_does(alice: Member) -> None:
     assert response.json() == {"status": True, "data": listed, "meta": {}}
 
 
-async def test_shows_read_and_archived_ones_too(alice: Member) -> None:
+async def test_read_and_archived_bookmarks_are_shown_too(alice: Member) -> None:
     record = await alice.save(is_read=True, is_archived=True)
 
     data = (await alice.get(f"/v1/bookmarks/{record['post_id']}")).json()["data"]
@@ -26,7 +26,7 @@ async def test_shows_read_and_archived_ones_too(alice: Member) -> None:
     assert (data["is_read"], data["is_archived"]) == (True, True)
 
 
-async def test_a_change_shows_at_the_next_request(alice: Member) -> None:
+async def test_a_change_is_visible_on_the_next_request(alice: Member) -> None:
     record = await alice.save()
     path = f"/v1/bookmarks/{record['post_id']}"
     assert (await alice.get(path)).json()["data"]["tags"] is None
@@ -37,7 +37,7 @@ async def test_a_change_shows_at_the_next_request(alice: Member) -> None:
     assert (data["tags"], data["is_read"]) == (["x"], True)
 
 
-async def test_leading_zeros_make_another_id(alice: Member) -> None:
+async def test_an_id_with_leading_zeros_is_a_different_id(alice: Member) -> None:
     await alice.save(post_id="42")
     await alice.save(post_id="042")
 
@@ -46,14 +46,14 @@ async def test_leading_zeros_make_another_id(alice: Member) -> None:
         assert data["post_id"] == post_id
 
 
-async def test_an_id_of_forty_digits_is_an_id(alice: Member) -> None:
+async def test_an_id_of_forty_digits_is_valid(alice: Member) -> None:
     post_id = "9" * 40
     await alice.save(post_id=post_id)
 
     assert (await alice.get(f"/v1/bookmarks/{post_id}")).status_code == 200
 
 
-async def test_any_unknown_text_is_404_and_never_400(alice: Member) -> None:
+async def test_any_unknown_id_returns_404_and_never_400(alice: Member) -> None:
     await alice.save(post_id="42")
     texts = ("43", "042", "42 ", "42\n", "-42", "4.2e1", "abc", "\x00", "42\x00", "%", "½", "٤٢")
     raw = (
@@ -75,7 +75,7 @@ async def test_any_unknown_text_is_404_and_never_400(alice: Member) -> None:
         assert len(response.json()["error"]) < 400
 
 
-async def test_the_sentence_names_the_id(alice: Member) -> None:
+async def test_the_error_message_names_the_id(alice: Member) -> None:
     response = await alice.get("/v1/bookmarks/4711")
 
     assert response.json()["error"] == "No bookmark '4711' on this account."
@@ -89,7 +89,7 @@ async def test_parameters_are_ignored(alice: Member, free: Member) -> None:
         assert response.status_code == 200
 
 
-async def test_a_removed_bookmark_is_gone(alice: Member) -> None:
+async def test_a_removed_bookmark_is_not_found(alice: Member) -> None:
     record = await alice.save()
     path = f"/v1/bookmarks/{record['post_id']}"
     assert (await alice.get(path)).status_code == 200
@@ -99,7 +99,7 @@ async def test_a_removed_bookmark_is_gone(alice: Member) -> None:
     assert (await alice.get(path)).status_code == 404
 
 
-async def test_the_free_plan_reads_single_bookmarks(free: Member) -> None:
+async def test_the_free_plan_can_read_single_bookmarks(free: Member) -> None:
     record = await free.save()
 
     assert (await free.get(f"/v1/bookmarks/{record['post_id']}")).status_code == 200

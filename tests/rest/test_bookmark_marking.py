@@ -23,7 +23,7 @@ async def _counts(member: Member) -> dict[str, int]:
 # One bookmark
 
 
-async def test_a_bookmark_is_marked_and_shown(alice: Member) -> None:
+async def test_marking_a_bookmark_returns_the_changed_bookmark(alice: Member) -> None:
     await alice.save(post_id="1", tags=["x"])
     before = await writing.bookmark(alice, "1")
 
@@ -34,7 +34,7 @@ async def test_a_bookmark_is_marked_and_shown(alice: Member) -> None:
     assert await writing.bookmark(alice, "1") == {**before, "is_read": True}
 
 
-async def test_marking_shows_in_lists_and_counts_at_once(alice: Member) -> None:
+async def test_marking_updates_lists_and_counts_immediately(alice: Member) -> None:
     await alice.save(post_id="1")
     await alice.save(post_id="2")
     assert await alice.ids() == ["2", "1"]
@@ -49,7 +49,7 @@ async def test_marking_shows_in_lists_and_counts_at_once(alice: Member) -> None:
     assert await writing.recount(alice) == []
 
 
-async def test_marking_is_undone_by_marking(alice: Member) -> None:
+async def test_marking_can_be_undone(alice: Member) -> None:
     await alice.save(post_id="1")
     before = await writing.bookmark(alice, "1")
 
@@ -60,7 +60,7 @@ async def test_marking_is_undone_by_marking(alice: Member) -> None:
     assert await writing.bookmark(alice, "1") == before
 
 
-async def test_a_flag_that_is_not_given_stays(alice: Member) -> None:
+async def test_an_omitted_flag_is_left_unchanged(alice: Member) -> None:
     await alice.save(post_id="1", is_read=True, is_archived=True)
 
     one = await writing.send(alice, "PATCH", "/v1/bookmarks/1", {"is_read": False})
@@ -73,7 +73,7 @@ async def test_a_flag_that_is_not_given_stays(alice: Member) -> None:
     assert two.json()["data"]["is_archived"] is False
 
 
-async def test_a_mark_the_bookmark_has_already_changes_nothing(alice: Member) -> None:
+async def test_setting_a_flag_to_its_current_value_changes_nothing(alice: Member) -> None:
     await alice.save(post_id="1", is_read=True)
     before = (await alice.get("/v1/bookmarks")).headers["etag"]
 
@@ -96,7 +96,7 @@ async def test_a_mark_the_bookmark_has_already_changes_nothing(alice: Member) ->
         ([], "body: "),
     ],
 )
-async def test_a_bad_mark_is_refused_and_its_field_named(
+async def test_an_invalid_mark_is_refused_and_the_field_named(
     alice: Member, body: Any, named: str
 ) -> None:
     await alice.save(post_id="1")
@@ -113,7 +113,7 @@ async def test_a_bad_mark_is_refused_and_its_field_named(
     assert await writing.bookmark(alice, "1") == before
 
 
-async def test_an_unknown_bookmark_is_404(alice: Member) -> None:
+async def test_an_unknown_bookmark_returns_404(alice: Member) -> None:
     await alice.save(post_id="1")
 
     for text in ("7", "01", "abc", "%00", "%ff", "1%00", "%C2%BD", "9" * 500):
@@ -124,7 +124,7 @@ async def test_an_unknown_bookmark_is_404(alice: Member) -> None:
 # Many bookmarks
 
 
-async def test_many_are_marked_at_once(alice: Member) -> None:
+async def test_many_bookmarks_are_marked_in_one_request(alice: Member) -> None:
     for post_id in ("1", "2", "3"):
         await alice.save(post_id=post_id, is_read=post_id == "2")
     before = await writing.version(alice)
@@ -145,7 +145,7 @@ async def test_many_are_marked_at_once(alice: Member) -> None:
     assert await writing.version(alice) == before + 1
 
 
-async def test_many_that_are_so_already_change_nothing(alice: Member) -> None:
+async def test_marking_many_that_already_have_the_flag_changes_nothing(alice: Member) -> None:
     await alice.save(post_id="1", is_archived=True)
     before = (await alice.get("/v1/bookmarks")).headers["etag"]
 
@@ -156,7 +156,7 @@ async def test_many_that_are_so_already_change_nothing(alice: Member) -> None:
     assert (await alice.get("/v1/bookmarks")).headers["etag"] == before
 
 
-async def test_a_thousand_are_marked_at_once(alice: Member) -> None:
+async def test_a_thousand_bookmarks_are_marked_in_one_request(alice: Member) -> None:
     ids = [str(number) for number in range(1, 1_001)]
     await alice.save_all([{"post_id": post_id, "tweet_details": {}} for post_id in ids])
 
@@ -167,7 +167,7 @@ async def test_a_thousand_are_marked_at_once(alice: Member) -> None:
     assert await _counts(alice) == {"count": 0, "total": 1_000, "unread": 0, "archived": 1_000}
 
 
-async def test_no_known_bookmark_is_404(alice: Member) -> None:
+async def test_a_request_with_only_unknown_bookmarks_returns_404(alice: Member) -> None:
     response = await writing.send(alice, "POST", UPDATE, {"tweet_ids": ["7"], "is_read": True})
 
     assert writing.refused(response) == (404, "NOT_FOUND")
@@ -184,7 +184,7 @@ async def test_no_known_bookmark_is_404(alice: Member) -> None:
         (["1", "1", ""], "tweet_ids[2]: "),
     ],
 )
-async def test_bad_ids_are_refused_and_named(alice: Member, ids: Any, named: str) -> None:
+async def test_invalid_ids_are_refused_and_named(alice: Member, ids: Any, named: str) -> None:
     await alice.save(post_id="1")
 
     response = await writing.send(alice, "POST", UPDATE, {"tweet_ids": ids, "is_read": True})
@@ -203,7 +203,7 @@ FLAGS = st.sampled_from([None, True, False])
         st.tuples(st.lists(st.sampled_from("123"), min_size=1), FLAGS, FLAGS), max_size=6
     )
 )
-async def test_counts_are_as_if_counted_anew(
+async def test_the_counters_match_a_full_recount(
     alice: Member, marks: list[tuple[list[str], bool | None, bool | None]]
 ) -> None:
     state = {post_id: [False, False] for post_id in "123"}
@@ -227,7 +227,7 @@ async def test_counts_are_as_if_counted_anew(
     assert await writing.recount(alice) == []
 
 
-async def test_marking_is_no_paid_write(free: Member) -> None:
+async def test_the_free_plan_can_mark_bookmarks(free: Member) -> None:
     await free.save(post_id="1")
 
     one = await writing.send(free, "PATCH", "/v1/bookmarks/1", {"is_read": True})
