@@ -25,7 +25,7 @@ async def _restore(member: Member, path: str = PATH) -> httpx.Response:
     return await writing.send(member, "POST", f"{path}/restore")
 
 
-async def test_a_deleted_bookmark_says_until_when_it_can_come_back(alice: Member) -> None:
+async def test_deleting_returns_the_time_until_which_restoring_is_possible(alice: Member) -> None:
     await alice.save(post_id="1")
 
     response = await _delete(alice)
@@ -38,7 +38,7 @@ async def test_a_deleted_bookmark_says_until_when_it_can_come_back(alice: Member
     }
 
 
-async def test_a_deleted_bookmark_is_shown_nowhere(alice: Member) -> None:
+async def test_a_deleted_bookmark_does_not_appear_anywhere(alice: Member) -> None:
     await alice.save(post_id="1", text="katze", tags=["x"], author="eve")
     await alice.save(post_id="2", text="katze", tags=["x"], author="eve")
     for params in ({}, {"q": "katze"}, {"tag": "x"}, {"author": "eve"}):
@@ -56,7 +56,7 @@ async def test_a_deleted_bookmark_is_shown_nowhere(alice: Member) -> None:
     assert await writing.recount(alice) == []
 
 
-async def test_it_cannot_be_written_to(alice: Member) -> None:
+async def test_a_deleted_bookmark_cannot_be_changed(alice: Member) -> None:
     await alice.save(post_id="1", tags=["x"])
     await _delete(alice)
 
@@ -65,7 +65,7 @@ async def test_it_cannot_be_written_to(alice: Member) -> None:
     assert (await _delete(alice)).status_code == 404
 
 
-async def test_a_restored_bookmark_is_as_it_was_to_the_byte(alice: Member) -> None:
+async def test_a_restored_bookmark_is_byte_identical(alice: Member) -> None:
     await alice.save_all(
         [
             make.post(
@@ -104,7 +104,7 @@ OPEN = st.dictionaries(TEXTS, st.none() | st.booleans() | TEXTS | st.integers(-(
 
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=TEXTS, name=TEXTS, more=OPEN, tags=st.lists(TEXTS.filter(clean_name), max_size=3))
-async def test_whatever_is_in_it_a_restored_bookmark_is_as_it_was(
+async def test_any_content_survives_deleting_and_restoring(
     alice: Member, text: str, name: str, more: dict[str, Any], tags: list[str]
 ) -> None:
     extra = {**more, "type": "image", "url": text}
@@ -120,7 +120,7 @@ async def test_whatever_is_in_it_a_restored_bookmark_is_as_it_was(
     assert await writing.recount(alice) == []
 
 
-async def test_a_restored_bookmark_is_back_at_its_place(alice: Member) -> None:
+async def test_a_restored_bookmark_returns_to_its_place_in_the_list(alice: Member) -> None:
     for post_id in ("1", "2", "3"):
         await alice.save(post_id=post_id)
 
@@ -132,7 +132,7 @@ async def test_a_restored_bookmark_is_back_at_its_place(alice: Member) -> None:
     assert await alice.crawl(limit=1) == ["3", "2", "1"]
 
 
-async def test_a_label_that_went_meanwhile_is_made_anew(alice: Member) -> None:
+async def test_restoring_recreates_a_label_deleted_in_between(alice: Member) -> None:
     await alice.save(post_id="1", tags=["x"])
     await _delete(alice)
     await writing.send(alice, "DELETE", f"/v1/labels/{await writing.label_id(alice, 'x')}")
@@ -143,7 +143,7 @@ async def test_a_label_that_went_meanwhile_is_made_anew(alice: Member) -> None:
     assert await writing.tags(alice, "1") == ["x"]
 
 
-async def test_it_is_kept_for_30_days(alice: Member) -> None:
+async def test_a_deleted_bookmark_can_be_restored_for_30_days(alice: Member) -> None:
     await alice.save(post_id="1")
 
     await _delete(alice)
@@ -156,7 +156,7 @@ async def test_it_is_kept_for_30_days(alice: Member) -> None:
     assert (await alice.get(PATH)).status_code == 404
 
 
-async def test_it_is_restored_once(alice: Member) -> None:
+async def test_a_deleted_bookmark_is_restored_only_once(alice: Member) -> None:
     await alice.save(post_id="1")
     await _delete(alice)
     assert (await _restore(alice)).status_code == 200
@@ -165,7 +165,7 @@ async def test_it_is_restored_once(alice: Member) -> None:
     assert await alice.ids() == ["1"]
 
 
-async def test_deleting_again_begins_the_30_days_anew(alice: Member) -> None:
+async def test_deleting_again_restarts_the_30_days(alice: Member) -> None:
     record = await alice.save(post_id="1", text="old")
     await _delete(alice)
     alice.clock.now += 20 * DAY
@@ -178,7 +178,7 @@ async def test_deleting_again_begins_the_30_days_anew(alice: Member) -> None:
     assert response.json()["data"]["tweet_details"]["text"] == "new"
 
 
-async def test_what_was_saved_again_meanwhile_is_not_undone(alice: Member) -> None:
+async def test_a_bookmark_saved_again_after_deletion_is_not_overwritten(alice: Member) -> None:
     record = await alice.save(post_id="1", is_read=True, tags=["x"])
     await _delete(alice)
     await alice.change(record, is_read=False, tags=["y"])
@@ -191,7 +191,7 @@ async def test_what_was_saved_again_meanwhile_is_not_undone(alice: Member) -> No
     assert await writing.recount(alice) == []
 
 
-async def test_deleting_and_restoring_change_the_tag_of_the_list(alice: Member) -> None:
+async def test_deleting_and_restoring_change_the_etag_of_the_list(alice: Member) -> None:
     await alice.save(post_id="1")
     seen = [(await alice.get("/v1/bookmarks")).headers["etag"]]
 
@@ -202,7 +202,7 @@ async def test_deleting_and_restoring_change_the_tag_of_the_list(alice: Member) 
     assert len(set(seen)) == 3
 
 
-async def test_a_refused_write_does_not_change_the_tag_of_the_list(alice: Member) -> None:
+async def test_a_refused_write_does_not_change_the_etag_of_the_list(alice: Member) -> None:
     before = (await alice.get("/v1/bookmarks")).headers["etag"]
 
     for write in (_delete, _restore):
@@ -211,7 +211,7 @@ async def test_a_refused_write_does_not_change_the_tag_of_the_list(alice: Member
     assert (await alice.get("/v1/bookmarks")).headers["etag"] == before
 
 
-async def test_any_unknown_text_is_404(alice: Member) -> None:
+async def test_any_unknown_id_returns_404(alice: Member) -> None:
     await alice.save(post_id="1")
 
     for text in ("7", "01", "abc", "%00", "%ff", "1%00", "%C2%BD", "9" * 500):
@@ -220,7 +220,7 @@ async def test_any_unknown_text_is_404(alice: Member) -> None:
             assert writing.refused(response) == (404, "NOT_FOUND"), text
 
 
-async def test_the_free_plan_deletes_and_restores(free: Member) -> None:
+async def test_the_free_plan_can_delete_and_restore(free: Member) -> None:
     await free.save(post_id="1", tags=["x"])
 
     assert (await _delete(free)).status_code == 200

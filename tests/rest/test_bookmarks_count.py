@@ -28,17 +28,17 @@ async def _fill(member: Member) -> None:
     )
 
 
-async def test_counts_what_the_default_list_shows_and_the_whole(alice: Member) -> None:
+async def test_counts_the_default_list_and_the_whole_library(alice: Member) -> None:
     await _fill(alice)
 
     assert await _counts(alice) == {"count": 1, "total": 4, "unread": 2, "archived": 2}
 
 
-async def test_an_empty_library_counts_nothing(alice: Member) -> None:
+async def test_an_empty_library_has_zero_counts(alice: Member) -> None:
     assert await _counts(alice) == {"count": 0, "total": 0, "unread": 0, "archived": 0}
 
 
-async def test_the_envelope_is_the_contracts(alice: Member) -> None:
+async def test_the_envelope_matches_the_contract(alice: Member) -> None:
     answer = (await alice.get("/v1/bookmarks/count")).json()
 
     assert answer["status"] is True
@@ -63,7 +63,7 @@ FILTERS: tuple[dict[str, str], ...] = (
 )
 
 
-async def test_counts_what_the_list_with_the_same_filters_holds(alice: Member) -> None:
+async def test_the_count_equals_the_list_with_the_same_filters(alice: Member) -> None:
     await _fill(alice)
 
     for asked in FILTERS:
@@ -73,7 +73,7 @@ async def test_counts_what_the_list_with_the_same_filters_holds(alice: Member) -
         assert counts["total"] == 4
 
 
-async def test_counters_follow_every_change(alice: Member) -> None:
+async def test_the_counters_follow_every_change(alice: Member) -> None:
     record = await alice.save()
     assert await _counts(alice) == {"count": 1, "total": 1, "unread": 1, "archived": 0}
     record = await alice.change(record, is_read=True)
@@ -86,14 +86,14 @@ async def test_counters_follow_every_change(alice: Member) -> None:
     assert await _counts(alice) == {"count": 0, "total": 0, "unread": 0, "archived": 0}
 
 
-async def test_a_bad_filter_is_refused_and_named(alice: Member) -> None:
+async def test_an_invalid_filter_is_refused_and_named(alice: Member) -> None:
     for name in ("is_unread_only", "media_type", "posted_from", "bookmarked_to"):
         response = await alice.get("/v1/bookmarks/count", **{name: "nonsense"})
         assert response.status_code == 400
         assert response.json()["error"].startswith(f"{name}: ")
 
 
-async def test_parameters_of_the_list_alone_are_ignored(alice: Member) -> None:
+async def test_parameters_that_only_the_list_has_are_ignored(alice: Member) -> None:
     response = await alice.get("/v1/bookmarks/count", limit=0, cursor="x", sort_by="nonsense")
 
     assert response.status_code == 200
@@ -105,21 +105,23 @@ async def test_a_filter_given_twice_is_refused(alice: Member) -> None:
     assert response.status_code == 400
 
 
-async def test_the_free_plan_does_not_count_filtered(free: Member) -> None:
+async def test_the_free_plan_cannot_count_with_filters(free: Member) -> None:
     for name in ("author", "tag", "media_type", "posted_from", "bookmarked_to"):
         response = await free.get("/v1/bookmarks/count", **{name: "nonsense"})
         assert response.status_code == 402
         assert response.json()["code"] == "FILTER_NOT_ALLOWED"
 
 
-async def test_the_free_plan_counts_by_flags_and_words(free: Member) -> None:
+async def test_the_free_plan_can_count_by_flags_and_words(free: Member) -> None:
     await _fill(free)
 
     assert (await _counts(free))["count"] == 1
     assert (await _counts(free, q="katze", is_unread_only="false"))["count"] == 2
 
 
-async def test_search_by_meaning_waits_for_its_store(alice: Member, free: Member) -> None:
+async def test_search_by_meaning_is_refused_until_the_vectors_are_built(
+    alice: Member, free: Member
+) -> None:
     for member in (alice, free):
         await member.save()
         response = await member.get("/v1/bookmarks/count", vector_search_term="cats")
