@@ -8,15 +8,15 @@ from tests.support.service import Member
 pytestmark = pytest.mark.anyio
 
 
-def _attached(*types: str) -> list[dict[str, str]]:
+def _attachments(*types: str) -> list[dict[str, str]]:
     return [{"type": kind, "url": "https://example.com/1"} for kind in types]
 
 
-async def test_media_type_finds_what_a_post_carries(alice: Member) -> None:
-    image = (await alice.save(attachments=_attached("image")))["post_id"]
-    video = (await alice.save(attachments=_attached("video", "link")))["post_id"]
-    gif = (await alice.save(attachments=_attached("gif")))["post_id"]
-    poll = (await alice.save(attachments=_attached("poll")))["post_id"]
+async def test_media_type_matches_the_attachments_of_a_post(alice: Member) -> None:
+    image = (await alice.save(attachments=_attachments("image")))["post_id"]
+    video = (await alice.save(attachments=_attachments("video", "link")))["post_id"]
+    gif = (await alice.save(attachments=_attachments("gif")))["post_id"]
+    poll = (await alice.save(attachments=_attachments("poll")))["post_id"]
     article = (await alice.save(article={"title": "Long"}))["post_id"]
     thread = (await alice.save(meta={"tweet_is_thread": True}))["post_id"]
     text = (await alice.save())["post_id"]
@@ -31,14 +31,14 @@ async def test_media_type_finds_what_a_post_carries(alice: Member) -> None:
 
 
 async def test_media_types_have_synonyms_and_ignore_case(alice: Member) -> None:
-    image = (await alice.save(attachments=_attached("photo")))["post_id"]
-    gif = (await alice.save(attachments=_attached("animated_gif")))["post_id"]
+    image = (await alice.save(attachments=_attachments("photo")))["post_id"]
+    gif = (await alice.save(attachments=_attachments("animated_gif")))["post_id"]
 
     assert await alice.ids(media_type="photo") == await alice.ids(media_type="Image") == [image]
     assert await alice.ids(media_type="animated_gif") == await alice.ids(media_type="GIF") == [gif]
 
 
-async def test_an_unknown_media_type_is_refused_with_the_known_ones(alice: Member) -> None:
+async def test_an_unknown_media_type_is_refused_and_the_valid_ones_listed(alice: Member) -> None:
     for text in ("audio", "images", "image,video", "1", "\u0131mage"):
         response = await alice.get("/v1/bookmarks", media_type=text)
 
@@ -57,20 +57,20 @@ async def test_author_is_a_handle_or_the_exact_name(alice: Member) -> None:
         assert await alice.ids(author=text) == [hers["post_id"]]
 
 
-async def test_part_of_an_author_is_nobody(alice: Member) -> None:
+async def test_part_of_an_author_name_matches_nothing(alice: Member) -> None:
     await alice.save(author="Ada_L", name="Ada Lovelace")
 
     for text in ("ada", "lovelace", "@Ada Lovelace", "ada_l%", "ada*", "@@ada_l"):
         assert await alice.ids(author=text) == []
 
 
-async def test_names_beyond_ascii_ignore_case_too(alice: Member) -> None:
+async def test_names_outside_ascii_ignore_case_too(alice: Member) -> None:
     saved = await alice.save(author="x", name="ÉMILE STRASSE")
 
     assert await alice.ids(author="E\u0301mile straße") == [saved["post_id"]]
 
 
-async def test_tag_is_a_label_by_its_folded_name(alice: Member) -> None:
+async def test_tag_matches_label_names_ignoring_case_and_spacing(alice: Member) -> None:
     tagged = await alice.save(tags=["To Read", "Other"])
     await alice.save(tags=["To"])
     await alice.save()
@@ -80,13 +80,13 @@ async def test_tag_is_a_label_by_its_folded_name(alice: Member) -> None:
         assert (await alice.listed(tag=text))["meta"]["total_count"] == 1
 
 
-async def test_an_unknown_tag_is_an_empty_list(alice: Member) -> None:
+async def test_an_unknown_tag_returns_an_empty_list(alice: Member) -> None:
     await alice.save(tags=["a"])
 
     assert await alice.ids(tag="b") == []
 
 
-async def test_a_label_taken_off_no_longer_finds(alice: Member) -> None:
+async def test_a_removed_label_no_longer_matches(alice: Member) -> None:
     record = await alice.save(tags=["a", "b"])
     await alice.change(record, tags=["b"])
 
@@ -103,7 +103,7 @@ async def test_posted_bounds_are_exclusive(alice: Member) -> None:
     assert await alice.ids(posted_to="2026-01-01T10:00:00.000001Z") == [saved["post_id"]]
 
 
-async def test_bookmarked_bounds_act_on_bookmarked_at(alice: Member) -> None:
+async def test_bookmarked_bounds_apply_to_bookmarked_at(alice: Member) -> None:
     saved = await alice.save(
         bookmarked_at="2026-03-01T10:00:00Z", imported_at="2026-06-01T00:00:00"
     )
@@ -113,7 +113,7 @@ async def test_bookmarked_bounds_act_on_bookmarked_at(alice: Member) -> None:
     assert await alice.ids(bookmarked_to="2026-03-01T10:00:00Z") == []
     between = {"bookmarked_from": "2026-03-01", "bookmarked_to": "2026-03-02"}
     assert await alice.ids(**between) == [saved["post_id"]]
-    # Without a moment of its own a bookmark counts from its import.
+    # Without bookmarked_at, the time of import counts.
     assert await alice.ids(bookmarked_from="2026-07-18T08:21:13.841837") == [unset["post_id"]]
 
 
@@ -135,7 +135,7 @@ WRITINGS = (
 )
 
 
-async def test_an_instant_is_the_same_in_every_writing(alice: Member) -> None:
+async def test_every_notation_of_an_instant_is_equivalent(alice: Member) -> None:
     at = await alice.save(posted_at="2026-01-01T10:00:00Z")
     after = await alice.save(posted_at="2026-01-01T10:00:00.000001Z")
     before = await alice.save(posted_at="2026-01-01T09:59:59.999999Z")
@@ -146,7 +146,7 @@ async def test_an_instant_is_the_same_in_every_writing(alice: Member) -> None:
         assert at["post_id"] not in await alice.ids(posted_from=text)
 
 
-async def test_a_bare_date_is_its_midnight_in_utc(alice: Member) -> None:
+async def test_a_date_without_a_time_means_midnight_utc(alice: Member) -> None:
     await alice.save(posted_at="2026-01-02T00:00:00+00:00")
     late = await alice.save(posted_at="2026-01-02T00:00:00.5+00:00")
     early = await alice.save(posted_at="2026-01-02T00:59:00+01:00")
@@ -155,7 +155,7 @@ async def test_a_bare_date_is_its_midnight_in_utc(alice: Member) -> None:
     assert await alice.ids(posted_to="2026-01-02") == [early["post_id"]]
 
 
-async def test_the_lost_plus_works_as_clients_send_it(alice: Member) -> None:
+async def test_an_unencoded_plus_in_a_time_offset_works(alice: Member) -> None:
     saved = await alice.save(posted_at="2026-01-01T10:00:00Z")
 
     query = "posted_from=2026-01-01T11:59:59+02:00&posted_to=2026-01-01T12:00:01+02:00"
@@ -185,7 +185,7 @@ NONSENSE = (
 
 
 @in_turn("name", ["posted_from", "posted_to", "bookmarked_from", "bookmarked_to"])
-async def test_nonsense_instants_are_refused_and_named(alice: Member, name: str) -> None:
+async def test_invalid_instants_are_refused_and_named(alice: Member, name: str) -> None:
     for text in NONSENSE:
         response = await alice.get("/v1/bookmarks", **{name: text})
 
@@ -194,26 +194,26 @@ async def test_nonsense_instants_are_refused_and_named(alice: Member, name: str)
         assert ascii(text) in response.json()["error"]
 
 
-async def test_the_ends_of_the_calendar_are_instants(alice: Member) -> None:
+async def test_the_first_and_last_instants_of_the_calendar_are_valid(alice: Member) -> None:
     saved = await alice.save()
 
     assert await alice.ids(posted_from="0001-01-01T00:00:00Z") == [saved["post_id"]]
     assert await alice.ids(posted_to="9999-12-31T23:59:59.999999Z") == [saved["post_id"]]
-    # One hour further there is no date in UTC.
+    # One hour further is outside the calendar in UTC.
     for text in ("0001-01-01T00:00:00+01:00", "9999-12-31T23:59:59-01:00"):
         response = await alice.get("/v1/bookmarks", posted_from=text)
         assert response.status_code == 400
 
 
-async def test_a_post_of_unknown_date_matches_no_date(alice: Member) -> None:
+async def test_a_post_without_a_date_matches_no_date_filter(alice: Member) -> None:
     await alice.save(posted_at="")
 
     assert await alice.ids(posted_from="0001-01-01") == []
     assert await alice.ids(posted_to="9999-12-31") == []
 
 
-async def test_filters_narrow_together_and_the_total_follows(alice: Member) -> None:
-    wanted = {"author": "ada", "tags": ["x"], "attachments": _attached("image"), "text": "katze"}
+async def test_filters_combine_and_the_total_reflects_them(alice: Member) -> None:
+    wanted = {"author": "ada", "tags": ["x"], "attachments": _attachments("image"), "text": "katze"}
     match = await alice.save(**wanted)
     await alice.save(**{**wanted, "author": "eve"})
     await alice.save(**{**wanted, "tags": []})
@@ -228,7 +228,7 @@ async def test_filters_narrow_together_and_the_total_follows(alice: Member) -> N
     assert answer["meta"]["total_count"] == 1
 
 
-async def test_the_free_plan_does_not_filter(free: Member) -> None:
+async def test_the_free_plan_cannot_filter(free: Member) -> None:
     response = await free.get("/v1/bookmarks", author="ada", tag="x")
 
     assert response.status_code == 402
@@ -237,7 +237,7 @@ async def test_the_free_plan_does_not_filter(free: Member) -> None:
 
 
 async def test_never_shows_another_account(alice: Member, bob: Member) -> None:
-    await bob.save(author="eve", name="Eve", tags=["x"], attachments=_attached("image"))
+    await bob.save(author="eve", name="Eve", tags=["x"], attachments=_attachments("image"))
     await alice.save(author="ada", tags=["x"], is_read=True)
 
     for asked in ({"author": "eve"}, {"tag": "x"}, {"media_type": "image"}):
@@ -245,7 +245,7 @@ async def test_never_shows_another_account(alice: Member, bob: Member) -> None:
     assert await alice.ids(posted_from="2000-01-01", bookmarked_from="2000-01-01") == []
 
 
-async def test_the_first_instant_of_all_is_a_bound_like_any_other(alice: Member) -> None:
+async def test_the_unix_epoch_is_an_ordinary_bound(alice: Member) -> None:
     saved = await alice.save(posted_at="1970-01-01T00:00:01+00:00")
 
     assert await alice.ids(posted_to="1970-01-01") == []

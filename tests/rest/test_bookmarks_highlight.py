@@ -1,4 +1,4 @@
-"""GET /v1/bookmarks?highlight=true: where the words of q stand."""
+"""GET /v1/bookmarks?highlight=true: excerpts with the words of q marked."""
 
 import html
 import re
@@ -22,7 +22,7 @@ async def highlights(member: Member, **asked: str) -> list[dict[str, Any] | None
     return [post.get("highlight") for post in shown["data"]]
 
 
-async def test_the_hit_is_marked_in_escaped_text(alice: Member) -> None:
+async def test_the_match_is_marked_in_escaped_text(alice: Member) -> None:
     await alice.save(text="A <b>Heron</b> & two herons")
 
     assert await highlights(alice, q="heron") == [
@@ -43,7 +43,7 @@ async def test_the_hit_is_marked_in_escaped_text(alice: Member) -> None:
         ("red bird, blue bird", "bird -green", ["bird", "bird"]),
     ],
 )
-async def test_what_is_marked_is_what_was_found(
+async def test_the_matched_words_are_marked(
     alice: Member, text: str, q: str, marked: list[str] | None
 ) -> None:
     saved = await alice.save(text=text)
@@ -55,7 +55,7 @@ async def test_what_is_marked_is_what_was_found(
     assert shown == (marked or ["Apple", "chip", "isn\u2019t", "autre"])
 
 
-async def test_a_long_text_is_cut_around_its_first_hit(alice: Member) -> None:
+async def test_a_long_text_is_cut_around_the_first_match(alice: Member) -> None:
     await alice.save(text="before " * 2_000 + "the needle " + "after " * 2_000)
 
     (found,) = await highlights(alice, q="needle")
@@ -67,7 +67,7 @@ async def test_a_long_text_is_cut_around_its_first_hit(alice: Member) -> None:
     assert len(found["html"]) < SNIPPET_CHARACTERS + 20
 
 
-async def test_the_field_with_most_of_the_words_is_shown(alice: Member) -> None:
+async def test_the_field_that_matches_most_words_is_shown(alice: Member) -> None:
     article = {"title": "On herons", "plain_text": "Herons wait for fish."}
     await alice.save(text="Herons, again", article=article)
 
@@ -76,7 +76,7 @@ async def test_the_field_with_most_of_the_words_is_shown(alice: Member) -> None:
     ]
 
 
-async def test_a_hit_in_the_author_alone_is_shown_there(alice: Member) -> None:
+async def test_a_match_only_in_the_author_is_shown_there(alice: Member) -> None:
     await alice.save(text="Nothing here", author="ada_l", name="Ada")
 
     assert await highlights(alice, q="@ada_l") == [
@@ -84,7 +84,7 @@ async def test_a_hit_in_the_author_alone_is_shown_there(alice: Member) -> None:
     ]
 
 
-async def test_nothing_is_added_unless_it_is_asked_for(alice: Member) -> None:
+async def test_highlights_are_added_only_on_request(alice: Member) -> None:
     await alice.save(text="A heron")
 
     plain = await alice.listed(q="heron")
@@ -95,14 +95,14 @@ async def test_nothing_is_added_unless_it_is_asked_for(alice: Member) -> None:
     assert await highlights(alice, q="-owl") == [None]
 
 
-async def test_a_word_that_is_no_boolean_is_refused(alice: Member) -> None:
+async def test_an_invalid_boolean_is_refused(alice: Member) -> None:
     response = await alice.get("/v1/bookmarks", q="a", highlight="maybe")
 
     assert response.status_code == 400
     assert response.json()["error"].startswith("highlight: ")
 
 
-async def test_it_works_on_ranked_lists_and_every_page(alice: Member) -> None:
+async def test_highlights_appear_in_ranked_lists_on_every_page(alice: Member) -> None:
     await alice.save_all([make.post(post_id=str(n), text=f"heron {n}") for n in range(1, 6)])
 
     pages = [await alice.listed(q="heron", sort_by="relevance", highlight="true", limit=3)]
@@ -116,7 +116,7 @@ async def test_it_works_on_ranked_lists_and_every_page(alice: Member) -> None:
 
 
 @given(st.text(max_size=400), st.text(max_size=40))
-def test_no_text_and_no_query_fails_and_only_marks_are_markup(text: str, asked: str) -> None:
+def test_any_text_and_query_work_and_only_mark_tags_are_markup(text: str, asked: str) -> None:
     found = highlight([("text", text)], parse(asked))
 
     if found is None:
@@ -128,7 +128,7 @@ def test_no_text_and_no_query_fails_and_only_marks_are_markup(text: str, asked: 
 
 
 @given(st.lists(st.sampled_from(["heron", "Émile", "東京", "isn't", "#tag", "ß"]), min_size=1))
-def test_a_word_of_the_text_is_marked(words: list[str]) -> None:
+def test_every_word_of_the_text_can_be_marked(words: list[str]) -> None:
     text = " ".join(words)
 
     found = highlight([("text", text)], parse(words[-1]))
