@@ -20,7 +20,7 @@ async def _saved(member: Member, *texts: str) -> list[str]:
     return [record["post_id"] for record in records]
 
 
-async def test_every_word_must_occur(alice: Member) -> None:
+async def test_every_word_must_match(alice: Member) -> None:
     both, _, mixed = await _saved(alice, "Die Katze liegt", "Die Maus liegt", "LIEGT, katze!")
 
     assert await alice.ids(q="katze liegt") == [mixed, both]
@@ -50,7 +50,7 @@ async def test_words_are_found_in_every_part_of_a_post(alice: Member) -> None:
     assert await alice.ids(q=words) == [saved["post_id"]]
 
 
-async def test_a_phrase_stands_together_in_order(alice: Member) -> None:
+async def test_a_phrase_matches_adjacent_words_in_order(alice: Member) -> None:
     together, _ = await _saved(alice, "the quick brown fox", "brown and quick")
 
     assert await alice.ids(q='"quick brown"') == [together]
@@ -58,7 +58,7 @@ async def test_a_phrase_stands_together_in_order(alice: Member) -> None:
     assert await alice.ids(q='"brown quick"') == []
 
 
-async def test_minus_and_bang_exclude(alice: Member) -> None:
+async def test_minus_and_exclamation_mark_exclude_words(alice: Member) -> None:
     plain, _, other = await _saved(alice, "katze allein", "katze mit hund", "nur maus")
 
     assert await alice.ids(q="katze -hund") == await alice.ids(q="katze !hund") == [plain]
@@ -67,7 +67,7 @@ async def test_minus_and_bang_exclude(alice: Member) -> None:
     assert (await alice.listed(q="-katze"))["meta"]["total_count"] == 1
 
 
-async def test_a_star_is_a_prefix_of_two_letters_or_more(alice: Member) -> None:
+async def test_a_star_matches_prefixes_of_two_letters_or_more(alice: Member) -> None:
     cat, _ = await _saved(alice, "katzenfutter", "kamel")
 
     assert await alice.ids(q="katz*") == [cat]
@@ -101,7 +101,7 @@ ODD = (
 )
 
 
-async def test_no_input_is_an_error(alice: Member) -> None:
+async def test_every_query_is_valid(alice: Member) -> None:
     await _saved(alice, "something else")
 
     for q in ODD:
@@ -110,7 +110,7 @@ async def test_no_input_is_an_error(alice: Member) -> None:
         assert ranked["meta"]["total_count"] == total, q
 
 
-async def test_what_holds_no_word_finds_nothing(alice: Member) -> None:
+async def test_a_query_without_words_finds_nothing(alice: Member) -> None:
     await _saved(alice, "etwas")
 
     for q in ("...", '""', "*", "-"):
@@ -118,13 +118,13 @@ async def test_what_holds_no_word_finds_nothing(alice: Member) -> None:
         assert await alice.ids(q=q, sort_by="relevance") == []
 
 
-async def test_a_blank_q_means_absent(alice: Member) -> None:
+async def test_a_blank_q_is_treated_as_absent(alice: Member) -> None:
     (saved,) = await _saved(alice, "etwas")
 
     assert await alice.ids(q=" ") == [saved]
 
 
-async def test_the_first_32_terms_count(alice: Member) -> None:
+async def test_only_the_first_32_terms_are_used(alice: Member) -> None:
     words = [f"w{number}" for number in range(32)]
     (saved,) = await _saved(alice, " ".join(words))
 
@@ -138,7 +138,7 @@ async def test_the_default_order_stays_newest_first(alice: Member) -> None:
     assert await alice.ids(q="katze") == [weak, best]
 
 
-async def test_relevance_ranks_the_best_first(alice: Member) -> None:
+async def test_relevance_ranks_the_best_match_first(alice: Member) -> None:
     best, weak, _ = await _saved(
         alice, "katze katze katze", "a katze among a great many other words", "nothing"
     )
@@ -146,19 +146,19 @@ async def test_relevance_ranks_the_best_first(alice: Member) -> None:
     assert await alice.ids(q="katze", sort_by="relevance") == [best, weak]
 
 
-async def test_equal_ranks_come_last_saved_first(alice: Member) -> None:
+async def test_equal_ranks_are_ordered_by_last_saved_first(alice: Member) -> None:
     ids = await _saved(alice, "katze eins", "katze zwei", "katze drei")
 
     assert await alice.ids(q="katze", sort_by="relevance") == ids[::-1]
 
 
-async def test_relevance_of_exclusions_alone_is_newest_first(alice: Member) -> None:
+async def test_relevance_with_only_exclusions_sorts_newest_first(alice: Member) -> None:
     first, _, last = await _saved(alice, "hund", "katze", "maus")
 
     assert await alice.ids(q="-katze", sort_by="relevance") == [last, first]
 
 
-async def test_flags_and_filters_narrow_the_hits(alice: Member) -> None:
+async def test_flags_and_filters_narrow_the_matches(alice: Member) -> None:
     fresh = await alice.save(text="katze", author="ada", tags=["x"])
     read = await alice.save(text="katze", author="eve", is_read=True)
     archived = await alice.save(text="katze", is_archived=True)
@@ -186,7 +186,7 @@ async def test_a_changed_post_is_found_by_its_new_words_only(alice: Member) -> N
     assert await alice.ids(q="alt", sort_by="relevance") == []
 
 
-async def test_a_read_post_leaves_the_hits_at_once(alice: Member) -> None:
+async def test_marking_a_post_read_removes_it_from_the_matches_immediately(alice: Member) -> None:
     record = await alice.save(text="katze")
     assert await alice.ids(q="katze") == [record["post_id"]]
 
@@ -196,7 +196,7 @@ async def test_a_read_post_leaves_the_hits_at_once(alice: Member) -> None:
     assert await alice.ids(q="katze", **EVERYTHING) == [record["post_id"]]
 
 
-async def test_ranked_lists_hold_the_best_thousand(alice: Member) -> None:
+async def test_ranked_lists_contain_the_best_thousand(alice: Member) -> None:
     texts = ["katze" + " und noch ein wort" * (number % 3) for number in range(1005)]
     await _saved(alice, *texts)
 
@@ -206,11 +206,11 @@ async def test_ranked_lists_hold_the_best_thousand(alice: Member) -> None:
     assert answer["meta"]["total_count"] == 1000
     assert len(crawled) == len(set(crawled)) == 1000
     assert crawled[:100] == [bookmark["post_id"] for bookmark in answer["data"]]
-    # Not ranked, the list holds all of them.
+    # The unranked list has no such limit.
     assert (await alice.listed(q="katze"))["meta"]["total_count"] == 1005
 
 
-async def test_a_ranked_crawl_goes_on_when_the_library_changed(alice: Member) -> None:
+async def test_a_ranked_crawl_continues_after_the_library_changed(alice: Member) -> None:
     ids = await _saved(alice, *["katze " + "wort " * number for number in range(6)])
     first = await alice.listed(q="katze", sort_by="relevance", limit=2)
     seen = [bookmark["post_id"] for bookmark in first["data"]]
@@ -223,7 +223,7 @@ async def test_a_ranked_crawl_goes_on_when_the_library_changed(alice: Member) ->
     assert set(ids) <= {*seen, *rest}
 
 
-async def test_the_same_ranking_answers_the_same_bytes(cast: Service, alice: Member) -> None:
+async def test_the_same_ranked_query_returns_the_same_bytes(cast: Service, alice: Member) -> None:
     await _saved(alice, *["katze " + "wort " * (number % 3) for number in range(9)])
     other = alice.on(app.build(Settings(answer_cache_mb=0), cast.database, cast.clock))
     asked = {"q": "katze", "sort_by": "relevance", "limit": 4}
@@ -233,7 +233,7 @@ async def test_the_same_ranking_answers_the_same_bytes(cast: Service, alice: Mem
     assert (await other.get("/v1/bookmarks", **asked)).content == first.content
 
 
-async def test_the_free_plan_searches_by_word_but_not_by_meaning(free: Member) -> None:
+async def test_the_free_plan_can_search_by_word_but_not_by_meaning(free: Member) -> None:
     (saved,) = await _saved(free, "katze")
 
     assert await free.ids(q="katze") == [saved]

@@ -1,4 +1,4 @@
-"""GET /v1/bookmarks: the shape of a list, its order, its page size and its flags."""
+"""GET /v1/bookmarks: shape, order, page size and flags of the list."""
 
 import json
 from urllib.parse import quote
@@ -21,13 +21,13 @@ async def test_lists_newest_first(alice: Member) -> None:
     assert await alice.ids() == [newer["post_id"], older["post_id"]]
 
 
-async def test_posts_of_one_sort_index_come_last_saved_first(alice: Member) -> None:
+async def test_posts_with_equal_sort_index_are_ordered_by_last_saved_first(alice: Member) -> None:
     saved = [await alice.save(sort_index=7) for _ in range(3)]
 
     assert await alice.ids() == [record["post_id"] for record in reversed(saved)]
 
 
-async def test_a_bookmark_comes_back_to_the_letter(alice: Member) -> None:
+async def test_a_bookmark_is_returned_exactly_as_saved(alice: Member) -> None:
     record = await alice.save(
         text='two\nlines\r\n\t👩‍👩‍👧 \u202eאבג\u202c \u2028 e\u0301 \\ " \x7f',
         sort_index=2**63 - 1,
@@ -52,7 +52,7 @@ async def test_a_bookmark_comes_back_to_the_letter(alice: Member) -> None:
     assert (metrics["favorite_count"], metrics["quote_count"]) == (5, 0)
 
 
-async def test_a_sort_index_below_zero_is_kept_to_the_digit(alice: Member) -> None:
+async def test_a_negative_sort_index_keeps_every_digit(alice: Member) -> None:
     await alice.save(sort_index=-(2**63))
 
     response = await alice.get("/v1/bookmarks")
@@ -60,7 +60,7 @@ async def test_a_sort_index_below_zero_is_kept_to_the_digit(alice: Member) -> No
     assert b'"sort_index":-9223372036854775808' in response.content
 
 
-async def test_what_the_source_does_not_tell_is_empty_and_never_null(alice: Member) -> None:
+async def test_fields_missing_from_the_source_are_empty_and_never_null(alice: Member) -> None:
     await alice.save_all([{"post_id": "4711", "tweet_details": {}}])
 
     (shown,) = (await alice.listed())["data"]
@@ -69,12 +69,12 @@ async def test_what_the_source_does_not_tell_is_empty_and_never_null(alice: Memb
     assert shown["author_details"] == {"name": "", "username": "", "profile_image": ""}
     assert shown["tweet_details"]["text"] == shown["tweet_details"]["posted_at"] == ""
     assert shown["tags"] is None
-    # The clock's instant: first insert, without an offset, six digits.
+    # The time of the first insert, without an offset, with six fractional digits.
     assert shown["imported_at"] == "2026-07-18T08:21:13.841838"
     assert shown["bookmarked_at"] == "2026-07-18T08:21:13.841838+00:00"
 
 
-async def test_fields_of_open_objects_are_kept_as_they_came(alice: Member) -> None:
+async def test_unknown_fields_of_open_objects_are_preserved(alice: Member) -> None:
     article = {"title": "T", "plain_text": "long", "of_tomorrow": {"x": [1]}}
     quoted = {"post_id": "5", "link": "https://x.com/a/status/5", "unavailable": True}
     attachments = [{"type": "poll", "choices": [{"label": "yes", "votes": 3}]}]
@@ -87,7 +87,7 @@ async def test_fields_of_open_objects_are_kept_as_they_came(alice: Member) -> No
     assert shown["tweet_details"]["attachments"] == attachments
 
 
-async def test_meta_tells_page_size_and_totals(alice: Member) -> None:
+async def test_meta_contains_the_page_size_and_totals(alice: Member) -> None:
     for _ in range(3):
         await alice.save()
 
@@ -98,14 +98,14 @@ async def test_meta_tells_page_size_and_totals(alice: Member) -> None:
     assert "hint" not in meta
 
 
-async def test_an_empty_library_is_an_empty_last_page(alice: Member) -> None:
+async def test_an_empty_library_returns_an_empty_last_page(alice: Member) -> None:
     answer = await alice.listed()
 
     assert answer["data"] == []
     assert answer["meta"] == {"next_cursor": None, "limit": 20, "total_count": 0, "count": 0}
 
 
-async def test_limit_is_applied_up_to_100(alice: Member) -> None:
+async def test_limit_is_clamped_to_100(alice: Member) -> None:
     applied = {
         "1": 1,
         "007": 7,
@@ -123,7 +123,7 @@ async def test_limit_is_applied_up_to_100(alice: Member) -> None:
         assert response.json()["meta"]["limit"] == limit
 
 
-async def test_a_limit_that_is_no_positive_whole_number_is_refused(alice: Member) -> None:
+async def test_a_limit_that_is_not_a_positive_whole_number_is_refused(alice: Member) -> None:
     ascii_texts = ("0", "-1", "000", "1.5", "1e2", "ten", "0x10", "1_0", "1 2", " ", "--1", "+")
 
     for text in (*ascii_texts, "\u0663", "\uff12", "\u00b2"):
@@ -133,7 +133,7 @@ async def test_a_limit_that_is_no_positive_whole_number_is_refused(alice: Member
         assert response.json()["error"].startswith("limit: ")
 
 
-async def test_a_page_of_a_hundred_and_one_posts_holds_a_hundred(alice: Member) -> None:
+async def test_a_page_contains_at_most_a_hundred_posts(alice: Member) -> None:
     posts = [{"post_id": str(n), "sort_index": n, "tweet_details": {}} for n in range(1, 102)]
     await alice.save_all(posts)
 
@@ -143,7 +143,7 @@ async def test_a_page_of_a_hundred_and_one_posts_holds_a_hundred(alice: Member) 
     assert len(await alice.crawl(limit=100)) == 101
 
 
-async def test_read_and_archived_posts_are_hidden_unless_asked_for(alice: Member) -> None:
+async def test_read_and_archived_posts_are_hidden_by_default(alice: Member) -> None:
     fresh = (await alice.save())["post_id"]
     read = (await alice.save(is_read=True))["post_id"]
     archived = (await alice.save(is_archived=True))["post_id"]
@@ -161,7 +161,7 @@ FLAGS = [("is_unread_only", "is_read"), ("hide_archived", "is_archived")]
 
 
 @in_turn(("name", "flag"), FLAGS)
-async def test_booleans_are_words_or_digits_in_any_case(
+async def test_booleans_are_words_in_any_case_or_digits(
     alice: Member, name: str, flag: str
 ) -> None:
     saved = await alice.save(**{flag: True})
@@ -182,7 +182,7 @@ async def test_other_booleans_are_refused_and_named(alice: Member, name: str, fl
         assert response.json()["error"] == f"{name}: must be true or false, got {text!a}."
 
 
-async def test_an_answer_emptied_by_the_defaults_says_so(alice: Member) -> None:
+async def test_a_list_emptied_by_the_defaults_includes_a_hint(alice: Member) -> None:
     await alice.save(is_read=True, author="eve", text="katze")
 
     for asked in ({}, {"author": "eve"}, {"q": "katze"}, {"q": "katze", "sort_by": "relevance"}):
@@ -191,7 +191,7 @@ async def test_an_answer_emptied_by_the_defaults_says_so(alice: Member) -> None:
         assert meta["hint"].startswith("1 read or archived bookmark matches"), asked
 
 
-async def test_no_hint_where_nothing_is_hidden(alice: Member) -> None:
+async def test_there_is_no_hint_when_nothing_is_hidden(alice: Member) -> None:
     await alice.save(is_read=True, author="eve")
 
     assert "hint" not in (await alice.listed(author="nobody"))["meta"]
@@ -213,7 +213,7 @@ async def test_a_parameter_given_twice_is_refused(alice: Member) -> None:
         assert response.json()["error"] == f"{name}: was sent more than once."
 
 
-async def test_unknown_parameters_are_ignored_whatever_they_hold(alice: Member) -> None:
+async def test_unknown_parameters_are_ignored_regardless_of_their_value(alice: Member) -> None:
     saved = await alice.save()
 
     query = "limits=0&x&=&x=%00&x=%ff&%ff=1&LIMIT=0&page=2&limit%00=0"
@@ -222,7 +222,7 @@ async def test_unknown_parameters_are_ignored_whatever_they_hold(alice: Member) 
     assert [bookmark["post_id"] for bookmark in answer["data"]] == [saved["post_id"]]
 
 
-async def test_empty_values_mean_absent(alice: Member) -> None:
+async def test_empty_values_are_treated_as_absent(alice: Member) -> None:
     await alice.save()
     names = ListQuery.__struct_fields__
 
@@ -233,14 +233,14 @@ async def test_empty_values_mean_absent(alice: Member) -> None:
 
 
 @in_turn("name", ["q", "author", "tag", "cursor", "sort_cursor", "posted_from"])
-async def test_text_that_no_database_holds_is_refused(alice: Member, name: str) -> None:
+async def test_text_that_a_database_cannot_store_is_refused(alice: Member, name: str) -> None:
     for raw in ("%00", "a%00b", "%ff", "%C3", "%ED%A0%80", "%F4%90%80%80"):
         response = await alice.client.get(f"/v1/bookmarks?{name}={raw}")
         assert response.status_code == 400
         assert response.json()["error"].startswith(f"{name}: ")
 
 
-async def test_a_refusal_names_the_value_cut_and_escaped(alice: Member) -> None:
+async def test_an_error_quotes_the_value_truncated_and_escaped(alice: Member) -> None:
     value = "x" * 500 + "\u202e<script>"
 
     error = (await alice.client.get(f"/v1/bookmarks?sort_by={quote(value)}")).json()["error"]
@@ -250,7 +250,7 @@ async def test_a_refusal_names_the_value_cut_and_escaped(alice: Member) -> None:
     assert "<script>" not in error
 
 
-async def test_the_same_request_answers_the_same_bytes(cast: Service, alice: Member) -> None:
+async def test_the_same_request_returns_the_same_bytes(cast: Service, alice: Member) -> None:
     for number in range(5):
         await alice.save(text=f"katze {number % 2}", tags=["b", "a"], author=f"u{number % 3}")
     fresh = alice.on(app.build(Settings(answer_cache_mb=0), cast.database, cast.clock))
@@ -264,7 +264,7 @@ async def test_the_same_request_answers_the_same_bytes(cast: Service, alice: Mem
         assert first.headers["etag"] == elsewhere.headers["etag"]
 
 
-async def test_the_fields_stand_in_the_contracts_order(alice: Member) -> None:
+async def test_the_fields_are_in_the_order_of_the_contract(alice: Member) -> None:
     await alice.save()
 
     answer = json.loads((await alice.get("/v1/bookmarks")).content)
@@ -279,7 +279,7 @@ async def test_the_fields_stand_in_the_contracts_order(alice: Member) -> None:
     ]
 
 
-async def test_search_by_meaning_waits_for_its_store(alice: Member) -> None:
+async def test_search_by_meaning_is_refused_until_the_vectors_are_built(alice: Member) -> None:
     await alice.save()
     response = await alice.get("/v1/bookmarks", vector_search_term="cats", limit=0)
 
@@ -288,7 +288,7 @@ async def test_search_by_meaning_waits_for_its_store(alice: Member) -> None:
     assert "being built" in response.json()["error"]
 
 
-async def test_the_free_plan_lists_its_first_page(free: Member) -> None:
+async def test_the_free_plan_can_list_the_first_page(free: Member) -> None:
     await free.save(text="katze")
     await free.save()
 
@@ -309,7 +309,7 @@ GATED = (
     ("cursor=x", "PAGINATION_NOT_ALLOWED"),
     ("sort_cursor=1", "PAGINATION_NOT_ALLOWED"),
     ("vector_search_term=cat", "VECTOR_SEARCH_NOT_ALLOWED"),
-    # The plan speaks before the parameters' shape.
+    # The plan is checked before the parameters are parsed.
     ("author=%00", "FILTER_NOT_ALLOWED"),
     ("limit=0&posted_from=nonsense", "FILTER_NOT_ALLOWED"),
     ("tag=a&tag=b", "FILTER_NOT_ALLOWED"),
@@ -317,7 +317,7 @@ GATED = (
 )
 
 
-async def test_the_free_plan_neither_filters_nor_pages(free: Member) -> None:
+async def test_the_free_plan_can_neither_filter_nor_page(free: Member) -> None:
     for query, code in GATED:
         response = await free.client.get(f"/v1/bookmarks?{query}")
         assert response.status_code == 402
