@@ -1,4 +1,4 @@
-"""vector_search_term: the list by meaning, its order, its pages, and what it may not find."""
+"""vector_search_term: search by meaning, its order, paging and exclusions."""
 
 from typing import Any
 
@@ -23,14 +23,14 @@ TEXTS = {
 
 
 async def _filled(member: Member, **fields: dict[str, Any]) -> dict[str, str]:
-    """One post a subject; returns their ids by subject."""
+    """Save one post per subject and return the ids by subject."""
     posts = {name: make.post(text=text, **fields.get(name, {})) for name, text in TEXTS.items()}
     await member.save_all(list(posts.values()))
     await member.embed()
     return {name: post["post_id"] for name, post in posts.items()}
 
 
-async def test_finds_by_meaning_without_a_common_word(alice: Member) -> None:
+async def test_posts_are_found_by_meaning_without_a_common_word(alice: Member) -> None:
     ids = await _filled(alice)
 
     for asked, subject in (
@@ -45,7 +45,7 @@ async def test_finds_by_meaning_without_a_common_word(alice: Member) -> None:
         assert len(found) == len(TEXTS)
 
 
-async def test_every_filter_is_exact(alice: Member) -> None:
+async def test_every_filter_applies_exactly(alice: Member) -> None:
     ids = await _filled(
         alice,
         bread={"author": "mia", "tags": ["Kitchen"]},
@@ -68,7 +68,7 @@ async def test_every_filter_is_exact(alice: Member) -> None:
     assert (await alice.listed(**asked, author="mia"))["meta"]["total_count"] == 1
 
 
-async def test_words_and_meaning_give_their_union(alice: Member) -> None:
+async def test_words_and_meaning_return_the_union_of_both_searches(alice: Member) -> None:
     ids = await _filled(alice)
 
     found = await alice.ids(q="invoice", vector_search_term="baking at home")
@@ -77,7 +77,7 @@ async def test_words_and_meaning_give_their_union(alice: Member) -> None:
     assert set(found) == set(ids.values())
 
 
-async def test_an_excluded_word_stays_out_whoever_found_it(alice: Member) -> None:
+async def test_an_excluded_word_also_excludes_matches_by_meaning(alice: Member) -> None:
     ids = await _filled(alice)
 
     for words in ("-kitten", "sourdough -kitten"):
@@ -100,7 +100,7 @@ async def test_a_sort_field_orders_the_ranked_list(alice: Member) -> None:
 
 
 @pytest.mark.parametrize("sort_by", ["relevance", "created_at", "author"])
-async def test_pages_hold_everything_once(alice: Member, sort_by: str) -> None:
+async def test_pages_contain_every_post_once(alice: Member, sort_by: str) -> None:
     await alice.save_all([make.post(text=f"note {n} about birds") for n in range(25)])
     await alice.embed()
     whole = await alice.ids(vector_search_term="birds", sort_by=sort_by, limit=100)
@@ -111,7 +111,7 @@ async def test_pages_hold_everything_once(alice: Member, sort_by: str) -> None:
     assert len(set(paged)) == 25
 
 
-async def test_paging_goes_on_where_it_was_though_the_library_changes(alice: Member) -> None:
+async def test_paging_continues_correctly_while_the_library_changes(alice: Member) -> None:
     posts = [make.post(text=f"note {n} about birds") for n in range(10)]
     await alice.save_all(posts)
     await alice.embed()
@@ -134,7 +134,7 @@ async def test_paging_goes_on_where_it_was_though_the_library_changes(alice: Mem
     assert set(rest) >= {post["post_id"] for post in posts} - set(shown) - {gone}
 
 
-async def test_a_cursor_belongs_to_its_question(alice: Member) -> None:
+async def test_a_cursor_is_valid_only_for_its_query(alice: Member) -> None:
     await _filled(alice)
     cursor = (await alice.listed(vector_search_term="pets", limit=2))["meta"]["next_cursor"]
 
@@ -148,7 +148,7 @@ async def test_a_cursor_belongs_to_its_question(alice: Member) -> None:
         assert (response.status_code, response.json()["code"]) == (400, "INVALID_REQUEST")
 
 
-async def test_a_ranked_list_takes_no_sort_cursor(alice: Member) -> None:
+async def test_a_ranked_list_refuses_sort_cursor(alice: Member) -> None:
     response = await alice.get(
         "/v1/bookmarks", vector_search_term="pets", sort_by="sort_index", sort_cursor="5"
     )
@@ -157,7 +157,7 @@ async def test_a_ranked_list_takes_no_sort_cursor(alice: Member) -> None:
     assert "sort_cursor" in response.json()["error"]
 
 
-async def test_new_posts_are_counted_until_they_have_a_vector(alice: Member) -> None:
+async def test_new_posts_count_as_pending_until_they_have_a_vector(alice: Member) -> None:
     await _filled(alice)
     assert "vector_pending" not in (await alice.listed(vector_search_term="pets"))["meta"]
 
@@ -189,7 +189,7 @@ async def test_a_changed_text_is_found_by_its_new_meaning(alice: Member) -> None
     assert (await alice.ids(vector_search_term="young dogs"))[0] == ids["tax"]
 
 
-async def test_flags_labels_and_counts_leave_vectors_alone(alice: Member) -> None:
+async def test_changing_flags_labels_or_metrics_keeps_the_vector(alice: Member) -> None:
     post = make.post(text="Our kitten sleeps.", metrics={"favorite_count": 1})
     await alice.save_all([post])
     await alice.embed()
@@ -203,7 +203,7 @@ async def test_flags_labels_and_counts_leave_vectors_alone(alice: Member) -> Non
     assert len(found["data"]) == 1
 
 
-async def test_what_is_deleted_is_not_found_and_comes_back_restored(alice: Member) -> None:
+async def test_a_deleted_post_is_found_again_only_after_it_is_restored(alice: Member) -> None:
     ids = await _filled(alice)
 
     await writing.send(alice, "DELETE", f"/v1/bookmarks/{ids['cat']}")
@@ -218,7 +218,7 @@ async def test_what_is_deleted_is_not_found_and_comes_back_restored(alice: Membe
     assert await writing.recount(alice) == []
 
 
-async def test_no_text_is_too_odd(alice: Member) -> None:
+async def test_every_search_text_is_valid(alice: Member) -> None:
     await _filled(alice)
     odd = (
         "?!…",
@@ -243,7 +243,7 @@ async def test_no_text_is_too_odd(alice: Member) -> None:
     assert offenders == {}
 
 
-async def test_counts_what_the_list_would_hold(alice: Member) -> None:
+async def test_the_count_equals_the_length_of_the_list(alice: Member) -> None:
     ids = await _filled(alice, cat={"is_read": True})
     await alice.save(text="an invoice without a vector")
 
@@ -261,7 +261,7 @@ async def test_counts_what_the_list_would_hold(alice: Member) -> None:
     assert len(ids) == 6
 
 
-async def test_a_view_may_search_by_meaning(alice: Member) -> None:
+async def test_a_view_can_search_by_meaning(alice: Member) -> None:
     ids = await _filled(alice)
     path = await writing.view(alice, base_query={"vector_search_term": "pets"})
 
@@ -276,7 +276,7 @@ async def test_a_view_may_search_by_meaning(alice: Member) -> None:
     assert (await alice.get(path)).json()["data"]["count"] == len(TEXTS) + 1
 
 
-async def test_a_view_by_meaning_may_have_the_order_of_relevance(alice: Member) -> None:
+async def test_a_view_by_meaning_can_sort_by_relevance(alice: Member) -> None:
     ids = await _filled(alice)
     query = {"vector_search_term": "pets"}
     path = await writing.view(alice, base_query=query, default_sort="relevance")
@@ -286,7 +286,7 @@ async def test_a_view_by_meaning_may_have_the_order_of_relevance(alice: Member) 
     assert shown["data"][0]["post_id"] == ids["cat"]
 
 
-async def test_one_answer_is_kept_until_vectors_come(alice: Member) -> None:
+async def test_a_cached_answer_is_valid_until_posts_or_vectors_change(alice: Member) -> None:
     await _filled(alice)
     first = await alice.get("/v1/bookmarks", vector_search_term="pets")
     tag = {"If-None-Match": first.headers["etag"]}
@@ -302,7 +302,7 @@ async def test_one_answer_is_kept_until_vectors_come(alice: Member) -> None:
     assert post["post_id"] in [bookmark["post_id"] for bookmark in again.json()["data"]]
 
 
-async def test_never_finds_another_account_s_posts(alice: Member, bob: Member) -> None:
+async def test_posts_of_another_account_are_never_found(alice: Member, bob: Member) -> None:
     await _filled(bob)
     mine = await alice.save(text="Nothing about animals here.")
     await alice.embed()
@@ -310,7 +310,7 @@ async def test_never_finds_another_account_s_posts(alice: Member, bob: Member) -
     assert await alice.ids(vector_search_term="kitten") == [mine["post_id"]]
 
 
-async def test_needs_a_paid_plan(free: Member) -> None:
+async def test_search_by_meaning_needs_a_paid_plan(free: Member) -> None:
     await free.save(text="x")
 
     response = await free.get("/v1/bookmarks", vector_search_term="pets", limit="0")
@@ -320,7 +320,7 @@ async def test_needs_a_paid_plan(free: Member) -> None:
     assert "needs a paid plan" in response.json()["error"]
 
 
-async def test_says_how_far_the_build_is(cast: Service) -> None:
+async def test_the_error_reports_the_progress_of_the_build(cast: Service) -> None:
     alice = cast.alice
     await alice.save_all([make.post() for _ in range(3)])
 
@@ -332,14 +332,14 @@ async def test_says_how_far_the_build_is(cast: Service) -> None:
     assert (await alice.get("/v1/bookmarks/count", vector_search_term="x")).status_code == 402
 
 
-async def test_an_empty_library_is_built(alice: Member) -> None:
+async def test_an_empty_library_counts_as_built(alice: Member) -> None:
     answer = await alice.listed(vector_search_term="pets")
 
     assert answer["data"] == []
     assert answer["meta"]["total_count"] == 0
 
 
-async def test_hints_at_read_posts(alice: Member) -> None:
+async def test_a_hint_mentions_hidden_read_posts(alice: Member) -> None:
     await alice.save(text="Our kitten sleeps.", is_read=True)
     await alice.embed()
 
@@ -350,7 +350,7 @@ async def test_hints_at_read_posts(alice: Member) -> None:
 
 
 @pytest.mark.parametrize("given", [{"vector_search_term": "pets"}, {"q": "the"}])
-async def test_the_order_of_relevance_can_be_turned(alice: Member, given: dict[str, str]) -> None:
+async def test_the_relevance_order_can_be_reversed(alice: Member, given: dict[str, str]) -> None:
     await alice.save_all([make.post(text="the cat " * n) for n in range(1, 6)])
     await alice.embed()
     best_first = await alice.ids(sort_by="relevance", **given)
@@ -368,7 +368,7 @@ async def test_the_order_of_relevance_can_be_turned(alice: Member, given: dict[s
     assert len(turned) == 5
 
 
-async def test_a_view_by_meaning_is_402_before_its_bucket_is_looked_for(alice: Member) -> None:
+async def test_a_view_by_meaning_returns_402_before_its_bucket_is_checked(alice: Member) -> None:
     await alice.save()
     body = {"name": "Pets", "base_query": {"vector_search_term": "pets"}}
     assert (await alice.client.post("/v1/views", json=body)).status_code == 201
@@ -378,7 +378,7 @@ async def test_a_view_by_meaning_is_402_before_its_bucket_is_looked_for(alice: M
     assert writing.refused(response) == (402, "VECTOR_SEARCH_NOT_ALLOWED")
 
 
-async def test_a_library_without_a_word_is_searched_in_vain(alice: Member) -> None:
+async def test_a_library_without_any_text_has_no_matches(alice: Member) -> None:
     post = await alice.save(text="", author="", name="")
     await alice.embed()
 
@@ -389,7 +389,7 @@ async def test_a_library_without_a_word_is_searched_in_vain(alice: Member) -> No
     assert (similar.status_code, similar.json()["data"]) == (200, [])
 
 
-async def test_an_export_holds_the_nearest_first(cast: Service) -> None:
+async def test_an_export_lists_the_nearest_posts_first(cast: Service) -> None:
     ids = await _filled(cast.alice)
 
     posts = await exported(cast, cast.alice, vector_search_term="pets")
@@ -402,10 +402,10 @@ async def test_an_export_holds_the_nearest_first(cast: Service) -> None:
     assert [post["post_id"] for post in chosen] == [ids["cat"], ids["tax"]]
 
 
-async def test_chosen_posts_are_exported_however_far_they_are(
+async def test_chosen_posts_are_exported_even_if_they_rank_below_the_limit(
     cast: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # As many are nearer as a ranked list holds; a thousand would take long.
+    # A small limit, because a thousand nearer posts would make this test slow.
     monkeypatch.setattr(ranking, "RANKED_MAX", 3)
     cats = [make.post(text=f"A kitten and a cat, number {n}") for n in range(5)]
     far = make.post(text="Quarterly bond yields")
@@ -422,7 +422,7 @@ async def test_chosen_posts_are_exported_however_far_they_are(
     assert {post["post_id"] for post in with_words} == set(chosen)
 
 
-async def test_an_export_by_meaning_waits_for_the_vector_store(alice: Member) -> None:
+async def test_an_export_by_meaning_is_refused_until_the_vectors_are_built(alice: Member) -> None:
     await alice.save()
 
     response = await alice.client.post("/v1/exports/json", json={"vector_search_term": "pets"})

@@ -1,4 +1,4 @@
-"""GET /v1/bookmarks: cursor and sort_cursor, also while the library changes under the crawl."""
+"""GET /v1/bookmarks: cursor and sort_cursor, also while the library changes during a crawl."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -19,7 +19,7 @@ Between = Callable[[list[str]], Awaitable[None]]
 
 
 def _fields(number: int) -> Record:
-    """Posts whose every sort field ties with that of others."""
+    """Fields that tie with those of other posts, whatever the sort."""
     tie = number % 3
     return {
         "sort_index": tie,
@@ -41,7 +41,7 @@ async def _fill(member: Member, count: int = 9) -> list[Record]:
 
 
 async def _pages(member: Member, between: Between, **params: Any) -> list[str]:
-    """A crawl that lets something happen after each page; it gets what was seen so far."""
+    """Crawl the list and call `between` after each page with the ids seen so far."""
     seen: list[str] = []
     cursor: str | None = ""
     while cursor is not None:
@@ -53,7 +53,7 @@ async def _pages(member: Member, between: Between, **params: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("order", ["asc", "desc"])
-async def test_a_crawl_sees_each_post_once_in_order(alice: Member, order: str) -> None:
+async def test_a_crawl_returns_each_post_once_in_order(alice: Member, order: str) -> None:
     await _fill(alice)
 
     for field in SORT_FIELDS:
@@ -65,14 +65,14 @@ async def test_a_crawl_sees_each_post_once_in_order(alice: Member, order: str) -
 
 
 @pytest.mark.parametrize("field", [*SORT_FIELDS, "relevance"])
-async def test_a_crawl_survives_every_change_at_once(alice: Member, field: str) -> None:
+async def test_a_crawl_survives_concurrent_changes_of_every_kind(alice: Member, field: str) -> None:
     records = {record["post_id"]: record for record in await _fill(alice)}
     gone: set[str] = set()
 
     async def change(seen: list[str]) -> None:
         await alice.save(**_fields(len(seen)))
         unseen = [post_id for post_id in records if post_id not in seen and post_id not in gone]
-        # The last seen post is where the next page begins; it may be the one that goes.
+        # The cursor points at the last seen post, so remove exactly that one.
         await alice.remove(seen[-1])
         if seen[-2] in records:
             await alice.change(records[seen[-2]], is_read=True)
@@ -102,7 +102,7 @@ async def test_marking_each_page_read_skips_nothing(alice: Member, field: str) -
     assert await alice.ids(q="katze") == []
 
 
-async def test_posts_added_above_do_not_push_seen_ones_down(alice: Member) -> None:
+async def test_posts_added_at_the_top_do_not_repeat_seen_posts(alice: Member) -> None:
     old = [record["post_id"] for record in await _fill(alice)]
 
     async def add(_: list[str]) -> None:
@@ -113,7 +113,7 @@ async def test_posts_added_above_do_not_push_seen_ones_down(alice: Member) -> No
     assert sorted(seen) == sorted(old)
 
 
-async def test_removing_the_last_seen_post_does_not_matter(alice: Member) -> None:
+async def test_removing_the_last_seen_post_does_not_break_the_cursor(alice: Member) -> None:
     first, middle, last = reversed(await _fill(alice, 3))
     cursor = (await alice.listed(limit=2, sort_by="imported_at"))["meta"]["next_cursor"]
     await alice.remove(middle["post_id"])
@@ -135,7 +135,7 @@ async def test_the_last_page_has_no_next_cursor(alice: Member) -> None:
     assert first["meta"]["total_count"] == second["meta"]["total_count"] == 4
 
 
-async def test_a_cursor_at_the_end_of_what_is_left_is_an_empty_last_page(alice: Member) -> None:
+async def test_a_cursor_with_no_posts_left_returns_an_empty_last_page(alice: Member) -> None:
     records = await _fill(alice, 3)
     cursor = (await alice.listed(limit=2))["meta"]["next_cursor"]
     await alice.remove(records[0]["post_id"])
@@ -146,7 +146,7 @@ async def test_a_cursor_at_the_end_of_what_is_left_is_an_empty_last_page(alice: 
     assert answer["meta"]["next_cursor"] is None
 
 
-async def test_the_page_size_may_change_on_the_way(alice: Member) -> None:
+async def test_the_page_size_can_change_between_pages(alice: Member) -> None:
     await _fill(alice)
     whole = await alice.ids()
 
@@ -156,7 +156,7 @@ async def test_the_page_size_may_change_on_the_way(alice: Member) -> None:
     assert [b["post_id"] for b in first["data"]] + rest == whole
 
 
-async def test_a_cursor_works_at_another_instance(cast: Service, alice: Member) -> None:
+async def test_a_cursor_works_on_another_instance(cast: Service, alice: Member) -> None:
     await _fill(alice)
     other = alice.on(app.build(Settings(), cast.database, cast.clock))
 
@@ -189,7 +189,7 @@ async def test_a_cursor_of_another_query_is_refused(alice: Member) -> None:
         assert response.json()["error"].startswith("cursor: ")
 
 
-async def test_the_same_query_in_other_words_takes_the_cursor(alice: Member) -> None:
+async def test_an_equivalent_query_accepts_the_cursor(alice: Member) -> None:
     await _fill(alice)
     cursor = (await alice.listed(limit=2, media_type="text", author="A"))["meta"]["next_cursor"]
 
@@ -240,7 +240,7 @@ MIDDLES = (
 )
 
 
-async def test_sort_cursor_continues_strictly_behind_a_value(alice: Member) -> None:
+async def test_sort_cursor_continues_strictly_after_a_value(alice: Member) -> None:
     ids = [record["post_id"] for record in await _fill(alice)]
     above, below = ids[8::-3], ids[6::-3]
 
@@ -249,7 +249,7 @@ async def test_sort_cursor_continues_strictly_behind_a_value(alice: Member) -> N
         assert await alice.ids(sort_by=field, sort_order="asc", sort_cursor=value) == above[::-1]
 
 
-async def test_sort_cursor_goes_on_in_the_default_order_and_under_q(alice: Member) -> None:
+async def test_sort_cursor_works_in_the_default_order_and_with_filters(alice: Member) -> None:
     ids = [record["post_id"] for record in await _fill(alice)]
 
     assert await alice.ids(sort_cursor="1") == ids[6::-3]
@@ -258,12 +258,12 @@ async def test_sort_cursor_goes_on_in_the_default_order_and_under_q(alice: Membe
     assert (await alice.listed(sort_cursor="1"))["meta"]["total_count"] == 9
 
 
-async def test_cursor_decides_when_both_come(alice: Member) -> None:
+async def test_cursor_takes_precedence_over_sort_cursor(alice: Member) -> None:
     await _fill(alice)
     whole = await alice.ids(sort_by="title")
     first = await alice.listed(sort_by="title", limit=4)
 
-    # A client echoes the last value with digits lost; the cursor knows better.
+    # A client may send the last value back with digits lost; the cursor is exact.
     rest = await alice.ids(
         sort_by="title", cursor=first["meta"]["next_cursor"], sort_cursor="katze z"
     )
@@ -282,14 +282,14 @@ MISFITS: tuple[tuple[dict[str, str], str], ...] = (
 )
 
 
-async def test_a_sort_cursor_of_another_kind_is_refused(alice: Member) -> None:
+async def test_a_sort_cursor_of_the_wrong_type_is_refused(alice: Member) -> None:
     for asked, value in MISFITS:
         response = await alice.get("/v1/bookmarks", **asked, sort_cursor=value)
         assert response.status_code == 400
         assert response.json()["error"].startswith("sort_cursor: ")
 
 
-async def test_the_free_plan_sees_that_more_follows_but_not_what(free: Member) -> None:
+async def test_the_free_plan_gets_a_next_cursor_but_cannot_use_it(free: Member) -> None:
     await _fill(free)
     cursor = (await free.listed(limit=2))["meta"]["next_cursor"]
 
@@ -308,16 +308,16 @@ async def test_never_shows_another_account(alice: Member, bob: Member) -> None:
         assert set(await alice.ids(sort_by="title", sort_cursor="a")) == set(mine)
 
 
-async def test_cursor_decides_whatever_sort_cursor_says(alice: Member) -> None:
+async def test_an_invalid_sort_cursor_is_ignored_when_cursor_is_given(alice: Member) -> None:
     ids = [(await alice.save())["post_id"] for _ in range(3)]
     cursor = (await alice.listed(limit=1))["meta"]["next_cursor"]
 
     assert await alice.ids(limit=1, cursor=cursor, sort_cursor="null") == [ids[1]]
 
 
-async def test_a_forged_cursor_with_what_no_database_holds_is_refused(alice: Member) -> None:
+async def test_a_forged_cursor_with_text_a_database_cannot_store_is_refused(alice: Member) -> None:
     await alice.save()
-    query = cursors.query_of(alice.account_id, BookmarkFilter(), Sort("title", False), False)  # noqa: FBT003 - as the library packs it
+    query = cursors.query_of(alice.account_id, BookmarkFilter(), Sort("title", False), False)  # noqa: FBT003 - the library calls it this way
     forged = cursors.write(cursors.Keyset("a\x00", 1), query)
 
     response = await alice.get("/v1/bookmarks", sort_by="title", cursor=forged)
