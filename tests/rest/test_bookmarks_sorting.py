@@ -20,7 +20,7 @@ async def _saved(member: Member, posts: list[dict[str, Any]]) -> list[str]:
     return [record["post_id"] for record in records]
 
 
-async def test_created_at_sorts_by_the_moment_of_bookmarking(alice: Member) -> None:
+async def test_created_at_sorts_by_the_time_of_bookmarking(alice: Member) -> None:
     moments = ("2026-03-01T00:00:00Z", "2026-03-03T00:00:00Z", "2026-03-03T01:00:00+02:00")
     first, last, middle = await _saved(alice, [{"bookmarked_at": moment} for moment in moments])
 
@@ -28,7 +28,7 @@ async def test_created_at_sorts_by_the_moment_of_bookmarking(alice: Member) -> N
     assert await alice.ids(sort_by="created_at", sort_order="asc") == [first, middle, last]
 
 
-async def test_posted_at_compares_instants_not_their_text(alice: Member) -> None:
+async def test_posted_at_compares_instants_and_not_text(alice: Member) -> None:
     late, early = await _saved(
         alice,
         [{"posted_at": "2026-01-01T08:00:00-05:00"}, {"posted_at": "2026-01-01T10:00:00+00:00"}],
@@ -37,13 +37,13 @@ async def test_posted_at_compares_instants_not_their_text(alice: Member) -> None
     assert await alice.ids(sort_by="posted_at") == [late, early]
 
 
-async def test_an_unknown_posted_at_comes_before_every_date(alice: Member) -> None:
+async def test_an_unknown_posted_at_sorts_before_every_date(alice: Member) -> None:
     known, unknown = await _saved(alice, [{"posted_at": "0001-01-01"}, {"posted_at": ""}])
 
     assert await alice.ids(sort_by="posted_at") == [known, unknown]
 
 
-async def test_imported_at_sorts_by_first_insert(alice: Member) -> None:
+async def test_imported_at_sorts_by_the_first_insert(alice: Member) -> None:
     late, early = await _saved(
         alice, [{"imported_at": "2026-01-02T00:00:00"}, {"imported_at": "2026-01-01T00:00:00"}]
     )
@@ -53,7 +53,7 @@ async def test_imported_at_sorts_by_first_insert(alice: Member) -> None:
 
 
 @in_turn("field", COUNTS)
-async def test_counts_begin_with_the_largest(alice: Member, field: str) -> None:
+async def test_counts_sort_largest_first_by_default(alice: Member, field: str) -> None:
     others = {name: 5 for name in COUNTS if name != field}
     ten, two, big = await _saved(
         alice, [{"metrics": {**others, field: count}} for count in (10, 2, 2**53 + 1)]
@@ -76,7 +76,7 @@ async def test_sort_index_compares_all_64_bits(alice: Member) -> None:
     assert await alice.ids(sort_by="sort_index", sort_order="asc") == [least, below, above]
 
 
-async def test_title_is_the_articles_or_the_first_line(alice: Member) -> None:
+async def test_title_is_the_article_title_or_the_first_line(alice: Member) -> None:
     titled, lined, blank = await _saved(
         alice,
         [
@@ -90,7 +90,7 @@ async def test_title_is_the_articles_or_the_first_line(alice: Member) -> None:
     assert await alice.ids(sort_by="title", sort_order="desc") == [blank, titled, lined]
 
 
-async def test_text_sorts_folded_and_bytewise_on_both_databases(alice: Member) -> None:
+async def test_text_sorts_case_folded_and_bytewise_on_both_databases(alice: Member) -> None:
     texts = (
         "a b",
         "A-b",
@@ -111,7 +111,7 @@ async def test_text_sorts_folded_and_bytewise_on_both_databases(alice: Member) -
     assert await alice.ids(sort_by="title") == [ids[text] for text in expected]
 
 
-async def test_text_counts_for_128_characters(alice: Member) -> None:
+async def test_only_the_first_128_characters_affect_the_order(alice: Member) -> None:
     first, second = await _saved(alice, [{"text": "x" * 128 + "b"}, {"text": "x" * 128 + "a"}])
 
     assert await alice.ids(sort_by="title") == [first, second]
@@ -138,14 +138,14 @@ async def test_ties_follow_the_direction_of_the_sort(alice: Member) -> None:
         assert await alice.ids(sort_by=field, sort_order="desc") == ids[::-1]
 
 
-async def test_sort_order_turns_the_default_list_too(alice: Member) -> None:
+async def test_sort_order_reverses_the_default_list_too(alice: Member) -> None:
     ids = await _saved(alice, [{}, {}])
 
     assert await alice.ids(sort_order="asc") == ids
     assert await alice.ids(sort_order="DESC") == ids[::-1]
 
 
-async def test_an_unknown_sort_is_refused_with_the_known_ones(alice: Member) -> None:
+async def test_an_unknown_sort_is_refused_and_the_valid_ones_listed(alice: Member) -> None:
     for text in ("likes", "Title", "created_at,title", "-title", "b.number"):
         response = await alice.get("/v1/bookmarks", sort_by=text)
 
@@ -155,21 +155,21 @@ async def test_an_unknown_sort_is_refused_with_the_known_ones(alice: Member) -> 
         assert all(field in error for field in (*SORT_FIELDS, "relevance"))
 
 
-async def test_an_unknown_direction_is_refused(alice: Member) -> None:
+async def test_an_unknown_sort_order_is_refused(alice: Member) -> None:
     for asked in ({}, {"sort_by": "title"}, {"q": "a", "sort_by": "relevance"}):
         response = await alice.get("/v1/bookmarks", sort_order="up", **asked)
         assert response.status_code == 400
         assert response.json()["error"] == "sort_order: must be asc or desc, got 'up'."
 
 
-async def test_relevance_needs_something_to_rank_by(alice: Member) -> None:
+async def test_relevance_needs_a_search(alice: Member) -> None:
     response = await alice.get("/v1/bookmarks", sort_by="relevance")
 
     assert response.status_code == 400
     assert response.json()["error"] == "sort_by: relevance needs a search."
 
 
-async def test_sorting_and_filtering_go_together(alice: Member) -> None:
+async def test_sorting_and_filtering_combine(alice: Member) -> None:
     few, many, _ = await _saved(
         alice,
         [
@@ -183,7 +183,7 @@ async def test_sorting_and_filtering_go_together(alice: Member) -> None:
     assert await alice.ids(author="ada", q="katze", sort_by="favorite_count") == [many, few]
 
 
-async def test_the_free_plan_sorts(free: Member) -> None:
+async def test_the_free_plan_can_sort(free: Member) -> None:
     ids = await _saved(free, [{"text": "a"}, {"text": "b"}])
 
     assert await free.ids(sort_by="title") == ids

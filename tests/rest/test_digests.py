@@ -29,7 +29,7 @@ DEFAULTS = {
 
 
 async def with_days(member: Member, count: int) -> list[str]:
-    """That many daily digests; returns their ids, the latest first."""
+    """Create `count` daily digests and return their ids, latest first."""
     await digesting.prefer(member, "2026-07-01T00:00:00+00:00", frequency="daily")
     await member.save(bookmarked_at="2026-06-30T00:00:00+00:00")
     days = [date(2026, 7, 1) + timedelta(days=n) for n in range(count)]
@@ -38,7 +38,7 @@ async def with_days(member: Member, count: int) -> list[str]:
     return [f"daily-{day}" for day in reversed(days)]
 
 
-async def test_an_account_begins_with_a_digest_a_week(alice: Member) -> None:
+async def test_a_new_account_has_weekly_digests(alice: Member) -> None:
     assert (await alice.get(PATH)).json()["data"] == DEFAULTS
     assert (await alice.get("/v1/digests")).json() == {
         "status": True,
@@ -47,7 +47,7 @@ async def test_an_account_begins_with_a_digest_a_week(alice: Member) -> None:
     }
 
 
-async def test_a_list_is_walked_by_its_cursor_each_digest_once(alice: Member) -> None:
+async def test_paging_returns_each_digest_once(alice: Member) -> None:
     made = await with_days(alice, 7)
     seen: list[str] = []
     cursor: str | None = ""
@@ -61,7 +61,7 @@ async def test_a_list_is_walked_by_its_cursor_each_digest_once(alice: Member) ->
     assert seen == made
 
 
-async def test_days_and_weeks_stand_in_the_order_of_their_ends(alice: Member) -> None:
+async def test_daily_and_weekly_digests_are_ordered_by_their_end(alice: Member) -> None:
     await alice.save(bookmarked_at="2026-07-14T00:00:00+00:00")
     await digesting.make(alice)
     await digesting.prefer(alice, "2026-07-20T09:00:00+00:00", frequency="daily")
@@ -77,7 +77,7 @@ async def test_days_and_weeks_stand_in_the_order_of_their_ends(alice: Member) ->
     assert (await digesting.shown(alice))["digest_id"] == "weekly-2026-07-20"
 
 
-async def test_a_digest_comes_with_its_fields_markdown_and_html(alice: Member) -> None:
+async def test_a_digest_contains_its_fields_markdown_and_html(alice: Member) -> None:
     await alice.save(bookmarked_at="2026-07-14T10:00:00+00:00", text="nests", name="Ada L.")
     await digesting.make(alice)
 
@@ -104,7 +104,7 @@ async def test_a_digest_comes_with_its_fields_markdown_and_html(alice: Member) -
         ("", (True, True)),
     ],
 )
-async def test_a_format_leaves_the_others_out(
+async def test_choosing_a_format_omits_the_others(
     alice: Member, format: str, held: tuple[bool, bool]
 ) -> None:
     await alice.save(bookmarked_at="2026-07-14T10:00:00+00:00")
@@ -115,7 +115,7 @@ async def test_a_format_leaves_the_others_out(
     assert ("markdown" in digest, "html" in digest) == held
 
 
-async def test_an_answer_changes_only_with_the_library(alice: Member) -> None:
+async def test_the_etag_changes_only_when_the_library_changes(alice: Member) -> None:
     await alice.save(bookmarked_at="2026-07-14T10:00:00+00:00")
     before = await alice.get("/v1/digests")
     await digesting.make(alice)
@@ -165,7 +165,7 @@ async def test_an_unknown_digest_is_not_found(alice: Member) -> None:
         ),
     ],
 )
-async def test_a_wrong_parameter_is_named(
+async def test_an_invalid_parameter_is_named(
     alice: Member, path: str, params: dict[str, str], sentence: str
 ) -> None:
     response = await alice.get(path, **params)
@@ -208,7 +208,7 @@ async def test_preferences_are_changed_field_by_field(alice: Member) -> None:
     assert (await alice.get(PATH)).json() == second.json()
 
 
-async def test_the_next_digest_s_moment_moves_on_by_itself(alice: Member) -> None:
+async def test_the_time_of_the_next_digest_advances_with_the_clock(alice: Member) -> None:
     before = await alice.get(PATH)
     alice.clock.now = instant(MONDAY)
 
@@ -217,13 +217,13 @@ async def test_the_next_digest_s_moment_moves_on_by_itself(alice: Member) -> Non
     assert after.json()["data"]["next_digest_at"] == "2026-07-27T08:00:00.000000+00:00"
 
 
-async def test_without_digests_there_is_no_next_one(alice: Member) -> None:
+async def test_an_account_with_digests_off_has_no_next_digest(alice: Member) -> None:
     response = await writing.send(alice, "PATCH", PATH, {"frequency": "off"})
 
     assert response.json()["data"]["next_digest_at"] is None
 
 
-async def test_a_change_that_changes_nothing_writes_nothing(alice: Member) -> None:
+async def test_an_update_without_changes_writes_nothing(alice: Member) -> None:
     before = await writing.version(alice)
 
     response = await writing.send(alice, "PATCH", PATH, {"hour": 8, "mail": None})
@@ -264,7 +264,7 @@ WRONG: list[tuple[Any, str]] = [
 ]
 
 
-async def test_a_wrong_preference_is_named_and_nothing_changes(alice: Member) -> None:
+async def test_an_invalid_preference_is_named_and_nothing_changes(alice: Member) -> None:
     for body, sentence in WRONG:
         response = await writing.send(alice, "PATCH", PATH, body)
 
@@ -273,7 +273,7 @@ async def test_a_wrong_preference_is_named_and_nothing_changes(alice: Member) ->
     assert (await alice.get(PATH)).json()["data"] == DEFAULTS
 
 
-async def test_a_keyed_change_is_made_once(alice: Member) -> None:
+async def test_a_change_with_an_idempotency_key_is_applied_once(alice: Member) -> None:
     first = await writing.send(alice, "PATCH", PATH, {"hour": 6}, key="k")
     await writing.send(alice, "PATCH", PATH, {"hour": 7})
 
@@ -284,7 +284,9 @@ async def test_a_keyed_change_is_made_once(alice: Member) -> None:
     assert (await alice.get(PATH)).json()["data"]["hour"] == 7
 
 
-async def test_the_free_plan_has_all_of_it_and_pays_in_calls(cast: Service) -> None:
+async def test_the_free_plan_can_use_digests_and_each_request_counts_as_a_call(
+    cast: Service,
+) -> None:
     free = cast.free
     await with_days(free, 3)
     first = (await free.get("/v1/digests", limit=1)).json()
@@ -294,13 +296,13 @@ async def test_the_free_plan_has_all_of_it_and_pays_in_calls(cast: Service) -> N
     await cast.app.calls.flush()
 
     assert second.status_code == 200
-    # The change of preferences, two pages and one digest.
+    # One change of preferences, two pages and one digest.
     sql = "SELECT calls FROM api_call WHERE account_id = :account_id"
     rows = await free.database.rows(sql, {"account_id": free.account_id})
     assert [row[0] for row in rows] == [4]
 
 
-async def test_no_digest_tells_of_another_account(alice: Member, bob: Member) -> None:
+async def test_a_digest_never_shows_another_account(alice: Member, bob: Member) -> None:
     await bob.save(bookmarked_at="2026-07-14T10:00:00+00:00", text="geheim", post_id="7")
     await alice.save(bookmarked_at="2026-07-14T10:00:00+00:00", text="meins", post_id="7")
     await digesting.make(bob)
