@@ -1,4 +1,4 @@
-"""What a caller is told while nothing can be embedded: no model, or a service that is down."""
+"""Responses while embedding is impossible: the model is missing or the service is down."""
 
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -27,7 +27,7 @@ def service() -> Iterator[EmbeddingService]:
 async def remote(
     cast: Service, service: EmbeddingService, tmp_path: Path
 ) -> AsyncIterator[tuple[App, Member]]:
-    """An instance that embeds by the service, and alice on it."""
+    """An instance that uses the embedding service, and alice as its client."""
     settings = Settings(
         data_dir=tmp_path,
         embedding_url=service.url,
@@ -51,7 +51,7 @@ async def _vectors(member: Member) -> dict[str, Any]:
     return shown
 
 
-async def test_a_service_embeds_instead_of_the_model(
+async def test_an_embedding_service_replaces_the_local_model(
     remote: tuple[App, Member], service: EmbeddingService
 ) -> None:
     built, alice = remote
@@ -64,7 +64,7 @@ async def test_a_service_embeds_instead_of_the_model(
     assert service.asked
 
 
-async def test_while_it_is_down_search_by_meaning_is_503_and_the_rest_goes_on(
+async def test_search_by_meaning_returns_503_while_the_service_is_down_and_the_rest_works(
     remote: tuple[App, Member], service: EmbeddingService
 ) -> None:
     built, alice = remote
@@ -81,7 +81,7 @@ async def test_while_it_is_down_search_by_meaning_is_503_and_the_rest_goes_on(
     assert response.headers["retry-after"] == "30"
     assert (await _vectors(alice))["state"] == "unavailable"
     assert "embedding service" in (await _vectors(alice))["problem"]
-    # What needs no new question is answered all the same.
+    # Requests that need no new embedding still work.
     assert await alice.ids(vector_search_term="bird") == known
     assert (await alice.get("/v1/bookmarks/count", vector_search_term="x")).status_code == 200
     assert len(await alice.ids(q="bird")) == 1
@@ -90,7 +90,7 @@ async def test_while_it_is_down_search_by_meaning_is_503_and_the_rest_goes_on(
     assert (await _vectors(alice))["state"] == "ready"
 
 
-async def test_a_question_that_the_service_refuses_is_503_and_no_trouble_of_others(
+async def test_a_search_the_service_rejects_returns_503_and_does_not_affect_others(
     remote: tuple[App, Member], service: EmbeddingService
 ) -> None:
     built, alice = remote
@@ -105,7 +105,7 @@ async def test_a_question_that_the_service_refuses_is_503_and_no_trouble_of_othe
     assert (await _vectors(alice))["state"] == "ready"
 
 
-async def test_a_service_whose_vectors_changed_length_is_told(
+async def test_a_change_in_the_vector_length_of_the_service_is_reported(
     remote: tuple[App, Member], service: EmbeddingService
 ) -> None:
     built, alice = remote
@@ -117,7 +117,7 @@ async def test_a_service_whose_vectors_changed_length_is_told(
         status, raw = original(body, authorization)
         return status, raw.replace(b"[0.01, ", b"[")
 
-    service.answer = shorter  # type: ignore[method-assign] # another model behind it
+    service.answer = shorter  # type: ignore[method-assign] # simulates a different model
 
     response = await alice.get("/v1/bookmarks", vector_search_term="zebra")
 
@@ -125,7 +125,7 @@ async def test_a_service_whose_vectors_changed_length_is_told(
     assert "vectors of 23 numbers, but 24 are stored." in response.json()["error"]
 
 
-async def test_without_a_model_the_build_says_why_it_stands_still(
+async def test_a_build_without_a_model_reports_why_it_is_stuck(
     cast: Service, tmp_path: Path
 ) -> None:
     settings = Settings(data_dir=tmp_path, model_dir=str(tmp_path / "none"))

@@ -1,4 +1,4 @@
-"""GET /v1/exports/{job_id}/file: the file, whole or in part, for whoever has a good link."""
+"""GET /v1/exports/{job_id}/file: download the file, whole or in part, with a valid link."""
 
 import asyncio
 from pathlib import Path
@@ -28,7 +28,7 @@ def token_of(job: dict[str, Any]) -> str:
     return str(parse_qs(urlsplit(job["download_url"]).query)["token"][0])
 
 
-async def test_the_file_comes_with_its_name_and_type(cast: Service) -> None:
+async def test_the_download_has_a_file_name_and_type(cast: Service) -> None:
     job, content = await of_one_post(cast)
 
     response = await fetch(cast, job)
@@ -45,7 +45,7 @@ async def test_the_file_comes_with_its_name_and_type(cast: Service) -> None:
     assert response.headers["x-content-type-options"] == "nosniff"
 
 
-async def test_a_view_gives_the_file_its_name(cast: Service) -> None:
+async def test_the_file_is_named_after_the_view(cast: Service) -> None:
     view = await writing.view(cast.alice, 'Vögel: "alle"/x')
     job = await export(cast, cast.alice, view=view.rpartition("/")[2])
 
@@ -57,7 +57,7 @@ async def test_a_view_gives_the_file_its_name(cast: Service) -> None:
     )
 
 
-async def test_a_head_has_the_headers_alone(cast: Service) -> None:
+async def test_a_head_request_returns_only_headers(cast: Service) -> None:
     job, content = await of_one_post(cast)
     parts = urlsplit(job["download_url"])
 
@@ -67,11 +67,13 @@ async def test_a_head_has_the_headers_alone(cast: Service) -> None:
     assert response.headers["content-length"] == str(len(content))
 
 
-async def test_a_head_knows_no_ranges_and_opens_nothing(cast: Service, tmp_path: Path) -> None:
+async def test_a_head_request_ignores_ranges_and_opens_no_file(
+    cast: Service, tmp_path: Path
+) -> None:
     job, content = await of_one_post(cast)
     parts = urlsplit(job["download_url"])
     for file in (tmp_path / "files").rglob("*.json"):
-        # Opening a folder would fail.
+        # Opening a directory would fail.
         file.unlink()
         file.mkdir()
 
@@ -83,7 +85,7 @@ async def test_a_head_knows_no_ranges_and_opens_nothing(cast: Service, tmp_path:
         assert "content-range" not in response.headers
 
 
-async def test_whoever_has_the_file_gets_no_second_one(cast: Service) -> None:
+async def test_a_matching_etag_returns_304(cast: Service) -> None:
     job, content = await of_one_post(cast)
     tag = (await fetch(cast, job)).headers["etag"]
 
@@ -105,7 +107,9 @@ async def test_whoever_has_the_file_gets_no_second_one(cast: Service) -> None:
         ("Bytes= 3-3", 3, 4),
     ],
 )
-async def test_a_part_is_served(cast: Service, asked: str, first: int, end: int | None) -> None:
+async def test_a_range_returns_part_of_the_file(
+    cast: Service, asked: str, first: int, end: int | None
+) -> None:
     job, content = await of_one_post(cast)
 
     response = await fetch(cast, job, Range=asked)
@@ -119,7 +123,9 @@ async def test_a_part_is_served(cast: Service, asked: str, first: int, end: int 
 
 
 @in_turn("asked", ["bytes=1-2,4-5", "lines=1-2", "bytes=-", "bytes=9-3", "x"])
-async def test_what_is_no_single_range_gets_the_whole(cast: Service, asked: str) -> None:
+async def test_anything_but_a_single_valid_range_returns_the_whole_file(
+    cast: Service, asked: str
+) -> None:
     job, content = await of_one_post(cast)
 
     response = await fetch(cast, job, Range=asked)
@@ -128,7 +134,7 @@ async def test_what_is_no_single_range_gets_the_whole(cast: Service, asked: str)
 
 
 @in_turn("asked", ["bytes=99999999-", "bytes=-0"])
-async def test_a_part_behind_the_end_is_refused(cast: Service, asked: str) -> None:
+async def test_a_range_past_the_end_is_refused(cast: Service, asked: str) -> None:
     job, content = await of_one_post(cast)
 
     response = await fetch(cast, job, Range=asked)
@@ -137,7 +143,7 @@ async def test_a_part_behind_the_end_is_refused(cast: Service, asked: str) -> No
     assert response.headers["content-range"] == f"bytes */{len(content)}"
 
 
-async def test_a_download_goes_on_where_it_broke_off(cast: Service) -> None:
+async def test_an_interrupted_download_can_be_resumed(cast: Service) -> None:
     job, content = await of_one_post(cast)
     tag = (await fetch(cast, job)).headers["etag"]
 
@@ -159,7 +165,7 @@ async def test_an_expired_link_is_refused(cast: Service) -> None:
 
 
 @in_turn("bend", [0, 10, 11, 20, 30, 47])
-async def test_a_bent_link_is_refused(cast: Service, bend: int) -> None:
+async def test_a_tampered_link_is_refused(cast: Service, bend: int) -> None:
     job, _ = await of_one_post(cast)
     token = token_of(job)
     bent = token[:bend] + ("A" if token[bend] != "A" else "B") + token[bend + 1 :]
@@ -173,7 +179,7 @@ async def test_a_bent_link_is_refused(cast: Service, bend: int) -> None:
     assert (without.status_code, without.json()["code"]) == (403, "LINK_EXPIRED")
 
 
-async def test_a_link_opens_no_other_job(cast: Service) -> None:
+async def test_a_link_does_not_open_another_job(cast: Service) -> None:
     first, _ = await of_one_post(cast)
     second = await export(cast, cast.alice)
     theirs = await export(cast, cast.bob)
@@ -185,7 +191,7 @@ async def test_a_link_opens_no_other_job(cast: Service) -> None:
         assert (response.status_code, response.json()["code"]) == (403, "LINK_EXPIRED")
 
 
-async def test_a_link_of_an_unfinished_job_leads_nowhere(cast: Service) -> None:
+async def test_a_link_to_an_unfinished_job_returns_404(cast: Service) -> None:
     job = await begin(cast.alice)
     token = await Links(cast.database, cast.clock).token(
         cast.alice.account_id, job["job_id"], cast.clock() + MICROSECONDS
@@ -196,7 +202,7 @@ async def test_a_link_of_an_unfinished_job_leads_nowhere(cast: Service) -> None:
     assert (response.status_code, response.json()["code"]) == (404, "NOT_FOUND")
 
 
-async def test_a_file_that_is_gone_is_not_found(cast: Service, tmp_path: Path) -> None:
+async def test_a_missing_file_returns_404(cast: Service, tmp_path: Path) -> None:
     job, _ = await of_one_post(cast)
     for file in (tmp_path / "files").rglob("*.json"):
         file.unlink()
@@ -206,7 +212,7 @@ async def test_a_file_that_is_gone_is_not_found(cast: Service, tmp_path: Path) -
     assert (response.status_code, response.json()["code"]) == (404, "NOT_FOUND")
 
 
-async def test_links_outlive_one_change_of_the_key(cast: Service) -> None:
+async def test_links_survive_one_rotation_of_the_secret(cast: Service) -> None:
     job, content = await of_one_post(cast)
     secrets = SecretStore(cast.database)
 
@@ -217,7 +223,7 @@ async def test_links_outlive_one_change_of_the_key(cast: Service) -> None:
     assert (await fetch(cast, job)).status_code == 403
 
 
-async def test_a_link_never_comes_from_the_host_header(cast: Service) -> None:
+async def test_links_are_never_built_from_the_host_header(cast: Service) -> None:
     job = await export(cast, cast.alice)
 
     response = await cast.alice.client.get(
@@ -227,14 +233,14 @@ async def test_a_link_never_comes_from_the_host_header(cast: Service) -> None:
     assert "evil" not in response.text
 
 
-async def test_only_reading_is_possible(sqlite_alice: Member) -> None:
+async def test_only_get_head_and_options_are_allowed(sqlite_alice: Member) -> None:
     response = await sqlite_alice.client.post("/v1/exports/x/file")
 
     assert response.status_code == 405
     assert response.headers["allow"] == "GET, HEAD, OPTIONS"
 
 
-async def test_a_client_that_leaves_ends_the_reading(cast: Service) -> None:
+async def test_reading_stops_when_the_client_disconnects(cast: Service) -> None:
     await cast.alice.save(text="a" * 3_000_000)
     job = await export(cast, cast.alice)
     parts = urlsplit(job["download_url"])
@@ -249,7 +255,7 @@ async def test_a_client_that_leaves_ends_the_reading(cast: Service) -> None:
         sent.append(message)
         if len(sent) == 2:
             has_left.set()
-            # Whoever is gone takes nothing more.
+            # A disconnected client accepts no more data.
             await asyncio.Event().wait()
 
     scope = {
