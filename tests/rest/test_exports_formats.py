@@ -1,4 +1,4 @@
-"""POST /v1/exports/csv and /pdf, files on a real S3 server, and what goes wrong on the way."""
+"""POST /v1/exports/csv and /pdf, files on a real S3 server, and failures."""
 
 import resource
 from collections.abc import AsyncIterator
@@ -27,7 +27,7 @@ async def on_s3(sqlite: Database, s3: dict[str, Any], tmp_path: Path) -> AsyncIt
         await client.aclose()
 
 
-async def test_rows_for_a_spreadsheet(cast: Service) -> None:
+async def test_a_csv_export_is_safe_to_open_in_a_spreadsheet(cast: Service) -> None:
     await cast.alice.save(text="=SUM(A1)\nsecond line", tags=["Birds"])
 
     job = await export(cast, cast.alice, "csv", tag="birds")
@@ -40,7 +40,7 @@ async def test_rows_for_a_spreadsheet(cast: Service) -> None:
     assert job["progress"] == {"done": 1, "total": 1}
 
 
-async def test_a_document_to_read(cast: Service) -> None:
+async def test_a_pdf_export_is_a_pdf_document(cast: Service) -> None:
     await cast.alice.save(text="a bird in the hand")
 
     job = await export(cast, cast.alice, "pdf")
@@ -52,13 +52,13 @@ async def test_a_document_to_read(cast: Service) -> None:
 
 
 @pytest.mark.parametrize("format", ["csv", "pdf"])
-async def test_nothing_is_a_whole_file_too(cast: Service, format: str) -> None:
+async def test_an_export_without_posts_is_still_a_complete_file(cast: Service, format: str) -> None:
     job = await export(cast, cast.alice, format, q="nothing")
 
     assert len((await fetch(cast, job)).content) == job["file_size"] > 0
 
 
-async def test_work_leaves_no_scratch_behind(cast: Service, tmp_path: Path) -> None:
+async def test_an_export_leaves_no_scratch_files(cast: Service, tmp_path: Path) -> None:
     await cast.alice.save()
 
     await export(cast, cast.alice, "csv")
@@ -66,7 +66,7 @@ async def test_work_leaves_no_scratch_behind(cast: Service, tmp_path: Path) -> N
     assert list((tmp_path / "scratch").iterdir()) == []
 
 
-async def test_files_are_fetched_from_s3(on_s3: Service, tmp_path: Path) -> None:
+async def test_files_are_downloaded_from_s3(on_s3: Service, tmp_path: Path) -> None:
     await on_s3.alice.save(text="a" * 1000)
 
     job = await export(on_s3, on_s3.alice)
@@ -78,11 +78,11 @@ async def test_files_are_fetched_from_s3(on_s3: Service, tmp_path: Path) -> None
     assert not (tmp_path / "files").exists()
 
 
-async def test_s3_that_refuses_fails_the_job_with_a_sentence(
+async def test_a_job_fails_with_a_message_when_s3_refuses_access(
     sqlite: Database, s3: dict[str, Any], tmp_path: Path
 ) -> None:
     built = await service.build(sqlite, data_dir=tmp_path, **{**s3, "files_s3_secret": "wrong"})
-    built.app.worker._pauses_s = (0.01, 0.01)  # noqa: SLF001 - so that nobody waits here
+    built.app.worker._pauses_s = (0.01, 0.01)  # noqa: SLF001 - keeps the test fast
 
     (job,) = await finished(built, built.alice, await begin(built.alice))
 
@@ -91,7 +91,7 @@ async def test_s3_that_refuses_fails_the_job_with_a_sentence(
     assert "download_url" not in job
 
 
-async def test_s3_that_is_away_at_a_download_is_told(
+async def test_a_download_returns_503_while_s3_is_unreachable(
     on_s3: Service, sqlite: Database, s3: dict[str, Any], tmp_path: Path
 ) -> None:
     job = await export(on_s3, on_s3.alice)
@@ -104,12 +104,14 @@ async def test_s3_that_is_away_at_a_download_is_told(
     assert "127.0.0.1" not in response.text
 
 
-async def test_a_full_disk_is_told(postgres: ThrowawayPostgres, tmp_path: Path) -> None:
+async def test_a_full_disk_fails_the_job_with_a_message(
+    postgres: ThrowawayPostgres, tmp_path: Path
+) -> None:
     limit = resource.getrlimit(resource.RLIMIT_FSIZE)
-    # On PostgreSQL, so that only files are short of room, and not the database.
+    # PostgreSQL, because the limit on file size would also hit a SQLite database.
     async with databases.fresh_postgres(postgres) as database:
         built = await service.build(database, data_dir=tmp_path)
-        built.app.worker._pauses_s = (0.01, 0.01)  # noqa: SLF001 - so that nobody waits here
+        built.app.worker._pauses_s = (0.01, 0.01)  # noqa: SLF001 - keeps the test fast
         await built.alice.save(text="a" * 3_000_000)
         job = await begin(built.alice)
 

@@ -1,4 +1,4 @@
-"""POST /v1/exports/json: the whole library or what is asked of it, and back again to the byte."""
+"""POST /v1/exports/json: export the library or a selection, and import it again unchanged."""
 
 import io
 import json
@@ -33,7 +33,7 @@ def ids(posts: list[dict[str, Any]]) -> list[str]:
     return [post["post_id"] for post in posts]
 
 
-async def test_a_job_is_accepted_and_says_where_to_look(alice: Member) -> None:
+async def test_an_accepted_job_returns_its_poll_url(alice: Member) -> None:
     response = await alice.client.post("/v1/exports/json")
 
     job = response.json()["data"]
@@ -54,7 +54,7 @@ async def test_a_job_is_accepted_and_says_where_to_look(alice: Member) -> None:
     }
 
 
-async def test_without_a_filter_everything_is_in_it(cast: Service) -> None:
+async def test_an_export_without_filters_contains_every_post(cast: Service) -> None:
     posts = await fill(cast.alice)
     await fill(cast.bob)
 
@@ -67,7 +67,7 @@ async def test_without_a_filter_everything_is_in_it(cast: Service) -> None:
     )
 
 
-async def test_an_empty_library_is_an_empty_array(cast: Service) -> None:
+async def test_an_empty_library_exports_an_empty_array(cast: Service) -> None:
     job = await export(cast, cast.alice)
 
     assert (await fetch(cast, job)).content == b"[\n]\n"
@@ -75,7 +75,7 @@ async def test_an_empty_library_is_an_empty_array(cast: Service) -> None:
     assert job["file_size"] == 4
 
 
-async def test_the_list_s_filters_narrow_it(cast: Service) -> None:
+async def test_the_filters_of_the_list_narrow_an_export(cast: Service) -> None:
     posts = await fill(cast.alice)
 
     offenders = Offenders()
@@ -104,7 +104,7 @@ NARROWED: list[tuple[dict[str, Any], list[int]]] = [
 ]
 
 
-async def test_chosen_posts_alone_are_in_it(cast: Service) -> None:
+async def test_an_export_of_chosen_posts_contains_only_those(cast: Service) -> None:
     first, second, third = ids(await fill(cast.alice))
     theirs = await cast.bob.save()
     chosen = [third, first, "999", theirs["post_id"], "no id", "٣", third]
@@ -115,7 +115,7 @@ async def test_chosen_posts_alone_are_in_it(cast: Service) -> None:
     assert second not in chosen
 
 
-async def test_a_view_is_exported_as_it_shows_itself(cast: Service) -> None:
+async def test_an_export_of_a_view_contains_the_posts_it_shows(cast: Service) -> None:
     posts = await fill(cast.alice)
     view = await writing.view(cast.alice, "Animals", base_query={"tag": "animals"})
     slug = view.rpartition("/")[2]
@@ -135,7 +135,7 @@ async def test_a_view_is_exported_as_it_shows_itself(cast: Service) -> None:
         ({"is_unread_only": "0"}, "is_unread_only: would include more than the view shows."),
     ],
 )
-async def test_a_view_is_narrowed_and_never_replaced(
+async def test_filters_can_narrow_a_view_but_not_override_it(
     alice: Member, body: dict[str, Any], named: str
 ) -> None:
     query = {"tag": "animals", "is_unread_only": True}
@@ -149,7 +149,7 @@ async def test_a_view_is_narrowed_and_never_replaced(
     assert response.json()["error"] == named
 
 
-async def test_the_cover_tells_what_narrows_a_view(alice: Member) -> None:
+async def test_the_cover_lists_the_filters_that_narrow_a_view(alice: Member) -> None:
     view = await writing.view(alice, "Animals", base_query={"tag": "animals"})
     await begin(alice, view=view.rpartition("/")[2], q="cat", tweet_ids=["1"])
 
@@ -170,7 +170,9 @@ async def test_the_cover_tells_what_narrows_a_view(alice: Member) -> None:
         ({"vector_search_term": "x", "view": "nope", "tag": 5}, "VECTOR_SEARCH_NOT_ALLOWED"),
     ],
 )
-async def test_refusals_come_in_their_order(alice: Member, body: dict[str, Any], code: str) -> None:
+async def test_checks_run_in_the_documented_order(
+    alice: Member, body: dict[str, Any], code: str
+) -> None:
     await alice.save()
 
     response = await alice.client.post("/v1/exports/json", json=body)
@@ -209,7 +211,9 @@ async def test_an_unknown_view_is_not_found(alice: Member, bob: Member) -> None:
         ("x", "body"),
     ],
 )
-async def test_a_mistake_is_named_and_nothing_begun(alice: Member, body: Any, named: str) -> None:
+async def test_an_invalid_field_is_named_and_no_job_is_created(
+    alice: Member, body: Any, named: str
+) -> None:
     response = await alice.client.post("/v1/exports/json", content=json.dumps(body))
 
     assert (response.status_code, response.json()["code"]) == (400, "INVALID_REQUEST")
@@ -217,13 +221,13 @@ async def test_a_mistake_is_named_and_nothing_begun(alice: Member, body: Any, na
     assert await alice.database.rows("SELECT count(*) FROM job", {}) == [(0,)]
 
 
-async def test_another_format_is_no_path(alice: Member) -> None:
+async def test_an_unknown_format_returns_405(alice: Member) -> None:
     response = await alice.client.post("/v1/exports/docx")
 
     assert response.status_code == 405
 
 
-async def test_a_free_account_takes_everything_along_but_filters_nothing(cast: Service) -> None:
+async def test_a_free_account_can_export_everything_but_cannot_filter(cast: Service) -> None:
     posts = await fill(cast.free)
     view = await cast.free.client.post("/v1/exports/csv", json={"tag": "x", "limit": "bad"})
     meaning = await cast.free.client.post("/v1/exports/csv", json={"vector_search_term": "x"})
@@ -234,7 +238,7 @@ async def test_a_free_account_takes_everything_along_but_filters_nothing(cast: S
     assert ids(await exported(cast, cast.free, q="cat")) == ids(posts[:1])
 
 
-async def test_a_view_that_filters_is_a_filter_for_a_free_account(cast: Service) -> None:
+async def test_a_free_account_cannot_export_a_view_that_filters(cast: Service) -> None:
     await cast.free.set_plan("pro")
     view = await writing.view(cast.free, "Animals", base_query={"tag": "animals"})
     plain = await writing.view(cast.free, "All")
@@ -248,7 +252,7 @@ async def test_a_view_that_filters_is_a_filter_for_a_free_account(cast: Service)
     assert await exported(cast, cast.free, view=plain.rpartition("/")[2]) == []
 
 
-async def test_a_retry_with_the_same_key_begins_nothing_new(alice: Member) -> None:
+async def test_a_retry_with_the_same_key_creates_no_second_job(alice: Member) -> None:
     key = {"Idempotency-Key": "once"}
     first = await alice.client.post("/v1/exports/json", json={"q": "x"}, headers=key)
     again = await alice.client.post("/v1/exports/json", json={"q": "x"}, headers=key)
@@ -261,7 +265,7 @@ async def test_a_retry_with_the_same_key_begins_nothing_new(alice: Member) -> No
     assert other.status_code == 422
 
 
-async def test_jobs_queue_up_to_a_hundred(cast: Service) -> None:
+async def test_an_account_can_queue_up_to_a_hundred_jobs(cast: Service) -> None:
     jobs = [await begin(cast.alice) for _ in range(100)]
 
     refused = await cast.alice.client.post("/v1/exports/json")
@@ -274,7 +278,7 @@ async def test_jobs_queue_up_to_a_hundred(cast: Service) -> None:
     assert (await cast.alice.client.post("/v1/exports/json")).status_code == 202
 
 
-async def test_what_is_exported_is_settled_when_the_work_begins(cast: Service) -> None:
+async def test_the_exported_posts_are_selected_when_the_job_starts(cast: Service) -> None:
     await cast.alice.save(post_id="7001")
     job = await begin(cast.alice)
     await cast.alice.save(post_id="7002")
@@ -285,7 +289,7 @@ async def test_what_is_exported_is_settled_when_the_work_begins(cast: Service) -
 
 
 async def _answers(member: Member) -> list[bytes]:
-    """Every list in every order, page by page."""
+    """Return every page of the list in several sort orders, then some filtered lists."""
     found = []
     for order in ("sort_index", "created_at", "imported_at", "title", "author", "favorite_count"):
         for direction in ("asc", "desc"):
@@ -299,7 +303,7 @@ async def _answers(member: Member) -> list[bytes]:
     return found + [(await member.get("/v1/bookmarks", **each)).content for each in filters]
 
 
-async def test_importing_it_gives_back_the_same_lists_to_the_byte(cast: Service) -> None:
+async def test_importing_an_export_reproduces_the_lists_byte_for_byte(cast: Service) -> None:
     await fill(cast.alice)
     same = {"sort_index": 77, "metrics": {"favorite_count": 3}, "text": "the same"}
     await cast.alice.save_all([make.post(**same) for _ in range(5)])
@@ -322,7 +326,7 @@ async def test_importing_it_gives_back_the_same_lists_to_the_byte(cast: Service)
     assert (await fetch(cast, await export(cast, cast.bob))).content == file
 
 
-async def test_polls_show_the_present_state(cast: Service) -> None:
+async def test_polling_shows_the_current_state(cast: Service) -> None:
     job = await begin(cast.alice)
     before = await cast.alice.client.get(f"/v1/exports/{job['job_id']}")
     await finished(cast, cast.alice, job)
