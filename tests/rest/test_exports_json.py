@@ -170,9 +170,7 @@ async def test_the_cover_lists_the_filters_that_narrow_a_view(alice: Member) -> 
         ({"vector_search_term": "x", "view": "nope", "tag": 5}, "VECTOR_SEARCH_NOT_ALLOWED"),
     ],
 )
-async def test_checks_run_in_the_documented_order(
-    alice: Member, body: dict[str, Any], code: str
-) -> None:
+async def test_checks_run_in_a_fixed_order(alice: Member, body: dict[str, Any], code: str) -> None:
     await alice.save()
 
     response = await alice.client.post("/v1/exports/json", json=body)
