@@ -34,7 +34,7 @@ def _body(name: str, *post_ids: str) -> dict[str, Any]:
     return {"tweet_ids": list(post_ids), "label_name": name}
 
 
-# One write per endpoint: method, path, body. "{id}" is the label "x" and "{into}" the label "y".
+# Writes: method, path, body. "{id}" is the label "x", "{into}" the label "y", "v" the view "V".
 WRITES: list[tuple[str, str, Any]] = [
     ("POST", "/v1/labels/add", _body("new", "1", "7")),
     ("POST", "/v1/labels/remove", _body("x", "1")),
@@ -388,7 +388,7 @@ async def test_a_402_for_the_monthly_limit_is_not_stored(cast: Service) -> None:
     assert not _is_replayed(served)
 
 
-async def test_never_touches_another_account(alice: Member, bob: Member) -> None:
+async def test_a_response_of_another_account_is_never_replayed(alice: Member, bob: Member) -> None:
     await writing.send(bob, "POST", "/v1/views", {"name": "Theirs"}, key="k")
 
     mine = await writing.send(alice, "POST", "/v1/views", {"name": "Theirs"}, key="k")
