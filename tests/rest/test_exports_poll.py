@@ -1,4 +1,4 @@
-"""GET /v1/exports/{job_id}: how an export stands, from its first to its last day."""
+"""GET /v1/exports/{job_id}: the status of an export from creation to deletion."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ async def claimed(service: Service) -> Any:
     return job
 
 
-async def test_a_completed_export_has_a_link_that_lives_five_minutes(cast: Service) -> None:
+async def test_a_completed_export_has_a_link_valid_for_five_minutes(cast: Service) -> None:
     await cast.alice.save()
 
     job = await export(cast, cast.alice)
@@ -39,7 +39,7 @@ async def test_a_completed_export_has_a_link_that_lives_five_minutes(cast: Servi
     assert job["file_size"] == len((await fetch(cast, job)).content)
 
 
-async def test_each_poll_makes_a_new_link(cast: Service) -> None:
+async def test_each_poll_creates_a_new_link(cast: Service) -> None:
     first = await export(cast, cast.alice)
     cast.clock.now += 301 * MICROSECONDS
 
@@ -49,7 +49,7 @@ async def test_each_poll_makes_a_new_link(cast: Service) -> None:
     assert (await fetch(cast, second)).status_code == 200
 
 
-async def test_work_under_way_shows_its_progress(cast: Service) -> None:
+async def test_a_running_export_shows_its_progress(cast: Service) -> None:
     job = await begin(cast.alice, "pdf")
     store = JobStore(cast.database)
     await store.renew_lease(await claimed(cast), 3, 9, lease_s=60)
@@ -63,7 +63,7 @@ async def test_work_under_way_shows_its_progress(cast: Service) -> None:
     assert "expires_at" not in shown
 
 
-async def test_a_failed_export_says_why(cast: Service) -> None:
+async def test_a_failed_export_reports_its_error(cast: Service) -> None:
     job = await begin(cast.alice)
     await JobStore(cast.database).fail(await claimed(cast), "Too many posts.", now=cast.clock())
 
@@ -74,7 +74,7 @@ async def test_a_failed_export_says_why(cast: Service) -> None:
     assert "retry-after" not in response.headers
 
 
-async def test_a_try_that_is_to_be_repeated_is_no_failure(cast: Service) -> None:
+async def test_an_export_waiting_for_a_retry_is_pending_not_failed(cast: Service) -> None:
     job = await begin(cast.alice)
     await JobStore(cast.database).postpone(await claimed(cast), "Not now.", pause_s=60)
 
@@ -83,7 +83,9 @@ async def test_a_try_that_is_to_be_repeated_is_no_failure(cast: Service) -> None
     assert (shown["status"], shown["error"]) == ("pending", None)
 
 
-async def test_files_go_after_a_day(cast: Service, tmp_path: Any) -> None:
+async def test_an_export_expires_after_a_day_and_its_file_is_deleted(
+    cast: Service, tmp_path: Any
+) -> None:
     job = await export(cast, cast.alice)
     cast.clock.now += DAY - MICROSECONDS
     late = await poll(cast.alice, job)
@@ -101,7 +103,7 @@ async def test_files_go_after_a_day(cast: Service, tmp_path: Any) -> None:
     assert list((tmp_path / "files").rglob("*.json")) == []
 
 
-async def test_what_ended_a_month_ago_is_forgotten(cast: Service, tmp_path: Any) -> None:
+async def test_an_export_that_ended_a_month_ago_is_deleted(cast: Service, tmp_path: Any) -> None:
     job = await export(cast, cast.alice)
     cast.clock.now += 31 * DAY
     jobs = ExportJobs(cast.database, Files(Settings(data_dir=tmp_path)), cast.clock, tmp_path)
@@ -113,7 +115,7 @@ async def test_what_ended_a_month_ago_is_forgotten(cast: Service, tmp_path: Any)
     assert gone.status_code == 404
 
 
-async def test_another_account_s_export_is_not_found(alice: Member, bob: Member) -> None:
+async def test_an_export_of_another_account_is_not_found(alice: Member, bob: Member) -> None:
     job = await begin(bob)
 
     response = await alice.client.get(f"/v1/exports/{job['job_id']}")
@@ -121,12 +123,12 @@ async def test_another_account_s_export_is_not_found(alice: Member, bob: Member)
     assert (response.status_code, response.json()["code"]) == (404, "NOT_FOUND")
 
 
-async def test_a_job_of_another_kind_is_no_export(alice: Member) -> None:
+async def test_a_job_of_another_kind_is_not_found(alice: Member) -> None:
     job_id = await add(alice.database, alice.account_id, "embed")
 
     assert (await alice.client.get(f"/v1/exports/{job_id}")).status_code == 404
 
 
 @in_turn("job_id", ["x", "%00", "a%2Fb", "é", "x" * 5000, "..", "json"])
-async def test_any_other_text_is_not_found(alice: Member, job_id: str) -> None:
+async def test_an_invalid_job_id_is_not_found(alice: Member, job_id: str) -> None:
     assert (await alice.client.get(f"/v1/exports/{job_id}")).status_code in (404, 405)

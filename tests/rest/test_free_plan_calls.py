@@ -1,4 +1,4 @@
-"""The free plan's calls of a month."""
+"""The monthly call limit of the free plan."""
 
 import asyncio
 
@@ -25,7 +25,7 @@ def _is_used_up(response: httpx.Response) -> bool:
     return response.status_code == 402 and response.json()["code"] == "SUBSCRIPTION_REQUIRED"
 
 
-async def test_a_month_has_a_hundred_calls(free: Member) -> None:
+async def test_the_free_plan_allows_a_hundred_calls_per_month(free: Member) -> None:
     await _use(free, 100)
 
     response = await free.get("/v1/bookmarks")
@@ -42,7 +42,7 @@ async def test_a_month_has_a_hundred_calls(free: Member) -> None:
     }
 
 
-async def test_the_number_is_a_setting(cast: Service, free: Member) -> None:
+async def test_the_monthly_limit_is_configurable(cast: Service, free: Member) -> None:
     member = free.on(app.build(Settings(free_calls_per_month=2), cast.database, cast.clock))
     await _use(member, 2)
 
@@ -54,11 +54,11 @@ async def test_the_number_is_a_setting(cast: Service, free: Member) -> None:
 
 @pytest.fixture
 def nearly(cast: Service) -> Member:
-    """free, on a service that gives one call a month."""
+    """The free member on a service that allows one call per month."""
     return cast.free.on(app.build(Settings(free_calls_per_month=1), cast.database, cast.clock))
 
 
-async def test_what_is_no_answer_of_ours_is_not_counted(nearly: Member) -> None:
+async def test_errors_options_and_key_checks_are_not_counted(nearly: Member) -> None:
     record = await nearly.save()
     path = f"/v1/bookmarks/{record['post_id']}"
     requests = [
@@ -69,7 +69,7 @@ async def test_what_is_no_answer_of_ours_is_not_counted(nearly: Member) -> None:
         ("GET", "/v1/nothing", 404),
         ("POST", "/v1/bookmarks", 405),
         ("OPTIONS", "/v1/bookmarks", 204),
-        # The plain key check, and its twin without a body.
+        # A count without parameters only checks the key.
         ("GET", "/v1/bookmarks/count", 200),
         ("HEAD", "/v1/bookmarks/count", 200),
     ]
@@ -80,11 +80,11 @@ async def test_what_is_no_answer_of_ours_is_not_counted(nearly: Member) -> None:
 
     assert (await nearly.get(path)).status_code == 200
     assert _is_used_up(await nearly.get(path))
-    # Used up, the key can still be checked.
+    # A client can still check its key after the limit is reached.
     assert (await nearly.get("/v1/bookmarks/count")).status_code == 200
 
 
-async def test_unchanged_answers_are_not_counted(cast: Service, free: Member) -> None:
+async def test_not_modified_responses_are_not_counted(cast: Service, free: Member) -> None:
     member = free.on(app.build(Settings(free_calls_per_month=2), cast.database, cast.clock))
     tag = (await member.get("/v1/bookmarks")).headers["etag"]
 
@@ -99,20 +99,20 @@ async def test_unchanged_answers_are_not_counted(cast: Service, free: Member) ->
 @pytest.mark.parametrize(
     "path", ["/v1/bookmarks", "/v1/bookmarks/count?q=x", "/v1/bookmarks/count?x=1"]
 )
-async def test_answers_are_counted(nearly: Member, path: str) -> None:
+async def test_successful_responses_are_counted(nearly: Member, path: str) -> None:
     assert (await nearly.client.get(path)).status_code == 200
 
     assert _is_used_up(await nearly.client.get(path))
 
 
-async def test_used_up_comes_before_the_other_gates(nearly: Member) -> None:
+async def test_the_monthly_limit_is_checked_before_filters_and_parameters(nearly: Member) -> None:
     await _use(nearly, 1)
 
     assert _is_used_up(await nearly.get("/v1/bookmarks", author="x", limit=0))
     assert (await nearly.get("/v1/nothing")).status_code == 404
 
 
-async def test_the_next_month_begins_anew(nearly: Member) -> None:
+async def test_the_count_starts_at_zero_each_month(nearly: Member) -> None:
     await _use(nearly, 1)
     assert _is_used_up(await nearly.get("/v1/bookmarks"))
 
@@ -131,7 +131,7 @@ async def test_december_is_followed_by_january(nearly: Member) -> None:
     assert "2027-01-01" in (await nearly.get("/v1/bookmarks")).json()["error"]
 
 
-async def test_gathered_calls_are_written_once(cast: Service, free: Member) -> None:
+async def test_buffered_calls_are_written_once(cast: Service, free: Member) -> None:
     await _use(free, 3)
     assert (await free.account()).calls_this_month == 0
 
@@ -141,7 +141,9 @@ async def test_gathered_calls_are_written_once(cast: Service, free: Member) -> N
     assert (await free.account()).calls_this_month == 3
 
 
-async def test_calls_of_two_months_are_written_to_their_own(cast: Service, free: Member) -> None:
+async def test_calls_are_written_to_the_month_they_were_made_in(
+    cast: Service, free: Member
+) -> None:
     await _use(free, 2)
     free.clock.now += 14 * DAY
     await _use(free, 1)
@@ -155,7 +157,7 @@ async def test_calls_of_two_months_are_written_to_their_own(cast: Service, free:
         assert account.calls_this_month == calls
 
 
-async def test_two_instances_count_together(cast: Service) -> None:
+async def test_two_instances_share_one_count(cast: Service) -> None:
     settings = Settings(free_calls_per_month=4)
     one, two = (app.build(settings, cast.database, cast.clock) for _ in range(2))
     here, there = cast.free.on(one), cast.free.on(two)
@@ -168,7 +170,7 @@ async def test_two_instances_count_together(cast: Service) -> None:
     assert _is_used_up(await here.get("/v1/bookmarks"))
 
 
-async def test_counting_does_not_change_the_library(cast: Service, free: Member) -> None:
+async def test_counting_calls_does_not_change_the_library_etag(cast: Service, free: Member) -> None:
     before = await free.get("/v1/bookmarks")
     await cast.app.calls.flush()
 
@@ -177,18 +179,18 @@ async def test_counting_does_not_change_the_library(cast: Service, free: Member)
     assert after.headers["etag"] == before.headers["etag"]
 
 
-async def test_a_paid_plan_is_not_counted(cast: Service, nearly: Member) -> None:
+async def test_calls_on_a_paid_plan_are_not_counted(cast: Service, nearly: Member) -> None:
     paying = cast.alice.on(app.build(Settings(free_calls_per_month=1), cast.database, cast.clock))
 
     await _use(paying, 5)
     await cast.app.calls.flush()
 
     assert (await cast.alice.account()).calls_this_month == 0
-    # One account's calls are not another's.
+    # The other account still has its call.
     await _use(nearly, 1)
 
 
-async def test_a_change_of_plan_takes_effect_at_the_next_request(nearly: Member) -> None:
+async def test_a_plan_change_takes_effect_on_the_next_request(nearly: Member) -> None:
     await _use(nearly, 1)
     assert _is_used_up(await nearly.get("/v1/bookmarks"))
 
@@ -211,7 +213,9 @@ async def test_calls_that_cannot_be_written_stay_counted(cast: Service, free: Me
     assert (await free.account()).calls_this_month == 3
 
 
-async def test_calls_are_written_after_a_failed_write(cast: Service, free: Member) -> None:
+async def test_a_failed_write_is_logged_and_its_calls_are_written_later(
+    cast: Service, free: Member
+) -> None:
     calls, account = cast.app.calls, await free.account()
     await _rename(cast, "api_call", "away")
     with capture_logs() as logs:

@@ -1,4 +1,4 @@
-"""What every answer of /v1 has in common: refusals in order, headers, tags, encodings, log."""
+"""Behaviour shared by all /v1 endpoints: order of checks, headers, ETags, encodings, log."""
 
 import itertools
 import json
@@ -46,7 +46,7 @@ async def _run(database: Database, sql: str, **values: Any) -> None:
     await database.write(work)
 
 
-async def test_refusals_come_in_a_fixed_order(cast: Service, free: Member) -> None:
+async def test_checks_run_in_a_fixed_order(cast: Service, free: Member) -> None:
     huge = {"Content-Length": "9999999"}
     query = "?author=a&limit=0"
 
@@ -62,7 +62,7 @@ async def test_refusals_come_in_a_fixed_order(cast: Service, free: Member) -> No
     assert await status(free.client, "GET", f"/v1/bookmarks/4711{query}") == 404
 
 
-async def test_writes_are_refused_in_the_same_order(cast: Service, free: Member) -> None:
+async def test_checks_of_writes_run_in_the_same_order(cast: Service, free: Member) -> None:
     await free.set_plan("pro")
     used = {"Idempotency-Key": "used"}
     await free.client.post("/v1/views", json={"name": "x"}, headers=used)
@@ -82,7 +82,7 @@ async def test_writes_are_refused_in_the_same_order(cast: Service, free: Member)
     assert await status(cast.alice.client, "/v1/labels/add", good) == 404
 
 
-async def test_unknown_paths_keep_the_envelope(alice: Member) -> None:
+async def test_unknown_paths_are_404_in_the_error_envelope(alice: Member) -> None:
     paths = ("/v1", "/v1/", "/v1//bookmarks", "/v1/Bookmarks", "/v1/bookmarks/1/2", "/v1/%00")
 
     for path in (*paths, "/v1/bookmarks%0A", "/v1/%ff", "/v1/../v1/x", "/v1/labels/1/2"):
@@ -91,14 +91,14 @@ async def test_unknown_paths_keep_the_envelope(alice: Member) -> None:
         assert response.json()["code"] == "NOT_FOUND"
 
 
-async def test_a_trailing_slash_is_another_path_and_no_redirect(alice: Member) -> None:
+async def test_a_trailing_slash_is_not_found_and_does_not_redirect(alice: Member) -> None:
     for path in ("/v1/bookmarks/", "/v1/bookmarks/count/", "/v1/bookmarks/42/"):
         response = await alice.client.get(path)
         assert response.status_code == 404
         assert "location" not in response.headers
 
 
-async def test_another_method_is_refused_with_those_allowed(alice: Member) -> None:
+async def test_a_wrong_method_is_405_and_lists_the_allowed_ones(alice: Member) -> None:
     methods = ("GET", "POST", "PUT", "PATCH", "DELETE", "TRACE", "BREW")
 
     for method, (path, allowed) in itertools.product(methods, ALLOWED.items()):
@@ -110,7 +110,7 @@ async def test_another_method_is_refused_with_those_allowed(alice: Member) -> No
         assert response.headers["allow"] == allowed
 
 
-async def test_head_answers_as_get_without_a_body(alice: Member) -> None:
+async def test_head_returns_the_headers_of_get_without_a_body(alice: Member) -> None:
     await alice.save(post_id="42")
 
     for path in (*PATHS, "/v1/bookmarks?limit=0", "/v1/bookmarks/43", "/v1/nothing"):
@@ -121,7 +121,7 @@ async def test_head_answers_as_get_without_a_body(alice: Member) -> None:
             assert head.headers.get(name) == got.headers.get(name)
 
 
-async def test_options_needs_no_key(cast: Service) -> None:
+async def test_options_needs_no_api_key(cast: Service) -> None:
     for path, allowed in ALLOWED.items():
         response = await cast.nobody.options(path)
         assert response.status_code == 204
@@ -149,7 +149,7 @@ async def test_any_origin_may_read_without_credentials(cast: Service, alice: Mem
         assert exposed >= {"ETag", "Location", "Retry-After", "WWW-Authenticate", "Link"}
 
 
-async def test_answers_are_private_and_checked_each_time(cast: Service, alice: Member) -> None:
+async def test_responses_are_private_and_must_be_revalidated(cast: Service, alice: Member) -> None:
     await alice.save(post_id="42")
     fresh = await alice.get("/v1/bookmarks/42")
     same = await _with(alice, "/v1/bookmarks/42", If_None_Match=fresh.headers["etag"])
@@ -159,7 +159,7 @@ async def test_answers_are_private_and_checked_each_time(cast: Service, alice: M
         assert response.headers["vary"] == "Authorization, Accept-Encoding"
 
 
-async def test_no_answer_carries_rate_limit_headers(cast: Service, free: Member) -> None:
+async def test_no_response_has_rate_limit_headers(cast: Service, free: Member) -> None:
     for response in (
         await free.get("/v1/bookmarks"),
         await free.get("/v1/bookmarks", author="x"),
@@ -169,7 +169,7 @@ async def test_no_answer_carries_rate_limit_headers(cast: Service, free: Member)
         assert not {name for name in names if name.startswith(("ratelimit", "x-ratelimit"))}
 
 
-async def test_a_tag_stands_while_nothing_changes(alice: Member, bob: Member) -> None:
+async def test_an_etag_stays_the_same_while_nothing_changes(alice: Member, bob: Member) -> None:
     record = await alice.save(post_id="42")
     before = {path: (await alice.get(path)).headers["etag"] for path in PATHS}
 
@@ -181,7 +181,7 @@ async def test_a_tag_stands_while_nothing_changes(alice: Member, bob: Member) ->
     assert len(set(before.values())) == len(PATHS)
 
 
-async def test_a_tag_changes_with_every_write_and_with_the_plan(alice: Member) -> None:
+async def test_an_etag_changes_with_every_write_and_with_the_plan(alice: Member) -> None:
     record = await alice.save()
     seen = [(await alice.get("/v1/bookmarks")).headers["etag"]]
 
@@ -199,7 +199,7 @@ async def test_a_tag_changes_with_every_write_and_with_the_plan(alice: Member) -
     assert len(set(seen)) == len(seen)
 
 
-async def test_tags_differ_by_query_account_and_encoding(alice: Member, bob: Member) -> None:
+async def test_etags_differ_by_query_account_and_encoding(alice: Member, bob: Member) -> None:
     tags = [
         (await alice.get("/v1/bookmarks")).headers["etag"],
         (await alice.get("/v1/bookmarks", limit=5)).headers["etag"],
@@ -209,11 +209,11 @@ async def test_tags_differ_by_query_account_and_encoding(alice: Member, bob: Mem
         (await _with(alice, Accept_Encoding="zstd")).headers["etag"],
     ]
 
-    # httpx asks for zstd by itself where it can read it.
+    # httpx sends Accept-Encoding: zstd by default if it can decode it.
     assert len(set(tags)) >= len(tags) - 1
 
 
-async def test_304_for_a_tag_the_client_holds(alice: Member) -> None:
+async def test_a_matching_if_none_match_is_304(alice: Member) -> None:
     await alice.save()
     tag = (await alice.get("/v1/bookmarks")).headers["etag"]
     forms = (tag, f"W/{tag}", f'"other", {tag}', f'{tag},"other"', f'W/"a" ,W/{tag}')
@@ -228,7 +228,7 @@ async def test_304_for_a_tag_the_client_holds(alice: Member) -> None:
         assert (await _with(alice, If_None_Match=form)).status_code == 200, form
 
 
-async def test_a_tag_of_before_the_change_is_answered_in_full(alice: Member) -> None:
+async def test_an_outdated_etag_gets_the_full_response(alice: Member) -> None:
     record = await alice.save()
     tag = (await alice.get("/v1/bookmarks")).headers["etag"]
     await alice.change(record, is_read=True)
@@ -239,7 +239,7 @@ async def test_a_tag_of_before_the_change_is_answered_in_full(alice: Member) -> 
     assert response.json()["data"] == []
 
 
-async def test_a_tag_opens_nothing_that_the_plan_closes(alice: Member) -> None:
+async def test_a_matching_etag_does_not_bypass_the_plan(alice: Member) -> None:
     path = "/v1/bookmarks?author=ada"
     tag = (await alice.client.get(path)).headers["etag"]
     await alice.set_plan("free")
@@ -247,7 +247,7 @@ async def test_a_tag_opens_nothing_that_the_plan_closes(alice: Member) -> None:
     assert (await _with(alice, path, If_None_Match=tag)).status_code == 402
 
 
-async def test_encodings_are_sent_to_those_who_ask(sqlite_alice: Member) -> None:
+async def test_the_encoding_follows_accept_encoding(sqlite_alice: Member) -> None:
     await sqlite_alice.save_all([make.post(text="lang " * 50) for _ in range(10)])
     plain = await _with(sqlite_alice, Accept_Encoding="identity")
     encodings = {
@@ -273,13 +273,15 @@ async def test_encodings_are_sent_to_those_who_ask(sqlite_alice: Member) -> None
         assert (response.num_bytes_downloaded < len(plain.content)) == (encoding is not None)
 
 
-async def test_small_answers_are_not_compressed(sqlite_alice: Member) -> None:
+async def test_small_responses_are_not_compressed(sqlite_alice: Member) -> None:
     response = await _with(sqlite_alice, Accept_Encoding="gzip")
 
     assert "content-encoding" not in response.headers
 
 
-async def test_oversized_headers_are_refused_in_the_envelope(cast: Service, alice: Member) -> None:
+async def test_oversized_headers_are_400_in_the_error_envelope(
+    cast: Service, alice: Member
+) -> None:
     for client in (cast.nobody, alice.client):
         response = await client.get("/v1/bookmarks", headers={"X-Long": "x" * 33_000})
         assert response.status_code == 400
@@ -303,7 +305,7 @@ LENGTHS = (
 )
 
 
-async def test_content_length_is_judged_and_never_trusted(sqlite_alice: Member) -> None:
+async def test_an_invalid_or_too_large_content_length_is_refused(sqlite_alice: Member) -> None:
     for length, status in LENGTHS:
         request = sqlite_alice.client.build_request("GET", "/v1/bookmarks")
         request.headers = httpx.Headers(
@@ -317,7 +319,7 @@ async def test_content_length_is_judged_and_never_trusted(sqlite_alice: Member) 
             assert response.json()["code"] == "PAYLOAD_TOO_LARGE"
 
 
-async def test_a_request_id_is_made_or_echoed(cast: Service, alice: Member) -> None:
+async def test_a_request_id_is_generated_or_echoed(cast: Service, alice: Member) -> None:
     made = {(await alice.get("/v1/bookmarks")).headers["x-request-id"] for _ in range(3)}
     own = await _with(alice, X_Request_Id="crawl-7:a.b_C")
     refused = await cast.nobody.get("/v1/x", headers={"X-Request-Id": "mine"})
@@ -327,7 +329,7 @@ async def test_a_request_id_is_made_or_echoed(cast: Service, alice: Member) -> N
     assert refused.headers["x-request-id"] == "mine"
 
 
-async def test_a_hostile_request_id_is_replaced(sqlite_alice: Member) -> None:
+async def test_an_invalid_request_id_is_replaced(sqlite_alice: Member) -> None:
     for hostile in ("", "a b", "a\tb", "<script>", "x" * 129, "ä", '"', "a,b"):
         headers = [(b"x-request-id", hostile.encode())]
         response = await sqlite_alice.client.get("/v1/bookmarks", headers=headers)
@@ -335,7 +337,7 @@ async def test_a_hostile_request_id_is_replaced(sqlite_alice: Member) -> None:
         assert response.headers["x-request-id"].isascii()
 
 
-async def test_a_fault_keeps_the_envelope_and_hides_the_exception(
+async def test_an_internal_error_is_500_and_hides_the_exception(
     sqlite_alice: Member, logged: list[dict[str, Any]]
 ) -> None:
     await sqlite_alice.save()
@@ -355,7 +357,7 @@ async def test_a_fault_keeps_the_envelope_and_hides_the_exception(
 
 
 @pytest.mark.parametrize("database", ["postgres"], indirect=True)
-async def test_a_database_that_cannot_answer_is_503_with_retry_after(cast: Service) -> None:
+async def test_a_database_failure_is_503_with_retry_after(cast: Service) -> None:
     await _run(cast.database, "ALTER TABLE library RENAME TO elsewhere")
 
     response = await cast.alice.get("/v1/bookmarks")
@@ -365,7 +367,7 @@ async def test_a_database_that_cannot_answer_is_503_with_retry_after(cast: Servi
     assert int(response.headers["retry-after"]) > 0
 
 
-async def test_one_line_is_logged_a_request_and_nothing_secret(
+async def test_each_request_logs_one_line_without_secrets(
     sqlite_alice: Member, logged: list[dict[str, Any]]
 ) -> None:
     await sqlite_alice.save_all([make.post(text="geheimwort", author="ada") for _ in range(3)])
@@ -402,5 +404,5 @@ async def test_a_refused_key_is_not_logged(cast: Service, logged: list[dict[str,
 
 
 def _rendered(line: dict[str, Any]) -> str:
-    """As the server writes it: exceptions included."""
+    """Renders a log line as the server does, with the traceback."""
     return repr(structlog.processors.format_exc_info(None, "info", dict(line)))

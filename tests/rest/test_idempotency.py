@@ -34,7 +34,7 @@ def _body(name: str, *post_ids: str) -> dict[str, Any]:
     return {"tweet_ids": list(post_ids), "label_name": name}
 
 
-# A request of every kind: method, path, body. "{id}" is the label "x", "/v1/views/v" a view.
+# Writes: method, path, body. "{id}" is the label "x", "{into}" the label "y", "v" the view "V".
 WRITES: list[tuple[str, str, Any]] = [
     ("POST", "/v1/labels/add", _body("new", "1", "7")),
     ("POST", "/v1/labels/remove", _body("x", "1")),
@@ -63,7 +63,7 @@ async def _prepared(member: Member, path: str, body: Any) -> tuple[str, Any]:
 
 
 @pytest.mark.parametrize(("method", "path", "body"), WRITES, ids=[f"{m} {p}" for m, p, _ in WRITES])
-async def test_a_repeat_is_replayed_to_the_byte_and_does_nothing(
+async def test_a_repeat_returns_the_same_bytes_and_changes_nothing(
     alice: Member, method: str, path: str, body: Any
 ) -> None:
     target, filled = await _prepared(alice, path, body)
@@ -91,7 +91,7 @@ async def test_without_a_key_each_request_is_executed(alice: Member) -> None:
     assert len(paths) == 3
 
 
-async def test_another_key_is_another_request(alice: Member) -> None:
+async def test_a_different_key_executes_the_request_again(alice: Member) -> None:
     for key in ("a", "A", "a-"):
         response = await writing.send(alice, "POST", "/v1/views", {"name": "V"}, key=key)
         assert not _is_replayed(response)
@@ -99,7 +99,7 @@ async def test_another_key_is_another_request(alice: Member) -> None:
     assert len((await alice.get("/v1/views")).json()["data"]) == 3
 
 
-async def test_what_changed_since_is_not_in_a_replay(alice: Member) -> None:
+async def test_a_replay_returns_the_old_response_after_later_changes(alice: Member) -> None:
     await alice.save(post_id="1")
     first = await writing.send(alice, "POST", ADD, _body("x", "1"), key="k")
     await writing.remove(alice, "x", "1")
@@ -125,7 +125,7 @@ async def test_keys_are_scoped_to_the_account(alice: Member, bob: Member) -> Non
     assert await writing.labels(bob) == {"y": 1}
 
 
-async def test_another_body_is_422(alice: Member) -> None:
+async def test_the_same_key_with_another_body_is_422(alice: Member) -> None:
     await alice.save(post_id="1")
     await writing.send(alice, "POST", ADD, _body("x", "1"), key="k")
     others: list[Any] = [_body("y", "1"), _body("x", "1", "1"), _body("x"), {}, None, [], "x"]
@@ -138,7 +138,7 @@ async def test_another_body_is_422(alice: Member) -> None:
     assert await writing.labels(alice) == {"x": 1}
 
 
-async def test_another_path_or_method_is_422(alice: Member) -> None:
+async def test_the_same_key_with_another_path_or_method_is_422(alice: Member) -> None:
     await alice.save(post_id="1", tags=["x"])
     body = {"is_read": True}
     await writing.send(alice, "PATCH", "/v1/bookmarks/1", body, key="k")
@@ -152,7 +152,7 @@ async def test_another_path_or_method_is_422(alice: Member) -> None:
         assert writing.refused(response) == (422, "IDEMPOTENCY_KEY_REUSED")
 
 
-async def test_a_422_leaves_what_is_stored(alice: Member) -> None:
+async def test_a_422_does_not_replace_the_stored_response(alice: Member) -> None:
     await alice.save(post_id="1")
     first = await writing.send(alice, "POST", ADD, _body("x", "1"), key="k")
     await writing.send(alice, "POST", ADD, _body("y", "1"), key="k")
@@ -182,7 +182,7 @@ async def test_bodies_are_compared_by_value(alice: Member) -> None:
         assert (await _raw(alice, other)).status_code == 422, other
 
 
-async def test_nested_keys_may_come_in_another_order(alice: Member) -> None:
+async def test_the_order_of_nested_keys_does_not_matter(alice: Member) -> None:
     one = b'{"name":"V","base_query":{"tag":"x","q":"y"}}'
     two = b'{"base_query":{"q":"y","tag":"x"},"name":"V"}'
     await _raw(alice, one, path="/v1/views")
@@ -190,7 +190,7 @@ async def test_nested_keys_may_come_in_another_order(alice: Member) -> None:
     assert _is_replayed(await _raw(alice, two, path="/v1/views"))
 
 
-async def test_the_order_of_an_array_counts(alice: Member) -> None:
+async def test_the_order_of_an_array_matters(alice: Member) -> None:
     await alice.save(post_id="1")
     await writing.send(alice, "POST", ADD, _body("x", "1", "2"), key="k")
 
@@ -199,7 +199,7 @@ async def test_the_order_of_an_array_counts(alice: Member) -> None:
     assert response.status_code == 422
 
 
-# What is stored
+# Stored responses
 
 
 async def test_400_and_404_are_replayed(alice: Member) -> None:
@@ -236,7 +236,7 @@ async def test_a_402_is_not_stored_and_succeeds_after_the_upgrade(free: Member) 
     assert _is_replayed(again)
 
 
-async def test_a_key_of_a_402_is_free_for_another_body(free: Member) -> None:
+async def test_a_key_can_be_reused_with_another_body_after_a_402(free: Member) -> None:
     await free.save(post_id="1")
     await writing.send(free, "POST", ADD, _body("x", "1"), key="k")
     await free.set_plan("pro")
@@ -246,7 +246,7 @@ async def test_a_key_of_a_402_is_free_for_another_body(free: Member) -> None:
     assert response.status_code == 200
 
 
-async def test_a_replay_comes_before_the_plan(free: Member) -> None:
+async def test_a_replay_is_sent_before_the_plan_is_checked(free: Member) -> None:
     await free.save(post_id="1")
     await free.set_plan("pro")
     first = await writing.send(free, "POST", ADD, _body("x", "1"), key="k")
@@ -289,7 +289,7 @@ async def test_an_unknown_path_or_method_stores_nothing(alice: Member) -> None:
     assert served.status_code == 200
 
 
-async def test_an_answer_is_stored_for_24_hours(alice: Member) -> None:
+async def test_a_response_is_stored_for_24_hours(alice: Member) -> None:
     body = {"name": "V"}
     await writing.send(alice, "POST", "/v1/views", body, key="k")
 
@@ -307,7 +307,7 @@ async def test_an_answer_is_stored_for_24_hours(alice: Member) -> None:
     assert again.content == anew.content
 
 
-async def test_a_key_is_free_for_another_body_after_24_hours(alice: Member) -> None:
+async def test_a_key_can_be_reused_with_another_body_after_24_hours(alice: Member) -> None:
     await writing.send(alice, "POST", "/v1/views", {"name": "V"}, key="k")
 
     alice.clock.now += 24 * HOUR + 1
@@ -320,7 +320,7 @@ async def test_a_key_is_free_for_another_body_after_24_hours(alice: Member) -> N
 
 
 @in_turn("key", ["k", "x" * 255, "!~\"'\\;=,/{}", "550e8400-e29b-41d4-a716"])
-async def test_visible_ascii_up_to_255_characters_is_a_key(alice: Member, key: str) -> None:
+async def test_a_key_is_up_to_255_visible_ascii_characters(alice: Member, key: str) -> None:
     for is_replayed in (False, True):
         response = await writing.send(alice, "POST", "/v1/views", {"name": "V"}, key=key)
         assert response.status_code == 201
@@ -328,7 +328,7 @@ async def test_visible_ascii_up_to_255_characters_is_a_key(alice: Member, key: s
 
 
 @in_turn("key", [b"", b"x" * 256, b"a b", b"a\tb", "\u00e9".encode(), b"\xff", b"a\x7f", b"a\x00b"])
-async def test_any_other_key_is_refused_and_nothing_done(alice: Member, key: bytes) -> None:
+async def test_an_invalid_key_is_refused_and_changes_nothing(alice: Member, key: bytes) -> None:
     headers = [(b"idempotency-key", key)]
 
     response = await alice.client.post("/v1/views", json={"name": "V"}, headers=headers)
@@ -356,10 +356,10 @@ async def test_a_key_is_ignored_on_get_and_delete(alice: Member) -> None:
     assert odd.status_code == 200
 
 
-# The free plan's calls
+# The monthly limit of the free plan
 
 
-async def test_replays_do_not_count_for_the_free_plan(cast: Service) -> None:
+async def test_replays_do_not_count_as_calls_of_the_free_plan(cast: Service) -> None:
     member = cast.free.on(app.build(Settings(free_calls_per_month=2), cast.database, cast.clock))
     await member.save(post_id="1")
     path, body = "/v1/bookmarks/1", {"is_read": True}
@@ -370,12 +370,12 @@ async def test_replays_do_not_count_for_the_free_plan(cast: Service) -> None:
 
     assert (await writing.send(member, "PATCH", path, body)).status_code == 200
     assert (await writing.send(member, "PATCH", path, body)).status_code == 402
-    # The month is used up, and still what was done is told.
+    # Replays still work after the limit is reached.
     assert _is_replayed(await writing.send(member, "PATCH", path, body, key="k"))
     assert (await writing.send(member, "PATCH", path, body, key="new")).status_code == 402
 
 
-async def test_the_wait_for_the_next_month_is_not_stored(cast: Service) -> None:
+async def test_a_402_for_the_monthly_limit_is_not_stored(cast: Service) -> None:
     member = cast.free.on(app.build(Settings(free_calls_per_month=0), cast.database, cast.clock))
     await member.save(post_id="1")
     path, body = "/v1/bookmarks/1", {"is_read": True}
@@ -388,7 +388,7 @@ async def test_the_wait_for_the_next_month_is_not_stored(cast: Service) -> None:
     assert not _is_replayed(served)
 
 
-async def test_never_touches_another_account(alice: Member, bob: Member) -> None:
+async def test_a_response_of_another_account_is_never_replayed(alice: Member, bob: Member) -> None:
     await writing.send(bob, "POST", "/v1/views", {"name": "Theirs"}, key="k")
 
     mine = await writing.send(alice, "POST", "/v1/views", {"name": "Theirs"}, key="k")

@@ -1,4 +1,4 @@
-"""One account sees, counts and guesses nothing of another. A row an endpoint."""
+"""No account can read, count or guess the data of another. One row per endpoint."""
 
 import re
 import secrets
@@ -19,7 +19,7 @@ THEIRS: Final = ("7001", "7002", "7003")
 THROWN_AWAY: Final = "7004"
 _OPERATION: Final = {"tweet_ids": ["{post_id}"], "label_name": "Theirs"}
 
-# Every way to ask an endpoint for what is bob's: a query and a body. Braces are filled in.
+# Requests for bob's data per endpoint: a query and a body. `_filled` replaces the braces.
 ASKED: Final[dict[tuple[str, str], list[tuple[str, Any]]]] = {
     ("get", "/v1/bookmarks"): [
         ("", None),
@@ -87,7 +87,7 @@ ASKED: Final[dict[tuple[str, str], list[tuple[str, Any]]]] = {
 }
 
 
-def test_every_endpoint_is_asked() -> None:
+def test_every_published_endpoint_is_covered() -> None:
     published = {
         (method, path)
         for path, item in of_accounts().items()
@@ -99,7 +99,7 @@ def test_every_endpoint_is_asked() -> None:
 
 
 async def _fill(bob: Member) -> dict[str, str]:
-    """Gives bob something of every kind; returns what one would need to ask for it."""
+    """Give bob data of every kind; return the ids and cursors that address it."""
     posts = [
         make.post(
             post_id=post_id,
@@ -130,12 +130,12 @@ async def _fill(bob: Member) -> dict[str, str]:
         "cursor": (await bob.listed(limit=1))["meta"]["next_cursor"],
         "view_cursor": shown["meta"]["next_cursor"],
         "job_id": job_id,
-        # A link of bob's to a job of hers.
+        # A token of bob's account for a job that does not exist.
         "token": await Links(bob.database, bob.clock).token(bob.account_id, "f" * 32, 2**62),
     }
 
 
-# What the ids of an account are like that nobody has, or has anything of.
+# The same ids while no account has any data.
 UNKNOWN: Final = {
     "post_id": THEIRS[0],
     "label_id": "1",
@@ -156,7 +156,7 @@ def _filled(value: Any, names: dict[str, str]) -> Any:
     return value.format(**names) if isinstance(value, str) else value
 
 
-async def _ask(
+async def _request(
     member: Member, method: str, path: str, asked: tuple[str, Any], names: dict[str, str]
 ) -> httpx.Response:
     query, body = asked
@@ -167,7 +167,7 @@ async def _ask(
 
 
 async def _everything(member: Member) -> list[bytes]:
-    """All that an account shows of itself."""
+    """Everything an account can read about itself."""
     paths = (
         *("/v1/bookmarks?is_unread_only=false", "/v1/bookmarks/count", "/v1/labels", "/v1/views"),
         *("/v1/digests", "/v1/digests/latest", "/v1/digests/preferences"),
@@ -177,12 +177,12 @@ async def _everything(member: Member) -> list[bytes]:
 
 
 def _without_job_ids(body: bytes) -> bytes:
-    """They are random, each asked once."""
+    """Job ids are random, so two responses never have the same one."""
     return re.sub(rb"[0-9a-f]{32}", b"job", body)
 
 
 def _traces(value: Any) -> list[Any]:
-    """Every count and every text in an answer."""
+    """Every scalar value in a response."""
     if isinstance(value, dict):
         return [trace for item in value.values() for trace in _traces(item)]
     if isinstance(value, list):
@@ -190,41 +190,41 @@ def _traces(value: Any) -> list[Any]:
     return [value]
 
 
-async def test_an_endpoint_tells_nothing_of_another_account(cast: Service) -> None:
-    # For each endpoint two accounts without anything: one asks while nobody has anything, one
-    # when bob has.
-    blank = {row: await _answers(await _nobody(cast), *row, UNKNOWN) for row in ASKED}
+async def test_no_endpoint_reveals_data_of_another_account(cast: Service) -> None:
+    # Each endpoint is called by two empty accounts: one before bob has any data, one after. Their
+    # responses must be the same.
+    blank = {row: await _responses(await _empty_member(cast), *row, UNKNOWN) for row in ASKED}
     names = await _fill(cast.bob)
     theirs = await _everything(cast.bob)
 
     offenders = Offenders()
     for row, before in blank.items():
-        after = await _answers(await _nobody(cast), *row, names)
+        after = await _responses(await _empty_member(cast), *row, names)
         with offenders.check(row):
             for asked, answer in after.items():
-                _require_no_difference(asked, before[asked], answer)
+                _require_same_response(asked, before[asked], answer)
             assert await _everything(cast.bob) == theirs
     assert offenders == {}
     restored = await writing.send(cast.bob, "POST", f"/v1/bookmarks/{THROWN_AWAY}/restore")
     assert restored.status_code == 200
 
 
-async def _nobody(cast: Service) -> Member:
+async def _empty_member(cast: Service) -> Member:
     name = f"nobody-{secrets.token_hex(4)}"
     return await member(cast.app, cast.database, cast.clock, name, "pro")
 
 
-async def _answers(
+async def _responses(
     member: Member, method: str, path: str, names: dict[str, str]
 ) -> dict[str, httpx.Response]:
     async with member.client:
         return {
-            str(asked): await _ask(member, method, path, asked, names)
+            str(asked): await _request(member, method, path, asked, names)
             for asked in ASKED[method, path]
         }
 
 
-def _require_no_difference(asked: str, before: httpx.Response, after: httpx.Response) -> None:
+def _require_same_response(asked: str, before: httpx.Response, after: httpx.Response) -> None:
     if "cursor={cursor}" in asked:
         assert after.status_code == 400
     else:
@@ -233,7 +233,7 @@ def _require_no_difference(asked: str, before: httpx.Response, after: httpx.Resp
     assert not {*THEIRS, "geheim", "theirs", "bob"} & set(_traces(after.json()))
 
 
-async def test_equal_ids_and_labels_stay_apart(alice: Member, bob: Member) -> None:
+async def test_two_accounts_can_have_the_same_ids_and_labels(alice: Member, bob: Member) -> None:
     await _fill(bob)
     mine = make.post(post_id=THEIRS[0], text="meins", tags=["Theirs"])
     await alice.save_all([mine])
@@ -244,7 +244,7 @@ async def test_equal_ids_and_labels_stay_apart(alice: Member, bob: Member) -> No
     assert (await bob.get(f"/v1/bookmarks/{THEIRS[0]}")).json()["data"]["tags"] == ["theirs"]
 
 
-async def test_what_one_removes_the_other_keeps(alice: Member, bob: Member) -> None:
+async def test_removing_a_post_does_not_affect_another_account(alice: Member, bob: Member) -> None:
     await _fill(bob)
     await alice.save_all([make.post(post_id=THEIRS[0], text="geheim")])
 
@@ -253,7 +253,7 @@ async def test_what_one_removes_the_other_keeps(alice: Member, bob: Member) -> N
     assert len(await bob.ids(q="geheim", is_unread_only="false")) == 3
 
 
-async def test_answers_kept_for_one_are_not_given_to_another(alice: Member, bob: Member) -> None:
+async def test_an_etag_of_another_account_does_not_match(alice: Member, bob: Member) -> None:
     await _fill(bob)
     theirs = await bob.get("/v1/bookmarks")
 

@@ -23,7 +23,7 @@ async def _merge(member: Member, name: str, into: Any) -> Any:
     return await writing.send(member, "POST", path, {"into": into})
 
 
-# Renaming and what is noted of a label
+# Renaming and metadata
 
 
 async def test_a_label_is_renamed_on_all_its_posts(alice: Member) -> None:
@@ -42,7 +42,7 @@ async def test_a_label_is_renamed_on_all_its_posts(alice: Member) -> None:
     assert await writing.recount(alice) == []
 
 
-async def test_the_id_stays_when_the_name_changes(alice: Member) -> None:
+async def test_renaming_a_label_keeps_its_id(alice: Member) -> None:
     await alice.save(post_id="1", tags=["b"])
     label_id = await writing.label_id(alice, "b")
 
@@ -51,7 +51,7 @@ async def test_the_id_stays_when_the_name_changes(alice: Member) -> None:
     assert await writing.label_id(alice, "c") == label_id
 
 
-async def test_a_name_can_change_its_case(alice: Member) -> None:
+async def test_a_rename_can_change_only_the_case(alice: Member) -> None:
     await alice.save(post_id="1", tags=["b"])
 
     await _patch(alice, "b", {"label_name": "B"})
@@ -61,7 +61,7 @@ async def test_a_name_can_change_its_case(alice: Member) -> None:
     assert await writing.recount(alice) == []
 
 
-async def test_another_labels_name_is_refused(alice: Member) -> None:
+async def test_the_name_of_another_label_is_refused(alice: Member) -> None:
     await alice.save(post_id="1", tags=["Stra\u00dfe", "b"])
 
     response = await _patch(alice, "b", {"label_name": "STRASSE"})
@@ -71,7 +71,7 @@ async def test_another_labels_name_is_refused(alice: Member) -> None:
     assert await writing.labels(alice) == {"b": 1, "Stra\u00dfe": 1}
 
 
-async def test_metadata_is_kept_as_it_is_given(alice: Member) -> None:
+async def test_metadata_is_stored_unchanged(alice: Member) -> None:
     await alice.save(post_id="1", tags=["x"])
 
     response = await _patch(alice, "x", {"metadata": COLOUR})
@@ -81,7 +81,7 @@ async def test_metadata_is_kept_as_it_is_given(alice: Member) -> None:
     assert (await _patch(alice, "x", {"metadata": {}})).json()["data"]["metadata"] == {}
 
 
-async def test_what_is_not_given_stays(alice: Member) -> None:
+async def test_omitted_fields_are_not_changed(alice: Member) -> None:
     await alice.save(post_id="1", tags=["x"])
 
     await _patch(alice, "x", {"metadata": COLOUR})
@@ -92,7 +92,7 @@ async def test_what_is_not_given_stays(alice: Member) -> None:
     assert noted["label_name"] == "y"
 
 
-async def test_a_change_to_the_same_changes_nothing(alice: Member) -> None:
+async def test_sending_the_current_values_changes_nothing(alice: Member) -> None:
     await alice.save(post_id="1", tags=["x"])
     before = (await alice.get("/v1/labels")).headers["etag"]
     bodies: list[Any] = [{}, {"label_name": "x"}, {"label_name": " x "}, {"metadata": {}}]
@@ -119,7 +119,7 @@ async def test_a_change_to_the_same_changes_nothing(alice: Member) -> None:
         ([], "body: "),
     ],
 )
-async def test_a_bad_change_is_refused_and_its_field_named(
+async def test_an_invalid_change_is_refused_and_its_field_named(
     alice: Member, body: Any, named: str
 ) -> None:
     await alice.save(post_id="1", tags=["x"])
@@ -132,7 +132,7 @@ async def test_a_bad_change_is_refused_and_its_field_named(
     assert (await alice.get("/v1/labels")).content == before
 
 
-async def test_a_bad_name_beside_good_metadata_changes_neither(alice: Member) -> None:
+async def test_an_invalid_name_with_valid_metadata_changes_neither(alice: Member) -> None:
     await alice.save(post_id="1", tags=["x"])
 
     await _patch(alice, "x", {"label_name": "", "metadata": COLOUR})
@@ -143,7 +143,7 @@ async def test_a_bad_name_beside_good_metadata_changes_neither(alice: Member) ->
 # Deleting
 
 
-async def test_a_deleted_label_leaves_its_posts(alice: Member) -> None:
+async def test_deleting_a_label_keeps_its_posts(alice: Member) -> None:
     await alice.save(post_id="1", tags=["x", "y"])
     await alice.save(post_id="2", tags=["x"])
     path = f"/v1/labels/{await writing.label_id(alice, 'x')}"
@@ -161,7 +161,7 @@ async def test_a_deleted_label_leaves_its_posts(alice: Member) -> None:
     assert (await writing.send(alice, "DELETE", path)).status_code == 404
 
 
-async def test_a_deleted_labels_name_is_free_again(alice: Member) -> None:
+async def test_the_name_of_a_deleted_label_can_be_reused(alice: Member) -> None:
     await alice.save(post_id="1", tags=["x"])
     old = await writing.label_id(alice, "x")
     await writing.send(alice, "DELETE", f"/v1/labels/{old}")
@@ -175,7 +175,7 @@ async def test_a_deleted_labels_name_is_free_again(alice: Member) -> None:
 # Merging
 
 
-async def test_a_merged_label_gives_its_posts_to_another(alice: Member) -> None:
+async def test_merging_moves_the_posts_to_the_other_label(alice: Member) -> None:
     await alice.save(post_id="1", tags=["a", "b"])
     await alice.save(post_id="2", tags=["a"])
     await alice.save(post_id="3", tags=["b"])
@@ -191,7 +191,7 @@ async def test_a_merged_label_gives_its_posts_to_another(alice: Member) -> None:
     assert await writing.recount(alice) == []
 
 
-async def test_a_merge_keeps_the_other_labels_metadata(alice: Member) -> None:
+async def test_merging_keeps_the_metadata_of_the_target_label(alice: Member) -> None:
     await alice.save(post_id="1", tags=["a", "b"])
     await _patch(alice, "b", {"metadata": COLOUR})
 
@@ -200,7 +200,7 @@ async def test_a_merge_keeps_the_other_labels_metadata(alice: Member) -> None:
     assert response.json()["data"]["metadata"] == COLOUR
 
 
-async def test_a_label_is_not_merged_into_itself(alice: Member) -> None:
+async def test_a_label_cannot_be_merged_into_itself(alice: Member) -> None:
     await alice.save(post_id="1", tags=["a"])
 
     response = await _merge(alice, "a", await writing.label_id(alice, "a"))
@@ -210,7 +210,7 @@ async def test_a_label_is_not_merged_into_itself(alice: Member) -> None:
     assert await writing.labels(alice) == {"a": 1}
 
 
-async def test_a_merge_into_nothing_is_refused(alice: Member) -> None:
+async def test_merging_into_an_invalid_or_unknown_label_is_refused(alice: Member) -> None:
     await alice.save(post_id="1", tags=["a", "b"])
     wrong: list[Any] = [None, 7, [], "x" * 200]
 
@@ -222,7 +222,7 @@ async def test_a_merge_into_nothing_is_refused(alice: Member) -> None:
     assert await writing.labels(alice) == {"a": 1, "b": 1}
 
 
-# All three
+# All three endpoints
 
 
 @in_turn(
@@ -257,7 +257,7 @@ async def test_the_free_plan_is_refused(free: Member) -> None:
     assert await writing.labels(free) == {"a": 1, "b": 1}
 
 
-async def test_never_touches_another_account(alice: Member, bob: Member) -> None:
+async def test_label_changes_never_touch_another_account(alice: Member, bob: Member) -> None:
     await bob.save(post_id="1", tags=["a", "b", "c", "d"])
     theirs = await writing.label_id(bob, "d")
     path = f"/v1/labels/{theirs}"

@@ -15,7 +15,7 @@ from tests.support.service import Member
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_label_is_made_and_attached(alice: Member) -> None:
+async def test_a_new_label_is_created_and_attached(alice: Member) -> None:
     for post_id in ("1", "2", "3"):
         await alice.save(post_id=post_id)
 
@@ -30,7 +30,7 @@ async def test_a_label_is_made_and_attached(alice: Member) -> None:
     assert await writing.labels(alice) == {"x": 2}
 
 
-async def test_tags_are_true_at_the_next_read(alice: Member) -> None:
+async def test_the_next_read_shows_the_new_tags(alice: Member) -> None:
     await alice.save(post_id="1", tags=["m"])
     for path in ("/v1/bookmarks", "/v1/bookmarks/1"):
         await alice.get(path)
@@ -44,7 +44,7 @@ async def test_tags_are_true_at_the_next_read(alice: Member) -> None:
     assert await writing.recount(alice) == []
 
 
-async def test_a_label_a_post_has_already_changes_nothing(alice: Member) -> None:
+async def test_adding_a_label_the_post_already_has_changes_nothing(alice: Member) -> None:
     await alice.save(post_id="1", tags=["x"])
     before = (await alice.get("/v1/bookmarks")).headers["etag"]
 
@@ -59,7 +59,7 @@ async def test_a_label_a_post_has_already_changes_nothing(alice: Member) -> None
     assert (await alice.get("/v1/bookmarks")).headers["etag"] == before
 
 
-async def test_a_change_raises_the_version_once(alice: Member) -> None:
+async def test_one_request_raises_the_version_once(alice: Member) -> None:
     for post_id in ("1", "2", "3"):
         await alice.save(post_id=post_id)
     before = await writing.version(alice)
@@ -69,7 +69,7 @@ async def test_a_change_raises_the_version_once(alice: Member) -> None:
     assert await writing.version(alice) == before + 1
 
 
-async def test_affected_counts_posts_that_changed(alice: Member) -> None:
+async def test_affected_counts_only_posts_that_changed(alice: Member) -> None:
     await alice.save(post_id="1", tags=["x"])
     await alice.save(post_id="2")
 
@@ -80,7 +80,7 @@ async def test_affected_counts_posts_that_changed(alice: Member) -> None:
     assert await writing.labels(alice) == {"x": 2}
 
 
-async def test_repeats_count_once(alice: Member) -> None:
+async def test_repeated_ids_count_once(alice: Member) -> None:
     await alice.save(post_id="1")
 
     response = await writing.add(alice, "x", "1", "1", "7", "1", "7")
@@ -90,7 +90,7 @@ async def test_repeats_count_once(alice: Member) -> None:
     assert response.json()["meta"]["not_found"] == ["7"]
 
 
-async def test_unknown_posts_are_listed_and_the_others_served(alice: Member) -> None:
+async def test_unknown_posts_are_listed_and_the_others_labelled(alice: Member) -> None:
     await alice.save(post_id="1")
 
     response = await writing.add(alice, "x", "9", "1", "abc", "\u00bd", "01", " 1", "1 ")
@@ -100,7 +100,7 @@ async def test_unknown_posts_are_listed_and_the_others_served(alice: Member) -> 
     assert response.json()["meta"]["not_found"] == ["9", "abc", "\u00bd", "01", " 1", "1 "]
 
 
-async def test_no_known_post_is_404_and_nothing_is_made(alice: Member) -> None:
+async def test_a_request_with_only_unknown_posts_is_404_and_creates_no_label(alice: Member) -> None:
     await alice.save(post_id="1")
     before = await writing.version(alice)
 
@@ -112,7 +112,7 @@ async def test_no_known_post_is_404_and_nothing_is_made(alice: Member) -> None:
     assert await writing.version(alice) == before
 
 
-async def test_a_label_is_named_by_its_id_too(alice: Member) -> None:
+async def test_a_label_can_be_given_by_id(alice: Member) -> None:
     await alice.save(post_id="1", tags=["x"])
     await alice.save(post_id="2")
     label_id = await writing.label_id(alice, "x")
@@ -132,7 +132,7 @@ async def test_an_unknown_label_id_is_404(alice: Member) -> None:
         assert writing.refused(response) == (404, "NOT_FOUND")
 
 
-async def test_names_are_trimmed_folded_and_composed(alice: Member) -> None:
+async def test_label_names_are_trimmed_and_normalized(alice: Member) -> None:
     names = {
         "  x  ": "x",
         "to \t\n  read": "to read",
@@ -162,7 +162,7 @@ ONE_LABEL = (
 )
 
 
-async def test_names_that_fold_alike_are_one_label_shown_as_first_written(alice: Member) -> None:
+async def test_names_that_fold_alike_share_a_label_with_the_first_spelling(alice: Member) -> None:
     for names in ONE_LABEL:
         await alice.save_all([{"post_id": str(n), "tweet_details": {}} for n in range(len(names))])
         for number, name in enumerate(names):
@@ -174,7 +174,7 @@ async def test_names_that_fold_alike_are_one_label_shown_as_first_written(alice:
     assert await writing.labels(alice) == {names[0]: len(names) for names in ONE_LABEL}
 
 
-async def test_names_that_fold_apart_are_two_labels(alice: Member) -> None:
+async def test_names_that_fold_differently_are_separate_labels(alice: Member) -> None:
     await alice.save(post_id="1")
 
     for name in ("\u0130", "i", "\u0131", "e", "\u00e9", "x", "x\u200b"):
@@ -185,7 +185,7 @@ async def test_names_that_fold_apart_are_two_labels(alice: Member) -> None:
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(name=st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=110))
-async def test_any_text_is_one_label_or_none(alice: Member, name: str) -> None:
+async def test_any_text_is_one_label_or_is_refused(alice: Member, name: str) -> None:
     await alice.save_all([{"post_id": "1", "tweet_details": {}, "tags": []}])
 
     responses = [
@@ -208,7 +208,7 @@ BAD_NAMES: list[Any] = [
 ]
 
 
-async def test_a_bad_name_is_refused_and_named(alice: Member) -> None:
+async def test_an_invalid_label_name_is_refused(alice: Member) -> None:
     await alice.save(post_id="1")
 
     for name in BAD_NAMES:
@@ -219,7 +219,7 @@ async def test_a_bad_name_is_refused_and_named(alice: Member) -> None:
     assert await writing.labels(alice) == {}
 
 
-async def test_a_missing_name_is_refused_and_named(alice: Member) -> None:
+async def test_a_missing_label_name_is_refused(alice: Member) -> None:
     await alice.save(post_id="1")
 
     response = await writing.send(alice, "POST", "/v1/labels/add", {"tweet_ids": ["1"]})
@@ -228,7 +228,7 @@ async def test_a_missing_name_is_refused_and_named(alice: Member) -> None:
     assert writing.sentence(response) == "label_name: is required, unless label_id is sent."
 
 
-async def test_ids_that_are_no_array_of_1_to_1000_are_refused(alice: Member) -> None:
+async def test_tweet_ids_must_be_an_array_of_1_to_1000(alice: Member) -> None:
     await alice.save(post_id="1")
     wrong: list[Any] = [None, [], {}, "1", 1, True, ["1"] * 1_001]
 
@@ -240,7 +240,7 @@ async def test_ids_that_are_no_array_of_1_to_1000_are_refused(alice: Member) -> 
     assert await writing.labels(alice) == {}
 
 
-async def test_a_number_for_an_id_is_refused_by_its_index(alice: Member) -> None:
+async def test_a_numeric_id_is_refused_with_its_index(alice: Member) -> None:
     await alice.save(post_id="1")
 
     for wrong in (1, 1.5, 10**30, -1):
@@ -252,7 +252,7 @@ async def test_a_number_for_an_id_is_refused_by_its_index(alice: Member) -> None
     assert await writing.labels(alice) == {}
 
 
-async def test_what_is_no_id_is_refused_by_its_index(alice: Member) -> None:
+async def test_an_invalid_id_is_refused_with_its_index(alice: Member) -> None:
     await alice.save(post_id="1")
 
     wrong: dict[str, Any] = {
@@ -270,7 +270,7 @@ async def test_what_is_no_id_is_refused_by_its_index(alice: Member) -> None:
         )
 
 
-async def test_a_thousand_posts_are_labelled_at_once(alice: Member) -> None:
+async def test_one_request_can_label_a_thousand_posts(alice: Member) -> None:
     ids = [str(number) for number in range(1, 1_001)]
     await alice.save_all([{"post_id": post_id, "tweet_details": {}} for post_id in ids])
 
@@ -281,7 +281,7 @@ async def test_a_thousand_posts_are_labelled_at_once(alice: Member) -> None:
     assert await writing.labels(alice) == {"x": 1_000}
 
 
-async def test_a_body_that_is_no_object_is_refused(alice: Member) -> None:
+async def test_a_body_that_is_not_an_object_is_refused(alice: Member) -> None:
     bodies: dict[str, Any] = {
         "an array of 0": [],
         "'x'": "x",
@@ -315,7 +315,7 @@ async def test_the_free_plan_is_refused_before_its_body_is_read(free: Member) ->
     assert await writing.labels(free) == {}
 
 
-async def test_never_touches_another_account(alice: Member, bob: Member) -> None:
+async def test_adding_a_label_never_touches_another_account(alice: Member, bob: Member) -> None:
     await bob.save(post_id="1", tags=["x"])
     theirs = await writing.bookmark(bob, "1")
     await alice.save(post_id="2")
@@ -331,7 +331,7 @@ async def test_never_touches_another_account(alice: Member, bob: Member) -> None
 
 
 @in_turn("name", ["a\x1fb", "a\x85b", "\x1c", "a\x07"])
-async def test_a_control_character_that_looks_like_a_blank_is_refused(
+async def test_control_characters_that_python_treats_as_whitespace_are_refused(
     alice: Member, name: str
 ) -> None:
     await alice.save(post_id="1")

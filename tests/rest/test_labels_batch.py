@@ -13,7 +13,7 @@ from tests.support.writing import operation
 pytestmark = pytest.mark.anyio
 
 
-async def test_all_succeeded_is_200(alice: Member) -> None:
+async def test_a_batch_that_succeeds_completely_is_200(alice: Member) -> None:
     await alice.save(post_id="1", tags=["old"])
     await alice.save(post_id="2")
 
@@ -52,7 +52,7 @@ async def test_all_succeeded_is_200(alice: Member) -> None:
     assert await writing.labels(alice) == {"old": 0, "x": 2}
 
 
-async def test_some_failed_is_207_and_says_how_many(alice: Member) -> None:
+async def test_a_partly_failed_batch_is_207_and_counts_the_failures(alice: Member) -> None:
     await alice.save(post_id="1")
 
     response = await writing.batch(
@@ -82,7 +82,7 @@ async def test_some_failed_is_207_and_says_how_many(alice: Member) -> None:
     assert await writing.labels(alice) == {"x": 1}
 
 
-async def test_all_failed_is_207_and_nothing_changed(alice: Member) -> None:
+async def test_a_completely_failed_batch_is_207_and_changes_nothing(alice: Member) -> None:
     await alice.save(post_id="1")
     before = (await alice.get("/v1/bookmarks")).headers["etag"]
 
@@ -115,7 +115,7 @@ MALFORMED: list[tuple[Any, Any, str]] = [
 ]
 
 
-async def test_a_malformed_operation_is_a_failed_result(alice: Member) -> None:
+async def test_a_malformed_operation_fails_alone(alice: Member) -> None:
     await alice.save(post_id="1")
 
     for wrong, op, named in MALFORMED:
@@ -130,7 +130,7 @@ async def test_a_malformed_operation_is_a_failed_result(alice: Member) -> None:
     assert await writing.labels(alice) == {"good": 1}
 
 
-async def test_a_label_id_is_not_read(alice: Member) -> None:
+async def test_label_id_is_ignored_in_a_batch(alice: Member) -> None:
     await alice.save(post_id="1", tags=["x"])
     body = {"op": "add", "tweet_ids": ["1"], "label_id": await writing.label_id(alice, "x")}
 
@@ -143,7 +143,7 @@ async def test_a_label_id_is_not_read(alice: Member) -> None:
     }
 
 
-async def test_operations_that_are_no_array_of_1_to_50_are_refused(alice: Member) -> None:
+async def test_operations_must_be_an_array_of_1_to_50(alice: Member) -> None:
     await alice.save(post_id="1")
     wrong: list[Any] = [None, [], {}, "add", 7, [operation("add", "x", "1")] * 51]
 
@@ -164,7 +164,7 @@ async def test_missing_operations_are_refused(alice: Member) -> None:
         assert writing.sentence(response).startswith("operations: ")
 
 
-async def test_fifty_operations_are_served_in_order(alice: Member) -> None:
+async def test_fifty_operations_run_in_order(alice: Member) -> None:
     await alice.save(post_id="1")
 
     response = await writing.batch(
@@ -179,7 +179,7 @@ async def test_fifty_operations_are_served_in_order(alice: Member) -> None:
     assert await writing.recount(alice) == []
 
 
-async def test_an_operation_sees_what_those_before_it_did(alice: Member) -> None:
+async def test_an_operation_sees_the_changes_of_earlier_ones(alice: Member) -> None:
     await alice.save(post_id="1")
 
     response = await writing.batch(
@@ -201,7 +201,7 @@ async def test_an_operation_sees_what_those_before_it_did(alice: Member) -> None
     assert await writing.tags(alice, "1") is None
 
 
-async def test_one_operation_applies_wholly_or_not_at_all(alice: Member) -> None:
+async def test_each_operation_applies_completely_or_not_at_all(alice: Member) -> None:
     for post_id in ("1", "2"):
         await alice.save(post_id=post_id)
 
@@ -241,7 +241,7 @@ OPERATIONS = st.lists(
 
 
 def _expected(tags: dict[str, set[str]], known: set[str], asked: dict[str, Any]) -> bool:
-    """Does to `tags` what the operation should; False when it should be refused."""
+    """Apply the operation to `tags`; return False if the service must refuse it."""
     name = asked["label_name"].lower()
     ids = {post_id for post_id in asked["tweet_ids"] if post_id in tags}
     if asked["op"] not in ("add", "remove") or not name or not ids:
@@ -256,7 +256,7 @@ def _expected(tags: dict[str, set[str]], known: set[str], asked: dict[str, Any])
 
 @settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(batches=st.lists(OPERATIONS, min_size=1, max_size=3))
-async def test_whatever_is_asked_the_tags_are_as_if_done_one_by_one(
+async def test_a_batch_has_the_same_effect_as_single_operations(
     alice: Member, batches: list[list[dict[str, Any]]]
 ) -> None:
     tags: dict[str, set[str]] = {"1": set(), "2": set(), "3": set()}
@@ -284,7 +284,7 @@ async def test_the_free_plan_is_refused(free: Member) -> None:
     assert await writing.labels(free) == {}
 
 
-async def test_never_touches_another_account(alice: Member, bob: Member) -> None:
+async def test_a_batch_never_touches_another_account(alice: Member, bob: Member) -> None:
     await bob.save(post_id="1", tags=["x"])
     await alice.save(post_id="2")
 
@@ -300,7 +300,7 @@ async def test_never_touches_another_account(alice: Member, bob: Member) -> None
     assert await writing.labels(bob) == {"x": 1}
 
 
-async def test_ids_that_are_not_in_the_library_are_listed_by_their_operation(alice: Member) -> None:
+async def test_each_operation_lists_its_unknown_ids(alice: Member) -> None:
     await alice.save(post_id="1")
 
     response = await writing.batch(alice, writing.operation("add", "x", "1", "9"))

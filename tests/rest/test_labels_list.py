@@ -24,7 +24,7 @@ async def test_a_label_has_id_name_metadata_and_count(alice: Member) -> None:
     assert label == {"id": label["id"], "label_name": "To Read", "metadata": {}, "count": 1}
 
 
-async def test_labels_come_by_their_folded_names(alice: Member) -> None:
+async def test_labels_are_sorted_by_their_folded_names(alice: Member) -> None:
     await alice.save(post_id="1")
     for name in ("b", "C", "a", "\u00c9", "Z", "_"):
         await writing.add(alice, name, "1")
@@ -49,7 +49,7 @@ async def test_labels_of_imported_posts_are_shown(alice: Member) -> None:
     assert await writing.labels(alice) == {"x": 2, "y": 1}
 
 
-async def test_a_label_stays_when_its_last_post_lost_it(alice: Member) -> None:
+async def test_a_label_without_posts_is_still_listed(alice: Member) -> None:
     await alice.save(post_id="1", tags=["x"])
 
     await writing.remove(alice, "x", "1")
@@ -57,7 +57,7 @@ async def test_a_label_stays_when_its_last_post_lost_it(alice: Member) -> None:
     assert await writing.labels(alice) == {"x": 0}
 
 
-async def test_an_unchanged_list_has_the_same_tag_and_is_304(alice: Member) -> None:
+async def test_an_unchanged_list_is_304(alice: Member) -> None:
     await alice.save(post_id="1")
     await writing.add(alice, "x", "1")
     tag = (await alice.get("/v1/labels")).headers["etag"]
@@ -76,13 +76,13 @@ async def test_parameters_are_ignored(alice: Member, free: Member) -> None:
         assert response.status_code == 200
 
 
-async def test_the_free_plan_reads_labels(free: Member) -> None:
+async def test_the_free_plan_can_read_labels(free: Member) -> None:
     await free.save(tags=["x"])
 
     assert await writing.labels(free) == {"x": 1}
 
 
-async def test_never_touches_another_account(alice: Member, bob: Member) -> None:
+async def test_labels_of_another_account_are_not_listed(alice: Member, bob: Member) -> None:
     await bob.save(tags=["theirs"])
 
     assert await writing.labels(alice) == {}
@@ -92,7 +92,7 @@ async def test_never_touches_another_account(alice: Member, bob: Member) -> None
     assert await writing.labels(bob) == {"theirs": 1}
 
 
-async def test_any_answer_is_304_where_there_is_one(alice: Member) -> None:
+async def test_if_none_match_star_is_304_only_for_successful_responses(alice: Member) -> None:
     anything = {"If-None-Match": "*"}
 
     assert (await alice.client.get("/v1/labels", headers=anything)).status_code == 304

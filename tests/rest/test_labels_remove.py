@@ -11,7 +11,7 @@ from tests.support.service import Member
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_label_is_taken_off(alice: Member) -> None:
+async def test_a_label_is_removed_from_posts(alice: Member) -> None:
     await alice.save(post_id="1", tags=["x", "y"])
     await alice.save(post_id="2", tags=["x"])
 
@@ -26,7 +26,7 @@ async def test_a_label_is_taken_off(alice: Member) -> None:
     assert await writing.labels(alice) == {"x": 0, "y": 1}
 
 
-async def test_tags_are_true_at_the_next_read(alice: Member) -> None:
+async def test_the_next_read_shows_the_remaining_tags(alice: Member) -> None:
     await alice.save(post_id="1", tags=["x"])
     assert await alice.ids(tag="x") == ["1"]
 
@@ -38,7 +38,7 @@ async def test_tags_are_true_at_the_next_read(alice: Member) -> None:
     assert await writing.recount(alice) == []
 
 
-async def test_added_and_removed_again_leaves_the_bookmark_as_it_was(alice: Member) -> None:
+async def test_adding_and_removing_a_label_restores_the_bookmark(alice: Member) -> None:
     await alice.save(post_id="1", tags=["y"])
     before = (await alice.get("/v1/bookmarks/1")).content
 
@@ -48,7 +48,7 @@ async def test_added_and_removed_again_leaves_the_bookmark_as_it_was(alice: Memb
     assert (await alice.get("/v1/bookmarks/1")).content == before
 
 
-async def test_a_label_the_post_does_not_have_changes_nothing(alice: Member) -> None:
+async def test_removing_a_label_the_post_does_not_have_changes_nothing(alice: Member) -> None:
     await alice.save(post_id="1", tags=["y"])
     await alice.save(post_id="2", tags=["x"])
     before = (await alice.get("/v1/bookmarks")).headers["etag"]
@@ -60,7 +60,7 @@ async def test_a_label_the_post_does_not_have_changes_nothing(alice: Member) -> 
     assert (await alice.get("/v1/bookmarks")).headers["etag"] == before
 
 
-async def test_a_label_is_named_by_its_id_too(alice: Member) -> None:
+async def test_a_label_can_be_given_by_id(alice: Member) -> None:
     await alice.save(post_id="1", tags=["x"])
 
     body = {"tweet_ids": ["1"], "label_id": await writing.label_id(alice, "x")}
@@ -80,7 +80,7 @@ async def test_an_unknown_label_is_404(alice: Member) -> None:
     assert "'other'" in writing.sentence(by_name)
 
 
-async def test_unknown_posts_are_listed_and_repeats_count_once(alice: Member) -> None:
+async def test_unknown_posts_are_listed_and_repeated_ids_count_once(alice: Member) -> None:
     await alice.save(post_id="1", tags=["x"])
 
     response = await writing.remove(alice, "x", "7", "1", "7", "1")
@@ -90,7 +90,7 @@ async def test_unknown_posts_are_listed_and_repeats_count_once(alice: Member) ->
     assert response.json()["meta"]["not_found"] == ["7"]
 
 
-async def test_no_known_post_is_404(alice: Member) -> None:
+async def test_a_request_with_only_unknown_posts_is_404(alice: Member) -> None:
     await alice.save(post_id="1", tags=["x"])
 
     response = await writing.remove(alice, "x", "7", "8")
@@ -112,7 +112,7 @@ async def test_no_known_post_is_404(alice: Member) -> None:
         ([], "body: "),
     ],
 )
-async def test_a_bad_body_is_refused_and_its_field_named(
+async def test_an_invalid_body_is_refused_and_its_field_named(
     alice: Member, body: Any, named: str
 ) -> None:
     await alice.save(post_id="1", tags=["x"])
@@ -133,7 +133,7 @@ async def test_the_free_plan_is_refused(free: Member) -> None:
     assert await writing.tags(free, "1") == ["x"]
 
 
-async def test_never_touches_another_account(alice: Member, bob: Member) -> None:
+async def test_removing_a_label_never_touches_another_account(alice: Member, bob: Member) -> None:
     await bob.save(post_id="1", tags=["x"])
     await alice.save(post_id="1", tags=["y"])
 

@@ -1,4 +1,4 @@
-"""GET /v1/bookmarks/:id/similar."""
+"""GET /v1/bookmarks/{post_id}/similar."""
 
 import pytest
 
@@ -25,14 +25,14 @@ async def _similar(member: Member, post_id: str, **params: object) -> list[str]:
     return [bookmark["post_id"] for bookmark in response.json()["data"]]
 
 
-async def test_the_nearest_come_first_without_the_post_itself(alice: Member) -> None:
+async def test_the_nearest_posts_come_first_without_the_post_itself(alice: Member) -> None:
     birds, crows, bank = await _filled(alice)
 
     assert await _similar(alice, birds) == [crows, bank]
     assert await _similar(alice, birds, limit=1) == [crows]
 
 
-async def test_meta_is_that_of_a_list(alice: Member) -> None:
+async def test_meta_has_the_fields_of_a_list(alice: Member) -> None:
     birds, _, _ = await _filled(alice)
 
     meta = (await alice.get(f"/v1/bookmarks/{birds}/similar", limit=1)).json()["meta"]
@@ -50,7 +50,7 @@ async def test_read_posts_are_shown_and_archived_ones_hidden(alice: Member) -> N
     assert await _similar(alice, birds, hide_archived="false") == [crows, bank]
 
 
-async def test_a_post_without_a_vector_has_nothing_similar_yet(alice: Member) -> None:
+async def test_a_post_without_a_vector_has_no_similar_posts_yet(alice: Member) -> None:
     await _filled(alice)
     new = await alice.save(text=BIRDS)
 
@@ -72,7 +72,7 @@ async def test_an_unknown_post_is_404(alice: Member, post_id: str) -> None:
 
 
 @in_turn("query", ["limit=0", "limit=x", "is_unread_only=perhaps", "limit=1&limit=2"])
-async def test_a_bad_parameter_is_400(alice: Member, query: str) -> None:
+async def test_an_invalid_parameter_is_400(alice: Member, query: str) -> None:
     birds, _, _ = await _filled(alice)
 
     response = await alice.client.get(f"/v1/bookmarks/{birds}/similar?{query}")
@@ -80,18 +80,20 @@ async def test_a_bad_parameter_is_400(alice: Member, query: str) -> None:
     assert writing.refused(response) == (400, "INVALID_REQUEST")
 
 
-async def test_needs_a_paid_plan_and_a_built_store(alice: Member, free: Member) -> None:
+async def test_similar_posts_need_a_paid_plan_and_a_built_vector_store(
+    alice: Member, free: Member
+) -> None:
     for member in (alice, free):
         await member.save(post_id="5")
         response = await member.get("/v1/bookmarks/5/similar", limit=0)
         assert writing.refused(response) == (402, "VECTOR_SEARCH_NOT_ALLOWED")
 
 
-async def test_an_empty_library_has_no_such_post(alice: Member) -> None:
+async def test_a_post_is_not_found_in_an_empty_library(alice: Member) -> None:
     assert (await alice.get("/v1/bookmarks/5/similar")).status_code == 404
 
 
-async def test_never_shows_another_account(alice: Member, bob: Member) -> None:
+async def test_posts_of_another_account_are_never_similar(alice: Member, bob: Member) -> None:
     await _filled(bob)
     mine = await alice.save(text=BIRDS)
     await alice.embed()

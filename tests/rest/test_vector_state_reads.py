@@ -13,7 +13,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 async def reads(alice: Member, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The statements about alice's vector store, as they are executed."""
+    """The executed statements that read the state of alice's vector store."""
     await alice.save_all([make.post(text="a kitten"), make.post(text="a rocket")])
     await alice.embed()
     found: list[str] = []
@@ -36,7 +36,7 @@ async def test_a_request_reads_the_state_once(alice: Member, reads: list[str], p
     assert len(reads) == 1
 
 
-async def test_all_views_together_read_the_state_once(alice: Member, reads: list[str]) -> None:
+async def test_listing_all_views_reads_the_state_once(alice: Member, reads: list[str]) -> None:
     for name in ("Cats", "Space"):
         body = {"name": name, "base_query": {"vector_search_term": name}}
         assert (await alice.client.post("/v1/views", json=body)).status_code == 201
@@ -48,7 +48,7 @@ async def test_all_views_together_read_the_state_once(alice: Member, reads: list
     assert len(reads) == 1
 
 
-async def test_a_search_by_word_does_not_read_the_state(alice: Member, reads: list[str]) -> None:
+async def test_a_keyword_search_does_not_read_the_state(alice: Member, reads: list[str]) -> None:
     assert len(await alice.ids(q="kitten")) == 1
 
     assert reads == []

@@ -1,4 +1,4 @@
-"""GET /v1/views/{slug}/bookmarks: never another answer than the list's."""
+"""GET /v1/views/{slug}/bookmarks returns the same posts as GET /v1/bookmarks."""
 
 from typing import Any
 
@@ -59,7 +59,7 @@ async def _fill(member: Member) -> None:
 
 
 def _parameters(query: dict[str, Any], sort: dict[str, str] | None) -> dict[str, str]:
-    """What a client would send to the list for the same answer."""
+    """The parameters of the list that select the same posts."""
     texts = {k: str(v).lower() if isinstance(v, bool) else v for k, v in query.items()}
     return {"is_unread_only": "false", **texts, **(sort or {})}
 
@@ -72,7 +72,7 @@ async def _shown(member: Member, path: str, **params: Any) -> dict[str, Any]:
 
 
 async def _crawled(member: Member, path: str, **params: Any) -> list[dict[str, Any]]:
-    """Every page, without the cursors: those of a view are its own."""
+    """Every page without its cursor, because the cursors of a view differ from the list's."""
     pages = []
     cursor: str | None = ""
     while cursor is not None:
@@ -84,7 +84,7 @@ async def _crawled(member: Member, path: str, **params: Any) -> list[dict[str, A
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(query=QUERIES, bucket=QUERIES, sort=SORTS)
-async def test_a_view_never_answers_differently_from_the_list(
+async def test_a_view_returns_the_same_posts_as_the_list(
     alice: Member, query: dict[str, Any], bucket: dict[str, Any], sort: dict[str, str] | None
 ) -> None:
     if not (await alice.account()).total:
@@ -122,7 +122,7 @@ async def test_read_posts_are_shown_and_archived_ones_hidden(alice: Member) -> N
     assert shown["meta"] == {"next_cursor": None, "limit": 20, "total_count": 2, "count": 2}
 
 
-async def test_limits_are_those_of_the_list(alice: Member) -> None:
+async def test_limit_has_the_same_rules_as_in_the_list(alice: Member) -> None:
     path = f"{await writing.view(alice)}/bookmarks"
 
     assert (await _shown(alice, path, limit=500))["meta"]["limit"] == 100
@@ -134,7 +134,7 @@ async def test_limits_are_those_of_the_list(alice: Member) -> None:
     assert writing.sentence(response) == "limit: was sent more than once."
 
 
-async def test_the_lists_filters_are_not_read_here(alice: Member) -> None:
+async def test_filters_of_the_list_are_ignored(alice: Member) -> None:
     await alice.save(post_id="1")
     path = f"{await writing.view(alice)}/bookmarks"
 
@@ -143,7 +143,7 @@ async def test_the_lists_filters_are_not_read_here(alice: Member) -> None:
     assert [bookmark["post_id"] for bookmark in shown["data"]] == ["1"]
 
 
-async def test_relevance_orders_only_where_words_are_searched(alice: Member) -> None:
+async def test_relevance_applies_only_to_keyword_searches(alice: Member) -> None:
     await alice.save(post_id="1", text="katze katze katze")
     await alice.save(post_id="2", text="katze und sehr viele andere worte die nicht zaehlen")
     ranked = await writing.view(alice, base_query={"q": "katze"}, default_sort="relevance")
@@ -175,7 +175,7 @@ async def test_a_bucket_narrows_the_view(alice: Member) -> None:
     assert found == {"unread": ["1"], "dogs": ["2"], "all": ["2", "1"], "": ["2", "1"]}
 
 
-async def test_an_unknown_bucket_is_refused_with_the_known_ones(alice: Member) -> None:
+async def test_an_unknown_bucket_is_refused_and_the_known_ones_listed(alice: Member) -> None:
     path = await writing.view(alice, triage_buckets=[{"name": "a"}, {"name": "b"}])
 
     response = await alice.get(f"{path}/bookmarks", bucket="c")
@@ -199,7 +199,7 @@ async def test_relative_dates_move_with_the_clock(alice: Member) -> None:
     assert found == [[1, 0], [1, 0], [0, 1], [0, 1]]
 
 
-async def test_a_moving_view_is_the_list_with_the_date_of_the_minute(alice: Member) -> None:
+async def test_a_relative_date_is_resolved_to_the_current_minute(alice: Member) -> None:
     for number in range(1, 10):
         await alice.save(posted_at=f"2026-07-{number:02}T08:21:00+00:00")
     path = await writing.view(alice, base_query={"posted_from": "last 14 days"})
@@ -211,7 +211,7 @@ async def test_a_moving_view_is_the_list_with_the_date_of_the_minute(alice: Memb
     assert len(shown["data"]) == 5
 
 
-async def test_a_moving_views_cursors_stay_usable_as_time_passes(alice: Member) -> None:
+async def test_cursors_with_relative_dates_stay_valid_as_time_passes(alice: Member) -> None:
     saved = [
         (await alice.save(posted_at=f"2026-07-{number:02}T08:00:00+00:00"))["post_id"]
         for number in range(10, 19)
@@ -233,7 +233,7 @@ async def test_a_moving_views_cursors_stay_usable_as_time_passes(alice: Member) 
     assert [bookmark["post_id"] for bookmark in later["data"]] == saved[3:-2][::-1]
 
 
-async def test_a_cursor_is_bound_to_its_view(alice: Member) -> None:
+async def test_a_cursor_is_valid_only_for_its_view(alice: Member) -> None:
     for _ in range(3):
         await alice.save()
     path = await writing.view(alice, "One", triage_buckets=[{"name": "a"}])
@@ -255,7 +255,7 @@ async def test_a_cursor_is_bound_to_its_view(alice: Member) -> None:
     assert (await alice.get(f"{path}/bookmarks", cursor=cursor)).status_code == 400
 
 
-async def test_a_new_name_leaves_cursors_usable(alice: Member) -> None:
+async def test_renaming_a_view_keeps_its_cursors_valid(alice: Member) -> None:
     for _ in range(3):
         await alice.save()
     path = await writing.view(alice)
@@ -266,7 +266,7 @@ async def test_a_new_name_leaves_cursors_usable(alice: Member) -> None:
     assert (await alice.get(f"{path}/bookmarks", cursor=cursor)).status_code == 200
 
 
-async def test_the_tag_follows_the_library_and_the_view(alice: Member) -> None:
+async def test_the_etag_changes_with_the_library_and_the_view(alice: Member) -> None:
     path = await writing.view(alice)
     seen = [(await alice.get(f"{path}/bookmarks")).headers["etag"]]
     alice.clock.now += 100 * DAY + SECOND
@@ -280,7 +280,7 @@ async def test_the_tag_follows_the_library_and_the_view(alice: Member) -> None:
     assert len(set(seen)) == 3
 
 
-async def test_hidden_matches_are_told_of(alice: Member) -> None:
+async def test_a_hint_mentions_hidden_matches(alice: Member) -> None:
     await alice.save(is_archived=True, tags=["x"])
     path = await writing.view(alice, base_query={"tag": "x"})
 
@@ -290,7 +290,7 @@ async def test_hidden_matches_are_told_of(alice: Member) -> None:
     assert shown["meta"]["hint"].startswith("1 read or archived bookmark matches")
 
 
-async def test_a_search_by_meaning_is_refused_as_it_is_in_the_list(alice: Member) -> None:
+async def test_a_search_by_meaning_is_refused_as_in_the_list(alice: Member) -> None:
     await alice.save()
     path = await writing.view(alice, base_query={"vector_search_term": "cats"})
 
@@ -299,7 +299,7 @@ async def test_a_search_by_meaning_is_refused_as_it_is_in_the_list(alice: Member
     assert writing.refused(response) == (402, "VECTOR_SEARCH_NOT_ALLOWED")
 
 
-async def test_the_free_plan_is_held_to_the_lists_gates(free: Member) -> None:
+async def test_the_free_plan_has_the_same_restrictions_as_in_the_list(free: Member) -> None:
     await free.set_plan("pro")
     filtered = f"{await writing.view(free, base_query={'tag': 'x'})}/bookmarks"
     bucket = {"name": "b", "query": {"author": "x"}}
@@ -321,7 +321,7 @@ async def test_the_free_plan_is_held_to_the_lists_gates(free: Member) -> None:
         assert writing.refused(await free.get(path, **params)) == (402, code), (path, params)
 
 
-async def test_never_touches_another_account(alice: Member, bob: Member) -> None:
+async def test_views_of_another_account_are_not_found(alice: Member, bob: Member) -> None:
     await bob.save(tags=["x"])
     path = f"{await writing.view(bob, base_query={'tag': 'x'})}/bookmarks"
     theirs = await bob.get(path)

@@ -12,19 +12,19 @@ from tests.support.writing import DAY, SECOND
 pytestmark = pytest.mark.anyio
 
 
-async def _make(member: Member, **fields: Any) -> Any:
+async def _create(member: Member, **fields: Any) -> Any:
     return await writing.send(member, "POST", "/v1/views", fields)
 
 
-# Making
+# Creating
 
 
-async def test_a_view_is_made_and_shown(alice: Member) -> None:
+async def test_a_view_is_created_and_shown(alice: Member) -> None:
     await alice.save(tags=["x"], is_read=True)
     await alice.save()
     bucket = {"slug": "unread", "name": "Unread", "query": {"is_unread_only": True}}
 
-    response = await _make(
+    response = await _create(
         alice,
         name="  My   View ",
         description="What I keep.",
@@ -51,8 +51,8 @@ async def test_a_view_is_made_and_shown(alice: Member) -> None:
     assert (await alice.get("/v1/views")).json()["data"] == [shown]
 
 
-async def test_a_name_is_all_a_view_needs(alice: Member) -> None:
-    response = await _make(alice, name="x")
+async def test_only_the_name_of_a_view_is_required(alice: Member) -> None:
+    response = await _create(alice, name="x")
 
     view = response.json()["data"]
     assert response.status_code == 201
@@ -72,20 +72,20 @@ async def test_the_slug_is_made_from_the_name(alice: Member) -> None:
     }
 
     for name, slug in slugs.items():
-        response = await _make(alice, name=name)
+        response = await _create(alice, name=name)
         assert response.json()["data"]["slug"] == slug
         assert (await alice.get(f"/v1/views/{slug}")).status_code == 200
 
 
-async def test_views_of_one_name_have_slugs_of_their_own(alice: Member) -> None:
-    slugs = [(await _make(alice, name="Cats")).json()["data"]["slug"] for _ in range(3)]
+async def test_views_with_the_same_name_get_different_slugs(alice: Member) -> None:
+    slugs = [(await _create(alice, name="Cats")).json()["data"]["slug"] for _ in range(3)]
 
     assert slugs == ["cats", "cats-2", "cats-3"]
 
 
-async def test_views_are_listed_as_they_were_made(alice: Member) -> None:
+async def test_views_are_listed_in_order_of_creation(alice: Member) -> None:
     for name in ("b", "a", "c"):
-        await _make(alice, name=name)
+        await _create(alice, name=name)
         alice.clock.now += SECOND
 
     views = (await alice.get("/v1/views")).json()["data"]
@@ -94,11 +94,11 @@ async def test_views_are_listed_as_they_were_made(alice: Member) -> None:
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
-async def test_an_account_has_200_views_at_most(alice: Member) -> None:
+async def test_an_account_can_have_at_most_200_views(alice: Member) -> None:
     for number in range(200):
-        assert (await _make(alice, name=str(number))).status_code == 201
+        assert (await _create(alice, name=str(number))).status_code == 201
 
-    response = await _make(alice, name="one more")
+    response = await _create(alice, name="one more")
 
     assert writing.refused(response) == (400, "INVALID_REQUEST")
     assert len((await alice.get("/v1/views")).json()["data"]) == 200
@@ -153,7 +153,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-async def test_a_bad_view_is_refused_and_its_field_named(alice: Member) -> None:
+async def test_an_invalid_view_is_refused_and_its_field_named(alice: Member) -> None:
     path = await writing.view(alice, "kept")
     before = (await alice.get("/v1/views")).content
 
@@ -168,7 +168,7 @@ async def test_a_bad_view_is_refused_and_its_field_named(alice: Member) -> None:
     assert (await alice.get("/v1/views")).content == before
 
 
-async def test_dates_may_be_relative(alice: Member) -> None:
+async def test_dates_in_a_view_can_be_relative(alice: Member) -> None:
     await alice.save(posted_at="2026-07-18T08:00:00+00:00")
     texts = (
         *("last 7 days", "Last 1 Day", "last 12 hours", "last 2 weeks", "last 3 months"),
@@ -177,7 +177,7 @@ async def test_dates_may_be_relative(alice: Member) -> None:
     )
 
     for text in texts:
-        response = await _make(alice, name="x", base_query={"posted_from": text})
+        response = await _create(alice, name="x", base_query={"posted_from": text})
         assert response.status_code == 201, text
         assert response.json()["data"]["base_query"] == {"posted_from": text}
         assert response.json()["data"]["count"] == 1, text
@@ -185,18 +185,18 @@ async def test_dates_may_be_relative(alice: Member) -> None:
         assert (await alice.get(f"{path}/bookmarks")).json()["meta"]["total_count"] == 1, text
 
 
-async def test_the_list_itself_takes_no_relative_dates(alice: Member) -> None:
+async def test_the_list_does_not_accept_relative_dates(alice: Member) -> None:
     for text in ("last 7 days", "-7d"):
         assert (await alice.get("/v1/bookmarks", posted_from=text)).status_code == 400
 
 
-async def test_an_order_may_be_one_word(alice: Member) -> None:
-    response = await _make(alice, name="x", default_sort="title")
+async def test_default_sort_can_be_a_string(alice: Member) -> None:
+    response = await _create(alice, name="x", default_sort="title")
 
     assert response.json()["data"]["default_sort"] == {"sort_by": "title"}
 
 
-async def test_an_empty_order_or_direction_is_as_good_as_none(alice: Member) -> None:
+async def test_an_empty_sort_order_is_ignored(alice: Member) -> None:
     await alice.save()
     path = await writing.view(alice, default_sort={"sort_by": "title", "sort_order": ""})
 
@@ -206,7 +206,7 @@ async def test_an_empty_order_or_direction_is_as_good_as_none(alice: Member) -> 
 # The count
 
 
-async def test_count_is_of_what_the_view_shows(alice: Member) -> None:
+async def test_count_is_the_number_of_posts_in_the_view(alice: Member) -> None:
     await alice.save(tags=["x"])
     await alice.save(tags=["x"], is_read=True)
     await alice.save(tags=["x"], is_archived=True)
@@ -222,13 +222,13 @@ async def test_count_is_of_what_the_view_shows(alice: Member) -> None:
     ]
 
     for query, count in queries:
-        made = (await _make(alice, name="x", base_query=query)).json()["data"]
+        made = (await _create(alice, name="x", base_query=query)).json()["data"]
         shown = (await alice.get(f"/v1/views/{made['slug']}")).json()["data"]
         listed = (await alice.get(f"/v1/views/{made['slug']}/bookmarks")).json()
         assert made["count"] == shown["count"] == listed["meta"]["total_count"] == count, query
 
 
-async def test_count_follows_the_library(alice: Member) -> None:
+async def test_count_changes_with_the_library(alice: Member) -> None:
     path = await writing.view(alice, base_query={"tag": "x"})
     assert (await alice.get(path)).json()["data"]["count"] == 0
 
@@ -240,7 +240,7 @@ async def test_count_follows_the_library(alice: Member) -> None:
     assert (await alice.get(path)).json()["data"]["count"] == 0
 
 
-async def test_count_of_a_moving_view_follows_the_clock(alice: Member) -> None:
+async def test_count_of_a_view_with_relative_dates_changes_over_time(alice: Member) -> None:
     await alice.save(posted_at="2026-07-18T00:00:00+00:00")
     path = await writing.view(alice, base_query={"posted_from": "last 7 days"})
 
@@ -255,7 +255,7 @@ async def test_count_of_a_moving_view_follows_the_clock(alice: Member) -> None:
 # Changing
 
 
-async def test_the_fields_given_are_changed_and_the_slug_stays(alice: Member) -> None:
+async def test_a_patch_changes_only_the_sent_fields_and_keeps_the_slug(alice: Member) -> None:
     await alice.save(tags=["x"])
     path = await writing.view(alice, "Cats", description="d", base_query={"tag": "y"})
     alice.clock.now += DAY
@@ -273,7 +273,7 @@ async def test_the_fields_given_are_changed_and_the_slug_stays(alice: Member) ->
     assert (await alice.get(path)).json()["data"] == view
 
 
-async def test_null_empties_what_may_be_empty(alice: Member) -> None:
+async def test_null_clears_optional_fields(alice: Member) -> None:
     path = await writing.view(
         alice,
         description="d",
@@ -289,7 +289,7 @@ async def test_null_empties_what_may_be_empty(alice: Member) -> None:
     assert (view["default_sort"], view["triage_buckets"]) == (None, [])
 
 
-async def test_a_change_to_the_same_changes_nothing(alice: Member) -> None:
+async def test_sending_the_current_values_changes_nothing(alice: Member) -> None:
     path = await writing.view(alice, "Cats", base_query={"tag": "y"})
     before = await alice.get(path)
     alice.clock.now += DAY
@@ -302,7 +302,7 @@ async def test_a_change_to_the_same_changes_nothing(alice: Member) -> None:
     assert after.content == before.content
 
 
-async def test_a_new_query_must_suit_the_buckets_that_stay(alice: Member) -> None:
+async def test_a_new_query_must_not_conflict_with_the_existing_buckets(alice: Member) -> None:
     path = await writing.view(alice, triage_buckets=[{"name": "a", "query": {"tag": "x"}}])
 
     response = await writing.send(alice, "PATCH", path, {"base_query": {"tag": "y"}})
@@ -311,7 +311,7 @@ async def test_a_new_query_must_suit_the_buckets_that_stay(alice: Member) -> Non
     assert writing.sentence(response).startswith("triage_buckets[0].query.tag: ")
 
 
-async def test_a_deleted_view_is_gone_and_its_bookmarks_stay(alice: Member) -> None:
+async def test_deleting_a_view_keeps_its_bookmarks(alice: Member) -> None:
     await alice.save(post_id="1", tags=["x"])
     path = await writing.view(alice, base_query={"tag": "x"})
     shown = (await alice.get(path)).json()["data"]
@@ -327,7 +327,7 @@ async def test_a_deleted_view_is_gone_and_its_bookmarks_stay(alice: Member) -> N
     assert (await writing.send(alice, "DELETE", path)).status_code == 404
 
 
-async def test_every_change_changes_the_tag(alice: Member) -> None:
+async def test_every_change_to_a_view_changes_the_etag(alice: Member) -> None:
     seen = [(await alice.get("/v1/views")).headers["etag"]]
     path = await writing.view(alice)
     seen.append((await alice.get("/v1/views")).headers["etag"])
@@ -339,7 +339,7 @@ async def test_every_change_changes_the_tag(alice: Member) -> None:
     assert len(set(seen)) == 4
 
 
-async def test_only_answers_about_moving_views_change_their_tags_as_time_goes_by(
+async def test_only_views_with_relative_dates_change_their_etag_over_time(
     alice: Member,
 ) -> None:
     still = await writing.view(alice, "Still", base_query={"posted_from": "2026-01-01"})
@@ -368,7 +368,7 @@ async def test_an_unknown_view_is_404(alice: Member) -> None:
             assert writing.refused(response) == (404, "NOT_FOUND"), slug
 
 
-async def test_the_free_plan_reads_views_but_does_not_write_them(free: Member) -> None:
+async def test_the_free_plan_can_read_views_but_not_write_them(free: Member) -> None:
     await free.set_plan("pro")
     path = await writing.view(free)
     await free.set_plan("free")
@@ -376,8 +376,8 @@ async def test_the_free_plan_reads_views_but_does_not_write_them(free: Member) -
     assert (await free.get("/v1/views")).status_code == 200
     assert (await free.get(path)).status_code == 200
     for response in (
-        await _make(free, name="x"),
-        await _make(free),
+        await _create(free, name="x"),
+        await _create(free),
         await writing.send(free, "PATCH", path, {"name": "x"}),
         await writing.send(free, "PATCH", path, {"name": 7}),
         await writing.send(free, "DELETE", path),
@@ -386,7 +386,7 @@ async def test_the_free_plan_reads_views_but_does_not_write_them(free: Member) -
         assert writing.refused(response) == (402, "SUBSCRIPTION_REQUIRED")
 
 
-async def test_never_touches_another_account(alice: Member, bob: Member) -> None:
+async def test_views_never_touch_another_account(alice: Member, bob: Member) -> None:
     await bob.save(tags=["x"])
     path = await writing.view(bob, "Theirs", base_query={"tag": "x"})
 
@@ -404,11 +404,11 @@ async def test_never_touches_another_account(alice: Member, bob: Member) -> None
     assert (await bob.get(path)).json()["data"]["count"] == 1
 
 
-async def test_nothing_in_a_query_is_no_filter(alice: Member) -> None:
+async def test_null_and_empty_values_in_a_query_are_ignored(alice: Member) -> None:
     await alice.save(is_read=True)
     await alice.save()
 
-    made = await _make(alice, name="v", base_query={"is_unread_only": None, "tag": ""})
+    made = await _create(alice, name="v", base_query={"is_unread_only": None, "tag": ""})
 
     assert made.json()["data"]["count"] == 2
     assert made.json()["data"]["base_query"] == {}
@@ -427,16 +427,16 @@ async def test_nothing_in_a_query_is_no_filter(alice: Member) -> None:
         ),
     ],
 )
-async def test_a_misspelt_field_within_a_view_is_named(
+async def test_a_misspelt_nested_field_is_named(
     alice: Member, fields: dict[str, Any], named: str
 ) -> None:
-    response = await _make(alice, name="v", **fields)
+    response = await _create(alice, name="v", **fields)
 
     assert response.status_code == 400
     assert response.json()["error"].startswith(named)
 
 
-async def test_a_mistake_is_told_before_a_missing_view(alice: Member) -> None:
+async def test_an_invalid_body_is_reported_before_an_unknown_view(alice: Member) -> None:
     wrong: list[dict[str, Any]] = [
         {"name": 5},
         {"triage_buckets": [{"name": "a"}, {"name": "A"}]},
