@@ -1,4 +1,4 @@
-"""kill -9 in the middle of an export: another worker resumes it, and the file is complete."""
+"""kill -9 in the middle of an export: it runs again, and its file is complete."""
 
 import json
 import signal
