@@ -1,4 +1,4 @@
-"""The contract's sentences about authentication, one test each."""
+"""What the contract says about authentication: one test per sentence."""
 
 import httpx
 import pytest
@@ -52,7 +52,7 @@ async def test_the_key_has_no_expiry(cast: Service) -> None:
     assert (await cast.alice.get("/v1/bookmarks")).status_code == 200
 
 
-async def test_keys_are_neither_made_nor_revoked_by_the_api(cast: Service) -> None:
+async def test_the_api_cannot_create_or_revoke_keys(cast: Service) -> None:
     for path in ("/v1/keys", "/v1/api-keys", "/v1/register", "/v1/keys/alice-key"):
         for method in ("GET", "POST", "DELETE"):
             assert (await cast.alice.client.request(method, path)).status_code == 404
@@ -87,13 +87,13 @@ async def test_a_key_carries_every_permission_of_its_account(cast: Service) -> N
     await digesting.make(cast.alice)
     cast.alice.clock.now = now
     real["digest_id"] = "latest"
-    # The link to a file is its own key.
+    # The link to a file needs no API key.
     paths = {path: item for path, item in of_accounts().items() if not path.endswith("/file")}
 
     for path, item in paths.items():
         for method in item:
             response = await cast.alice.client.request(method, path.format(**real))
-            # A write without its body is refused for that, and for nothing else.
+            # A write without a body is rejected for the missing body, never for permissions.
             accepted = (200,) if method == "get" else (200, 202, 400, 404)
             assert response.status_code in accepted
             if method == "delete":
@@ -101,7 +101,7 @@ async def test_a_key_carries_every_permission_of_its_account(cast: Service) -> N
                 await writing.view(cast.alice)
 
 
-async def test_no_token_endpoint_is_run(cast: Service) -> None:
+async def test_there_is_no_token_endpoint(cast: Service) -> None:
     for path in ("/v1/oauth/token", "/v1/token", "/v1/authorize"):
         assert (await cast.alice.client.post(path)).status_code == 404
 
@@ -127,7 +127,7 @@ async def test_a_missing_malformed_or_revoked_key_is_401_with_a_challenge(
     assert f'resource_metadata="{metadata}"' in challenge
 
 
-async def test_accounts_are_not_made_by_the_api(cast: Service) -> None:
+async def test_the_api_cannot_create_accounts(cast: Service) -> None:
     for path in ("/v1/accounts", "/v1/account", "/v1/users", "/v1/signup"):
         assert (await cast.alice.client.post(path)).status_code in (404, 405)
 

@@ -1,4 +1,4 @@
-"""Within /v1 nothing that clients rely on is taken away; each rule is shown to be kept watch on."""
+"""No release breaks /v1 clients, and the compatibility check detects every kind of break."""
 
 import functools
 import json
@@ -25,7 +25,7 @@ TODAY = date(2026, 7, 18)
 
 def made() -> Json:
     """A new copy of this release's document for each caller."""
-    return json.loads(_text())  # type: ignore[no-any-return] # it is one
+    return json.loads(_text())  # type: ignore[no-any-return] # a JSON object
 
 
 @functools.cache
@@ -74,13 +74,13 @@ def needs(document: Json, name: str, field: str) -> None:
     schema(document, name).setdefault("required", []).append(field)
 
 
-def test_the_promise_is_kept() -> None:
+def test_this_release_does_not_break_the_published_document() -> None:
     promised = json.loads((ROOT / PUBLISHED).read_text(encoding="utf-8"))
 
-    assert [str(found) for found in breaks(promised, made(), date.today())] == []  # noqa: DTZ011 - a day off is none
+    assert [str(found) for found in breaks(promised, made(), date.today())] == []  # noqa: DTZ011 - one day does not matter
 
 
-def test_what_this_release_offers_is_promised() -> None:
+def test_the_published_document_has_the_version_of_this_release() -> None:
     promised = json.loads((ROOT / PUBLISHED).read_text(encoding="utf-8"))
 
     assert promised["info"]["version"] == __version__, "run: bowerbird spec --publish"
@@ -319,7 +319,7 @@ BREAKING: list[tuple[str, Rule, str, Change]] = [
 @pytest.mark.parametrize(
     ("rule", "place", "change"), [pytest.param(*row[1:], id=row[0]) for row in BREAKING]
 )
-def test_a_breaking_change_is_found_and_says_which_rule_it_breaks(
+def test_a_breaking_change_is_reported_with_its_rule(
     rule: Rule, place: str, change: Change
 ) -> None:
     changed = made()
@@ -330,7 +330,7 @@ def test_a_breaking_change_is_found_and_says_which_rule_it_breaks(
     assert f"{place}: {rule.value}" in told
 
 
-def test_an_endpoint_that_comes_to_need_a_key_is_found() -> None:
+def test_a_newly_required_key_is_reported() -> None:
     promised, changed = made(), made()
     operation(promised, "listLabels")["security"] = []
 
@@ -342,7 +342,7 @@ def test_an_endpoint_that_comes_to_need_a_key_is_found() -> None:
 @pytest.mark.parametrize(
     ("sunset", "is_kept"), [("2027-01-31", False), ("2027-02-01", True), ("2027-03-01", True)]
 )
-def test_a_sunset_that_was_told_is_not_pulled_forward(sunset: str, *, is_kept: bool) -> None:
+def test_an_announced_sunset_may_not_move_earlier(sunset: str, *, is_kept: bool) -> None:
     promised, changed = made(), made()
     operation(promised, "listLabels").update({"deprecated": True, "x-sunset": "2027-02-01"})
     operation(changed, "listLabels").update({"deprecated": True, "x-sunset": sunset})
@@ -352,14 +352,14 @@ def test_a_sunset_that_was_told_is_not_pulled_forward(sunset: str, *, is_kept: b
     assert found == ([] if is_kept else [(Rule.SUNSET, "GET /v1/labels")])
 
 
-def test_a_deprecation_may_be_taken_back() -> None:
+def test_a_deprecation_may_be_withdrawn() -> None:
     promised = made()
     operation(promised, "listLabels").update({"deprecated": True, "x-sunset": "2027-02-01"})
 
     assert breaks(promised, made(), TODAY) == []
 
 
-def test_every_rule_has_its_breaking_change() -> None:
+def test_every_rule_is_tested_with_a_breaking_change() -> None:
     assert {rule for _, rule, _, _ in BREAKING} | {Rule.KEY, Rule.SUNSET} == set(Rule)
 
 
@@ -384,7 +384,7 @@ def test_every_rule_has_its_breaking_change() -> None:
         lambda d: schema(d, "ExportResponse")["properties"]["status"]["enum"].append("paused"),
     ],
 )
-def test_additions_and_other_words_break_nothing(change: Change) -> None:
+def test_additions_and_reworded_descriptions_are_compatible(change: Change) -> None:
     changed = made()
     change(changed)
 
@@ -392,7 +392,9 @@ def test_additions_and_other_words_break_nothing(change: Change) -> None:
 
 
 @pytest.mark.parametrize(("sunset", "is_allowed"), [("2026-07-18", True), ("2026-07-19", False)])
-def test_a_deprecated_endpoint_may_go_from_its_sunset_on(sunset: str, *, is_allowed: bool) -> None:
+def test_a_deprecated_endpoint_may_be_removed_from_its_sunset_on(
+    sunset: str, *, is_allowed: bool
+) -> None:
     promised, changed = made(), made()
     operation(promised, "listLabels").update({"deprecated": True, "x-sunset": sunset})
     del changed["paths"]["/v1/labels"]["get"]
@@ -400,7 +402,7 @@ def test_a_deprecated_endpoint_may_go_from_its_sunset_on(sunset: str, *, is_allo
     assert (breaks(promised, changed, TODAY) == []) is is_allowed
 
 
-def test_publishing_refuses_what_would_break_a_promise(
+def test_publishing_rejects_a_breaking_change(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -421,7 +423,7 @@ def test_publishing_refuses_what_would_break_a_promise(
     assert json.loads(file.read_text(encoding="utf-8")) == promised
 
 
-def test_publishing_takes_an_addition_into_the_promise(
+def test_publishing_writes_additions_to_the_published_document(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

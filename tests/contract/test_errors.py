@@ -1,4 +1,4 @@
-"""The contract's sentences about failures, one test each."""
+"""What the contract says about errors: one test per sentence."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ async def test_a_success_has_status_data_and_meta(alice: Member) -> None:
         assert isinstance(body["meta"], dict)
 
 
-async def test_every_failure_has_the_failure_envelope(
+async def test_every_error_uses_the_error_envelope(
     cast: Service, alice: Member, free: Member
 ) -> None:
     for response in (
@@ -111,7 +111,7 @@ async def test_internal_error_is_500(cast: Service, alice: Member) -> None:
     assert _failure(await alice.get("/v1/bookmarks")) == (500, "INTERNAL_ERROR")
 
 
-async def test_every_402_carries_upgrade_url(free: Member) -> None:
+async def test_every_402_includes_upgrade_url(free: Member) -> None:
     refused: list[dict[str, str]] = [{"tag": "x"}, {"cursor": "x"}, {"vector_search_term": "x"}]
 
     for params in refused:
@@ -119,14 +119,14 @@ async def test_every_402_carries_upgrade_url(free: Member) -> None:
         assert body["upgrade_url"] == "http://localhost:8080/upgrade"
 
 
-async def test_paywalled_requests_are_never_a_silent_empty_list(free: Member) -> None:
+async def test_a_paywalled_request_never_returns_an_empty_list(free: Member) -> None:
     for params in ({"tag": "x"}, {"cursor": "x"}, {"vector_search_term": "x"}):
         response = await free.get("/v1/bookmarks", **params)
         assert response.status_code == 402
         assert "data" not in response.json()
 
 
-def test_the_codes_of_the_contract_have_their_statuses() -> None:
+def test_each_error_code_has_the_status_in_the_contract() -> None:
     contract = {
         "UNAUTHORIZED": 401,
         "SUBSCRIPTION_REQUIRED": 402,

@@ -1,4 +1,4 @@
-"""The contract's sentences about limits and versions, one test each."""
+"""What the contract says about limits and versions: one test per sentence."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from tests.support.service import Member, Service
 
 pytestmark = pytest.mark.anyio
 
-# Field -> type, as the contract's tables give them. Nothing here is ever removed or retyped.
+# Field -> type, from the contract's tables. No field is ever removed or given another type.
 BOOKMARK = {
     "post_id": "string",
     "author_id": "string",
@@ -61,7 +61,7 @@ def _parameters() -> dict[str, dict[str, Any]]:
 # Limits
 
 
-async def test_a_page_holds_20_by_default_and_100_at_most(alice: Member) -> None:
+async def test_a_page_has_20_bookmarks_by_default_and_at_most_100(alice: Member) -> None:
     await alice.save_all(
         [{"post_id": str(number), "tweet_details": {}} for number in range(1, 131)]
     )
@@ -71,24 +71,24 @@ async def test_a_page_holds_20_by_default_and_100_at_most(alice: Member) -> None
     assert len(await alice.ids(limit=101)) == 100
 
 
-async def test_there_is_no_rate_limit_and_no_header_of_one(alice: Member) -> None:
+async def test_there_is_no_rate_limit_and_no_rate_limit_header(alice: Member) -> None:
     for _ in range(150):
         response = await alice.get("/v1/bookmarks/count")
         assert response.status_code == 200
     assert not [name for name in response.headers if "ratelimit" in name.lower()]
 
 
-async def test_the_free_plan_has_a_small_number_of_calls(free: Member) -> None:
+async def test_the_free_plan_allows_100_calls(free: Member) -> None:
     statuses = [(await free.get("/v1/bookmarks")).status_code for _ in range(101)]
 
     assert statuses == [200] * 100 + [402]
 
 
-async def test_the_free_plan_has_no_filtering(free: Member) -> None:
+async def test_the_free_plan_does_not_allow_filters(free: Member) -> None:
     assert (await free.get("/v1/bookmarks", author="ada")).status_code == 402
 
 
-async def test_the_free_plan_does_not_page_beyond_the_first_window(free: Member) -> None:
+async def test_the_free_plan_does_not_allow_a_second_page(free: Member) -> None:
     await free.save_all([{"post_id": str(number), "tweet_details": {}} for number in range(1, 111)])
 
     first = await free.listed(limit=100)
@@ -98,11 +98,11 @@ async def test_the_free_plan_does_not_page_beyond_the_first_window(free: Member)
     assert response.status_code == 402
 
 
-async def test_the_free_plan_has_no_search_by_meaning(free: Member) -> None:
+async def test_the_free_plan_does_not_allow_vector_search(free: Member) -> None:
     assert (await free.get("/v1/bookmarks", vector_search_term="x")).status_code == 402
 
 
-async def test_a_paid_plan_opens_filtering_and_paging(free: Member) -> None:
+async def test_a_paid_plan_allows_filters_and_pagination(free: Member) -> None:
     await free.save_all([{"post_id": str(number), "tweet_details": {}} for number in range(1, 4)])
     await free.set_plan("pro")
 
@@ -113,7 +113,7 @@ async def test_a_paid_plan_opens_filtering_and_paging(free: Member) -> None:
 # Versioning
 
 
-async def test_the_version_is_in_the_path_and_v1_is_the_only_one(cast: Service) -> None:
+async def test_the_version_is_in_the_path_and_only_v1_exists(cast: Service) -> None:
     assert (await cast.alice.get("/v1/bookmarks")).status_code == 200
     for path in ("/bookmarks", "/v2/bookmarks", "/v0/bookmarks"):
         assert (await cast.alice.get(path)).status_code == 404
@@ -155,7 +155,7 @@ def test_no_endpoint_is_removed() -> None:
     assert contract <= published
 
 
-def test_no_request_parameter_is_removed_or_required() -> None:
+def test_no_query_parameter_is_removed_or_becomes_required() -> None:
     published = _parameters()
 
     assert {name: published[name]["schema"]["type"] for name in PARAMETERS} == PARAMETERS
@@ -165,7 +165,7 @@ def test_no_request_parameter_is_removed_or_required() -> None:
                 assert not parameter["required"] or parameter["in"] == "path"
 
 
-def test_no_field_of_a_request_is_removed_or_newly_required() -> None:
+def test_no_request_field_is_removed_or_becomes_required() -> None:
     label, operation = _schema("LabelRequest"), _schema("LabelOperation")
 
     assert {"tweet_ids", "label_name"} <= label["properties"].keys()
@@ -175,7 +175,7 @@ def test_no_field_of_a_request_is_removed_or_newly_required() -> None:
     assert _schema("BatchRequest")["required"] == ["operations"]
 
 
-def test_the_documented_defaults_are_the_contracts() -> None:
+def test_the_documented_defaults_match_the_contract() -> None:
     published = _parameters()
 
     assert published["limit"]["schema"]["default"] == 20
@@ -185,7 +185,7 @@ def test_the_documented_defaults_are_the_contracts() -> None:
     assert {"article", "video", "image"} <= set(published["media_type"]["schema"]["enum"])
 
 
-async def test_parameters_of_later_versions_are_ignored(alice: Member) -> None:
+async def test_unknown_parameters_are_ignored(alice: Member) -> None:
     saved = await alice.save()
 
     assert await alice.ids(of_tomorrow="1") == [saved["post_id"]]

@@ -1,4 +1,4 @@
-"""The OpenAPI document is valid, complete, and its examples are what the service answers."""
+"""The OpenAPI document is valid and complete, and its examples match the real responses."""
 
 import functools
 import json
@@ -43,22 +43,22 @@ def fits(value: Any, schema: Json) -> bool:
 
 @functools.cache
 def _validator(schema: str) -> jsonschema_rs.Draft202012Validator:
-    """Made once per schema: most headers and refusals are the same in every operation."""
+    """Cached because most headers and errors are the same in every operation."""
     whole = {**json.loads(schema), "components": document()["components"]}
     return jsonschema_rs.Draft202012Validator(whole)
 
 
 def codes_of(schema: Json) -> set[str]:
-    """The codes that a refusal may have, whether or not the sandbox's mark is around it."""
+    """The error codes that a schema allows, with or without the sandbox wrapper."""
     own = schema if "properties" in schema else schema["allOf"][0]
     return set(own["properties"]["code"]["enum"])
 
 
-def test_a_public_validator_finds_nothing() -> None:
+def test_a_public_validator_finds_no_errors() -> None:
     assert list(OpenAPIV31SpecValidator(document()).iter_errors()) == []
 
 
-def test_a_public_linter_finds_nothing() -> None:
+def test_a_public_linter_finds_no_problems() -> None:
     config = node.WANTED / "redocly.yaml"
     quiet = {"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true"}
 
@@ -88,7 +88,7 @@ def test_the_linter_would_find_a_mistake(tmp_path: Any) -> None:
     assert "info-license" in ran.stdout + ran.stderr
 
 
-def test_the_document_says_whose_it_is_and_where_more_is_found() -> None:
+def test_the_document_has_license_contact_and_links() -> None:
     info = document()["info"]
 
     assert info["description"]
@@ -105,14 +105,14 @@ def test_every_tag_is_described_and_used() -> None:
     assert described == {tag for _, operation in operations() for tag in operation["tags"]}
 
 
-def test_every_operation_has_a_name_of_its_own_and_a_summary() -> None:
+def test_every_operation_has_a_unique_id_and_a_summary() -> None:
     names = [name for name, _ in operations()]
 
     assert len(names) == len(set(names))
     assert all(operation["summary"].endswith(".") for _, operation in operations())
 
 
-def test_every_parameter_is_described_typed_and_shown() -> None:
+def test_every_parameter_has_a_description_type_and_valid_example() -> None:
     offenders = Offenders()
     for name, operation in operations():
         for parameter in map(resolved, operation["parameters"]):
@@ -126,7 +126,7 @@ def test_every_parameter_is_described_typed_and_shown() -> None:
     assert offenders == {}
 
 
-def test_every_request_body_has_an_example_that_fits() -> None:
+def test_every_request_body_has_a_valid_example() -> None:
     offenders = Offenders()
     for name, operation in operations():
         if "requestBody" in operation:
@@ -137,17 +137,17 @@ def test_every_request_body_has_an_example_that_fits() -> None:
     assert offenders == {}
 
 
-def test_every_answer_has_an_example_that_fits() -> None:
+def test_every_response_has_a_valid_example() -> None:
     offenders = Offenders()
     for operation, status, promised in answers():
         with offenders.check((operation, status)):
             content = promised.get("content", {}).get("application/json")
-            require_fitting_examples(operation, status, content)
+            require_valid_examples(operation, status, content)
 
     assert offenders == {}
 
 
-def require_fitting_examples(operation: str, status: str, content: Json | None) -> None:
+def require_valid_examples(operation: str, status: str, content: Json | None) -> None:
     if not content:
         assert status == "304" or operation in FILES
     elif status.startswith("2"):
@@ -161,7 +161,7 @@ def require_fitting_examples(operation: str, status: str, content: Json | None) 
             assert fits(body, content["schema"])
 
 
-def test_every_header_of_an_answer_is_described_and_shown() -> None:
+def test_every_response_header_has_a_description_and_valid_example() -> None:
     offenders = Offenders()
     for operation, status, promised in answers():
         with offenders.check((operation, status)):
@@ -174,7 +174,7 @@ def test_every_header_of_an_answer_is_described_and_shown() -> None:
     assert offenders == {}
 
 
-def test_every_field_has_a_sentence() -> None:
+def test_every_field_has_a_description() -> None:
     silent = [
         (name, field)
         for name, schema in document()["components"]["schemas"].items()
@@ -185,11 +185,11 @@ def test_every_field_has_a_sentence() -> None:
     assert silent == []
 
 
-async def test_the_examples_are_what_the_service_answers(cast: Service) -> None:
+async def test_the_examples_match_the_real_responses(cast: Service) -> None:
     asked = await examples.asked(cast)
 
     for name, operation in operations():
-        # The sandbox shows the same with its mark; its own tests compare the two.
+        # The sandbox tests compare the sandbox responses with these.
         if name in examples.FILES or name.startswith("sandbox"):
             continue
         if "requestBody" in operation:
@@ -204,7 +204,7 @@ RECORD = "python -m tests.support.examples"
 
 
 def shape(value: Any) -> Any:
-    """Names and types; ids, cursors and times differ from one library to the next."""
+    """Keeps names and types only: ids, cursors and times differ between libraries."""
     if isinstance(value, dict):
         return {name: shape(part) for name, part in value.items()}
     if isinstance(value, list):
@@ -212,13 +212,13 @@ def shape(value: Any) -> Any:
     return type(value)
 
 
-def test_a_label_is_named_by_its_name_or_its_id() -> None:
+def test_a_label_request_requires_label_name_or_label_id() -> None:
     body = specification.document("http://localhost:8080")["components"]["schemas"]["LabelRequest"]
 
     assert body["anyOf"] == [{"required": ["label_name"]}, {"required": ["label_id"]}]
 
 
-def test_no_default_is_told_where_it_depends_on_another_parameter() -> None:
+def test_sort_by_has_no_fixed_default() -> None:
     listed = specification.document("http://localhost:8080")["paths"]["/v1/bookmarks"]["get"][
         "parameters"
     ]

@@ -1,4 +1,4 @@
-"""The contract's sentences about reading bookmarks, one test each."""
+"""What the contract says about reading bookmarks: one test per sentence."""
 
 import re
 from datetime import datetime
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def _shown(member: Member, **fields: Any) -> dict[str, Any]:
-    """A post as the list shows it."""
+    """Saves a post and returns it as the list shows it."""
     await member.save(**fields)
     (bookmark,) = (await member.listed())["data"]
     shown: dict[str, Any] = bookmark
@@ -26,7 +26,7 @@ def _types(record: dict[str, Any]) -> dict[str, str]:
 # Bookmark
 
 
-async def test_a_bookmark_has_the_fields_of_the_table(alice: Member) -> None:
+async def test_a_bookmark_has_the_documented_fields(alice: Member) -> None:
     shown = await _shown(alice, tags=["x"])
 
     assert _types(shown).items() >= {
@@ -43,7 +43,7 @@ async def test_a_bookmark_has_the_fields_of_the_table(alice: Member) -> None:
     }
 
 
-async def test_post_id_is_numeric_text(alice: Member) -> None:
+async def test_post_id_is_a_string_of_digits(alice: Member) -> None:
     assert (await _shown(alice))["post_id"].isdigit()
 
 
@@ -61,7 +61,7 @@ async def test_tags_are_null_when_there_are_none(alice: Member) -> None:
     assert (await _shown(alice, tags=[]))["tags"] is None
 
 
-async def test_imported_at_has_no_offset_but_fractional_seconds(alice: Member) -> None:
+async def test_imported_at_has_fractional_seconds_and_no_offset(alice: Member) -> None:
     shown = await _shown(alice)
 
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}", shown["imported_at"])
@@ -76,7 +76,7 @@ async def test_sort_index_is_a_large_integer_used_for_ordering(alice: Member) ->
     assert [b["sort_index"] for b in shown] == [1900000000000000001, 1900000000000000000]
 
 
-async def test_tweet_details_have_the_fields_of_the_table(alice: Member) -> None:
+async def test_tweet_details_have_the_documented_fields(alice: Member) -> None:
     shown = await _shown(alice)
 
     assert _types(shown["tweet_details"]) == {
@@ -90,7 +90,7 @@ async def test_tweet_details_have_the_fields_of_the_table(alice: Member) -> None
     }
 
 
-async def test_text_is_full_and_may_contain_line_breaks(alice: Member) -> None:
+async def test_text_is_complete_and_may_contain_line_breaks(alice: Member) -> None:
     text = "first\nsecond\r\n" + "long " * 5000
 
     assert (await _shown(alice, text=text))["tweet_details"]["text"] == text
@@ -106,7 +106,7 @@ async def test_attachments_are_empty_when_there_are_none(alice: Member) -> None:
     assert (await _shown(alice))["tweet_details"]["attachments"] == []
 
 
-async def test_article_is_present_when_the_post_is_one(alice: Member) -> None:
+async def test_article_is_present_when_the_post_is_an_article(alice: Member) -> None:
     article = {"title": "T", "plain_text": "P", "cover_image": "https://example.com/c.png"}
 
     shown = await _shown(alice, article=article)
@@ -114,13 +114,13 @@ async def test_article_is_present_when_the_post_is_one(alice: Member) -> None:
     assert shown["tweet_details"]["article"] == article
 
 
-async def test_quoted_tweet_is_present_when_something_is_quoted(alice: Member) -> None:
+async def test_quoted_tweet_is_present_when_the_post_quotes_another(alice: Member) -> None:
     quoted = {"post_id": "5", "text": "quoted"}
 
     assert (await _shown(alice, quoted=quoted))["tweet_details"]["quoted_tweet"] == quoted
 
 
-async def test_the_posts_meta_has_the_fields_of_the_table(alice: Member) -> None:
+async def test_the_meta_of_a_post_has_the_documented_fields(alice: Member) -> None:
     meta = {"tweet_reply_to_tweet_id": "1", "tweet_reply_to_user_id": "2"}
 
     shown = await _shown(alice, meta=meta)
@@ -135,7 +135,7 @@ async def test_the_posts_meta_has_the_fields_of_the_table(alice: Member) -> None
     }
 
 
-async def test_replies_are_null_for_posts_that_are_none(alice: Member) -> None:
+async def test_reply_ids_are_null_when_the_post_is_not_a_reply(alice: Member) -> None:
     meta = (await _shown(alice))["tweet_details"]["meta"]
 
     assert meta["tweet_reply_to_tweet_id"] is None
@@ -163,7 +163,7 @@ async def test_the_list_returns_the_callers_bookmarks(alice: Member, bob: Member
     assert [b["post_id"] for b in response.json()["data"]] == [mine["post_id"]]
 
 
-async def test_next_cursor_passed_as_cursor_gets_the_next_page(alice: Member) -> None:
+async def test_passing_next_cursor_as_cursor_returns_the_next_page(alice: Member) -> None:
     ids = [(await alice.save())["post_id"] for _ in range(3)]
 
     first = await alice.listed(limit=2)
@@ -172,12 +172,12 @@ async def test_next_cursor_passed_as_cursor_gets_the_next_page(alice: Member) ->
     assert [b["post_id"] for b in first["data"] + second["data"]] == ids[::-1]
 
 
-async def test_meta_limit_is_the_page_size_applied(alice: Member) -> None:
+async def test_meta_limit_is_the_applied_page_size(alice: Member) -> None:
     assert (await alice.listed(limit=7))["meta"]["limit"] == 7
     assert (await alice.listed(limit=700))["meta"]["limit"] == 100
 
 
-async def test_total_count_is_that_of_all_matching_bookmarks(alice: Member) -> None:
+async def test_total_count_counts_all_matching_bookmarks(alice: Member) -> None:
     for _ in range(3):
         await alice.save(author="ada")
     await alice.save(author="eve")
@@ -185,7 +185,7 @@ async def test_total_count_is_that_of_all_matching_bookmarks(alice: Member) -> N
     assert (await alice.listed(author="ada", limit=1))["meta"]["total_count"] == 3
 
 
-async def test_only_unread_bookmarks_by_default(alice: Member) -> None:
+async def test_only_unread_bookmarks_are_listed_by_default(alice: Member) -> None:
     await alice.save(is_read=True)
 
     assert await alice.ids() == await alice.ids(is_unread_only="true") == []
@@ -223,7 +223,7 @@ async def test_tag_filters_by_tag(alice: Member) -> None:
     assert await alice.ids(tag="x") == [tagged["post_id"]]
 
 
-async def test_posted_from_and_to_are_after_and_before_the_instant(alice: Member) -> None:
+async def test_posted_from_and_posted_to_exclude_the_given_time(alice: Member) -> None:
     post = await alice.save(posted_at="2026-01-01T12:00:00+02:00")
 
     assert await alice.ids(posted_from="2026-01-01T09:59:59Z") == [post["post_id"]]
@@ -232,7 +232,7 @@ async def test_posted_from_and_to_are_after_and_before_the_instant(alice: Member
     assert await alice.ids(posted_to="2026-01-01T10:00:00Z") == []
 
 
-async def test_bookmarked_from_and_to_are_after_and_before_the_instant(alice: Member) -> None:
+async def test_bookmarked_from_and_bookmarked_to_exclude_the_given_time(alice: Member) -> None:
     post = await alice.save(bookmarked_at="2026-01-01T10:00:00Z")
 
     assert await alice.ids(bookmarked_from="2026-01-01T09:59:59Z") == [post["post_id"]]
@@ -241,7 +241,7 @@ async def test_bookmarked_from_and_to_are_after_and_before_the_instant(alice: Me
     assert await alice.ids(bookmarked_to="2026-01-01T10:00:00Z") == []
 
 
-async def test_sort_by_takes_created_at_and_title(alice: Member) -> None:
+async def test_sort_by_accepts_created_at_and_title(alice: Member) -> None:
     b = await alice.save(text="b", bookmarked_at="2026-01-02T00:00:00Z")
     a = await alice.save(text="a", bookmarked_at="2026-01-01T00:00:00Z")
 
@@ -285,7 +285,7 @@ async def test_vector_search_term_searches_by_meaning(alice: Member) -> None:
     assert await alice.ids(vector_search_term="pets") == [cat["post_id"], dog["post_id"]]
 
 
-async def test_meta_count_stands_beside_the_documented_fields(alice: Member) -> None:
+async def test_meta_has_count_in_addition_to_the_documented_fields(alice: Member) -> None:
     await alice.save()
 
     meta = (await alice.listed())["meta"]
@@ -293,7 +293,7 @@ async def test_meta_count_stands_beside_the_documented_fields(alice: Member) -> 
     assert meta.keys() >= {"next_cursor", "limit", "total_count", "count"}
 
 
-# Others
+# Other endpoints
 
 
 async def test_the_count_confirms_that_a_key_works(alice: Member) -> None:

@@ -1,4 +1,4 @@
-"""A started server keeps what spec/openapi.json promises, whatever a client sends."""
+"""A running server conforms to spec/openapi.json for any request."""
 
 import copy
 import json
@@ -21,13 +21,13 @@ def _api(mode: str, **generation: Any) -> BaseSchema:
     fixed = {"mode": mode, "max-examples": 10, "deterministic": True, "database": "none"}
     config = {
         "generation": fixed | generation,
-        # The document's examples are polite.
+        # The document's examples are valid requests, so only the positive mode sends them.
         "phases": {"stateful": {"enabled": False}, "examples": {"enabled": mode == "positive"}},
-        # The endpoint with the most ways to be asked.
+        # The endpoint with the most parameters.
         "operations": [
             {"include-name": "GET /v1/bookmarks", "generation": {"max-examples": 60} | generation},
-            # The same handlers once more; a few are enough to see that they are bound well, and
-            # the values at each limit are sent to the endpoints of the API.
+            # The sandbox uses the same handlers, so a few examples are enough to test the routing.
+            # The API endpoints are tested with boundary values.
             {
                 "include-path-regex": "^/v1/sandbox/",
                 "generation": {"max-examples": 5} | generation,
@@ -35,11 +35,13 @@ def _api(mode: str, **generation: Any) -> BaseSchema:
             },
         ],
     }
-    return schemathesis.openapi.from_dict(_asked(), config=Config.from_dict(config))
+    return schemathesis.openapi.from_dict(
+        _document_without_request_id(), config=Config.from_dict(config)
+    )
 
 
-def _asked() -> dict[str, Any]:
-    """The document without the header that decides about no answer; it has tests of its own."""
+def _document_without_request_id() -> dict[str, Any]:
+    """The document without X-Request-Id, which never affects a response and has its own tests."""
     asked: dict[str, Any] = copy.deepcopy(document())
     for item in asked["paths"].values():
         for operation in item.values():
@@ -50,24 +52,24 @@ def _asked() -> dict[str, Any]:
 
 
 hostile: Final = _api("negative")
-# U+0000 is a character of JSON Schema's strings, but of no database's.
+# JSON Schema strings may contain U+0000, but no database can store it.
 polite: Final = _api("positive", **{"allow-x00": False})
 
-# Texts by their schema, though not every text was given out by a list.
+# The schema allows any string here, but the server accepts only values that it issued.
 CONDITIONAL: Final = ("cursor", "sort_cursor", "bucket", "token")
-# Names of what the library of `target` holds, so that polite requests find something.
+# Ids that exist in the library of `target`, so that valid requests find something.
 REAL: Final = {"post_id": "7", "label_id": "1", "slug": "mine", "digest_id": "latest"}
 
 
 @pytest.fixture(scope="module")
 def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
-    """A server with a paying account and some posts: its address, and a key to call it with."""
+    """The address and key of a server with a paid account and some posts."""
     folder = tmp_path_factory.mktemp("server")
     records = [
         make.post(post_id=str(number), text=f"katze {number}", tags=["x"], is_read=number % 2 == 0)
         for number in range(1, 60)
     ]
-    # One that a digest can speak of; the others are of today.
+    # Digests cover past days only, and the other posts are from today.
     records[0]["bookmarked_at"] = "2020-01-01"
     (folder / "posts.json").write_text(json.dumps(records), encoding="utf-8")
     with serving(folder, model_dir=MODEL_DIR) as server:
@@ -90,34 +92,30 @@ def _target(server: Server) -> dict[str, Any]:
     return {"base_url": base_url, "headers": headers}
 
 
-def _simulate_nothing(case: Case[Any]) -> None:
-    """Failures on request are no failures, and have tests of their own."""
+def _remove_special_headers(case: Case[Any]) -> None:
+    """Simulated errors would look like real ones; they have their own tests."""
     case.headers.pop("X-Service-Sandbox-Error", None)
-    # The document shows one key everywhere; sent twice it rightly means one request.
+    # The document uses one example key everywhere; sending it twice would replay a response.
     if case.headers.get("Idempotency-Key") == IDEMPOTENCY_KEY["example"]:
         del case.headers["Idempotency-Key"]
 
 
 @hostile.parametrize()
-def test_no_request_gets_an_answer_that_is_not_published(
-    case: Case[Any], target: dict[str, Any]
-) -> None:
-    _simulate_nothing(case)
-    # More is accepted than the document describes: bare dates, and empty values as absent ones.
+def test_every_response_matches_the_document(case: Case[Any], target: dict[str, Any]) -> None:
+    _remove_special_headers(case)
+    # The server accepts more than the document describes: bare dates, and empty values.
     case.call_and_validate(
         **target, excluded_checks=[negative_data_rejection, positive_data_acceptance]
     )
 
 
 @polite.parametrize()
-def test_every_request_the_document_describes_is_served(
-    case: Case[Any], target: dict[str, Any]
-) -> None:
-    _simulate_nothing(case)
+def test_every_documented_request_succeeds(case: Case[Any], target: dict[str, Any]) -> None:
+    _remove_special_headers(case)
     for name in CONDITIONAL:
         case.query.pop(name, None)
     if "/sandbox/" in case.path:
-        # Its vector store is not built.
+        # The sandbox has no vector store.
         case.query.pop("vector_search_term", None)
     if case.query.get("sort_by") == "relevance":
         case.query["q"] = "katze"
@@ -129,6 +127,6 @@ def test_every_request_the_document_describes_is_served(
     if case.method == "GET":
         case.call_and_validate(**target)
     else:
-        # A schema does not tell which names are trimmed to nothing, nor which filters exclude
+        # A schema cannot express which names are empty after trimming, or which filters exclude
         # each other.
         case.call_and_validate(**target, excluded_checks=[positive_data_acceptance])

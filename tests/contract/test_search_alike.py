@@ -1,4 +1,4 @@
-"""One corpus, the same queries: SQLite and PostgreSQL give the same answers in the same order."""
+"""SQLite and PostgreSQL return the same search results in the same order."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
@@ -49,7 +49,7 @@ QUERIES = (
 async def both(
     tmp_path: Path, request: pytest.FixtureRequest
 ) -> AsyncIterator[tuple[Member, Member]]:
-    """The same posts in an account on either database."""
+    """Two accounts with the same posts, one on each database."""
     postgres = request.getfixturevalue("postgres")
     async with AsyncExitStack() as stack:
         url = stack.enter_context(postgres.fresh_database("migrated"))
@@ -61,7 +61,7 @@ async def both(
             database = await open_database(settings)
             stack.push_async_callback(database.close)
             cast = await service.build(database)
-            # Another account's words are no part of anybody's ranking.
+            # Another account's posts must not affect the ranking.
             await cast.bob.save_all([make.post(text="heron python weir")] * 1)
             await cast.alice.save_all(posts())
             members.append(cast.alice)
@@ -81,7 +81,7 @@ def posts() -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("order", [{}, {"sort_by": "relevance"}, {"sort_by": "title"}])
-async def test_every_query_is_answered_alike(
+async def test_both_databases_return_the_same_results_for_every_query(
     both: tuple[Member, Member], order: dict[str, str]
 ) -> None:
     for q in QUERIES:

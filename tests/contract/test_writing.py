@@ -1,4 +1,4 @@
-"""The contract's sentences about labels, Smart Views and repeated writes, one test each."""
+"""What the contract says about labels, Smart Views and idempotency: one test per sentence."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.anyio
 # Labels
 
 
-async def test_get_labels_answers_the_accounts_labels(alice: Member) -> None:
+async def test_get_labels_returns_the_labels_of_the_account(alice: Member) -> None:
     await alice.save(tags=["x"])
 
     response = await alice.get("/v1/labels")
@@ -25,7 +25,7 @@ async def test_get_labels_answers_the_accounts_labels(alice: Member) -> None:
     assert [label["label_name"] for label in response.json()["data"]] == ["x"]
 
 
-async def test_a_label_is_named_by_label_name_and_attached_by_tweet_id(alice: Member) -> None:
+async def test_add_attaches_the_label_to_the_given_posts(alice: Member) -> None:
     await alice.save(post_id="1")
     body = {"tweet_ids": ["1"], "label_name": "x"}
 
@@ -35,7 +35,7 @@ async def test_a_label_is_named_by_label_name_and_attached_by_tweet_id(alice: Me
     assert (await writing.bookmark(alice, "1"))["tags"] == ["x"]
 
 
-async def test_remove_takes_a_label_off(alice: Member) -> None:
+async def test_remove_detaches_the_label(alice: Member) -> None:
     await alice.save(post_id="1", tags=["x"])
     body = {"tweet_ids": ["1"], "label_name": "x"}
 
@@ -51,7 +51,7 @@ async def test_tags_are_null_when_there_are_none(alice: Member) -> None:
     assert (await alice.listed())["data"][0]["tags"] is None
 
 
-async def test_the_lists_tag_parameter_filters_by_tag(alice: Member) -> None:
+async def test_the_tag_parameter_of_the_list_filters_by_tag(alice: Member) -> None:
     await alice.save(post_id="1")
     await alice.save(post_id="2")
     await writing.add(alice, "x", "1")
@@ -78,7 +78,7 @@ async def test_label_writes_require_a_paid_plan(free: Member, path: str) -> None
     assert served.status_code == 200
 
 
-async def test_no_such_label_on_this_account_is_not_found(alice: Member, bob: Member) -> None:
+async def test_a_label_of_another_account_is_not_found(alice: Member, bob: Member) -> None:
     await bob.save(tags=["theirs"])
     await alice.save(post_id="1")
 
@@ -87,7 +87,7 @@ async def test_no_such_label_on_this_account_is_not_found(alice: Member, bob: Me
     assert writing.refused(response) == (404, "NOT_FOUND")
 
 
-async def test_a_wrong_body_is_400_and_the_sentence_names_the_parameter(alice: Member) -> None:
+async def test_an_invalid_body_is_400_and_the_message_names_the_field(alice: Member) -> None:
     await alice.save(post_id="1")
 
     for body, name in (({"tweet_ids": ["1"]}, "label_name"), ({"label_name": "x"}, "tweet_ids")):
@@ -121,7 +121,7 @@ async def test_when_all_succeed_the_status_is_true(alice: Member) -> None:
     assert response.json()["status"] is True
 
 
-async def test_when_some_fail_it_is_207_with_a_message_of_how_many(alice: Member) -> None:
+async def test_when_some_fail_the_response_is_207_and_says_how_many(alice: Member) -> None:
     await alice.save(post_id="1")
 
     response = await writing.batch(
@@ -146,7 +146,7 @@ async def test_an_operation_without_label_name_reports_invalid_request(alice: Me
     assert isinstance(result["error"]["message"], str)
 
 
-async def test_a_result_has_the_fields_of_the_contract(alice: Member) -> None:
+async def test_a_result_has_the_documented_fields(alice: Member) -> None:
     await alice.save(post_id="1")
 
     response = await writing.batch(alice, operation("add", "x", "1"), operation("add", "x", "7"))
@@ -160,7 +160,7 @@ async def test_a_result_has_the_fields_of_the_contract(alice: Member) -> None:
     assert bad["error"].keys() == {"code", "message"}
 
 
-async def test_a_batch_has_50_operations_at_most(alice: Member) -> None:
+async def test_a_batch_has_at_most_50_operations(alice: Member) -> None:
     await alice.save(post_id="1")
     operations = [operation("add", str(number), "1") for number in range(51)]
 
@@ -172,7 +172,7 @@ async def test_a_batch_has_50_operations_at_most(alice: Member) -> None:
 # Smart Views
 
 
-async def test_get_views_answers_the_accounts_views(alice: Member) -> None:
+async def test_get_views_returns_the_views_of_the_account(alice: Member) -> None:
     await writing.view(alice, "Cats")
 
     response = await alice.get("/v1/views")
@@ -190,7 +190,7 @@ async def test_a_view_is_addressed_by_its_slug(alice: Member) -> None:
     assert response.json()["data"]["slug"] == "cats"
 
 
-async def test_a_views_bookmarks_have_the_shape_of_the_list(alice: Member) -> None:
+async def test_the_bookmarks_of_a_view_have_the_same_shape_as_the_list(alice: Member) -> None:
     for _ in range(3):
         await alice.save(tags=["x"])
     await writing.view(alice, "Cats", base_query={"tag": "x"})
@@ -204,7 +204,7 @@ async def test_a_views_bookmarks_have_the_shape_of_the_list(alice: Member) -> No
     assert isinstance(shown["meta"]["next_cursor"], str)
 
 
-async def test_no_such_view_on_this_account_is_not_found(alice: Member, bob: Member) -> None:
+async def test_a_view_of_another_account_is_not_found(alice: Member, bob: Member) -> None:
     await writing.view(bob, "Cats")
 
     for path in ("/v1/views/cats", "/v1/views/cats/bookmarks"):
@@ -229,7 +229,7 @@ async def test_the_first_request_with_a_key_is_executed(alice: Member) -> None:
     assert await writing.labels(alice) == {"x": 1}
 
 
-async def test_its_response_is_stored_for_24_hours(alice: Member) -> None:
+async def test_the_response_is_stored_for_24_hours(alice: Member) -> None:
     await alice.save(post_id="1")
     await _add(alice, "x")
 
@@ -242,7 +242,7 @@ async def test_its_response_is_stored_for_24_hours(alice: Member) -> None:
     assert "idempotency-replayed" not in gone.headers
 
 
-async def test_a_repeat_returns_the_stored_response_and_does_no_work(alice: Member) -> None:
+async def test_a_retry_returns_the_stored_response_and_changes_nothing(alice: Member) -> None:
     await alice.save(post_id="1")
     first = await _add(alice, "x")
     await writing.remove(alice, "x", "1")
@@ -254,7 +254,7 @@ async def test_a_repeat_returns_the_stored_response_and_does_no_work(alice: Memb
     assert await writing.tags(alice, "1") is None
 
 
-async def test_a_repeat_with_a_different_body_is_422(alice: Member) -> None:
+async def test_a_retry_with_a_different_body_is_422(alice: Member) -> None:
     await alice.save(post_id="1")
     await _add(alice, "x")
 

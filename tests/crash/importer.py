@@ -1,7 +1,7 @@
-"""Imports chunks into a library until it is killed, round after round.
+"""Imports chunks into a library and is killed in every round.
 
 Run as `python -m tests.crash.importer EMAIL ROUNDS ACKNOWLEDGED`. Each round is a forked process
-that ends by SIGKILL at some moment of its work; before that it notes each chunk it was told of.
+that is killed with SIGKILL at a random moment. Until then it records every acknowledged chunk.
 """
 
 import asyncio
@@ -20,14 +20,14 @@ from bowerbird.sources import own_json
 from tests.support import make
 
 CHUNK = 20
-# Posts that every chunk changes again, so that counters and labels move both ways.
+# Every chunk changes these posts again, so that counters and labels go up and down.
 SHARED = 5
 MOST_CHUNKS = 6
 A_CHUNK_S = 0.05
 
 
 def chunk_of(name: int, chance: random.Random) -> list[dict[str, Any]]:
-    """New posts whose ids begin with the chunk's name, and changed ones of all chunks."""
+    """New posts with the chunk's name as id prefix, and the posts shared by all chunks."""
     own = [f"{name}{number:02d}" for number in range(CHUNK)]
     shared = [str(number + 1) for number in range(SHARED)]
     return [
@@ -42,7 +42,7 @@ def chunk_of(name: int, chance: random.Random) -> list[dict[str, Any]]:
     ]
 
 
-async def write_for_ever(email: str, first: int, told: tuple[int, int], seed: int) -> None:
+async def write_until_killed(email: str, first: int, told: tuple[int, int], seed: int) -> None:
     chance = random.Random(seed)  # noqa: S311 - a repeatable choice, not a secret
     async with opened_library(settings_from_environment()) as opened:
         account = await Accounts(opened.database, system_clock).find(email)
@@ -55,13 +55,13 @@ async def write_for_ever(email: str, first: int, told: tuple[int, int], seed: in
 
 
 def one_life(email: str, number: int, acknowledged: int) -> None:
-    """Begins a process, and kills it somewhere between its first and its last statement."""
+    """Starts a process and kills it at a random moment."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         first = 1_000_000 + 10_000 * number
         try:
-            asyncio.run(write_for_ever(email, first, (acknowledged, writing), number))
+            asyncio.run(write_until_killed(email, first, (acknowledged, writing), number))
         finally:
             os._exit(1)
     os.close(writing)
@@ -69,7 +69,7 @@ def one_life(email: str, number: int, acknowledged: int) -> None:
     with os.fdopen(reading) as chunks:
         for _ in range(chance.randrange(MOST_CHUNKS)):
             chunks.readline()
-        # A fixed wait on purpose: the kill has to come at any moment of a chunk, not after one.
+        # Sleep on purpose: the kill must be able to hit any moment of a chunk, not only its end.
         time.sleep(chance.uniform(0, A_CHUNK_S))
         os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)

@@ -1,8 +1,8 @@
-"""Serves a library; each line of its input kills the server and begins another.
+"""Serves a library; every line on stdin kills the server and starts a new one.
 
-Run as `python -m tests.crash.lives`, on the library and port that the environment names. Each life
-is forked from a process that has imported everything, so that one begins in no time. The last one
-ends in order, with the input.
+Run as `python -m tests.crash.lives`, with the library and port from the environment. Each server is
+forked from a process that has already imported everything, so it starts quickly. When stdin closes,
+the last server gets SIGTERM and shuts down cleanly.
 """
 
 import os
@@ -14,8 +14,8 @@ from bowerbird.cli.context import settings_from_environment
 from bowerbird.settings import Settings
 
 
-def begun(settings: Settings) -> int:
-    """The process number of a new life."""
+def start(settings: Settings) -> int:
+    """Starts a server and returns its process id."""
     child = os.fork()
     if child == 0:
         try:
@@ -27,13 +27,13 @@ def begun(settings: Settings) -> int:
 
 def main() -> None:
     settings = settings_from_environment()
-    life = begun(settings)
+    life = start(settings)
     for _ in sys.stdin:
         os.kill(life, signal.SIGKILL)
         _, status = os.waitpid(life, 0)
         if not os.WIFSIGNALED(status):
             sys.exit("a life ended by itself")
-        life = begun(settings)
+        life = start(settings)
         print("begun", flush=True)  # noqa: T201 - the test waits for it
     os.kill(life, signal.SIGTERM)
     os.waitpid(life, 0)

@@ -1,4 +1,4 @@
-"""kill -9 in the middle of an export: it is taken up again, and its file is whole."""
+"""kill -9 in the middle of an export: it runs again, and its file is complete."""
 
 import json
 import signal
@@ -19,9 +19,9 @@ from tests.support.waiting import wait_until
 EMAIL = "you@example.com"
 POSTS = 1_500
 PATIENCE_S = 60.0
-# Of the worker that dies; in real life it is 15 s.
+# Lease of the worker that is killed; 15 s in production.
 LEASE_S = 1.5
-# What a small export takes on a machine that is busy.
+# Maximum duration of a small export on a busy machine.
 WORK_S = 8.0
 DYING = """
 import os, signal, sys
@@ -71,7 +71,7 @@ def process(environment: dict[str, str], *arguments: str) -> Iterator[subprocess
 
 
 def filled(environment: dict[str, str], folder: Path) -> tuple[str, list[str]]:
-    """A key of an account, and the ids of its posts."""
+    """Creates an account with posts; returns its key and the post ids."""
     posts = [make.post() for _ in range(POSTS)]
     file = folder / "posts.json"
     file.write_text(json.dumps(posts))
@@ -92,18 +92,18 @@ def completed(client: httpx.Client, path: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("kind", "moment"), [("sqlite", "reading"), ("sqlite", "written"), ("postgres", "reading")]
 )
-def test_an_export_outlives_its_worker(
+def test_an_export_completes_after_its_worker_is_killed(
     kind: str, moment: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     settings: dict[str, Any] = {"data_dir": tmp_path / "data"}
     if kind == "sqlite":
-        assert_it_outlives(tmp_path, moment, settings)
+        assert_export_survives(tmp_path, moment, settings)
         return
     with request.getfixturevalue("postgres").fresh_database("migrated") as url:
-        assert_it_outlives(tmp_path, moment, {**settings, "database_url": url})
+        assert_export_survives(tmp_path, moment, {**settings, "database_url": url})
 
 
-def assert_it_outlives(folder: Path, moment: str, settings: dict[str, Any]) -> None:
+def assert_export_survives(folder: Path, moment: str, settings: dict[str, Any]) -> None:
     port = serving.free_port()
     environment = serving.environment_of(**settings, port=port, admin_port=0)
     key, expected = filled(environment, folder)
@@ -114,18 +114,18 @@ def assert_it_outlives(folder: Path, moment: str, settings: dict[str, Any]) -> N
     with httpx.Client(base_url=origin, headers={"Authorization": f"Bearer {key}"}) as client:
         if on_postgres:
             with process(environment, "-m", "bowerbird", "serve"):
-                assert_whole(client, environment, dying, expected)
+                assert_complete(client, environment, dying, expected)
         else:
-            assert_whole(client, environment, dying, expected)
+            assert_complete(client, environment, dying, expected)
     left = [path.name for path in (folder / "data" / "files" / "exports").rglob("*.json")]
     assert len(left) == (2 if moment == "written" else 1)
 
 
-def assert_whole(
+def assert_complete(
     client: httpx.Client, environment: dict[str, str], dying: tuple[str, ...], expected: list[str]
 ) -> None:
     with process(environment, *dying) as first:
-        path = begun(client)
+        path = start_export(client)
         assert first.wait(20) == -signal.SIGKILL
     with process(environment, "-m", "bowerbird", dying[-1]):
         wait_for(client)
@@ -138,7 +138,7 @@ def assert_whole(
     assert [post["post_id"] for post in json.loads(content)] == expected
 
 
-def begun(client: httpx.Client) -> str:
+def start_export(client: httpx.Client) -> str:
     wait_for(client)
     response = client.post("/v1/exports/json")
     assert response.status_code == 202, response.text

@@ -1,4 +1,4 @@
-"""kill -9 while a client writes with keys: each write is there exactly once, each retry replays."""
+"""kill -9 during writes with idempotency keys: each is stored once, each retry is replayed."""
 
 import asyncio
 import http.client
@@ -34,7 +34,7 @@ MOST_WRITES = 30
 A_WRITE_S = 0.02
 CLIENTS = 4
 POSTS = 200
-# Such answers ask for the same request once more.
+# The client retries after these statuses.
 ASKS_AGAIN = {409, 503}
 
 
@@ -45,7 +45,7 @@ class Answer(NamedTuple):
 
 
 class Client:
-    """Sends keyed label writes on one connection, each until it is answered."""
+    """Sends keyed label writes on one connection and retries each until it succeeds."""
 
     def __init__(self, port: int, key: str) -> None:
         self._port = port
@@ -54,7 +54,7 @@ class Client:
         self.lost = 0
 
     def write(self, number: int) -> Answer:
-        """Writes no. `number`: no two of them put the same label on the same post."""
+        """Sends write `number`; every number is a different pair of label and post."""
         label = f"label {number // POSTS}"
         body = json.dumps({"tweet_ids": [str(1 + number % POSTS)], "label_name": label})
         headers = {"Authorization": f"Bearer {self._key}", "Idempotency-Key": f"key-{number}"}
@@ -71,7 +71,7 @@ class Client:
         return answer
 
     def _sent(self, body: str, headers: dict[str, str]) -> Answer | None:
-        """None when no answer came, which says nothing about the write."""
+        """None if no response arrived; the write may or may not have happened."""
         if self._connection is None:
             self._connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=5)
         try:
@@ -90,7 +90,7 @@ class Client:
 
 
 class Clients:
-    """Several at work until they are told to stop, and all they were answered."""
+    """Several clients that write concurrently until stopped, and the responses they got."""
 
     def __init__(self, port: int, key: str) -> None:
         self._clients = [Client(port, key) for _ in range(CLIENTS)]
@@ -116,11 +116,11 @@ class Clients:
 
     @property
     def lost(self) -> int:
-        """How often a request got no answer that ends it."""
+        """How many requests got no final response."""
         return sum(client.lost for client in self._clients)
 
     def wait_for_more(self, count: int) -> None:
-        """Until so many further writes are answered: then others are under way."""
+        """Waits until `count` more writes are answered; other writes are in flight then."""
         with self._is_answered:
             wanted = len(self.answers) + count
             assert self._is_answered.wait_for(lambda: len(self.answers) >= wanted, PATIENCE_S)
@@ -140,7 +140,7 @@ class Clients:
 
 
 class Lives:
-    """A server that is killed when a test says so, and begins again at once."""
+    """A server that a test can kill; it restarts immediately."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
@@ -172,7 +172,7 @@ def lives(environment: dict[str, str]) -> Iterator[Lives]:
 
 
 async def prepared(settings: Settings) -> Account:
-    """An account with posts to label."""
+    """Imports posts to label and returns the account."""
     async with opened_library(settings) as opened:
         account = await Accounts(opened.database, system_clock).find(EMAIL)
         records = [make.post(post_id=str(number + 1)) for number in range(POSTS)]
@@ -181,8 +181,8 @@ async def prepared(settings: Settings) -> Account:
         return await Accounts(opened.database, system_clock).find(EMAIL)
 
 
-async def look_over(settings: Settings, before: Account, writes: int) -> None:
-    """Each write raised the version once and left one label on one post."""
+async def check_library(settings: Settings, before: Account, writes: int) -> None:
+    """Checks that each write raised the version once and attached one label to one post."""
     async with opened_library(settings) as opened:
         account = await Accounts(opened.database, system_clock).find(EMAIL)
         checks = Checks(opened.database, fixes=False, is_deep=True)
@@ -204,9 +204,9 @@ Disturb = Callable[[Clients, Lives], object]
 def kill_at_any_moment(clients: Clients, lives: Lives) -> None:
     chance = random.Random(0)  # noqa: S311 - a repeatable choice, not a secret
     for _ in range(ROUNDS):
-        # From before the first answer to many writes.
+        # Anything from no further response to many.
         clients.wait_for_more(chance.randrange(MOST_WRITES))
-        # A fixed wait on purpose: the kill has to come at any moment of a write, not after one.
+        # Sleep on purpose: the kill must be able to hit any moment of a write, not only its end.
         time.sleep(chance.uniform(0, A_WRITE_S))
         lives.kill()
 
@@ -229,11 +229,11 @@ def assert_exactly_once(settings: dict[str, Any], disturb: Disturb, rounds: int 
     assert {answer.status for answer in first.values()} == {200}
     assert {json.loads(answer.body)["meta"]["affected"] for answer in first.values()} == {1}
     assert again == {n: Answer(200, is_replayed=True, body=a.body) for n, a in first.items()}
-    asyncio.run(look_over(Settings(**settings), before, len(first)))
+    asyncio.run(check_library(Settings(**settings), before, len(first)))
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
-def test_a_killed_server_leaves_each_keyed_write_exactly_once(
+def test_each_keyed_write_is_stored_once_when_the_server_is_killed(
     kind: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     if kind == "sqlite":
@@ -244,7 +244,7 @@ def test_a_killed_server_leaves_each_keyed_write_exactly_once(
         assert_exactly_once(settings, kill_at_any_moment)
 
 
-def test_cut_connections_leave_each_keyed_write_exactly_once(
+def test_each_keyed_write_is_stored_once_when_database_connections_drop(
     request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     postgres = request.getfixturevalue("postgres")

@@ -1,6 +1,6 @@
-"""kill -9 in the middle of writes, again and again: what was acknowledged is there, all else whole.
+"""Repeated kill -9 during writes: acknowledged chunks are stored, and no chunk is incomplete.
 
-The check is made twice: by `bowerbird check`, and by counting here.
+Both `bowerbird check` and the queries in this file verify it.
 """
 
 import asyncio
@@ -37,12 +37,12 @@ SELECT l.label_id, count(bl.number)
 """
 
 
-async def asked(database: Database, sql: str) -> list[tuple[Any, ...]]:
+async def query(database: Database, sql: str) -> list[tuple[Any, ...]]:
     return [tuple(row) for row in await database.rows(sql, {})]
 
 
 def write_and_die(environment: dict[str, str], folder: Path) -> set[int]:
-    """Returns the chunks that some process was told are on disk."""
+    """Returns the chunks that were acknowledged as stored."""
     serving.command("account", "create", EMAIL, environment=environment)
     acknowledged = folder / "acknowledged"
     ran = subprocess.run(
@@ -58,48 +58,48 @@ def write_and_die(environment: dict[str, str], folder: Path) -> set[int]:
     return {int(line) for line in acknowledged.read_text(encoding="ascii").split()}
 
 
-async def look_over(settings: Settings, acknowledged: set[int]) -> None:
+async def check_library(settings: Settings, acknowledged: set[int]) -> None:
     database = await open_database(settings)
     try:
-        assert await asked(database, COUNTERS) == await asked(database, RECOUNT)
-        assert await asked(database, LABELS) == await asked(database, LABELS_RECOUNT)
-        await look_over_chunks(database, acknowledged)
+        assert await query(database, COUNTERS) == await query(database, RECOUNT)
+        assert await query(database, LABELS) == await query(database, LABELS_RECOUNT)
+        await check_chunks(database, acknowledged)
     finally:
         await database.close()
 
 
-async def look_over_chunks(database: Database, acknowledged: set[int]) -> None:
-    ids = [post_id for (post_id,) in await asked(database, "SELECT post_id FROM bookmark")]
+async def check_chunks(database: Database, acknowledged: set[int]) -> None:
+    ids = [post_id for (post_id,) in await query(database, "SELECT post_id FROM bookmark")]
     chunks = Counter(int(post_id[:-2]) for post_id in ids if len(post_id) > 2)
 
     assert set(chunks.values()) == {CHUNK}
     assert acknowledged <= chunks.keys()
     assert len(ids) == CHUNK * len(chunks) + SHARED
     for table in ("content", "keyword"):
-        assert await asked(database, f"SELECT count(*) FROM {table}") == [(len(ids),)]  # noqa: S608 - two names
+        assert await query(database, f"SELECT count(*) FROM {table}") == [(len(ids),)]  # noqa: S608 - only two fixed names
 
 
-def assert_checked(environment: dict[str, str]) -> None:
+def assert_no_problems(environment: dict[str, str]) -> None:
     checked = serving.command("check", environment=environment)
     assert checked == "No problems found."
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
-def test_a_library_outlives_its_writers(
+def test_a_library_stays_consistent_when_its_writers_are_killed(
     kind: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     if kind == "sqlite":
-        assert_it_outlives(tmp_path, {"data_dir": tmp_path / "data"})
+        assert_library_survives(tmp_path, {"data_dir": tmp_path / "data"})
         return
     with request.getfixturevalue("postgres").fresh_database("migrated") as url:
-        assert_it_outlives(tmp_path, {"data_dir": tmp_path / "data", "database_url": url})
+        assert_library_survives(tmp_path, {"data_dir": tmp_path / "data", "database_url": url})
 
 
-def assert_it_outlives(folder: Path, settings: dict[str, Any]) -> None:
+def assert_library_survives(folder: Path, settings: dict[str, Any]) -> None:
     environment = serving.environment_of(**settings)
 
     acknowledged = write_and_die(environment, folder)
 
     assert len(acknowledged) > ROUNDS
-    asyncio.run(look_over(Settings(**settings), acknowledged))
-    assert_checked(environment)
+    asyncio.run(check_library(Settings(**settings), acknowledged))
+    assert_no_problems(environment)

@@ -1,4 +1,4 @@
-"""For what does not depend on the database: the service on SQLite alone, and its log."""
+"""Fixtures for tests that do not depend on the database: the service on SQLite, and its log."""
 
 from collections.abc import AsyncIterator, Iterator, MutableMapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Serves an application on a loopback port, in a thread with an event loop of its own."""
+"""Serves an application on a loopback port, in a thread with its own event loop."""
 
 import asyncio
 import threading
@@ -29,7 +29,7 @@ def with_key(app: ASGIApp, key: str) -> ASGIApp:
 
 @contextmanager
 def served(build: Callable[[int], Coroutine[Any, Any, ASGIApp]]) -> Iterator[str]:
-    """The address of the tool server; `build` gets the port and makes what is served on it."""
+    """Yields the address of the tool server; `build` gets the port and returns the application."""
     port = free_port()
     servers: list[uvicorn.Server] = []
 

@@ -1,6 +1,6 @@
-"""The tools, prompts and resources that the official conformance suite asks a server to have.
+"""The tools, prompts and resources that the official conformance suite requires from a server.
 
-They are mounted on our own dispatcher: what is tried is how it carries them, not what they do.
+They run on our own dispatcher: the suite tests the protocol, not the tools.
 """
 
 import base64
@@ -66,7 +66,7 @@ def sample(words: str) -> Json:
 
 ROOTS: Json = {"method": "roots/list", "params": {}}
 NAME = elicit("What is your name?", "name")
-# Tool -> what it asks for, round by round.
+# Tool -> the input it requests in each round.
 ROUNDS: dict[str, list[dict[str, Json]]] = {
     "test_input_required_result_elicitation": [{"user_name": NAME}],
     "test_input_required_result_sampling": [{"capital_question": sample("Capital of France?")}],
@@ -97,7 +97,7 @@ OTHER_TOOLS = (
 
 
 def sealed(number: int) -> str:
-    """A state that a client can hand back but not change."""
+    """A signed state: the client can return it but not change it."""
     return f"{number}.{hashlib.sha256(f'secret {number}'.encode()).hexdigest()}"
 
 
@@ -109,7 +109,7 @@ def opened(state: str) -> int:
 
 
 def rounds(name: str, params: Any) -> Json:
-    """Asks again until every round has its answers."""
+    """Requests input until every round has been answered."""
     state, given = params.request_state, params.input_responses or {}
     at = opened(state) if state is not None else 0
     wanted = ROUNDS[name]
@@ -131,7 +131,7 @@ async def call_tool(context: Any, params: types.CallToolRequestParams) -> Any:
         "test_error_handling": _fails,
         "test_tool_with_progress": _is_done,
         "test_missing_capability": _needs_sampling,
-        "test_input_required_result_capabilities": _asks_what_is_possible,
+        "test_input_required_result_capabilities": _requests_supported_input,
     }
     if name not in special:
         raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {name}")
@@ -159,7 +159,7 @@ def _needs_sampling(context: Any) -> Json:
     return {"resultType": "complete", "content": [text("sampling is there")]}
 
 
-def _asks_what_is_possible(context: Any) -> Json:
+def _requests_supported_input(context: Any) -> Json:
     possible = {
         "elicitation": {"user_name": NAME},
         "sampling": {"capital_question": sample("Capital of France?")},

@@ -1,4 +1,4 @@
-"""Whatever is sent as arguments, a tool answers or says what is wrong; it never breaks."""
+"""Any arguments lead to a result or a clear error, never to an internal error."""
 
 import asyncio
 from collections.abc import Iterator
@@ -49,13 +49,13 @@ def running(
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_no_argument_breaks_a_tool(
+def test_no_arguments_cause_an_internal_error(
     running: tuple[asyncio.Runner, Member], tool: Any, data: st.DataObject
 ) -> None:
     runner, alice = running
     names = st.sampled_from([*tool.arguments, "surplus"])
     arguments = data.draw(st.dictionaries(names, VALUES, max_size=5))
-    # Waiting is not what is tried here.
+    # This test must not wait for exports.
     arguments.pop("wait_s", None)
     sent = message("tools/call", {"name": tool.name, "arguments": arguments})
 

@@ -27,19 +27,19 @@ EXPECTED = {
 }
 
 
-def test_these_are_the_tools() -> None:
+def test_the_catalogue_has_exactly_the_expected_tools() -> None:
     assert {tool.name for tool in TOOLS} == EXPECTED
     held = {file.stem for file in (ROOT / "spec" / "tools").glob("*.json")}
     assert held == EXPECTED, "a tool that is gone leaves no file behind"
 
 
-def test_a_tool_is_what_its_file_says() -> None:
+def test_every_tool_matches_its_published_file() -> None:
     changed = [tool.name for tool in TOOLS if published(tool.name) != tool.published()]
 
     assert changed == [], "run: make generate"
 
 
-def test_all_four_hints_are_written_and_agree() -> None:
+def test_every_tool_has_all_four_hints_and_they_are_consistent() -> None:
     offenders = Offenders()
     for tool in TOOLS:
         hints = tool.published()["annotations"]
@@ -68,7 +68,7 @@ def test_every_tool_has_valid_schemas_and_a_description() -> None:
     assert offenders == {}
 
 
-def test_every_argument_is_described_and_bounded() -> None:
+def test_every_argument_has_a_description_and_a_limit() -> None:
     bound = {"string": ("maxLength", "enum"), "array": ("maxItems",), "integer": ("maximum",)}
     offenders = Offenders()
     for tool in TOOLS:
@@ -81,14 +81,14 @@ def test_every_argument_is_described_and_bounded() -> None:
     assert offenders == {}
 
 
-def test_the_list_of_tools_is_short_enough_to_be_read() -> None:
+def test_the_list_of_tools_fits_in_48_kb() -> None:
     size = len(json.dumps([tool.published() for tool in TOOLS], separators=(",", ":")))
 
-    # About 12,000 tokens, which a client reads once per session.
+    # About 12,000 tokens, which a client loads once per session.
     assert size < 48_000
 
 
-def test_texts_name_only_tools_that_exist() -> None:
+def test_descriptions_and_prompts_mention_only_existing_tools() -> None:
     texts = [INSTRUCTIONS, *(tool.description for tool in TOOLS)]
     texts += [prompt.text({"topic": "x"}) for prompt in PROMPTS]
     verbs = r"\b(?:list|search|get|count|update|add|remove|batch|create|delete)_[a-z_]+\b"
@@ -100,16 +100,16 @@ def test_the_instructions_say_that_posts_are_data() -> None:
     assert "never an instruction" in INSTRUCTIONS
 
 
-def test_the_card_names_the_revisions_that_are_spoken() -> None:
+def test_the_server_card_lists_the_supported_protocol_revisions() -> None:
     assert PROTOCOL_VERSIONS == KNOWN_PROTOCOL_VERSIONS
 
 
-def test_the_page_lists_the_tools() -> None:
+def test_the_documentation_page_lists_the_tools() -> None:
     assert table() in (ROOT / "docs" / "tools.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.anyio
-async def test_the_server_lists_what_is_published_in_every_revision(service: Service) -> None:
+async def test_the_server_lists_the_published_tools_in_every_revision(service: Service) -> None:
     expected = [tool.published() for tool in TOOLS]
 
     newest = await ask(service.alice, "tools/list")
@@ -158,7 +158,7 @@ async def test_prompts_are_filled_in(
         ({"name": "sing"}, "Unknown prompt: 'sing'"),
     ],
 )
-async def test_an_invalid_prompt_is_refused(
+async def test_an_invalid_prompt_is_rejected(
     service: Service, params: dict[str, Any], said: str
 ) -> None:
     response = await post(service.alice.client, message("prompts/get", params))
@@ -168,5 +168,5 @@ async def test_an_invalid_prompt_is_refused(
     assert response.json()["error"]["message"].startswith(said)
 
 
-def test_the_address_is_that_of_the_settings() -> None:
+def test_the_default_address_is_mcp_on_localhost() -> None:
     assert Settings().tool_server == "http://localhost:8080/mcp"

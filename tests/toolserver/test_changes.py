@@ -12,7 +12,7 @@ from tests.support.toolcalls import call, refusal
 pytestmark = pytest.mark.anyio
 
 
-async def test_posts_are_marked_and_marked_back(alice: Member) -> None:
+async def test_posts_can_be_marked_and_unmarked(alice: Member) -> None:
     saved = await alice.save()
     post_id = saved["post_id"]
 
@@ -36,7 +36,7 @@ async def test_posts_are_marked_and_marked_back(alice: Member) -> None:
         ({"tweet_ids": ["1"], "is_read": True}, "INVALID_REQUEST: Unknown field 'tweet_ids'."),
     ],
 )
-async def test_an_invalid_argument_is_named(
+async def test_the_error_names_the_invalid_argument(
     alice: Member, arguments: dict[str, Any], sentence: str
 ) -> None:
     await alice.save()
@@ -75,7 +75,7 @@ async def test_an_unknown_label_cannot_be_removed(alice: Member) -> None:
     assert said.startswith("NOT_FOUND: No label 'x' on this account.")
 
 
-async def test_a_batch_reports_each_change_by_itself(alice: Member) -> None:
+async def test_a_batch_reports_each_change_separately(alice: Member) -> None:
     saved = await alice.save(tags=["old"])
     ids = [saved["post_id"]]
     operations = [
@@ -114,7 +114,7 @@ async def test_a_batch_reports_each_change_by_itself(alice: Member) -> None:
     assert (await alice.listed())["data"][0]["tags"] == ["new"]
 
 
-async def test_a_batch_with_a_key_is_carried_out_once(alice: Member) -> None:
+async def test_a_batch_with_an_idempotency_key_runs_once(alice: Member) -> None:
     saved = await alice.save()
     operations = [{"op": "add", "post_ids": [saved["post_id"]], "label_name": "new"}]
 
@@ -130,20 +130,20 @@ async def test_a_batch_with_a_key_is_carried_out_once(alice: Member) -> None:
 
 
 @in_turn("key", ["", "with space", "ü", "x" * 256, 5])
-async def test_an_invalid_key_is_named(alice: Member, key: Any) -> None:
+async def test_an_invalid_idempotency_key_is_rejected(alice: Member, key: Any) -> None:
     said = await refusal(alice, "create_view", name="x", idempotency_key=key)
 
     assert said.startswith("INVALID_REQUEST: idempotency_key: must be ")
 
 
 @in_turn("operations", [[], [{}] * 51, "all", {}])
-async def test_a_batch_of_no_or_too_many_changes_is_refused(alice: Member, operations: Any) -> None:
+async def test_an_empty_or_too_large_batch_is_rejected(alice: Member, operations: Any) -> None:
     said = await refusal(alice, "batch_label", operations=operations)
 
     assert said.startswith("INVALID_REQUEST: operations: must be an array of 1 to 50")
 
 
-async def test_labels_that_do_not_fit_are_cut_to_the_most_used(alice: Member) -> None:
+async def test_a_long_list_of_labels_is_cut_to_the_most_used(alice: Member) -> None:
     many = [make.post(tags=[f"label number {n:04d}" + "x" * 60]) for n in range(400)]
     await alice.save_all([*many, *(make.post(tags=["zz"]) for _ in range(2))])
 
@@ -155,7 +155,7 @@ async def test_labels_that_do_not_fit_are_cut_to_the_most_used(alice: Member) ->
     assert "most used of 401" in listed["advice"]
 
 
-async def test_the_text_null_is_not_taken_for_a_missing_argument(alice: Member) -> None:
+async def test_the_string_null_is_not_treated_as_a_missing_argument(alice: Member) -> None:
     await alice.save_all([make.post(post_id="1")])
     await call(alice, "create_view", name="V", base_query={"q": "owl"})
 
@@ -171,7 +171,7 @@ async def test_the_text_null_is_not_taken_for_a_missing_argument(alice: Member) 
     assert listed["views"][0]["base_query"] == {"q": "owl"}
 
 
-async def test_an_invalid_text_in_one_change_does_not_stop_the_others(alice: Member) -> None:
+async def test_an_invalid_string_in_one_change_does_not_stop_the_others(alice: Member) -> None:
     await alice.save_all([make.post(post_id="1")])
     change = {"op": "add", "post_ids": ["1"]}
 
@@ -185,5 +185,5 @@ async def test_an_invalid_text_in_one_change_does_not_stop_the_others(alice: Mem
     assert "U+0000" in done["results"][1]["error"]
 
 
-async def test_an_unknown_argument_is_refused_even_if_it_is_null(alice: Member) -> None:
+async def test_an_unknown_argument_is_rejected_even_if_it_is_null(alice: Member) -> None:
     assert "Unknown field 'nope'" in await refusal(alice, "list_labels", nope=None)

@@ -1,4 +1,4 @@
-"""The official conformance suite, for the requirement sets of both eras of the protocol."""
+"""The official conformance suite, with the requirements of both eras of the protocol."""
 
 import json
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ from tests.toolserver.loopback import served, with_key
 SUITE = "@modelcontextprotocol/conformance/dist/index.js"
 _ONE_ANSWER = "a POST has one JSON answer: there is no stream that could carry anything beside it"
 _NO_SESSION = "no state outlives a request, so there is nothing that could be subscribed to"
-# Scenarios that we fail, and why that is right.
+# Scenarios that we expect to fail, each with the reason.
 EXPECTED = {
     "2026-07-28": {
         "tools-call-with-progress": _ONE_ANSWER,
@@ -46,7 +46,7 @@ EXPECTED = {
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Our dispatcher with the suite's own tools, behind a shim that adds a key."""
+    """Our dispatcher with the suite's tools, behind a wrapper that adds a key."""
     folder = tmp_path_factory.mktemp("conformance")
 
     async def build(port: int) -> ASGIApp:
@@ -69,7 +69,9 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("requirements", EXPECTED)
-def test_what_a_revision_requires_is_kept(address: str, requirements: str, tmp_path: Path) -> None:
+def test_the_server_meets_the_requirements_of_each_revision(
+    address: str, requirements: str, tmp_path: Path
+) -> None:
     expected = EXPECTED[requirements]
     baseline = tmp_path / "expected.yaml"
     lines = ["server:", *(f"  - {name}" for name in expected)] if expected else ["server: []"]
@@ -85,7 +87,7 @@ def test_what_a_revision_requires_is_kept(address: str, requirements: str, tmp_p
 
 
 def failures(results: Path) -> str:
-    """Every check that failed, with what the suite says of it."""
+    """Every failed check with the error message of the suite."""
     checks = [
         check for file in results.rglob("checks.json") for check in json.loads(file.read_bytes())
     ]

@@ -21,7 +21,7 @@ async def test_digests_are_listed_page_by_page(alice: Member) -> None:
     assert rest["next_cursor"] is None
 
 
-async def test_the_latest_is_shown_unless_another_is_named(alice: Member) -> None:
+async def test_get_digest_returns_the_latest_by_default(alice: Member) -> None:
     made = await with_days(alice, 2)
 
     latest = await call(alice, "get_digest")
@@ -42,7 +42,7 @@ async def test_a_digest_can_be_read_as_a_resource(alice: Member) -> None:
     assert content["text"].startswith("#")
 
 
-async def test_what_is_not_there_is_named(alice: Member, bob: Member) -> None:
+async def test_missing_digests_and_invalid_cursors_are_rejected(alice: Member, bob: Member) -> None:
     made = await with_days(bob, 1)
 
     for asked in ({}, {"digest_id": "latest"}):

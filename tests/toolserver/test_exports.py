@@ -1,4 +1,4 @@
-"""`create_export` and `get_export`: a file made in the background, handed over as a link."""
+"""`create_export` and `get_export`: a file created in the background, returned as a link."""
 
 import asyncio
 import json
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def finished(cast: Service, **arguments: Any) -> dict[str, Any]:
-    """The result of get_export for an export that was asked for with these arguments."""
+    """Creates an export with these arguments and returns the final result of get_export."""
     async with at_work(cast.app.worker):
         begun = await call(cast.alice, "create_export", **arguments)
         return await result_of(cast.alice, "get_export", job_id=begun["job_id"], wait_s=20)
@@ -30,7 +30,7 @@ async def fetched(cast: Service, link: str) -> list[dict[str, Any]]:
     return posts
 
 
-async def test_an_export_ends_in_a_link_to_its_file(cast: Service) -> None:
+async def test_a_completed_export_returns_a_link_to_its_file(cast: Service) -> None:
     await cast.alice.save_all([make.post(is_read=True), make.post(is_archived=True)])
 
     result = await finished(cast, format="json")
@@ -58,7 +58,7 @@ async def test_filters_views_and_ids_narrow_an_export(cast: Service) -> None:
     assert counts == [1, 2, 1]
 
 
-async def test_one_that_is_not_ready_says_what_to_do(alice: Member) -> None:
+async def test_a_pending_export_returns_advice(alice: Member) -> None:
     begun = await call(alice, "create_export", format="csv")
 
     started = time.monotonic()
@@ -70,7 +70,7 @@ async def test_one_that_is_not_ready_says_what_to_do(alice: Member) -> None:
     assert 0.9 < time.monotonic() - started < 10
 
 
-async def test_the_same_key_begins_one_export(alice: Member) -> None:
+async def test_two_calls_with_the_same_idempotency_key_start_one_export(alice: Member) -> None:
     first = await call(alice, "create_export", format="json", idempotency_key="k")
     again = await call(alice, "create_export", format="json", idempotency_key="k")
 
@@ -97,20 +97,20 @@ async def test_the_same_key_begins_one_export(alice: Member) -> None:
         ),
     ],
 )
-async def test_what_is_wrong_is_named(
+async def test_the_error_names_the_invalid_argument(
     alice: Member, tool: str, arguments: dict[str, Any], sentence: str
 ) -> None:
     assert (await refusal(alice, tool, **arguments)).startswith(sentence)
 
 
-async def test_a_free_plan_takes_everything_along_but_does_not_filter(free: Member) -> None:
+async def test_the_free_plan_exports_the_whole_library_but_not_with_filters(free: Member) -> None:
     assert (await call(free, "create_export", format="json"))["status"] == "pending"
     said = await refusal(free, "create_export", format=5, tag="x")
 
     assert said.startswith("FILTER_NOT_ALLOWED: ")
 
 
-async def test_an_export_of_another_account_is_none(alice: Member, bob: Member) -> None:
+async def test_an_export_of_another_account_is_not_found(alice: Member, bob: Member) -> None:
     theirs = await call(bob, "create_export", format="json")
 
     said = await refusal(alice, "get_export", job_id=theirs["job_id"])
@@ -118,7 +118,7 @@ async def test_an_export_of_another_account_is_none(alice: Member, bob: Member) 
     assert said.startswith("NOT_FOUND")
 
 
-async def test_others_are_answered_while_one_waits(alice: Member) -> None:
+async def test_other_calls_are_answered_while_get_export_waits(alice: Member) -> None:
     begun = await call(alice, "create_export", format="json")
     waiting = asyncio.create_task(call(alice, "get_export", job_id=begun["job_id"], wait_s=2))
 

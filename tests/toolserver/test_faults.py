@@ -1,4 +1,4 @@
-"""A fault of ours: the caller gets a reference, the log the exception, nobody the details."""
+"""Internal errors: the caller gets a reference without details, the log gets the exception."""
 
 from collections.abc import MutableMapping
 from typing import Any
@@ -24,7 +24,7 @@ async def broken(_: ToolCall) -> ToolResult:
     raise RuntimeError(DETAILS)
 
 
-async def away(_: ToolCall) -> ToolResult:
+async def unavailable_database(_: ToolCall) -> ToolResult:
     raise unavailable("The database is away.", 7)
 
 
@@ -37,7 +37,7 @@ async def called(service: Service, run: Any) -> tuple[str, ToolCaller]:
     return result["content"][0]["text"], caller
 
 
-async def test_a_tool_that_breaks_gives_a_reference(service: Service, logged: Logged) -> None:
+async def test_a_crashing_tool_returns_a_reference(service: Service, logged: Logged) -> None:
     said, caller = await called(service, broken)
 
     assert said.startswith("INTERNAL_ERROR: ")
@@ -49,16 +49,16 @@ async def test_a_tool_that_breaks_gives_a_reference(service: Service, logged: Lo
     assert line["exc_info"]
 
 
-async def test_a_database_that_is_away_says_when_to_come_back(
+async def test_an_unavailable_database_returns_when_to_retry(
     service: Service, logged: Logged
 ) -> None:
-    said, _ = await called(service, away)
+    said, _ = await called(service, unavailable_database)
 
     assert said == ("SERVICE_UNAVAILABLE: The database is away. Wait 7 seconds and call again.")
     assert [line["event"] for line in logged] == ["unavailable"]
 
 
-async def test_a_handler_that_breaks_is_the_protocols_own_error(
+async def test_a_crashing_handler_returns_a_json_rpc_internal_error(
     service: Service, logged: Logged
 ) -> None:
     async def list_tools(_: Any, __: Any) -> Any:
@@ -78,9 +78,9 @@ async def test_a_handler_that_breaks_is_the_protocols_own_error(
 
 
 @pytest.mark.parametrize("uri", ["bookmark:1", "bookmark://", "http://x", "view://a b", ""])
-async def test_an_address_that_is_none_is_refused(service: Service, uri: str) -> None:
-    # The parts are not asked: nothing of the address leads to them.
-    resources = Resources(None, None, None)  # type: ignore[arg-type] # for the same reason
+async def test_an_invalid_resource_uri_is_rejected(service: Service, uri: str) -> None:
+    # The stores are not needed: an invalid URI is rejected before any lookup.
+    resources = Resources(None, None, None)  # type: ignore[arg-type] # never used
 
     with pytest.raises(Refusal, match="No resource"):
         await resources.read(await service.alice.account(), uri)

@@ -34,7 +34,7 @@ async def test_max_chars_truncates_texts(alice: Member) -> None:
     assert len(answer["bookmarks"][0]["tweet_details"]["text"]) == 300
 
 
-async def test_ids_that_do_not_fit_can_be_requested_next(alice: Member) -> None:
+async def test_ids_that_do_not_fit_can_be_requested_in_the_next_call(alice: Member) -> None:
     saved = [make.post(text="long " * 700) for _ in range(20)]
     await alice.save_all(saved)
     wanted = [post["post_id"] for post in saved]
@@ -74,7 +74,7 @@ async def test_ids_that_do_not_fit_can_be_requested_next(alice: Member) -> None:
         ),
     ],
 )
-async def test_an_invalid_argument_is_named(
+async def test_the_error_names_the_invalid_argument(
     alice: Member, arguments: dict[str, Any], sentence: str
 ) -> None:
     message = await refusal(alice, "get_bookmarks", **arguments)
@@ -82,13 +82,13 @@ async def test_an_invalid_argument_is_named(
     assert message.startswith(f"INVALID_REQUEST: {sentence}")
 
 
-async def test_ids_that_are_all_unknown_are_not_found(alice: Member) -> None:
+async def test_a_call_with_only_unknown_ids_is_not_found(alice: Member) -> None:
     message = await refusal(alice, "get_bookmarks", post_ids=["404"])
 
     assert message.startswith("NOT_FOUND: No bookmark '404' on this account.")
 
 
-async def test_counts_have_the_filters_and_defaults_of_the_list(alice: Member) -> None:
+async def test_count_bookmarks_uses_the_filters_and_defaults_of_the_list(alice: Member) -> None:
     await alice.save_all([make.post(author="bea"), make.post(is_read=True), make.post()])
 
     assert await call(alice, "count_bookmarks") == {

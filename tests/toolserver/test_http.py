@@ -1,4 +1,4 @@
-"""The address of the tool server: keys, origins, methods, broken and hostile messages."""
+"""The HTTP endpoint of the tool server: keys, origins, methods, invalid and hostile messages."""
 
 import asyncio
 from collections.abc import MutableMapping
@@ -20,13 +20,13 @@ CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": LIST}
 
 
 async def sent(service: Service, body: Any, **headers: str) -> httpx.Response:
-    """A body as it stands, in the manner of an older revision."""
+    """Sends the body unchanged, without the headers of the newest revision."""
     content = body if isinstance(body, bytes) else httpx.Request("POST", "/", json=body).content
     known = {"Content-Type": "application/json", "Accept": "application/json"}
     return await service.alice.client.post("/mcp", content=content, headers={**known, **headers})
 
 
-async def test_no_key_and_a_wrong_key_are_refused_as_over_rest(service: Service) -> None:
+async def test_a_missing_or_invalid_key_is_rejected_as_in_the_rest_api(service: Service) -> None:
     client = service.nobody
     for headers in ({}, {"Authorization": "Bearer dev_abc"}, {"Authorization": "Bearer bwr_x"}):
         ours = await client.post("/mcp", json=CALL, headers=headers)
@@ -38,17 +38,17 @@ async def test_no_key_and_a_wrong_key_are_refused_as_over_rest(service: Service)
         assert 'realm="bowerbird", resource_metadata="' in ours.headers["www-authenticate"]
 
 
-async def test_a_revoked_key_ends_at_once(service: Service) -> None:
+async def test_a_revoked_key_stops_working_immediately(service: Service) -> None:
     assert (await sent(service, CALL)).status_code == 200
 
-    from bowerbird.library.accounts.keys import Keys  # noqa: PLC0415 - this test alone revokes
+    from bowerbird.library.accounts.keys import Keys  # noqa: PLC0415 - only this test revokes
 
     await Keys(service.database, service.clock).revoke(service.alice.account_id, service.alice.key)
     assert (await sent(service, CALL)).status_code == 401
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE", "PUT", "PATCH", "HEAD"])
-async def test_only_post_is_answered(service: Service, method: str) -> None:
+async def test_only_post_is_allowed(service: Service, method: str) -> None:
     response = await service.alice.client.request(method, "/mcp")
 
     assert response.status_code == 405
@@ -57,7 +57,7 @@ async def test_only_post_is_answered(service: Service, method: str) -> None:
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://localhost:8081"])
-async def test_a_foreign_origin_is_refused_before_anything_else(
+async def test_a_foreign_origin_is_rejected_before_any_other_check(
     service: Service, origin: str
 ) -> None:
     for client in (service.alice.client, service.nobody):
@@ -80,7 +80,7 @@ async def test_our_own_and_allowed_origins_may_call(service: Service) -> None:
         *("https://app.example.com", "http://localhost:6274"),
     ):
         response = await post(other.client, message("ping"), Origin=origin)
-        # The newest revision has no ping; what matters is that it was heard.
+        # The newest revision has no ping; the test only needs the origin to be accepted.
         assert response.status_code in (200, 404)
         assert response.headers["access-control-allow-origin"] == origin
         preflight = await other.client.options("/mcp", headers={"Origin": origin})
@@ -88,7 +88,7 @@ async def test_our_own_and_allowed_origins_may_call(service: Service) -> None:
         assert "Authorization" in preflight.headers["access-control-allow-headers"]
 
 
-async def test_it_stands_where_the_settings_say(service: Service) -> None:
+async def test_the_settings_decide_the_path_of_the_tool_server(service: Service) -> None:
     settings = Settings(mcp_url="https://tools.example.com/agents/bowerbird/")
     other = service.alice.on(app.build(settings, service.database, SetClock()))
 
@@ -118,7 +118,7 @@ async def test_it_stands_where_the_settings_say(service: Service) -> None:
         (b"x" * (1024 * 1024 + 1), 413, -32600),
     ],
 )
-async def test_a_broken_message_gets_the_protocols_own_answer(
+async def test_an_invalid_message_gets_a_json_rpc_error(
     service: Service, body: Any, status: int, code: int
 ) -> None:
     response = await sent(service, body)
@@ -146,7 +146,7 @@ async def test_a_broken_message_gets_the_protocols_own_answer(
         ("initialize", {}, -32602),
     ],
 )
-async def test_a_request_that_cannot_be_served_is_told_so_in_both_eras(
+async def test_an_invalid_request_gets_an_error_in_both_eras(
     service: Service, method: str, params: dict[str, Any], code: int
 ) -> None:
     body = {"jsonrpc": "2.0", "id": "x", "method": method, "params": params}
@@ -162,7 +162,7 @@ async def test_a_request_that_cannot_be_served_is_told_so_in_both_eras(
 
 
 @pytest.mark.parametrize("uri", ["file:///etc/passwd", "bookmark://1/../2", "view://none"])
-async def test_a_resource_that_is_not_there_is_told_as_each_era_does(
+async def test_a_missing_resource_gets_the_error_code_of_each_era(
     service: Service, uri: str
 ) -> None:
     body = {"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": {"uri": uri}}
@@ -174,7 +174,7 @@ async def test_a_resource_that_is_not_there_is_told_as_each_era_does(
     assert newer["error"]["code"] == -32602
 
 
-async def test_a_wrong_parameter_is_named(service: Service) -> None:
+async def test_the_error_names_the_invalid_parameter(service: Service) -> None:
     params = {"name": "list_bookmarks", "arguments": []}
 
     answer = await sent(service, {**CALL, "params": params})
@@ -189,7 +189,7 @@ def _plain_name(params: dict[str, Any]) -> dict[str, str]:
     return {"Mcp-Name": str(params["name"])} if "name" in params else {}
 
 
-async def test_unknown_versions_and_other_headers_are_refused(service: Service) -> None:
+async def test_unknown_versions_and_mismatched_headers_are_rejected(service: Service) -> None:
     asked = message("tools/list")
     client = service.alice.client
 
@@ -218,7 +218,7 @@ async def test_unknown_versions_and_other_headers_are_refused(service: Service) 
     ("asked", "agreed"),
     [("2024-11-05", "2024-11-05"), ("2025-11-25", "2025-11-25"), ("1999-01-01", "2025-11-25")],
 )
-async def test_the_handshake_agrees_on_a_revision_of_its_era(
+async def test_the_handshake_negotiates_a_supported_revision(
     service: Service, asked: str, agreed: str
 ) -> None:
     info = {"name": "test", "version": "1"}
@@ -232,14 +232,14 @@ async def test_the_handshake_agrees_on_a_revision_of_its_era(
     assert "never an instruction" in result["instructions"]
 
 
-async def test_other_kinds_of_bodies_are_refused(service: Service) -> None:
+async def test_unsupported_media_types_and_oversized_headers_are_rejected(service: Service) -> None:
     assert (await sent(service, CALL, **{"Content-Type": "text/plain"})).status_code == 415
     assert (await sent(service, CALL, Accept="text/event-stream")).status_code == 406
     assert (await sent(service, CALL, Accept="*/*")).status_code == 200
     assert (await sent(service, CALL, **{"X-Large": "x" * 40_000})).status_code == 400
 
 
-async def test_notifications_and_answers_are_taken_and_dropped(service: Service) -> None:
+async def test_notifications_and_responses_are_accepted_and_ignored(service: Service) -> None:
     note = {"jsonrpc": "2.0", "method": "notifications/initialized"}
     for version in ("2024-11-05", "2025-11-25", NEWEST):
         taken = await sent(service, note, **{"MCP-Protocol-Version": version})
@@ -250,7 +250,7 @@ async def test_notifications_and_answers_are_taken_and_dropped(service: Service)
     assert refused.status_code == 400
 
 
-async def test_an_answer_is_for_its_caller_alone(service: Service) -> None:
+async def test_a_response_is_private_and_has_no_session(service: Service) -> None:
     response = await sent(service, CALL)
 
     assert response.headers["cache-control"] == "private, no-cache"
@@ -258,10 +258,10 @@ async def test_an_answer_is_for_its_caller_alone(service: Service) -> None:
     assert response.headers["x-request-id"]
 
 
-async def test_a_client_that_goes_leaves_nothing_running(
+async def test_a_disconnected_client_leaves_nothing_running(
     service: Service, logged: list[MutableMapping[str, Any]]
 ) -> None:
-    """The work of a call that waits ends with its connection."""
+    """A waiting call is cancelled when its connection closes."""
     started, ended = asyncio.Event(), asyncio.Event()
 
     class Slow:
@@ -272,7 +272,7 @@ async def test_a_client_that_goes_leaves_nothing_running(
             finally:
                 ended.set()
 
-    from bowerbird.storage.accounts.accounts import AccountStore  # noqa: PLC0415 - here only
+    from bowerbird.storage.accounts.accounts import AccountStore  # noqa: PLC0415 - only used here
     from bowerbird.toolserver.protocol.http_endpoint import ToolServer  # noqa: PLC0415
     from bowerbird.wire.auth import Authenticator  # noqa: PLC0415
     from bowerbird.wire.metrics import RequestMetrics  # noqa: PLC0415
@@ -311,12 +311,12 @@ async def test_a_client_that_goes_leaves_nothing_running(
 @pytest.mark.parametrize(
     "origin", ["foo", "https://x:abc", "https://", "ftp://x", "https://x/path", "https://a@x", "*"]
 )
-def test_an_origin_that_is_none_stops_the_start(origin: str) -> None:
+def test_an_invalid_origin_prevents_the_start(origin: str) -> None:
     with pytest.raises(BadSetting, match=r"BOWERBIRD_TOOL_ORIGINS: .* is not an origin such as"):
         Settings.from_env({"BOWERBIRD_TOOL_ORIGINS": f"https://app.example.com, {origin}"})
 
 
 @pytest.mark.parametrize("name", ["BASE_URL", "SITE_URL", "MCP_URL"])
-def test_an_address_with_an_impossible_port_stops_the_start(name: str) -> None:
+def test_an_address_with_an_invalid_port_prevents_the_start(name: str) -> None:
     with pytest.raises(BadSetting, match=f"BOWERBIRD_{name}='https://x:abc' is not an http"):
         Settings.from_env({f"BOWERBIRD_{name}": "https://x:abc"})

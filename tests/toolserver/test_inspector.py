@@ -1,4 +1,4 @@
-"""The inspector's command line: strict about schemas, over HTTP and through the stdio package."""
+"""The inspector's command line: strict schema checks, over HTTP and the stdio package."""
 
 import json
 from pathlib import Path
@@ -14,12 +14,12 @@ INSPECTOR = "@modelcontextprotocol/inspector/clients/cli/build/index.js"
 
 
 def inspected(there: Running, way: str, folder: Path, *words: str) -> tuple[Any, str]:
-    """What the inspector prints, as JSON, and what it complains of."""
+    """The JSON output of the inspector, and its warnings."""
     if way == "http":
         target = [there.address, "--transport", "http"]
         target += ["--header", f"Authorization: Bearer {there.key}"]
     else:
-        # It hands nothing of its own environment on.
+        # The inspector does not pass its own environment on.
         known = there.environment()
         names = ("PYTHONPATH", "SERVICE_URL", "SERVICE_TOKEN")
         target = [word for name in names for word in ("-e", f"{name}={known[name]}")] + [
@@ -37,7 +37,7 @@ def inspected(there: Running, way: str, folder: Path, *words: str) -> tuple[Any,
 
 
 @pytest.mark.parametrize("era", ["legacy", "modern"])
-def test_strict_finds_nothing_to_say_of_our_schemas(
+def test_strict_mode_finds_no_problem_in_our_schemas(
     there: Running, tmp_path: Path, era: str
 ) -> None:
     words = ("--method", "tools/list", "--strict", "--protocol-era", era)
@@ -50,7 +50,7 @@ def test_strict_finds_nothing_to_say_of_our_schemas(
     assert "Error" not in complaints
 
 
-def test_a_tool_is_called_through_the_stdio_package(there: Running, tmp_path: Path) -> None:
+def test_a_tool_can_be_called_through_the_stdio_package(there: Running, tmp_path: Path) -> None:
     words = ("--method", "tools/call", "--tool-name", "list_bookmarks", "--tool-arg", "limit=1")
 
     called, _ = inspected(there, "stdio", tmp_path, *words)

@@ -1,4 +1,4 @@
-"""No tool, resource or completion of one account shows or changes anything of another's."""
+"""No tool, resource or completion shows or changes the data of another account."""
 
 import json
 from typing import Any
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.anyio
 
 SECRET = "geheim"
 THEIRS = "777001"
-# Arguments that would reach another account's things, if anything could.
+# Arguments that try to reach the data of another account.
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "list_bookmarks": {"q": SECRET, "is_unread_only": False, "hide_archived": False},
     "search_bookmarks": {"query": SECRET},
@@ -50,24 +50,24 @@ async def everything(bob: Member) -> Any:
     return library["data"], views["views"]
 
 
-def test_every_tool_is_tried() -> None:
+def test_every_tool_is_covered() -> None:
     assert set(ARGUMENTS) == {tool.name for tool in TOOLS}
 
 
-async def test_a_tool_reaches_its_own_account_only(alice: Member, bob: Member) -> None:
+async def test_a_tool_only_reaches_the_account_of_its_caller(alice: Member, bob: Member) -> None:
     await fill(bob)
     before = await everything(bob)
 
     offenders = Offenders()
     for tool, arguments in ARGUMENTS.items():
         with offenders.check(tool):
-            require_nothing_of_others(tool, await result_of(alice, tool, **arguments))
+            require_no_foreign_data(tool, await result_of(alice, tool, **arguments))
             assert await everything(bob) == before
 
     assert offenders == {}
 
 
-def require_nothing_of_others(tool: str, result: dict[str, Any]) -> None:
+def require_no_foreign_data(tool: str, result: dict[str, Any]) -> None:
     shown = json.dumps(result.get("structuredContent", {}))
     assert "words" not in shown
     if tool in ("list_labels", "list_views"):
@@ -76,7 +76,9 @@ def require_nothing_of_others(tool: str, result: dict[str, Any]) -> None:
         assert not any(result["structuredContent"].get(n) for n in ("count", "total_count"))
 
 
-async def test_resources_and_completions_stay_at_home(alice: Member, bob: Member) -> None:
+async def test_resources_and_completions_show_only_the_callers_data(
+    alice: Member, bob: Member
+) -> None:
     await fill(bob)
     reference = {"type": "ref/resource", "uri": "view://{slug}"}
 
@@ -92,7 +94,7 @@ async def test_resources_and_completions_stay_at_home(alice: Member, bob: Member
     assert completed["completion"]["values"] == []
 
 
-async def test_a_key_of_idempotency_belongs_to_its_account(alice: Member, bob: Member) -> None:
+async def test_idempotency_keys_are_separate_per_account(alice: Member, bob: Member) -> None:
     mine = await call(alice, "create_view", name="A", idempotency_key="same")
     theirs = await call(bob, "create_view", name="B", idempotency_key="same")
 

@@ -1,4 +1,4 @@
-"""`list_bookmarks`: short pages that continue without a gap, with the list's own filters."""
+"""`list_bookmarks`: short pages without gaps, with the filters of the REST list."""
 
 import json
 from typing import Any
@@ -50,7 +50,7 @@ async def test_new_posts_are_listed_in_a_short_form(alice: Member) -> None:
     assert answer["filters"] == {"is_unread_only": True, "hide_archived": True}
 
 
-async def test_a_post_takes_few_bytes_however_long_it_is(alice: Member) -> None:
+async def test_a_long_post_takes_few_bytes_in_the_list(alice: Member) -> None:
     await alice.save(text="word " * 2_000, article={"title": "A title", "plain_text": "x" * 9_000})
 
     (post,) = (await call(alice, "list_bookmarks"))["bookmarks"]
@@ -107,7 +107,7 @@ FILTERS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-async def test_the_filters_are_those_of_the_list(alice: Member) -> None:
+async def test_the_filters_are_the_same_as_in_the_rest_list(alice: Member) -> None:
     picture = {"type": "image", "url": "https://example.com/a.png"}
     saved = {
         "bea": make.post(author="bea", tags=["birds"]),
@@ -134,7 +134,9 @@ async def test_pages_skip_nothing(alice: Member) -> None:
     assert await crawled(alice, limit=3) == [post["post_id"] for post in saved[::-1]]
 
 
-async def test_an_answer_stays_short_and_its_cursor_skips_nothing(alice: Member) -> None:
+async def test_a_result_stays_within_the_size_limit_and_its_cursor_skips_nothing(
+    alice: Member,
+) -> None:
     saved = [make.post(text="long " * 100, name="N" * 100) for _ in range(100)]
     await alice.save_all(saved)
 
@@ -148,7 +150,7 @@ async def test_an_answer_stays_short_and_its_cursor_skips_nothing(alice: Member)
     assert await crawled(alice, limit=100) == [post["post_id"] for post in saved[::-1]]
 
 
-async def test_one_post_that_is_larger_than_an_answer_is_cut_to_fit(alice: Member) -> None:
+async def test_a_post_larger_than_the_size_limit_is_truncated(alice: Member) -> None:
     links = [{"type": "link", "url": f"https://example.com/{n}"} for n in range(2_000)]
     quoted = {"post_id": "5", "text": "語" * 30_000}
     await alice.save_all([make.post(attachments=links), make.post(quoted=quoted)])
@@ -182,7 +184,7 @@ async def test_one_post_that_is_larger_than_an_answer_is_cut_to_fit(alice: Membe
         ({"vector_search_term": "x"}, "Unknown field 'vector_search_term'. Allowed fields: "),
     ],
 )
-async def test_an_invalid_argument_is_named(
+async def test_the_error_names_the_invalid_argument(
     alice: Member, arguments: dict[str, Any], sentence: str
 ) -> None:
     message = await refusal(alice, "list_bookmarks", **arguments)
@@ -197,7 +199,7 @@ async def test_a_larger_limit_is_clamped_to_the_maximum(alice: Member) -> None:
     assert len(await ids(alice, "list_bookmarks", limit="5000")) <= 100
 
 
-async def test_numbers_and_flags_written_as_text_are_understood(alice: Member) -> None:
+async def test_numbers_and_flags_sent_as_strings_are_accepted(alice: Member) -> None:
     await alice.save_all([make.post() for _ in range(3)])
 
     assert len(await ids(alice, "list_bookmarks", limit="2", is_unread_only="true")) == 2

@@ -36,7 +36,7 @@ async def connected(there: Running, way: str, era: str) -> AsyncIterator[Client]
 
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("way", ["http", "stdio"])
-async def test_everything_we_offer_is_there(there: Running, way: str, era: str) -> None:
+async def test_the_client_can_list_and_call_the_tools(there: Running, way: str, era: str) -> None:
     async with connected(there, way, era) as client:
         assert client.protocol_version == ERAS[era]
         assert "data" in (client.instructions or "") or era == "2026-07-28"
@@ -58,7 +58,7 @@ async def test_everything_we_offer_is_there(there: Running, way: str, era: str) 
 
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("way", ["http", "stdio"])
-async def test_prompts_and_resources_are_there(there: Running, way: str, era: str) -> None:
+async def test_the_client_can_use_prompts_and_resources(there: Running, way: str, era: str) -> None:
     async with connected(there, way, era) as client:
         await client.call_tool("create_view", {"name": f"Owls {way} {era}"})
 

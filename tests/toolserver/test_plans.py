@@ -1,4 +1,4 @@
-"""What a plan opens and a call costs: the same as over REST, said in sentences."""
+"""Plans and charged calls: the same rules as in the REST API, with errors as text."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ UPGRADE = "http://localhost:8080/upgrade"
 
 
 async def used(cast: Service) -> int:
-    """Calls of this month that were charged to the free account."""
+    """Calls charged to the free account this month."""
     await cast.app.calls.flush()
     return (await cast.free.account()).calls_this_month
 
@@ -36,7 +36,7 @@ async def used(cast: Service) -> int:
         ("get_view_bookmarks", {"slug": "x", "cursor": "y"}, "PAGINATION_NOT_ALLOWED"),
     ],
 )
-async def test_a_free_plan_is_told_where_it_ends(
+async def test_a_free_plan_gets_an_upgrade_link_for_paid_features(
     cast: Service, tool: str, arguments: dict[str, Any], code: str
 ) -> None:
     said = await refusal(cast.free, tool, **arguments)
@@ -46,19 +46,19 @@ async def test_a_free_plan_is_told_where_it_ends(
     assert await used(cast) == 0
 
 
-async def test_the_plan_speaks_before_the_arguments(free: Member) -> None:
+async def test_the_plan_is_checked_before_the_arguments(free: Member) -> None:
     said = await refusal(free, "list_bookmarks", posted_from="nonsense", nonsense=1)
 
     assert said.startswith("FILTER_NOT_ALLOWED")
 
 
-async def test_the_first_page_is_open_and_shows_that_more_follows(free: Member) -> None:
+async def test_the_free_plan_gets_the_first_page_with_a_cursor(free: Member) -> None:
     await free.save_all([make.post() for _ in range(3)])
 
     assert (await call(free, "list_bookmarks", limit=2))["next_cursor"] is not None
 
 
-async def test_a_call_costs_what_it_costs_over_rest(cast: Service) -> None:
+async def test_a_tool_call_is_charged_like_a_rest_call(cast: Service) -> None:
     free = cast.free
     saved = await free.save()
 
@@ -79,7 +79,7 @@ async def test_a_call_costs_what_it_costs_over_rest(cast: Service) -> None:
     assert await used(cast) == 6
 
 
-async def test_a_used_up_month_is_told_with_its_end(cast: Service) -> None:
+async def test_the_error_for_a_used_up_month_says_when_it_ends(cast: Service) -> None:
     free = cast.free
     saved = await free.save()
     for _ in range(100):
@@ -102,7 +102,7 @@ async def test_a_used_up_month_is_told_with_its_end(cast: Service) -> None:
     assert (await call(free, "count_bookmarks"))["total"] == 1
 
 
-async def test_paid_accounts_are_not_counted(cast: Service) -> None:
+async def test_calls_of_paid_accounts_are_not_counted(cast: Service) -> None:
     for _ in range(3):
         await call(cast.alice, "list_bookmarks")
     await cast.app.calls.flush()

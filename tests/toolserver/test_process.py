@@ -1,4 +1,4 @@
-"""The tool server within `bowerbird serve`: its log, its metrics, its SDK, a client that goes."""
+"""The tool server in `bowerbird serve`: log, metrics, loading of the SDK, disconnects."""
 
 import json
 import socket
@@ -32,7 +32,7 @@ def line_of(there: Running, name: str) -> dict[str, Any]:
     return line
 
 
-def test_a_call_is_one_line_without_what_was_said(there: Running) -> None:
+def test_a_call_is_logged_as_one_line_without_its_arguments(there: Running) -> None:
     called(there, "search_bookmarks", {"query": SECRET}, "said-1")
     called(there, "list_bookmarks", {"limit": 0, "q": SECRET}, "said-2")
 
@@ -46,7 +46,7 @@ def test_a_call_is_one_line_without_what_was_said(there: Running) -> None:
         assert secret not in there.server.errors()
 
 
-def test_metrics_name_the_tools_and_nothing_that_a_caller_made_up(there: Running) -> None:
+def test_metrics_contain_tool_names_but_no_text_from_callers(there: Running) -> None:
     called(there, "list_labels", {}, "measured")
     serving.http.post(
         there.address,
@@ -60,7 +60,7 @@ def test_metrics_name_the_tools_and_nothing_that_a_caller_made_up(there: Running
     assert SECRET not in metrics
 
 
-def test_a_client_that_goes_ends_its_call(there: Running) -> None:
+def test_a_call_ends_when_its_client_disconnects(there: Running) -> None:
     job = called(there, "create_export", {"format": "pdf"}, "begun")["structuredContent"]
     call = {"name": "get_export", "arguments": {"job_id": job["job_id"], "wait_s": 25}}
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call})
@@ -71,7 +71,7 @@ def test_a_client_that_goes_ends_its_call(there: Running) -> None:
     )
     with socket.create_connection(("127.0.0.1", there.server.port), timeout=20) as client:
         client.sendall(head.encode())
-        # It comes when the service reads the body: from then on the call is under way.
+        # The server sends 100 when it reads the body; the call has started by then.
         assert client.recv(100).startswith(b"HTTP/1.1 100 ")
         client.sendall(body.encode())
 
@@ -87,10 +87,10 @@ def idle(tmp_path_factory: pytest.TempPathFactory) -> Any:
         yield server
 
 
-def test_the_sdk_is_loaded_with_the_first_key_and_not_before(idle: Server) -> None:
+def test_the_sdk_is_loaded_by_the_first_call_with_a_valid_key(idle: Server) -> None:
     def is_loaded() -> bool:
         maps = f"/proc/{idle.process.pid}/maps"
-        with open(maps, encoding="utf-8") as file:  # noqa: PTH123 - a file of the kernel
+        with open(maps, encoding="utf-8") as file:  # noqa: PTH123 - a kernel file
             return "pydantic_core" in file.read()
 
     address = f"http://127.0.0.1:{idle.port}/mcp"

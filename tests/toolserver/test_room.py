@@ -14,7 +14,7 @@ from tests.support.toolcalls import ask, call, result_of
 pytestmark = pytest.mark.anyio
 
 MOST: Final = 25 * 1024
-# Labels of a hundred characters, three bytes each.
+# Label names of 100 characters with three bytes per character.
 NAMES: Final = [f"{number:03d}" + "\u9ce5" * 97 for number in range(120)]
 LONG: Final = "\u9ce5" * 999
 QUERY: Final = {
@@ -82,7 +82,7 @@ def arguments(ids: list[str]) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-async def test_every_answer_fits_and_keeps_its_schema(alice: Member) -> None:
+async def test_every_result_fits_and_matches_its_schema(alice: Member) -> None:
     calls = arguments(await filled(alice))
     assert calls.keys() == {tool.name for tool in TOOLS} - {"get_export"}
 
@@ -122,7 +122,7 @@ async def test_a_post_that_is_too_large_is_truncated(alice: Member) -> None:
         assert shown["advice"].startswith(response_size.TRUNCATED)
 
 
-async def test_a_digest_that_is_too_large_keeps_every_part(alice: Member) -> None:
+async def test_a_truncated_digest_keeps_every_part(alice: Member) -> None:
     await filled(alice)
 
     digest = await call(alice, "get_digest")
@@ -134,7 +134,7 @@ async def test_a_digest_that_is_too_large_keeps_every_part(alice: Member) -> Non
     assert digest["unread"]["posts"]
 
 
-async def test_labelling_many_posts_returns_those_that_fit(alice: Member) -> None:
+async def test_labelling_many_posts_returns_the_posts_that_fit(alice: Member) -> None:
     ids = await filled(alice)
 
     answer = await call(alice, "add_label", post_ids=ids, label_name="x")

@@ -1,4 +1,4 @@
-"""`search_bookmarks`: best matches first, read and archived ones too."""
+"""`search_bookmarks`: best matches first, including read and archived posts."""
 
 import pytest
 
@@ -58,20 +58,20 @@ async def test_filters_narrow_a_search(alice: Member) -> None:
 
 
 @in_turn("query", ["", "   ", None])
-async def test_an_empty_query_is_refused(alice: Member, query: str | None) -> None:
+async def test_an_empty_query_is_rejected(alice: Member, query: str | None) -> None:
     said = await refusal(alice, "search_bookmarks", query=query)
 
     assert said.startswith("INVALID_REQUEST: query: is ")
 
 
-async def test_an_unknown_mode_is_named(alice: Member) -> None:
+async def test_an_unknown_mode_is_rejected(alice: Member) -> None:
     said = await refusal(alice, "search_bookmarks", query="owl", mode="telepathic")
 
     assert "mode: must be one of hybrid, keyword, semantic, got 'telepathic'." in said
 
 
 @pytest.mark.parametrize("mode", ["semantic", "hybrid"])
-async def test_a_free_plan_does_not_search_by_meaning(free: Member, mode: str) -> None:
+async def test_the_free_plan_does_not_allow_search_by_meaning(free: Member, mode: str) -> None:
     said = await refusal(free, "search_bookmarks", query="owl", mode=mode)
 
     assert said == (
@@ -80,7 +80,7 @@ async def test_a_free_plan_does_not_search_by_meaning(free: Member, mode: str) -
     )
 
 
-async def test_meaning_is_found_without_a_common_word(alice: Member) -> None:
+async def test_search_by_meaning_finds_posts_without_a_common_word(alice: Member) -> None:
     bread = await alice.save(text="My sourdough starter doubled overnight; the loaf has a crust.")
     other = await alice.save(text="Freelancers set aside a third of each invoice for taxes.")
     await alice.embed()

@@ -85,7 +85,7 @@ async def test_a_bucket_narrows_a_view_and_pages_continue(alice: Member) -> None
         ("get_view_bookmarks", {"slug": "a\x00"}, "slug: contains U+0000, which no database can"),
     ],
 )
-async def test_an_invalid_argument_is_named(
+async def test_the_error_names_the_invalid_argument(
     alice: Member, tool: str, arguments: dict[str, Any], sentence: str
 ) -> None:
     message = await refusal(alice, tool, **arguments)
@@ -100,7 +100,9 @@ async def test_an_unknown_view_is_not_found(alice: Member, tool: str) -> None:
     assert message.startswith("NOT_FOUND: No Smart View 'none' on this account.")
 
 
-async def test_a_view_can_rank_by_meaning_though_no_schema_says_so(alice: Member) -> None:
+async def test_a_view_accepts_vector_search_term_although_its_schema_omits_it(
+    alice: Member,
+) -> None:
     query = {"vector_search_term": "birds"}
 
     view = await call(alice, "create_view", name="Birds", base_query=query)
@@ -111,7 +113,9 @@ async def test_a_view_can_rank_by_meaning_though_no_schema_says_so(alice: Member
     assert properties["posted_from"] == {"type": "string"}
 
 
-async def test_creating_a_view_twice_with_a_key_creates_one(alice: Member) -> None:
+async def test_creating_a_view_twice_with_one_idempotency_key_creates_one_view(
+    alice: Member,
+) -> None:
     first = await call(alice, "create_view", **OWLS, idempotency_key="once")
     again = await call(alice, "create_view", **OWLS, idempotency_key="once")
 
@@ -119,7 +123,7 @@ async def test_creating_a_view_twice_with_a_key_creates_one(alice: Member) -> No
     assert len((await call(alice, "list_views"))["views"]) == 1
 
 
-async def test_views_that_do_not_fit_are_left_out_with_advice(alice: Member) -> None:
+async def test_views_that_do_not_fit_are_omitted_and_the_result_has_advice(alice: Member) -> None:
     for n in range(40):
         await call(alice, "create_view", name=f"View {n}", description="d" * 1_000)
 

@@ -1,4 +1,4 @@
-"""Ready answers: bounded, and never another's."""
+"""The response cache stays within its size and never mixes up accounts or requests."""
 
 import itertools
 from typing import Any
@@ -17,7 +17,7 @@ ASKED = RequestTarget("/v1/bookmarks", b"", b"", None)
 
 
 class Kitchen:
-    """Builds answers and counts how many it had to."""
+    """Builds responses and counts them."""
 
     def __init__(self, size: int = 100) -> None:
         self.built = 0
@@ -52,7 +52,9 @@ async def test_the_same_request_is_built_once() -> None:
     [{"account_id": 2}, {"epoch": 6}, {"version": 2}, {"plan": "free"}],
     ids=lambda change: next(iter(change)),
 )
-async def test_another_account_or_library_is_built_anew(change: dict[str, Any]) -> None:
+async def test_a_different_account_or_library_state_misses_the_cache(
+    change: dict[str, Any],
+) -> None:
     cache, kitchen = AnswerCache(1_000_000), Kitchen()
     first = await _answers(cache, kitchen)
 
@@ -67,7 +69,7 @@ async def test_another_account_or_library_is_built_anew(change: dict[str, Any]) 
     [{"path": "/v1/bookmarks/1"}, {"query_string": b"limit=1"}, {"accept_encoding": b"gzip"}],
     ids=lambda change: next(iter(change)),
 )
-async def test_another_request_is_built_anew(change: dict[str, Any]) -> None:
+async def test_a_different_request_misses_the_cache(change: dict[str, Any]) -> None:
     cache, kitchen = AnswerCache(1_000_000), Kitchen()
     first = await _answers(cache, kitchen)
 
@@ -77,7 +79,7 @@ async def test_another_request_is_built_anew(change: dict[str, Any]) -> None:
     assert _headers(other)[b"etag"] != _headers(first)[b"etag"]
 
 
-async def test_what_the_answer_does_not_depend_on_does_not_matter() -> None:
+async def test_irrelevant_differences_still_hit_the_cache() -> None:
     cache, kitchen = AnswerCache(1_000_000), Kitchen()
     await _answers(cache, kitchen)
 
@@ -88,7 +90,7 @@ async def test_what_the_answer_does_not_depend_on_does_not_matter() -> None:
     assert kitchen.built == 1
 
 
-async def test_parts_of_the_key_cannot_run_into_each_other() -> None:
+async def test_path_and_query_are_separate_parts_of_the_cache_key() -> None:
     cache, kitchen = AnswerCache(1_000_000), Kitchen()
 
     for path, query in (("/a", b"b"), ("/ab", b""), ("/", b"ab"), ("/a', b'", b"b")):
@@ -97,7 +99,7 @@ async def test_parts_of_the_key_cannot_run_into_each_other() -> None:
     assert kitchen.built == 4
 
 
-async def test_a_known_tag_needs_no_answer_at_all() -> None:
+async def test_a_matching_etag_returns_304_without_building_a_response() -> None:
     cache, kitchen = AnswerCache(0), Kitchen()
     tag = _headers(await _answers(cache, kitchen))[b"etag"]
 
@@ -108,7 +110,7 @@ async def test_a_known_tag_needs_no_answer_at_all() -> None:
 
 
 @pytest.mark.parametrize("sent", [b"*", b'"other", W/%b', b'W/"other" ,%b'])
-async def test_any_answer_and_a_list_of_tags_are_understood(sent: bytes) -> None:
+async def test_if_none_match_accepts_a_star_and_a_list_of_etags(sent: bytes) -> None:
     cache, kitchen = AnswerCache(1_000_000), Kitchen()
     tag = _headers(await _answers(cache, kitchen))[b"etag"]
 
@@ -118,14 +120,14 @@ async def test_any_answer_and_a_list_of_tags_are_understood(sent: bytes) -> None
     assert _headers(reply)[b"etag"] == tag
 
 
-async def test_a_part_of_a_tag_is_no_tag() -> None:
+async def test_an_etag_inside_a_longer_string_does_not_match() -> None:
     cache, kitchen = AnswerCache(1_000_000), Kitchen()
     tag = _headers(await _answers(cache, kitchen))[b"etag"]
 
     assert (await _answers(cache, kitchen, if_none_match=b"x" + tag)).status == 200
 
 
-async def test_a_cache_of_no_bytes_keeps_nothing() -> None:
+async def test_a_cache_of_size_zero_stores_nothing() -> None:
     cache, kitchen = AnswerCache(0), Kitchen()
 
     await _answers(cache, kitchen)
@@ -134,8 +136,8 @@ async def test_a_cache_of_no_bytes_keeps_nothing() -> None:
     assert kitchen.built == 2
 
 
-async def test_the_oldest_answer_goes_first_and_a_used_one_is_young() -> None:
-    # Room for three answers of 2,000 bytes with what an entry costs.
+async def test_the_least_recently_used_response_is_evicted_first() -> None:
+    # Fits three responses of 2,000 bytes plus the overhead per entry.
     cache, kitchen = AnswerCache(9_500), Kitchen(2_000)
     for query in (b"a", b"b", b"c"):
         await _answers(cache, kitchen, query_string=query)
@@ -151,7 +153,7 @@ async def test_the_oldest_answer_goes_first_and_a_used_one_is_young() -> None:
     assert kitchen.built == 5
 
 
-async def test_an_answer_that_fills_half_the_cache_is_not_kept() -> None:
+async def test_a_response_larger_than_half_the_cache_is_not_stored() -> None:
     cache, kitchen = AnswerCache(10_000), Kitchen(6_000)
 
     await _answers(cache, kitchen)
@@ -160,7 +162,7 @@ async def test_an_answer_that_fills_half_the_cache_is_not_kept() -> None:
     assert kitchen.built == 2
 
 
-async def test_any_number_of_answers_stays_within_the_bytes() -> None:
+async def test_many_responses_stay_within_the_size_limit() -> None:
     cache, kitchen = AnswerCache(50_000), Kitchen(500)
     for number in range(500):
         await _answers(cache, kitchen, query_string=b"%d" % number)
@@ -176,7 +178,7 @@ async def test_any_number_of_answers_stays_within_the_bytes() -> None:
     assert 20 <= kept <= 100
 
 
-async def test_compressed_answers_are_kept_compressed() -> None:
+async def test_compressed_responses_are_returned_compressed() -> None:
     cache, kitchen = AnswerCache(1_000_000), Kitchen(5_000)
 
     plain = await _answers(cache, kitchen)
@@ -187,7 +189,7 @@ async def test_compressed_answers_are_kept_compressed() -> None:
     assert _headers(small)[b"content-length"] == b"%d" % len(small.body)
 
 
-async def test_a_refusal_while_building_is_not_kept() -> None:
+async def test_an_error_while_building_is_not_stored() -> None:
     cache, kitchen = AnswerCache(1_000_000), Kitchen()
 
     async def refuse() -> bytes:

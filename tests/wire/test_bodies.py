@@ -1,4 +1,4 @@
-"""The bodies of requests: JSON, plain or packed, of bounded size and depth."""
+"""Request bodies: JSON, plain or gzipped, with limits on size and depth."""
 
 import gzip
 import json
@@ -35,7 +35,7 @@ NOT_JSON: Final = [
 ]
 
 
-async def test_what_is_not_json_is_refused(alice: Member) -> None:
+async def test_invalid_json_is_rejected(alice: Member) -> None:
     for content in NOT_JSON:
         response = await _send(alice, content)
         assert writing.refused(response) == (400, "INVALID_REQUEST"), content
@@ -43,7 +43,7 @@ async def test_what_is_not_json_is_refused(alice: Member) -> None:
         assert len(writing.sentence(response)) < 300
 
 
-async def test_no_body_is_an_empty_object(alice: Member) -> None:
+async def test_an_empty_body_is_read_as_an_empty_object(alice: Member) -> None:
     for content in (b"", b"  \n"):
         response = await _send(alice, content)
         assert writing.sentence(response).startswith("tweet_ids: ")
@@ -62,12 +62,12 @@ async def test_the_content_type_does_not_matter(alice: Member) -> None:
 
 
 def _nested(depth: int, inner: str = "1") -> bytes:
-    """An object of so many levels, itself the first."""
+    """An object nested to the given depth, counting itself as the first level."""
     arrays = "[" * (depth - 1) + inner + "]" * (depth - 1)
     return f'{{"label_name":"x","tweet_ids":["1"],"extra":{arrays}}}'.encode()
 
 
-async def test_64_levels_are_read_and_65_refused(alice: Member) -> None:
+async def test_64_levels_are_accepted_and_65_are_rejected(alice: Member) -> None:
     await alice.save(post_id="1")
 
     for inner in ("1", "", '"x"'):
@@ -77,7 +77,7 @@ async def test_64_levels_are_read_and_65_refused(alice: Member) -> None:
         assert writing.sentence(response) == "body: is nested more than 64 levels deep."
 
 
-async def test_any_depth_is_refused_and_never_a_fault(alice: Member) -> None:
+async def test_extreme_depth_is_rejected_without_an_internal_error(alice: Member) -> None:
     deep = 500_000
     for content in (
         b"[" * deep,
@@ -90,7 +90,7 @@ async def test_any_depth_is_refused_and_never_a_fault(alice: Member) -> None:
         assert writing.refused(response) == (400, "INVALID_REQUEST")
 
 
-async def test_a_wide_body_is_not_a_deep_one(alice: Member) -> None:
+async def test_a_wide_body_does_not_count_as_deep(alice: Member) -> None:
     await alice.save(post_id="1")
     body = {"label_name": "x", "tweet_ids": ["1"], "extra": [[]] * 200_000}
 
@@ -102,7 +102,7 @@ async def test_a_wide_body_is_not_a_deep_one(alice: Member) -> None:
 # Size
 
 
-async def test_one_mebibyte_is_read_and_a_byte_more_is_413(alice: Member) -> None:
+async def test_one_mebibyte_is_accepted_and_one_byte_more_is_413(alice: Member) -> None:
     await alice.save(post_id="1")
     padding = b" " * (MIB - len(GOOD))
 
@@ -111,7 +111,7 @@ async def test_one_mebibyte_is_read_and_a_byte_more_is_413(alice: Member) -> Non
     assert writing.refused(response) == (413, "PAYLOAD_TOO_LARGE")
 
 
-async def test_a_body_of_unsaid_length_is_counted_as_it_comes(alice: Member) -> None:
+async def test_a_body_without_content_length_is_limited_too(alice: Member) -> None:
     await alice.save(post_id="1")
 
     async def pieces(content: bytes) -> AsyncIterator[bytes]:
@@ -123,7 +123,7 @@ async def test_a_body_of_unsaid_length_is_counted_as_it_comes(alice: Member) -> 
     assert writing.refused(response) == (413, "PAYLOAD_TOO_LARGE")
 
 
-async def test_413_comes_before_the_plan_and_the_bodys_shape(free: Member) -> None:
+async def test_body_size_is_checked_before_the_plan_and_the_fields(free: Member) -> None:
     for content, encoding in ((b"{" * (MIB + 1), ""), (gzip.compress(b"{" * (MIB + 1)), "gzip")):
         response = await _send(free, content, encoding=encoding)
         assert writing.refused(response) == (413, "PAYLOAD_TOO_LARGE")
@@ -132,7 +132,7 @@ async def test_413_comes_before_the_plan_and_the_bodys_shape(free: Member) -> No
 # gzip
 
 
-async def test_a_packed_body_is_read(alice: Member) -> None:
+async def test_a_gzipped_body_is_accepted(alice: Member) -> None:
     await alice.save(post_id="1")
 
     for encoding in ("gzip", "GZIP", " gzip "):
@@ -140,7 +140,7 @@ async def test_a_packed_body_is_read(alice: Member) -> None:
         assert response.status_code == 200
 
 
-async def test_a_packed_body_is_counted_after_inflating(alice: Member) -> None:
+async def test_the_size_limit_applies_to_the_decompressed_body(alice: Member) -> None:
     await alice.save(post_id="1")
     padding = b" " * (MIB - len(GOOD))
 
@@ -151,7 +151,7 @@ async def test_a_packed_body_is_counted_after_inflating(alice: Member) -> None:
     assert writing.refused(larger) == (413, "PAYLOAD_TOO_LARGE")
 
 
-async def test_a_bomb_is_413_and_is_not_inflated(alice: Member) -> None:
+async def test_a_gzip_bomb_is_413(alice: Member) -> None:
     packer = zlib.compressobj(9, wbits=31)
     bomb = b"".join(packer.compress(b" " * MIB) for _ in range(30)) + packer.flush()
     assert len(bomb) < MIB
@@ -161,7 +161,7 @@ async def test_a_bomb_is_413_and_is_not_inflated(alice: Member) -> None:
     assert writing.refused(response) == (413, "PAYLOAD_TOO_LARGE")
 
 
-async def test_what_is_not_one_whole_gzip_stream_is_refused(alice: Member) -> None:
+async def test_invalid_or_truncated_gzip_is_rejected(alice: Member) -> None:
     await alice.save(post_id="1")
     packed = gzip.compress(GOOD)
 
@@ -182,7 +182,7 @@ async def test_what_is_not_one_whole_gzip_stream_is_refused(alice: Member) -> No
     assert await writing.labels(alice) == {}
 
 
-async def test_other_encodings_are_refused(alice: Member) -> None:
+async def test_other_content_encodings_are_rejected(alice: Member) -> None:
     for encoding in ("br", "zstd", "deflate", "gzip, gzip", "gzip;q=1"):
         response = await _send(alice, GOOD, encoding=encoding)
         assert writing.refused(response) == (400, "INVALID_REQUEST")
@@ -190,7 +190,7 @@ async def test_other_encodings_are_refused(alice: Member) -> None:
     assert "'" not in writing.sentence(response)
 
 
-# Characters no database can keep. "@" stands where one goes, in every string that is read.
+# Characters that no database can store. "@" marks where the test inserts one.
 
 STRINGS: Final = [
     ("POST", "/v1/labels/add", '{"tweet_ids":["1"],"label_name":"a@"}'),
@@ -232,9 +232,7 @@ STRINGS: Final = [
 
 
 @in_turn("escape", [r"\u0000", r"\ud800", r"\udfff", r"\uDC00\uD800"])
-async def test_unstorable_characters_are_400_wherever_they_stand(
-    alice: Member, escape: str
-) -> None:
+async def test_an_unstorable_character_in_any_string_is_400(alice: Member, escape: str) -> None:
     await alice.save(post_id="1", tags=["x"])
     await writing.view(alice, "v")
     before = await writing.version(alice)
@@ -247,7 +245,7 @@ async def test_unstorable_characters_are_400_wherever_they_stand(
     assert await writing.version(alice) == before
 
 
-async def test_the_sentence_names_where_the_character_stands(alice: Member) -> None:
+async def test_the_message_names_the_field_with_the_character(alice: Member) -> None:
     body = {"operations": [{}, {"op": "add", "tweet_ids": ["1", "\x00"], "label_name": "x"}]}
 
     response = await writing.send(alice, "POST", "/v1/labels/batch", body)
@@ -257,7 +255,7 @@ async def test_the_sentence_names_where_the_character_stands(alice: Member) -> N
     )
 
 
-async def test_a_backslash_before_u0000_is_no_such_character(alice: Member) -> None:
+async def test_an_escaped_backslash_before_u0000_is_accepted(alice: Member) -> None:
     await alice.save(post_id="1")
 
     response = await _send(alice, rb'{"tweet_ids":["1"],"label_name":"\\u0000"}')
@@ -266,7 +264,7 @@ async def test_a_backslash_before_u0000_is_no_such_character(alice: Member) -> N
     assert await writing.labels(alice) == {r"\u0000": 1}
 
 
-async def test_a_pair_of_surrogates_is_a_character(alice: Member) -> None:
+async def test_a_surrogate_pair_is_accepted_as_one_character(alice: Member) -> None:
     await alice.save(post_id="1")
 
     response = await _send(alice, rb'{"tweet_ids":["1"],"label_name":"\ud83d\ude00"}')

@@ -1,4 +1,4 @@
-"""gzip and zstd: who gets which, and that it opens to the same bytes."""
+"""gzip and zstd: the choice of the encoding, and lossless compression."""
 
 import gzip
 
@@ -38,18 +38,18 @@ def test_the_best_accepted_encoding_is_chosen(accepted: bytes, encoding: str) ->
 
 
 @given(st.binary(max_size=80))
-def test_any_header_chooses_something(accepted: bytes) -> None:
+def test_any_accept_encoding_header_is_handled(accepted: bytes) -> None:
     assert compression.chosen(accepted) in ("", "gzip", "zstd")
 
 
 @given(st.binary(max_size=5000))
-def test_what_is_compressed_opens_to_the_same_bytes(body: bytes) -> None:
+def test_decompressing_returns_the_original_bytes(body: bytes) -> None:
     assert gzip.decompress(compression.compressed(body, "gzip")) == body
     assert zstandard.decompress(compression.compressed(body, "zstd")) == body
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "zstd"])
-def test_the_same_bytes_compress_to_the_same_bytes(encoding: str) -> None:
+def test_compression_is_deterministic(encoding: str) -> None:
     body = b"a bookmark " * 500
 
     first = compression.compressed(body, encoding)

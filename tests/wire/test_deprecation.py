@@ -1,4 +1,4 @@
-"""A deprecated route tells every caller. Nothing is deprecated, so these routes are the test's."""
+"""Deprecated routes send deprecation headers. No real route is deprecated, so these are fake."""
 
 from collections.abc import Sequence
 from datetime import date, timedelta
@@ -69,7 +69,7 @@ def _client(cast: Service, member: Member | None, *table: Deprecation) -> httpx.
     return httpx.AsyncClient(transport=transport, base_url="http://test", headers=headers)
 
 
-def _told(response: httpx.Response) -> dict[str, str]:
+def _deprecation_headers(response: httpx.Response) -> dict[str, str]:
     return {name: response.headers[name] for name in TOLD if name in response.headers}
 
 
@@ -82,28 +82,28 @@ def _told(response: httpx.Response) -> dict[str, str]:
         ("GET", "broken", 500),
     ],
 )
-async def test_every_answer_of_a_deprecated_route_tells(
+async def test_every_response_of_a_deprecated_route_has_the_headers(
     cast: Service, alice: Member, method: str, name: str, status: int
 ) -> None:
     async with _client(cast, alice, OLD) as client:
         response = await client.request(method, f"/v1/old/{name}")
 
     assert response.status_code == status
-    assert _told(response) == TOLD
+    assert _deprecation_headers(response) == TOLD
 
 
-async def test_a_call_without_a_key_or_with_too_large_headers_is_told_too(
-    cast: Service, alice: Member
-) -> None:
+async def test_refused_calls_get_the_deprecation_headers_too(cast: Service, alice: Member) -> None:
     async with _client(cast, None, OLD) as nobody, _client(cast, alice, OLD) as client:
         refused = await nobody.get("/v1/old/kept")
         large = await client.get("/v1/old/kept", headers={"X-Large": "x" * 40_000})
 
     assert (refused.status_code, large.status_code) == (401, 400)
-    assert _told(refused) == _told(large) == TOLD
+    assert _deprecation_headers(refused) == _deprecation_headers(large) == TOLD
 
 
-async def test_other_methods_and_other_routes_tell_nothing(cast: Service, alice: Member) -> None:
+async def test_other_methods_and_routes_have_no_deprecation_headers(
+    cast: Service, alice: Member
+) -> None:
     async with _client(cast, alice, OLD) as client:
         responses = [
             await client.post("/v1/old/kept"),
@@ -113,10 +113,10 @@ async def test_other_methods_and_other_routes_tell_nothing(cast: Service, alice:
         ]
 
     assert [response.status_code for response in responses] == [200, 405, 200, 404]
-    assert not any(_told(response) for response in responses)
+    assert not any(_deprecation_headers(response) for response in responses)
 
 
-async def test_the_route_works_on_after_its_sunset_until_it_is_taken_out(
+async def test_a_route_still_works_after_its_sunset_until_it_is_removed(
     cast: Service, alice: Member
 ) -> None:
     past = Deprecation(
@@ -131,10 +131,10 @@ async def test_the_route_works_on_after_its_sunset_until_it_is_taken_out(
         response = await client.get("/v1/old/kept")
 
     assert response.status_code == 200
-    assert _told(response)["sunset"] == "Fri, 01 Jan 2021 00:00:00 GMT"
+    assert _deprecation_headers(response)["sunset"] == "Fri, 01 Jan 2021 00:00:00 GMT"
 
 
-async def test_a_version_that_ends_tells_on_each_of_its_routes(
+async def test_deprecating_a_version_adds_the_headers_to_all_its_routes(
     cast: Service, alice: Member
 ) -> None:
     version = Deprecation(
@@ -149,8 +149,10 @@ async def test_a_version_that_ends_tells_on_each_of_its_routes(
         old = await client.get("/v1/old/kept")
         new = await client.get("/v1/new")
 
-    assert _told(old) == TOLD, "the earlier end is the one that matters"
-    assert _told(new)["link"] == '<https://elsewhere.example.com/v2>; rel="deprecation"'
+    assert _deprecation_headers(old) == TOLD, "the earlier end is the one that matters"
+    assert (
+        _deprecation_headers(new)["link"] == '<https://elsewhere.example.com/v2>; rel="deprecation"'
+    )
     assert deprecation.of_version([OLD, version], "v1") == version
     assert deprecation.of_version([OLD, version], "v2") is None
 
@@ -169,14 +171,14 @@ async def test_a_version_that_ends_tells_on_each_of_its_routes(
         ({"note": "/a\r\nX: y"}, "is not the address of a migration note"),
     ],
 )
-async def test_a_row_that_breaks_a_promise_keeps_the_service_from_starting(
+async def test_an_invalid_deprecation_prevents_the_service_from_starting(
     cast: Service, changes: dict[str, object], sentence: str
 ) -> None:
     fields = {"method": "GET", "path": "/v1/bookmarks", "note": "/x"} | {
         "since": SINCE,
         "sunset": SUNSET,
     }
-    row = Deprecation(**{**fields, **changes})  # type: ignore[arg-type] # of the right types
+    row = Deprecation(**{**fields, **changes})  # type: ignore[arg-type] # the values have the right types
 
     with pytest.raises(BadDeprecation) as caught:
         app.build(Settings(), cast.database, cast.clock, deprecations=[row])
@@ -184,7 +186,7 @@ async def test_a_row_that_breaks_a_promise_keeps_the_service_from_starting(
     assert sentence in str(caught.value)
 
 
-async def test_180_days_are_enough(cast: Service, alice: Member) -> None:
+async def test_a_notice_of_180_days_is_accepted(cast: Service, alice: Member) -> None:
     row = Deprecation(method="GET", path="/v1/labels", since=SINCE, sunset=SUNSET, note="/x")
 
     service = app.build(Settings(), cast.database, cast.clock, deprecations=[row])
@@ -194,7 +196,7 @@ async def test_180_days_are_enough(cast: Service, alice: Member) -> None:
     async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
         response = await client.get("/v1/labels", headers=headers)
     assert (SUNSET - SINCE).days == 180
-    assert _told(response)["deprecation"] == TOLD["deprecation"]
+    assert _deprecation_headers(response)["deprecation"] == TOLD["deprecation"]
 
 
 def _operations(*table: Deprecation) -> Sequence[tuple[str, dict[str, object]]]:
@@ -206,7 +208,7 @@ def _operations(*table: Deprecation) -> Sequence[tuple[str, dict[str, object]]]:
     ]
 
 
-def test_the_published_document_says_deprecated_where_the_table_does() -> None:
+def test_the_openapi_document_marks_deprecated_routes() -> None:
     row = Deprecation(method="GET", path="/v1/labels", since=SINCE, sunset=SUNSET, note="/x")
 
     marked = {name: operation for name, operation in _operations(row) if "deprecated" in operation}
@@ -229,7 +231,7 @@ LABELS = Deprecation(method="GET", path="/v1/labels", since=SINCE, sunset=SUNSET
         (VERSION, {"/labels": True, "/bookmarks": True, "/views": True}),
     ],
 )
-async def test_the_sandbox_tells_what_its_twins_tell(
+async def test_sandbox_routes_are_deprecated_with_their_api_routes(
     cast: Service, row: Deprecation, told: dict[str, bool]
 ) -> None:
     service = app.build(Settings(), cast.database, cast.clock, deprecations=[row])
@@ -247,7 +249,7 @@ async def test_the_sandbox_tells_what_its_twins_tell(
             assert ("Sunset" in operation["responses"]["200"]["headers"]) is is_told
 
 
-def test_after_its_sunset_a_route_goes_together_with_its_twin() -> None:
+def test_a_route_and_its_sandbox_copy_may_be_removed_after_the_sunset() -> None:
     promised, made = (
         specification.document(SITE, deprecations=[LABELS]),
         specification.document(SITE),

@@ -1,4 +1,4 @@
-"""Every surface takes its requests through the same steps: same refusals, one log line each."""
+"""Every surface handles requests in the same steps: the same errors, one log line per request."""
 
 from collections.abc import AsyncIterator, Iterator, MutableMapping
 from pathlib import Path
@@ -18,7 +18,7 @@ Lines = list[MutableMapping[str, Any]]
 FIELDS = {"event", "log_level", "id", "method", "route", "status", "ms", "bytes", "account"}
 OWN_FIELDS = {"tool server": {"called", "refused"}}
 TOKEN = f"1-{'0' * 32}"
-# By surface: a path that exists, the route that the log names for it, and a path that does not.
+# Surface -> an existing path, the route logged for it, and an unknown path.
 PATHS = {
     "REST": ("/v1/bookmarks/42", "/v1/bookmarks/{post_id}", "/v1/nothing"),
     "sandbox": ("/v1/sandbox/bookmarks/42", "/v1/sandbox/bookmarks/{post_id}", "/v1/sandbox"),
@@ -44,7 +44,7 @@ def logged() -> Iterator[Lines]:
 
 
 def one_line(lines: Lines, surface: str) -> MutableMapping[str, Any]:
-    """The line of the only request that was made."""
+    """The log line of the only request."""
     (line,) = [line for line in lines if line["event"] == "request"]
     assert set(line) == FIELDS | OWN_FIELDS.get(surface, set())
     assert line["id"] == "the-id"
@@ -66,7 +66,7 @@ async def ask(client: httpx.AsyncClient, method: str, path: str, **headers: str)
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "OPTIONS", "BREW"])
 @pytest.mark.parametrize("surface", PATHS)
-async def test_too_large_headers_are_refused_everywhere(
+async def test_every_surface_rejects_headers_that_are_too_large(
     service: Service, logged: Lines, surface: str, method: str
 ) -> None:
     path = PATHS[surface][0]
@@ -82,7 +82,7 @@ async def test_too_large_headers_are_refused_everywhere(
 
 
 @pytest.mark.parametrize("surface", PATHS)
-async def test_another_method_is_refused_everywhere(
+async def test_every_surface_rejects_an_unknown_method(
     service: Service, logged: Lines, surface: str
 ) -> None:
     path, route, _ = PATHS[surface]
@@ -102,7 +102,7 @@ async def test_another_method_is_refused_everywhere(
 
 @pytest.mark.parametrize("accept", ["*/*", "text/html"])
 @pytest.mark.parametrize("surface", [name for name, row in PATHS.items() if row[2]])
-async def test_an_unknown_path_is_not_found_everywhere(
+async def test_every_surface_returns_404_for_an_unknown_path(
     service: Service, logged: Lines, surface: str, accept: str
 ) -> None:
     path = PATHS[surface][2]
@@ -117,7 +117,7 @@ async def test_an_unknown_path_is_not_found_everywhere(
 
 
 @pytest.mark.parametrize("surface", ["REST", "tool server"])
-async def test_a_request_without_a_key_is_refused_before_its_path_and_method(
+async def test_the_key_is_checked_before_the_path_and_the_method(
     service: Service, logged: Lines, surface: str
 ) -> None:
     path, _, unknown = PATHS[surface]
@@ -130,7 +130,7 @@ async def test_a_request_without_a_key_is_refused_before_its_path_and_method(
 
 
 @pytest.mark.parametrize("surface", ["REST", "sandbox", "tool server"])
-async def test_a_too_large_body_is_refused_by_its_announced_length(
+async def test_a_content_length_over_the_limit_is_413(
     service: Service, logged: Lines, surface: str
 ) -> None:
     path = {"REST": "/v1/labels/add", "sandbox": "/v1/sandbox/labels/add"}.get(surface, "/mcp")
@@ -145,7 +145,7 @@ async def test_a_too_large_body_is_refused_by_its_announced_length(
 
 
 @pytest.mark.parametrize("surface", ["REST", "tool server", "unsubscribe page"])
-async def test_a_fault_is_logged_with_the_reference_that_the_caller_gets(
+async def test_an_internal_error_is_logged_with_the_reference_sent_to_the_caller(
     service: Service, logged: Lines, surface: str
 ) -> None:
     async def drop_tables(transaction: Transaction) -> None:

@@ -1,4 +1,4 @@
-"""The query string: each known parameter once, as clean text."""
+"""Query strings: each known parameter at most once, as valid text."""
 
 from urllib.parse import quote, quote_plus, urlencode
 
@@ -14,29 +14,29 @@ texts = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_siz
 
 
 @given(st.dictionaries(st.sampled_from(KNOWN), texts))
-def test_what_is_encoded_is_read_back(sent: dict[str, str]) -> None:
+def test_encoded_values_are_decoded_unchanged(sent: dict[str, str]) -> None:
     assert query_strings.values(urlencode(sent).encode(), KNOWN) == sent
     assert query_strings.values(urlencode(sent, quote_via=quote).encode(), KNOWN) == sent
 
 
 @given(texts)
-def test_names_may_be_encoded_too(text: str) -> None:
+def test_parameter_names_may_be_percent_encoded(text: str) -> None:
     assert query_strings.values(f"%71={quote_plus(text)}".encode(), KNOWN) == {"q": text}
 
 
 @given(st.binary(max_size=200))
-def test_any_bytes_are_read_or_refused(raw: bytes) -> None:
+def test_any_bytes_are_parsed_or_rejected_with_400(raw: bytes) -> None:
     try:
         found = query_strings.values(raw, KNOWN)
     except Refusal as refused:
-        assert refused.status == 400  # noqa: PT017 - either outcome is right
+        assert refused.status == 400  # noqa: PT017 - both outcomes are valid
     else:
         assert set(found) <= set(KNOWN)
         assert all(value and "\x00" not in value for value in found.values())
 
 
 @given(st.binary(max_size=200))
-def test_the_names_a_plan_sees_hold_all_that_is_read(raw: bytes) -> None:
+def test_names_include_every_parameter_that_has_a_value(raw: bytes) -> None:
     names = query_strings.names(raw)
 
     try:
@@ -47,7 +47,7 @@ def test_the_names_a_plan_sees_hold_all_that_is_read(raw: bytes) -> None:
 
 
 @pytest.mark.parametrize("raw", [b"", b"&", b"=", b"&&=&", b"q", b"q=", b"q=&tag", b"limits=1"])
-def test_nothing_given_is_nothing_found(raw: bytes) -> None:
+def test_empty_and_unknown_parameters_are_ignored(raw: bytes) -> None:
     assert query_strings.values(raw, KNOWN) == {}
     assert not query_strings.names(raw) & set(KNOWN)
 
@@ -67,27 +67,27 @@ def test_nothing_given_is_nothing_found(raw: bytes) -> None:
         (b"q=+", " "),
     ],
 )
-def test_values_are_read_as_forms_write_them(raw: bytes, value: str) -> None:
+def test_values_are_decoded_like_form_data(raw: bytes, value: str) -> None:
     assert query_strings.values(raw, KNOWN) == {"q": value}
 
 
 @pytest.mark.parametrize("raw", [b"q=1&q=2", b"q=1&q=1", b"q&q", b"q=&%71=1"])
-def test_a_known_parameter_twice_is_refused(raw: bytes) -> None:
+def test_a_repeated_known_parameter_is_rejected(raw: bytes) -> None:
     with pytest.raises(Refusal, match=r"^q: was sent more than once\.$"):
         query_strings.values(raw, KNOWN)
 
 
-def test_an_unknown_one_may_come_as_often_as_it_likes() -> None:
+def test_an_unknown_parameter_may_be_repeated() -> None:
     assert query_strings.values(b"x=1&x=2&q=a&x=%ff", KNOWN) == {"q": "a"}
 
 
 @pytest.mark.parametrize("raw", [b"%ff", b"%C3", b"\xff", b"%ED%A0%80", b"%C0%80"])
-def test_what_is_not_utf8_is_refused(raw: bytes) -> None:
+def test_invalid_utf8_is_rejected(raw: bytes) -> None:
     with pytest.raises(Refusal, match="q: is not UTF-8 text"):
         query_strings.values(b"q=" + raw, KNOWN)
 
 
 @pytest.mark.parametrize("raw", [b"%00", b"a%00", b"\x00"])
-def test_a_null_character_is_refused(raw: bytes) -> None:
+def test_a_null_character_is_rejected(raw: bytes) -> None:
     with pytest.raises(Refusal, match=r"^q: contains U\+0000, which no database can store\.$"):
         query_strings.values(b"q=" + raw, KNOWN)
