@@ -107,7 +107,7 @@ CATALOGUE: Final[dict[Code, Meaning]] = {
 
 
 class Advice(StrEnum):
-    """What helps after a refusal. Each surface says it in its own words."""
+    """The suggested fix for a refusal. REST, tools and commands each phrase it differently."""
 
     SEARCH_BY_WORD = "search by word"
     MERGE_LABELS = "merge labels"

@@ -1,4 +1,4 @@
-"""The latest answers to questions about libraries that have not changed since."""
+"""Caches the most recently used results for libraries that have not changed since."""
 
 from collections import OrderedDict
 from typing import Any

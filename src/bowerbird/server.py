@@ -95,7 +95,7 @@ async def _serve(settings: Settings, worker: int) -> None:
 
 async def _run_jobs(settings: Settings) -> None:
     stopping = _stop_signal()
-    # Nobody waits for a job as for a request, and its statements read more.
+    # No client waits for the statements of a job, and they read more than those of a request.
     database = await open_database(settings, read_limit_s=_JOB_READ_LIMIT_S)
     searching = app.build_searching(settings, database, system_clock)
     try:

@@ -259,7 +259,7 @@ _LEAST: Final = {
 
 
 def _resolve(variable: str, given: str, known: Mapping[str, Any]) -> tuple[str, str]:
-    """The setting a variable stands for, and its text. NAME_FILE names a file with a secret."""
+    """The setting of a variable, and its text. NAME_FILE contains the path of a secret's file."""
     if variable in known:
         return variable, given
     name = variable.removesuffix("_FILE")

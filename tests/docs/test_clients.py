@@ -30,7 +30,7 @@ POSTS = 230
 
 @dataclass(frozen=True)
 class Ran:
-    """What a snippet left behind."""
+    """The output and files of a snippet."""
 
     said: str
     server: Server
@@ -71,7 +71,7 @@ def key(server: Server) -> str:
     return key
 
 
-def test_each_task_stands_in_each_language() -> None:
+def test_every_task_has_a_snippet_in_every_language() -> None:
     assert set(snippets()) == {(task, language) for task in TASKS for language in LANGUAGES}
 
 
@@ -99,7 +99,7 @@ def test_the_snippet_works_in_the_sandbox(
     FOUND_THERE[task](Ran(said, server, "", tmp_path))
 
 
-def test_the_first_call_of_the_sandbox_is_answered(server: Server) -> None:
+def test_the_first_sandbox_call_succeeds(server: Server) -> None:
     (address,) = re.findall(rf"^\$ curl -s '{LOCAL}(/v1/sandbox/.+)'$", TEXT, re.MULTILINE)
 
     answer = serving.http.get(f"http://127.0.0.1:{server.port}{address}").json()

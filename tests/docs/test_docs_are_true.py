@@ -1,4 +1,4 @@
-"""The documents say what the code does."""
+"""The documents match the code."""
 
 import dataclasses
 import re
@@ -32,7 +32,7 @@ def name_of(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-def test_what_is_made_from_the_code_is_unchanged() -> None:
+def test_generated_files_are_up_to_date() -> None:
     offenders = Offenders()
     for path, generated in generated_files().items():
         with offenders.check(path):
@@ -60,13 +60,13 @@ def test_every_setting_is_documented() -> None:
     assert [name for name in SETTINGS if f"| `{name}`" not in page] == []
 
 
-def test_every_secret_says_that_it_may_come_from_a_file() -> None:
+def test_every_secret_is_documented_with_its_file_variable() -> None:
     page = text_of(DOCS / "settings.md")
 
     assert [name for name in SECRETS if f"`{name}_FILE`" not in page] == []
 
 
-def test_a_misspelt_setting_stops_the_start() -> None:
+def test_a_misspelt_setting_prevents_the_start() -> None:
     with pytest.raises(BadSetting, match="BOWERBIRD_DATABSE_URL is not a setting"):
         Settings.from_env({"BOWERBIRD_DATABSE_URL": "x"})
 
@@ -76,7 +76,7 @@ def test_every_setting_that_a_page_names_exists() -> None:
     offenders = {}
     for page in PAGES:
         named = set(re.findall(rf"\b{PREFIX}[A-Z_]+[A-Z]\b", text_of(page)))
-        # A page may show what the program says of a misspelt one.
+        # A page may quote the error message for a misspelt setting.
         misspelt = set(re.findall(rf"({PREFIX}\w+) is not a setting", text_of(page)))
         if wrong := (named - known) ^ misspelt:
             offenders[name_of(page)] = wrong
@@ -95,7 +95,7 @@ def test_every_command_that_a_page_names_exists() -> None:
     assert unknown == {}
 
 
-def test_every_link_leads_somewhere() -> None:
+def test_every_link_has_a_target() -> None:
     targets = [
         (page, unquote(target.split("#")[0]))
         for page in PAGES
@@ -124,7 +124,7 @@ def test_every_command_has_an_example_in_its_help() -> None:
     for words in words_of_commands():
         command = commands.commands[words[0]]
         for word in words[1:]:
-            command = command.commands[word]  # type: ignore[attr-defined] # a group, as its children say
+            command = command.commands[word]  # type: ignore[attr-defined] # a group, because it has children
         with offenders.check(" ".join(words)):
             assert command.help
             assert "Example:" in command.help

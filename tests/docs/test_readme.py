@@ -1,4 +1,4 @@
-"""The commands of the README work as they stand, and the answer it shows is the real one."""
+"""The commands of the README work unchanged, and its sample response is the real one."""
 
 import json
 import re
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 BLOCK = re.compile(r"^```(console|sh|bash)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LOCAL = "http://localhost:8080"
-# What is another installation's: its address, its service.
+# Blocks with these texts need another service.
 ELSEWHERE = ("postgresql://",)
 
 
@@ -29,7 +29,7 @@ def blocks(language: str) -> list[str]:
 
 
 def exchanges() -> list[tuple[str, str]]:
-    """The commands of the console blocks, each with what is shown below it."""
+    """The commands of the console blocks, each with the output shown below it."""
     found = []
     for body in blocks("console"):
         for piece in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
@@ -40,7 +40,7 @@ def exchanges() -> list[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """What `make serve` runs, in a checkout as the README's reader has it."""
+    """The server that `make serve` runs, in a folder like the reader's checkout."""
     folder = tmp_path_factory.mktemp("checkout")
     shutil.copytree(ROOT / "examples", folder / "examples")
     (folder / ".venv").symlink_to(Path(sys.prefix))
@@ -51,7 +51,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def key(server: Server) -> str:
-    """What the reader has after all that stands in the README."""
+    """The API key after running all commands of the README."""
     said = shell(server, "\n".join([*scripts(), "echo", 'echo "$KEY"']))
     return said.splitlines()[-1]
 
@@ -61,7 +61,7 @@ def scripts() -> list[str]:
 
 
 def shell(server: Server, script: str) -> str:
-    """Runs it as a second terminal in the checkout would; returns what it prints."""
+    """Runs a script as in a second terminal in the checkout; returns its output."""
     ran = subprocess.run(
         ["/bin/bash", "-euo", "pipefail", "-c", here(server, script)],
         cwd=server.folder,
@@ -80,7 +80,7 @@ def here(server: Server, text: str) -> str:
     return text.replace(LOCAL, f"http://localhost:{server.port}")
 
 
-def test_the_first_command_prints_what_is_shown(server: Server) -> None:
+def test_the_first_command_prints_the_shown_output(server: Server) -> None:
     command, shown = exchanges()[0]
 
     assert command == "make serve"
@@ -88,7 +88,7 @@ def test_the_first_command_prints_what_is_shown(server: Server) -> None:
         assert here(server, line) in server.output()
 
 
-def test_the_first_request_has_the_answer_that_is_shown(server: Server, key: str) -> None:
+def test_the_first_request_returns_the_shown_response(server: Server, key: str) -> None:
     requests = [(command, shown) for command, shown in exchanges() if command.startswith("curl")]
     assert requests
 
@@ -98,7 +98,7 @@ def test_the_first_request_has_the_answer_that_is_shown(server: Server, key: str
 
 
 def without_moments(answer: dict[str, Any]) -> dict[str, Any]:
-    """Leaves out when a post came in, where the file does not say it."""
+    """Removes the time of the import, which differs in every run."""
     for bookmark in answer["data"]:
         bookmark.pop("imported_at")
     return answer
@@ -115,7 +115,7 @@ def test_every_request_of_the_readme_succeeds(server: Server, key: str) -> None:
 
 
 @pytest.mark.parametrize("format", ["json", "csv", "pdf"])
-def test_an_export_completes_in_the_folder_that_make_serve_has(
+def test_an_export_completes_in_the_folder_of_make_serve(
     server: Server, key: str, format: str
 ) -> None:
     headers = {"Authorization": f"Bearer {key}"}

@@ -26,7 +26,7 @@ FILL = {
 @pytest.mark.parametrize(
     ("table", "statement"), [("idempotency", "forget_old"), ("trash", "empty")]
 )
-async def test_a_removal_keeps_its_limit(
+async def test_a_removal_respects_its_limit(
     postgres: ThrowawayPostgres, table: str, statement: str
 ) -> None:
     async with databases.fresh_postgres(postgres) as database:

@@ -21,7 +21,7 @@ def queue_of(
 
 
 class Visitors:
-    """Tasks that take a slot and hold it until they are told to leave."""
+    """Tasks that take a slot and hold it until the test releases them."""
 
     def __init__(self, queue: FairQueue) -> None:
         self.queue = queue
@@ -65,7 +65,7 @@ async def test_a_free_slot_is_taken_without_waiting() -> None:
         queue.acquire(ALICE).send(None)
 
 
-async def test_no_account_takes_every_slot_even_while_nobody_else_waits() -> None:
+async def test_no_account_takes_every_slot_even_if_no_other_account_waits() -> None:
     visitors = Visitors(queue_of(3, 2))
 
     await visitors.arrive(ALICE, "a1", "a2", "a3")
@@ -77,7 +77,7 @@ async def test_no_account_takes_every_slot_even_while_nobody_else_waits() -> Non
         await visitors.leave(name)
 
 
-async def test_accounts_take_turns_however_many_requests_one_has() -> None:
+async def test_accounts_take_turns_even_if_one_has_many_requests() -> None:
     visitors = Visitors(queue_of(1, 1))
     await visitors.arrive(ALICE, "a0", "a1", "a2", "a3")
     await visitors.arrive(BOB, "b1", "b2")
@@ -89,13 +89,13 @@ async def test_accounts_take_turns_however_many_requests_one_has() -> None:
     assert visitors.served == ["a0", "a1", "b1", "c1", "a2", "b2", "a3"]
 
 
-async def test_an_account_at_its_limit_is_passed_over() -> None:
+async def test_an_account_at_its_limit_is_skipped() -> None:
     visitors = Visitors(queue_of(2, 1))
     await visitors.arrive(ALICE, "a1", "a2")
     await visitors.arrive(BOB, "b1", "b2")
     await visitors.arrive(CAROL, "c1")
 
-    # Alice waits in front, but still holds as many slots as she may.
+    # Alice is first in the queue, but already holds the maximum number of slots.
     await visitors.leave("b1")
 
     assert visitors.served == ["a1", "b1", "b2"]
@@ -134,7 +134,7 @@ async def test_too_many_waiting_in_total_are_refused() -> None:
     await visitors.queue.acquire(CAROL)
 
 
-async def test_waiting_ends_after_its_limit() -> None:
+async def test_waiting_ends_at_the_time_limit() -> None:
     queue = queue_of(1, 1, wait_s=0)
     await queue.acquire(ALICE)
 
@@ -143,12 +143,12 @@ async def test_waiting_ends_after_its_limit() -> None:
 
     assert refused.value.code is Code.SERVICE_UNAVAILABLE
     assert int(refused.value.headers["Retry-After"]) >= 1
-    # The slot goes to nobody who has given up.
+    # The slot is not granted to a waiter that has timed out.
     queue.release(ALICE)
     await queue.acquire(BOB)
 
 
-async def test_a_waiter_that_is_cancelled_makes_room() -> None:
+async def test_a_cancelled_waiter_leaves_the_queue() -> None:
     visitors = Visitors(queue_of(1, 1, each=1))
     await visitors.arrive(ALICE, "a1", "a2")
 
@@ -174,7 +174,7 @@ async def test_a_slot_granted_to_a_cancelled_waiter_goes_to_the_next() -> None:
     await visitors.leave("b1")
 
 
-async def test_a_closed_queue_refuses_who_waits_and_who_comes_later() -> None:
+async def test_a_closed_queue_refuses_current_and_later_waiters() -> None:
     visitors = Visitors(queue_of(1, 1))
     await visitors.arrive(ALICE, "a1", "a2")
     await visitors.arrive(BOB, "b1")
@@ -189,7 +189,7 @@ async def test_a_closed_queue_refuses_who_waits_and_who_comes_later() -> None:
     await visitors.leave("a1")
 
 
-async def test_slots_are_neither_lost_nor_given_twice() -> None:
+async def test_slots_are_neither_lost_nor_granted_twice() -> None:
     chance = random.Random("slots")  # noqa: S311 - no secret
     slots, per_account = 3, 2
     queue = queue_of(slots, per_account, each=4, total=10)
@@ -221,7 +221,7 @@ async def test_slots_are_neither_lost_nor_given_twice() -> None:
         *(type(None), asyncio.CancelledError, Refusal),
     }
     assert min(served.values()) > 100
-    # All slots are free again: as many accounts get one at once.
+    # All slots are free again: as many accounts get one without waiting.
     for account_id in range(slots):
         with pytest.raises(StopIteration):
             queue.acquire(account_id).send(None)

@@ -1,4 +1,4 @@
-"""PostgreSQL stops, hangs or is not migrated yet: answers say so, and the service outlives it."""
+"""PostgreSQL stops, hangs or is not migrated: requests get 503, and the service keeps running."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -23,14 +23,14 @@ NOT_MIGRATED = "The database has not been migrated. Run: bowerbird migrate"
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[ThrowawayPostgres]:
-    """A server of its own, because these tests stop it."""
+    """A separate server, because these tests stop it."""
     with databases.postgres_server() as server:
         yield server
 
 
 @asynccontextmanager
 async def opened(url: str) -> AsyncIterator[PostgresDatabase]:
-    """A database whose limits are short enough to be reached in a test."""
+    """A database with timeouts short enough for a test."""
     limits = Limits(wait_s=2 * LIMIT_S, statement_s=LIMIT_S)
     database = PostgresDatabase(await open_pool(url, 3, limits), limits)
     try:
@@ -68,7 +68,7 @@ async def fill_the_pool(cast: Service) -> None:
     await asyncio.gather(*(cast.alice.get("/v1/bookmarks/count") for _ in range(6)))
 
 
-async def test_a_stopped_server_is_503_until_it_is_back(
+async def test_requests_get_503_until_a_stopped_server_is_back(
     server: ThrowawayPostgres, cast: Service
 ) -> None:
     saved = await cast.alice.save()
@@ -89,7 +89,7 @@ async def test_a_stopped_server_is_503_until_it_is_back(
     await write_something(cast)
 
 
-async def test_a_read_after_all_connections_were_cut_works(
+async def test_a_read_succeeds_after_all_connections_were_closed(
     server: ThrowawayPostgres, cast: Service
 ) -> None:
     saved = await cast.alice.save()
@@ -100,7 +100,7 @@ async def test_a_read_after_all_connections_were_cut_works(
     assert await cast.alice.ids() == [saved["post_id"]]
 
 
-async def test_a_write_after_all_connections_were_cut_works(
+async def test_a_write_succeeds_after_all_connections_were_closed(
     server: ThrowawayPostgres, cast: Service
 ) -> None:
     await fill_the_pool(cast)
@@ -112,7 +112,7 @@ async def test_a_write_after_all_connections_were_cut_works(
     assert (await cast.alice.account()).version == before + 1
 
 
-async def test_a_write_cut_in_the_middle_is_refused_and_not_done(
+async def test_a_write_that_loses_its_connection_is_refused_and_rolled_back(
     server: ThrowawayPostgres, cast: Service
 ) -> None:
     before = (await cast.alice.account()).version
@@ -130,7 +130,7 @@ async def test_a_write_cut_in_the_middle_is_refused_and_not_done(
     assert (await cast.alice.account()).version == before
 
 
-async def test_a_server_that_hangs_is_503_in_bounded_time(
+async def test_requests_to_a_hanging_server_get_503_in_bounded_time(
     server: ThrowawayPostgres, cast: Service
 ) -> None:
     saved = await cast.alice.save()
@@ -138,7 +138,7 @@ async def test_a_server_that_hangs_is_503_in_bounded_time(
     server.pause()
     try:
         async with asyncio.timeout(10 * LIMIT_S):
-            # More than there are connections: the wait for one is bounded as well.
+            # More requests than connections: the wait for a connection is bounded as well.
             answers = await asyncio.gather(*(cast.alice.get("/v1/bookmarks") for _ in range(9)))
         for answer in answers:
             assert_unavailable(answer)
@@ -148,7 +148,7 @@ async def test_a_server_that_hangs_is_503_in_bounded_time(
     assert await cast.alice.ids() == [saved["post_id"]]
 
 
-async def test_a_server_that_hangs_does_not_hold_up_the_stop(server: ThrowawayPostgres) -> None:
+async def test_a_hanging_server_does_not_delay_the_stop(server: ThrowawayPostgres) -> None:
     with server.fresh_database("migrated") as url:
         async with asyncio.timeout(10 * LIMIT_S), opened(url) as database:
             await database.rows("SELECT 1", {})
@@ -156,7 +156,7 @@ async def test_a_server_that_hangs_does_not_hold_up_the_stop(server: ThrowawayPo
         server.resume()
 
 
-async def test_a_database_that_is_not_migrated_is_503_until_it_is(
+async def test_requests_get_503_until_the_database_is_migrated(
     server: ThrowawayPostgres,
 ) -> None:
     with server.fresh_database("migrated") as migrated, server.fresh_database() as url:
@@ -171,7 +171,7 @@ async def test_a_database_that_is_not_migrated_is_503_until_it_is(
             await postgres_schema.migrate(url)
 
             assert (await client.get("/readyz")).status_code == 200
-            # The key is of another database; that it is looked for is what counts.
+            # The key is from another database. The 401 shows that the service looked it up.
             assert (await client.get("/v1/bookmarks")).status_code == 401
 
 

@@ -1,4 +1,4 @@
-"""The throw-away PostgreSQL holds what other tests build on."""
+"""The throw-away PostgreSQL server that other tests use."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ from tests.support.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
 
-# Prints where the server is, then waits to be killed.
+# Prints the address of the server, then waits to be killed.
 CHILD = """
 from tests.support.postgres import ThrowawayPostgres
 server = ThrowawayPostgres()
@@ -52,7 +52,7 @@ async def names(url: str) -> list[str]:
         await connection.close()
 
 
-async def test_a_fresh_database_is_a_copy_that_others_do_not_see(
+async def test_a_fresh_database_is_an_independent_copy(
     server: ThrowawayPostgres,
 ) -> None:
     with server.fresh_database("labels") as first, server.fresh_database("labels") as second:
@@ -74,7 +74,7 @@ async def test_a_fresh_database_is_dropped_while_a_connection_is_open(
         await names(url)
 
 
-async def test_data_is_kept_over_a_restart(server: ThrowawayPostgres) -> None:
+async def test_data_survives_a_restart(server: ThrowawayPostgres) -> None:
     with server.fresh_database("labels") as url:
         server.stop(keep=True)
         with pytest.raises(OSError, match="No such file"):
@@ -83,7 +83,7 @@ async def test_data_is_kept_over_a_restart(server: ThrowawayPostgres) -> None:
         assert await names(url) == ["kept"]
 
 
-async def test_connections_are_cut_from_the_other_side(server: ThrowawayPostgres) -> None:
+async def test_connections_are_closed_by_the_server(server: ThrowawayPostgres) -> None:
     with server.fresh_database("labels") as url:
         connection = await asyncpg.connect(url)
         assert server.kill_backends() == 1
@@ -102,7 +102,7 @@ async def test_a_paused_server_answers_again_when_resumed(server: ThrowawayPostg
         await connection.close()
 
 
-def test_the_gin_extension_for_plain_columns_is_there(server: ThrowawayPostgres) -> None:
+def test_the_gin_extension_for_plain_columns_is_installed(server: ThrowawayPostgres) -> None:
     with server.fresh_database() as url:
         database = url.partition("?")[0].rpartition("/")[2]
         server.execute("CREATE EXTENSION btree_gin", database)
@@ -113,13 +113,13 @@ def test_the_gin_extension_for_plain_columns_is_there(server: ThrowawayPostgres)
         )
 
 
-def test_a_name_needs_no_care(server: ThrowawayPostgres) -> None:
+def test_database_names_are_quoted(server: ThrowawayPostgres) -> None:
     server.create_database('it\'s "a" name')
     assert server.execute("SELECT current_database()", 'it\'s "a" name') == 'it\'s "a" name'
     server.drop_database('it\'s "a" name')
 
 
-def test_a_refused_statement_says_why(server: ThrowawayPostgres) -> None:
+def test_a_failed_statement_raises_the_message_of_the_server(server: ThrowawayPostgres) -> None:
     with pytest.raises(RuntimeError, match='relation "nowhere" does not exist'):
         server.execute("SELECT FROM nowhere")
 
@@ -145,7 +145,7 @@ def is_running(process: int) -> bool:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user changes no user")
-def test_root_starts_a_server_from_programs_that_only_root_reaches(tmp_path: Path) -> None:
+def test_root_starts_a_server_from_programs_that_only_root_can_read(tmp_path: Path) -> None:
     installation = installed_binaries().parent
     package = installation.parent
     libraries = package.with_name(f"{package.name}.libs")
@@ -158,7 +158,7 @@ def test_root_starts_a_server_from_programs_that_only_root_reaches(tmp_path: Pat
     assert tmp_path.stat().st_mode & 0o777 == 0o700
 
 
-def test_a_folder_too_long_for_a_socket_is_passed_over(tmp_path: Path) -> None:
+def test_a_folder_too_long_for_a_socket_is_skipped(tmp_path: Path) -> None:
     long = tmp_path / ("x" * 100)
     long.mkdir()
     folder = fresh_folder({}, [str(long), str(tmp_path)])
@@ -167,7 +167,7 @@ def test_a_folder_too_long_for_a_socket_is_passed_over(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user changes no user")
-def test_a_folder_that_only_root_enters_is_refused(tmp_path: Path) -> None:
+def test_a_folder_that_only_root_can_enter_is_refused(tmp_path: Path) -> None:
     tmp_path.chmod(0o700)
     with pytest.raises(PostgresUnavailableError, match="open to the server"):
         fresh_folder(ordinary_identity(), [str(tmp_path)])
@@ -183,7 +183,7 @@ def test_a_server_that_does_not_start_shows_its_log() -> None:
             server.start()
 
 
-def test_nothing_is_left_of_a_stopped_server() -> None:
+def test_a_stopped_server_leaves_nothing_behind() -> None:
     with ThrowawayPostgres() as server:
         folder = Path(server.execute("SHOW data_directory")).parent
         assert folder.is_dir()

@@ -1,4 +1,4 @@
-"""PostgreSQL is slow, locked, busy or frozen: each has its own answer, in bounded time."""
+"""PostgreSQL is slow, locked, busy or frozen: each has its own error, in bounded time."""
 
 import asyncio
 import time
@@ -26,7 +26,7 @@ LOCKED = "The change waited too long for another one to finish; nothing was chan
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[ThrowawayPostgres]:
-    """A server of its own, because these tests freeze it."""
+    """A separate server, because these tests freeze it."""
     with databases.postgres_server() as server:
         yield server
 
@@ -54,7 +54,7 @@ async def cast(url: str) -> AsyncIterator[Service]:
 
 @asynccontextmanager
 async def locked(url: str, statement: str) -> AsyncIterator[None]:
-    """Another program holds a lock in a transaction of its own."""
+    """Another program holds a lock in its transaction."""
     other = await asyncpg.connect(url)
     try:
         async with other.transaction():
@@ -78,7 +78,7 @@ def assert_unavailable(answer: httpx.Response, sentence: str) -> None:
 
 
 @pytest.mark.parametrize("key", [None, "free-key"])
-async def test_a_change_that_waits_for_the_library_is_no_conflict_of_keys(
+async def test_a_write_that_waits_for_the_library_is_no_idempotency_conflict(
     cast: Service, url: str, key: str | None
 ) -> None:
     await cast.alice.save(post_id="1")
@@ -89,7 +89,7 @@ async def test_a_change_that_waits_for_the_library_is_no_conflict_of_keys(
     assert (await add_label(cast, key)).status_code == 200
 
 
-async def test_a_key_that_waits_for_a_locked_table_is_no_conflict_of_keys(
+async def test_a_key_that_waits_for_a_locked_table_is_no_idempotency_conflict(
     cast: Service, url: str
 ) -> None:
     await cast.alice.save(post_id="1")
@@ -100,7 +100,7 @@ async def test_a_key_that_waits_for_a_locked_table_is_no_conflict_of_keys(
     assert (await add_label(cast, "free-key")).status_code == 200
 
 
-async def test_only_the_key_in_use_is_a_conflict_of_keys(cast: Service) -> None:
+async def test_only_a_key_in_use_is_an_idempotency_conflict(cast: Service) -> None:
     await cast.alice.save(post_id="1")
     entered, leave = asyncio.Event(), asyncio.Event()
 
@@ -124,7 +124,7 @@ async def test_only_the_key_in_use_is_a_conflict_of_keys(cast: Service) -> None:
     await first
 
 
-async def test_a_slow_read_is_stopped_and_says_so(cast: Service) -> None:
+async def test_a_slow_read_is_stopped_with_its_own_error(cast: Service) -> None:
     for read in (cast.database.rows, cast.database.slow_rows):
         with pytest.raises(Refusal, match="The read took too long and was stopped") as refused:
             await read("SELECT pg_sleep(30)", {})
@@ -132,7 +132,7 @@ async def test_a_slow_read_is_stopped_and_says_so(cast: Service) -> None:
         assert refused.value.headers["Retry-After"]
 
 
-async def test_a_slow_change_is_undone_and_says_so(cast: Service) -> None:
+async def test_a_slow_write_is_rolled_back_with_its_own_error(cast: Service) -> None:
     before = (await cast.alice.account()).version
 
     async def work(transaction: Transaction) -> None:
@@ -166,7 +166,7 @@ async def in_use(database: Database) -> AsyncIterator[list[asyncio.Task[None]]]:
         await asyncio.wait(holders)
 
 
-async def test_a_pool_without_a_free_connection_says_so(cast: Service) -> None:
+async def test_a_pool_without_a_free_connection_has_its_own_error(cast: Service) -> None:
     async with in_use(cast.database):
         answer = await cast.alice.get("/v1/bookmarks")
 
@@ -174,9 +174,7 @@ async def test_a_pool_without_a_free_connection_says_so(cast: Service) -> None:
     assert (await cast.alice.get("/v1/bookmarks")).status_code == 200
 
 
-async def test_a_frozen_server_does_not_answer_and_says_so(
-    server: ThrowawayPostgres, cast: Service
-) -> None:
+async def test_a_frozen_server_has_its_own_error(server: ThrowawayPostgres, cast: Service) -> None:
     await cast.alice.save(post_id="1")
     server.pause()
     try:
@@ -187,7 +185,7 @@ async def test_a_frozen_server_does_not_answer_and_says_so(
         server.resume()
 
 
-async def test_a_server_that_freezes_during_a_change_holds_it_no_longer_than_a_read(
+async def test_a_server_that_freezes_during_a_write_delays_it_no_longer_than_a_read(
     server: ThrowawayPostgres, cast: Service
 ) -> None:
     async def work(transaction: Transaction) -> None:
@@ -202,11 +200,11 @@ async def test_a_server_that_freezes_during_a_change_holds_it_no_longer_than_a_r
             await cast.database.write(work)
     finally:
         server.resume()
-    # Neither the savepoint nor the transaction waits for the server once more.
+    # Neither the savepoint nor the transaction waits for the server again.
     assert time.monotonic() - started < 2 * SHORT.answer_s
 
 
-async def test_a_frozen_server_holds_no_request_for_ten_seconds(
+async def test_a_frozen_server_delays_requests_for_less_than_ten_seconds(
     server: ThrowawayPostgres, url: str
 ) -> None:
     limits = Limits()
@@ -227,7 +225,7 @@ async def nothing(_: Transaction) -> None:
     pass
 
 
-async def test_closing_refuses_what_waits_and_what_comes_later(url: str) -> None:
+async def test_closing_refuses_waiting_and_later_calls(url: str) -> None:
     async with opened(url, Limits()) as database, in_use(database) as holders:
         waiting = asyncio.create_task(database.write(nothing))
         await asyncio.sleep(0)
@@ -244,11 +242,11 @@ async def test_closing_refuses_what_waits_and_what_comes_later(url: str) -> None
         for call in calls:
             with pytest.raises(Refusal, match="The service is stopping"):
                 await call
-    # What had begun is finished.
+    # Writes that had started are finished.
     await asyncio.gather(*holders, closing)
 
 
-async def test_a_write_that_outlasts_the_closing_is_refused(url: str) -> None:
+async def test_a_write_that_takes_longer_than_closing_is_refused(url: str) -> None:
     async with opened(url) as database, in_use(database) as holders:
         await database.close()
 

@@ -11,7 +11,7 @@ from bowerbird.storage import queries
 
 FOLDER = Path(str(resources.files("bowerbird.storage"))) / "sql"
 DIALECTS = ("sqlite", "postgres")
-# A faster way to keyword hits that only SQLite needs.
+# A faster way to find keyword hits that only SQLite needs.
 SQLITE_ONLY = {"word_order"}
 NOT_A_LIBRARY_TABLE = {"person", "secret", "schema_migration", "json_each"}
 # Statements for operators and sweeps, which concern all accounts or rows without an account.
@@ -71,7 +71,7 @@ def test_both_databases_have_the_same_names() -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_no_name_is_both_in_the_shared_file_and_in_one_of_a_dialect(dialect: str) -> None:
+def test_no_name_is_both_in_the_shared_file_and_in_that_of_a_dialect(dialect: str) -> None:
     shared = {
         file.stem: set(queries.parse(file.read_text(encoding="utf-8")))
         for file in FOLDER.glob("*.sql")

@@ -22,13 +22,13 @@ from tests.support.service import Member
 pytestmark = pytest.mark.anyio
 
 MANY = 40
-# Neither is answered by a counter: both read the library on a slow reader.
+# No counter has these results, so both read the library on a slow reader.
 SLOW = ({"author": "somebody"}, {"q": "word"})
 
 
 @contextmanager
 def held(database: SqliteDatabase, account_id: int) -> Iterator[threading.Semaphore]:
-    """Holds each slow read of an account before it starts; counts those that are held."""
+    """Blocks each slow read of an account before it starts, and counts the blocked reads."""
     leave, count = threading.Event(), threading.Semaphore(0)
 
     def wait(_: apsw.Cursor, __: str, values: Any) -> bool:
@@ -68,7 +68,7 @@ async def test_many_slow_counts_of_one_account_do_not_stall_another(
         await asyncio.gather(*slow)
 
 
-async def test_an_account_that_waits_for_too_much_is_refused_alone(
+async def test_only_the_account_with_too_many_waiting_reads_is_refused(
     sqlite_template: Path, tmp_path: Path
 ) -> None:
     async with databases.fresh_sqlite(sqlite_template, tmp_path) as database:
@@ -93,7 +93,7 @@ async def test_an_account_that_waits_for_too_much_is_refused_alone(
         assert waiting
 
 
-async def test_many_slow_queries_of_one_account_leave_connections_to_others(
+async def test_many_slow_queries_of_one_account_leave_connections_for_others(
     postgres: ThrowawayPostgres,
 ) -> None:
     async with databases.fresh_postgres(postgres) as database:
@@ -107,7 +107,7 @@ async def test_many_slow_queries_of_one_account_leave_connections_to_others(
         await ended(slow)
 
 
-async def test_one_connection_still_serves_slow_reads(postgres: ThrowawayPostgres) -> None:
+async def test_a_single_connection_still_serves_slow_reads(postgres: ThrowawayPostgres) -> None:
     with postgres.fresh_database(databases.TEMPLATE) as url:
         database = PostgresDatabase(await open_pool(url, 1))
         cast = await service.build(database)

@@ -1,4 +1,4 @@
-"""Reads that take long run beside the others, and can be stopped."""
+"""Slow reads run concurrently with others, and can be stopped."""
 
 import asyncio
 import threading
@@ -34,7 +34,7 @@ async def stopped(*tasks: asyncio.Task[Any]) -> None:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def test_a_slow_read_does_not_hold_up_others(sqlite: Database) -> None:
+async def test_a_slow_read_does_not_delay_others(sqlite: Database) -> None:
     slow = [asyncio.create_task(sqlite.slow_rows(ENDLESS, {})) for _ in range(2)]
     await asyncio.sleep(0)
 
@@ -43,8 +43,8 @@ async def test_a_slow_read_does_not_hold_up_others(sqlite: Database) -> None:
     await stopped(*slow)
 
 
-async def test_a_read_that_nobody_waits_for_is_stopped(sqlite: Database) -> None:
-    # As many as there are readers, and as many that wait for one.
+async def test_a_cancelled_read_is_stopped(sqlite: Database) -> None:
+    # One per reader, and as many that wait for a reader.
     slow = [asyncio.create_task(sqlite.slow_rows(ENDLESS, {})) for _ in range(4)]
     await asyncio.sleep(0)
 
@@ -54,7 +54,7 @@ async def test_a_read_that_nobody_waits_for_is_stopped(sqlite: Database) -> None
         assert list(await sqlite.slow_rows("SELECT 1", {})) == [(1,)]
 
 
-async def test_a_connection_is_reused_only_after_its_thread_has_let_go_of_it(
+async def test_a_connection_is_reused_only_after_its_thread_has_released_it(
     sqlite: SqliteDatabase,
 ) -> None:
     entered, leave = threading.Event(), threading.Event()
@@ -83,7 +83,7 @@ async def test_a_connection_is_reused_only_after_its_thread_has_let_go_of_it(
     assert list(await sqlite.slow_rows("SELECT 1", {"account_id": 1})) == [(1,)]
 
 
-async def test_a_read_that_takes_too_long_is_a_refusal(tmp_path: Path) -> None:
+async def test_a_read_that_takes_too_long_is_refused(tmp_path: Path) -> None:
     database = await open_database(Settings(data_dir=tmp_path), read_limit_s=0.05)
 
     with pytest.raises(Refusal, match="The read took too long") as refused:
@@ -95,7 +95,7 @@ async def test_a_read_that_takes_too_long_is_a_refusal(tmp_path: Path) -> None:
     await database.close()
 
 
-async def test_a_command_may_read_as_long_as_it_takes(
+async def test_reads_of_a_command_have_no_time_limit(
     tmp_path: Path, postgres: ThrowawayPostgres, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert open_database.__kwdefaults__
@@ -108,7 +108,7 @@ async def test_a_command_may_read_as_long_as_it_takes(
                 assert [*(await opened.database.slow_rows(long, {}))[0]] == [2_000_000]
 
 
-async def test_closing_stops_reads_and_holds_nothing_up(tmp_path: Path) -> None:
+async def test_closing_stops_reads_without_delay(tmp_path: Path) -> None:
     database = await open_database(Settings(data_dir=tmp_path))
     slow = [asyncio.create_task(database.slow_rows(ENDLESS, {})) for _ in range(2)]
     await asyncio.sleep(0)
@@ -120,7 +120,7 @@ async def test_closing_stops_reads_and_holds_nothing_up(tmp_path: Path) -> None:
     assert [str(error) for error in ended] == ["The service is stopping."] * 2
 
 
-async def test_a_read_after_the_closing_is_refused(tmp_path: Path) -> None:
+async def test_a_read_after_closing_is_refused(tmp_path: Path) -> None:
     database = await open_database(Settings(data_dir=tmp_path))
     await database.close()
 

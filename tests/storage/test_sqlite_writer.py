@@ -1,4 +1,4 @@
-"""SQLite's writer: groups share a commit, a failure stays alone, processes queue."""
+"""SQLite's writer: groups share a commit, a failure affects one write, processes take turns."""
 
 import asyncio
 import struct
@@ -24,7 +24,7 @@ INSERT = "INSERT INTO secret (name, value, created_at) VALUES (:name, :value, 0)
 COUNT = "SELECT count(*) FROM secret"
 MEGABYTE = b"x" * 1024 * 1024
 
-# Writes one row for each line it is sent, and says when it is on disk.
+# Writes one row per line of input, and reports when it is on disk.
 WRITER = """
 import asyncio, sys
 from pathlib import Path
@@ -43,7 +43,7 @@ async def main():
     await database.close()
 asyncio.run(main())
 """
-# Reaches the end of what a file may hold, in the middle of a write.
+# Reaches the maximum file size in the middle of a write.
 BOUNDED = """
 import asyncio, resource, sys
 from pathlib import Path
@@ -90,7 +90,7 @@ async def names(database: Database) -> set[str]:
 
 
 def commits(folder: Path) -> int:
-    """Commits in the log: the frames that tell the size of the file after them."""
+    """Commits in the log: the frames that contain the size of the file after a commit."""
     log = (folder / f"{FILE_NAME}-wal").read_bytes()
     page_size, salt = struct.unpack(">I", log[8:12])[0], log[16:24]
     frames = range(32, len(log), 24 + page_size)
@@ -101,7 +101,7 @@ def commits(folder: Path) -> int:
 
 
 async def limit_pages(database: Database, most: int) -> None:
-    """Sets where SQLite finds the disk full; never below what the file has."""
+    """Sets the size at which SQLite reports a full disk; at least the present size."""
 
     async def work(transaction: Transaction) -> None:
         await transaction.rows(f"PRAGMA max_page_count = {most}", {})
@@ -109,27 +109,27 @@ async def limit_pages(database: Database, most: int) -> None:
     await database.write(work)
 
 
-async def test_writes_that_wait_share_a_commit(sqlite: Database, tmp_path: Path) -> None:
+async def test_waiting_writes_share_a_commit(sqlite: Database, tmp_path: Path) -> None:
     await asyncio.gather(*(sqlite.write(insert(f"row {number}")) for number in range(300)))
 
     assert len(await names(sqlite)) == 300
     assert commits(tmp_path) <= 30
 
 
-async def test_a_write_alone_is_committed_at_once(sqlite: Database, tmp_path: Path) -> None:
+async def test_a_single_write_is_committed_immediately(sqlite: Database, tmp_path: Path) -> None:
     for number in range(3):
         await sqlite.write(insert(f"row {number}"))
         assert commits(tmp_path) == number + 1
 
 
-async def test_a_write_returns_what_its_work_does(sqlite: Database) -> None:
+async def test_a_write_returns_the_result_of_its_work(sqlite: Database) -> None:
     async def work(transaction: Transaction) -> int:
         return len(await transaction.rows(COUNT, {}))
 
     assert await sqlite.write(work) == 1
 
 
-async def test_a_failing_write_takes_nothing_with_it(sqlite: Database) -> None:
+async def test_a_failing_write_does_not_affect_others(sqlite: Database) -> None:
     async def failing(transaction: Transaction) -> None:
         await transaction.run(INSERT, {"name": "half", "value": b""})
         raise LookupError("mine")
@@ -160,7 +160,7 @@ async def test_work_that_waits_is_refused(sqlite: Database) -> None:
     assert await names(sqlite) == set()
 
 
-async def test_a_full_disk_is_a_refusal_and_leaves_nothing_half(
+async def test_writes_to_a_full_disk_are_refused_and_rolled_back(
     sqlite: Database, tmp_path: Path
 ) -> None:
     await sqlite.write(insert("before"))
@@ -186,7 +186,7 @@ async def test_a_full_disk_is_a_refusal_and_leaves_nothing_half(
     checked.close()
 
 
-async def test_a_disk_that_is_full_for_one_write_fails_its_whole_group(sqlite: Database) -> None:
+async def test_a_full_disk_keeps_only_writes_that_reported_success(sqlite: Database) -> None:
     await limit_pages(sqlite, 1)
 
     outcomes = await asyncio.gather(
@@ -196,7 +196,7 @@ async def test_a_disk_that_is_full_for_one_write_fails_its_whole_group(sqlite: D
         return_exceptions=True,
     )
 
-    # Whoever is told of success is on disk, whoever is not is not; and nobody waits for ever.
+    # Only the writes that reported success are on disk, and every write gets an outcome.
     done = {
         name
         for name, outcome in zip(("small", "large", "small too"), outcomes, strict=True)
@@ -208,7 +208,7 @@ async def test_a_disk_that_is_full_for_one_write_fails_its_whole_group(sqlite: D
     assert "large" not in done
 
 
-def test_a_file_that_may_not_grow_is_a_refusal(sqlite_template: Path) -> None:
+def test_a_write_beyond_the_maximum_file_size_is_refused(sqlite_template: Path) -> None:
     folder = sqlite_template.parent / "bounded"
     folder.mkdir()
     (folder / FILE_NAME).write_bytes(sqlite_template.read_bytes())
@@ -220,7 +220,7 @@ def test_a_file_that_may_not_grow_is_a_refusal(sqlite_template: Path) -> None:
     assert ran.stdout.split() == ["503", "5", "before", "2"], ran.stderr
 
 
-async def test_a_caller_that_gave_up_leaves_the_writer_whole(sqlite: Database) -> None:
+async def test_the_writer_works_after_a_caller_was_cancelled(sqlite: Database) -> None:
     entered, leave = threading.Event(), threading.Event()
 
     async def slow(transaction: Transaction) -> None:
@@ -239,7 +239,7 @@ async def test_a_caller_that_gave_up_leaves_the_writer_whole(sqlite: Database) -
     assert await names(sqlite) == {"given up", "later"}
 
 
-async def test_closing_finishes_what_waits(sqlite_template: Path, tmp_path: Path) -> None:
+async def test_closing_finishes_waiting_writes(sqlite_template: Path, tmp_path: Path) -> None:
     database = opened_copy(sqlite_template, tmp_path)
     writes = [asyncio.create_task(database.write(insert(f"row {n}"))) for n in range(50)]
     await asyncio.sleep(0)
@@ -255,7 +255,7 @@ async def test_closing_finishes_what_waits(sqlite_template: Path, tmp_path: Path
 
 
 class LateThreads(ThreadPoolExecutor):
-    """Threads that start the end of a writer only when a test says so."""
+    """Threads that close a writer only when a test allows it."""
 
     def __init__(self, writer: Writer) -> None:
         super().__init__(2)
@@ -269,9 +269,7 @@ class LateThreads(ThreadPoolExecutor):
         return super().submit(lambda: self.may_start.wait(10) and work())
 
 
-async def test_a_write_at_the_moment_of_closing_is_refused(
-    sqlite_template: Path, tmp_path: Path
-) -> None:
+async def test_a_write_during_closing_is_refused(sqlite_template: Path, tmp_path: Path) -> None:
     database = opened_copy(sqlite_template, tmp_path)
     writer = database._writer  # noqa: SLF001 - its thread ends at a moment that a test chooses
     threads = LateThreads(writer)
@@ -302,7 +300,7 @@ async def test_a_write_at_the_moment_of_closing_is_refused(
     await closing
 
 
-async def test_every_write_around_the_closing_is_done_or_refused(
+async def test_every_write_during_closing_is_stored_or_refused(
     sqlite_template: Path, tmp_path: Path
 ) -> None:
     database = opened_copy(sqlite_template, tmp_path)
@@ -322,7 +320,7 @@ async def test_every_write_around_the_closing_is_done_or_refused(
     connection.close()
 
 
-async def test_a_program_that_knows_no_queue_is_waited_for(
+async def test_a_write_waits_for_other_programs_that_lock_the_file(
     sqlite: Database, tmp_path: Path
 ) -> None:
     shell = apsw.Connection(str(tmp_path / FILE_NAME))
@@ -348,7 +346,7 @@ def start_writer(folder: Path, name: str) -> subprocess.Popen[str]:
     )
 
 
-async def test_what_another_process_commits_is_seen_at_the_next_read(
+async def test_the_next_read_sees_a_commit_of_another_process(
     sqlite: Database, tmp_path: Path
 ) -> None:
     with start_writer(tmp_path, "other") as other:

@@ -1,4 +1,4 @@
-"""The word order, SQLite's fast way to keyword hits, returns the same as the general statement."""
+"""The word order, SQLite's fast path for keyword hits, returns the same as the general query."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""What tests of several kinds build on."""
+"""Code that several groups of tests share."""

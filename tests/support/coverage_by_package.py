@@ -1,4 +1,4 @@
-"""Prints how much of each package the tests reach, lines and branches together.
+"""Prints the test coverage of each package, lines and branches together.
 
 Run as `python -m tests.support.coverage_by_package` after `coverage combine`; `make test` does so
 when CI is set.

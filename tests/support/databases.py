@@ -1,4 +1,4 @@
-"""Fresh, migrated databases of both kinds, copied from a template that is made once."""
+"""Fresh, migrated databases of both kinds, copied from a template that is created once."""
 
 import asyncio
 import shutil
@@ -25,7 +25,7 @@ def postgres_server() -> Iterator[ThrowawayPostgres]:
 
 
 def _migrate(url: str) -> None:
-    # On a thread, because a fixture may be asked for while an event loop runs on this one.
+    # On a thread, because pytest may request a fixture while an event loop runs on this one.
     with ThreadPoolExecutor(1) as thread:
         thread.submit(lambda: asyncio.run(postgres_schema.migrate(url))).result()
 
@@ -59,7 +59,7 @@ async def fresh_postgres(
 
 @asynccontextmanager
 async def two_of_sqlite(template: Path, folder: Path) -> AsyncIterator[tuple[Database, Database]]:
-    """One library, opened twice as by two processes."""
+    """One library, opened twice, as two processes would."""
     async with fresh_sqlite(template, folder) as first:
         second = SqliteDatabase(folder)
         try:

@@ -1,4 +1,4 @@
-"""Digests as tests make and read them: at a moment they name, by the parts the worker runs."""
+"""Creates and reads digests at a given time, with the same code as the worker."""
 
 from datetime import datetime
 from typing import Any
@@ -11,7 +11,7 @@ from tests.support import writing
 from tests.support.service import Member
 from tests.support.smtp import MailServer
 
-# A Monday, when the week from 13 to 19 July 2026 is over and its digest due in UTC.
+# A Monday on which the digest of 13 to 19 July 2026 is due in UTC.
 MONDAY = "2026-07-20T08:00:00+00:00"
 
 
@@ -32,7 +32,7 @@ def making(member: Member, **given: Any) -> DigestCreation:
 
 
 async def make(member: Member, at: str = MONDAY, **given: Any) -> None:
-    """What a worker does when it finds the account due."""
+    """Does the work of a worker for an account that is due."""
     member.clock.now = instant(at)
     await making(member, **given).create_due(member.account_id)
 
@@ -44,7 +44,7 @@ def mail(member: Member, server: MailServer, **settings: Any) -> DigestEmails:
 
 
 async def ids(member: Member) -> list[str]:
-    """The account's digests, the latest first."""
+    """The account's digests, newest first."""
     shown = (await member.get("/v1/digests", limit=100)).json()["data"]
     return [digest["digest_id"] for digest in shown]
 

@@ -1,4 +1,4 @@
-"""An embedding service as others run it: OpenAI's protocol over HTTP, and its bad days."""
+"""An embedding service for tests: OpenAI's protocol over HTTP, including its failures."""
 
 import hashlib
 import json
@@ -14,17 +14,17 @@ WIDTH = 24
 
 @dataclass
 class EmbeddingService:
-    """`behave` says how it answers: well, or in one of the ways below."""
+    """`behave` selects the responses: normal ones, or one of the failures below."""
 
     url: str = ""
     behave: str = "well"
     key: str = "sesame"
     longest: int = 100_000
-    # A word whose texts it does not take, and what it answers to those.
+    # Texts that contain this word are refused with this status.
     refused: str | None = None
     status: int = 400
     asked: list[dict[str, Any]] = field(default_factory=list)
-    # Ends slow answers that nobody waits for any more.
+    # Ends slow responses at the end of a test.
     is_over: threading.Event = field(default_factory=threading.Event)
 
     def answer(self, body: dict[str, Any], authorization: str | None) -> tuple[int, bytes]:
@@ -41,14 +41,14 @@ class EmbeddingService:
         ]
         if self.behave == "short":
             data.pop()
-        # Their order is not promised.
+        # Reversed, because the protocol does not guarantee the order.
         return 200, json.dumps({"object": "list", "data": data[::-1]}).encode()
 
     def _is_refused(self, text: str) -> bool:
         return len(text) > self.longest or (self.refused is not None and self.refused in text)
 
 
-# Longer than any test lets a question wait.
+# Longer than the request timeout of any test.
 _SLOW_S = 30
 _ODD = {
     "down": (503, b"busy"),
@@ -61,7 +61,7 @@ _ODD = {
 
 
 def vector_of(text: str) -> list[float]:
-    """Texts that share words are near to each other: enough of a meaning for a test."""
+    """Texts that share words get similar vectors, which is enough for tests."""
     vector = [0.01] * WIDTH
     for word in text.lower().split():
         vector[hashlib.sha256(word.encode()).digest()[0] % WIDTH] += 1.0
@@ -86,11 +86,11 @@ def embedding_service() -> Iterator[EmbeddingService]:
             self.wfile.write(raw)
 
         def log_message(self, *_: object) -> None:
-            """Says nothing."""
+            """Keeps the test output clean."""
 
     class Server(ThreadingHTTPServer):
         def handle_error(self, *_: object) -> None:
-            """Of clients that hang up."""
+            """Ignores clients that disconnect."""
 
     server = Server(("127.0.0.1", 0), Handler)
     service.url = f"http://127.0.0.1:{server.server_port}/v1"

@@ -1,4 +1,4 @@
-"""Asks the service for every example that the OpenAPI document shows.
+"""Requests every example of the OpenAPI document from the service.
 
 `python -m tests.support.examples` records them in src/bowerbird/openapi/examples.json.
 """
@@ -75,7 +75,7 @@ VIEW: Final = {
     "default_sort": {"sort_by": "posted_at", "sort_order": "desc"},
     "triage_buckets": [{"name": "Long reads", "query": {"q": "bower"}}],
 }
-# Operation, path, body: asked in this order on one library.
+# Operation, path and body, requested in this order from one library.
 STEPS: Final[list[tuple[str, str, Any]]] = [
     ("getAccount", "/v1/account", None),
     ("listSimilarBookmarks", f"/v1/bookmarks/{FIRST}/similar?limit=1", None),
@@ -121,7 +121,7 @@ STEPS: Final[list[tuple[str, str, Any]]] = [
     ("createExportPdf", "/v1/exports/pdf", {"tag": "Birdlife"}),
     ("createExportCsv", "/v1/exports/csv", {"is_unread_only": False}),
     ("createExportJson", "/v1/exports/json", {"tweet_ids": BOTH}),
-    # Of the last export, once it is done.
+    # The last export, after it has completed.
     ("getExport", "/v1/exports/{job_id}", None),
     ("getDigestPreferences", "/v1/digests/preferences", None),
     (
@@ -129,16 +129,16 @@ STEPS: Final[list[tuple[str, str, Any]]] = [
         "/v1/digests/preferences",
         {"time_zone": "Europe/Berlin", "hour": 7},
     ),
-    # Once a week is over.
+    # Requested after a digest was created.
     ("listDigests", "/v1/digests", None),
     ("getDigest", "/v1/digests/weekly-2026-07-13", None),
 ]
-# Answers with a file, of which there is no example.
+# Returns a file, so the document has no example of it.
 FILES: Final = ("downloadExport",)
 
 
 async def asked(service: Service) -> dict[str, Any]:
-    """Operation -> the request's body and the answers by status, as the service gives them."""
+    """Operation -> the request body, and the actual responses by status."""
     alice = service.alice
     await alice.save_all(POSTS)
     await alice.embed()
@@ -160,7 +160,7 @@ async def asked(service: Service) -> dict[str, Any]:
         kept = found.setdefault(name, {"answers": {}})
         if body is not None:
             kept.setdefault("request", body)
-        # Every installation shows them, so they name none.
+        # Every installation shows the examples, so they contain a neutral address.
         shown = response.text.replace("http://localhost:8080", "https://example.com")
         kept["answers"][str(response.status_code)] = json.loads(shown)
     return found

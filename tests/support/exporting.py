@@ -1,4 +1,4 @@
-"""Exports in tests: asked for over HTTP, done by the service's own worker, fetched by link."""
+"""Exports in tests: requested over HTTP, run by the service's worker, downloaded by link."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,7 +13,7 @@ PATIENCE_S = 30.0
 
 
 async def begin(member: Member, format: str = "json", **body: Any) -> dict[str, Any]:
-    """The job as it was when it was made."""
+    """The job as it was returned when it was created."""
     response = await member.client.post(f"/v1/exports/{format}", json=body)
     assert response.status_code == 202, response.text
     job: dict[str, Any] = response.json()["data"]
@@ -28,7 +28,7 @@ async def poll(member: Member, job: dict[str, Any]) -> dict[str, Any]:
 
 
 async def finished(service: Service, member: Member, *jobs: dict[str, Any]) -> list[dict[str, Any]]:
-    """These jobs once the worker is through with them."""
+    """The jobs after the worker has finished them."""
     async with at_work(service.app.worker):
         return [await _ended(member, job) for job in jobs]
 
@@ -51,7 +51,7 @@ async def export(
 
 
 async def fetch(service: Service, job: dict[str, Any], **headers: str) -> httpx.Response:
-    """The file, fetched by nobody in particular."""
+    """The file, downloaded without an API key."""
     parts = urlsplit(job["download_url"])
     return await service.nobody.get(f"{parts.path}?{parts.query}", headers=headers)
 

@@ -1,6 +1,6 @@
-"""One test for all rows of a table, on one library, instead of a library per row.
+"""Runs one test for all rows of a table on one library, instead of one library per row.
 
-For requests and commands that leave the library as it is, so that no row can disturb the next.
+Only for requests and commands that do not change the library, so that rows stay independent.
 """
 
 import inspect
@@ -14,7 +14,7 @@ Test = Callable[..., Any]
 
 
 def in_turn(names: str | Sequence[str], rows: Iterable[Any]) -> Callable[[Test], Test]:
-    """As `pytest.mark.parametrize`; a failure names every row that fails."""
+    """Like `pytest.mark.parametrize`, but a failure names every row that fails."""
     given = (names,) if isinstance(names, str) else tuple(names)
     table = [(row,) if isinstance(names, str) else tuple(row) for row in rows]
     calls = [dict(zip(given, row, strict=True)) for row in table]
@@ -37,7 +37,7 @@ def in_turn(names: str | Sequence[str], rows: Iterable[Any]) -> Callable[[Test],
         whole: Any = each_awaited if inspect.iscoroutinefunction(test) else each
         signature = inspect.signature(test)
         fixtures = [one for name, one in signature.parameters.items() if name not in given]
-        # Pytest reads from it which fixtures are asked for.
+        # Pytest reads the requested fixtures from the signature.
         whole.__signature__ = signature.replace(parameters=fixtures)
         whole.__name__, whole.__module__ = test.__name__, test.__module__
         return whole  # type: ignore[no-any-return] # one of the two above

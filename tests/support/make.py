@@ -1,4 +1,4 @@
-"""Makes posts for tests. Every field has a dull default; a test names only what matters."""
+"""Creates posts for tests. Every field has a default; a test names only the fields it needs."""
 
 import json
 from itertools import count
@@ -8,9 +8,9 @@ _numbers = count(1)
 
 
 def post(**fields: Any) -> dict[str, Any]:
-    """A bookmark in the API's own shape, without what the library gives it by itself.
+    """A bookmark in the format of the API, without the fields that the library adds.
 
-    Short names reach into the object: text, posted_at, author, name, article, quoted,
+    Short names set nested fields: text, posted_at, author, name, article, quoted,
     attachments, meta, metrics.
     """
     number = next(_numbers)

@@ -1,4 +1,4 @@
-"""The real model, loaded once a test process. `make install` builds it; no test does without."""
+"""The real model, loaded once per test process. `make install` builds it; tests require it."""
 
 import os
 
@@ -10,4 +10,4 @@ MODELS = Models(Settings(model_dir=MODEL_DIR), is_low_priority=False)
 
 
 async def ignore(_done: int, _total: int) -> None:
-    """For builds whose progress nobody follows."""
+    """For builds whose progress the test ignores."""

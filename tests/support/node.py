@@ -1,4 +1,4 @@
-"""Node and the packages of tests/node, installed beside the test's Python at first need."""
+"""Node and the packages of tests/node, installed next to the test's Python on first use."""
 
 import fcntl
 import hashlib
@@ -22,13 +22,13 @@ _OPTIONS: Final = ("--no-audit", "--no-fund", "--no-package-lock", "--ignore-scr
 
 @cache
 def packages() -> Path:
-    """The folder of the installed packages; a change of package.json makes another."""
+    """The folder of the installed packages; each version of package.json has its own."""
     wanted = (WANTED / "package.json").read_bytes()
     parent = Path(sys.prefix) / "node"
     parent.mkdir(exist_ok=True)
     folder = parent / hashlib.sha256(wanted).hexdigest()[:16]
     with (parent / "lock").open("w") as lock:
-        # Several test processes ask at once.
+        # Several test processes may install concurrently.
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not folder.exists():
             _install(folder)
@@ -39,7 +39,7 @@ def _install(folder: Path) -> None:
     with tempfile.TemporaryDirectory(dir=folder.parent) as making:
         shutil.copy(WANTED / "package.json", making)
         subprocess.run([NODE, _NPM, "install", *_OPTIONS], cwd=making, check=True, timeout=100)
-        # Whole or not at all: a broken installation would stay.
+        # Renamed when complete, because a partial installation would never be replaced.
         Path(making).rename(folder)
         Path(making).mkdir()
 

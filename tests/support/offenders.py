@@ -1,4 +1,4 @@
-"""Checks in a loop: one test looks at every item and names all that fail, not only the first."""
+"""Checks in a loop: a test checks every item and reports all failures, not only the first."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,7 +7,7 @@ import pytest
 
 
 class Offenders(dict[str, str]):
-    """Empty when every check passed; otherwise the failure of each item by its name."""
+    """Empty if every check passed; otherwise the failures by item name."""
 
     @contextmanager
     def check(self, item: object) -> Iterator[None]:

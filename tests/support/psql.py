@@ -1,6 +1,6 @@
-"""A psql that stays for many statements: one of its own for each takes a process and a connection.
+"""Runs many statements in one psql, which saves a process and a connection per statement.
 
-Making and dropping a database then takes half the processor time, and most tests do both.
+Creating and dropping a database takes half the processor time this way. Most tests do both.
 """
 
 import subprocess
@@ -22,7 +22,7 @@ class Psql:
         )
 
     def execute(self, statement: str) -> str:
-        """Its rows as plain text; raises RuntimeError with the reason where it is refused."""
+        """Returns the rows as plain text; raises RuntimeError with the message of an error."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(f"{statement};\n\\echo {_END} :ERROR\n")

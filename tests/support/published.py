@@ -1,4 +1,4 @@
-"""Holds every answer against spec/openapi.json: the status, the headers and the body."""
+"""Checks every response against spec/openapi.json: the status, the headers and the body."""
 
 import json
 import re
@@ -19,7 +19,7 @@ def document() -> dict[str, Any]:
 
 
 def resolved(part: dict[str, Any]) -> dict[str, Any]:
-    """What a reference of the document points to; anything else is itself."""
+    """Resolves a reference of the document; returns any other value unchanged."""
     found: dict[str, Any] = part
     while "$ref" in found:
         names = found["$ref"].removeprefix("#/").split("/")
@@ -36,7 +36,7 @@ def of_accounts() -> dict[str, Any]:
 
 
 def check(response: httpx.Response) -> None:
-    """Fails with what differs when an answer is not one the document promises."""
+    """Fails if the document does not allow the response."""
     request = response.request
     is_sandbox = _is_sandbox(request.url.path)
     assert (response.headers.get("x-service-environment") == "sandbox") is is_sandbox
@@ -45,7 +45,7 @@ def check(response: httpx.Response) -> None:
     assert "x-request-id" in response.headers
     operation = _operation(request.url.path, request.method)
     if operation is None:
-        # No such path or method: only the envelope is promised.
+        # An unknown path or method: the document only describes the envelope.
         _check_unknown(response, request, is_sandbox=is_sandbox)
         return
     promised = resolved(operation["responses"].get(str(response.status_code), {}))
@@ -81,7 +81,7 @@ def _is_sandbox(path: str) -> bool:
 
 
 def _is_file(promised: dict[str, Any]) -> bool:
-    """Whether the answer is a file, of which the document tells no more than its type."""
+    """Whether the response is a file. The document describes only the type of a file."""
     return not promised.get("content", {"": {"schema": {}}}).get("application/json", {"": ""})
 
 
@@ -100,7 +100,7 @@ def _validator(schema: str) -> Any:
 
 
 def _operation(path: str, method: str) -> dict[str, Any] | None:
-    # A fixed path comes before one with a part that fits anything.
+    # A fixed path takes precedence over one with a parameter.
     for template, item in sorted(document()["paths"].items(), key=lambda pair: "{" in pair[0]):
         if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", template), path):
             found: dict[str, Any] | None = item.get("get" if method == "HEAD" else method.lower())

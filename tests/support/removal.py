@@ -1,4 +1,4 @@
-"""Takes a bookmark out of a library, as a deletion will: every trace, counters included."""
+"""Removes a bookmark from a library completely, and updates the counters."""
 
 from typing import Final
 

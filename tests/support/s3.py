@@ -1,4 +1,4 @@
-"""A real S3 server on this machine, as long as one test process lives."""
+"""A real S3 server on this machine that runs as long as one test process."""
 
 import json
 import os
@@ -26,13 +26,13 @@ _IDENTITY: Final = {
     "credentials": [{"accessKey": KEY_ID, "secretKey": SECRET}],
     "actions": ["Admin", "Read", "Write", "List", "Tagging"],
 }
-# Nothing runs in a killed test process, but its end of the pipe closes and `cat` returns.
+# A killed test process cannot clean up, but its end of the pipe closes and `cat` returns.
 _GUARDED: Final = '"$@" & cat >/dev/null; kill -KILL $!; wait'
 
 
 @contextmanager
 def s3_server() -> Iterator[dict[str, Any]]:
-    """The settings under which files are kept there."""
+    """The settings that store files on this server."""
     folder = Path(tempfile.mkdtemp(prefix="bowerbird-s3-"))
     ports = dict(zip(_PORTS, _free_ports(len(_PORTS)), strict=True))
     (folder / "s3.json").write_text(json.dumps({"identities": [_IDENTITY]}))
@@ -65,14 +65,14 @@ def _command(folder: Path, ports: dict[str, int]) -> list[str]:
         *(str(program), "server", f"-dir={folder}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1"),
         *("-filer", f"-filer.localSocket={folder}/filer", "-s3", f"-s3.config={folder}/s3.json"),
         *("-master.telemetry=false", "-master.volumeSizeLimitMB=64", "-volume.max=5"),
-        # Their fixed ports would let only one server of a machine start.
+        # Disabled, because with their fixed ports only one server could run per machine.
         *("-s3.port.iceberg=0", "-s3.port.lance=0"),
         *(f"-{name}={port}" for name, port in ports.items()),
     ]
 
 
 def _free_ports(count: int) -> list[int]:
-    """Below the ports that the system gives to outgoing connections."""
+    """Ports below the range that the system uses for outgoing connections."""
     first = 20_500 + os.getpid() % 500 * 16
     with ExitStack() as held:
         found = []

@@ -1,6 +1,6 @@
-"""The service as tests meet it: the whole application on a real database, with a small cast.
+"""The whole application on a real database, with a few accounts.
 
-alice pays, bob pays and has another library, free has the free plan.
+alice and bob have the pro plan and separate libraries; free has the free plan.
 """
 
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ NOW = 1784362873841838
 
 
 class SetClock:
-    """A clock that stands until a test moves it."""
+    """A clock that changes only when a test sets it."""
 
     def __init__(self, now: int = NOW) -> None:
         self.now = now
@@ -38,7 +38,7 @@ class SetClock:
 
 
 class CheckedTransport(httpx.AsyncBaseTransport):
-    """Sends requests to the application and holds each answer against the published document."""
+    """Sends requests to the application and checks each response against the OpenAPI document."""
 
     def __init__(self, asgi: Any) -> None:
         self._inner = httpx.ASGITransport(asgi)
@@ -54,7 +54,7 @@ class CheckedTransport(httpx.AsyncBaseTransport):
 
 @dataclass(frozen=True)
 class Member:
-    """One of the cast, with the key they call with."""
+    """One of the accounts, with its API key."""
 
     database: Database
     account_id: int
@@ -75,7 +75,7 @@ class Member:
         return [bookmark["post_id"] for bookmark in (await self.listed(**params))["data"]]
 
     async def crawl(self, **params: Any) -> list[str]:
-        """Every post id of a list, page by page."""
+        """All post ids of a list, read page by page."""
         seen: list[str] = []
         cursor: str | None = ""
         while cursor is not None:
@@ -90,13 +90,13 @@ class Member:
         return found
 
     async def save(self, **fields: Any) -> dict[str, Any]:
-        """Puts one post into the library; returns it as it was handed in."""
+        """Saves a post, and returns it as it was sent."""
         record = make.post(**fields)
         await self.save_all([record])
         return record
 
     async def change(self, record: dict[str, Any], **fields: Any) -> dict[str, Any]:
-        """Takes a post in once more, with other flags, tags or places."""
+        """Saves a post again with other fields."""
         changed = {**record, **fields}
         await self.save_all([changed])
         return changed
@@ -105,7 +105,7 @@ class Member:
         await removal.remove(self.database, await self.account(), post_id)
 
     async def embed(self) -> int:
-        """Gives every post a vector, as the worker would; how many lacked one."""
+        """Embeds all posts, as the worker would; returns how many had no vector."""
         builds = VectorBuilds(self.database, MODELS, self.clock)
         return await builds.build(self.account_id, ignore)
 
@@ -144,7 +144,7 @@ async def build(database: Database, **settings: Any) -> Service:
 
 
 async def member(service: App, database: Database, clock: SetClock, name: str, plan: str) -> Member:
-    """A new account with a key, called by its name."""
+    """A new account with a key and this name."""
     account_id = new_account_id()
     email = f"{name}@example.com"
     await AccountStore(database).create(Membership(account_id, email, plan, 0, clock()), email)
@@ -163,10 +163,10 @@ def _client(service: App, headers: dict[str, str] | None = None) -> httpx.AsyncC
 
 
 def client_on(service: App) -> httpx.AsyncClient:
-    """A client without a key, of another instance of the service."""
+    """A client without a key for another instance of the service."""
     return _client(service)
 
 
 def client_of(database: Database, headers: dict[str, str] | None = None) -> httpx.AsyncClient:
-    """A client of the service on a database in which nothing has been made."""
+    """A client of the service on an empty database."""
     return _client(app.build(Settings(), database, SetClock()), headers)

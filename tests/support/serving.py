@@ -1,4 +1,4 @@
-"""The service as its operator meets it: real processes, real ports, a folder of their own."""
+"""The service as an operator runs it: real processes and ports, in a separate folder."""
 
 import itertools
 import json
@@ -22,8 +22,8 @@ from tests.support.waiting import wait_until
 
 PATIENCE_SECONDS = 20
 BOWERBIRD = (sys.executable, "-m", "bowerbird")
-# For plain HTTP, each request on a connection of its own. `httpx.get` would load the certificates
-# of all authorities each time: 50 ms, and the server that is waited for needs the processor.
+# For plain HTTP with a new connection per request. `httpx.get` would load all CA certificates
+# each time, which takes 50 ms of processor time that the starting server needs.
 http = httpx.Client(
     verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
     trust_env=False,
@@ -50,11 +50,11 @@ class Server:
         return (self.folder / "stderr").read_text(encoding="utf-8")
 
     def log(self) -> list[dict[str, Any]]:
-        """The lines of the log so far; each must be a JSON object."""
+        """The lines logged so far; each must be a JSON object."""
         return [json.loads(line) for line in self.errors().splitlines()]
 
     def run(self, *arguments: str) -> str:
-        """Runs a command on the same library; returns what it prints."""
+        """Runs a command on the same library; returns its output."""
         return command(*arguments, environment=self.environment)
 
     def new_key(self, email: str = "you@example.com") -> str:
@@ -77,9 +77,9 @@ class Server:
 
 
 def free_port() -> int:
-    """A port that is free, and the one above it too, for a second process's metrics.
+    """A free port whose successor is free too, for the metrics of a second process.
 
-    Below the ports that the system gives to outgoing connections, and apart for each test process.
+    It is below the range for outgoing connections, and different for each test process.
     """
     for port in _PORTS:
         if _is_free(port) and _is_free(port + 1):
@@ -102,13 +102,13 @@ def _is_free(port: int) -> bool:
 
 
 def environment_of(**settings: Any) -> dict[str, str]:
-    """This process's environment with these settings and no others."""
+    """The environment of this process with only these settings."""
     inherited = {k: v for k, v in os.environ.items() if not k.startswith("BOWERBIRD_")}
     return inherited | {f"BOWERBIRD_{name.upper()}": str(v) for name, v in settings.items()}
 
 
 def command(*arguments: str, environment: dict[str, str]) -> str:
-    """Runs a command in this process, a second sooner than in its own; returns what it prints."""
+    """Runs a command in this process, which saves a second; returns its output."""
     ran = CliRunner(env=environment).invoke(commands, arguments, catch_exceptions=False)
     assert ran.exit_code == 0, ran.output
     return ran.stdout.strip()
@@ -129,9 +129,9 @@ def bowerbird(*arguments: str, environment: dict[str, str]) -> subprocess.Comple
 def started(
     folder: Path, *arguments: str, command: Sequence[str] = BOWERBIRD, **settings: Any
 ) -> Iterator[Server]:
-    """`bowerbird serve` in `folder`, with its data and output there; may not answer yet."""
+    """Starts `bowerbird serve` with data and output in `folder`; it may not answer yet."""
     port, admin_port = free_port(), free_port()
-    # Without a model nothing is embedded, which would slow down tests that do not look for it.
+    # No model, because embedding would slow down tests that do not need it.
     known = {
         "data_dir": folder / "data",
         "port": port,
@@ -165,7 +165,7 @@ def started(
 def serving(
     folder: Path, *arguments: str, command: Sequence[str] = BOWERBIRD, **settings: Any
 ) -> Iterator[Server]:
-    """`bowerbird serve`, answering."""
+    """Starts `bowerbird serve` and waits until it answers."""
     with started(folder, *arguments, command=command, **settings) as server:
         server.wait_until_it_answers()
         yield server

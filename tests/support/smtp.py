@@ -1,4 +1,4 @@
-"""A real mail server on loopback that keeps what it gets, refuses on demand, or breaks off."""
+"""A real mail server on loopback that stores emails, and can refuse them or disconnect."""
 
 import asyncio
 import datetime as dt
@@ -19,14 +19,14 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-# What a mail server says in place of its usual yes; None lets it be.
+# The reply of the mail server to an address; None accepts it.
 Says = Callable[[str], str | None]
 HANG_UP = "hang up"
 
 
 @dataclass
 class MailServer:
-    """Tests read `letters`, and set `at_recipient` and `at_data` to what shall be said."""
+    """Tests read the emails from `letters`, and set `at_recipient` and `at_data` to refuse some."""
 
     host: str
     port: int = 0
@@ -102,7 +102,7 @@ async def mail_server(
 
 @contextmanager
 def mail_server_beside(**given: Any) -> Iterator[MailServer]:
-    """The same on a thread of its own, for tests that wait for a command."""
+    """The same on a separate thread, for tests that block until a command ends."""
     loop = asyncio.new_event_loop()
     thread = Thread(target=loop.run_forever)
     thread.start()
@@ -118,7 +118,7 @@ def mail_server_beside(**given: Any) -> Iterator[MailServer]:
 
 
 async def _ended(closing: Awaitable[Any]) -> None:
-    """Connections that a killed client left are cut, too."""
+    """Also closes the connections that killed clients left open."""
     await closing
     others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
     for task in others:
@@ -127,7 +127,7 @@ async def _ended(closing: Awaitable[Any]) -> None:
 
 
 def _tls_context(folder: Path, host: str) -> ssl.SSLContext:
-    """With a certificate that nobody vouches for."""
+    """With a self-signed certificate."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, host)])
     now = dt.datetime.now(dt.UTC)

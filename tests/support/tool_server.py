@@ -1,4 +1,4 @@
-"""A real server with a small library, and how other programs reach its tools."""
+"""A real server with a small library, and the settings to call its tools."""
 
 import json
 import os
@@ -19,7 +19,7 @@ STDIO_COMMAND = (sys.executable, "-m", "bowerbird_mcp")
 class Running:
     server: Server
     key: str
-    # Ids of its posts, oldest first.
+    # Ids of the posts, oldest first.
     post_ids: list[str]
 
     @property

@@ -1,4 +1,4 @@
-"""Calls of tools in few words, each answer held against the schema that the tool publishes."""
+"""Short functions for tool calls; each result is checked against the tool's output schema."""
 
 import json
 from functools import cache
@@ -28,7 +28,7 @@ def message(method: str, params: dict[str, Any] | None = None) -> dict[str, Any]
 
 
 def headers_of(sent: dict[str, Any]) -> dict[str, str]:
-    """The headers in which the newest revision repeats what the message says."""
+    """The headers in which the newest revision repeats fields of the message."""
     params = sent.get("params", {})
     headers = {
         "Accept": "application/json, text/event-stream",
@@ -54,7 +54,7 @@ async def ask(member: Member, method: str, **params: Any) -> dict[str, Any]:
 
 
 async def result_of(member: Member, tool: str, **arguments: Any) -> dict[str, Any]:
-    """A call's result, refused or not."""
+    """The result of a call, successful or refused."""
     result = await ask(member, "tools/call", name=tool, arguments=arguments)
     if not result.get("isError"):
         _validator(tool).validate(result["structuredContent"])
@@ -63,7 +63,7 @@ async def result_of(member: Member, tool: str, **arguments: Any) -> dict[str, An
 
 
 async def call(member: Member, tool: str, **arguments: Any) -> dict[str, Any]:
-    """What a tool answers; fails when it refuses."""
+    """The answer of a tool; fails if the call is refused."""
     result = await result_of(member, tool, **arguments)
     assert not result.get("isError"), result["content"]
     content: dict[str, Any] = result["structuredContent"]
@@ -71,7 +71,7 @@ async def call(member: Member, tool: str, **arguments: Any) -> dict[str, Any]:
 
 
 async def refusal(member: Member, tool: str, **arguments: Any) -> str:
-    """The sentence of a tool that refuses; fails when it does not."""
+    """The error message of a tool; fails if the call succeeds."""
     result = await result_of(member, tool, **arguments)
     assert result["isError"] is True, result
     assert "structuredContent" not in result

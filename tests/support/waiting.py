@@ -1,6 +1,6 @@
-"""Waits for a condition of another process, thread or table that offers no event to wait on.
+"""Waits for conditions in another process, thread or table that has no event to wait for.
 
-The only place that looks again and again; every wait ends at a deadline.
+The only module that polls. Every wait has a deadline.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ def wait_until(look: Callable[[], T], patience_s: float = PATIENCE_S) -> T:
 
 
 async def until(look: Callable[[], Awaitable[T]], patience_s: float = PATIENCE_S) -> T:
-    """`wait_until` for conditions that are awaited, and for those of the event loop's own tasks."""
+    """`wait_until` for coroutines, and for conditions that tasks of this event loop change."""
     deadline = time.monotonic() + patience_s
     while not (seen := await look()):
         assert time.monotonic() < deadline, f"still {seen!r} after {patience_s:g} s"

@@ -1,4 +1,4 @@
-"""Jobs for tests: accounts to have them, kinds that can be watched, and a worker that is quick."""
+"""Jobs for tests: accounts that own them, kinds that can be observed, and a fast worker."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -62,7 +62,7 @@ async def until(
     *states: str,
     patience_s: float = waiting.PATIENCE_S,
 ) -> JobResponse:
-    """The job as soon as it is in one of these states."""
+    """Waits until the job is in one of these states, and returns it."""
 
     async def job_in_time() -> JobResponse | None:
         job = await shown(database, account_id, job_id)
@@ -81,7 +81,7 @@ def worker(
     kinds: Sequence[JobKind] | None = None,
     **options: Any,
 ) -> Worker:
-    """Quick in everything: it looks for work all the time and waits for nobody long."""
+    """A worker with short intervals and timeouts."""
     quick = {"lease_s": 1.0, "heartbeat_s": 0.2, "poll_s": 0.02, "pauses_s": (0.05, 0.05)}
     return Worker(
         database,
@@ -94,7 +94,7 @@ def worker(
 
 @asynccontextmanager
 async def at_work(*workers: Worker) -> AsyncIterator[None]:
-    """Ends them in an orderly way."""
+    """Runs the workers, and stops them gracefully at the end."""
     stopping = asyncio.Event()
     running = [asyncio.create_task(each.run(stopping)) for each in workers]
     try:

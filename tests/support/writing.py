@@ -1,4 +1,4 @@
-"""Writes through the API in few words, and what a test compares before and after."""
+"""Short functions for writes through the API, and for comparing the state before and after."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ def operation(op: Any, name: Any, *post_ids: Any) -> dict[str, Any]:
 
 
 async def labels(member: Member) -> dict[str, int]:
-    """Each label's count by its name, in the order shown."""
+    """Label name -> count, in the order of the response."""
     shown = (await member.get("/v1/labels")).json()["data"]
     return {label["label_name"]: label["count"] for label in shown}
 
@@ -61,7 +61,7 @@ async def bookmark(member: Member, post_id: str) -> dict[str, Any]:
 
 
 async def view(member: Member, name: str = "Mine", **fields: Any) -> str:
-    """Makes a Smart View; returns its path."""
+    """Creates a Smart View; returns its path."""
     response = await send(member, "POST", "/v1/views", {"name": name, **fields})
     assert response.status_code == 201, response.text
     return response.headers["location"]
@@ -72,7 +72,7 @@ async def version(member: Member) -> int:
 
 
 async def recount(member: Member) -> list[Any]:
-    """Where the library differs from itself; nothing, after whatever was written."""
+    """The inconsistencies that `bowerbird check` finds; empty after every write."""
     checks = Checks(member.database, fixes=False, is_deep=True)
     return list(await checks.account(await member.account(), lambda _: None))
 

@@ -1,7 +1,7 @@
 """`python -m bowerbird.exports`: runs one step of an export in its own process.
 
 The first line of standard input is the task. The service keeps the input open for as long as it
-lives; when the input closes, the process exits, because nobody waits for the file any more.
+lives; when the input closes, the process exits, because no caller waits for the file any more.
 """
 
 import errno

@@ -48,7 +48,7 @@ class JobKind(Struct, frozen=True):
     run: Callable[[Job, Progress], Awaitable[bytes | None]]
     # How long the file of a result is kept; None for kinds without a file.
     retention_s: int | None = None
-    # Deletes the file of a result that is never offered to anybody.
+    # Deletes the file of a result that no client can download.
     discard: Callable[[bytes], Awaitable[None]] | None = None
 
 

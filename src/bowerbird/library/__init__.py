@@ -1,1 +1,1 @@
-"""What an account may do. Knows no HTTP and no SQL; plan gates stand here, once."""
+"""The operations of an account, with their plan checks. Contains no HTTP and no SQL."""

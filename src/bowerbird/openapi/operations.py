@@ -1,4 +1,4 @@
-"""Every operation of /v1, in the order in which people read them."""
+"""Every operation of /v1, in the order of the documentation."""
 
 from typing import Final
 

@@ -1,6 +1,6 @@
 """Where the document says less than the service checks, because /v1 was published that way.
 
-A bound or default that is documented later reads as a narrower promise, also where the service
+A bound or default that is documented later looks like a breaking change, even if the service
 always had it. These corrections wait until the document is published again.
 """
 

@@ -16,7 +16,7 @@ _REF: Final = "#/$defs/"
 
 
 class Form(Enum):
-    """What a schema is for."""
+    """The purpose of a schema."""
 
     # Everything that a JSON body may contain.
     BODY = "body"

@@ -193,7 +193,7 @@ async def _admit(
     bookmarks: Bookmarks,
     vectors: VectorState | None,
 ) -> None:
-    """Checks plan and vectors before the values, so nobody has to fix a filter they cannot use."""
+    """Checks plan and vectors first, so that a client never fixes a filter it cannot use."""
     sent = query_strings.sent(call.target.query_string, kind)
     plans.check_fields(call.account, gates_for(kind, sent))
     if vectors is not None:

@@ -28,7 +28,7 @@ _PARTIAL: Final = 206
 
 
 class ExportService(Protocol):
-    """What the routes call: the account's exports, or the sandbox's."""
+    """The interface that the routes call: the account's exports, or the sandbox's."""
 
     async def create(
         self, transaction: Transaction, account: Account, format: str, request: ExportRequest

@@ -1,4 +1,4 @@
-"""Serves /v1/sandbox: the API's pipeline without keys, with limits of its own.
+"""Serves /v1/sandbox: the API's pipeline without keys, with its own limits.
 
 Anybody may call the sandbox, so it limits how many requests it handles at the same time, and how
 long a client may take to send its body and to receive its response.

@@ -55,7 +55,7 @@ def highlight(fields: Sequence[tuple[str, str]], query: WordQuery) -> Highlight 
 def _find_matches(text: str, terms: Sequence[Term]) -> _Matches:
     """The matches in the first section that has any; later ones are outside the snippet."""
     for start in range(0, min(len(text), _MAX_SEARCHED_CHARACTERS), _SECTION):
-        # Begins at a word, because the second half of a word would count as a word of its own.
+        # Begins at a word, because the second half of a word would count as a word.
         begin = start if start == 0 else _next_word(text, start)
         section = text[begin : start + _SECTION + _OVERLAP]
         folded = fold(section)

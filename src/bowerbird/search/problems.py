@@ -1,4 +1,4 @@
-"""Remembers for a while why an embedder does not work."""
+"""Caches the reason why an embedder does not work."""
 
 import time
 from typing import Final
@@ -7,7 +7,7 @@ _LIFETIME_S: Final = 60.0
 
 
 class Problem:
-    """Expires after a while, because a process without searches would not notice the fix."""
+    """Expires, because a process without searches would not notice the fix."""
 
     def __init__(self, lifetime_s: float = _LIFETIME_S) -> None:
         self._lifetime_s = lifetime_s

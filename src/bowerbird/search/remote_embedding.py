@@ -1,4 +1,4 @@
-"""Embeds texts with a service that speaks OpenAI's protocol, instead of the local model."""
+"""Embeds texts with a service that uses OpenAI's protocol, instead of the local model."""
 
 import asyncio
 import hashlib
@@ -66,7 +66,7 @@ class RemoteEmbedder:
         retry_delays_s: Sequence[float] = _RETRY_DELAYS_S,
         cooldown_s: float = _COOLDOWN_S,
     ) -> None:
-        """Queries fail at once for `cooldown_s` after a failure, so that nobody waits in vain."""
+        """After a failure, queries fail immediately for `cooldown_s` instead of waiting again."""
         self._url = url.rstrip("/")
         if not self._url.endswith("/embeddings"):
             self._url += "/embeddings"
@@ -125,7 +125,7 @@ class RemoteEmbedder:
         return [None]
 
     async def _check_service(self, limit_s: float) -> None:
-        """Raises if the service rejects every text, and not just the one before."""
+        """Raises if the service rejects every text, not only the previous one."""
         try:
             await self._vectors([_TEST_TEXT], limit_s)
         except _Rejected as rejected:

@@ -1,1 +1,1 @@
-"""The only code that knows SQL. Every statement outside the control tables carries account_id."""
+"""The only package with SQL. Every statement outside the control tables has an account_id."""

@@ -81,7 +81,7 @@ class Database(Protocol):
         """For bounded reads: keys, pages along an index, counters."""
 
     async def slow_rows(self, sql: str, values: Values) -> Sequence[Row]:
-        """For reads that may take over 5 ms; they do not hold up other requests.
+        """For reads that may take over 5 ms; they do not delay other requests.
 
         Accounts take turns: the read belongs to the account that `values` names as `account_id`,
         or to the service itself if it names none.

@@ -1,8 +1,8 @@
 """A queue in front of slow reads that shares a few slots fairly between accounts.
 
 Accounts take turns, so an account with a hundred requests waits no less per request than an
-account with one. An account may use only some of the slots at the same time, even while nobody
-else waits: a slot that is taken stays taken for seconds, and the next account may arrive a moment
+account with one. An account may use only some of the slots at the same time, even if no
+other account waits: a read holds its slot for seconds, and the next account may arrive a moment
 later. Waiting is bounded in number and in time; a request beyond that is refused with 503.
 """
 
@@ -55,7 +55,7 @@ class FairQueue:
             self.release(owner)
 
     async def acquire(self, owner: Owner, wait_s: float | None = None) -> None:
-        """`wait_s` is what is left of the caller's time; by default as long as the bounds allow."""
+        """`wait_s` is the caller's remaining time; by default the maximum of the bounds."""
         if self._is_closed:
             raise errors.stopping()
         if self._may_take(owner):
@@ -124,7 +124,7 @@ class FairQueue:
     def _grant_next(self) -> None:
         """Grants one slot; a release never makes room for two.
 
-        Passes over accounts at their limit, of which there are never more than slots.
+        Skips accounts at their limit. There are never more of them than slots.
         """
         for owner, waiters in self._waiting.items():
             if not self._may_take(owner):

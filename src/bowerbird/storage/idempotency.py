@@ -9,7 +9,7 @@ from bowerbird import errors
 from bowerbird.storage.database import Database, LockTimeoutError, Transaction
 
 RETENTION_HOURS: Final = 24
-# Old entries are removed a few at a time, along with new ones: no sweep holds up a request.
+# Old entries are removed a few at a time, along with new ones, so no sweep delays a request.
 _SWEPT_EVERY: Final = 8
 _SWEPT_AT_ONCE: Final = 20
 _TRIES: Final = 3
@@ -48,7 +48,7 @@ class IdempotencyStore:
             "before": oldest,
         }
         await self._hold(transaction, values)
-        # Again if the entry in the way is too old, or was removed between two statements.
+        # Retried if the existing entry is too old, or was removed between the two statements.
         for _ in range(_TRIES):
             if await transaction.rows(self._sql["claim"], values):
                 if next(self._claims) % _SWEPT_EVERY == 0:
@@ -89,7 +89,7 @@ class IdempotencyStore:
     async def _hold(self, transaction: Transaction, values: dict[str, Any]) -> None:
         """Waits for another transaction with the same key, as long as the database allows.
 
-        A lock of its own, because an insert may also wait for other things than the key.
+        A separate lock, because an insert may also wait for other reasons than the key.
         """
         if statement := self._sql["hold"]:
             try:

@@ -57,7 +57,7 @@ Handler = Callable[[Request], Awaitable[Reply | None]]
 
 
 class RoutedPath(Struct, frozen=True):
-    """What is served under one path template."""
+    """The operations of one path template."""
 
     route: str
     handlers: Mapping[str, Handler]
@@ -70,7 +70,7 @@ class RoutedPath(Struct, frozen=True):
 class Surface(Struct, frozen=True, kw_only=True):
     """The parts of the pipeline in which surfaces differ."""
 
-    # Method and path of each operation, for those who compare them with a description.
+    # Method and path of each operation, for comparison with the OpenAPI document.
     routes: Sequence[tuple[str, str]] = ()
     # The entry for a path and the values of its parameters.
     find: Callable[[str], tuple[RoutedPath | None, dict[str, Any]]]

@@ -67,7 +67,7 @@ def generated_files() -> dict[str, str]:
 
 
 def _tools_page() -> dict[str, str]:
-    """The page about tools as it is, with the present table; only where there is one."""
+    """The page about tools with an updated table; empty if there is no such page."""
     page = Path("docs/tools.md")
     if not page.is_file():
         return {}

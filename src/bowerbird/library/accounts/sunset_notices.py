@@ -1,4 +1,4 @@
-"""Emails every account that still calls a version which will end; nobody gets it twice.
+"""Emails every account that still calls a version that will end, at most once.
 
 A notice is claimed in the database before its email is sent, and completed afterwards. After a
 crash or a broken connection the email of a claimed notice may have been delivered. Such a notice

@@ -22,7 +22,7 @@ _pack: Final = msgspec.msgpack.Encoder().encode
 class Ranked(Struct, frozen=True, array_like=True, tag="r"):
     """The end of a page of a ranked list: the numbers of all bookmarks that were returned.
 
-    A position would not do, because ranks change with the library. The sorted numbers are stored
+    A position is not enough, because ranks change with the library. The sorted numbers are stored
     as the gaps between them, which are short.
     """
 

@@ -1,7 +1,7 @@
 """Sends digests by email, each at most once.
 
 A worker claims an email before it hands it to the mail server. If the worker stops in between,
-nobody knows whether the email was sent. Its state then becomes unclear and it is not sent again:
+it is unknown whether the email was sent. Its state then becomes unclear and it is not sent again:
 a missing email is better than a duplicate. An email that the mail server did not accept is
 retried with growing delays for about a day.
 """

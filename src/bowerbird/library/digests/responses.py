@@ -21,7 +21,7 @@ MONTHS: Final = (
 _MAX_TEXT_LENGTH: Final = 280
 _MAX_TITLE_LENGTH: Final = 120
 _MAX_HANDLE_LENGTH: Final = 60
-# Characters that stay in an address beside letters and digits; others are percent-encoded.
+# Characters other than letters and digits that an address keeps; the rest is percent-encoded.
 _SAFE_IN_ADDRESSES: Final = "!#$%&'()*+,-./:;=?@_~"
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 _bookmark: Final = msgspec.json.Decoder(Bookmark).decode

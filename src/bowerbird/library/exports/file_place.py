@@ -1,7 +1,7 @@
 """Checks that every node of the service stores its files in the same place.
 
 The first node writes a mark there and stores it in the database. A node that finds a different mark
-uses a folder of its own, where the other nodes would not find its exports.
+uses a separate folder, where the other nodes would not find its exports.
 """
 
 import secrets

@@ -23,7 +23,7 @@ from bowerbird.storage.views import ViewStore
 
 
 class ExportQueries:
-    """Reads requests for exports: what is to be exported, as the job stores it."""
+    """Reads export requests into the selection that the job stores."""
 
     def __init__(self, database: Database, meaning: SemanticSearch) -> None:
         self._views = ViewStore(database)

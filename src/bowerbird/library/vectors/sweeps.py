@@ -1,4 +1,4 @@
-"""Starts builds for accounts with missing vectors, and removes vectors that nobody needs."""
+"""Starts builds for accounts with missing vectors, and removes unused vectors."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -78,7 +78,7 @@ class Views:
             plans.check_fields(account, gates_for(ViewQuery, bucket.query))
         filter = self._filter(view, bucket)
         sort = view.default_sort or ViewSort("")
-        # relevance is an order only where there is something to search for.
+        # Sorting by relevance needs a search text.
         if sort.sort_by == RELEVANCE and filter.words is None and filter.meaning is None:
             sort = ViewSort("")
         page = ListQuery(
@@ -107,7 +107,7 @@ class Views:
     ) -> ViewResponse:
         """Changes the fields that were sent. The slug never changes."""
         plans.check_writes(account)
-        # Buckets that fit no view are refused before a view that does not exist.
+        # Invalid buckets are refused before an unknown view is.
         changes.changed(changes.EMPTY, request)
         view = _required(await self._locked(transaction, account), slug)
         changed = changes.changed(view, request)

@@ -50,7 +50,7 @@ def narrowing(
     for name in fragments:
         values[name] = getattr(filter, name)
     if filter.author is not None:
-        # A lone "@" is a name like any other: posts of nobody have an empty handle.
+        # A lone "@" is kept, because an empty handle would match posts without an author.
         values["author_handle"] = filter.author.removeprefix("@") or filter.author
     values["unknown"] = UNKNOWN
     if filter.post_ids is not None:

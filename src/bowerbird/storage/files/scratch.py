@@ -11,7 +11,7 @@ FOLDER: Final = "scratch"
 
 class Scratch:
     def __init__(self, data_dir: Path) -> None:
-        # Absolute: the processes that write export files run in a folder of their own.
+        # Absolute: the processes that write export files run in another folder.
         self._folder = data_dir.absolute() / FOLDER
 
     def create(self, account_id: int, job_id: str) -> Path:

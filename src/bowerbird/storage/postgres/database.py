@@ -152,7 +152,7 @@ class PostgresDatabase:
             try:
                 yield connection
             except TimeoutError:
-                # The pool would wait for a server that does not answer once more.
+                # The pool would wait again for a server that does not answer.
                 connection.terminate()
                 raise
             except CUT as error:
@@ -180,7 +180,7 @@ class PostgresDatabase:
     async def close(self) -> None:
         self._slow_reads.close()
         self._connections.close()
-        # A server that does not answer must not hold up a stop; the pool then drops connections.
+        # A server that does not answer must not delay a stop; the pool then drops connections.
         with suppress(TimeoutError):
             await asyncio.wait_for(self._pool.close(), self._limits.wait_s)
 

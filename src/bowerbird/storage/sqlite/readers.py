@@ -1,6 +1,6 @@
 """Slow reads of a SQLite file: a few threads, shared fairly between accounts.
 
-Each read has a connection of its own while it runs.
+Each running read has its own connection.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """Replaces the library by a restored one, in steps that any process can finish after a crash.
 
-The new library is prepared in a folder of its own. Renaming that folder to READY commits the
+The new library is prepared in a separate folder. Renaming that folder to READY commits the
 replacement: before it the old library is valid, after it the new one is. The next process that
 opens the data folder runs the remaining steps. Each step can be repeated. All of them need the data
 folder to be locked exclusively.
@@ -94,7 +94,7 @@ def _swap_database(folder: Path, suffix: str) -> None:
             beside.rename(folder / (old.name + log))
     (folder / f"{FILE_NAME}-shm").unlink(missing_ok=True)
     _sync(folder)
-    # One rename, so that at any time the name is that of a complete library, old or new.
+    # One rename, so that a complete library, old or new, has the name at any time.
     new.replace(file)
     _sync(folder)
 

@@ -52,7 +52,7 @@ class Order:
 
 
 class WordReading(Protocol):
-    """Runs an account's work on a reader thread with a connection of its own."""
+    """Runs an account's work on a reader thread with its own connection."""
 
     def __call__(self, owner: int, work: Callable[[apsw.Connection], Any], /) -> Awaitable[Any]: ...
 

@@ -89,7 +89,7 @@ class Writer:
 
     def _deliver(self, outcomes: Sequence[_Outcome]) -> None:
         for outcome in outcomes:
-            # The event loop may have ended before its writes; then nobody waits for them.
+            # The event loop may have ended before its writes; then no caller waits for them.
             with suppress(RuntimeError):
                 outcome.job.loop.call_soon_threadsafe(_deliver, outcome)
 

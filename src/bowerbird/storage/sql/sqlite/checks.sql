@@ -14,7 +14,7 @@ EXISTS (SELECT 1 FROM keyword_docsize AS k WHERE k.id = :place + b.number)
 b.number IN (SELECT wanted.value FROM json_each(:numbers) AS wanted)
 
 -- name: words_differ
--- The index stores no text, but it knows the number of tokens of a row and matches phrases.
+-- The index stores no text, but it has the number of tokens of a row and matches phrases.
 SELECT b.number
   FROM bookmark AS b
   JOIN keyword_docsize AS k ON k.id = :place + b.number
