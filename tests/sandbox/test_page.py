@@ -44,7 +44,7 @@ def test_the_page_has_requests() -> None:
 
 def test_the_documented_numbers_are_correct() -> None:
     assert f"a library of {len(trying.posts())} posts" in PAGE
-    assert f"answers {MAX_CONCURRENT} requests at once" in PAGE
+    assert f"handles up to {MAX_CONCURRENT} concurrent requests" in PAGE
     assert f"at most {MAX_TOUCHED:,} posts in all" in PAGE
     assert f"at most {MAX_ANSWER_BYTES // 1024 // 1024} MiB" in PAGE
     assert (LIMITS.body_s, LIMITS.response_s) == (10, 30)
