@@ -6,8 +6,7 @@ from msgspec import Meta, Struct, field
 
 from bowerbird.requests.fields import PostIds, about, unique
 from bowerbird.requests.filters import BookmarkQuery, check_filters
-
-_SLUG_MAX = 200
+from bowerbird.requests.limits import SENT_SLUG_MAX
 
 
 class ExportFilters(BookmarkQuery, frozen=True, kw_only=True):
@@ -20,7 +19,7 @@ class ExportRequest(ExportFilters, frozen=True, kw_only=True):
     """POST /exports/{format}."""
 
     view: Annotated[
-        Annotated[str, Meta(max_length=_SLUG_MAX)] | None,
+        Annotated[str, Meta(max_length=SENT_SLUG_MAX)] | None,
         about("Slug of a Smart View: export what it shows."),
     ] = None
     post_ids: PostIds | None = field(name="tweet_ids", default=None)

@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from bowerbird.model.labels import MAX_NAME_CHARACTERS
+
 PAGE_DEFAULT: Final = 20
 PAGE_MAX: Final = 100
 POST_IDS_MAX: Final = 1_000
@@ -12,11 +14,13 @@ OPERATIONS_MAX: Final = 50
 VIEWS_MAX: Final = 200
 BUCKETS_MAX: Final = 20
 RANKED_MAX: Final = 1_000
-LABEL_NAME_MAX: Final = 100
+LABEL_NAME_MAX: Final = MAX_NAME_CHARACTERS
 LABEL_ID_MAX: Final = 40
 LABEL_METADATA_MAX: Final = 4_096
 VIEW_NAME_MAX: Final = 100
 TEXT_MAX: Final = 1_000
 SLUG_MAX: Final = 60
+# Longer than any slug we create, for slugs that a caller sends.
+SENT_SLUG_MAX: Final = 200
 CURSOR_MAX: Final = 10_000
 JSON_DEPTH_MAX: Final = 64

@@ -50,7 +50,7 @@ def read_list(query: ListQuery, filter: BookmarkFilter | None = None) -> ListReq
 
 def _is_highlighted(query: ListQuery) -> bool:
     try:
-        return bool(query.highlight) and read_flag("highlight", query.highlight or False)
+        return read_flag("highlight", query.highlight) if query.highlight else False
     except InvalidField as invalid:
         raise errors.invalid(invalid.field, invalid.problem) from None
 
