@@ -87,8 +87,14 @@ class Database(Protocol):
         or to the service itself if it names none.
         """
 
-    async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
-        """Runs `work` in one transaction; returns when the commit is on disk."""
+    async def write(
+        self, work: Callable[[Transaction], Awaitable[T]], account_id: int | None = None
+    ) -> T:
+        """Runs `work` in one transaction; returns when the commit is on disk.
+
+        Accounts take turns, and how many writes of an account wait is bounded. A write without an
+        account belongs to the service itself.
+        """
 
     async def require_ready(self) -> None:
         """Raises a refusal if the database is unreachable or its schema does not fit."""

@@ -34,11 +34,22 @@ class Bounds(Struct, frozen=True):
 class FairQueue:
     """Used on one event loop."""
 
-    def __init__(self, resource: str, slots: int, per_account: int, bounds: Bounds) -> None:
-        """`resource` names a slot in refusals, such as "database reader"."""
+    def __init__(
+        self,
+        resource: str,
+        slots: int,
+        per_account: int,
+        bounds: Bounds,
+        for_service: int | None = None,
+    ) -> None:
+        """`resource` names a slot in refusals, such as "database reader".
+
+        `for_service` is how many slots the service itself may use; by default as an account.
+        """
         self._resource = resource
         self._free = slots
         self._per_account = per_account
+        self._for_service = per_account if for_service is None else for_service
         self._bounds = bounds
         self._used: dict[Owner, int] = {}
         # The accounts in the order of their turns, each with its waiters.
@@ -79,7 +90,8 @@ class FairQueue:
                     waiter.set_exception(errors.stopping())
 
     def _may_take(self, owner: Owner) -> bool:
-        return self._free > 0 and self._used.get(owner, 0) < self._per_account
+        most = self._for_service if owner is None else self._per_account
+        return self._free > 0 and self._used.get(owner, 0) < most
 
     def _take(self, owner: Owner) -> None:
         self._free -= 1

@@ -61,7 +61,7 @@ class Idempotency:
         """The result of the effect, or the stored answer of the first request with this key."""
         if write.key is None:
             write.require_calls_left()
-            return await self._database.write(write.effect)
+            return await self._database.write(write.effect, write.account_id)
         key = _checked(write.key, write.key_name)
 
         async def work(transaction: Transaction) -> T | Refusal | Replay:
@@ -73,7 +73,7 @@ class Idempotency:
             await self._keep(transaction, write, key, write.to_reply(result))
             return result
 
-        result = await self._database.write(work)
+        result = await self._database.write(work, write.account_id)
         if isinstance(result, Refusal):
             raise result
         return result

@@ -72,7 +72,7 @@ class Upsert:
         async def work(transaction: Transaction) -> UpsertOutcome:
             return await self.put(transaction, prepared)
 
-        return unchanged + await self._database.write(work)
+        return unchanged + await self._database.write(work, prepared.account_id)
 
     async def put(self, transaction: Transaction, prepared: Prepared) -> UpsertOutcome:
         """Writes the posts inside the caller's transaction."""

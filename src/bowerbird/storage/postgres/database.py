@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any, Final, TypeVar, cast
 
@@ -13,7 +13,7 @@ from bowerbird import errors
 from bowerbird.model.words import Match, WordQuery
 from bowerbird.storage import migrations, queries
 from bowerbird.storage.database import LockTimeoutError, Row, Transaction, Values, WordOrder
-from bowerbird.storage.fair_queue import Bounds, FairQueue
+from bowerbird.storage.fair_queue import Bounds, FairQueue, Owner
 from bowerbird.storage.keyword_queries import for_tsquery, vector_text
 from bowerbird.storage.postgres.failures import (
     AWAY,
@@ -27,6 +27,11 @@ from bowerbird.storage.postgres.failures import (
 T = TypeVar("T")
 
 _TRIES: Final = 3
+# Writes of one account wait for each other's lock on the library, so a few connections suffice.
+_LEAST_WRITES: Final = 2
+_WRITE_SHARE: Final = 4
+# With this many connections, two accounts can read slowly and one connection is left.
+_SHARED_FROM: Final = 3
 _WAITING: Final = 1_000
 # Enough for a connection that is open already.
 _LEAST_ACQUIRE_S: Final = 0.1
@@ -59,12 +64,21 @@ class PostgresDatabase:
         self._pool = pool
         self._limits = limits or Limits()
         size = pool.get_max_size()
+        # No account takes every connection, whatever it reads and writes.
+        most = max(1, size - 1)
         # Half of the connections is reserved for keys, pages and writes, which take milliseconds.
-        slow = max(1, size // 2)
+        slow = max(2 if size >= _SHARED_FROM else 1, size // 2)
         self._slow_reads = FairQueue("database connection", slow, max(1, slow - 1), Bounds())
+        writes = min(most, max(_LEAST_WRITES, size // _WRITE_SHARE))
+        self._writes = FairQueue("database connection", size, writes, Bounds(), for_service=size)
         self._connections = FairQueue(
-            "database connection", size, size, Bounds(per_account=_WAITING, total=_WAITING)
+            "database connection",
+            size,
+            most,
+            Bounds(per_account=_WAITING, total=_WAITING),
+            for_service=size,
         )
+        self._slow_fetches: set[asyncio.Future[Any]] = set()
 
     def queries(self, resource: str) -> queries.Queries:
         return queries.load(resource, self.dialect)
@@ -90,40 +104,67 @@ class PostgresDatabase:
     async def slow_rows(self, sql: str, values: Values) -> Sequence[Row]:
         deadline = self._deadline()
         async with self._slow_reads.slot(values.get("account_id"), self._limits.wait_s):
-            return await self._read(sql, values, deadline)
+            return await self._stoppable(self._read(sql, values, deadline))
+
+    async def _stoppable(self, reading: Coroutine[Any, Any, Sequence[Row]]) -> Sequence[Row]:
+        """Runs a read that closing cancels, and with it its statement."""
+        task = asyncio.ensure_future(reading)
+        # Retrieve the exception of a read that nobody waits for; asyncio warns otherwise.
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())
+        self._slow_fetches.add(task)
+        try:
+            await asyncio.wait((task,))
+        finally:
+            self._slow_fetches.discard(task)
+            task.cancel()
+        if task.cancelled():
+            raise errors.stopping()
+        return task.result()
 
     async def _read(self, sql: str, values: Values, deadline: float) -> Sequence[Row]:
         text, arguments = _numbered(sql, values)
+        owner = values.get("account_id")
         try:
-            return await self._fetch(text, arguments, deadline)
+            return await self._fetch(text, arguments, owner, deadline)
         except asyncpg.DataError:
             # asyncpg derives this from InterfaceError, but an invalid argument is our own bug.
             raise
         except CUT:
-            return await self._read_again(text, arguments)
+            return await self._read_again(text, arguments, owner)
         except AWAY as error:
             raise refused_read(error) from error
 
-    async def _read_again(self, text: str, arguments: Sequence[Any]) -> Sequence[Row]:
+    async def _read_again(self, text: str, arguments: Sequence[Any], owner: Owner) -> Sequence[Row]:
         # The server ended a pooled connection, and likely others too; a new one may work.
         await self._pool.expire_connections()
         try:
-            return await self._fetch(text, arguments, self._deadline())
+            return await self._fetch(text, arguments, owner, self._deadline())
         except AWAY as error:
             raise refused_read(error) from error
 
-    async def _fetch(self, text: str, arguments: Sequence[Any], deadline: float) -> Sequence[Row]:
-        async with self._connection(deadline) as connection:
+    async def _fetch(
+        self, text: str, arguments: Sequence[Any], owner: Owner, deadline: float
+    ) -> Sequence[Row]:
+        async with self._connection(owner, deadline) as connection:
             # A record reads like a tuple, though its type does not say so.
             return cast("Sequence[Row]", await connection.fetch(text, *arguments))
 
-    async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
+    async def write(
+        self, work: Callable[[Transaction], Awaitable[T]], account_id: int | None = None
+    ) -> T:
+        deadline = self._deadline()
+        async with self._writes.slot(account_id, self._limits.wait_s):
+            return await self._write(work, account_id, deadline)
+
+    async def _write(
+        self, work: Callable[[Transaction], Awaitable[T]], owner: Owner, deadline: float
+    ) -> T:
         failure: BaseException | None = None
         for attempt in range(_TRIES):
             has_begun = False
             try:
                 async with (
-                    self._connection(self._deadline()) as connection,
+                    self._connection(owner, deadline) as connection,
                     _transaction(connection),
                 ):
                     has_begun = True
@@ -139,6 +180,7 @@ class PostgresDatabase:
                     raise refused_write(error) from error
                 failure = error
                 await self._pool.expire_connections()
+            deadline = self._deadline()
         raise refused_write(failure) from failure
 
     def _deadline(self) -> float:
@@ -146,8 +188,8 @@ class PostgresDatabase:
         return asyncio.get_running_loop().time() + self._limits.wait_s
 
     @asynccontextmanager
-    async def _connection(self, deadline: float) -> AsyncIterator[Any]:
-        async with self._connections.slot(None, _left(deadline)):
+    async def _connection(self, owner: Owner, deadline: float) -> AsyncIterator[Any]:
+        async with self._connections.slot(owner, _left(deadline)):
             connection = await self._acquired(deadline)
             try:
                 yield connection
@@ -178,8 +220,11 @@ class PostgresDatabase:
             raise errors.unavailable(str(problem)) from problem
 
     async def close(self) -> None:
-        self._slow_reads.close()
-        self._connections.close()
+        for queue in (self._slow_reads, self._writes, self._connections):
+            queue.close()
+        # The server then stops their statements, so that closing does not wait for them.
+        for fetch in self._slow_fetches:
+            fetch.cancel()
         # A server that does not answer must not delay a stop; the pool then drops connections.
         with suppress(TimeoutError):
             await asyncio.wait_for(self._pool.close(), self._limits.wait_s)

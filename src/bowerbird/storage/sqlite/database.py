@@ -14,7 +14,7 @@ from bowerbird.storage.sqlite import fts5_rank
 from bowerbird.storage.sqlite.dialect import SqliteDialect
 from bowerbird.storage.sqlite.readers import SLOW_READ_LIMIT_S, SlowReaders
 from bowerbird.storage.sqlite.word_order import WordOrder
-from bowerbird.storage.sqlite.writer import Writer, translated
+from bowerbird.storage.sqlite.writer import WRITE_WAIT_S, Writer, translated
 
 T = TypeVar("T")
 
@@ -34,6 +34,7 @@ class SqliteDatabase(SqliteDialect):
         *,
         is_mapped: bool = True,
         slow_read_limit_s: float = SLOW_READ_LIMIT_S,
+        write_wait_s: float = WRITE_WAIT_S,
     ) -> None:
         """`release` is called when the file is closed; it releases the folder's lock."""
         file = folder / FILE_NAME
@@ -41,8 +42,8 @@ class SqliteDatabase(SqliteDialect):
         read = functools.partial(connect, file, read_only=True, is_mapped=is_mapped)
         self._reader = read()
         self._slow_readers = SlowReaders(read, slow_read_limit_s)
-        self._writer = Writer(functools.partial(connect, file, is_mapped=is_mapped), folder)
-
+        write = functools.partial(connect, file, is_mapped=is_mapped)
+        self._writer = Writer(write, folder, write_wait_s)
         self.word_order = WordOrder(self._slow_readers.run, self.queries("word_order"))
 
     def generation(self) -> int | None:
@@ -60,8 +61,10 @@ class SqliteDatabase(SqliteDialect):
             values.get("account_id"), lambda c: c.execute(sql, values).fetchall()
         )
 
-    async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
-        return await self._writer.write(work)
+    async def write(
+        self, work: Callable[[Transaction], Awaitable[T]], account_id: int | None = None
+    ) -> T:
+        return await self._writer.write(work, account_id)
 
     async def require_ready(self) -> None:
         applied = await self.rows(migrations.READ_APPLIED, {})

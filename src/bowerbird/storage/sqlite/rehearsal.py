@@ -46,7 +46,11 @@ class MemoryDatabase(SqliteDialect):
     async def slow_rows(self, sql: str, values: Values) -> Sequence[Row]:
         return await self.rows(sql, values)
 
-    async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
+    async def write(
+        self,
+        work: Callable[[Transaction], Awaitable[T]],
+        account_id: int | None = None,  # noqa: ARG002 - all callers share one sample account
+    ) -> T:
         self._connection.execute("BEGIN IMMEDIATE")
         try:
             done = await work(SqliteTransaction(self._connection))
@@ -80,7 +84,11 @@ class RehearsalDatabase(MemoryDatabase):
         """Fills the library by `work`, which must not wait. These writes are stored."""
         return await self._on_thread(lambda: self._filled(work))
 
-    async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
+    async def write(
+        self,
+        work: Callable[[Transaction], Awaitable[T]],
+        account_id: int | None = None,  # noqa: ARG002 - all callers share one sample account
+    ) -> T:
         return await self._on_thread(lambda: self._rehearsed(work))
 
     async def close(self) -> None:

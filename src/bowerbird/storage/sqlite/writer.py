@@ -2,7 +2,8 @@
 
 Each write runs in its own savepoint, so a failing write does not undo the others. Its answer is
 delivered after the group's commit, which syncs the disk once for the whole group. Processes wait
-at a lock file, where the kernel wakes the next one, instead of polling SQLite's lock.
+at a lock file, where the kernel wakes the next one, instead of polling SQLite's lock. Accounts take
+turns (`write_queue.py`).
 """
 
 import asyncio
@@ -20,11 +21,14 @@ import apsw
 from bowerbird import errors
 from bowerbird.storage.database import Row, Transaction, Values
 from bowerbird.storage.sqlite.generation import Generation
+from bowerbird.storage.sqlite.write_queue import WriteQueue, waited_too_long
 
 T = TypeVar("T")
 Work = Callable[[Transaction], Awaitable[Any]]
 
 LOCK_NAME: Final = "write.lock"
+# How long a write of an account may wait for its turn.
+WRITE_WAIT_S: Final = 10.0
 _GROUP_S: Final = 0.020
 _AWAY: Final = (
     apsw.FullError,
@@ -50,22 +54,46 @@ class _Outcome(NamedTuple):
 
 
 class Writer:
-    def __init__(self, connect: Callable[[], apsw.Connection], folder: Path) -> None:
+    def __init__(
+        self,
+        connect: Callable[[], apsw.Connection],
+        folder: Path,
+        wait_s: float = WRITE_WAIT_S,
+    ) -> None:
         self._connection = connect()
+        self._wait_s = wait_s
         self._lock = (folder / LOCK_NAME).open("a+b")
         self.generation = Generation(self._lock)
-        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._jobs: WriteQueue[_Job] = WriteQueue()
         self._is_closing = False
         self._thread = threading.Thread(target=self._run, name="sqlite-writer", daemon=True)
         self._thread.start()
 
-    async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
+    async def write(
+        self, work: Callable[[Transaction], Awaitable[T]], account_id: int | None = None
+    ) -> T:
         if self._is_closing:
             raise errors.stopping()
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[T] = loop.create_future()
-        self._jobs.put(_Job(work, loop, answer))
-        return await answer
+        job = _Job(work, loop, answer)
+        self._jobs.put(job, account_id)
+        expiry = None
+        if account_id is not None:
+            expiry = loop.call_later(self._wait_s, self._expire, job, account_id)
+        try:
+            return await answer
+        except asyncio.CancelledError:
+            self._jobs.remove(job, account_id)
+            raise
+        finally:
+            if expiry is not None:
+                expiry.cancel()
+
+    def _expire(self, job: _Job, account_id: int) -> None:
+        """Refuses a write that has not started yet."""
+        if self._jobs.remove(job, account_id) and not job.answer.done():
+            job.answer.set_exception(waited_too_long())
 
     async def close(self) -> None:
         """Finishes the writes that wait, then closes the file. Later writes are refused.
@@ -74,7 +102,7 @@ class Writer:
         another thread the end of the queue could pass a write that has just been accepted.
         """
         self._is_closing = True
-        self._jobs.put(None)
+        self._jobs.close()
         await asyncio.to_thread(self._end)
 
     def _end(self) -> None:
@@ -115,9 +143,6 @@ class Writer:
             try:
                 job = self._jobs.get_nowait()
             except queue.Empty:
-                return
-            if job is None:
-                self._jobs.put(None)
                 return
             yield job
 

@@ -1,0 +1,217 @@
+"""An account with many waiting writes does not stall the writes of others, on either database."""
+
+import asyncio
+import shutil
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import httpx
+import pytest
+
+from bowerbird.errors import Code, Refusal
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.postgres.database import Limits, PostgresDatabase, open_pool
+from bowerbird.storage.sqlite.database import FILE_NAME, SqliteDatabase
+from bowerbird.storage.sqlite.write_queue import WAITING_PER_ACCOUNT
+from tests.support import databases, service
+from tests.support.postgres import ThrowawayPostgres
+from tests.support.service import Member
+from tests.support.waiting import until
+
+pytestmark = pytest.mark.anyio
+
+ALICE, BOB, CAROL = 1, 2, 3
+
+
+class Order:
+    """Writes that record the order in which they run."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.ran: list[str] = []
+
+    def start(self, account_id: int | None, name: str) -> "asyncio.Task[None]":
+        async def work(_: Transaction) -> None:
+            self.ran.append(name)
+
+        return asyncio.create_task(self._database.write(work, account_id))
+
+
+@contextmanager
+def held(database: Database) -> Iterator[Callable[[], None]]:
+    """Keeps the writer busy until the end, or until the yielded function is called."""
+    entered, leave = threading.Event(), threading.Event()
+
+    async def hold(_: Transaction) -> None:
+        entered.set()
+        assert leave.wait(30)
+
+    holding = asyncio.ensure_future(database.write(hold))
+    try:
+        yield leave.set
+    finally:
+        leave.set()
+        assert holding
+
+
+async def settled() -> None:
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
+async def test_accounts_take_turns_at_the_writer(sqlite: Database) -> None:
+    order = Order(sqlite)
+    with held(sqlite) as release:
+        tasks = [order.start(ALICE, f"a{n}") for n in range(50)]
+        await settled()
+        tasks += [order.start(BOB, "b0"), order.start(BOB, "b1"), order.start(CAROL, "c0")]
+        await settled()
+        release()
+        await asyncio.gather(*tasks)
+
+    assert order.ran[:6] == ["a0", "b0", "c0", "a1", "b1", "a2"]
+    assert [name for name in order.ran if name[0] == "a"] == [f"a{n}" for n in range(50)]
+
+
+async def test_only_the_account_with_too_many_waiting_writes_is_refused(sqlite: Database) -> None:
+    order = Order(sqlite)
+    with held(sqlite) as release:
+        waiting = [order.start(ALICE, f"a{n}") for n in range(WAITING_PER_ACCOUNT)]
+        await settled()
+
+        with pytest.raises(Refusal) as refused:
+            await order.start(ALICE, "too many")
+        others = [order.start(BOB, "b0"), order.start(None, "service")]
+        await settled()
+        release()
+        await asyncio.gather(*waiting, *others)
+
+    assert refused.value.code is Code.SERVICE_UNAVAILABLE
+    assert refused.value.headers["Retry-After"] == "2"
+    assert refused.value.sentence == (
+        "Too many changes of this account wait for the database; retry later."
+    )
+    assert "too many" not in order.ran
+    assert len(order.ran) == WAITING_PER_ACCOUNT + 2
+    await order.start(ALICE, "later")
+
+
+async def test_a_write_that_waits_too_long_is_refused_and_does_not_run(
+    sqlite_template: Path, tmp_path: Path
+) -> None:
+    shutil.copy(sqlite_template, tmp_path / FILE_NAME)
+    database = SqliteDatabase(tmp_path, write_wait_s=0.05)
+    order = Order(database)
+    with held(database), pytest.raises(Refusal) as refused:
+        await order.start(ALICE, "late")
+    await order.start(ALICE, "next")
+    await database.close()
+
+    assert refused.value.sentence == (
+        "The change waited too long for its turn; nothing was changed."
+    )
+    assert refused.value.headers["Retry-After"] == "2"
+    assert order.ran == ["next"]
+
+
+async def test_a_waiting_write_does_not_run_after_its_caller_was_cancelled(
+    sqlite: Database,
+) -> None:
+    order = Order(sqlite)
+    with held(sqlite) as release:
+        given_up, kept = order.start(ALICE, "given up"), order.start(ALICE, "kept")
+        await settled()
+        given_up.cancel()
+        await settled()
+        release()
+        await kept
+
+    assert order.ran == ["kept"]
+    assert given_up.cancelled()
+
+
+async def test_requests_write_in_the_name_of_their_account(
+    sqlite_template: Path, tmp_path: Path
+) -> None:
+    async with databases.fresh_sqlite(sqlite_template, tmp_path) as database:
+        cast = await service.build(database)
+        with held(database) as release:
+            asked = [
+                asyncio.create_task(label(cast.alice, f"label {n}"))
+                for n in range(WAITING_PER_ACCOUNT + 1)
+            ]
+            done, waiting = await asyncio.wait(asked, return_when=asyncio.FIRST_COMPLETED)
+            others = asyncio.create_task(label(cast.bob, "label"))
+            await settled()
+            release()
+            assert (await others).status_code == 404
+
+    (refused,) = done
+    assert refused.result().status_code == 503
+    assert refused.result().headers["retry-after"] == "2"
+    assert {(await task).status_code for task in waiting} == {404}
+
+
+async def label(member: Member, name: str, **headers: str) -> httpx.Response:
+    body = {"tweet_ids": ["1"], "label_name": name}
+    return await member.client.post("/v1/labels/add", json=body, headers=headers)
+
+
+# PostgreSQL
+
+
+@asynccontextmanager
+async def opened(server: ThrowawayPostgres, connections: int) -> AsyncIterator[tuple[Any, str]]:
+    limits = Limits()
+    with server.fresh_database(databases.TEMPLATE) as url:
+        database = PostgresDatabase(await open_pool(url, connections, limits), limits)
+        try:
+            yield database, url
+        finally:
+            await database.close()
+
+
+@asynccontextmanager
+async def library_locked(url: str, account_id: int) -> AsyncIterator[None]:
+    """Another program holds the lock on the library of one account."""
+    other = await asyncpg.connect(url)
+    try:
+        async with other.transaction():
+            sql = "SELECT 1 FROM library WHERE account_id = $1 FOR UPDATE"
+            await other.execute(sql, account_id)
+            yield
+    finally:
+        await other.close()
+
+
+@pytest.mark.parametrize("connections", [2, 3, 4, 10])
+async def test_waiting_writes_of_one_account_leave_connections_for_others(
+    postgres: ThrowawayPostgres, connections: int
+) -> None:
+    async with opened(postgres, connections) as (database, url):
+        cast = await service.build(database)
+        await cast.alice.save(post_id="1")
+        await cast.bob.save(post_id="1")
+        watcher = await asyncpg.connect(url)
+        async with library_locked(url, cast.alice.account_id):
+            asked = [asyncio.create_task(label(cast.alice, f"label {n}")) for n in range(30)]
+
+            async def is_waiting() -> bool:
+                return bool(
+                    await watcher.fetchval(
+                        "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+                    )
+                )
+
+            await until(is_waiting)
+            # Less than the time in which a write gives up its lock or its place in the queue.
+            async with asyncio.timeout(2):
+                assert await cast.bob.ids() == ["1"]
+                assert (await label(cast.bob, "label")).status_code == 200
+            assert not any(task.done() for task in asked)
+        await watcher.close()
+        assert {(await task).status_code for task in asked} == {200}
