@@ -14,6 +14,10 @@ class LruCache:
             self._kept.move_to_end(key)
         return self._kept.get(key)
 
+    def peek(self, key: Any) -> Any:
+        """A value without marking it as used: one step, so other threads may call it."""
+        return self._kept.get(key)
+
     def put(self, key: Any, value: Any) -> None:
         self._kept[key] = value
         if len(self._kept) > self._most:

@@ -43,6 +43,7 @@ async def test_a_view_is_created_and_shown(alice: Member) -> None:
         "default_sort": {"sort_by": "posted_at", "sort_order": "asc"},
         "triage_buckets": [bucket],
         "count": 1,
+        "count_state": "exact",
         "created_at": "2026-07-18T08:21:13.841838+00:00",
         "updated_at": "2026-07-18T08:21:13.841838+00:00",
     }

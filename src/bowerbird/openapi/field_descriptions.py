@@ -129,7 +129,14 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "slug": "The view's name in URLs. It never changes.",
         "name": "The view's display name.",
         "description": "What the view is for.",
-        "count": "Number of bookmarks that it shows now.",
+        "count": (
+            "Number of bookmarks that it shows now if count_state is exact, else the last known "
+            "number, or 0 if none is known."
+        ),
+        "count_state": (
+            "exact, earlier (counted before the last change), pending (not counted yet) or "
+            "unavailable (counting takes too long). Repeat the request to get more exact counts."
+        ),
         "created_at": "When it was created.",
         "updated_at": "When it was last changed.",
     },
@@ -141,6 +148,9 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "count": "Number of bookmarks on this page.",
         "hint": "Present if only read or archived bookmarks match; says how to see them.",
         "vector_pending": "Number of bookmarks that a search by meaning cannot find yet.",
+    },
+    "ViewListMeta": {
+        "counts_pending": "Number of views with a count that is earlier or pending; absent if 0.",
     },
     "AccountResponse": {
         "plan": "free or pro.",

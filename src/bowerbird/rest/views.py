@@ -1,12 +1,15 @@
 """/v1/views: Smart Views and the bookmarks they show."""
 
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
+from msgspec import UNSET
 
 from bowerbird.errors import Code
 from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.bookmarks import VectorState
+from bowerbird.library.views.counts import CountState
 from bowerbird.library.views.views import ViewResponse, Views
 from bowerbird.model.bookmarks import Bookmark
 from bowerbird.model.views import View
@@ -15,8 +18,8 @@ from bowerbird.requests.views import NewView, ViewBookmarksQuery, ViewChange
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
 from bowerbird.wire.responses import envelope
-from bowerbird.wire.responses.answer_cache import AnswerCache, RequestTarget
-from bowerbird.wire.responses.metas import ListMeta
+from bowerbird.wire.responses.answer_cache import AnswerCache, RequestTarget, Unsettled
+from bowerbird.wire.responses.metas import ListMeta, ViewListMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.writes import Writes, done
@@ -29,6 +32,7 @@ LIST: Final = Operation(
     summary="List the account's Smart Views.",
     data=ViewResponse,
     is_many=True,
+    meta=ViewListMeta,
     is_in_sandbox=True,
 )
 CREATE: Final = Operation(
@@ -91,10 +95,9 @@ def routes(views: Views, answers: AnswerCache) -> list[ApiRoute]:
         found = await views.all(call.account)
         vectors = await views.vector_state(call.account, found)
 
-        async def build() -> bytes:
-            return envelope.success(
-                [await views.response(call.account, view, vectors) for view in found]
-            )
+        async def build() -> bytes | Unsettled:
+            listed = await views.responses(call.account, found, vectors)
+            return _settled(listed, envelope.success(listed, _list_meta(listed)))
 
         return await answers.answer(call.account, target(call, found, vectors), build)
 
@@ -102,8 +105,9 @@ def routes(views: Views, answers: AnswerCache) -> list[ApiRoute]:
         view = await views.find(call.account, call.path_params["slug"])
         vectors = await views.vector_state(call.account, [view])
 
-        async def build() -> bytes:
-            return envelope.success(await views.response(call.account, view, vectors))
+        async def build() -> bytes | Unsettled:
+            shown = await views.response(call.account, view, vectors)
+            return _settled([shown], envelope.success(shown))
 
         return await answers.answer(call.account, target(call, [view], vectors), build)
 
@@ -144,8 +148,26 @@ def write_routes(views: Views, writes: Writes) -> list[ApiRoute]:
     async def delete(transaction: Transaction, call: Call) -> Reply:
         return done(await views.delete(transaction, call.account, call.path_params["slug"]))
 
+    async def prepare_create(call: Call, request: NewView) -> None:
+        await views.prepare_create(call.account, request)
+
+    async def prepare_update(call: Call, request: ViewChange) -> None:
+        await views.prepare_update(call.account, call.path_params["slug"], request)
+
+    async def prepare_delete(call: Call) -> None:
+        await views.prepare_delete(call.account, call.path_params["slug"])
+
     return [
-        CREATE.served_by(writes.handler_of(NewView, create, gate)),
-        UPDATE.served_by(writes.handler_of(ViewChange, update, gate)),
-        DELETE.served_by(writes.handler(delete)),
+        CREATE.served_by(writes.handler_of(NewView, create, gate, prepare=prepare_create)),
+        UPDATE.served_by(writes.handler_of(ViewChange, update, gate, prepare=prepare_update)),
+        DELETE.served_by(writes.handler(delete, prepare_delete)),
     ]
+
+
+def _settled(views: Sequence[ViewResponse], body: bytes) -> bytes | Unsettled:
+    is_settled = all(view.count_state is CountState.EXACT for view in views)
+    return body if is_settled else Unsettled(body)
+
+
+def _list_meta(views: Sequence[ViewResponse]) -> ViewListMeta:
+    return ViewListMeta(sum(view.count_state.is_pending for view in views) or UNSET)

@@ -16,6 +16,8 @@ class LockedLibrary(Struct):
     place: int
     next_number: int
     next_label_id: int
+    # Before this transaction.
+    version: int
 
     def new_label(self, name: str) -> Label:
         self.next_label_id += 1
@@ -31,8 +33,10 @@ class LibraryStore:
         rows = await transaction.rows(self._sql["lock"], {"account_id": account_id})
         if not rows:
             return None
-        local_number, next_number, next_label_id = rows[0]
-        return LockedLibrary(account_id, place_of(local_number), next_number, next_label_id)
+        local_number, next_number, next_label_id, version = rows[0]
+        return LockedLibrary(
+            account_id, place_of(local_number), next_number, next_label_id, version
+        )
 
     async def advance(
         self, transaction: Transaction, library: LockedLibrary, change: Counts

@@ -39,10 +39,13 @@ class Writes:
     def handler(
         self,
         effect: Callable[[Transaction, Call], Awaitable[Reply]],
+        prepare: Callable[[Call], Awaitable[None]] | None = None,
     ) -> Handler:
-        """A handler for a write without a body."""
+        """A handler for a write without a body. `prepare` runs before the transaction."""
 
         async def handle(call: Call) -> Reply:
+            if prepare is not None:
+                await prepare(call)
             return await self._run(call, lambda transaction: effect(transaction, call))
 
         return handle
@@ -53,16 +56,20 @@ class Writes:
         effect: Callable[[Transaction, Call, T], Awaitable[Reply]],
         gate: Gate = lambda _: None,
         precheck: Precheck | None = None,
+        prepare: Callable[[Call, T], Awaitable[None]] | None = None,
     ) -> Handler:
         """A handler for a write whose body is a `kind`; `gate` is the plan check.
 
-        `precheck` runs only if the body is invalid. For a valid one, `effect` has the same check.
+        `precheck` runs only if the body is invalid. For a valid one, `effect` has the same check,
+        and `prepare` runs before the transaction, for reads that would delay other writes.
         """
 
         async def handle(call: Call) -> Reply:
             request = await _off_loop(
                 call.body, lambda: admitted(call.account, call.body, kind, gate)
             )
+            if prepare is not None and not isinstance(request, Refusal):
+                await prepare(call, request)
 
             async def run(transaction: Transaction) -> Reply:
                 # Raised here, because a refusal is stored under the request's key.

@@ -23,7 +23,7 @@ from bowerbird.requests.filters import filter_of
 from bowerbird.requests.gates import gates_for
 from bowerbird.requests.limits import PAGE_DEFAULT, RANKED_MAX
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore, Page
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database
 from bowerbird.storage.vectors import VectorStore
 
 _CACHED_TOTALS: Final = 4_096
@@ -201,16 +201,6 @@ class Bookmarks:
         end_of_page = cursors.ranked(seen.union(on_page)) if len(unseen) > len(on_page) else None
         page = Page(*await self._store.contents(account, on_page), end=None)
         return page, end_of_page, len(numbers)
-
-    async def total_within(
-        self, transaction: Transaction, account: Account, filter: BookmarkFilter
-    ) -> int:
-        """How many bookmarks match, read inside a transaction."""
-        if filter.meaning is not None:
-            return await self._rankings.total_within(transaction, account, filter)
-        if filter.words is not None and filter.words.is_empty:
-            return 0
-        return await self._store.count_within(transaction, account, filter)
 
     async def total(
         self, account: Account, filter: BookmarkFilter, vectors: VectorState | None = None

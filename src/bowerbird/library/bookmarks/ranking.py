@@ -14,7 +14,7 @@ from bowerbird.model.words import WordQuery
 from bowerbird.requests.limits import RANKED_MAX
 from bowerbird.search.fusion import fuse
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database
 
 if TYPE_CHECKING:
     from bowerbird.search.vectors import Numbers
@@ -75,15 +75,6 @@ class Rankings:
         """The length of a list by meaning. This needs no model."""
         model = _NO_MODEL if store is None else store.model
         return await self._store.count_embedded(account, filter, model, RANKED_MAX)
-
-    async def total_within(
-        self, transaction: Transaction, account: Account, filter: BookmarkFilter
-    ) -> int:
-        store = await self._meaning.serving_within(transaction, account)
-        model = _NO_MODEL if store is None else store.model
-        return await self._store.count_embedded_within(
-            transaction, account, filter, model, RANKED_MAX
-        )
 
     async def _rank(
         self, account: Account, filter: BookmarkFilter, store: VectorStoreState | None

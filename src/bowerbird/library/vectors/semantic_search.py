@@ -60,13 +60,6 @@ class SemanticSearch:
             return None
         return self._serving(await self._store.stores(account.account_id))
 
-    async def serving_within(
-        self, transaction: Transaction, account: Account
-    ) -> VectorStoreState | None:
-        if self._models is None:
-            return None
-        return self._serving(await self._store.stores_within(transaction, account.account_id))
-
     async def building(self, account: Account) -> VectorStoreState | None:
         """The vectors of the present model, however far their build is."""
         return self._building(await self._store.stores(account.account_id))

@@ -1,6 +1,8 @@
 """What an account can do with Smart Views. A view is a list with a stored query."""
 
+import functools
 from collections.abc import Sequence
+from contextlib import suppress
 
 import msgspec
 from msgspec import Struct
@@ -11,6 +13,7 @@ from bowerbird.library.access import plans
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.bookmarks.bookmarks import BookmarkList, Bookmarks, SavedFilter, VectorState
 from bowerbird.library.views import changes
+from bowerbird.library.views.counts import Budget, Count, CountRequest, CountState, ViewCounts
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import RELEVANCE, BookmarkFilter
 from bowerbird.model.instants import with_offset
@@ -35,16 +38,24 @@ class ViewResponse(Struct, frozen=True):
     default_sort: ViewSort | None
     triage_buckets: list[Bucket]
     count: int
+    count_state: CountState
     created_at: str
     updated_at: str
 
 
 class Views:
-    def __init__(self, database: Database, bookmarks: Bookmarks, clock: Clock) -> None:
+    def __init__(
+        self,
+        database: Database,
+        bookmarks: Bookmarks,
+        clock: Clock,
+        budget: Budget | None = None,
+    ) -> None:
         self._store = ViewStore(database)
         self._libraries = LibraryStore(database)
         self._bookmarks = bookmarks
         self._clock = clock
+        self._counts = ViewCounts(budget)
 
     async def all(self, account: Account) -> list[View]:
         return await self._store.all(account.account_id)
@@ -92,15 +103,24 @@ class Views:
             account, page, vectors, saved=SavedFilter(filter, bound_to)
         )
 
+    async def prepare_create(self, account: Account, request: NewView) -> None:
+        """Counts before the transaction, which must not take long."""
+        await self._prepare(account, changes.created(request, "", 0).base_query)
+
     async def create(
         self, transaction: Transaction, account: Account, request: NewView
     ) -> ViewResponse:
         plans.check_writes(account)
-        views = await self._locked(transaction, account)
-        if len(views) >= VIEWS_MAX:
+        locked = await self._locked(transaction, account)
+        if len(locked.views) >= VIEWS_MAX:
             raise errors.invalid("name", f"an account can have at most {VIEWS_MAX} views")
-        view = changes.created(request, _free_slug(request.name, views), self._clock())
-        return await self._put(transaction, account, view)
+        view = changes.created(request, _free_slug(request.name, locked.views), self._clock())
+        return await self._put(transaction, account, view, locked)
+
+    async def prepare_update(self, account: Account, slug: str, request: ViewChange) -> None:
+        with suppress(errors.Refusal):
+            view = changes.changed(await self.find(account, slug), request)
+            await self._prepare(account, view.base_query)
 
     async def update(
         self, transaction: Transaction, account: Account, slug: str, request: ViewChange
@@ -109,31 +129,82 @@ class Views:
         plans.check_writes(account)
         # Invalid buckets are refused before an unknown view is.
         changes.changed(changes.EMPTY, request)
-        view = _required(await self._locked(transaction, account), slug)
+        locked = await self._locked(transaction, account)
+        view = _required(locked.views, slug)
         changed = changes.changed(view, request)
         if changed == view:
-            return await self._response_within(transaction, account, view)
+            return self._response_within(account, view, locked)
         changed = msgspec.structs.replace(changed, updated_at=self._clock())
-        return await self._put(transaction, account, changed)
+        return await self._put(transaction, account, changed, locked)
+
+    async def prepare_delete(self, account: Account, slug: str) -> None:
+        with suppress(errors.Refusal):
+            plans.check_writes(account)
+            await self._prepare(account, (await self.find(account, slug)).base_query)
 
     async def delete(self, transaction: Transaction, account: Account, slug: str) -> ViewResponse:
         """Deletes a view and returns it as it was. Its bookmarks stay."""
         plans.check_writes(account)
-        view = _required(await self._locked(transaction, account), slug)
+        locked = await self._locked(transaction, account)
+        view = _required(locked.views, slug)
         await self._store.delete(transaction, account.account_id, slug)
         await self._libraries.touch(transaction, account.account_id)
-        return await self._response_within(transaction, account, view)
+        return self._response_within(account, view, locked)
 
     async def response(
         self, account: Account, view: View, vectors: VectorState | None = None
     ) -> ViewResponse:
-        filter = self._filter(view, None)
-        return _response(view, await self._bookmarks.total(account, filter, vectors))
+        return (await self.responses(account, [view], vectors))[0]
+
+    async def responses(
+        self, account: Account, views: Sequence[View], vectors: VectorState | None = None
+    ) -> list[ViewResponse]:
+        """The views with their counts, as far as these are known within the time budget."""
+        counts = await self._count(account, [view.base_query for view in views], vectors)
+        return [_response(view, count) for view, count in zip(views, counts, strict=True)]
+
+    async def _prepare(self, account: Account, query: Query) -> None:
+        await self._count(account, [query], None)
+
+    async def _count(
+        self, account: Account, queries: Sequence[Query], vectors: VectorState | None
+    ) -> list[Count]:
+        if vectors is None and any(MEANING in query for query in queries):
+            vectors = await self._bookmarks.vector_state(account)
+        requests = [self._count_request(account, query, vectors) for query in queries]
+        return await self._counts.of(requests)
+
+    def _count_request(
+        self, account: Account, query: Query, vectors: VectorState | None
+    ) -> CountRequest:
+        known = None
+        if query.keys() <= ViewQuery.DEFAULTS.keys():
+            filter = filter_of(changes.stored_query(query))
+            known = account.visible(
+                unread_only=filter.unread_only, hide_archived=filter.hide_archived
+            )
+        return CountRequest(
+            account,
+            query,
+            stamp=(*self._stamp(account.version, query), _tag(query, vectors)),
+            total=functools.partial(self._total, account, query, vectors),
+            known=known,
+        )
+
+    async def _total(self, account: Account, query: Query, vectors: VectorState | None) -> int:
+        filter = filter_of(changes.stored_query(query), self._clock())
+        return await self._bookmarks.total(account, filter, vectors)
+
+    def _stamp(self, version: int, query: Query) -> tuple[int, int]:
+        return version, self._minute() if moves(changes.stored_query(query)) else 0
+
+    def _minute(self) -> int:
+        return self._clock() // (60 * MICROSECONDS)
 
     def minute(self, views: Sequence[View]) -> int:
         """The current minute if an answer about these views changes over time, else 0."""
         is_moving = any(moves(query) for view in views for query in _queries(view))
-        return self._clock() // (60 * MICROSECONDS) if is_moving else 0
+        return self._minute() if is_moving else 0
 
     async def vector_state(self, account: Account, views: Sequence[View]) -> VectorState | None:
         """The vectors, if an answer about these views depends on them."""
@@ -142,20 +213,22 @@ class Views:
             return await self._bookmarks.vector_state(account)
         return None
 
-    async def _locked(self, transaction: Transaction, account: Account) -> dict[str, View]:
-        await lock_library(self._libraries, transaction, account.account_id)
-        return await self._store.all_within(transaction, account.account_id)
+    async def _locked(self, transaction: Transaction, account: Account) -> "_Locked":
+        library = await lock_library(self._libraries, transaction, account.account_id)
+        views = await self._store.all_within(transaction, account.account_id)
+        return _Locked(library.version, views)
 
-    async def _put(self, transaction: Transaction, account: Account, view: View) -> ViewResponse:
+    async def _put(
+        self, transaction: Transaction, account: Account, view: View, locked: "_Locked"
+    ) -> ViewResponse:
         await self._store.put(transaction, account.account_id, view)
         await self._libraries.touch(transaction, account.account_id)
-        return await self._response_within(transaction, account, view)
+        return self._response_within(account, view, locked)
 
-    async def _response_within(
-        self, transaction: Transaction, account: Account, view: View
-    ) -> ViewResponse:
-        filter = self._filter(view, None)
-        return _response(view, await self._bookmarks.total_within(transaction, account, filter))
+    def _response_within(self, account: Account, view: View, locked: "_Locked") -> ViewResponse:
+        """The view with the count that was prepared, if no other change came in between."""
+        stamp = self._stamp(locked.version, view.base_query)
+        return _response(view, self._counts.known_within(account, view.base_query, stamp))
 
     def _filter(self, view: View, bucket: Bucket | None) -> BookmarkFilter:
         query = view.base_query
@@ -164,11 +237,22 @@ class Views:
         return filter_of(changes.stored_query(query), self._clock())
 
 
-def _response(view: View, count: int) -> ViewResponse:
+class _Locked(Struct, frozen=True):
+    """A library that a transaction has locked: its version and its views by slug."""
+
+    version: int
+    views: dict[str, View]
+
+
+def _tag(query: Query, vectors: VectorState | None) -> str:
+    return vectors.tag if vectors is not None and MEANING in query else ""
+
+
+def _response(view: View, count: Count) -> ViewResponse:
     fields = msgspec.structs.asdict(view)
     fields["created_at"] = with_offset(view.created_at)
     fields["updated_at"] = with_offset(view.updated_at)
-    return ViewResponse(**fields, count=count)
+    return ViewResponse(**fields, count=count.value, count_state=count.state)
 
 
 def _queries(view: View) -> list[ViewQuery]:

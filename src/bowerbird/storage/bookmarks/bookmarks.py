@@ -95,30 +95,12 @@ class BookmarkStore:
         rows = await self._database.slow_rows(self._statement("count", *fragments), values)
         return int(rows[0][0])
 
-    async def count_within(
-        self, transaction: Transaction, account: Account, filter: BookmarkFilter
-    ) -> int:
-        fragments, values = narrowing(self._database, account, filter)
-        rows = await transaction.rows(self._statement("count", *fragments), values)
-        return int(rows[0][0])
-
     async def count_embedded(
         self, account: Account, filter: BookmarkFilter, model: bytes, most: int
     ) -> int:
         """How many matches have a vector of the model, or else the words; up to `most`."""
         sql, values = self._embedded(account, filter, model, most)
         return int((await self._database.slow_rows(sql, values))[0][0])
-
-    async def count_embedded_within(
-        self,
-        transaction: Transaction,
-        account: Account,
-        filter: BookmarkFilter,
-        model: bytes,
-        most: int,
-    ) -> int:
-        sql, values = self._embedded(account, filter, model, most)
-        return int((await transaction.rows(sql, values))[0][0])
 
     def _embedded(
         self, account: Account, filter: BookmarkFilter, model: bytes, most: int

@@ -7,6 +7,7 @@ from msgspec import Meta, Struct
 
 from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.bookmarks import BookmarkList
+from bowerbird.library.views.counts import CountState
 from bowerbird.library.views.views import ViewResponse, Views
 from bowerbird.requests.bookmarks import Cursor, Limit
 from bowerbird.requests.fields import about
@@ -64,7 +65,15 @@ _VIEW: Final = json_schemas.record(
         "triage_buckets": json_schemas.array(
             {"type": "object"}, "Parts of the view, each with slug, name and query."
         ),
-        "count": json_schemas.count("Posts that match now."),
+        "count": json_schemas.count("Posts that match now, if count_state is exact."),
+        "count_state": {
+            "type": "string",
+            "enum": [state.value for state in CountState],
+            "description": (
+                "exact; earlier: an older count; pending: not counted yet, so count is 0; "
+                "unavailable: counting takes too long."
+            ),
+        },
         **json_schemas.SHORT_TRUNCATED,
     },
     optional=("truncated", "advice"),
@@ -75,7 +84,7 @@ LIST: Final = Tool(
     title="List Smart Views",
     description=(
         "Lists the user's Smart Views, which are saved queries, with the number of posts that "
-        "match each."
+        "match each. In a large library some counts are pending; a later call has more of them."
     ),
     returns=json_schemas.record(
         "The account's Smart Views.",
@@ -144,9 +153,8 @@ def _reading(views: Views) -> list[BoundTool]:
     async def list_views(call: ToolCall) -> ToolResult:
         arguments.read(LIST, call, NoArguments)
         found = await views.all(call.account)
-        return ToolResult(
-            _listed([_content(await views.response(call.account, view)) for view in found])
-        )
+        responses = await views.responses(call.account, found)
+        return ToolResult(_listed([_content(view) for view in responses]))
 
     async def get_view_bookmarks(call: ToolCall) -> ToolResult:
         values = arguments.read(BOOKMARKS, call, ViewBookmarksArguments)
@@ -172,19 +180,43 @@ def _changing(views: Views, idempotency: Idempotency) -> list[BoundTool]:
         async def effect(transaction: Transaction, values: CreateViewArguments) -> Json:
             return _content(await views.create(transaction, call.account, values))
 
-        return await writes.run(idempotency, call, CREATE, CreateViewArguments, effect, gate=gate)
+        return await writes.run(
+            idempotency,
+            call,
+            CREATE,
+            CreateViewArguments,
+            effect,
+            gate=gate,
+            prepare=lambda values: views.prepare_create(call.account, values),
+        )
 
     async def update_view(call: ToolCall) -> ToolResult:
         async def effect(transaction: Transaction, values: UpdateViewArguments) -> Json:
             return _content(await views.update(transaction, call.account, values.slug, values))
 
-        return await writes.run(idempotency, call, UPDATE, UpdateViewArguments, effect, gate=gate)
+        return await writes.run(
+            idempotency,
+            call,
+            UPDATE,
+            UpdateViewArguments,
+            effect,
+            gate=gate,
+            prepare=lambda values: views.prepare_update(call.account, values.slug, values),
+        )
 
     async def delete_view(call: ToolCall) -> ToolResult:
         async def effect(transaction: Transaction, values: DeleteViewArguments) -> Json:
             return _content(await views.delete(transaction, call.account, values.slug))
 
-        return await writes.run(idempotency, call, DELETE, DeleteViewArguments, effect, gate=gate)
+        return await writes.run(
+            idempotency,
+            call,
+            DELETE,
+            DeleteViewArguments,
+            effect,
+            gate=gate,
+            prepare=lambda values: views.prepare_delete(call.account, values.slug),
+        )
 
     return [
         BoundTool(CREATE, create_view),
@@ -220,4 +252,6 @@ def _listed(views: list[Json]) -> Json:
         )
     elif content["truncated"]:
         content["advice"] = response_size.TRUNCATED
+    elif any(CountState(view["count_state"]).is_pending for view in views):
+        content["advice"] = "Some counts are not exact yet. Call list_views again in a few seconds."
     return content

@@ -40,9 +40,15 @@ async def run(
     effect: Callable[[Transaction, T], Awaitable[Json]],
     *,
     gate: Callable[[Account], None] = lambda _: None,
+    prepare: Callable[[T], Awaitable[None]] | None = None,
 ) -> ToolResult:
-    """Runs `effect` once per key. Later calls with the key return the first result."""
+    """Runs `effect` once per key. Later calls with the key return the first result.
+
+    `prepare` runs before the transaction, for reads that would delay other writes.
+    """
     request = _admitted(call, tool, takes, gate)
+    if prepare is not None and not isinstance(request, Refusal):
+        await prepare(request)
 
     async def work(transaction: Transaction) -> Json:
         # Raised in the transaction, because a refusal is stored under the key too.

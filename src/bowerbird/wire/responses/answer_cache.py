@@ -16,7 +16,6 @@ from bowerbird.model.accounts import Account
 from bowerbird.wire.responses import compression
 from bowerbird.wire.responses.replies import JSON, PRIVATE, Header, Reply
 
-Build = Callable[[], Awaitable[bytes]]
 _Key = tuple[int, int, int, str, str, bytes, str, int, str]
 _ENTRY_BYTES: Final = 1_000
 _ANY: Final = b"*"
@@ -33,6 +32,15 @@ class RequestTarget(Struct, frozen=True):
     minute: int = 0
     # The state of the vectors, for an answer to a search by meaning; empty for all others.
     vectors: str = ""
+
+
+class Unsettled(Struct, frozen=True):
+    """The body of an answer that changes although the library does not. It is not cached."""
+
+    body: bytes
+
+
+Build = Callable[[], Awaitable[bytes | Unsettled]]
 
 
 class AnswerCache:
@@ -59,22 +67,27 @@ class AnswerCache:
             target.vectors,
         )
         if target.if_none_match is None:
-            return await self._found(key, build)
+            return await self._found(key, target, build)
         tag = _tag(key)
         # "*" matches any answer, so build it first: the request may be refused instead.
         if _ANY in target.if_none_match:
-            await self._found(key, build)
+            await self._found(key, target, build)
         if is_among(tag, target.if_none_match):
             return Reply(304, [(b"etag", tag), *PRIVATE])
-        return await self._found(key, build)
+        return await self._found(key, target, build)
 
-    async def _found(self, key: _Key, build: Build) -> Reply:
+    async def _found(self, key: _Key, target: RequestTarget, build: Build) -> Reply:
         cached = self._answers.get(key)
         if cached is not None:
             self._answers.move_to_end(key)
             return cached
         built = await build()
-        reply = _reply(self._finish(built) if self._finish else built, _tag(key), key[6])
+        body = built.body if isinstance(built, Unsettled) else built
+        if self._finish is not None:
+            body = self._finish(body)
+        if isinstance(built, Unsettled):
+            return self.uncached(target, body)
+        reply = _reply(body, _tag(key), key[6])
         self._store(key, reply)
         return reply
 

@@ -27,3 +27,7 @@ class ChangeMeta(Struct, frozen=True):
     message: str
     affected: int
     not_found: list[str]
+
+
+class ViewListMeta(Struct, frozen=True):
+    counts_pending: int | UnsetType = UNSET

@@ -1,0 +1,200 @@
+"""Counts the posts of Smart Views within a time budget, and remembers the counts.
+
+A count reads the whole library in the worst case, and an account can have 200 views. So a request
+waits for its counts only as long as its budget lasts. The counting goes on in the background and
+the next request finds more counts. It is bounded: one count at a time per account, a few at a time
+in this process, and for a limited time after the last request.
+"""
+
+import asyncio
+import hashlib
+import itertools
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Sequence
+from enum import StrEnum
+from typing import Any, Final
+
+import msgspec
+import structlog
+from msgspec import Struct
+
+from bowerbird.errors import Refusal
+from bowerbird.lru import LruCache
+from bowerbird.model.accounts import Account
+from bowerbird.model.views import Query
+from bowerbird.requests.limits import VIEWS_MAX
+from bowerbird.storage.fair_queue import Bounds, FairQueue
+
+_REMEMBERED: Final = 50_000
+# Leaves one of SQLite's three readers to everything else.
+_CONCURRENT: Final = 2
+_WAITING_MAX: Final = 2 * VIEWS_MAX
+_encode: Final = msgspec.json.Encoder(order="sorted").encode
+
+
+class CountState(StrEnum):
+    EXACT = "exact"
+    # The library has changed since, or a relative date has moved.
+    EARLIER = "earlier"
+    PENDING = "pending"
+    # Counting took too long. It is not tried again until the library changes.
+    UNAVAILABLE = "unavailable"
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether a later request will probably get the exact count."""
+        return self in (CountState.EARLIER, CountState.PENDING)
+
+
+class Count(Struct, frozen=True):
+    value: int
+    state: CountState
+
+
+class Budget(Struct, frozen=True):
+    """How long a request waits, how long one count may take, and how long the background works."""
+
+    request_s: float = 0.25
+    count_s: float = 5.0
+    background_s: float = 60.0
+
+
+class CountRequest(Struct, frozen=True):
+    """A query to count for one state of a library."""
+
+    account: Account
+    query: Query
+    # Equal as long as the count of the query cannot have changed: version, minute, vectors.
+    stamp: tuple[int, int, str]
+    total: Callable[[], Awaitable[int]]
+    # The count, if the library's counters have it.
+    known: int | None = None
+
+    @property
+    def key(self) -> tuple[int, int, bytes]:
+        return (self.account.account_id, self.account.epoch, _digest(self.query))
+
+
+class _Known(Struct, frozen=True):
+    stamp: tuple[int, int, str]
+    value: int | None
+    # Grows with every count, so that the oldest counts are repeated first.
+    order: int
+    is_given_up: bool = False
+
+
+class _Counting(Struct):
+    """The counts that one account waits for."""
+
+    waiting: OrderedDict[Any, tuple[CountRequest, "asyncio.Future[None]"]]
+    end: float
+    task: "asyncio.Task[None] | None" = None
+
+
+class ViewCounts:
+    """Used on one event loop, except for `known_within`."""
+
+    def __init__(self, budget: Budget | None = None) -> None:
+        self._budget = budget or Budget()
+        self._known = LruCache(_REMEMBERED)
+        self._order = itertools.count()
+        self._turns = FairQueue("view count", _CONCURRENT, 1, Bounds(per_account=1))
+        self._countings: dict[int, _Counting] = {}
+        self._log = structlog.get_logger()
+
+    async def of(self, requests: Sequence[CountRequest]) -> list[Count]:
+        """The counts of one account's queries, as far as they are known within the budget."""
+        keys = [request.key for request in requests]
+        for key, request in zip(keys, requests, strict=True):
+            if request.known is not None:
+                self._known.put(key, _Known(request.stamp, request.known, next(self._order)))
+        missing = {
+            key: request
+            for key, request in zip(keys, requests, strict=True)
+            if not self._is_settled(key, request)
+        }
+        if missing:
+            waiting = self._start(missing)
+            await asyncio.wait(waiting, timeout=self._budget.request_s)
+        return [
+            _count(self._known.get(key), request.stamp)
+            for key, request in zip(keys, requests, strict=True)
+        ]
+
+    def known_within(self, account: Account, query: Query, stamp: tuple[int, int]) -> Count:
+        """What is known for a version and minute. May be called from the writer's thread."""
+        known = self._known.peek((account.account_id, account.epoch, _digest(query)))
+        tag = "" if known is None else known.stamp[2]
+        return _count(known, (*stamp, tag))
+
+    def _is_settled(self, key: Any, request: CountRequest) -> bool:
+        known = self._known.get(key)
+        return known is not None and known.stamp == request.stamp
+
+    def _start(self, missing: dict[Any, CountRequest]) -> "list[asyncio.Future[None]]":
+        """Puts these counts before the others that the account waits for."""
+        loop = asyncio.get_running_loop()
+        account_id = next(iter(missing.values())).account.account_id
+        counting = self._countings.setdefault(account_id, _Counting(OrderedDict(), 0))
+        counting.end = loop.time() + self._budget.background_s
+        futures = []
+        for key in sorted(missing, key=self._last_counted)[::-1]:
+            _, future = counting.waiting.get(key) or (None, loop.create_future())
+            counting.waiting[key] = (missing[key], future)
+            counting.waiting.move_to_end(key, last=False)
+            futures.append(future)
+        while len(counting.waiting) > _WAITING_MAX:
+            counting.waiting.popitem()[1][1].cancel()
+        if counting.task is None:
+            counting.task = loop.create_task(self._run(account_id, counting))
+        return futures
+
+    def _last_counted(self, key: Any) -> int:
+        known = self._known.get(key)
+        return -1 if known is None else known.order
+
+    async def _run(self, account_id: int, counting: _Counting) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            while counting.waiting and loop.time() < counting.end:
+                key, (request, future) = next(iter(counting.waiting.items()))
+                self._known.put(key, await self._counted(key, request))
+                # Another request may want a newer count by now.
+                if counting.waiting.get(key, (None,))[0] is request:
+                    del counting.waiting[key]
+                    future.set_result(None)
+        except Refusal:
+            # The database is busy or closed. The next request starts again.
+            pass
+        except Exception:  # noqa: BLE001 - no request waits for this task's result
+            self._log.exception("view count failed", account=account_id)
+        finally:
+            del self._countings[account_id]
+            for _, future in counting.waiting.values():
+                future.cancel()
+
+    async def _counted(self, key: Any, request: CountRequest) -> _Known:
+        async with self._turns.slot(request.account.account_id):
+            try:
+                # Cancelling the read interrupts its statement.
+                async with asyncio.timeout(self._budget.count_s):
+                    return _Known(request.stamp, await request.total(), next(self._order))
+            except TimeoutError:
+                earlier = self._known.get(key)
+                value = None if earlier is None else earlier.value
+                return _Known(request.stamp, value, next(self._order), is_given_up=True)
+
+
+def _count(known: _Known | None, stamp: tuple[int, int, str]) -> Count:
+    if known is None:
+        return Count(0, CountState.PENDING)
+    is_current = known.stamp == stamp
+    if known.is_given_up and is_current:
+        return Count(known.value or 0, CountState.UNAVAILABLE)
+    if known.value is None:
+        return Count(0, CountState.PENDING)
+    return Count(known.value, CountState.EXACT if is_current else CountState.EARLIER)
+
+
+def _digest(query: Query) -> bytes:
+    return hashlib.blake2b(_encode(query), digest_size=16).digest()

@@ -1,0 +1,350 @@
+"""Counts of Smart Views in a library so large that counting takes long."""
+
+import asyncio
+import shutil
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import apsw
+import asyncpg
+import httpx
+import pytest
+
+from bowerbird import app
+from bowerbird.app import App
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.views.counts import Budget, CountState
+from bowerbird.library.views.views import Views
+from bowerbird.settings import Settings
+from bowerbird.storage.database import Database
+from bowerbird.storage.postgres.database import PostgresDatabase, open_pool
+from bowerbird.storage.sqlite.database import FILE_NAME, SqliteDatabase
+from tests.support import databases, service, toolcalls, writing
+from tests.support.models import MODELS
+from tests.support.postgres import ThrowawayPostgres
+from tests.support.service import Member
+from tests.support.waiting import until
+from tests.support.writing import DAY
+
+pytestmark = pytest.mark.anyio
+
+# Longer than the time that a request waits for counts, shorter than any other limit.
+PATIENCE_S = 4
+
+
+@contextmanager
+def held(database: SqliteDatabase, account_id: int) -> Iterator[threading.Event]:
+    """Blocks the slow reads of an account until the event is set."""
+    leave = threading.Event()
+
+    def wait(_: apsw.Cursor, __: str, values: Any) -> bool:
+        if values and values.get("account_id") == account_id:
+            leave.wait(30)
+        return True
+
+    for connection in database._slow_readers.connections:  # noqa: SLF001 - no request is slow enough
+        connection.set_exec_trace(wait)
+    try:
+        yield leave
+    finally:
+        leave.set()
+        for connection in database._slow_readers.connections:  # noqa: SLF001 - as above
+            connection.set_exec_trace(None)
+
+
+@pytest.fixture
+async def cast(sqlite: Database, tmp_path: Path) -> service.Service:
+    return await service.build(sqlite, data_dir=tmp_path)
+
+
+def another(cast: service.Service) -> App:
+    """A second server on the same library, which has counted nothing yet."""
+    return app.build(Settings(), cast.database, cast.clock, MODELS)
+
+
+async def views_of(member: Member) -> httpx.Response:
+    async with asyncio.timeout(PATIENCE_S):
+        response = await member.get("/v1/views")
+    assert response.status_code == 200
+    return response
+
+
+async def settled(member: Member) -> httpx.Response:
+    async def look() -> httpx.Response | None:
+        response = await views_of(member)
+        return response if "counts_pending" not in response.json()["meta"] else None
+
+    response = await until(look)
+    assert response is not None
+    return response
+
+
+def counts(response: httpx.Response) -> list[tuple[int, str]]:
+    return [(view["count"], view["count_state"]) for view in response.json()["data"]]
+
+
+async def save_and_view(member: Member, *tags: str) -> list[str]:
+    paths = []
+    for tag in tags:
+        await member.save(tags=[tag])
+        paths.append(await writing.view(member, tag, base_query={"tag": tag}))
+    return paths
+
+
+async def test_views_are_listed_before_they_are_counted(
+    cast: service.Service, sqlite: SqliteDatabase
+) -> None:
+    await save_and_view(cast.alice, "x", "y")
+    await writing.view(cast.alice, "z: all")
+    other = cast.alice.on(another(cast))
+
+    with held(sqlite, cast.alice.account_id):
+        listed = await views_of(other)
+        again = await views_of(other)
+
+    assert counts(listed) == [(0, "pending"), (0, "pending"), (2, "exact")]
+    assert listed.json()["meta"] == {"counts_pending": 2}
+    assert counts(again) == counts(listed)
+
+
+async def test_repeated_requests_find_all_counts(
+    cast: service.Service, sqlite: SqliteDatabase
+) -> None:
+    await save_and_view(cast.alice, "x", "y", "z")
+    other = cast.alice.on(another(cast))
+    with held(sqlite, cast.alice.account_id):
+        pending = await views_of(other)
+
+    response = await settled(other)
+
+    assert counts(pending) == [(0, "pending")] * 3
+    assert counts(response) == [(1, "exact")] * 3
+    assert response.json()["meta"] == {}
+
+
+async def test_an_incomplete_answer_is_not_cached_and_has_its_own_etag(
+    cast: service.Service, sqlite: SqliteDatabase
+) -> None:
+    (path,) = await save_and_view(cast.alice, "x")
+    other = cast.alice.on(another(cast))
+    with held(sqlite, cast.alice.account_id):
+        incomplete = await views_of(other)
+        tag = incomplete.headers["etag"]
+        unchanged = await other.client.get("/v1/views", headers={"If-None-Match": tag})
+        single = await other.get(path)
+    complete = await settled(other)
+
+    response = await other.client.get("/v1/views", headers={"If-None-Match": tag})
+
+    assert unchanged.status_code == 304
+    assert single.json()["data"]["count_state"] == "pending"
+    assert response.status_code == 200
+    assert complete.headers["etag"] not in (tag, None)
+    assert (await other.get(path)).json()["data"]["count_state"] == "exact"
+
+
+async def test_a_changed_library_shows_the_earlier_count_until_it_is_counted_again(
+    cast: service.Service, sqlite: SqliteDatabase
+) -> None:
+    await save_and_view(cast.alice, "x")
+    assert counts(await settled(cast.alice)) == [(1, "exact")]
+    await cast.alice.save(tags=["x"])
+
+    with held(sqlite, cast.alice.account_id):
+        stale = await views_of(cast.alice)
+
+    assert counts(stale) == [(1, "earlier")]
+    assert stale.json()["meta"] == {"counts_pending": 1}
+    assert counts(await settled(cast.alice)) == [(2, "exact")]
+
+
+async def test_relative_dates_show_the_earlier_count_until_it_is_counted_again(
+    cast: service.Service, sqlite: SqliteDatabase
+) -> None:
+    await cast.alice.save(posted_at="2026-07-18T00:00:00+00:00")
+    await writing.view(cast.alice, "week", base_query={"posted_from": "-7d"})
+    assert counts(await settled(cast.alice)) == [(1, "exact")]
+    cast.clock.now += 8 * DAY
+
+    with held(sqlite, cast.alice.account_id):
+        assert counts(await views_of(cast.alice)) == [(1, "earlier")]
+    assert counts(await settled(cast.alice)) == [(0, "exact")]
+
+
+async def test_the_oldest_counts_are_repeated_first(
+    cast: service.Service, sqlite: SqliteDatabase
+) -> None:
+    paths = await save_and_view(cast.alice, "x", "y")
+    await settled(cast.alice)
+    await cast.alice.save(tags=["x", "y"])
+    await cast.alice.get(paths[0])
+    await cast.alice.save(tags=["x", "y"])
+    read: list[str] = []
+
+    def record(_: apsw.Cursor, __: str, values: Any) -> bool:
+        if values and "tag" in values:
+            read.append(values["tag"])
+        return True
+
+    for connection in sqlite._slow_readers.connections:  # noqa: SLF001 - counts have no other trace
+        connection.set_exec_trace(record)
+    await settled(cast.alice)
+
+    assert read == ["y", "x"]
+
+
+async def test_counting_views_leaves_a_reader_for_the_account_and_for_others(
+    cast: service.Service, sqlite: SqliteDatabase
+) -> None:
+    await save_and_view(cast.alice, *"abcdefgh")
+    await cast.bob.save(tags=["x"])
+    other, running = another(cast), threading.Semaphore(0)
+    leave = threading.Event()
+
+    def wait(_: apsw.Cursor, __: str, values: Any) -> bool:
+        if values and values.get("tag") in [*"abcdefgh"]:
+            running.release()
+            leave.wait(30)
+        return True
+
+    for connection in sqlite._slow_readers.connections:  # noqa: SLF001 - as above
+        connection.set_exec_trace(wait)
+    try:
+        alice, bob = cast.alice.on(other), cast.bob.on(other)
+        await asyncio.gather(*(views_of(alice) for _ in range(10)))
+        assert running.acquire(timeout=10)
+        async with asyncio.timeout(PATIENCE_S):
+            assert len(await bob.ids(tag="x")) == 1
+            assert await alice.ids(author="nobody") == []
+        # All ten requests share one count at a time.
+        assert not running.acquire(blocking=False)
+    finally:
+        leave.set()
+
+
+async def test_writes_do_not_count_inside_their_transaction(
+    cast: service.Service, sqlite: SqliteDatabase
+) -> None:
+    await cast.alice.save(post_id="1", tags=["x"])
+    counted: list[str] = []
+    writer = sqlite._writer._connection  # noqa: SLF001 - the statements of transactions
+
+    def record(_: apsw.Cursor, sql: str, __: Any) -> bool:
+        if "count(*)" in sql:
+            counted.append(sql)
+        return True
+
+    writer.set_exec_trace(record)
+    created = await writing.send(
+        cast.alice, "POST", "/v1/views", {"name": "x", "base_query": {"tag": "x"}}
+    )
+    path = created.headers["location"]
+    changed = await writing.send(cast.alice, "PATCH", path, {"base_query": {"q": "nothing"}})
+    with held(sqlite, cast.alice.account_id):
+        async with asyncio.timeout(PATIENCE_S):
+            body = {"base_query": {"q": "something else"}}
+            unknown = await writing.send(cast.alice, "PATCH", path, body)
+    deleted = await writing.send(cast.alice, "DELETE", path)
+    writer.set_exec_trace(None)
+
+    assert counted == []
+    shown = [one.json()["data"] for one in (created, changed, unknown, deleted)]
+    assert [(view["count"], view["count_state"]) for view in shown] == [
+        *((1, "exact"), (0, "exact"), (0, "pending"), (0, "exact"))
+    ]
+
+
+async def test_the_tool_marks_counts_that_are_pending(
+    cast: service.Service, sqlite: SqliteDatabase
+) -> None:
+    await save_and_view(cast.alice, "x")
+    other = cast.alice.on(another(cast))
+
+    with held(sqlite, cast.alice.account_id):
+        async with asyncio.timeout(PATIENCE_S):
+            result = await toolcalls.call(other, "list_views")
+    await settled(other)
+    later = await toolcalls.call(other, "list_views")
+
+    assert [(v["count"], v["count_state"]) for v in result["views"]] == [(0, "pending")]
+    assert "again" in result["advice"]
+    assert [(v["count"], v["count_state"]) for v in later["views"]] == [(1, "exact")]
+    assert "advice" not in later
+
+
+@asynccontextmanager
+async def bookmarks_locked(url: str) -> AsyncIterator[None]:
+    other = await asyncpg.connect(url)
+    try:
+        async with other.transaction():
+            await other.execute("LOCK TABLE bookmark IN ACCESS EXCLUSIVE MODE")
+            yield
+    finally:
+        await other.close()
+
+
+async def test_views_are_listed_before_they_are_counted_on_postgresql(
+    postgres: ThrowawayPostgres,
+) -> None:
+    with postgres.fresh_database(databases.TEMPLATE) as url:
+        database = PostgresDatabase(await open_pool(url, 4))
+        cast = await service.build(database)
+        await save_and_view(cast.alice, "x", "y")
+        other = cast.alice.on(another(cast))
+
+        async with bookmarks_locked(url):
+            pending = await views_of(other)
+        later = await settled(other)
+        await database.close()
+
+    assert counts(pending) == [(0, "pending")] * 2
+    assert counts(later) == [(1, "exact")] * 2
+
+
+ENDLESS = """
+CREATE TEMP VIEW bookmark_label AS
+WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
+SELECT {account_id} AS account_id, 1 AS label_id, i AS number FROM n
+"""
+
+
+async def test_a_count_that_takes_too_long_is_interrupted_and_marked(
+    cast: service.Service, sqlite: SqliteDatabase
+) -> None:
+    await save_and_view(cast.alice, "x")
+    await writing.view(cast.alice, "z", base_query={"author": "nobody"})
+    budget = Budget(request_s=PATIENCE_S, count_s=0.05)
+    views = Views(sqlite, Bookmarks(sqlite), cast.clock, budget)
+    account = await cast.alice.account()
+    for connection in sqlite._slow_readers.connections:  # noqa: SLF001 - a count that never ends
+        connection.execute(ENDLESS.format(account_id=account.account_id))
+
+    shown = await views.responses(account, await views.all(account))
+
+    assert [view.count_state for view in shown] == [CountState.UNAVAILABLE, CountState.EXACT]
+    # The statement was interrupted: every reader is free again.
+    async with asyncio.timeout(PATIENCE_S):
+        rows = await asyncio.gather(*(sqlite.slow_rows("SELECT 1", {}) for _ in range(3)))
+    assert [list(row) for row in rows] == [[(1,)]] * 3
+
+
+async def test_counting_ends_when_the_library_closes(sqlite_template: Path, tmp_path: Path) -> None:
+    shutil.copy(sqlite_template, tmp_path / FILE_NAME)
+    database = SqliteDatabase(tmp_path)
+    cast = await service.build(database)
+    await save_and_view(cast.alice, "x")
+    for connection in database._slow_readers.connections:  # noqa: SLF001 - as above
+        connection.execute(ENDLESS.format(account_id=cast.alice.account_id))
+    before = asyncio.all_tasks()
+    pending = await views_of(cast.alice.on(another(cast)))
+    counting = asyncio.all_tasks() - before
+
+    async with asyncio.timeout(PATIENCE_S):
+        await database.close()
+        await asyncio.wait(counting)
+
+    assert counts(pending) == [(0, "pending")]
+    assert counting
