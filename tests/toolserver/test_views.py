@@ -27,6 +27,7 @@ async def test_a_view_is_created_read_changed_and_deleted(alice: Member) -> None
         "base_query": {"q": "owl"},
         "triage_buckets": [],
         "count": 1,
+        "count_state": "exact",
     }
     assert (await call(alice, "list_views"))["views"] == [made]
     page = await call(alice, "get_view_bookmarks", slug="night-owls")

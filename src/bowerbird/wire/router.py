@@ -11,6 +11,7 @@ from bowerbird.library.access.call_allowance import CallCounter
 from bowerbird.model.accounts import Account
 from bowerbird.wire import bodies
 from bowerbird.wire.deprecation import Route
+from bowerbird.wire.disconnects import unless_gone
 from bowerbird.wire.metrics import RequestMetrics
 from bowerbird.wire.pipeline import Authenticate, Handler, Pipeline, Request, RoutedPath, Surface
 from bowerbird.wire.responses import envelope
@@ -100,14 +101,19 @@ class ApiRouter:
             handlers: dict[str, Handler] = {}
             headers: dict[str, list[Header]] = {}
             for row in rows:
+                run = self._run_read if row.method == "GET" else self._run
                 for method in ("GET", "HEAD") if row.method == "GET" else (row.method,):
-                    handlers[method] = partial(self._run, row)
+                    handlers[method] = partial(run, row)
                     if deprecated := deprecations.get((row.method, row.path)):
                         headers[method] = deprecated
             allow = ", ".join([*handlers, "OPTIONS"])
             is_public = all(row.is_public for row in rows)
             paths.append(RoutedPath(template, handlers, allow, is_public, headers))
         return paths
+
+    async def _run_read(self, endpoint: ApiRoute, request: Request) -> Reply | None:
+        """A write is not cancelled when its client disconnects: it may be stored already."""
+        return await unless_gone(request.receive, self._run(endpoint, request))
 
     async def _run(self, endpoint: ApiRoute, request: Request) -> Reply:
         account = request.account

@@ -5,8 +5,7 @@ first authenticated message.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Any, Final, Protocol
 
 from starlette.types import Receive, Scope, Send
@@ -15,13 +14,12 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.toolserver.protocol.messages import INVALID_REQUEST, failure
 from bowerbird.toolserver.protocol.tool_calls import ToolCaller
 from bowerbird.wire import bodies
+from bowerbird.wire.disconnects import unless_gone
 from bowerbird.wire.metrics import RequestMetrics
 from bowerbird.wire.pipeline import Authenticate, Pipeline, Request, RoutedPath, Surface
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.replies import PREFLIGHT, Header, Reply
 
-# Most responses are ready sooner, and need no watch on the connection.
-_WATCH_AFTER_S: Final = 0.05
 _ALLOW: Final = "POST, OPTIONS"
 _HEADERS: Final = (
     b"Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name, "
@@ -93,7 +91,7 @@ class ToolServer:
         caller = request.state = ToolCaller(request.account, request.request_id)
         answers = self._loaded or await self._first()
         answering = answers.answer(body, request.scope["headers"], caller)
-        return await _unless_gone(request.receive, answering)
+        return await unless_gone(request.receive, answering)
 
     async def _first(self) -> Answers:
         async with self._loading:
@@ -134,31 +132,3 @@ def _cors(origin: bytes | None, allowed: Collection[bytes]) -> list[Header]:
         (b"access-control-expose-headers", b"WWW-Authenticate, X-Request-Id"),
         *(header for header in PREFLIGHT if header[0] == b"access-control-max-age"),
     ]
-
-
-async def _unless_gone(receive: Receive, work: Coroutine[Any, Any, Reply]) -> Reply | None:
-    """The response; None when the client leaves first, and then `work` is cancelled."""
-    task = asyncio.create_task(work)
-    try:
-        await asyncio.wait((task,), timeout=_WATCH_AFTER_S)
-        if not task.done():
-            await _either(task, _client_left(receive))
-        return task.result() if task.done() else None
-    finally:
-        if not task.done():
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
-
-
-async def _either(task: "asyncio.Task[Reply]", other: Awaitable[None]) -> None:
-    watching = asyncio.ensure_future(other)
-    try:
-        await asyncio.wait((task, watching), return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        watching.cancel()
-
-
-async def _client_left(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
