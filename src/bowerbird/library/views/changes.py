@@ -10,11 +10,14 @@ from msgspec import UNSET
 
 from bowerbird import errors
 from bowerbird.model.views import Bucket, Query, View, ViewSort
-from bowerbird.requests.filters import readers, sent
+from bowerbird.requests.filters import moves, read_instant, readers, sent
 from bowerbird.requests.limits import SLUG_MAX
 from bowerbird.requests.views import NewBucket, NewSort, NewView, ViewChange, ViewQuery
 
 EMPTY: Final = View("", "", "", {}, None, [], 0, 0)
+_DATES: Final = frozenset(
+    name for name, reader in readers(ViewQuery).items() if reader.read is read_instant
+)
 
 
 def created(request: NewView, slug: str, now: int) -> View:
@@ -59,6 +62,12 @@ def stored_query(query: Query) -> ViewQuery:
         if name in readers(ViewQuery)
     }
     return msgspec.convert(values, ViewQuery)
+
+
+def is_moving(query: Query) -> bool:
+    """Whether a stored query has a date that is relative to the current time."""
+    # Most queries have no date, and an account can have thousands of queries.
+    return not _DATES.isdisjoint(query) and moves(stored_query(query))
 
 
 def narrowed(query: Query, further: Query) -> Query:

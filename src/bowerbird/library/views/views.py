@@ -19,7 +19,7 @@ from bowerbird.model.filters import RELEVANCE, BookmarkFilter
 from bowerbird.model.instants import with_offset
 from bowerbird.model.views import Bucket, Query, View, ViewSort
 from bowerbird.requests.bookmarks import ListQuery
-from bowerbird.requests.filters import MEANING, filter_of, moves
+from bowerbird.requests.filters import MEANING, filter_of
 from bowerbird.requests.gates import gates_for
 from bowerbird.requests.limits import VIEWS_MAX
 from bowerbird.requests.views import NewView, ViewBookmarksQuery, ViewChange, ViewQuery
@@ -196,20 +196,20 @@ class Views:
         return await self._bookmarks.total(account, filter, vectors)
 
     def _stamp(self, version: int, query: Query) -> tuple[int, int]:
-        return version, self._minute() if moves(changes.stored_query(query)) else 0
+        return version, self._minute() if changes.is_moving(query) else 0
 
     def _minute(self) -> int:
         return self._clock() // (60 * MICROSECONDS)
 
     def minute(self, views: Sequence[View]) -> int:
         """The current minute if an answer about these views changes over time, else 0."""
-        is_moving = any(moves(query) for view in views for query in _queries(view))
+        is_moving = any(changes.is_moving(query) for view in views for query in _queries(view))
         return self._minute() if is_moving else 0
 
     async def vector_state(self, account: Account, views: Sequence[View]) -> VectorState | None:
         """The vectors, if an answer about these views depends on them."""
         queries = (query for view in views for query in _queries(view))
-        if any(query.vector_search_term for query in queries):
+        if any(query.get(MEANING) for query in queries):
             return await self._bookmarks.vector_state(account)
         return None
 
@@ -255,9 +255,8 @@ def _response(view: View, count: Count) -> ViewResponse:
     return ViewResponse(**fields, count=count.value, count_state=count.state)
 
 
-def _queries(view: View) -> list[ViewQuery]:
-    queries = [view.base_query, *(bucket.query for bucket in view.triage_buckets)]
-    return [changes.stored_query(query) for query in queries]
+def _queries(view: View) -> list[Query]:
+    return [view.base_query, *(bucket.query for bucket in view.triage_buckets)]
 
 
 def _bucket(view: View, slug: str | None) -> Bucket | None:
