@@ -6,6 +6,8 @@ taken.
 """
 
 import asyncio
+import socket
+import struct
 from collections import deque
 from typing import Final, cast
 
@@ -20,6 +22,8 @@ from bowerbird.http1.request_reader import RequestHead, RequestReader
 from bowerbird.http1.room import Room, Wait
 from bowerbird.wire.responses import envelope
 
+_ONLY_READ: Final = frozenset({"GET", "HEAD"})
+_RESET: Final = struct.pack("ii", 1, 0)
 _HEALTH: Final = frozenset({"/healthz", "/livez", "/readyz"})
 
 
@@ -66,6 +70,18 @@ class Connection(asyncio.Protocol):
                 exchange.disconnect()
         self._pipelined.clear()
         self._wake()
+        self._stop_reading_for_nobody()
+
+    def _stop_reading_for_nobody(self) -> None:
+        """Interrupts a request that only reads; nobody is left to see its answer.
+
+        A write goes on: it is done as a whole, and its key remembers the answer.
+        """
+        exchange = self._current
+        if exchange is None or self._task is None or exchange.is_answered:
+            return
+        if exchange.scope["method"] in _ONLY_READ:
+            self._task.cancel()
 
     def data_received(self, data: bytes) -> None:
         if self._is_leaving or self._failure is not None:
@@ -109,12 +125,10 @@ class Connection(asyncio.Protocol):
 
     async def _run(self, exchange: Exchange) -> None:
         try:
-            if self.is_reserved:
-                exchange.closes = True
-            if self.is_reserved and exchange.scope["path"] not in _HEALTH:
-                await self._refuse.send(refusals.no_room(), exchange.send)
-            else:
-                await self._app(exchange.scope, exchange.receive, exchange.send)
+            await self._answer(exchange)
+        except Refusal as refusal:
+            if not exchange.is_head_sent:
+                await self._refuse.send(refusal, exchange.send)
         except Exception:  # noqa: BLE001 - the caller gets an answer to every fault
             reference = self._refuse.new_id()
             structlog.get_logger().exception("fault", reference=reference, route="unknown")
@@ -126,6 +140,13 @@ class Connection(asyncio.Protocol):
         elif not self._is_unsent:
             self._finish()
             self._settle()
+
+    async def _answer(self, exchange: Exchange) -> None:
+        if self.is_reserved:
+            exchange.closes = True
+            if exchange.scope["path"] not in _HEALTH:
+                raise refusals.no_room()
+        await self._app(exchange.scope, exchange.receive, exchange.send)
 
     def _finish(self) -> None:
         """Goes on after an answer that has been handed to the kernel."""
@@ -242,8 +263,14 @@ class Connection(asyncio.Protocol):
         """Closes a connection without a request; one with a request closes after its answer."""
         if self._current is None:
             self._transport.close()
+        else:
+            self._current.closes = True
 
     def abort(self) -> None:
+        if self._is_unsent:
+            # Otherwise the kernel keeps what the client does not read.
+            opened: socket.socket = self._transport.get_extra_info("socket")
+            opened.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
         self._transport.abort()
 
     def _leave(self, *, has_unread_body: bool) -> None:

@@ -80,8 +80,8 @@ class Room:
         self._emptied.clear()
         if len(self._open) <= self.bounds.max_connections:
             return
-        longest = next(iter(self._waiting))
-        if longest is not connection:
+        longest = next(iter(self._waiting), None)
+        if longest is not None:
             self._close_early(longest)
         connection.is_reserved = len(self._open) > self.bounds.max_connections
         if len(self._open) > self.bounds.max_connections + bounds.RESERVED_CONNECTIONS:
@@ -154,3 +154,4 @@ class Room:
         except TimeoutError:
             for connection in list(self._open):
                 connection.abort()
+            await self._emptied.wait()
