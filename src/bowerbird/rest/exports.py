@@ -67,6 +67,8 @@ GET: Final = Operation(
     data=ExportResponse,
     headers={"Retry-After": False},
     is_tagged=False,
+    # Waiting for an export is free.
+    counts=lambda _: False,
     refusals=(Code.NOT_FOUND,),
     is_in_sandbox=True,
 )

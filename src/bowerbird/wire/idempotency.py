@@ -13,6 +13,7 @@ import msgspec
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
+from bowerbird.library.access.call_allowance import CallCharge
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.idempotency import RETENTION_HOURS, IdempotencyStore, StoredAnswer
 from bowerbird.wire.responses.replies import Header, Reply
@@ -39,8 +40,8 @@ class Write(NamedTuple, Generic[T]):
     key_name: str = "Idempotency-Key"
     # Equal for requests that mean the same.
     fingerprint: bytes = b""
-    # Called only if the request is not a replay.
-    require_calls_left: Callable[[], None] = lambda: None
+    # The call that a free account pays for, unless the request is a replay.
+    charge: CallCharge | None = None
 
 
 class Replay(NamedTuple):
@@ -60,15 +61,15 @@ class Idempotency:
     async def run(self, write: Write[T]) -> T | Replay:
         """The result of the effect, or the stored answer of the first request with this key."""
         if write.key is None:
-            write.require_calls_left()
-            return await self._database.write(write.effect)
+            _require_calls_left(write)
+            return await self._database.write(lambda transaction: _paid(transaction, write))
         key = _checked(write.key, write.key_name)
 
         async def work(transaction: Transaction) -> T | Refusal | Replay:
             stored = await self._claim(transaction, write, key)
             if stored is not None:
                 return _replay(stored, write)
-            write.require_calls_left()
+            _require_calls_left(write)
             result = await _result(transaction, write)
             await self._keep(transaction, write, key, write.to_reply(result))
             return result
@@ -115,11 +116,24 @@ class Idempotency:
         )
 
 
+def _require_calls_left(write: Write[T]) -> None:
+    if write.charge is not None:
+        write.charge.require_left()
+
+
+async def _paid(transaction: Transaction, write: Write[T]) -> T:
+    """The effect, which is paid in its own transaction: a refused one costs nothing."""
+    result = await write.effect(transaction)
+    if write.charge is not None:
+        await write.charge.pay(transaction)
+    return result
+
+
 async def _result(transaction: Transaction, write: Write[T]) -> T | Refusal:
     """A refusal undoes the effect. Most refusals are stored and replayed like any answer."""
     try:
         async with transaction.savepoint():
-            return await write.effect(transaction)
+            return await _paid(transaction, write)
     except Refusal as refused:
         if refused.status in _NOT_STORED or refused.status >= _SERVER_ERROR:
             raise
