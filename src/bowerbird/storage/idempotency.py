@@ -6,6 +6,8 @@ from typing import Any, Final
 from msgspec import Struct
 
 from bowerbird import errors
+from bowerbird.clock import day_of
+from bowerbird.storage.daily_use import KEYED_ANSWERS, DailyUseStore, DayUse
 from bowerbird.storage.database import Database, LockTimeoutError, Transaction
 
 RETENTION_HOURS: Final = 24
@@ -26,6 +28,7 @@ class StoredAnswer(Struct, frozen=True):
 class IdempotencyStore:
     def __init__(self, database: Database) -> None:
         self._sql = database.queries("idempotency")
+        self._use = DailyUseStore(database, KEYED_ANSWERS)
         self._claims = count()
 
     async def claim(
@@ -37,8 +40,10 @@ class IdempotencyStore:
         fingerprint: bytes,
         now: int,
         oldest: int,
-    ) -> StoredAnswer | None:
-        """None if the key was free and is claimed now; otherwise the first request's answer."""
+    ) -> StoredAnswer | DayUse:
+        """The first request's answer; or, if the key was free and is claimed now, what the account
+        has stored today.
+        """
         values = {
             "account_id": account_id,
             "idempotency_key": key,
@@ -46,14 +51,16 @@ class IdempotencyStore:
             "body": b"",
             "created_at": now,
             "before": oldest,
+            "resource": KEYED_ANSWERS,
+            "day": day_of(now),
         }
         await self._hold(transaction, values)
         # Retried if the existing entry is too old, or was removed between the two statements.
         for _ in range(_TRIES):
-            if await transaction.rows(self._sql["claim"], values):
+            if claimed := await transaction.rows(self._sql["claim"], values):
                 if next(self._claims) % _SWEPT_EVERY == 0:
                     await self.sweep(transaction, account_id, oldest)
-                return None
+                return DayUse(*(number or 0 for number in claimed[0]))
             rows = await transaction.rows(self._sql["kept"], values)
             if rows and rows[0][4] >= oldest:
                 return StoredAnswer(*rows[0])
@@ -69,6 +76,7 @@ class IdempotencyStore:
         status: int,
         headers: str,
         body: bytes,
+        now: int,
     ) -> None:
         values = {
             "account_id": account_id,
@@ -78,6 +86,9 @@ class IdempotencyStore:
             "body": body,
         }
         await transaction.run(self._sql["keep"], values)
+        size = len(body) + len(headers) + len(key)
+        # Last, because other keyed writes of the account wait for this row until the commit.
+        await self._use.add(transaction, account_id, day_of(now), uses=1, size=size)
 
     async def sweep(
         self, transaction: Transaction, account_id: int, oldest: int, most: int = _SWEPT_AT_ONCE

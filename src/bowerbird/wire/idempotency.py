@@ -11,9 +11,11 @@ from typing import Final, Generic, NamedTuple, TypeVar
 import msgspec
 
 from bowerbird import errors
-from bowerbird.clock import MICROSECONDS, Clock
+from bowerbird.clock import MICROSECONDS, Clock, seconds_left_of_day
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.call_allowance import CallCharge
+from bowerbird.requests import limits
+from bowerbird.storage.daily_use import DayUse
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.idempotency import RETENTION_HOURS, IdempotencyStore, StoredAnswer
 from bowerbird.wire.responses.replies import Header, Reply
@@ -66,9 +68,10 @@ class Idempotency:
         key = _checked(write.key, write.key_name)
 
         async def work(transaction: Transaction) -> T | Refusal | Replay:
-            stored = await self._claim(transaction, write, key)
-            if stored is not None:
-                return _replay(stored, write)
+            claimed = await self._claim(transaction, write, key)
+            if isinstance(claimed, StoredAnswer):
+                return _replay(claimed, write)
+            self._require_room(write, claimed)
             _require_calls_left(write)
             result = await _result(transaction, write)
             await self._keep(transaction, write, key, write.to_reply(result))
@@ -81,7 +84,7 @@ class Idempotency:
 
     async def _claim(
         self, transaction: Transaction, write: Write[T], key: str
-    ) -> StoredAnswer | None:
+    ) -> StoredAnswer | DayUse:
         now = self._clock()
         try:
             return await self._store.claim(
@@ -98,6 +101,21 @@ class Idempotency:
             sentence = f"{write.key_name}: {refused.sentence}"
             raise Refusal(refused.code, sentence, refused.headers) from refused
 
+    def _require_room(self, write: Write[T], used: DayUse) -> None:
+        """Refuses before anything is written: a key that cannot be stored cannot be honoured."""
+        if used.uses >= limits.KEYED_ANSWERS_PER_DAY:
+            stored = f"{limits.KEYED_ANSWERS_PER_DAY:,} responses"
+        elif used.bytes >= limits.KEYED_BYTES_PER_DAY:
+            stored = f"{limits.KEYED_BYTES_PER_DAY // 1_000_000:,} MB of responses"
+        else:
+            return
+        raise Refusal(
+            Code.IDEMPOTENCY_LIMIT,
+            f"{write.key_name}: this account has stored {stored} today (UTC), the maximum. Nothing "
+            "was changed. Retry tomorrow, or without a key.",
+            {"Retry-After": str(seconds_left_of_day(self._clock()))},
+        )
+
     async def _keep(
         self, transaction: Transaction, write: Write[T], key: str, reply: Reply
     ) -> None:
@@ -113,6 +131,7 @@ class Idempotency:
             status=reply.status,
             headers=msgspec.json.encode(headers).decode(),
             body=reply.body,
+            now=self._clock(),
         )
 
 
