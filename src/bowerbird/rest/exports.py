@@ -54,7 +54,7 @@ CREATE: Final = {
         is_body_required=False,
         statuses=(_ACCEPTED,),
         headers={"Location": True, "Retry-After": True},
-        refusals=(Code.NOT_FOUND,),
+        refusals=(Code.NOT_FOUND, Code.EXPORT_COUNT_LIMIT, Code.EXPORT_SIZE_LIMIT),
         is_in_sandbox=True,
     )
     for format in ("pdf", "csv", "json")
