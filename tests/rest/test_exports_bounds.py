@@ -128,9 +128,7 @@ async def test_a_file_that_could_not_be_stored_does_not_count(
     job = await begin(cast.alice)
 
     async with working.at_work(working.worker(cast.database, kind.run, kinds=[kind])):
-        failed = await working.until(
-            cast.database, cast.alice.account_id, job["job_id"], "failed"
-        )
+        failed = await working.until(cast.database, cast.alice.account_id, job["job_id"], "failed")
 
     assert failed.error == "The bucket is full."
     assert (await _used(cast.alice)).bytes == 0

@@ -35,7 +35,9 @@ async def _used(member: Member) -> DayUse:
     return await store.used(member.database, member.account_id, day_of(member.clock()))
 
 
-async def _mark(member: Member, post_id: str, key: str | None, is_read: bool = True) -> httpx.Response:
+async def _mark(
+    member: Member, post_id: str, key: str | None, is_read: bool = True
+) -> httpx.Response:
     path = f"/v1/bookmarks/{post_id}"
     return await writing.send(member, "PATCH", path, {"is_read": is_read}, key)
 

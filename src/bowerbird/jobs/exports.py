@@ -116,9 +116,7 @@ class ExportJobs:
             )
         return msgspec.json.encode(file)
 
-    async def _put_within_bounds(
-        self, account_id: int, name: str, source: Path, size: int
-    ) -> None:
+    async def _put_within_bounds(self, account_id: int, name: str, source: Path, size: int) -> None:
         try:
             day = await self._daily.take_bytes(account_id, size)
         except Refusal as refused:

@@ -112,7 +112,8 @@ def check_posts(operations: Sequence[LabelOperation | InvalidOperation]) -> None
     if posts > limits.BATCH_POSTS_MAX:
         maximum = f"{limits.BATCH_POSTS_MAX:,}"
         raise InvalidField(
-            "operations", f"must have at most {maximum} posts in all, got {posts:,}; split the batch"
+            "operations",
+            f"must have at most {maximum} posts in all, got {posts:,}; split the batch",
         )
 
 
