@@ -36,7 +36,7 @@ async def _used(member: Member) -> DayUse:
 
 
 async def _mark(
-    member: Member, post_id: str, key: str | None, is_read: bool = True
+    member: Member, post_id: str, key: str | None, *, is_read: bool = True
 ) -> httpx.Response:
     path = f"/v1/bookmarks/{post_id}"
     return await writing.send(member, "PATCH", path, {"is_read": is_read}, key)

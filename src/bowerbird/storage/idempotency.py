@@ -41,8 +41,9 @@ class IdempotencyStore:
         now: int,
         oldest: int,
     ) -> StoredAnswer | DayUse:
-        """The first request's answer; or, if the key was free and is claimed now, what the account
-        has stored today.
+        """The answer of the first request with this key.
+
+        If there was none, the key is claimed, and what the account has stored today is returned.
         """
         values = {
             "account_id": account_id,
