@@ -67,9 +67,9 @@ GET: Final = Operation(
     data=ExportResponse,
     headers={"Retry-After": False},
     is_tagged=False,
-    # Waiting for an export is free.
+    # Waiting for an export is free. The published document has the 402 of the time when it was not.
     counts=lambda _: False,
-    refusals=(Code.NOT_FOUND,),
+    refusals=(Code.NOT_FOUND, Code.SUBSCRIPTION_REQUIRED),
     is_in_sandbox=True,
 )
 DOWNLOAD: Final = Operation(
