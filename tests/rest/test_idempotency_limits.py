@@ -1,6 +1,7 @@
 """How many answers of keyed writes an account may store per day."""
 
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import httpx
 import pytest
@@ -9,7 +10,7 @@ from bowerbird.clock import day_of
 from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.requests import limits
 from bowerbird.storage.daily_use import KEYED_ANSWERS, DailyUseStore, DayUse
-from bowerbird.storage.database import Transaction
+from bowerbird.storage.database import Database, Transaction
 from tests.support import writing
 from tests.support.in_turn import in_turn
 from tests.support.service import Member, Service
@@ -141,24 +142,43 @@ async def test_a_tool_call_with_a_key_beyond_the_limit_is_refused(alice: Member)
     assert (await call(alice, "create_view", name="V"))["slug"] == "v"
 
 
+class Counting:
+    """A database that notes the result of each write."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.results: list[int] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._database, name)
+
+    async def write(self, work: Callable[[Transaction], Awaitable[int]]) -> int:
+        self.results.append(await self._database.write(work))
+        return self.results[-1]
+
+
+async def _removed_per_transaction(cast: Service) -> list[int]:
+    """Sweeps a day later, and returns how many answers each transaction removed."""
+    cast.clock.now += DAY + HOUR
+    counting: Any = Counting(cast.database)
+    await Sweeping(counting, cast.clock, pause_s=0).sweep()
+    assert await cast.database.rows("SELECT 1 FROM idempotency", {}) == []
+    return [count for count in counting.results if count]
+
+
 async def test_expired_answers_are_removed_a_few_at_a_time(cast: Service) -> None:
     for index in range(250):
         await _mark(cast.alice, "4711", f"k-{index}")
-    cast.clock.now += DAY + HOUR
-    removed: list[int] = []
 
-    class Counting:
-        """The same database, which notes how many answers each transaction removed."""
+    assert await _removed_per_transaction(cast) == [100, 100, 50]
 
-        def __getattr__(self, name: str) -> object:
-            return getattr(cast.database, name)
 
-        async def write(self, work: Callable[[Transaction], Awaitable[int]]) -> int:
-            count = await cast.database.write(work)
-            removed.append(count)
-            return count
+async def test_expired_large_answers_are_removed_one_or_two_at_a_time(cast: Service) -> None:
+    for index in range(5):
+        await _mark(cast.alice, "4711", f"k-{index}")
+        cast.clock.now += 1
+    large = {"body": b"x" * 5_000_000, "account_id": cast.alice.account_id}
+    sql = "UPDATE idempotency SET body = :body WHERE account_id = :account_id"
+    await cast.database.write(lambda t: t.run(sql, large))
 
-    await Sweeping(Counting(), cast.clock, pause_s=0).sweep()  # type: ignore[arg-type]
-
-    assert removed == [100, 100, 50]
-    assert await cast.database.rows("SELECT 1 FROM idempotency", {}) == []
+    assert await _removed_per_transaction(cast) == [2, 2, 1]

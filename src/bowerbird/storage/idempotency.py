@@ -14,6 +14,8 @@ RETENTION_HOURS: Final = 24
 # Old entries are removed a few at a time, along with new ones, so no sweep delays a request.
 _SWEPT_EVERY: Final = 8
 _SWEPT_AT_ONCE: Final = 20
+# An answer may have megabytes, so that a hundred of them would delay other writers.
+_SWEPT_BYTES: Final = 8_000_000
 _TRIES: Final = 3
 
 
@@ -95,7 +97,12 @@ class IdempotencyStore:
         self, transaction: Transaction, account_id: int, oldest: int, most: int = _SWEPT_AT_ONCE
     ) -> int:
         """Removes a few entries that are too old; returns how many."""
-        values = {"account_id": account_id, "before": oldest, "most": most}
+        values = {
+            "account_id": account_id,
+            "before": oldest,
+            "most": most,
+            "most_bytes": _SWEPT_BYTES,
+        }
         return len(await transaction.rows(self._sql["forget_old"], values))
 
     async def _hold(self, transaction: Transaction, values: dict[str, Any]) -> None:
