@@ -2,24 +2,21 @@
 
 import json
 import shutil
-import sqlite3
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
 from rich.progress import track
 
-from benchmarks import load, posts, servers
+from benchmarks import daily_bounds, load, posts, servers
 from benchmarks.client import Client
 from benchmarks.figures import Row, below_row, ratio_row
 from benchmarks.load import Request
 from benchmarks.options import Options
 from benchmarks.servers import Server
-from bowerbird.storage.sqlite.database import FILE_NAME
 
 _EMAIL: Final = "exporter@example.com"
 _BATCH: Final = 2_000
@@ -89,12 +86,15 @@ def _reads(folder: Path, key: str, options: Options) -> Row:
     """Compares lists alone with lists while exports run continuously."""
     requests = [Request("/v1/bookmarks?limit=100", key)]
     alone, beside = [], []
-    with servers.bowerbird(folder, options.log, answer_cache_mb=0) as server:
+    with (
+        servers.bowerbird(folder, options.log, answer_cache_mb=0) as server,
+        daily_bounds.forgotten(folder),
+    ):
         for number in range(options.rounds):
             seconds, work = options.seconds, options.work_folder
             alone.append(load.run(server.port, requests, seconds, number, work).per_second)
             stop = threading.Event()
-            exporting = threading.Thread(target=_export_until, args=(folder, server, key, stop))
+            exporting = threading.Thread(target=_export_until, args=(server, key, stop))
             exporting.start()
             beside.append(load.run(server.port, requests, seconds, number, work).per_second)
             stop.set()
@@ -102,21 +102,14 @@ def _reads(folder: Path, key: str, options: Options) -> Row:
     return ratio_row("lists while an export runs", beside, alone, _READS_TARGET)
 
 
-def _export_until(folder: Path, server: Server, key: str, stop: threading.Event) -> None:
+def _export_until(server: Server, key: str, stop: threading.Event) -> None:
     number = 0
     with Client(server.port) as client:
         while not stop.is_set():
             number += 1
-            _forget_started(folder)
             started = client.post("/v1/exports/json", key, b"{}", f"{id(stop)}-{number}")
             path = started.headers["location"]
             while not stop.wait(0.1) and client.get(path, key).json["data"]["status"] in (
                 *("pending", "processing"),
             ):
                 pass
-
-
-def _forget_started(folder: Path) -> None:
-    """The benchmark starts more exports than an account may start per day."""
-    with closing(sqlite3.connect(folder / FILE_NAME)) as connection, connection:
-        connection.execute("DELETE FROM daily_use")
