@@ -13,7 +13,7 @@ from bowerbird import errors
 from bowerbird.model.words import Match, WordQuery
 from bowerbird.storage import migrations, queries
 from bowerbird.storage.database import LockTimeoutError, Row, Transaction, Values, WordOrder
-from bowerbird.storage.fair_queue import Bounds, FairQueue
+from bowerbird.storage.fair_queue import IN_BACKGROUND, Bounds, FairQueue
 from bowerbird.storage.keyword_queries import for_tsquery, vector_text
 from bowerbird.storage.postgres.failures import (
     AWAY,
@@ -89,8 +89,9 @@ class PostgresDatabase:
 
     async def slow_rows(self, sql: str, values: Values) -> Sequence[Row]:
         deadline = self._deadline()
-        async with self._slow_reads.slot(values.get("account_id"), self._limits.wait_s):
-            return await self._read(sql, values, deadline)
+        owner, in_background = values.get("account_id"), IN_BACKGROUND.get()
+        async with self._slow_reads.slot(owner, self._limits.wait_s, in_background=in_background):
+            return await self._read(sql, values, self._deadline() if in_background else deadline)
 
     async def _read(self, sql: str, values: Values, deadline: float) -> Sequence[Row]:
         text, arguments = _numbered(sql, values)

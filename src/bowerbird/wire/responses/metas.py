@@ -27,3 +27,4 @@ class ChangeMeta(Struct, frozen=True):
     message: str
     affected: int
     not_found: list[str]
+    further_ids: list[str] | UnsetType = UNSET
