@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from rich.progress import track
 
-from benchmarks import load, posts, servers
+from benchmarks import daily_bounds, load, posts, servers
 from benchmarks.client import Client
 from benchmarks.figures import Row, below_row, ratio_row
 from benchmarks.load import Request
@@ -86,7 +86,10 @@ def _reads(folder: Path, key: str, options: Options) -> Row:
     """Compares lists alone with lists while exports run continuously."""
     requests = [Request("/v1/bookmarks?limit=100", key)]
     alone, beside = [], []
-    with servers.bowerbird(folder, options.log, answer_cache_mb=0) as server:
+    with (
+        servers.bowerbird(folder, options.log, answer_cache_mb=0) as server,
+        daily_bounds.forgotten(folder),
+    ):
         for number in range(options.rounds):
             seconds, work = options.seconds, options.work_folder
             alone.append(load.run(server.port, requests, seconds, number, work).per_second)

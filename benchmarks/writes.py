@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import msgspec
 from rich.progress import track
 
-from benchmarks import library, load, posts, servers
+from benchmarks import daily_bounds, library, load, posts, servers
 from benchmarks.client import Client
 from benchmarks.figures import Row, Times, at_least_row, below_row, ratio_row
 from benchmarks.load import Request
@@ -45,9 +45,12 @@ class _Filled(NamedTuple):
 
 def measure(options: Options) -> Iterator[Row]:
     filled = _fill(options.work_folder / "written")
-    with servers.bowerbird(
-        filled.folder, options.log, log_level=options.log_level, answer_cache_mb=0
-    ) as server:
+    with (
+        servers.bowerbird(
+            filled.folder, options.log, log_level=options.log_level, answer_cache_mb=0
+        ) as server,
+        daily_bounds.forgotten(filled.folder),
+    ):
         title = "batch of 50 operations on 20 posts each"
         near, far = _batches(server, filled, _NEIGHBOURS), _batches(server, filled, _POSTS)
         yield _batch_row(f"{title}, out of 1,000 neighbours", near, _BATCH_TARGET_MS)

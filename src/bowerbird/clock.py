@@ -22,6 +22,11 @@ def day_of(now: int) -> int:
     return now // _DAY
 
 
+def seconds_left_of_day(now: int) -> int:
+    """The time until the next UTC day begins, rounded up."""
+    return -(-(_DAY - now % _DAY) // MICROSECONDS)
+
+
 def month_of(now: int) -> int:
     """The UTC month as one number, such as 202611; later months are greater."""
     return _month_of_day(now // _DAY)

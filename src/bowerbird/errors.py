@@ -26,6 +26,9 @@ class Code(StrEnum):
     RANGE_NOT_SATISFIABLE = "RANGE_NOT_SATISFIABLE"
     IDEMPOTENCY_KEY_REUSED = "IDEMPOTENCY_KEY_REUSED"
     RATE_LIMITED = "RATE_LIMITED"
+    IDEMPOTENCY_LIMIT = "IDEMPOTENCY_LIMIT"
+    EXPORT_COUNT_LIMIT = "EXPORT_COUNT_LIMIT"
+    EXPORT_SIZE_LIMIT = "EXPORT_SIZE_LIMIT"
     INTERNAL_ERROR = "INTERNAL_ERROR"
     SERVICE_UNAVAILABLE = "SERVICE_UNAVAILABLE"
 
@@ -91,6 +94,22 @@ CATALOGUE: Final[dict[Code, Meaning]] = {
         429,
         "Too many requests, or the account has 100 unfinished exports",
         "Wait Retry-After seconds, then retry",
+    ),
+    Code.IDEMPOTENCY_LIMIT: Meaning(
+        429,
+        "The account has stored its daily maximum of responses under an Idempotency-Key; nothing "
+        "was changed",
+        "Wait Retry-After seconds, or retry without a key",
+    ),
+    Code.EXPORT_COUNT_LIMIT: Meaning(
+        429,
+        "The account has started its daily maximum of exports",
+        "Wait Retry-After seconds, then retry",
+    ),
+    Code.EXPORT_SIZE_LIMIT: Meaning(
+        429,
+        "The account's exports have written their daily maximum of bytes",
+        "Wait Retry-After seconds, or export fewer posts",
     ),
     Code.INTERNAL_ERROR: Meaning(
         500,

@@ -11,23 +11,18 @@ from typing import Final
 
 import structlog
 import uvloop
-from granian.constants import Interfaces
-from granian.http import HTTP1Settings
-from granian.server.embed import Server
 
 from bowerbird import app, logs
 from bowerbird.app import App
 from bowerbird.clock import system_clock
 from bowerbird.errors import Refusal
+from bowerbird.http1 import bounds, server
 from bowerbird.library.exports.file_place import FilePlace
 from bowerbird.settings import BadSetting, Settings
 from bowerbird.storage.database import Database
 from bowerbird.storage.files.files import Files
 from bowerbird.storage.opening import open_database
 
-# Our own limit is 32 KiB. This one is much larger, so that our code and not granian answers
-# requests with too large headers.
-_HEADER_BUFFER: Final = 512 * 1024
 _RETRY_S: Final = 3.0
 _JOB_READ_LIMIT_S: Final = 30.0
 
@@ -47,27 +42,28 @@ def run_worker(settings: Settings) -> None:
 def require_free_port(settings: Settings) -> None:
     """Raises BadSetting if the server cannot listen on the configured address."""
     family, address = _address(settings)
-    with socket.socket(family) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((address, settings.port))
-        except OSError as error:
-            raise _cannot_listen(settings, error) from None
+    for port in filter(None, (settings.port, settings.http2_port)):
+        with socket.socket(family) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((address, port))
+            except OSError as error:
+                raise _cannot_listen(settings, port, error) from None
 
 
 def _address(settings: Settings) -> tuple[socket.AddressFamily, str]:
-    """The IP address of the configured host; granian does not accept host names."""
+    """The first IP address of the configured host."""
     try:
         found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)
     except OSError as error:
-        raise _cannot_listen(settings, error) from None
+        raise _cannot_listen(settings, settings.port, error) from None
     family, _, _, _, address = found[0]
     return family, str(address[0])
 
 
-def _cannot_listen(settings: Settings, error: OSError) -> BadSetting:
+def _cannot_listen(settings: Settings, port: int, error: OSError) -> BadSetting:
     return BadSetting(
-        f"Cannot listen on {settings.host}:{settings.port}: {error.strerror}. "
+        f"Cannot listen on {settings.host}:{port}: {error.strerror}. "
         "Choose another address with --host and --port."
     )
 
@@ -80,17 +76,43 @@ async def _serve(settings: Settings, worker: int) -> None:
     runs_jobs = settings.is_sqlite and worker == 0
     async with _running_app(settings, stopping, runs_jobs=runs_jobs) as service:
         _open_admin_port(settings, service, worker)
-        server = Server(
-            service.asgi,
-            address=_address(settings)[1],
-            port=settings.port,
-            interface=Interfaces.ASGINL,
-            websockets=False,
-            backlog=1024,
-            http1_settings=HTTP1Settings(max_buffer_size=_HEADER_BUFFER),
-            log_enabled=False,
-        )
-        await _serve_until_stopped(server, settings.stop_timeout_s, stopping)
+        serving = [
+            server.serve(
+                service.asgi,
+                _listener(settings),
+                bounds.of(settings),
+                upgrade_url=settings.upgrade_url,
+                stopping=stopping,
+                stop_timeout_s=settings.stop_timeout_s,
+            )
+        ]
+        if settings.http2_port:
+            from bowerbird import http2  # noqa: PLC0415 - optional, and slow to import
+
+            serving.append(
+                http2.serve(
+                    service.asgi,
+                    _address(settings)[1],
+                    settings.http2_port,
+                    stopping=stopping,
+                    stop_timeout_s=settings.stop_timeout_s,
+                )
+            )
+        await asyncio.gather(*serving)
+
+
+def _listener(settings: Settings) -> socket.socket:
+    """A socket on the configured address, which several server processes may share."""
+    family, address = _address(settings)
+    listener = socket.socket(family)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        listener.bind((address, settings.port))
+    except OSError as error:
+        listener.close()
+        raise _cannot_listen(settings, settings.port, error) from None
+    return listener
 
 
 async def _run_jobs(settings: Settings) -> None:
@@ -112,18 +134,6 @@ def _stop_signal() -> asyncio.Event:
     for name in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(name, stopping.set)
     return stopping
-
-
-async def _serve_until_stopped(
-    server: Server, stop_timeout_s: int, stopping: asyncio.Event
-) -> None:
-    serving = asyncio.create_task(server.serve())
-    waiting = asyncio.create_task(stopping.wait())
-    await asyncio.wait((serving, waiting), return_when=asyncio.FIRST_COMPLETED)
-    waiting.cancel()
-    server.stop()  # type: ignore[no-untyped-call] # granian has no annotation for it
-    with contextlib.suppress(TimeoutError):
-        await asyncio.wait_for(serving, stop_timeout_s)
 
 
 @contextlib.asynccontextmanager

@@ -46,6 +46,31 @@ class Settings:
         "Port that serves `/metrics`. Server process *n*, counted from 0, uses this port plus *n*. "
         "0 turns the admin port off.",
     )
+    http2_port: int = setting(
+        0,
+        "Port that serves HTTP/2 without TLS, for a reverse proxy that speaks it. Only that proxy "
+        "should reach it: it limits headers, but has no time-outs. 0 turns it off; the main port "
+        "always speaks HTTP/1.1.",
+    )
+    max_connections: int = setting(
+        4096,
+        "Connections that one server process keeps open. When more arrive, those that have waited "
+        "longest for their client are closed. Health checks are answered in any case.",
+    )
+    header_timeout_s: int = setting(
+        10, "Seconds in which the headers of a request must arrive, counted from its first byte."
+    )
+    body_timeout_s: int = setting(
+        30,
+        "Seconds in which the body of a request must arrive, plus one second for every 16 KiB.",
+    )
+    response_timeout_s: int = setting(
+        60,
+        "Seconds in which a client must read a response, plus one second for every 16 KiB.",
+    )
+    idle_timeout_s: int = setting(
+        75, "Seconds that a connection may stay open without a request after an earlier one."
+    )
     workers: int = setting(1, "Number of server processes. Keep it at 1 with SQLite.")
     base_url: str = setting(
         "",
@@ -176,7 +201,11 @@ class Settings:
 
     def _check_ports(self) -> None:
         last_admin_port = self.admin_port + self.workers - 1 if self.admin_port else 0
-        for name, last in (("port", self.port), ("admin_port", last_admin_port)):
+        for name, last in (
+            ("port", self.port),
+            ("http2_port", self.http2_port),
+            ("admin_port", last_admin_port),
+        ):
             if last > _LAST_PORT:
                 value = getattr(self, name)
                 raise BadSetting(
@@ -249,6 +278,12 @@ class Settings:
 _LEAST: Final = {
     "port": 1,
     "admin_port": 0,
+    "http2_port": 0,
+    "max_connections": 1,
+    "header_timeout_s": 1,
+    "body_timeout_s": 1,
+    "response_timeout_s": 1,
+    "idle_timeout_s": 1,
     "workers": 1,
     "free_calls_per_month": 0,
     "answer_cache_mb": 0,

@@ -67,7 +67,8 @@ async def test_many_records_are_removed_in_several_short_transactions(cast: Serv
     counting = Watched(cast.database)
 
     assert await sweeping_of(cast, counting).sweep() == 250
-    assert counting.writes == 3
+    # The last one finds nothing.
+    assert counting.writes == 4
 
 
 async def test_an_account_without_expired_records_causes_no_write(cast: Service) -> None:

@@ -1,6 +1,7 @@
 """The monthly call limit of the free plan."""
 
 import asyncio
+from pathlib import Path
 
 import httpx
 import pytest
@@ -9,6 +10,9 @@ from structlog.testing import capture_logs
 from bowerbird import app
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.accounts import AccountStore
+from tests.support import service, writing
+from tests.support.databases import fresh_postgres
+from tests.support.postgres import ThrowawayPostgres
 from tests.support.service import Member, Service
 
 pytestmark = pytest.mark.anyio
@@ -131,11 +135,10 @@ async def test_december_is_followed_by_january(nearly: Member) -> None:
     assert "2027-01-01" in (await nearly.get("/v1/bookmarks")).json()["error"]
 
 
-async def test_buffered_calls_are_written_once(cast: Service, free: Member) -> None:
+async def test_a_call_is_stored_before_it_is_answered(cast: Service, free: Member) -> None:
     await _use(free, 3)
-    assert (await free.account()).calls_this_month == 0
+    assert (await free.account()).calls_this_month == 3
 
-    await cast.app.calls.flush()
     await cast.app.calls.flush()
 
     assert (await free.account()).calls_this_month == 3
@@ -147,8 +150,6 @@ async def test_calls_are_written_to_the_month_they_were_made_in(
     await _use(free, 2)
     free.clock.now += 14 * DAY
     await _use(free, 1)
-
-    await cast.app.calls.flush()
 
     accounts = AccountStore(cast.database)
     for month, calls in ((202607, 2), (202608, 1)):
@@ -162,17 +163,14 @@ async def test_two_instances_share_one_count(cast: Service) -> None:
     one, two = (app.build(settings, cast.database, cast.clock) for _ in range(2))
     here, there = cast.free.on(one), cast.free.on(two)
     await _use(here, 2)
-    await one.calls.flush()
     await _use(there, 2)
 
     assert _is_used_up(await there.get("/v1/bookmarks"))
-    await two.calls.flush()
     assert _is_used_up(await here.get("/v1/bookmarks"))
 
 
-async def test_counting_calls_does_not_change_the_library_etag(cast: Service, free: Member) -> None:
+async def test_counting_calls_does_not_change_the_library_etag(free: Member) -> None:
     before = await free.get("/v1/bookmarks")
-    await cast.app.calls.flush()
 
     after = await free.get("/v1/bookmarks")
 
@@ -202,7 +200,8 @@ async def test_a_plan_change_takes_effect_on_the_next_request(nearly: Member) ->
 
 
 async def test_calls_that_cannot_be_written_stay_counted(cast: Service, free: Member) -> None:
-    await _use(free, 3)
+    for _ in range(3):
+        cast.app.calls.add(await free.account())
     await _rename(cast, "api_call", "away")
     with pytest.raises(Exception, match=r"api_call|not been migrated"):
         await cast.app.calls.flush()
@@ -229,6 +228,43 @@ async def test_a_failed_write_is_logged_and_its_calls_are_written_later(
     assert [(line["event"], line["calls"]) for line in logs] == [("calls not written", 1)]
     await calls.flush()
     assert (await free.account()).calls_this_month == 1
+
+
+async def test_reads_go_on_and_are_counted_later_when_the_disk_is_full(
+    postgres: ThrowawayPostgres, tmp_path: Path
+) -> None:
+    async with fresh_postgres(postgres) as database:
+        cast = await service.build(database, data_dir=tmp_path, free_calls_per_month=5)
+        await _use(cast.free, 1)
+        await cast.database.write(lambda t: t.run(DISK_FULL, {}))
+        await cast.database.write(lambda t: t.run(DISK_FULL_ON_CALLS, {}))
+
+        await _use(cast.free, 4)
+
+        assert _is_used_up(await cast.free.get("/v1/bookmarks"))
+        assert (await cast.free.account()).calls_this_month == 1
+        await cast.database.write(lambda t: t.run("DROP TRIGGER full_disk ON api_call", {}))
+        await cast.app.calls.flush()
+        assert (await cast.free.account()).calls_this_month == 5
+
+
+DISK_FULL = """
+    CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN RAISE EXCEPTION 'no space left' USING ERRCODE = '53100'; END $$"""
+DISK_FULL_ON_CALLS = """
+    CREATE TRIGGER full_disk BEFORE INSERT OR UPDATE ON api_call
+        FOR EACH ROW EXECUTE FUNCTION full_disk()"""
+
+
+async def test_polling_an_export_is_not_counted(cast: Service, free: Member) -> None:
+    member = free.on(app.build(Settings(free_calls_per_month=1), cast.database, cast.clock))
+    started = await writing.send(member, "POST", "/v1/exports/json")
+    assert started.status_code == 202
+
+    for _ in range(3):
+        assert (await member.get(started.headers["location"])).status_code == 200
+
+    assert _is_used_up(await member.get("/v1/bookmarks"))
 
 
 async def _rename(cast: Service, old: str, new: str) -> None:

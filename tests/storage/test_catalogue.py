@@ -30,6 +30,7 @@ LIBRARY = {
     "bookmark_label",
     "keyword",
     "idempotency",
+    "daily_use",
     "trash",
     "smart_view",
     "vector",

@@ -29,10 +29,11 @@ class Visitors:
         self.tasks: dict[str, asyncio.Task[None]] = {}
         self._leaving: dict[str, asyncio.Event] = {}
 
-    async def arrive(self, account_id: int, *names: str) -> None:
+    async def arrive(self, account_id: int, *names: str, in_background: bool = False) -> None:
         for name in names:
             self._leaving[name] = asyncio.Event()
-            self.tasks[name] = asyncio.create_task(self._visit(account_id, name))
+            visit = self._visit(account_id, name, in_background=in_background)
+            self.tasks[name] = asyncio.create_task(visit)
         await settled()
 
     async def leave(self, name: str) -> None:
@@ -45,8 +46,8 @@ class Visitors:
         await asyncio.gather(self.tasks[name], return_exceptions=True)
         await settled()
 
-    async def _visit(self, account_id: int, name: str) -> None:
-        async with self.queue.slot(account_id):
+    async def _visit(self, account_id: int, name: str, *, in_background: bool) -> None:
+        async with self.queue.slot(account_id, in_background=in_background):
             self.served.append(name)
             await self._leaving[name].wait()
 
@@ -146,6 +147,45 @@ async def test_waiting_ends_at_the_time_limit() -> None:
     # The slot is not granted to a waiter that has timed out.
     queue.release(ALICE)
     await queue.acquire(BOB)
+
+
+async def test_a_background_job_waits_beyond_the_bounds_and_goes_first_of_its_account() -> None:
+    visitors = Visitors(queue_of(1, 1, each=2, total=3))
+    await visitors.arrive(ALICE, "a1", "a2", "a3")
+    await visitors.arrive(BOB, "b1")
+
+    await visitors.arrive(ALICE, "job", in_background=True)
+
+    assert not visitors.tasks["job"].done()
+    with pytest.raises(Refusal, match="this account"):
+        await visitors.queue.acquire(ALICE)
+    for name in ("a1", "job", "b1", "a2", "a3"):
+        await visitors.leave(name)
+    assert visitors.served == ["a1", "job", "b1", "a2", "a3"]
+
+
+async def test_a_background_job_does_not_time_out() -> None:
+    visitors = Visitors(queue_of(1, 1, wait_s=0))
+    await visitors.queue.acquire(ALICE)
+    await visitors.arrive(BOB, "job", in_background=True)
+
+    with pytest.raises(Refusal, match="No database reader became free"):
+        await visitors.queue.acquire(CAROL)
+
+    assert not visitors.tasks["job"].done()
+    visitors.queue.release(ALICE)
+    await visitors.leave("job")
+
+
+async def test_closing_the_queue_refuses_a_waiting_background_job() -> None:
+    visitors = Visitors(queue_of(1, 1))
+    await visitors.queue.acquire(ALICE)
+    await visitors.arrive(BOB, "job", in_background=True)
+
+    visitors.queue.close()
+
+    with pytest.raises(Refusal, match="The service is stopping"):
+        await visitors.tasks["job"]
 
 
 async def test_a_cancelled_waiter_leaves_the_queue() -> None:

@@ -13,11 +13,14 @@ import pytest
 
 from bowerbird.errors import Refusal
 from bowerbird.storage.database import Database
+from bowerbird.storage.fair_queue import Bounds
 from bowerbird.storage.postgres.database import PostgresDatabase, open_pool
 from bowerbird.storage.sqlite.database import SqliteDatabase
-from tests.support import databases, service
+from tests.support import databases, service, working
+from tests.support.exporting import begin
 from tests.support.postgres import ThrowawayPostgres
 from tests.support.service import Member
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.anyio
 
@@ -66,6 +69,34 @@ async def test_many_slow_counts_of_one_account_do_not_stall_another(
             assert not any(task.done() for task in slow)
 
         await asyncio.gather(*slow)
+
+
+async def test_an_export_waits_for_a_reader_instead_of_failing(
+    sqlite_template: Path, tmp_path: Path
+) -> None:
+    async with databases.fresh_sqlite(sqlite_template, tmp_path) as database:
+        assert isinstance(database, SqliteDatabase)
+        cast = await service.build(database, data_dir=tmp_path)
+        await cast.alice.save()
+        account_id = cast.alice.account_id
+
+        async def is_waiting() -> bool:
+            queue = database._slow_readers._queue  # noqa: SLF001 - nothing else shows it
+            return len(queue._waiting[account_id]) > Bounds().per_account  # noqa: SLF001
+
+        async with working.at_work(cast.app.worker):
+            with held(database, account_id):
+                asked = [
+                    asyncio.create_task(cast.alice.get("/v1/bookmarks/count", author="somebody"))
+                    for _ in range(200)
+                ]
+                await asyncio.wait(asked, return_when=asyncio.FIRST_COMPLETED)
+                job = await begin(cast.alice)
+                await until(is_waiting)
+            done = await working.until(database, account_id, job["job_id"], "completed")
+
+        assert (done.tries, done.total) == (1, 1)
+        await asyncio.gather(*asked)
 
 
 async def test_only_the_account_with_too_many_waiting_reads_is_refused(

@@ -19,18 +19,20 @@ import structlog
 
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock, month_of
-from bowerbird.errors import Refusal
+from bowerbird.errors import Code, Refusal
 from bowerbird.exports import posts_file, writer
 from bowerbird.exports.writer import DocumentInfo, ExportFailed, WrittenFile
 from bowerbird.jobs.leases import Progress
 from bowerbird.jobs.worker import Failed, JobKind, Recurring
 from bowerbird.library.bookmarks.ranking import Rankings
 from bowerbird.library.exports import selection
+from bowerbird.library.exports.daily_bounds import DailyBounds
 from bowerbird.library.exports.links import Links
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
 from bowerbird.model.exports import FOLDER, KIND, RETENTION_S, ExportFile, ExportQuery, folder_of
 from bowerbird.model.jobs import Job
+from bowerbird.requests import limits
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.bookmarks.bookmarks import LONGEST_LIST, BookmarkStore
 from bowerbird.storage.database import Database
@@ -41,6 +43,8 @@ from bowerbird.storage.jobs import JobStore
 # Above LONGEST_LIST, so that a reader thread reads the rows; small, so that the loop stays free.
 _PAGE: Final = LONGEST_LIST + 28
 _WRITE_BYTES: Final = 1 << 20
+# The file of posts from which a CSV or PDF file is converted. It is deleted with the job.
+_MAX_POSTS_BYTES: Final = limits.EXPORT_BYTES_PER_DAY
 # After each page the export pauses for this fraction of the time the page took.
 _PAUSE_IDLE: Final = 0.25
 # The same while the server is busy.
@@ -71,6 +75,7 @@ class ExportJobs:
         self._accounts = AccountStore(database)
         self._jobs = JobStore(database)
         self._links = Links(database, clock)
+        self._daily = DailyBounds(database, clock)
         self._files = files
         self._clock = clock
         self._scratch = Scratch(data_dir)
@@ -100,15 +105,28 @@ class ExportJobs:
             output = await self._convert(query, posts, folder, total, _half(progress, query, 1))
             name = f"{job.job_id}-{secrets.token_hex(8)}{output.suffix}"
             name = f"{folder_of(job.account_id)}/{name}"
-            await self._put(name, output.path)
+            size = output.path.stat().st_size
+            await self._put_within_bounds(job.account_id, name, output.path, size)
             file = ExportFile(
                 name=name,
-                size=output.path.stat().st_size,
+                size=size,
                 media_type=output.media_type,
                 suffix=output.suffix,
                 notes=output.notes,
             )
         return msgspec.json.encode(file)
+
+    async def _put_within_bounds(self, account_id: int, name: str, source: Path, size: int) -> None:
+        try:
+            day = await self._daily.take_bytes(account_id, size)
+        except Refusal as refused:
+            raise _final(refused) from refused
+        try:
+            await self._put(name, source)
+        except BaseException:
+            with suppress(Refusal):
+                await self._daily.give_back(account_id, day, size)
+            raise
 
     async def _put(self, name: str, source: Path) -> None:
         """Leaves no file if it is cancelled, even if the upload completes after that."""
@@ -132,8 +150,13 @@ class ExportJobs:
         """Writes the JSON file of posts that are all chosen first; returns their number."""
         numbers = await self._numbers(account, query)
         await progress(0, len(numbers))
+        # A converted file has another size, which is known only when it is written.
+        is_final = query.format == "json"
+        left = await self._daily.bytes_left(account.account_id) if is_final else _MAX_POSTS_BYTES
+        pieces = posts_file.to_json_array(self._pages(account, numbers, progress))
         with target.open("wb") as output:
-            await _write(output, posts_file.to_json_array(self._pages(account, numbers, progress)))
+            if not await _write(output, pieces, left):
+                raise Failed(self._daily.too_large().sentence)
         return len(numbers)
 
     async def _numbers(self, account: Account, query: ExportQuery) -> Sequence[int]:
@@ -231,17 +254,29 @@ def _half(progress: Progress, query: ExportQuery, half: int) -> Progress:
     return report
 
 
-async def _write(output: IO[bytes], pieces: AsyncIterator[bytes]) -> None:
-    """Writes on a thread, a megabyte at a time, so that a slow disk does not block requests."""
+async def _write(output: IO[bytes], pieces: AsyncIterator[bytes], max_bytes: int) -> bool:
+    """Writes on a thread, a megabyte at a time, so that a slow disk does not block requests.
+
+    Stops and returns False if there is more than `max_bytes`.
+    """
     buffer: list[bytes] = []
     size = 0
     async for piece in pieces:
         buffer.append(piece)
         size += len(piece)
+        max_bytes -= len(piece)
+        if max_bytes < 0:
+            return False
         if size >= _WRITE_BYTES:
             await asyncio.to_thread(output.writelines, buffer)
             buffer, size = [], 0
     await asyncio.to_thread(output.writelines, buffer)
+    return True
+
+
+def _final(refused: Refusal) -> Exception:
+    """A file beyond a bound fails its job at once; another refusal is retried."""
+    return Failed(refused.sentence) if refused.code is Code.EXPORT_SIZE_LIMIT else refused
 
 
 class _Throttle:

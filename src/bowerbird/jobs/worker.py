@@ -16,6 +16,7 @@ from bowerbird.errors import Refusal
 from bowerbird.jobs.leases import Lease, LeaseLost, Progress
 from bowerbird.model.jobs import EXPORTS, MAX_TRIES, Job
 from bowerbird.storage.database import Database
+from bowerbird.storage.fair_queue import IN_BACKGROUND
 from bowerbird.storage.jobs import JobStore
 
 LEASE_S: Final = 15.0
@@ -165,6 +166,8 @@ class Worker:
 
     async def _process(self, work: _RunningJob) -> None:
         job = work.job
+        # Applies to this task only: each job runs in its own.
+        IN_BACKGROUND.set(True)
         self._log.info("job started", job=job.job_id, kind=job.kind, tries=job.tries)
         lease = Lease(self._store, job, lease_s=self._lease_s, heartbeat_s=self._heartbeat_s)
         try:

@@ -34,6 +34,12 @@ _SENTENCES: Final[dict[Code, str]] = {
     Code.IDEMPOTENCY_KEY_REUSED: "Idempotency-Key: this key was used for another request; "
     "use a new one.",
     Code.RATE_LIMITED: "This account has 100 unfinished exports. Wait until some have finished.",
+    Code.IDEMPOTENCY_LIMIT: "Idempotency-Key: this account has stored 10,000 responses today "
+    "(UTC), the maximum. Nothing was changed. Retry tomorrow, or without a key.",
+    Code.EXPORT_COUNT_LIMIT: "This account has started 20 exports today (UTC), the maximum. "
+    "Retry tomorrow.",
+    Code.EXPORT_SIZE_LIMIT: "The exports of this account have written 2 GB of files today (UTC), "
+    "the maximum. Retry tomorrow.",
     Code.INTERNAL_ERROR: envelope.fault("5f0c1d9a77e2-41").sentence,
     Code.SERVICE_UNAVAILABLE: "The database's disk is full; this change was not made.",
 }

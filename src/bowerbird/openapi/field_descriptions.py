@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from bowerbird.requests import limits
+
 _DIGEST: Final = {
     "digest_id": "The digest's id: its period.",
     "kind": "daily or weekly.",
@@ -27,6 +29,8 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "message": "What was done, in a sentence for people to read.",
         "affected": "Number of posts that this request changed.",
         "not_found": "Ids that are not in the library.",
+        "further_ids": "Ids of the posts that data does not repeat, because an answer repeats the "
+        f"labels of at most {limits.ECHOED_POSTS_MAX:,} posts; only if there are any.",
         "author_id": "Identifier of the post's author.",
         "author_username": "The author's handle, without @.",
         "author_details": "Who wrote the post.",

@@ -29,13 +29,20 @@ _ALWAYS: Final = (
     Code.SERVICE_UNAVAILABLE,
     Code.INVALID_REQUEST,
 )
-_KEYED: Final = (Code.IDEMPOTENCY_IN_PROGRESS, Code.IDEMPOTENCY_KEY_REUSED)
+_KEYED: Final = (
+    Code.IDEMPOTENCY_IN_PROGRESS,
+    Code.IDEMPOTENCY_KEY_REUSED,
+    Code.IDEMPOTENCY_LIMIT,
+)
 # Refusals that are stored under an Idempotency-Key and replayed.
 _REPLAYED: Final = (Code.INVALID_REQUEST, Code.NOT_FOUND)
 _HEADERS: Final[dict[Code, str]] = {
     Code.UNAUTHORIZED: "WWW-Authenticate",
     Code.IDEMPOTENCY_IN_PROGRESS: "Retry-After",
     Code.RATE_LIMITED: "Retry-After",
+    Code.IDEMPOTENCY_LIMIT: "Retry-After",
+    Code.EXPORT_COUNT_LIMIT: "Retry-After",
+    Code.EXPORT_SIZE_LIMIT: "Retry-After",
     Code.SERVICE_UNAVAILABLE: "Retry-After",
     Code.RANGE_NOT_SATISFIABLE: "Content-Range",
 }

@@ -1,5 +1,6 @@
 """Requests that change labels."""
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -60,7 +61,10 @@ class BatchRequest(Struct, frozen=True, dict=True):
         Meta(
             min_length=1,
             max_length=limits.OPERATIONS_MAX,
-            description="Label changes, applied in this order.",
+            description=(
+                "Label changes, applied in this order, with at most "
+                f"{limits.BATCH_POSTS_MAX:,} posts in all."
+            ),
             extra={"items": LabelOperation},
         ),
     ]
@@ -71,7 +75,7 @@ class BatchRequest(Struct, frozen=True, dict=True):
 
     def __post_init__(self) -> None:
         # Decoded here, before a transaction is open.
-        _ = self.parsed
+        check_posts(self.parsed)
 
 
 class LabelChange(Struct, frozen=True, forbid_unknown_fields=True):
@@ -99,6 +103,18 @@ class MergeRequest(Struct, frozen=True, forbid_unknown_fields=True):
     into: Annotated[
         str, Meta(max_length=limits.LABEL_NAME_MAX, description="Identifier of the label to keep.")
     ]
+
+
+def check_posts(operations: Sequence[LabelOperation | InvalidOperation]) -> None:
+    """Bounds the posts of a batch. A post counts once per operation that names it."""
+    valid = [one for one in operations if isinstance(one, LabelOperation)]
+    posts = sum(len(one.post_ids) for one in valid)
+    if posts > limits.BATCH_POSTS_MAX:
+        maximum = f"{limits.BATCH_POSTS_MAX:,}"
+        raise InvalidField(
+            "operations",
+            f"must have at most {maximum} posts in all, got {posts:,}; split the batch",
+        )
 
 
 def _parsed(index: int, raw: bytes) -> LabelOperation | InvalidOperation:

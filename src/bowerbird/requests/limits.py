@@ -11,6 +11,17 @@ POST_IDS_MAX: Final = 1_000
 TOOL_POST_IDS_MAX: Final = 100
 TOOL_FULL_POSTS_MAX: Final = 20
 OPERATIONS_MAX: Final = 50
+# The posts of all operations of a batch together.
+BATCH_POSTS_MAX: Final = 5_000
+# An answer to a write repeats this many posts, or posts with this many characters of label names;
+# it has only the ids of the others.
+ECHOED_POSTS_MAX: Final = 1_000
+ECHOED_NAMES_MAX: Final = 2_000_000
+# Per account and UTC day. An answer is stored for 24 hours, so up to twice as many are stored.
+KEYED_ANSWERS_PER_DAY: Final = 10_000
+KEYED_BYTES_PER_DAY: Final = 100_000_000
+EXPORTS_PER_DAY: Final = 20
+EXPORT_BYTES_PER_DAY: Final = 2_000_000_000
 VIEWS_MAX: Final = 200
 BUCKETS_MAX: Final = 20
 RANKED_MAX: Final = 1_000

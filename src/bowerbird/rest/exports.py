@@ -54,7 +54,7 @@ CREATE: Final = {
         is_body_required=False,
         statuses=(_ACCEPTED,),
         headers={"Location": True, "Retry-After": True},
-        refusals=(Code.NOT_FOUND,),
+        refusals=(Code.NOT_FOUND, Code.EXPORT_COUNT_LIMIT, Code.EXPORT_SIZE_LIMIT),
         is_in_sandbox=True,
     )
     for format in ("pdf", "csv", "json")
@@ -67,7 +67,9 @@ GET: Final = Operation(
     data=ExportResponse,
     headers={"Retry-After": False},
     is_tagged=False,
-    refusals=(Code.NOT_FOUND,),
+    # Waiting for an export is free. The published document has the 402 of the time when it was not.
+    counts=lambda _: False,
+    refusals=(Code.NOT_FOUND, Code.SUBSCRIPTION_REQUIRED),
     is_in_sandbox=True,
 )
 DOWNLOAD: Final = Operation(

@@ -2,9 +2,12 @@
 
 from typing import Final
 
+from msgspec import UNSET
+
 from bowerbird.errors import Code
 from bowerbird.library.access import plans
 from bowerbird.library.labels.labels import BatchResult, Labelled, LabelResponse, Labels, Op, Tagged
+from bowerbird.requests import limits
 from bowerbird.requests.labels import BatchRequest, LabelChange, LabelRequest, MergeRequest
 from bowerbird.storage.database import Transaction
 from bowerbird.wire.responses import envelope
@@ -51,7 +54,10 @@ BATCH: Final = Operation(
     method="POST",
     path="/v1/labels/batch",
     name="batchLabels",
-    summary="Up to 50 additions and removals, each with its own result; 207 if any failed.",
+    summary=(
+        f"Up to {limits.OPERATIONS_MAX} additions and removals, each with its own result; "
+        "207 if any failed."
+    ),
     data=BatchResult,
     meta=MessageMeta,
     body=BatchRequest,
@@ -139,4 +145,9 @@ def write_routes(labels: Labels, writes: Writes) -> list[ApiRoute]:
 def _meta(op: Op, changed: Labelled) -> ChangeMeta:
     posts = "post" if changed.affected == 1 else "posts"
     verb = "Labelled" if op == "add" else "Unlabelled"
-    return ChangeMeta(f"{verb} {changed.affected} {posts}.", changed.affected, changed.not_found)
+    return ChangeMeta(
+        f"{verb} {changed.affected} {posts}.",
+        changed.affected,
+        changed.not_found,
+        changed.further_ids or UNSET,
+    )

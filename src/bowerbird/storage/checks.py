@@ -28,6 +28,7 @@ _PRIMARY_KEYS: Final = {
     "api_key": "account_id, key_hash",
     "api_call": "account_id, month",
     "idempotency": "account_id, idempotency_key",
+    "daily_use": "account_id, resource",
     "trash": "account_id, post_id",
     "smart_view": "account_id, slug",
     "vector": "account_id, number, model",

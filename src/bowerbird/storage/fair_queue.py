@@ -4,12 +4,16 @@ Accounts take turns, so an account with a hundred requests waits no less per req
 account with one. An account may use only some of the slots at the same time, even if no
 other account waits: a read holds its slot for seconds, and the next account may arrive a moment
 later. Waiting is bounded in number and in time; a request beyond that is refused with 503.
+
+A read of a background job goes first among those of its account, and waits as long as it takes: a
+worker runs few jobs, and an export must not fail because its account also sends many requests.
 """
 
 import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from typing import Final
 
 from msgspec import Struct
@@ -18,6 +22,8 @@ from bowerbird import errors
 
 _RETRY_AFTER_S: Final = 2
 
+# Set in the task of a background job, and so in everything it awaits.
+IN_BACKGROUND: Final[ContextVar[bool]] = ContextVar("in_background", default=False)
 # None is the service itself: reads that belong to no account.
 Owner = int | None
 _Waiters = dict[asyncio.Future[None], None]
@@ -58,20 +64,27 @@ class FairQueue:
         self._is_closed = False
 
     @asynccontextmanager
-    async def slot(self, owner: Owner, wait_s: float | None = None) -> AsyncIterator[None]:
-        await self.acquire(owner, wait_s)
+    async def slot(
+        self, owner: Owner, wait_s: float | None = None, *, in_background: bool = False
+    ) -> AsyncIterator[None]:
+        await self.acquire(owner, wait_s, in_background=in_background)
         try:
             yield
         finally:
             self.release(owner)
 
-    async def acquire(self, owner: Owner, wait_s: float | None = None) -> None:
+    async def acquire(
+        self, owner: Owner, wait_s: float | None = None, *, in_background: bool = False
+    ) -> None:
         """`wait_s` is the caller's remaining time; by default the maximum of the bounds."""
         if self._is_closed:
             raise errors.stopping()
         if self._may_take(owner):
             self._take(owner)
+        elif in_background:
+            await self._wait(owner, None)
         else:
+            self._require_room(owner)
             await self._wait(owner, self._bounds.wait_s if wait_s is None else wait_s)
 
     def release(self, owner: Owner) -> None:
@@ -97,13 +110,17 @@ class FairQueue:
         self._free -= 1
         self._used[owner] = self._used.get(owner, 0) + 1
 
-    async def _wait(self, owner: Owner, wait_s: float) -> None:
-        self._require_room(owner)
+    async def _wait(self, owner: Owner, wait_s: float | None) -> None:
+        """Without a limit, as the first of its account, if `wait_s` is None."""
         loop = asyncio.get_running_loop()
         waiter = loop.create_future()
-        self._waiting.setdefault(owner, {})[waiter] = None
+        waiters = self._waiting.setdefault(owner, {})
+        if wait_s is None:
+            self._waiting[owner] = {waiter: None, **waiters}
+        else:
+            waiters[waiter] = None
         self._count += 1
-        expiry = loop.call_later(wait_s, self._expire, waiter)
+        expiry = None if wait_s is None else loop.call_later(wait_s, self._expire, waiter)
         try:
             await waiter
         except asyncio.CancelledError:
@@ -112,7 +129,8 @@ class FairQueue:
                 self.release(owner)
             raise
         finally:
-            expiry.cancel()
+            if expiry is not None:
+                expiry.cancel()
             self._count -= 1
             self._forget(owner, waiter)
 

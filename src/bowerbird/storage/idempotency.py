@@ -6,12 +6,16 @@ from typing import Any, Final
 from msgspec import Struct
 
 from bowerbird import errors
+from bowerbird.clock import day_of
+from bowerbird.storage.daily_use import KEYED_ANSWERS, DailyUseStore, DayUse
 from bowerbird.storage.database import Database, LockTimeoutError, Transaction
 
 RETENTION_HOURS: Final = 24
 # Old entries are removed a few at a time, along with new ones, so no sweep delays a request.
 _SWEPT_EVERY: Final = 8
 _SWEPT_AT_ONCE: Final = 20
+# An answer may have megabytes, so that a hundred of them would delay other writers.
+_SWEPT_BYTES: Final = 8_000_000
 _TRIES: Final = 3
 
 
@@ -26,6 +30,7 @@ class StoredAnswer(Struct, frozen=True):
 class IdempotencyStore:
     def __init__(self, database: Database) -> None:
         self._sql = database.queries("idempotency")
+        self._use = DailyUseStore(database, KEYED_ANSWERS)
         self._claims = count()
 
     async def claim(
@@ -37,8 +42,11 @@ class IdempotencyStore:
         fingerprint: bytes,
         now: int,
         oldest: int,
-    ) -> StoredAnswer | None:
-        """None if the key was free and is claimed now; otherwise the first request's answer."""
+    ) -> StoredAnswer | DayUse:
+        """The answer of the first request with this key.
+
+        If there was none, the key is claimed, and what the account has stored today is returned.
+        """
         values = {
             "account_id": account_id,
             "idempotency_key": key,
@@ -46,14 +54,16 @@ class IdempotencyStore:
             "body": b"",
             "created_at": now,
             "before": oldest,
+            "resource": KEYED_ANSWERS,
+            "day": day_of(now),
         }
         await self._hold(transaction, values)
         # Retried if the existing entry is too old, or was removed between the two statements.
         for _ in range(_TRIES):
-            if await transaction.rows(self._sql["claim"], values):
+            if claimed := await transaction.rows(self._sql["claim"], values):
                 if next(self._claims) % _SWEPT_EVERY == 0:
                     await self.sweep(transaction, account_id, oldest)
-                return None
+                return DayUse(*(number or 0 for number in claimed[0]))
             rows = await transaction.rows(self._sql["kept"], values)
             if rows and rows[0][4] >= oldest:
                 return StoredAnswer(*rows[0])
@@ -69,6 +79,7 @@ class IdempotencyStore:
         status: int,
         headers: str,
         body: bytes,
+        now: int,
     ) -> None:
         values = {
             "account_id": account_id,
@@ -78,12 +89,20 @@ class IdempotencyStore:
             "body": body,
         }
         await transaction.run(self._sql["keep"], values)
+        size = len(body) + len(headers) + len(key)
+        # Last, because other keyed writes of the account wait for this row until the commit.
+        await self._use.add(transaction, account_id, day_of(now), uses=1, size=size)
 
     async def sweep(
         self, transaction: Transaction, account_id: int, oldest: int, most: int = _SWEPT_AT_ONCE
     ) -> int:
         """Removes a few entries that are too old; returns how many."""
-        values = {"account_id": account_id, "before": oldest, "most": most}
+        values = {
+            "account_id": account_id,
+            "before": oldest,
+            "most": most,
+            "most_bytes": _SWEPT_BYTES,
+        }
         return len(await transaction.rows(self._sql["forget_old"], values))
 
     async def _hold(self, transaction: Transaction, values: dict[str, Any]) -> None:

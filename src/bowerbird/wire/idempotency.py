@@ -11,8 +11,11 @@ from typing import Final, Generic, NamedTuple, TypeVar
 import msgspec
 
 from bowerbird import errors
-from bowerbird.clock import MICROSECONDS, Clock
+from bowerbird.clock import MICROSECONDS, Clock, seconds_left_of_day
 from bowerbird.errors import Code, Refusal
+from bowerbird.library.access.call_allowance import CallCharge
+from bowerbird.requests import limits
+from bowerbird.storage.daily_use import DayUse
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.idempotency import RETENTION_HOURS, IdempotencyStore, StoredAnswer
 from bowerbird.wire.responses.replies import Header, Reply
@@ -39,8 +42,8 @@ class Write(NamedTuple, Generic[T]):
     key_name: str = "Idempotency-Key"
     # Equal for requests that mean the same.
     fingerprint: bytes = b""
-    # Called only if the request is not a replay.
-    require_calls_left: Callable[[], None] = lambda: None
+    # The call that a free account pays for, unless the request is a replay.
+    charge: CallCharge | None = None
 
 
 class Replay(NamedTuple):
@@ -60,15 +63,18 @@ class Idempotency:
     async def run(self, write: Write[T]) -> T | Replay:
         """The result of the effect, or the stored answer of the first request with this key."""
         if write.key is None:
-            write.require_calls_left()
-            return await self._database.write(write.effect, write.account_id)
+            _require_calls_left(write)
+            return await self._database.write(
+                lambda transaction: _paid(transaction, write), write.account_id
+            )
         key = _checked(write.key, write.key_name)
 
         async def work(transaction: Transaction) -> T | Refusal | Replay:
-            stored = await self._claim(transaction, write, key)
-            if stored is not None:
-                return _replay(stored, write)
-            write.require_calls_left()
+            claimed = await self._claim(transaction, write, key)
+            if isinstance(claimed, StoredAnswer):
+                return _replay(claimed, write)
+            self._require_room(write, claimed)
+            _require_calls_left(write)
             result = await _result(transaction, write)
             await self._keep(transaction, write, key, write.to_reply(result))
             return result
@@ -80,7 +86,7 @@ class Idempotency:
 
     async def _claim(
         self, transaction: Transaction, write: Write[T], key: str
-    ) -> StoredAnswer | None:
+    ) -> StoredAnswer | DayUse:
         now = self._clock()
         try:
             return await self._store.claim(
@@ -97,6 +103,21 @@ class Idempotency:
             sentence = f"{write.key_name}: {refused.sentence}"
             raise Refusal(refused.code, sentence, refused.headers) from refused
 
+    def _require_room(self, write: Write[T], used: DayUse) -> None:
+        """Refuses before anything is written: a key that cannot be stored cannot be honoured."""
+        if used.uses >= limits.KEYED_ANSWERS_PER_DAY:
+            stored = f"{limits.KEYED_ANSWERS_PER_DAY:,} responses"
+        elif used.bytes >= limits.KEYED_BYTES_PER_DAY:
+            stored = f"{limits.KEYED_BYTES_PER_DAY // 1_000_000:,} MB of responses"
+        else:
+            return
+        raise Refusal(
+            Code.IDEMPOTENCY_LIMIT,
+            f"{write.key_name}: this account has stored {stored} today (UTC), the maximum. Nothing "
+            "was changed. Retry tomorrow, or without a key.",
+            {"Retry-After": str(seconds_left_of_day(self._clock()))},
+        )
+
     async def _keep(
         self, transaction: Transaction, write: Write[T], key: str, reply: Reply
     ) -> None:
@@ -112,14 +133,28 @@ class Idempotency:
             status=reply.status,
             headers=msgspec.json.encode(headers).decode(),
             body=reply.body,
+            now=self._clock(),
         )
+
+
+def _require_calls_left(write: Write[T]) -> None:
+    if write.charge is not None:
+        write.charge.require_left()
+
+
+async def _paid(transaction: Transaction, write: Write[T]) -> T:
+    """The effect, which is paid in its own transaction: a refused one costs nothing."""
+    result = await write.effect(transaction)
+    if write.charge is not None:
+        await write.charge.pay(transaction)
+    return result
 
 
 async def _result(transaction: Transaction, write: Write[T]) -> T | Refusal:
     """A refusal undoes the effect. Most refusals are stored and replayed like any answer."""
     try:
         async with transaction.savepoint():
-            return await write.effect(transaction)
+            return await _paid(transaction, write)
     except Refusal as refused:
         if refused.status in _NOT_STORED or refused.status >= _SERVER_ERROR:
             raise

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 from starlette.routing import compile_path
 
-from bowerbird.library.access.call_allowance import CallCounter
+from bowerbird.library.access.call_allowance import CallCharge, CallCounter
 from bowerbird.model.accounts import Account
 from bowerbird.wire import bodies
 from bowerbird.wire.deprecation import Route
@@ -16,7 +16,7 @@ from bowerbird.wire.metrics import RequestMetrics
 from bowerbird.wire.pipeline import Authenticate, Handler, Pipeline, Request, RoutedPath, Surface
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import RequestTarget
-from bowerbird.wire.responses.replies import CORS, PREFLIGHT, REPLAYED, Header, Reply
+from bowerbird.wire.responses.replies import CORS, PREFLIGHT, Header, Reply
 from bowerbird.wire.routes import NOBODY, ApiRoute, Call
 
 if TYPE_CHECKING:
@@ -137,22 +137,17 @@ class ApiRouter:
         )
         if request.method in _WRITES:
             call = await _with_body(call, request)
-        is_counted = account.is_free and endpoint.counts(query_string)
-        if is_counted:
-            call = self._checked(call)
+        if not (account.is_free and endpoint.counts(query_string)):
+            return await endpoint.handle(call)
+        if request.method in _WRITES:
+            # A write checks and pays itself, once it is known that it is not a replay.
+            charge = CallCharge(self._calls, account)
+            return await endpoint.handle(msgspec.structs.replace(call, charge=charge))
+        self._calls.check(account)
         reply = await endpoint.handle(call)
-        if is_counted and reply.status < 300 and REPLAYED not in reply.headers:  # noqa: PLR2004 - 304 costs nothing
-            self._calls.add(account)
+        if reply.status < 300:  # noqa: PLR2004 - 304 costs nothing
+            await self._calls.charge(account)
         return reply
-
-    def _checked(self, call: Call) -> Call:
-        """Refuses a read over the monthly limit. Writes check it later: replays are free."""
-        if call.method not in _WRITES:
-            self._calls.check(call.account)
-            return call
-        return msgspec.structs.replace(
-            call, require_calls_left=lambda: self._calls.check(call.account)
-        )
 
 
 async def _with_body(call: Call, request: Request) -> Call:

@@ -9,6 +9,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from bowerbird.errors import Code
+from bowerbird.library.access.call_allowance import CallCharge
 from bowerbird.model.accounts import Account, Plan
 from bowerbird.requests.gates import Gate, gates_of
 from bowerbird.wire.responses.answer_cache import RequestTarget
@@ -35,8 +36,8 @@ class Call(Struct, frozen=True):
     idempotency_key: bytes | None = None
     range: bytes | None = None
     if_range: bytes | None = None
-    # Refuses a write if the account has used up its monthly calls. Replays skip this check.
-    require_calls_left: Callable[[], None] = lambda: None
+    # The call that a write of a free account pays for, unless it is a replay.
+    charge: CallCharge | None = None
 
 
 Handler = Callable[[Call], Awaitable[Reply]]

@@ -95,7 +95,7 @@ class Writes:
             )
             if is_keyed
             else b"",
-            require_calls_left=call.require_calls_left,
+            charge=call.charge,
         )
         result = await self._idempotency.run(write)
         if isinstance(result, Replay):

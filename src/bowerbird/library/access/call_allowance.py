@@ -1,4 +1,9 @@
-"""Counts the free plan's calls in memory and writes them in groups: a read causes no write."""
+"""Counts the calls of the free plan, exactly: one call left means that one call succeeds.
+
+A call is counted in the database when its answer is ready, by a statement that counts no call
+beyond the limit. So it does not matter how many calls arrive together, or on how many nodes. A
+call that is refused in between costs nothing, and an account of a paid plan causes no statement.
+"""
 
 import asyncio
 from collections import Counter
@@ -6,46 +11,87 @@ from contextlib import suppress
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from bowerbird.clock import Clock, first_of_next_month, month_of
 from bowerbird.errors import Code, Refusal
 from bowerbird.model.accounts import Account
 from bowerbird.storage.accounts.accounts import AccountStore
+from bowerbird.storage.database import Transaction
 
 _FLUSH_S: Final = 1.0
 _FLUSH_CALLS: Final = 20
+_MAX_KNOWN: Final = 10_000
 
 
 class CallCounter:
-    """A crash loses at most the calls of one second, or twenty calls."""
+    """While the database cannot write, reads are counted in memory and written later."""
 
     def __init__(self, store: AccountStore, clock: Clock, calls_per_month: int) -> None:
         self._store = store
         self._clock = clock
         self.calls_per_month = calls_per_month
         self._unwritten: Counter[tuple[int, int]] = Counter()
+        # The last count that this process stored, which may be newer than that of an account.
+        self._stored: dict[tuple[int, int], int] = {}
         self._full = asyncio.Event()
         self._is_stopping = False
         self._log = structlog.get_logger()
 
     def check(self, account: Account) -> None:
-        """Refuses a free account that has no calls left. Calls being written are not counted."""
+        """Refuses a free account that has no calls left, before any work is done for it."""
         if self.used(account) >= self.calls_per_month:
-            raise Refusal(
-                Code.SUBSCRIPTION_REQUIRED,
-                f"All {self.calls_per_month} calls of the free plan for this month are used. "
-                f"The next month begins on {first_of_next_month(self._clock())} (UTC).",
-            )
+            raise self._used_up()
 
     def used(self, account: Account) -> int:
         """The calls of this month that this process knows of."""
-        unwritten = self._unwritten[month_of(self._clock()), account.account_id]
-        return account.calls_this_month + unwritten
+        key = month_of(self._clock()), account.account_id
+        return max(account.calls_this_month, self._stored.get(key, 0)) + self._unwritten[key]
+
+    async def charge(self, account: Account) -> None:
+        """Counts one read whose answer is ready; refuses it if no call is left."""
+        month = month_of(self._clock())
+        try:
+            calls = await self._store.charge(account.account_id, month, self._limit(month, account))
+        except Refusal as refused:
+            # A full disk must not stop reads.
+            self._log.warning("call not written", reason=refused.sentence)
+            self.check(account)
+            self.add(account)
+        else:
+            self._note(month, account, calls)
+
+    async def charge_within(self, transaction: Transaction, account: Account) -> None:
+        """Counts one write, in its own transaction; refuses and undoes it if no call is left."""
+        month = month_of(self._clock())
+        calls = await self._store.charge_within(
+            transaction, account.account_id, month, self._limit(month, account)
+        )
+        if calls is None:
+            raise self._used_up()
 
     def add(self, account: Account) -> None:
+        """Counts one call in memory."""
         self._unwritten[month_of(self._clock()), account.account_id] += 1
         if self._unwritten.total() >= _FLUSH_CALLS:
             self._full.set()
+
+    def _limit(self, month: int, account: Account) -> int:
+        return self.calls_per_month - self._unwritten[month, account.account_id]
+
+    def _note(self, month: int, account: Account, calls: int | None) -> None:
+        if calls is None:
+            raise self._used_up()
+        if len(self._stored) >= _MAX_KNOWN:
+            self._stored.clear()
+        self._stored[month, account.account_id] = calls
+
+    def _used_up(self) -> Refusal:
+        return Refusal(
+            Code.SUBSCRIPTION_REQUIRED,
+            f"All {self.calls_per_month} calls of the free plan for this month are used. "
+            f"The next month begins on {first_of_next_month(self._clock())} (UTC).",
+        )
 
     async def flush(self) -> None:
         for month in sorted({month for month, _ in self._unwritten}):
@@ -81,3 +127,16 @@ class CallCounter:
             )
         except Exception:  # noqa: BLE001 - counting continues after any error
             self._log.exception("calls not written", calls=self._unwritten.total())
+
+
+class CallCharge(Struct, frozen=True):
+    """The price of one call: what a write of a free account checks first and pays at its end."""
+
+    calls: CallCounter
+    account: Account
+
+    def require_left(self) -> None:
+        self.calls.check(self.account)
+
+    async def pay(self, transaction: Transaction) -> None:
+        await self.calls.charge_within(transaction, self.account)

@@ -6,7 +6,7 @@ version grows once, or not at all if nothing changed.
 
 from bisect import insort
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.model.labels import Label, name_key
@@ -16,6 +16,9 @@ from bowerbird.storage.bookmarks.changeset import ChangesetStore, EditablePost
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.labels import LabelStore
 from bowerbird.storage.libraries import LibraryStore, LockedLibrary
+
+# The labels of a post may take 40 kB as JSON, so only these many posts have theirs in memory.
+_POSTS_AT_ONCE: Final = 500
 
 
 class _Stores(NamedTuple):
@@ -47,16 +50,16 @@ class Changeset:
         self._has_changed = False
 
     async def load(self, post_ids: Iterable[str]) -> None:
-        """Reads these bookmarks in one query, for later calls of `post`."""
+        """Reads these bookmarks, for later calls of `post`."""
         # Ids are digits. Other text is never an id, and databases reject some characters.
         missing = [
             post_id
             for post_id in dict.fromkeys(post_ids)
             if post_id not in self._posts and post_id.isascii() and post_id.isdigit()
         ]
-        if missing:
+        for first in range(0, len(missing), _POSTS_AT_ONCE):
             self._posts |= await self._stores.bookmarks.posts(
-                self._transaction, self._library, missing
+                self._transaction, self._library, missing[first : first + _POSTS_AT_ONCE]
             )
 
     async def load_labelled(self, label: Label) -> Sequence[EditablePost]:
@@ -157,8 +160,11 @@ class Changeset:
             self._transaction, self._library, list(self._flagged.values())
         )
         # In the order of their numbers, as they are stored on disk.
-        tags = {n: tags_json(post.tags) for n, post in sorted(self._retagged.items())}
-        await self._stores.bookmarks.set_tags(self._transaction, self._library, tags)
+        retagged = sorted(self._retagged.items())
+        for first in range(0, len(retagged), _POSTS_AT_ONCE):
+            some = retagged[first : first + _POSTS_AT_ONCE]
+            tags = {number: tags_json(post.tags) for number, post in some}
+            await self._stores.bookmarks.set_tags(self._transaction, self._library, tags)
         await self._stores.libraries.advance(self._transaction, self._library, self._change)
 
     async def _write_labels(self, now: int) -> None:

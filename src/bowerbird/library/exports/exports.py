@@ -9,6 +9,7 @@ from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.library_lock import lock_library
+from bowerbird.library.exports.daily_bounds import DailyBounds
 from bowerbird.library.exports.links import LIVES_S, Links
 from bowerbird.library.exports.selection import ExportQueries
 from bowerbird.library.vectors.semantic_search import SemanticSearch
@@ -83,6 +84,7 @@ class Exports:
         self._store = JobStore(database)
         self._queries = ExportQueries(database, self._meaning)
         self._libraries = LibraryStore(database)
+        self._daily = DailyBounds(database, clock)
         self._files = files
         self._links = Links(database, clock)
         self._clock = clock
@@ -95,6 +97,7 @@ class Exports:
         await lock_library(self._libraries, transaction, account.account_id)
         query = await self._queries.read(transaction, account, format, request, now)
         await self._require_room(transaction, account)
+        await self._daily.start_one(transaction, account.account_id)
         job_id = await self._store.add(
             transaction,
             account.account_id,

@@ -13,6 +13,7 @@ from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.changeset import Changeset, Changesets
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import Label, name_key
+from bowerbird.requests import limits
 from bowerbird.requests.labels import InvalidOperation, LabelChange, LabelOperation, LabelRequest
 from bowerbird.storage.bookmarks.changeset import EditablePost
 from bowerbird.storage.database import Database, Transaction
@@ -41,6 +42,8 @@ class Labelled(Struct, frozen=True):
     posts: list[Tagged]
     affected: int
     not_found: list[str]
+    # Ids of the posts beyond those that an answer repeats.
+    further_ids: list[str]
 
 
 class OperationError(Struct, frozen=True):
@@ -54,6 +57,8 @@ class OperationResult(Struct, frozen=True, omit_defaults=True):
     ok: bool
     affected: int | None = None
     data: list[Tagged] | None = None
+    # Ids of the operation's posts that are not in `data`, if any.
+    further_ids: list[str] | None = None
     # Ids of the operation that are not in the library, if any.
     not_found: list[str] | None = None
     error: OperationError | None = None
@@ -63,6 +68,25 @@ class BatchResult(Struct, frozen=True):
     results: list[OperationResult]
     succeeded: int
     failed: int
+
+
+class Echo:
+    """Which posts one answer repeats with their labels, so that its size is bounded."""
+
+    def __init__(self) -> None:
+        self._posts_left = limits.ECHOED_POSTS_MAX
+        self._characters_left = limits.ECHOED_NAMES_MAX
+
+    def split(self, posts: Sequence[EditablePost]) -> tuple[list[Tagged], list[str]]:
+        """The posts with their labels while there is room, and the ids of all the others."""
+        tagged: list[Tagged] = []
+        for post in posts:
+            if self._posts_left <= 0 or self._characters_left <= 0:
+                break
+            self._posts_left -= 1
+            self._characters_left -= sum(map(len, post.tags))
+            tagged.append(Tagged(post.post_id, list(post.tags) or None))
+        return tagged, [post.post_id for post in posts[len(tagged) :]]
 
 
 class Labels:
@@ -82,7 +106,7 @@ class Labels:
         names = None if request.label_name is None else [request.label_name]
         changeset = await self._changesets.open(transaction, account.account_id, names)
         await changeset.load(request.post_ids)
-        done = _APPLY[op](changeset, request)
+        done = _APPLY[op](changeset, request, Echo())
         await changeset.finish(self._clock())
         return done
 
@@ -98,7 +122,8 @@ class Labels:
         names = [operation.label_name for operation in valid]
         changeset = await self._changesets.open(transaction, account.account_id, names)
         await changeset.load(post_id for operation in valid for post_id in operation.post_ids)
-        results = [_result(changeset, index, one) for index, one in enumerate(operations)]
+        echo = Echo()
+        results = [_result(changeset, index, one, echo) for index, one in enumerate(operations)]
         await changeset.finish(self._clock())
         failed = sum(not result.ok for result in results)
         return BatchResult(results, len(results) - failed, failed)
@@ -165,24 +190,26 @@ def to_response(label: Label) -> LabelResponse:
     )
 
 
-def _add(changeset: Changeset, request: LabelRequest | LabelOperation) -> Labelled:
+def _add(changeset: Changeset, request: LabelRequest | LabelOperation, echo: Echo) -> Labelled:
     posts, not_found = _posts(changeset, request.post_ids)
     label = _label_of(changeset, request)
     if label is None:
         assert request.label_name is not None
         label = changeset.create_label(request.label_name)
     affected = sum(changeset.attach(post, label) for post in posts)
-    return Labelled(_tagged(posts), affected, not_found)
+    tagged, further_ids = echo.split(posts)
+    return Labelled(tagged, affected, not_found, further_ids)
 
 
-def _remove(changeset: Changeset, request: LabelRequest | LabelOperation) -> Labelled:
+def _remove(changeset: Changeset, request: LabelRequest | LabelOperation, echo: Echo) -> Labelled:
     label = _label_of(changeset, request)
     if label is None:
         assert request.label_name is not None
         raise errors.not_found("label", request.label_name)
     posts, not_found = _posts(changeset, request.post_ids)
     affected = sum(changeset.detach(post, label) for post in posts)
-    return Labelled(_tagged(posts), affected, not_found)
+    tagged, further_ids = echo.split(posts)
+    return Labelled(tagged, affected, not_found, further_ids)
 
 
 _APPLY: Final = {"add": _add, "remove": _remove}
@@ -204,10 +231,6 @@ def _posts(changeset: Changeset, post_ids: Sequence[str]) -> tuple[list[Editable
     return found, [post_id for post_id in post_ids if changeset.post(post_id) is None]
 
 
-def _tagged(posts: Sequence[EditablePost]) -> list[Tagged]:
-    return [Tagged(post.post_id, list(post.tags) or None) for post in posts]
-
-
 def _by_id(changeset: Changeset, label_id: str) -> Label:
     label = changeset.label_of_id(label_id)
     if label is None:
@@ -216,13 +239,13 @@ def _by_id(changeset: Changeset, label_id: str) -> Label:
 
 
 def _result(
-    changeset: Changeset, index: int, operation: LabelOperation | InvalidOperation
+    changeset: Changeset, index: int, operation: LabelOperation | InvalidOperation, echo: Echo
 ) -> OperationResult:
     op = operation.op
     if isinstance(operation, InvalidOperation):
         return _failed(index, op, operation.refusal.code, operation.refusal.sentence)
     try:
-        done = _APPLY[operation.op](changeset, operation)
+        done = _APPLY[operation.op](changeset, operation, echo)
     except Refusal as refused:
         return _failed(index, op, refused.code, f"operations[{index}]: {refused.sentence}")
     return OperationResult(
@@ -231,6 +254,7 @@ def _result(
         ok=True,
         affected=done.affected,
         data=done.posts,
+        further_ids=done.further_ids or None,
         not_found=done.not_found or None,
     )
 

@@ -82,8 +82,6 @@ class Sweeping:
         while count := await self._database.write(removal):
             removed += count
             await asyncio.sleep(self._pause_s)
-            if count < _REMOVED_PER_TRANSACTION:
-                break
         return removed
 
     async def _try_to_sweep(self) -> None:

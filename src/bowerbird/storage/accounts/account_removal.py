@@ -12,6 +12,7 @@ from bowerbird.storage.places import LAST_NUMBER, place_of
 _FIRST: Final = (
     "delete_keys",
     "delete_calls",
+    "delete_daily_uses",
     "delete_version_uses",
     "delete_sunset_notices",
     "delete_digest_preference",

@@ -79,3 +79,18 @@ class AccountStore:
             await transaction.run_many(self._sql["add_calls"], rows)
 
         await self._database.write(work)
+
+    async def charge(self, account_id: int, month: int, limit: int) -> int | None:
+        """Counts one call and returns the calls of the month; None if `limit` is reached."""
+
+        async def work(transaction: Transaction) -> int | None:
+            return await self.charge_within(transaction, account_id, month, limit)
+
+        return await self._database.write(work)
+
+    async def charge_within(
+        self, transaction: Transaction, account_id: int, month: int, limit: int
+    ) -> int | None:
+        values = {"account_id": account_id, "month": month, "limit": limit}
+        rows = await transaction.rows(self._sql["charge_call"], values)
+        return int(rows[0][0]) if rows else None

@@ -84,9 +84,15 @@ class ChangesetStore:
 
 
 def _posts_by_id(rows: Sequence[Row]) -> dict[str, EditablePost]:
+    # Each name is in memory once, however many posts have the label.
+    known: dict[str, str] = {}
     return {
         post_id: EditablePost(
-            post_id, number, bool(is_read), bool(is_archived), _names(tags) if tags else []
+            post_id,
+            number,
+            bool(is_read),
+            bool(is_archived),
+            [known.setdefault(name, name) for name in _names(tags)] if tags else [],
         )
         for post_id, number, is_read, is_archived, tags in rows
     }

@@ -13,7 +13,7 @@ from bowerbird import errors
 from bowerbird.model.words import Match, WordQuery
 from bowerbird.storage import migrations, queries
 from bowerbird.storage.database import LockTimeoutError, Row, Transaction, Values, WordOrder
-from bowerbird.storage.fair_queue import Bounds, FairQueue, Owner
+from bowerbird.storage.fair_queue import IN_BACKGROUND, Bounds, FairQueue, Owner
 from bowerbird.storage.keyword_queries import for_tsquery, vector_text
 from bowerbird.storage.postgres.failures import (
     AWAY,
@@ -103,7 +103,9 @@ class PostgresDatabase:
 
     async def slow_rows(self, sql: str, values: Values) -> Sequence[Row]:
         deadline = self._deadline()
-        async with self._slow_reads.slot(values.get("account_id"), self._limits.wait_s):
+        owner, in_background = values.get("account_id"), IN_BACKGROUND.get()
+        async with self._slow_reads.slot(owner, self._limits.wait_s, in_background=in_background):
+            deadline = self._deadline() if in_background else deadline
             return await self._stoppable(self._read(sql, values, deadline))
 
     async def _stoppable(self, reading: Coroutine[Any, Any, Sequence[Row]]) -> Sequence[Row]:

@@ -11,6 +11,10 @@ DELETE FROM api_key
 DELETE FROM api_call
  WHERE account_id = :account_id
 
+-- name: delete_daily_uses
+DELETE FROM daily_use
+ WHERE account_id = :account_id
+
 -- name: delete_version_uses
 DELETE FROM version_use
  WHERE account_id = :account_id

@@ -71,3 +71,15 @@ SELECT CAST(:account_id AS bigint), CAST(:month AS bigint), CAST(:calls AS bigin
  WHERE l.account_id = :account_id
     ON CONFLICT (account_id, month) DO UPDATE
    SET calls = api_call.calls + excluded.calls
+
+-- name: charge_call
+-- Returns no row if the limit is reached, or if the account has been deleted.
+INSERT INTO api_call (account_id, month, calls)
+SELECT CAST(:account_id AS bigint), CAST(:month AS bigint), 1
+  FROM library AS l
+ WHERE l.account_id = :account_id
+   AND CAST(:limit AS bigint) > 0
+    ON CONFLICT (account_id, month) DO UPDATE
+   SET calls = api_call.calls + 1
+ WHERE api_call.calls < CAST(:limit AS bigint)
+RETURNING calls

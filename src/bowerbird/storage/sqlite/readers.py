@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 import apsw
 
 from bowerbird import errors
-from bowerbird.storage.fair_queue import Bounds, FairQueue, Owner
+from bowerbird.storage.fair_queue import IN_BACKGROUND, Bounds, FairQueue, Owner
 from bowerbird.storage.sqlite.writer import translated
 
 T = TypeVar("T")
@@ -36,7 +36,7 @@ class SlowReaders:
 
     async def run(self, owner: Owner, work: Callable[[apsw.Connection], T]) -> T:
         """Runs `work` on a thread, when it is the turn of the account that owns the read."""
-        await self._queue.acquire(owner)
+        await self._queue.acquire(owner, in_background=IN_BACKGROUND.get())
         connection = self._idle.pop()
         reading = asyncio.get_running_loop().run_in_executor(self._threads, work, connection)
         reading.add_done_callback(functools.partial(self._give_back, owner, connection))

@@ -75,7 +75,7 @@ class Handlers:
     async def list_resources(self, context: _Context, params: _Page) -> Any:
         account = _caller(context).account
         listing = self._resources.list(account, params.cursor if params else None)
-        page = await self._checked(context, self._tool_calls.charge(account, listing))
+        page = await self._checked(context, listing)
         result: Json = {"resultType": "complete", "resources": page.resources}
         return {**result, "nextCursor": page.next_cursor} if page.next_cursor else result
 

@@ -8,7 +8,7 @@ import structlog
 from msgspec import Struct
 
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.access.call_allowance import CallCounter
+from bowerbird.library.access.call_allowance import CallCharge, CallCounter
 from bowerbird.model.accounts import Account
 from bowerbird.toolserver.tools import refusals
 from bowerbird.toolserver.tools.tool import BoundTool, Json, Tool, ToolCall, ToolResult
@@ -71,7 +71,7 @@ class ToolCalls:
             work.close()
             raise
         result = await work
-        self._calls.add(account)
+        await self._calls.charge(account)
         return result
 
     async def _run(self, account: Account, bound: BoundTool, sent: Mapping[str, Any]) -> ToolResult:
@@ -79,11 +79,8 @@ class ToolCalls:
             return await bound.run(ToolCall(account, sent))
         if bound.tool.hints.is_read_only:
             return await self.charge(account, bound.run(ToolCall(account, sent)))
-        # A write checks the calls itself, after it knows that it is not a replay.
-        result = await bound.run(ToolCall(account, sent, lambda: self._calls.check(account)))
-        if not result.is_replay:
-            self._calls.add(account)
-        return result
+        # A write checks and pays itself, once it is known that it is not a replay.
+        return await bound.run(ToolCall(account, sent, CallCharge(self._calls, account)))
 
     def _refused(self, caller: ToolCaller, refused: Refusal) -> Json:
         caller.refused = refused.code

@@ -131,7 +131,11 @@ def bind(
         job = await _wait(exports, call, values)
         return ToolResult(_content(job, addresses), links=_links(job, addresses))
 
-    return [BoundTool(CREATE, create_export), BoundTool(GET, get_export)]
+    # Waiting for an export is free, as in REST.
+    return [
+        BoundTool(CREATE, create_export),
+        BoundTool(GET, get_export, counts=lambda _: False),
+    ]
 
 
 async def _wait(exports: Exports, call: ToolCall, values: GetArguments) -> ExportJob:

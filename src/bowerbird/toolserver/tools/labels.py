@@ -11,7 +11,12 @@ from bowerbird.library.access import plans
 from bowerbird.library.labels.labels import BatchResult, Labelled, Labels, Tagged
 from bowerbird.requests import decoding, limits
 from bowerbird.requests.fields import ToolPostIds, about, unique
-from bowerbird.requests.labels import InvalidOperation, LabelOperation, LabelRequest
+from bowerbird.requests.labels import (
+    InvalidOperation,
+    LabelOperation,
+    LabelRequest,
+    check_posts,
+)
 from bowerbird.requests.scalars import LabelName
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools import arguments, json_schemas, response_size, writes
@@ -72,7 +77,7 @@ class BatchArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     idempotency_key: writes.IdempotencyKey = None
 
     def __post_init__(self) -> None:
-        _ = self.parsed
+        check_posts(self.parsed)
 
     @cached_property
     def parsed(self) -> list[LabelOperation | InvalidOperation]:
@@ -257,6 +262,7 @@ def _operation(index: int, sent: Any) -> LabelOperation | InvalidOperation:
 def _changed(labelled: Labelled) -> Json:
     ids_size = response_size.size(labelled.not_found)
     posts = [_post(post) for post in labelled.posts]
+    total = len(posts) + len(labelled.further_ids)
     fitted = response_size.fit(
         posts, response_size.MAX_BYTES - response_size.OVERHEAD_BYTES // 2 - ids_size
     )
@@ -264,12 +270,12 @@ def _changed(labelled: Labelled) -> Json:
         "affected": labelled.affected,
         "posts": fitted.records,
         "not_found": labelled.not_found,
-        "truncated": not fitted.is_complete,
+        "truncated": not fitted.is_complete or len(posts) < total,
     }
-    if not fitted.is_complete:
+    if content["truncated"]:
         content["advice"] = (
             f"All {labelled.affected} posts were changed, but only {len(fitted.records)} of "
-            f"{len(posts)} fit here. get_bookmarks returns the labels of the others."
+            f"{total} fit here. get_bookmarks returns the labels of the others."
         )
     return content
 
@@ -285,6 +291,7 @@ def _outcome(batch: BatchResult) -> Json:
         content.pop("op", None)
         # The posts of 50 changes would make the result long, and the model rarely needs them.
         content.pop("data", None)
+        content.pop("further_ids", None)
         if result.error is not None:
             content["error"] = f"{result.error.code}: {result.error.message}"
         results.append(content)

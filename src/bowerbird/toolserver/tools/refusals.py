@@ -21,6 +21,9 @@ _NEXT_STEPS: Final[Mapping[Code, str]] = {
     Code.IDEMPOTENCY_KEY_REUSED: "Call again with a new idempotency_key.",
     Code.PAYLOAD_TOO_LARGE: "Send less per call.",
     Code.RATE_LIMITED: "Wait {wait} seconds and call again.",
+    Code.IDEMPOTENCY_LIMIT: "Call again without idempotency_key.",
+    Code.EXPORT_COUNT_LIMIT: "Do not retry today. Tell the user.",
+    Code.EXPORT_SIZE_LIMIT: "Do not retry today. Tell the user.",
     Code.INTERNAL_ERROR: (
         "Retry once with the same idempotency_key. If it fails again, tell the user."
     ),

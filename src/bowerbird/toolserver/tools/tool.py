@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from bowerbird.library.access.call_allowance import CallCharge
 from bowerbird.model.accounts import Account
 from bowerbird.requests import schemas
 from bowerbird.requests.limits import TEXT_MAX
@@ -97,8 +98,8 @@ class ToolCall(Struct, frozen=True):
 
     account: Account
     sent: Mapping[str, Any]
-    # Refuses a free account that has used up its monthly calls.
-    require_calls_left: Callable[[], None] = lambda: None
+    # The call that a write of a free account pays for, unless it is a replay.
+    charge: CallCharge | None = None
 
 
 class ToolResult(Struct, frozen=True):
@@ -106,8 +107,6 @@ class ToolResult(Struct, frozen=True):
 
     content: Json
     links: list[Json] = []
-    # A stored result of an earlier call does not count against the monthly calls.
-    is_replay: bool = False
 
 
 Run = Callable[[ToolCall], Coroutine[Any, Any, ToolResult]]

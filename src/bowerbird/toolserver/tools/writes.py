@@ -65,7 +65,7 @@ async def run(
             key=key,
             key_name=KEY,
             fingerprint=b"" if key is None else _fingerprint(call, tool),
-            require_calls_left=call.require_calls_left,
+            charge=call.charge,
         )
     )
     return _replayed(result) if isinstance(result, Replay) else ToolResult(result)
@@ -97,7 +97,7 @@ def _replayed(replay: Replay) -> ToolResult:
     answer: dict[str, Any] = msgspec.json.decode(replay.body)
     if not answer["status"]:
         raise Refusal(Code(answer["code"]), answer["error"])
-    return ToolResult(answer["data"], is_replay=True)
+    return ToolResult(answer["data"])
 
 
 def _key(call: ToolCall) -> bytes | None:

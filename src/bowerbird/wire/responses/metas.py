@@ -27,6 +27,7 @@ class ChangeMeta(Struct, frozen=True):
     message: str
     affected: int
     not_found: list[str]
+    further_ids: list[str] | UnsetType = UNSET
 
 
 class ViewListMeta(Struct, frozen=True):

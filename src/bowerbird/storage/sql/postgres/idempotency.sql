@@ -3,23 +3,34 @@
 SELECT pg_advisory_xact_lock(hashtextextended(CAST(:idempotency_key AS text), CAST(:account_id AS bigint)))
 
 -- name: claim
--- Returns no row if the key is stored already, or if the account has been deleted.
+-- Returns what the account has stored today. Returns no row if the key is stored already, or if the
+-- account has been deleted.
 INSERT INTO idempotency (account_id, idempotency_key, fingerprint, status, headers, body, created_at)
 SELECT l.account_id, CAST(:idempotency_key AS text), CAST(:fingerprint AS bytea), 0, '', CAST(:body AS bytea), CAST(:created_at AS bigint)
   FROM library AS l
  WHERE l.account_id = :account_id
     ON CONFLICT (account_id, idempotency_key) DO NOTHING
-RETURNING status
+RETURNING (SELECT u.uses FROM daily_use AS u
+            WHERE u.account_id = :account_id AND u.resource = :resource AND u.day = :day),
+          (SELECT u.bytes FROM daily_use AS u
+            WHERE u.account_id = :account_id AND u.resource = :resource AND u.day = :day)
 
 -- name: forget_old
--- Skips rows that another node is removing. An array, because PostgreSQL then selects the rows once.
+-- The oldest ones, up to a number and up to a size; at least one. Skips rows that another node is
+-- removing. An array, because PostgreSQL then selects the rows once.
 DELETE FROM idempotency
  WHERE account_id = :account_id
-   AND idempotency_key = ANY(ARRAY(SELECT i.idempotency_key
-                                     FROM idempotency AS i
-                                    WHERE i.account_id = :account_id
-                                      AND i.created_at < :before
-                                    ORDER BY i.created_at
-                                    LIMIT :most
-                                      FOR UPDATE SKIP LOCKED))
+   AND idempotency_key = ANY(ARRAY(
+       SELECT sized.idempotency_key
+         FROM (SELECT old.idempotency_key,
+                      sum(old.size) OVER (ORDER BY old.created_at, old.idempotency_key)
+                          - old.size AS bytes_before
+                 FROM (SELECT i.idempotency_key, i.created_at, octet_length(i.body) AS size
+                         FROM idempotency AS i
+                        WHERE i.account_id = :account_id
+                          AND i.created_at < :before
+                        ORDER BY i.created_at
+                        LIMIT :most
+                          FOR UPDATE SKIP LOCKED) AS old) AS sized
+        WHERE sized.bytes_before < CAST(:most_bytes AS bigint)))
 RETURNING idempotency_key

@@ -2,21 +2,31 @@
 -- Empty: the writer runs one transaction at a time.
 
 -- name: claim
--- Returns no row if the key is stored already, or if the account has been deleted.
+-- Returns what the account has stored today. Returns no row if the key is stored already, or if the
+-- account has been deleted.
 INSERT INTO idempotency (account_id, idempotency_key, fingerprint, status, headers, body, created_at)
 SELECT l.account_id, :idempotency_key, :fingerprint, 0, '', :body, :created_at
   FROM library AS l
  WHERE l.account_id = :account_id
     ON CONFLICT (account_id, idempotency_key) DO NOTHING
-RETURNING status
+RETURNING (SELECT u.uses FROM daily_use AS u
+            WHERE u.account_id = :account_id AND u.resource = :resource AND u.day = :day),
+          (SELECT u.bytes FROM daily_use AS u
+            WHERE u.account_id = :account_id AND u.resource = :resource AND u.day = :day)
 
 -- name: forget_old
+-- The oldest ones, up to a number and up to a size; at least one.
 DELETE FROM idempotency
  WHERE account_id = :account_id
-   AND idempotency_key IN (SELECT i.idempotency_key
-                             FROM idempotency AS i
-                            WHERE i.account_id = :account_id
-                              AND i.created_at < :before
-                            ORDER BY i.created_at
-                            LIMIT :most)
+   AND idempotency_key IN (SELECT sized.idempotency_key
+                             FROM (SELECT old.idempotency_key,
+                                          sum(old.size) OVER (ORDER BY old.created_at, old.idempotency_key)
+                                              - old.size AS bytes_before
+                                     FROM (SELECT i.idempotency_key, i.created_at, length(i.body) AS size
+                                             FROM idempotency AS i
+                                            WHERE i.account_id = :account_id
+                                              AND i.created_at < :before
+                                            ORDER BY i.created_at
+                                            LIMIT :most) AS old) AS sized
+                            WHERE sized.bytes_before < :most_bytes)
 RETURNING idempotency_key

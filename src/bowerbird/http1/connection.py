@@ -1,0 +1,287 @@
+"""One connection: reads requests, runs the application for each in turn, writes its answers.
+
+At any time either the server works for a connection, or the connection waits for its client. Each
+kind of waiting has a time-out, and a connection that waits gives way to a new one when all room is
+taken.
+"""
+
+import asyncio
+import socket
+import struct
+from collections import deque
+from typing import Final, cast
+
+import structlog
+from starlette.types import ASGIApp, Scope
+
+from bowerbird.errors import Refusal
+from bowerbird.http1 import bounds, refusals
+from bowerbird.http1.exchange import Exchange
+from bowerbird.http1.refusals import Refusals
+from bowerbird.http1.request_reader import RequestHead, RequestReader
+from bowerbird.http1.room import Room, Wait
+from bowerbird.wire.responses import envelope
+
+_ONLY_READ: Final = frozenset({"GET", "HEAD"})
+_RESET: Final = struct.pack("ii", 1, 0)
+_HEALTH: Final = frozenset({"/healthz", "/livez", "/readyz"})
+
+
+class Connection(asyncio.Protocol):
+    """Called by the event loop for the socket, and by exchanges to write their answers."""
+
+    def __init__(self, app: ASGIApp, room: Room, refuse: Refusals) -> None:
+        self._app = app
+        self._room = room
+        self._refuse = refuse
+        self._loop = asyncio.get_running_loop()
+        self._reader = RequestReader(self._begin)
+        # The exchange whose answer is being made, and those that wait for it.
+        self._current: Exchange | None = None
+        self._pipelined: deque[Exchange] = deque()
+        self._failure: Refusal | None = None
+        self._has_served = False
+        self._is_reading = True
+        self._is_unsent = False
+        self._is_leaving = False
+        self._drained: asyncio.Future[None] | None = None
+        # Keeps the running task from being collected.
+        self._task: asyncio.Task[None] | None = None
+        self._bytes_at_start = 0
+        self._received = 0
+        self.is_reserved = False
+        self.wait: Wait | None = Wait.FIRST_REQUEST
+        self.waits_since = 0.0
+
+    # The socket
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+        self._transport.set_write_buffer_limits(high=bounds.MAX_UNSENT_BYTES, low=0)
+        self._client = _address(transport.get_extra_info("peername"))
+        self._server = _address(transport.get_extra_info("sockname"))
+        self._room.admit(self)
+        self._room.note_wait(self)
+
+    def connection_lost(self, _exc: Exception | None) -> None:
+        self._room.leave(self)
+        for exchange in (self._current, *self._pipelined):
+            if exchange is not None:
+                exchange.disconnect()
+        self._pipelined.clear()
+        self._wake()
+        self._stop_reading_for_nobody()
+
+    def _stop_reading_for_nobody(self) -> None:
+        """Interrupts a request that only reads; nobody is left to see its answer.
+
+        A write goes on: it is done as a whole, and its key remembers the answer.
+        """
+        exchange = self._current
+        if exchange is None or self._task is None or exchange.is_answered:
+            return
+        if exchange.scope["method"] in _ONLY_READ:
+            self._task.cancel()
+
+    def data_received(self, data: bytes) -> None:
+        if self._is_leaving or self._failure is not None:
+            return
+        self._received += len(data)
+        try:
+            self._reader.feed(data)
+        except Refusal as refusal:
+            self._fail(refusal)
+        self._read_if_room()
+        self._settle()
+
+    def pause_writing(self) -> None:
+        self._is_unsent = True
+        self._settle()
+
+    def resume_writing(self) -> None:
+        self._is_unsent = False
+        self._wake()
+        if self._current is not None and self._current.is_answered:
+            self._finish()
+        self._settle()
+
+    # Exchanges
+
+    def _begin(self, head: RequestHead) -> Exchange:
+        """Takes a request whose head is complete."""
+        if len(self._pipelined) >= bounds.MAX_PIPELINED:
+            raise refusals.too_many_at_once()
+        head.scope["client"], head.scope["server"] = self._client, self._server
+        exchange = Exchange(self, head)
+        if self._current is None:
+            self._start(exchange)
+        else:
+            self._pipelined.append(exchange)
+        return exchange
+
+    def _start(self, exchange: Exchange) -> None:
+        self._current = exchange
+        self._task = self._loop.create_task(self._run(exchange))
+
+    async def _run(self, exchange: Exchange) -> None:
+        try:
+            await self._answer(exchange)
+        except Refusal as refusal:
+            if not exchange.is_head_sent:
+                await self._refuse.send(refusal, exchange.send)
+        except Exception:  # noqa: BLE001 - the caller gets an answer to every fault
+            reference = self._refuse.new_id()
+            structlog.get_logger().exception("fault", reference=reference, route="unknown")
+            if not exchange.is_head_sent:
+                await self._refuse.send(envelope.fault(reference), exchange.send)
+        if not exchange.is_answered:
+            # Half an answer must not look like a whole one.
+            self.abort()
+        elif not self._is_unsent:
+            self._finish()
+            self._settle()
+
+    async def _answer(self, exchange: Exchange) -> None:
+        if self.is_reserved:
+            exchange.closes = True
+            if exchange.scope["path"] not in _HEALTH:
+                raise refusals.no_room()
+        await self._app(exchange.scope, exchange.receive, exchange.send)
+
+    def _finish(self) -> None:
+        """Goes on after an answer that has been handed to the kernel."""
+        exchange, self._current = self._current, None
+        self._has_served = True
+        if exchange is None or self._transport.is_closing():
+            return
+        if exchange.closes or self._room.is_closing:
+            self._leave(has_unread_body=not exchange.has_arrived)
+        elif self._pipelined:
+            self._start(self._pipelined.popleft())
+            self._read_if_room()
+        elif self._failure is not None:
+            self._answer_failure(self._failure)
+
+    def _fail(self, refusal: Refusal) -> None:
+        """Refuses what the client has sent, after the answers to what came before it."""
+        self._failure = refusal
+        exchange = self._reader.body
+        if isinstance(exchange, Exchange):
+            exchange.closes = True
+            exchange.refuse_body(refusal)
+        elif self._current is None:
+            self._answer_failure(refusal)
+
+    def _answer_failure(self, refusal: Refusal) -> None:
+        scope: Scope = {"method": "GET", "http_version": "1.1"}
+        exchange = Exchange(self, RequestHead(scope, closes=True, expects_continue=False))
+        self._current = exchange
+        self._task = self._loop.create_task(self._send_failure(exchange, refusal))
+
+    async def _send_failure(self, exchange: Exchange, refusal: Refusal) -> None:
+        await self._refuse.send(refusal, exchange.send)
+        if not self._is_unsent:
+            self._finish()
+            self._settle()
+
+    # What an exchange asks for
+
+    def write(self, parts: list[bytes]) -> None:
+        self._transport.writelines(parts)
+
+    async def drained(self) -> None:
+        if self._is_unsent:
+            self._drained = self._loop.create_future()
+            await self._drained
+
+    def _wake(self) -> None:
+        if self._drained is not None and not self._drained.done():
+            self._drained.set_result(None)
+
+    def read_on(self) -> None:
+        self._read_if_room()
+        self._settle()
+
+    def date_line(self) -> bytes:
+        return self._room.date.line()
+
+    def _read_if_room(self) -> None:
+        body = self._reader.body
+        is_full = isinstance(body, Exchange) and body.is_full and not self._is_leaving
+        wants_more = not self._pipelined and not is_full
+        if wants_more == self._is_reading or self._transport.is_closing():
+            return
+        self._is_reading = wants_more
+        if wants_more:
+            self._transport.resume_reading()
+        else:
+            self._transport.pause_reading()
+
+    # Waiting and leaving
+
+    def _settle(self) -> None:
+        """Finds out whether the connection now waits for its client, and tells the room."""
+        wait = self._expected()
+        if wait is not self.wait:
+            self.wait = wait
+            self._bytes_at_start = self.unsent_bytes() if wait is Wait.READING else self._received
+            self._room.note_wait(self)
+
+    def _expected(self) -> Wait | None:
+        if self._is_leaving:
+            return Wait.LEAVING
+        if self._is_unsent:
+            return Wait.READING
+        if self._current is not None:
+            is_incomplete = self._reader.body is self._current and self._failure is None
+            return Wait.BODY if is_incomplete and self._is_reading else None
+        if self._reader.head_bytes:
+            return Wait.HEAD
+        return Wait.NEXT_REQUEST if self._has_served else Wait.FIRST_REQUEST
+
+    def progress(self) -> int:
+        if self.wait is Wait.READING:
+            return max(self._bytes_at_start - self.unsent_bytes(), 0)
+        return self._received - self._bytes_at_start
+
+    def unsent_bytes(self) -> int:
+        return self._transport.get_write_buffer_size()
+
+    def expire(self) -> None:
+        """Ends a wait that took too long, with an answer where a request has begun."""
+        limits = self._room.bounds
+        if self.wait is Wait.HEAD:
+            self._fail(refusals.late("headers", limits.header_timeout_s))
+            self._settle()
+        elif self.wait is Wait.BODY:
+            self._fail(refusals.late("body", limits.body_timeout_s))
+            self._settle()
+        else:
+            self.abort()
+
+    def close_unless_busy(self) -> None:
+        """Closes a connection without a request; one with a request closes after its answer."""
+        if self._current is None:
+            self._transport.close()
+        else:
+            self._current.closes = True
+
+    def abort(self) -> None:
+        if self._is_unsent:
+            # Otherwise the kernel keeps what the client does not read.
+            opened: socket.socket = self._transport.get_extra_info("socket")
+            opened.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+        self._transport.abort()
+
+    def _leave(self, *, has_unread_body: bool) -> None:
+        if not has_unread_body:
+            self._transport.close()
+            return
+        # Closing a socket with unread bytes would reset it, and the client might lose the answer.
+        self._is_leaving = True
+        self._transport.write_eof()
+        self._read_if_room()
+
+
+def _address(name: object) -> tuple[str, int] | None:
+    return (name[0], name[1]) if isinstance(name, tuple) else None

@@ -1,0 +1,162 @@
+"""One request and its answer, between the connection and the ASGI application."""
+
+import asyncio
+from collections import deque
+from typing import Protocol
+
+from starlette.types import Message, Scope
+
+from bowerbird.errors import Refusal
+from bowerbird.http1 import answers, bounds
+from bowerbird.http1.request_reader import RequestHead
+
+
+class Wire(Protocol):
+    """What an exchange needs of its connection."""
+
+    def write(self, parts: list[bytes]) -> None: ...
+    async def drained(self) -> None: ...
+    def read_on(self) -> None: ...
+    def date_line(self) -> bytes: ...
+
+
+class Exchange:
+    """Passes the body of a request to the application, and its answer to the connection."""
+
+    __slots__ = (
+        "_arrived",
+        "_chunked",
+        "_expects_continue",
+        "_has_ended",
+        "_headers",
+        "_no_body",
+        "_pieces",
+        "_refusal",
+        "_status",
+        "_unread",
+        "_waiter",
+        "_wire",
+        "closes",
+        "is_answered",
+        "is_gone",
+        "is_head_sent",
+        "scope",
+    )
+
+    def __init__(self, wire: Wire, head: RequestHead) -> None:
+        self._wire = wire
+        self.scope: Scope = head.scope
+        self.closes = head.closes
+        self._expects_continue = head.expects_continue
+        self._pieces: deque[bytes] = deque()
+        self._unread = 0
+        # All of the body has arrived, and the application has been told so.
+        self._arrived = False
+        self._has_ended = False
+        self._waiter: asyncio.Future[None] | None = None
+        self._refusal: Refusal | None = None
+        self._status = 0
+        self._headers: list[tuple[bytes, bytes]] = []
+        self._chunked = False
+        self._no_body = False
+        self.is_gone = False
+        self.is_head_sent = False
+        self.is_answered = False
+
+    @property
+    def has_arrived(self) -> bool:
+        return self._arrived
+
+    @property
+    def is_full(self) -> bool:
+        return self._unread > bounds.MAX_UNREAD_BODY_BYTES
+
+    def add_body(self, piece: bytes) -> None:
+        self._pieces.append(piece)
+        self._unread += len(piece)
+        self._wake()
+
+    def end_body(self) -> None:
+        self._arrived = True
+        self._wake()
+
+    def refuse_body(self, refusal: Refusal) -> None:
+        """Makes the application's next read of the body fail."""
+        self._refusal = refusal
+        self._wake()
+
+    def disconnect(self) -> None:
+        self.is_gone = True
+        self._wake()
+
+    async def receive(self) -> Message:
+        if self._expects_continue and not self.is_head_sent and not self.is_gone:
+            self._wire.write([answers.CONTINUE])
+        self._expects_continue = False
+        while True:
+            if self._refusal is not None:
+                raise self._refusal
+            if self._pieces:
+                return self._next_piece()
+            if self._arrived and not self._has_ended:
+                self._has_ended = True
+                return {"type": "http.request", "body": b"", "more_body": False}
+            if self.is_gone or self.is_answered:
+                return {"type": "http.disconnect"}
+            self._waiter = asyncio.get_running_loop().create_future()
+            await self._waiter
+
+    def _next_piece(self) -> Message:
+        body = self._pieces.popleft() if len(self._pieces) == 1 else b"".join(self._pieces)
+        self._pieces.clear()
+        was_full = self.is_full
+        self._unread = 0
+        self._has_ended = self._arrived
+        if was_full:
+            self._wire.read_on()
+        return {"type": "http.request", "body": body, "more_body": not self._arrived}
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    async def send(self, message: Message) -> None:
+        if self.is_gone:
+            return
+        if message["type"] == "http.response.start":
+            self._status = message["status"]
+            self._headers = message["headers"]
+            return
+        body: bytes = message.get("body", b"")
+        is_last = not message.get("more_body", False)
+        parts = [] if self.is_head_sent else [self._head(body, is_last=is_last)]
+        self.is_head_sent = True
+        if not self._no_body:
+            if body:
+                parts.append(answers.chunk(body) if self._chunked else body)
+            if is_last and self._chunked:
+                parts.append(answers.LAST_CHUNK)
+        self.is_answered = is_last
+        if parts:
+            self._wire.write(parts)
+        if not is_last:
+            await self._wire.drained()
+
+    def _head(self, body: bytes, *, is_last: bool) -> bytes:
+        if not self._arrived:
+            # What is left of the body is not read, so no other request can follow it.
+            self.closes = True
+        self._no_body = answers.has_no_body(self.scope["method"], self._status)
+        own_lines = [self._wire.date_line()]
+        names = [name for name, _ in self._headers]
+        if not self._no_body and b"content-length" not in names:
+            if is_last:
+                own_lines.append(b"content-length: %d\r\n" % len(body))
+            elif self.scope["http_version"] == "1.1":
+                self._chunked = True
+                own_lines.append(b"transfer-encoding: chunked\r\n")
+            else:
+                self.closes = True
+        if self.closes:
+            own_lines.append(b"connection: close\r\n")
+        return answers.head(self._status, self._headers, own_lines)

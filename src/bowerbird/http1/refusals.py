@@ -1,0 +1,65 @@
+"""What the server refuses by itself, answered in the same form as by the rest of the service."""
+
+from starlette.types import Send
+
+from bowerbird.errors import Code, Refusal
+from bowerbird.http1 import bounds
+from bowerbird.wire.request_ids import RequestIds
+from bowerbird.wire.responses import envelope
+
+
+class Refusals:
+    """Writes refusals to connections that have no request for the application."""
+
+    def __init__(self, upgrade_url: str) -> None:
+        self._upgrade_url = upgrade_url
+        self._ids = RequestIds()
+
+    async def send(self, refusal: Refusal, send: Send) -> None:
+        reply = envelope.refusal(refusal, self._upgrade_url)
+        headers = [*reply.headers, (b"x-request-id", self.new_id().encode())]
+        await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+        await send({"type": "http.response.body", "body": reply.body})
+
+    def new_id(self) -> str:
+        return self._ids.of({})
+
+
+def invalid(sentence: str) -> Refusal:
+    return Refusal(Code.INVALID_REQUEST, sentence)
+
+
+def not_http(error: Exception) -> Refusal:
+    # The parser's words are fixed; they never repeat what the client sent.
+    return invalid(f"The request is not valid HTTP/1.1: {error}.")
+
+
+def too_large_head() -> Refusal:
+    size = bounds.MAX_HEAD_BYTES // 1024
+    return invalid(f"The request's URL and headers are larger than {size} KiB.")
+
+
+def too_many_headers() -> Refusal:
+    return invalid(f"The request has more than {bounds.MAX_HEADERS} headers.")
+
+
+def too_many_at_once() -> Refusal:
+    return invalid(
+        f"More than {bounds.MAX_PIPELINED} requests were sent without waiting for an answer."
+    )
+
+
+def too_much_framing() -> Refusal:
+    return invalid("The body has too many bytes that are not content.")
+
+
+def late(part: str, limit_s: float) -> Refusal:
+    return invalid(f"The request's {part} took longer than {limit_s:g} seconds to arrive.")
+
+
+def no_room() -> Refusal:
+    return Refusal(
+        Code.SERVICE_UNAVAILABLE,
+        "The server has no room for another connection. Retry later.",
+        {"Retry-After": "1"},
+    )

@@ -1,0 +1,164 @@
+"""Reads requests from the bytes of a connection, with llhttp as the parser."""
+
+from collections.abc import Callable
+from typing import Final, Protocol
+
+import httptools
+from msgspec import Struct
+from starlette.types import Scope
+
+from bowerbird.errors import Refusal
+from bowerbird.http1 import bounds, refusals, targets
+
+_VERSIONS: Final = ("1.1", "1.0")
+_FRAMING: Final = (b"content-length", b"transfer-encoding")
+# Sizes of chunks and fields after a body are read too, and must not go on for ever.
+_FREE_FRAMING_BYTES: Final = 256 * 1024
+_MAX_FRAMING_RATIO: Final = 16
+
+
+class RequestHead(Struct, frozen=True):
+    """A request without its body."""
+
+    scope: Scope
+    # The connection is closed after the answer.
+    closes: bool
+    # The client sends the body after "100 Continue".
+    expects_continue: bool
+
+
+class Body(Protocol):
+    """Where the body of the request goes that is being read."""
+
+    def add_body(self, piece: bytes) -> None: ...
+    def end_body(self) -> None: ...
+
+
+class RequestReader:
+    """Finds requests in what it is fed. The `on_` methods are called by the parser."""
+
+    def __init__(self, begin: Callable[[RequestHead], Body]) -> None:
+        self._begin = begin
+        self._parser = httptools.HttpRequestParser(self)
+        self._target = b""
+        self._headers: list[tuple[bytes, bytes]] = []
+        # Bytes of the head that is being read; 0 between requests.
+        self.head_bytes = 0
+        self.body: Body | None = None
+        self._received = 0
+        self._content = 0
+        # The parser takes the body of a request for an upgrade as foreign data. It gets a second
+        # head, without the upgrade, to read that body with.
+        self._upgrading: Body | None = None
+        self._is_second_head = False
+        self._refusal: Refusal | None = None
+
+    def feed(self, data: bytes) -> None:
+        """Raises Refusal if the data is not a request, or one that is too large."""
+        if self.body is None:
+            self.head_bytes += len(data)
+        self._received += len(data)
+        self._parse_all(data)
+        if self.body is None and self.head_bytes > bounds.MAX_HEAD_BYTES:
+            raise refusals.too_large_head()
+        if self._received > _FREE_FRAMING_BYTES + self._content * _MAX_FRAMING_RATIO:
+            raise refusals.too_much_framing()
+
+    def _parse_all(self, data: bytes) -> None:
+        try:
+            while data:
+                data = self._parse(data)
+        except httptools.HttpParserError as error:
+            raise self._refusal or refusals.not_http(error) from None
+
+    def _parse(self, data: bytes) -> bytes:
+        """Returns what is left to parse."""
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade as upgrade:
+            self._read_without_upgrade()
+            return data[upgrade.args[0] :]
+        return b""
+
+    def _read_without_upgrade(self) -> None:
+        self.body, self._upgrading = self._upgrading, None
+        framing = [b"%b: %b\r\n" % header for header in self._headers if header[0] in _FRAMING]
+        self._parser = httptools.HttpRequestParser(self)
+        self._is_second_head = True
+        self._parser.feed_data(
+            b"POST / HTTP/1.1\r\n%b\r\n" % (b"".join(framing) or b"content-length: 0\r\n")
+        )
+
+    def on_message_begin(self) -> None:
+        if not self._is_second_head:
+            self._target, self._headers = b"", []
+            self._received = self._content = 0
+            self.head_bytes = self.head_bytes or 1
+
+    def on_url(self, url: bytes) -> None:
+        self._target = url
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        # Fields after a chunked body are not kept.
+        if self.body is None and not self._is_second_head:
+            self._headers.append((name.lower(), value))
+
+    def on_headers_complete(self) -> None:
+        if self._is_second_head:
+            self._is_second_head = False
+            return
+        try:
+            body = self._begin(self._head())
+        except Refusal as refusal:
+            # The parser replaces exceptions of its callbacks by its own.
+            self._refusal = refusal
+            raise
+        self.head_bytes = 0
+        if self._parser.should_upgrade():
+            self._upgrading = body
+        else:
+            self.body = body
+
+    def on_body(self, piece: bytes) -> None:
+        self._content += len(piece)
+        if self.body is not None:
+            self.body.add_body(piece)
+
+    def on_message_complete(self) -> None:
+        if self.body is not None:
+            self.body.end_body()
+            self.body = None
+
+    def _head(self) -> RequestHead:
+        scope = self._scope()
+        return RequestHead(
+            scope,
+            closes=scope["http_version"] == "1.0" or not self._parser.should_keep_alive(),
+            expects_continue=(b"expect", b"100-continue") in self._headers,
+        )
+
+    def _scope(self) -> Scope:
+        version = self._parser.get_http_version()
+        if version not in _VERSIONS:
+            raise refusals.invalid("This server speaks HTTP/1.1.")
+        size = len(self._target) + sum([len(name) + len(value) for name, value in self._headers])
+        if size > bounds.MAX_HEAD_BYTES:
+            raise refusals.too_large_head()
+        if len(self._headers) > bounds.MAX_HEADERS:
+            raise refusals.too_many_headers()
+        try:
+            path, raw_path, query = targets.split(self._target)
+        except targets.BadTarget:
+            raise refusals.invalid("The request's URL must be a path that starts with /.") from None
+        return {
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.3"},
+            "http_version": version,
+            "method": self._parser.get_method().decode(),
+            "scheme": "http",
+            "root_path": "",
+            "path": path,
+            "raw_path": raw_path,
+            "query_string": query,
+            "headers": self._headers,
+        }

@@ -1,0 +1,50 @@
+"""Serves HTTP/2 without TLS on a port of its own, for a reverse proxy that speaks it.
+
+The main port speaks HTTP/1.1 only. This one is off unless it is set: it bounds headers and streams,
+but leaves time-outs and the number of connections to the proxy.
+"""
+
+import asyncio
+import contextlib
+from typing import Final
+
+from granian.constants import HTTPModes, Interfaces
+from granian.http import HTTP2Settings
+from granian.server.embed import Server
+from starlette.types import ASGIApp
+
+# Counted after decompression: a few bytes of HTTP/2 can stand for megabytes of headers.
+_MAX_HEADER_BYTES: Final = 64 * 1024
+_MAX_STREAMS: Final = 100
+_MAX_CONNECTIONS: Final = 256
+_PING_MS: Final = 30_000
+_PING_TIMEOUT_S: Final = 20
+
+
+async def serve(
+    app: ASGIApp, address: str, port: int, *, stopping: asyncio.Event, stop_timeout_s: float
+) -> None:
+    """Serves until `stopping` is set, then lets current requests finish within the time-out."""
+    server = Server(
+        app,
+        address=address,
+        port=port,
+        interface=Interfaces.ASGINL,
+        http=HTTPModes.http2,
+        websockets=False,
+        backpressure=_MAX_CONNECTIONS,
+        http2_settings=HTTP2Settings(
+            max_headers_size=_MAX_HEADER_BYTES,
+            max_concurrent_streams=_MAX_STREAMS,
+            keep_alive_interval=_PING_MS,
+            keep_alive_timeout=_PING_TIMEOUT_S,
+        ),
+        log_enabled=False,
+    )
+    serving = asyncio.create_task(server.serve())
+    waiting = asyncio.create_task(stopping.wait())
+    await asyncio.wait((serving, waiting), return_when=asyncio.FIRST_COMPLETED)
+    waiting.cancel()
+    server.stop()  # type: ignore[no-untyped-call] # granian has no annotation for it
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(serving, stop_timeout_s)
