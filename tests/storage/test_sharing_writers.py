@@ -112,9 +112,9 @@ async def test_a_write_that_waits_too_long_is_refused_and_does_not_run(
     await database.close()
 
     assert refused.value.sentence == (
-        "The change waited too long for its turn; nothing was changed."
+        "The change waited too long behind others and was not made; retry later."
     )
-    assert refused.value.headers["Retry-After"] == "2"
+    assert refused.value.headers["Retry-After"]
     assert order.ran == ["next"]
 
 

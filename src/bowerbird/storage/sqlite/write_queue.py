@@ -91,9 +91,3 @@ class WriteQueue(Generic[J]):
             raise errors.unavailable(
                 "Too many changes wait for the database; retry later.", _RETRY_AFTER_S
             )
-
-
-def waited_too_long() -> errors.Refusal:
-    return errors.unavailable(
-        "The change waited too long for its turn; nothing was changed.", _RETRY_AFTER_S
-    )

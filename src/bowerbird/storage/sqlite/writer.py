@@ -21,14 +21,14 @@ import apsw
 from bowerbird import errors
 from bowerbird.storage.database import Row, Transaction, Values
 from bowerbird.storage.sqlite.generation import Generation
-from bowerbird.storage.sqlite.write_queue import WriteQueue, waited_too_long
+from bowerbird.storage.sqlite.write_queue import WriteQueue
 
 T = TypeVar("T")
 Work = Callable[[Transaction], Awaitable[Any]]
 
 LOCK_NAME: Final = "write.lock"
-# How long a write of an account may wait for its turn.
-WRITE_WAIT_S: Final = 10.0
+# A request whose write has not started by then gets 503.
+WRITE_WAIT_S: Final = 8.0
 _GROUP_S: Final = 0.020
 _AWAY: Final = (
     apsw.FullError,
@@ -93,7 +93,8 @@ class Writer:
     def _expire(self, job: _Job, account_id: int) -> None:
         """Refuses a write that has not started yet."""
         if self._jobs.remove(job, account_id) and not job.answer.done():
-            job.answer.set_exception(waited_too_long())
+            sentence = "The change waited too long behind others and was not made; retry later."
+            job.answer.set_exception(errors.unavailable(sentence))
 
     async def close(self) -> None:
         """Finishes the writes that wait, then closes the file. Later writes are refused.
