@@ -10,7 +10,6 @@ import asyncio
 import itertools
 import secrets
 import sys
-import time
 from collections import Counter
 from contextlib import suppress
 from typing import Final
@@ -24,6 +23,7 @@ SILENT: Final = 2_000
 SLOW: Final = 200
 CALLERS: Final = 12
 _SLOW_PAUSE_S: Final = 0.5
+_WARM_UP_S: Final = 3.0
 # A function word is in a third of the posts, so each of these reads much of the library.
 _PATHS: Final = (
     "/v1/views",
@@ -92,9 +92,7 @@ async def attack(port: int, key: str, posts: list[str], seconds: float) -> None:
     tasks = [asyncio.create_task(stay_silent(port)) for _ in range(SILENT)]
     tasks += [asyncio.create_task(send_slowly(port)) for _ in range(SLOW)]
     tasks += [asyncio.create_task(call(port, requests, statuses)) for _ in range(CALLERS)]
-    started = time.monotonic()
-    while sum(statuses.values()) < CALLERS and time.monotonic() < started + seconds:
-        await asyncio.sleep(0.1)
+    await asyncio.sleep(_WARM_UP_S)
     print("attacking", flush=True)
     await asyncio.sleep(seconds)
     for task in tasks:
