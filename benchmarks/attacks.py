@@ -87,7 +87,10 @@ def _create_views(client: Client, key: str) -> None:
     existing = len(client.get_ok("/v1/views", key).json["data"])
     for number in range(existing, _VIEWS):
         body = msgspec.json.encode(
-            {"name": f"View {number}", "filters": {"q": f"the {number}", "is_unread_only": False}}
+            {
+                "name": f"View {number}",
+                "base_query": {"q": f"the {number}", "is_unread_only": False},
+            }
         )
         answer = client.post("/v1/views", key, body, secrets.token_hex(8))
         if answer.status != 201:
