@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from benchmarks import (
+    attacks,
     exports,
     imports,
     lists,
@@ -28,6 +29,7 @@ MEASUREMENTS: Final[dict[str, Callable[[Options], Iterator[Row]]]] = {
     "writes": writes.measure,
     "exports": exports.measure,
     "tools": tool_calls.measure,
+    "attacks": attacks.measure,
     "start": starts.measure_start,
     "memory": starts.measure_memory,
 }

@@ -1,4 +1,4 @@
-"""The ceiling: the HTTP stack of the service, with one constant body for every request.
+"""The ceiling: granian and Starlette, with one constant body for every request.
 
     python -m benchmarks.constant PORT ANSWER
 

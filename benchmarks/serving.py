@@ -1,4 +1,4 @@
-"""Serves an application with the same stack as the service: granian in one uvloop process."""
+"""Serves an application with granian in one uvloop process: the yardstick of the lists."""
 
 import asyncio
 import signal
@@ -10,7 +10,7 @@ from starlette.types import ASGIApp
 
 
 def run(app: ASGIApp, port: int) -> None:
-    """Serves until SIGTERM, with the settings that `bowerbird serve` uses."""
+    """Serves until SIGTERM."""
     uvloop.run(serve(app, port))
 
 

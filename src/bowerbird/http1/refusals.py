@@ -54,7 +54,8 @@ def too_much_framing() -> Refusal:
 
 
 def late(part: str, limit_s: float) -> Refusal:
-    return invalid(f"The request's {part} took longer than {limit_s:g} seconds to arrive.")
+    unit = "second" if limit_s == 1 else "seconds"
+    return invalid(f"The request's {part} took longer than {limit_s:g} {unit} to arrive.")
 
 
 def no_room() -> Refusal:

@@ -1,0 +1,64 @@
+"""What a reader finds in a file or page: posts, and what it leaves out and why."""
+
+from enum import StrEnum
+from typing import Final
+
+from msgspec import Struct
+
+from bowerbird.model.bookmarks import ImportRecord
+
+# Ids of posts that are not from X start here, above every id that X can give.
+FIRST_FOREIGN_ID: Final = 10**19
+
+
+class Completeness(StrEnum):
+    """How much of a post a source has. A richer record is never replaced by a poorer one."""
+
+    # Only an id or link, perhaps with a text from the file.
+    STUB = "stub"
+    # The beginning of a text, as in lists of long posts.
+    PREVIEW = "preview"
+    FULL = "full"
+
+
+class OrderSource(StrEnum):
+    """Where the place of a post in the library comes from. An earlier one here wins."""
+
+    X = "x"
+    SAVED_DATE = "date"
+    FILE_POSITION = "position"
+
+
+class FoundPost(Struct, frozen=True, kw_only=True):
+    record: ImportRecord
+    # Line or number of the record in its file, counted from 1.
+    line: int
+    completeness: Completeness = Completeness.FULL
+    # None if neither the source nor the order of its records says when the post was saved.
+    order_source: OrderSource | None = None
+    # The network: "x", "mastodon", "bluesky" or "reddit"; and the id or address of the post there.
+    source: str = "x"
+    source_id: str = ""
+
+
+class Reason(StrEnum):
+    """Why a record is left out. Reports count records by reason."""
+
+    # A link to something that is not a post.
+    NOT_A_POST = "not_a_post"
+    # Deleted, protected or withheld; only its id is known.
+    UNAVAILABLE = "unavailable"
+    ADVERTISEMENT = "advertisement"
+    INVALID = "invalid"
+
+
+class LeftOut(Struct, frozen=True, kw_only=True):
+    line: int
+    reason: Reason
+    # A sentence that names the record and the problem.
+    sentence: str
+    post_id: str = ""
+    sort_index: int | None = None
+
+
+Found = FoundPost | LeftOut

@@ -1,0 +1,92 @@
+"""Strangers cannot stop the service: silent, slow and oversized requests have bounds."""
+
+import contextlib
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support import serving
+from tests.support.serving import PATIENCE_SECONDS, Server
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("connections")
+    with serving.serving(
+        folder, max_connections=50, header_timeout_s=1, body_timeout_s=1, idle_timeout_s=1
+    ) as running:
+        yield running
+
+
+@contextlib.contextmanager
+def connected(server: Server, sent: bytes = b"") -> Iterator[socket.socket]:
+    with socket.create_connection(("127.0.0.1", server.port), PATIENCE_SECONDS) as connection:
+        connection.sendall(sent)
+        yield connection
+
+
+def test_2000_silent_connections_do_not_stop_the_service(server: Server) -> None:
+    with contextlib.ExitStack() as stack:
+        for _ in range(2_000):
+            stack.enter_context(connected(server))
+
+        assert server.is_answering()
+        assert server.get("/v1/bookmarks").status_code == 401
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [b"", b"GET /hea", b"POST /v1/labels/add HTTP/1.1\r\nContent-Length: 9\r\n\r\n{"],
+    ids=["silent", "half a head", "half a body"],
+)
+def test_a_client_that_does_not_go_on_is_closed(server: Server, sent: bytes) -> None:
+    with connected(server, sent) as connection:
+        while connection.recv(65_536):
+            pass
+
+
+def test_a_slow_body_with_a_key_is_refused_in_the_usual_format(server: Server) -> None:
+    key = server.new_key("slow@example.com")
+    head = f"POST /v1/labels/add HTTP/1.1\r\nAuthorization: Bearer {key}\r\nContent-Length: 9\r\n"
+
+    with connected(server, f"{head}\r\n{{".encode()) as connection:
+        received = connection.recv(65_536)
+
+    assert received.startswith(b"HTTP/1.1 400 ")
+    assert b"The request's body took longer than 1 second to arrive." in received
+    assert b"access-control-allow-origin" in received
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/healthz", "/readyz", "/docs", "/v1/bookmarks", "/mcp", "/v1/sandbox/labels"]
+)
+@pytest.mark.parametrize(
+    "line",
+    [b"X-Large: " + b"x" * 100_000, b"Content-Length: -1", b"Content-Length: " + b"9" * 30],
+    ids=["large header", "negative length", "huge length"],
+)
+def test_every_path_refuses_what_is_too_large_in_the_usual_format(
+    server: Server, path: str, line: bytes
+) -> None:
+    sent = b"GET " + path.encode() + b" HTTP/1.1\r\nHost: a\r\n" + line + b"\r\n\r\n"
+
+    with connected(server, sent) as connection:
+        received = connection.recv(65_536)
+
+    assert received.startswith(b"HTTP/1.1 400 ")
+    assert b'"code":"INVALID_REQUEST"' in received
+
+
+def test_a_url_of_70_kb_is_refused_in_the_usual_format(server: Server) -> None:
+    with connected(server, b"GET /" + b"a" * 70_000 + b" HTTP/1.1\r\n\r\n") as connection:
+        received = connection.recv(65_536)
+
+    assert received.startswith(b"HTTP/1.1 400 ")
+    assert b"larger than 64 KiB" in received
+
+
+def test_half_a_request_does_not_delay_the_stop(tmp_path: Path) -> None:
+    with serving.serving(tmp_path) as server, connected(server, b"GET /"):
+        assert server.stop() == 0

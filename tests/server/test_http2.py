@@ -1,0 +1,119 @@
+"""HTTP/2 is off unless it has a port, and its headers are bounded after decompression."""
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import h2.connection
+import h2.events
+import h2.settings
+import pytest
+
+from tests.support import serving
+from tests.support.serving import PATIENCE_SECONDS, Server
+
+REQUEST = [(":method", "GET"), (":scheme", "http"), (":authority", "localhost")]
+
+
+@pytest.fixture(scope="module")
+def port() -> int:
+    return serving.free_port()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, port: int) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("http2")
+    with serving.serving(folder, http2_port=port) as running:
+        yield running
+
+
+class Http2Client:
+    def __init__(self, port: int) -> None:
+        self._socket = socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS)
+        self.connection = h2.connection.H2Connection()
+        self.connection.initiate_connection()
+        self._flush()
+
+    def send_headers(self, path: str, *headers: tuple[str, str]) -> int:
+        stream = self.connection.get_next_available_stream_id()
+        # Headers that the server has not allowed are what this client is for.
+        self.connection.remote_settings.max_header_list_size = 1 << 30
+        self.connection.send_headers(stream, [*REQUEST, (":path", path), *headers], end_stream=True)
+        self._flush()
+        return stream
+
+    def status(self, stream: int) -> int | None:
+        """The status of the answer; None if the server refuses the stream or the connection."""
+        while data := self._received():
+            for event in self.connection.receive_data(data):
+                if isinstance(event, h2.events.ResponseReceived) and event.stream_id == stream:
+                    return int(dict(event.headers)[b":status"])
+                if isinstance(event, h2.events.StreamReset | h2.events.ConnectionTerminated):
+                    return None
+            self._flush()
+        return None
+
+    def _received(self) -> bytes:
+        try:
+            return self._socket.recv(65_536)
+        except ConnectionError:
+            return b""
+
+    def _flush(self) -> None:
+        self._socket.sendall(self.connection.data_to_send())
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+@pytest.fixture
+def client(server: Server, port: int) -> Iterator[Http2Client]:
+    assert server.is_answering()
+    opened = Http2Client(port)
+    yield opened
+    opened.close()
+
+
+def test_the_main_port_does_not_speak_http2(server: Server) -> None:
+    with socket.create_connection(("127.0.0.1", server.port), PATIENCE_SECONDS) as connection:
+        connection.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+
+        assert connection.recv(65_536).startswith(b"HTTP/1.1 400 ")
+
+
+def test_the_http2_port_answers_as_the_main_port_does(client: Http2Client) -> None:
+    assert client.status(client.send_headers("/healthz")) == 200
+    assert client.status(client.send_headers("/v1/bookmarks")) == 401
+
+
+def test_headers_that_grow_when_decompressed_are_refused(
+    server: Server, client: Http2Client
+) -> None:
+    # Sent once; each further use takes one byte on the wire.
+    large = ("x-large", "x" * 3_900)
+
+    status = client.status(client.send_headers("/healthz", *[large] * 4_000))
+
+    assert status in (None, 431)
+    assert memory_mb(server) < 200
+    assert server.is_answering()
+
+
+def memory_mb(server: Server) -> float:
+    status = Path(f"/proc/{server.process.pid}/status").read_text(encoding="ascii")
+    (line,) = [line for line in status.splitlines() if line.startswith("VmHWM")]
+    return int(line.split()[1]) / 1024
+
+
+def test_a_used_http2_port_is_reported_in_one_sentence(server: Server, tmp_path: Path) -> None:
+    environment = server.environment | {
+        "BOWERBIRD_DATA_DIR": str(tmp_path),
+        "BOWERBIRD_PORT": str(serving.free_port()),
+        "BOWERBIRD_HTTP2_PORT": str(server.port),
+    }
+
+    ran = serving.bowerbird("serve", environment=environment)
+
+    assert ran.returncode == 1
+    assert ran.stderr.startswith(f"Error: Cannot listen on 127.0.0.1:{server.port}")
+    assert ran.stderr.count("\n") == 1
