@@ -121,7 +121,7 @@ class RawServer:
     # What each request of the application had, in the order of their ends.
     bodies: list[bytes] = field(default_factory=list)
     scopes: list[Scope] = field(default_factory=list)
-    is_interrupted: asyncio.Event = field(default_factory=asyncio.Event)
+    has_left: asyncio.Event = field(default_factory=asyncio.Event)
     clients: list[Client] = field(default_factory=list)
     is_released: asyncio.Event = field(default_factory=asyncio.Event)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
@@ -135,12 +135,7 @@ class RawServer:
     async def app(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers by path; anything else is answered with the body that was sent."""
         self.scopes.append(scope)
-        answer = _ANSWERS.get(scope["path"], echo)
-        try:
-            await answer(self, receive, send)
-        except asyncio.CancelledError:
-            self.is_interrupted.set()
-            raise
+        await _ANSWERS.get(scope["path"], echo)(self, receive, send)
 
 
 async def echo(service: RawServer, receive: Receive, send: Send) -> None:
@@ -167,6 +162,14 @@ async def hold(service: RawServer, __: Receive, send: Send) -> None:
     await service.is_released.wait()
     await _start(send)
     await send({"type": "http.response.body", "body": b"held"})
+
+
+async def wait(service: RawServer, receive: Receive, _: Send) -> None:
+    """Waits until the client leaves."""
+    service.is_held.release()
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    service.has_left.set()
 
 
 async def large(_: RawServer, __: Receive, send: Send) -> None:
@@ -211,6 +214,7 @@ async def not_modified(_: RawServer, __: Receive, send: Send) -> None:
 _ANSWERS: dict[str, Callable[[RawServer, Receive, Send], Any]] = {
     "/ignore": ignore_body,
     "/hold": hold,
+    "/wait": wait,
     "/large": large,
     "/stream": stream,
     "/endless": endless,

@@ -22,7 +22,6 @@ from bowerbird.http1.request_reader import RequestHead, RequestReader
 from bowerbird.http1.room import Room, Wait
 from bowerbird.wire.responses import envelope
 
-_ONLY_READ: Final = frozenset({"GET", "HEAD"})
 _RESET: Final = struct.pack("ii", 1, 0)
 _HEALTH: Final = frozenset({"/healthz", "/livez", "/readyz"})
 
@@ -70,18 +69,6 @@ class Connection(asyncio.Protocol):
                 exchange.disconnect()
         self._pipelined.clear()
         self._wake()
-        self._stop_reading_for_nobody()
-
-    def _stop_reading_for_nobody(self) -> None:
-        """Interrupts a request that only reads; nobody is left to see its answer.
-
-        A write goes on: it is done as a whole, and its key remembers the answer.
-        """
-        exchange = self._current
-        if exchange is None or self._task is None or exchange.is_answered:
-            return
-        if exchange.scope["method"] in _ONLY_READ:
-            self._task.cancel()
 
     def data_received(self, data: bytes) -> None:
         if self._is_leaving or self._failure is not None:

@@ -122,6 +122,8 @@ class Exchange:
 
     async def send(self, message: Message) -> None:
         if self.is_gone:
+            # Lets the application notice, instead of writing to nobody without a pause.
+            await asyncio.sleep(0)
             return
         if message["type"] == "http.response.start":
             self._status = message["status"]
