@@ -79,6 +79,11 @@ class IdempotencyStore:
         }
         await transaction.run(self._sql["keep"], values)
 
+    async def release(self, transaction: Transaction, account_id: int, key: str) -> None:
+        """Gives the key back, because the write needs another transaction."""
+        values = {"account_id": account_id, "idempotency_key": key}
+        await transaction.run(self._sql["release"], values)
+
     async def sweep(
         self, transaction: Transaction, account_id: int, oldest: int, most: int = _SWEPT_AT_ONCE
     ) -> int:

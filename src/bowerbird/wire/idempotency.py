@@ -13,11 +13,14 @@ import msgspec
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
+from bowerbird.library.access import turns
+from bowerbird.library.access.turns import Unfinished
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.idempotency import RETENTION_HOURS, IdempotencyStore, StoredAnswer
 from bowerbird.wire.responses.replies import Header, Reply
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 _KEY: Final = re.compile(rb"[\x21-\x7e]{1,255}")
 _STORED_HEADERS: Final = frozenset({b"location", b"retry-after"})
@@ -31,7 +34,8 @@ class Write(NamedTuple, Generic[T]):
     """One write: the account, its key, and its effect."""
 
     account_id: int
-    effect: Callable[[Transaction], Awaitable[T]]
+    # A large edit needs several transactions: each but the last returns the rest of the work.
+    effect: Callable[[Transaction], Awaitable[T | Unfinished[T]]]
     # How the answer is stored under the key. A refusal is stored, then raised.
     to_reply: Callable[[T | Refusal], Reply]
     key: bytes | None = None
@@ -51,6 +55,9 @@ class Replay(NamedTuple):
     body: bytes
 
 
+_Other = Refusal | Replay
+
+
 class Idempotency:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
@@ -61,21 +68,35 @@ class Idempotency:
         """The result of the effect, or the stored answer of the first request with this key."""
         if write.key is None:
             write.require_calls_left()
-            return await self._database.write(write.effect)
+            return await turns.run(self._database, write.effect)
         key = _checked(write.key, write.key_name)
 
-        async def work(transaction: Transaction) -> T | Refusal | Replay:
-            stored = await self._claim(transaction, write, key)
-            if stored is not None:
-                return _replay(stored, write)
-            write.require_calls_left()
-            result = await _result(transaction, write)
-            await self._keep(transaction, write, key, write.to_reply(result))
-            return result
+        async def first(transaction: Transaction) -> T | _Other | Unfinished[T | _Other]:
+            return await self._turn(transaction, write, key, write.effect, write.require_calls_left)
 
-        result = await self._database.write(work)
+        result: T | _Other = await turns.run(self._database, first)
         if isinstance(result, Refusal):
             raise result
+        return result
+
+    async def _turn(
+        self,
+        transaction: Transaction,
+        write: Write[T],
+        key: str,
+        effect: Callable[[Transaction], Awaitable[T | Unfinished[T]]],
+        require_calls_left: Callable[[], None] = lambda: None,
+    ) -> T | _Other | Unfinished[T | _Other]:
+        stored = await self._claim(transaction, write, key)
+        if stored is not None:
+            return _replay(stored, write)
+        require_calls_left()
+        result = await _result(transaction, effect)
+        if isinstance(result, Unfinished):
+            # There is no answer to store yet. After a crash, a retry does the rest of the work.
+            await self._store.release(transaction, write.account_id, key)
+            return Unfinished(lambda later: self._turn(later, write, key, result.rest))
+        await self._keep(transaction, write, key, write.to_reply(result))
         return result
 
     async def _claim(
@@ -115,11 +136,13 @@ class Idempotency:
         )
 
 
-async def _result(transaction: Transaction, write: Write[T]) -> T | Refusal:
+async def _result(
+    transaction: Transaction, effect: Callable[[Transaction], Awaitable[R]]
+) -> R | Refusal:
     """A refusal undoes the effect. Most refusals are stored and replayed like any answer."""
     try:
         async with transaction.savepoint():
-            return await write.effect(transaction)
+            return await effect(transaction)
     except Refusal as refused:
         if refused.status in _NOT_STORED or refused.status >= _SERVER_ERROR:
             raise

@@ -8,6 +8,7 @@ from msgspec import Meta, Struct
 
 from bowerbird import errors
 from bowerbird.errors import Code, Refusal
+from bowerbird.library.access.turns import Unfinished
 from bowerbird.model.accounts import Account
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools import arguments
@@ -37,14 +38,14 @@ async def run(
     call: ToolCall,
     tool: Tool,
     takes: type[T],
-    effect: Callable[[Transaction, T], Awaitable[Json]],
+    effect: Callable[[Transaction, T], Awaitable[Json | Unfinished[Json]]],
     *,
     gate: Callable[[Account], None] = lambda _: None,
 ) -> ToolResult:
     """Runs `effect` once per key. Later calls with the key return the first result."""
     request = _admitted(call, tool, takes, gate)
 
-    async def work(transaction: Transaction) -> Json:
+    async def work(transaction: Transaction) -> Json | Unfinished[Json]:
         # Raised in the transaction, because a refusal is stored under the key too.
         if isinstance(request, Refusal):
             raise request
