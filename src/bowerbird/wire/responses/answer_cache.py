@@ -4,6 +4,7 @@ The key contains everything that an answer depends on: account, epoch, version, 
 and encoding. So a cached answer is never outdated, and the ETag is known before the answer.
 """
 
+import asyncio
 import hashlib
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
@@ -19,6 +20,8 @@ from bowerbird.wire.responses.replies import JSON, PRIVATE, Header, Reply
 Build = Callable[[], Awaitable[bytes]]
 _Key = tuple[int, int, int, str, str, bytes, str, int, str]
 _ENTRY_BYTES: Final = 1_000
+# Compressing more than this takes several milliseconds, so it is done on a thread.
+_LARGE: Final = 512 * 1024
 _ANY: Final = b"*"
 
 
@@ -74,7 +77,11 @@ class AnswerCache:
             self._answers.move_to_end(key)
             return cached
         built = await build()
-        reply = _reply(self._finish(built) if self._finish else built, _tag(key), key[6])
+        body = self._finish(built) if self._finish else built
+        if len(body) < _LARGE:
+            reply = _reply(body, _tag(key), key[6])
+        else:
+            reply = await asyncio.to_thread(_reply, body, _tag(key), key[6])
         self._store(key, reply)
         return reply
 
