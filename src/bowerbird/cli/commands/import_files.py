@@ -163,4 +163,5 @@ def _print_summary(tally: Tally, refusals: _Refusals) -> None:
     for refusal in refusals.first:
         click.echo(str(refusal), err=True)
     if more := refusals.count - len(refusals.first):
-        click.echo(f"and {more} more records; --refused FILE writes all of them.", err=True)
+        records = "records" if tally.left_out_labels else "refused records"
+        click.echo(f"and {more} more {records}; --refused FILE writes all of them.", err=True)
