@@ -15,6 +15,7 @@ from benchmarks import (
     searches,
     starts,
     tool_calls,
+    turns,
     writes,
 )
 from benchmarks.figures import Row
@@ -26,6 +27,7 @@ MEASUREMENTS: Final[dict[str, Callable[[Options], Iterator[Row]]]] = {
     "meaning": meaning.measure,
     "import": imports.measure,
     "writes": writes.measure,
+    "turns": turns.measure,
     "exports": exports.measure,
     "tools": tool_calls.measure,
     "start": starts.measure_start,
