@@ -16,7 +16,7 @@ R = TypeVar("R")
 
 POSTS_PER_TURN: Final = 500
 # Changing the labels of a post writes its stored JSON again, which can be a long article.
-BYTES_PER_TURN: Final = 4 << 20
+BYTES_PER_TURN: Final = 2 << 20
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ labels finishes such a rename first, so no other code sees a label with two name
 sweep finishes a rename whose process was killed.
 """
 
+from bisect import insort
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
@@ -101,6 +102,8 @@ class LabelRenames:
         tags: dict[int, bytes | None] = {}
         for post in posts.values():
             if label.former_name in post.tags:
-                names = {label.name if n == label.former_name else n for n in post.tags}
-                tags[post.number] = tags_json(sorted(names, key=name_key))
+                names = [name for name in post.tags if name != label.former_name]
+                # The others are sorted already, and folding all of their names takes long.
+                insort(names, label.name, key=name_key)
+                tags[post.number] = tags_json(names)
         await self._posts.set_tags(transaction, library, dict(sorted(tags.items())))

@@ -26,7 +26,7 @@ from bowerbird.storage.database import Database
 _CHUNK_POSTS: Final = 200
 # With long articles or many labels, a chunk has fewer posts.
 _CHUNK_BYTES: Final = 1 << 20
-_CHUNK_LABELS: Final = 2_000
+_CHUNK_LABELS: Final = 1_000
 _SHOWN_NAMES: Final = 20
 
 

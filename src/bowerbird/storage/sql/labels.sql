@@ -24,13 +24,6 @@ SELECT l.label_id, l.name, l.name_key, l.metadata, l.bookmark_count, l.former_na
  WHERE l.account_id = :account_id
    AND l.label_id = :label_id
 
--- name: being_renamed
-SELECT l.label_id, l.name, l.name_key, l.metadata, l.bookmark_count, l.former_name
-  FROM label AS l
- WHERE l.account_id = :account_id
-   AND l.former_name IS NOT NULL
- LIMIT 1
-
 -- name: accounts_with_renames
 SELECT DISTINCT l.account_id
   FROM label AS l
