@@ -13,6 +13,12 @@ from bowerbird.storage.database import Database, Row, Transaction, Values
 T = TypeVar("T")
 
 
+class Pause:
+    def __init__(self) -> None:
+        self.reached = asyncio.Event()
+        self.over = asyncio.Event()
+
+
 class WatchedWrites:
     """Watches all writes of a real database from now on."""
 
@@ -20,21 +26,18 @@ class WatchedWrites:
         # The rows of each transaction that was committed.
         self.rows: list[int] = []
         self._write = database.write
-        self._pauses: dict[int, asyncio.Event] = {}
+        self._pauses: dict[int, Pause] = {}
         setattr(database, "write", self._watched)  # noqa: B010 - mypy forbids the assignment
 
     @property
     def most_rows(self) -> int:
         return max(self.rows)
 
-    def pause_after(self, count: int) -> asyncio.Event:
-        """The request of the transaction with this number goes no further; the event is set then.
-
-        A test cancels the request, which is then as if its process had been killed.
-        """
-        reached = asyncio.Event()
-        self._pauses[len(self.rows) + count] = reached
-        return reached
+    def pause_after(self, count: int) -> "Pause":
+        """Stops the request of the transaction with this number, counted from now."""
+        pause = Pause()
+        self._pauses[len(self.rows) + count] = pause
+        return pause
 
     async def _watched(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         counted = 0
@@ -48,9 +51,9 @@ class WatchedWrites:
 
         result = await self._write(counting)
         self.rows.append(counted)
-        if reached := self._pauses.pop(len(self.rows), None):
-            reached.set()
-            await asyncio.Event().wait()
+        if pause := self._pauses.pop(len(self.rows), None):
+            pause.reached.set()
+            await pause.over.wait()
         return result
 
 
@@ -75,9 +78,9 @@ class _Counting:
 
 
 async def interrupted(watched: WatchedWrites, after: int, request: Any) -> None:
-    """Sends a request and stops it after this many transactions."""
-    reached = watched.pause_after(after)
+    """Sends a request and ends it after this many transactions, as if its process was killed."""
+    pause = watched.pause_after(after)
     task = asyncio.ensure_future(request)
-    await reached.wait()
+    await pause.reached.wait()
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)

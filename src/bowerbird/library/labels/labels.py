@@ -13,7 +13,7 @@ from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bookmarks.changeset import Changeset, Changesets
 from bowerbird.library.bookmarks.label_renames import LabelRenames
 from bowerbird.library.labels.label_list import LabelList, LabelResponse, to_response
-from bowerbird.library.labels.operations import Change, Labelled, Op, Operations, Tagged
+from bowerbird.library.labels.operations import Change, Labelled, Op, Operations, Outcome, Tagged
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import Label, name_key
 from bowerbird.requests.labels import InvalidOperation, LabelChange, LabelOperation, LabelRequest
@@ -48,7 +48,7 @@ class Labels:
     ) -> None:
         self._changesets = Changesets(database)
         self._renames = LabelRenames(database)
-        self._operations = Operations(self._changesets, clock, posts_per_turn)
+        self._operations = Operations(self._changesets, self._renames, clock, posts_per_turn)
         self._clock = clock
         self.listed = LabelList(database)
 
@@ -61,13 +61,15 @@ class Labels:
         label_id = None if request.label_name is not None else request.label_id
         change = Change(op, request.post_ids, request.label_name, label_id)
 
-        def only(outcomes: Sequence[Labelled | Refusal]) -> Labelled:
+        def only(outcomes: Sequence[Outcome]) -> Labelled:
             (outcome,) = outcomes
             if isinstance(outcome, Refusal):
                 raise outcome
             return outcome
 
-        return turns.then(await self._run(transaction, account, [change]), only)
+        return turns.then(
+            await self._operations.run(transaction, account.account_id, [change]), only
+        )
 
     async def batch(
         self,
@@ -83,7 +85,7 @@ class Labels:
             if isinstance(one, LabelOperation)
         ]
 
-        def all_results(outcomes: Sequence[Labelled | Refusal]) -> BatchResult:
+        def all_results(outcomes: Sequence[Outcome]) -> BatchResult:
             left = iter(outcomes)
             results = [
                 _result(
@@ -96,7 +98,9 @@ class Labels:
 
         if not changes:
             return all_results([])
-        return turns.then(await self._run(transaction, account, changes), all_results)
+        return turns.then(
+            await self._operations.run(transaction, account.account_id, changes), all_results
+        )
 
     async def update(
         self, transaction: Transaction, account: Account, label_id: str, change: LabelChange
@@ -127,14 +131,6 @@ class Labels:
             transaction,
             account.account_id,
             lambda later: self._merge(later, account, label_id, into_id),
-        )
-
-    async def _run(
-        self, transaction: Transaction, account: Account, changes: Sequence[Change]
-    ) -> Sequence[Labelled | Refusal] | Unfinished[Sequence[Labelled | Refusal]]:
-        account_id = account.account_id
-        return await self._renames.finished(
-            transaction, account_id, lambda later: self._operations.run(later, account_id, changes)
         )
 
     async def _update(
@@ -243,7 +239,7 @@ def _by_id(changeset: Changeset, label_id: str) -> Label:
 
 
 def _result(
-    index: int, operation: LabelOperation | InvalidOperation, outcome: Labelled | Refusal
+    index: int, operation: LabelOperation | InvalidOperation, outcome: Outcome
 ) -> OperationResult:
     if isinstance(outcome, Refusal):
         # An invalid operation already says where it is.

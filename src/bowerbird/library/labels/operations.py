@@ -16,6 +16,7 @@ from bowerbird.errors import Refusal
 from bowerbird.library.access import turns
 from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bookmarks.changeset import Changeset, Changesets, post_is_full
+from bowerbird.library.bookmarks.label_renames import LabelRenames
 from bowerbird.model.labels import Label
 from bowerbird.requests import limits
 from bowerbird.storage.bookmarks.changeset import EditablePost
@@ -35,6 +36,9 @@ class Labelled(Struct, frozen=True):
     posts: list[Tagged]
     affected: int
     not_found: list[str]
+
+
+Outcome = Labelled | Refusal
 
 
 class Change(Struct, frozen=True):
@@ -57,8 +61,11 @@ class _Part(Struct, frozen=True):
 
 
 class Operations:
-    def __init__(self, changesets: Changesets, clock: Clock, posts_per_turn: int) -> None:
+    def __init__(
+        self, changesets: Changesets, renames: LabelRenames, clock: Clock, posts_per_turn: int
+    ) -> None:
         self._changesets = changesets
+        self._renames = renames
         self._clock = clock
         self._posts_per_turn = posts_per_turn
 
@@ -67,9 +74,21 @@ class Operations:
         transaction: Transaction,
         account_id: int,
         changes: Sequence[Change],
-        outcomes: Sequence[Labelled | Refusal] = (),
-    ) -> Sequence[Labelled | Refusal] | Unfinished[Sequence[Labelled | Refusal]]:
+        outcomes: Sequence[Outcome] = (),
+    ) -> Sequence[Outcome] | Unfinished[Sequence[Outcome]]:
         """The result of each change, or why it was refused; a refused one changes nothing."""
+        # Before each turn, because a rename may have started since the last one.
+        return await self._renames.finished(
+            transaction, account_id, lambda t: self._turn(t, account_id, changes, outcomes)
+        )
+
+    async def _turn(
+        self,
+        transaction: Transaction,
+        account_id: int,
+        changes: Sequence[Change],
+        outcomes: Sequence[Outcome],
+    ) -> Sequence[Outcome] | Unfinished[Sequence[Outcome]]:
         group = self._group(changes)
         names = [one.label_name for one in group if one.label_name is not None]
         label_ids = [one.label_id for one in group if one.label_id is not None]
