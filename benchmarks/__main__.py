@@ -16,6 +16,7 @@ from benchmarks import (
     searches,
     starts,
     tool_calls,
+    turns,
     writes,
 )
 from benchmarks.figures import Row
@@ -27,6 +28,7 @@ MEASUREMENTS: Final[dict[str, Callable[[Options], Iterator[Row]]]] = {
     "meaning": meaning.measure,
     "import": imports.measure,
     "writes": writes.measure,
+    "turns": turns.measure,
     "exports": exports.measure,
     "tools": tool_calls.measure,
     "attacks": attacks.measure,

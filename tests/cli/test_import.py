@@ -274,3 +274,21 @@ def test_the_file_of_refused_records_overwrites_no_other_file(
     assert ran.code == 1
     assert ran.text == f"Error: {file} already exists. Choose another file for --refused.\n"
     assert file.read_text().startswith("[")
+
+
+def test_labels_beyond_the_bound_are_reported_and_their_posts_imported(
+    library: Library, file: Path, tmp_path: Path
+) -> None:
+    posts = [make.post(), make.post(post_id="7", tags=[f"label {n:03}" for n in range(102)])]
+    file.write_text("\n".join(map(json.dumps, posts)))
+
+    ran = library.run("import", EMAIL, file, "--refused", tmp_path / "refused")
+
+    summary = "new 2\nchanged 0\nunchanged 0\nrefused 0\nlabels left out 2\n"
+    sentence = (
+        f"{file}:2: Post 7 was imported without 2 of its labels, because a post can have 100 "
+        "labels: 'label 100', 'label 101'.\n"
+    )
+    assert (ran.code, ran.text) == (1, summary + sentence)
+    assert (tmp_path / "refused").read_text() == sentence
+    assert library.value("SELECT count(*) FROM bookmark_label") == 100

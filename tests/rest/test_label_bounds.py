@@ -1,118 +1,212 @@
-"""How many posts a label batch may change, and how many posts an answer repeats."""
-
-from typing import Any
+"""How many labels an account and a post can have."""
 
 import pytest
 
 from bowerbird.requests import limits
 from tests.support import make, writing
 from tests.support.service import Member
-from tests.support.toolcalls import call
-from tests.support.writing import operation
+from tests.support.toolcalls import call, refusal
 
 pytestmark = pytest.mark.anyio
 
+FULL = [f"label {number:03}" for number in range(limits.POST_LABELS_MAX)]
+POST_IS_FULL = "Post 1 already has 100 labels, which is the maximum."
+ACCOUNT_IS_FULL = (
+    "The account already has 10,000 labels, which is the maximum. Use one of them, or delete or "
+    "merge some."
+)
 
-async def _saved(member: Member, count: int, **fields: Any) -> list[str]:
-    records = [make.post(post_id=str(number), **fields) for number in range(1, count + 1)]
-    await member.save_all(records)
-    return [str(record["post_id"]) for record in records]
+
+# Per post
 
 
-async def test_a_batch_with_too_many_posts_in_all_is_refused_and_changes_nothing(
-    alice: Member,
-) -> None:
-    ids = await _saved(alice, 3)
-    many = [str(number) for number in range(1, 1_001)]
+async def test_a_post_can_have_100_labels(alice: Member) -> None:
+    await alice.save(post_id="1", tags=FULL[:-1])
+
+    added = await writing.add(alice, FULL[-1], "1")
+    refused = await writing.add(alice, "one more", "1")
+
+    assert added.status_code == 200
+    assert writing.refused(refused) == (400, "INVALID_REQUEST")
+    assert writing.sentence(refused) == POST_IS_FULL
+    assert await writing.tags(alice, "1") == FULL
+    assert "one more" not in await writing.labels(alice)
+
+
+async def test_a_refused_label_is_added_to_no_other_post(alice: Member) -> None:
+    await alice.save(post_id="1", tags=FULL)
+    await alice.save(post_id="2")
     before = await writing.version(alice)
 
-    response = await writing.batch(
-        alice,
-        *[operation("add", f"label {index}", *many) for index in range(5)],
-        operation("add", "one more", ids[0]),
-    )
+    response = await writing.add(alice, "one more", "2", "1")
 
-    assert writing.refused(response) == (400, "INVALID_REQUEST")
-    assert response.json()["error"] == (
-        "operations: must have at most 5,000 posts in all, got 5,001; split the batch."
-    )
+    assert response.status_code == 400
+    assert await writing.tags(alice, "2") is None
     assert await writing.version(alice) == before
-    assert await writing.labels(alice) == {}
 
 
-async def test_repeated_ids_and_invalid_operations_do_not_count_towards_a_batch(
-    alice: Member,
-) -> None:
-    await _saved(alice, 1)
-    many = [str(number) for number in range(1, 1_001)]
+async def test_a_full_post_far_down_the_request_is_found_first(alice: Member) -> None:
+    post_ids = [str(10_000 + number) for number in range(600)]
+    await alice.save(post_id="1", tags=FULL)
+    for first in range(0, 600, 200):
+        await alice.save_all(
+            [make.post(post_id=post_id) for post_id in post_ids[first : first + 200]]
+        )
+
+    response = await writing.add(alice, "one more", *post_ids, "1")
+
+    assert writing.sentence(response) == POST_IS_FULL
+    assert await writing.tags(alice, post_ids[0]) is None
+
+
+async def test_a_label_that_a_full_post_has_is_no_addition(alice: Member) -> None:
+    await alice.save(post_id="1", tags=FULL)
+
+    response = await writing.add(alice, FULL[0].upper(), "1")
+
+    assert response.status_code == 200
+    assert response.json()["meta"]["affected"] == 0
+
+
+async def test_an_operation_beyond_the_bound_fails_alone(alice: Member) -> None:
+    await alice.save(post_id="1", tags=FULL)
 
     response = await writing.batch(
         alice,
-        *[operation("add", "x", *many) for _ in range(4)],
-        operation("add", "x", *["1"] * 1_000),
-        operation("toggle", "x", *many),
-        operation("add", "x", *many[:999]),
+        writing.operation("add", "one more", "1"),
+        writing.operation("remove", FULL[0], "1"),
+        writing.operation("add", "one more", "1"),
     )
 
+    results = response.json()["data"]["results"]
     assert response.status_code == 207
-    assert response.json()["data"]["succeeded"] == 6
-
-
-async def test_a_batch_repeats_a_thousand_posts_and_names_the_others(alice: Member) -> None:
-    ids = await _saved(alice, 600)
-
-    response = await writing.batch(
-        alice,
-        operation("add", "x", *ids),
-        operation("add", "y", *ids, "4711"),
-        operation("remove", "x", *ids[:2]),
-    )
-
-    first, second, third = response.json()["data"]["results"]
-    assert (first["affected"], second["affected"], third["affected"]) == (600, 600, 2)
-    assert [post["post_id"] for post in first["data"]] == ids
-    assert "further_ids" not in first
-    assert second["data"] == [{"post_id": post_id, "tags": ["x", "y"]} for post_id in ids[:400]]
-    assert (second["further_ids"], second["not_found"]) == (ids[400:], ["4711"])
-    assert (third["data"], third["further_ids"]) == ([], ids[:2])
-    assert await writing.labels(alice) == {"x": 598, "y": 600}
+    assert [one["ok"] for one in results] == [False, True, True]
+    assert results[0]["error"]["message"] == f"operations[0]: {POST_IS_FULL}"
     assert await writing.recount(alice) == []
 
 
-async def test_an_answer_stops_repeating_posts_whose_label_names_are_long(alice: Member) -> None:
-    names = sorted(f"{index:02d}{'n' * 98}" for index in range(60))
-    ids = await _saved(alice, 400, tags=names)
+async def test_a_post_with_more_labels_keeps_them(alice: Member) -> None:
+    names = [*FULL, "x", "y", "z"]
+    await writing.save_unbounded(alice, "1", names)
 
-    response = await writing.add(alice, "x", *ids)
+    assert (await writing.add(alice, "one more", "1")).status_code == 400
+    assert (await writing.add(alice, "x", "1")).status_code == 200
+    assert (await writing.remove(alice, "x", "1")).status_code == 200
+    path = f"/v1/labels/{await writing.label_id(alice, 'y')}"
+    assert (await writing.send(alice, "PATCH", path, {"label_name": "yy"})).status_code == 200
+    await writing.send(alice, "DELETE", "/v1/bookmarks/1")
+    await writing.send(alice, "POST", "/v1/bookmarks/1/restore")
 
-    answer = response.json()
-    repeated = [post["post_id"] for post in answer["data"]]
-    assert answer["meta"]["affected"] == 400
-    assert [*repeated, *answer["meta"]["further_ids"]] == ids
-    assert len(repeated) == -(-limits.ECHOED_NAMES_MAX // 6_001)
-    assert len(response.content) < 1.1 * limits.ECHOED_NAMES_MAX
-    assert all(post["tags"] == [*names, "x"] for post in answer["data"])
-    assert (await writing.labels(alice))["x"] == 400
-
-
-async def test_the_answer_of_a_change_of_the_most_ids_repeats_them_all(alice: Member) -> None:
-    ids = await _saved(alice, limits.POST_IDS_MAX)
-
-    labelled = (await writing.add(alice, "x", *ids)).json()
-    body = {"tweet_ids": ids, "is_archived": True}
-    marked = (await writing.send(alice, "POST", "/v1/bookmarks/update", body)).json()
-
-    for answer in (labelled, marked):
-        assert [post["post_id"] for post in answer["data"]] == ids
-        assert len(answer["data"]) <= limits.ECHOED_POSTS_MAX
-        assert "further_ids" not in answer["meta"]
+    assert await writing.tags(alice, "1") == [*FULL, "yy", "z"]
+    assert await writing.recount(alice) == []
 
 
-async def test_a_tool_batch_of_the_most_changes_is_within_the_bound(alice: Member) -> None:
-    await _saved(alice, 2)
-    many = [str(number) for number in range(1, limits.TOOL_POST_IDS_MAX + 1)]
-    change = {"op": "add", "post_ids": many, "label_name": "x"}
+async def test_the_tool_refuses_another_label_too(alice: Member) -> None:
+    await alice.save(post_id="1", tags=FULL)
 
-    answer = await call(alice, "batch_label", operations=[change] * limits.OPERATIONS_MAX)
+    said = await refusal(alice, "add_label", post_ids=["1"], label_name="one more")
 
-    assert (answer["succeeded"], answer["failed"]) == (limits.OPERATIONS_MAX, 0)
+    assert POST_IS_FULL in said
+
+
+# Per account
+
+
+async def test_an_account_can_have_10000_labels(alice: Member, bob: Member) -> None:
+    for member in (alice, bob):
+        await member.save(post_id="1")
+    await writing.create_labels(alice, limits.LABELS_MAX - 1)
+
+    added = await writing.add(alice, "the last", "1")
+    refused = await writing.add(alice, "one more", "1")
+    existing = await writing.add(alice, "made 000007", "1")
+
+    assert (added.status_code, existing.status_code) == (200, 200)
+    assert writing.refused(refused) == (400, "INVALID_REQUEST")
+    assert writing.sentence(refused) == ACCOUNT_IS_FULL
+    assert await writing.tags(alice, "1") == ["made 000007", "the last"]
+    assert (await writing.add(bob, "one more", "1")).status_code == 200
+
+
+async def test_a_batch_creates_labels_up_to_the_bound(alice: Member) -> None:
+    await alice.save(post_id="1")
+    await writing.create_labels(alice, limits.LABELS_MAX - 2)
+
+    response = await writing.batch(
+        alice, *(writing.operation("add", name, "1") for name in ("a", "b", "c", "A"))
+    )
+
+    results = response.json()["data"]["results"]
+    assert [one["ok"] for one in results] == [True, True, False, True]
+    assert results[2]["error"]["message"] == f"operations[2]: {ACCOUNT_IS_FULL}"
+    assert await writing.tags(alice, "1") == ["a", "b"]
+
+
+async def test_an_account_with_more_labels_keeps_them(alice: Member) -> None:
+    await alice.save(post_id="1")
+    await writing.create_labels(alice, limits.LABELS_MAX + 1)
+    path = f"/v1/labels/{await writing.label_id(alice, 'made 000000')}"
+
+    assert (await writing.add(alice, "one more", "1")).status_code == 400
+    assert (await writing.send(alice, "PATCH", path, {"label_name": "x"})).status_code == 200
+    assert (await writing.add(alice, "x", "1")).status_code == 200
+    assert (await writing.send(alice, "DELETE", path)).status_code == 200
+    assert len(await writing.labels(alice)) == limits.LABELS_MAX
+
+
+async def test_the_tool_lists_the_most_used_labels_of_many(alice: Member) -> None:
+    await alice.save(post_id="1")
+    await writing.create_labels(alice, 3_000)
+    await writing.add(alice, "made 002999", "1")
+
+    listed = await call(alice, "list_labels")
+
+    assert listed["truncated"] is True
+    assert listed["total_count"] == 3_000
+    assert listed["labels"][0] == {"label_name": "made 002999", "count": 1}
+
+
+# Imports
+
+
+async def test_an_import_leaves_out_labels_beyond_a_posts_bound_and_reports_them(
+    alice: Member,
+) -> None:
+    record = make.post(post_id="1", tags=[*FULL, "x", "y"])
+
+    first = await alice.save_all([record])
+    again = await alice.save_all([record])
+
+    (left_out,) = first.left_out
+    assert (left_out.post_id, left_out.names) == ("1", ["x", "y"])
+    assert (first.new, again.unchanged, again.changed) == (1, 1, 0)
+    assert again.left_out == first.left_out
+    assert await writing.tags(alice, "1") == FULL
+    assert "x" not in await writing.labels(alice)
+    assert await writing.recount(alice) == []
+
+
+async def test_an_import_keeps_the_labels_that_a_post_has(alice: Member) -> None:
+    names = [*FULL, "x", "y"]
+    await writing.save_unbounded(alice, "1", names)
+
+    outcome = await alice.save_all([make.post(post_id="1", tags=[*names, "z"])])
+
+    assert [(one.post_id, one.names) for one in outcome.left_out] == [("1", ["z"])]
+    assert await writing.tags(alice, "1") == names
+
+
+async def test_an_import_leaves_out_labels_beyond_the_accounts_bound(alice: Member) -> None:
+    await writing.create_labels(alice, limits.LABELS_MAX - 1)
+
+    outcome = await alice.save_all(
+        [
+            make.post(post_id="1", tags=["a", "b"]),
+            make.post(post_id="2", tags=["a", "c", "made 000000"]),
+        ]
+    )
+
+    assert [(one.post_id, one.names) for one in outcome.left_out] == [("1", ["b"]), ("2", ["c"])]
+    assert await writing.tags(alice, "1") == ["a"]
+    assert await writing.tags(alice, "2") == ["a", "made 000000"]
+    assert await writing.recount(alice) == []

@@ -2,9 +2,12 @@
 
 import pytest
 
+from bowerbird.storage.accounts.account_removal import AccountRemoval
 from bowerbird.storage.database import Database, Transaction
-from tests.support import databases
+from bowerbird.storage.labels import LabelStore
+from tests.support import databases, writing
 from tests.support.postgres import ThrowawayPostgres
+from tests.support.service import Member
 from tests.support.working import new_account
 
 pytestmark = pytest.mark.anyio
@@ -46,3 +49,14 @@ async def removed(database: Database, account_id: int, table: str, statement: st
         return sorted(row[0] for row in rows)
 
     return await database.write(work)
+
+
+async def test_the_labels_of_a_removed_account_go_a_few_at_a_time(alice: Member) -> None:
+    await writing.create_labels(alice, 120)
+    removal = AccountRemoval(alice.database, alice.account_id)
+    left = []
+
+    while await removal.remove_other_rows(50):
+        left.append(await LabelStore(alice.database).count(alice.account_id))
+
+    assert left == [70, 20, 0]

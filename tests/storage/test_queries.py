@@ -35,8 +35,8 @@ ACROSS_ACCOUNTS = {
     *("next_priority", "turns", "unfinished_of_kind", "due_to_expire", "accounts_with_old"),
     # Operators list and count the jobs of all accounts.
     *("latest", "counts", "counts_unfinished", "owner"),
-    # Only finds the accounts that are due.
-    "due_accounts",
+    # Only find the accounts that are due.
+    *("due_accounts", "accounts_with_renames"),
     # They merge segments of the whole index, and read no posts.
     "start_index_merge",
     "continue_index_merge",

@@ -222,3 +222,18 @@ async def test_a_count_and_a_repeated_request_need_at_most_one_statement(
         await alice.get(path, **params)
 
         assert len(watched.reads) <= 1, path
+
+
+@pytest.mark.parametrize(
+    ("library", "explain"),
+    [("sqlite_library", "EXPLAIN QUERY PLAN"), ("postgres_library", "EXPLAIN")],
+)
+async def test_looking_for_a_rename_does_not_read_all_labels(
+    request: pytest.FixtureRequest, library: str, explain: str
+) -> None:
+    watched, alice = request.getfixturevalue(library)
+    statement = watched.queries("labels")["being_renamed"]
+
+    rows = await watched.rows(f"{explain} {statement}", {"account_id": alice.account_id})
+
+    assert "label_renamed" in "\n".join(str(row[-1]) for row in rows)

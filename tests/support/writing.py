@@ -1,10 +1,18 @@
 """Short functions for writes through the API, and for comparing the state before and after."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import httpx
 
+from bowerbird.library.bookmarks.upsert import Upsert, prepare_all
 from bowerbird.library.upkeep.checks import Checks
+from bowerbird.model.upsert import Counts
+from bowerbird.sources import own_json
+from bowerbird.storage.database import Transaction
+from bowerbird.storage.labels import LabelStore
+from bowerbird.storage.libraries import LibraryStore
+from tests.support import make
 from tests.support.service import Member
 
 SECOND = 1_000_000
@@ -46,6 +54,32 @@ async def labels(member: Member) -> dict[str, int]:
 async def label_id(member: Member, name: str) -> str:
     shown = (await member.get("/v1/labels")).json()["data"]
     return next(str(label["id"]) for label in shown if label["label_name"] == name)
+
+
+async def create_labels(member: Member, count: int) -> None:
+    """Creates labels without posts, more than the API allows if asked to."""
+    store, libraries = LabelStore(member.database), LibraryStore(member.database)
+
+    async def work(transaction: Transaction) -> None:
+        library = await libraries.lock(transaction, member.account_id)
+        assert library is not None
+        labels = [library.new_label(f"made {number:06}") for number in range(count)]
+        await store.insert(transaction, library, labels, 0)
+        await libraries.advance(transaction, library, Counts())
+
+    await member.database.write(work)
+
+
+async def save_unbounded(member: Member, post_id: str, names: Sequence[str]) -> None:
+    """Saves a post with more labels than allowed, as earlier releases did."""
+    incoming = own_json.read(make.raw(make.post(post_id=post_id, tags=names))).incoming
+    upsert = Upsert(member.database, member.clock)
+
+    async def work(transaction: Transaction) -> None:
+        prepared = prepare_all(member.account_id, [incoming])
+        await upsert.put(transaction, prepared, is_bounded=False)
+
+    await member.database.write(work)
 
 
 async def tags(member: Member, post_id: str) -> list[str] | None:

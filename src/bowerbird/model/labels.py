@@ -36,3 +36,5 @@ class Label(Struct, frozen=True):
     # JSON text with the owner's own fields, for example a colour.
     metadata: str = "{}"
     bookmark_count: int = 0
+    # The name that some of its posts still have, while the label is being renamed.
+    former_name: str | None = None

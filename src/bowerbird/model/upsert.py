@@ -1,5 +1,6 @@
 """The records of an import: the incoming post, the stored bookmark, and the result."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from msgspec import UNSET, Struct, UnsetType
@@ -82,16 +83,26 @@ def counts_of(state: HasFlags) -> Counts:
     return Counts(1, is_unread, state.is_archived, is_unread and not state.is_archived)
 
 
+class LeftOutLabels(Struct, frozen=True):
+    """Labels that an imported post did not get, because of a bound."""
+
+    post_id: str
+    names: Sequence[str]
+    reason: str
+
+
 class UpsertOutcome(Struct, frozen=True):
     """How many posts an import created, changed and left unchanged."""
 
     new: int = 0
     changed: int = 0
     unchanged: int = 0
+    left_out: tuple[LeftOutLabels, ...] = ()
 
     def __add__(self, other: "UpsertOutcome") -> "UpsertOutcome":
         return UpsertOutcome(
             self.new + other.new,
             self.changed + other.changed,
             self.unchanged + other.unchanged,
+            self.left_out + other.left_out,
         )

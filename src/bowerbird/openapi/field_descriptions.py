@@ -208,6 +208,12 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "expires_at": "When download_url expires; only if completed.",
     },
     "ExportProgress": {"done": "Posts exported so far.", "total": "Posts to export."},
+    "LabelListMeta": {
+        "next_cursor": "Send it as cursor to get the next page. null on the last page.",
+        "limit": "The page size that was used. Absent if neither limit nor cursor was sent.",
+        "total_count": "Number of labels that the account has.",
+        "count": "Number of labels on this page.",
+    },
     "DigestListMeta": {
         "next_cursor": "Send it as cursor to get the next page. null on the last page.",
         "limit": "The page size that was used.",

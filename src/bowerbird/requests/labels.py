@@ -9,10 +9,21 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
 from bowerbird.errors import Refusal
 from bowerbird.requests import decoding, limits
+from bowerbird.requests.bookmarks import Limit
 from bowerbird.requests.fields import InvalidField, PostIds, about, unique
 from bowerbird.requests.scalars import LabelName
 
 _NAME = about("The label's name. Case is ignored when labels are compared.")
+
+
+class LabelsQuery(Struct, frozen=True, kw_only=True):
+    """GET /labels. Without both, the list is complete."""
+
+    limit: Limit = None
+    cursor: Annotated[
+        str | None,
+        about("next_cursor of the previous page, unchanged.", "AoJ1c29ydF9pbmRleA"),
+    ] = None
 
 
 class LabelRequest(Struct, frozen=True, kw_only=True):

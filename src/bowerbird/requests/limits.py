@@ -27,6 +27,9 @@ BUCKETS_MAX: Final = 20
 RANKED_MAX: Final = 1_000
 LABEL_NAME_MAX: Final = MAX_NAME_CHARACTERS
 LABEL_ID_MAX: Final = 40
+LABELS_MAX: Final = 10_000
+# Accounts and posts that have more labels already keep them, and cannot get another one.
+POST_LABELS_MAX: Final = 100
 LABEL_METADATA_MAX: Final = 4_096
 VIEW_NAME_MAX: Final = 100
 TEXT_MAX: Final = 1_000

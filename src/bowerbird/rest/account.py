@@ -22,7 +22,7 @@ OPERATIONS: Final = (GET,)
 
 def routes(state: AccountState, answers: AnswerCache) -> list[ApiRoute]:
     async def get_account(call: Call) -> Reply:
-        return answers.uncached(
+        return await answers.uncached(
             call.target, envelope.success(await state.to_response(call.account))
         )
 

@@ -5,7 +5,8 @@ from typing import Final
 import msgspec
 
 from bowerbird.errors import Code
-from bowerbird.library.access import plans
+from bowerbird.library.access import plans, turns
+from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bookmarks.bookmarks import BookmarkCounts, Bookmarks, VectorState
 from bowerbird.library.bookmarks.flags import BookmarkState, Flags
 from bowerbird.library.bookmarks.trash import Deleted, Trash
@@ -172,12 +173,13 @@ def write_routes(flags: Flags, trash: Trash, writes: Writes) -> list[ApiRoute]:
         post_id = call.path_params["post_id"]
         return done_with(await flags.update_one(transaction, call.account, post_id, request))
 
-    async def delete(transaction: Transaction, call: Call) -> Reply:
-        return done(await trash.delete(transaction, call.account, call.path_params["post_id"]))
-
-    async def restore(transaction: Transaction, call: Call) -> Reply:
+    async def delete(transaction: Transaction, call: Call) -> Reply | Unfinished[Reply]:
         post_id = call.path_params["post_id"]
-        return done_with(await trash.restore(transaction, call.account, post_id))
+        return turns.then(await trash.delete(transaction, call.account, post_id), done)
+
+    async def restore(transaction: Transaction, call: Call) -> Reply | Unfinished[Reply]:
+        post_id = call.path_params["post_id"]
+        return turns.then(await trash.restore(transaction, call.account, post_id), done_with)
 
     return [
         UPDATE_MANY.served_by(writes.handler_of(StateRequest, update_many)),

@@ -5,25 +5,39 @@ from typing import Final
 from msgspec import UNSET
 
 from bowerbird.errors import Code
-from bowerbird.library.access import plans
-from bowerbird.library.labels.labels import BatchResult, Labelled, LabelResponse, Labels, Op, Tagged
+from bowerbird.library.access import plans, turns
+from bowerbird.library.access.turns import Unfinished
+from bowerbird.library.labels.label_list import LabelResponse
+from bowerbird.library.labels.labels import BatchResult, Labels
+from bowerbird.library.labels.operations import Labelled, Op, Tagged
 from bowerbird.requests import limits
-from bowerbird.requests.labels import BatchRequest, LabelChange, LabelRequest, MergeRequest
+from bowerbird.requests.labels import (
+    BatchRequest,
+    LabelChange,
+    LabelRequest,
+    LabelsQuery,
+    MergeRequest,
+)
 from bowerbird.storage.database import Transaction
+from bowerbird.wire import query_strings
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import AnswerCache
-from bowerbird.wire.responses.metas import ChangeMeta, MessageMeta
+from bowerbird.wire.responses.metas import ChangeMeta, LabelListMeta, MessageMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.writes import Writes, done
+
+_Step = Reply | Unfinished[Reply]
 
 LIST: Final = Operation(
     method="GET",
     path="/v1/labels",
     name="listLabels",
-    summary="List the account's labels by name.",
+    summary="List the account's labels by name: all of them, or page by page.",
     data=LabelResponse,
     is_many=True,
+    meta=LabelListMeta,
+    query=LabelsQuery,
     is_in_sandbox=True,
 )
 ADD: Final = Operation(
@@ -96,7 +110,19 @@ OPERATIONS: Final = (LIST, ADD, REMOVE, BATCH, UPDATE, DELETE, MERGE)
 def routes(labels: Labels, answers: AnswerCache) -> list[ApiRoute]:
     async def list_labels(call: Call) -> Reply:
         async def build() -> bytes:
-            return envelope.success(await labels.all(call.account))
+            query = query_strings.read(call.target.query_string, LabelsQuery)
+            if query.limit is None and query.cursor is None:
+                return envelope.success_of_many(
+                    await labels.listed.all(call.account), LabelListMeta()
+                )
+            page = await labels.listed.page(call.account, query)
+            meta = LabelListMeta(
+                next_cursor=page.next_cursor,
+                limit=page.limit,
+                total_count=page.total_count,
+                count=page.count,
+            )
+            return envelope.success_of_many(page.body, meta)
 
         return await answers.answer(call.account, call.target, build)
 
@@ -106,31 +132,30 @@ def routes(labels: Labels, answers: AnswerCache) -> list[ApiRoute]:
 def write_routes(labels: Labels, writes: Writes) -> list[ApiRoute]:
     gate = plans.check_writes
 
-    async def add(transaction: Transaction, call: Call, request: LabelRequest) -> Reply:
+    async def add(transaction: Transaction, call: Call, request: LabelRequest) -> _Step:
         changed = await labels.change(transaction, call.account, "add", request)
-        return done(changed.posts, _meta("add", changed))
+        return turns.then(changed, lambda result: done(result.posts, _meta("add", result)))
 
-    async def remove(transaction: Transaction, call: Call, request: LabelRequest) -> Reply:
+    async def remove(transaction: Transaction, call: Call, request: LabelRequest) -> _Step:
         changed = await labels.change(transaction, call.account, "remove", request)
-        return done(changed.posts, _meta("remove", changed))
+        return turns.then(changed, lambda result: done(result.posts, _meta("remove", result)))
 
-    async def batch(transaction: Transaction, call: Call, request: BatchRequest) -> Reply:
+    async def batch(transaction: Transaction, call: Call, request: BatchRequest) -> _Step:
         result = await labels.batch(transaction, call.account, request.parsed)
-        total = len(result.results)
-        if not result.failed:
-            return done(result, MessageMeta(f"All {total} operations succeeded."))
-        return done(result, MessageMeta(f"{result.failed} of {total} operations failed."), 207)
+        return turns.then(result, _batch_reply)
 
-    async def update(transaction: Transaction, call: Call, request: LabelChange) -> Reply:
+    async def update(transaction: Transaction, call: Call, request: LabelChange) -> _Step:
         label_id = call.path_params["label_id"]
-        return done(await labels.update(transaction, call.account, label_id, request))
+        return turns.then(await labels.update(transaction, call.account, label_id, request), done)
 
-    async def delete(transaction: Transaction, call: Call) -> Reply:
-        return done(await labels.delete(transaction, call.account, call.path_params["label_id"]))
-
-    async def merge(transaction: Transaction, call: Call, request: MergeRequest) -> Reply:
+    async def delete(transaction: Transaction, call: Call) -> _Step:
         label_id = call.path_params["label_id"]
-        return done(await labels.merge(transaction, call.account, label_id, request.into))
+        return turns.then(await labels.delete(transaction, call.account, label_id), done)
+
+    async def merge(transaction: Transaction, call: Call, request: MergeRequest) -> _Step:
+        label_id = call.path_params["label_id"]
+        merged = await labels.merge(transaction, call.account, label_id, request.into)
+        return turns.then(merged, done)
 
     return [
         ADD.served_by(writes.handler_of(LabelRequest, add, gate)),
@@ -140,6 +165,13 @@ def write_routes(labels: Labels, writes: Writes) -> list[ApiRoute]:
         DELETE.served_by(writes.handler(delete)),
         MERGE.served_by(writes.handler_of(MergeRequest, merge, gate)),
     ]
+
+
+def _batch_reply(result: BatchResult) -> Reply:
+    total = len(result.results)
+    if not result.failed:
+        return done(result, MessageMeta(f"All {total} operations succeeded."))
+    return done(result, MessageMeta(f"{result.failed} of {total} operations failed."), 207)
 
 
 def _meta(op: Op, changed: Labelled) -> ChangeMeta:

@@ -64,8 +64,9 @@ async def _fill(database: Database) -> Account:
 
 async def _label_and_view(database: Database, transaction: Transaction, account: Account) -> None:
     labels = Labels(database, _clock)
-    changeset = await Changesets(database).open(transaction, account.account_id)
-    for name, metadata in _read("labels", dict[str, Any]).items():
+    wanted = _read("labels", dict[str, Any])
+    changeset = await Changesets(database).open(transaction, account.account_id, wanted)
+    for name, metadata in wanted.items():
         label = changeset.label(name)
         assert label is not None, name
         change = LabelChange(metadata=metadata)

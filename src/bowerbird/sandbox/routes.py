@@ -36,7 +36,8 @@ def routes(fixtures: Fixtures, clock: Clock, settings: Settings) -> list[ApiRout
     answers = AnswerCache(_CACHE_BYTES, finish=envelope.marked)
     writes = Writes(Idempotency(database, clock), settings.upgrade_url)
     bookmarks = Bookmarks(database)
-    labels = Labels(database, clock)
+    # One turn, because the next one would not see its changes: the sandbox stores nothing.
+    labels = Labels(database, clock, posts_per_turn=MAX_TOUCHED)
     views = Views(database, bookmarks, clock)
     exports = SandboxExports(fixtures, clock)
     addresses = ExportAddresses(settings.api_origin, moved("/v1/exports"))

@@ -93,6 +93,11 @@ class IdempotencyStore:
         # Last, because other keyed writes of the account wait for this row until the commit.
         await self._use.add(transaction, account_id, day_of(now), uses=1, size=size)
 
+    async def release(self, transaction: Transaction, account_id: int, key: str) -> None:
+        """Gives the key back, because the write needs another transaction."""
+        values = {"account_id": account_id, "idempotency_key": key}
+        await transaction.run(self._sql["release"], values)
+
     async def sweep(
         self, transaction: Transaction, account_id: int, oldest: int, most: int = _SWEPT_AT_ONCE
     ) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bowerbird.model.labels import Label
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, Row, Transaction
 from bowerbird.storage.libraries import LockedLibrary
 
 
@@ -13,14 +13,41 @@ class LabelStore:
         self._database = database
         self._sql = database.queries("labels")
 
-    async def list(self, account_id: int) -> list[Label]:
-        rows = await self._database.rows(self._sql["all"], {"account_id": account_id})
-        return [Label(*row) for row in rows]
+    async def page(self, account_id: int, after: str, limit: int) -> Sequence[Row]:
+        """The fields of some labels, by folded name. For a small limit."""
+        values = {"account_id": account_id, "after": after, "limit": limit}
+        return await self._database.rows(self._sql["page"], values)
 
-    async def all(self, transaction: Transaction, account_id: int) -> dict[str, Label]:
-        """Every label of the account, keyed by folded name."""
-        rows = await transaction.rows(self._sql["all"], {"account_id": account_id})
-        return {row[2]: Label(*row) for row in rows}
+    async def long_page(self, account_id: int, after: str, limit: int) -> Sequence[Row]:
+        values = {"account_id": account_id, "after": after, "limit": limit}
+        return await self._database.slow_rows(self._sql["page"], values)
+
+    async def most_used(self, account_id: int, limit: int) -> Sequence[Row]:
+        values = {"account_id": account_id, "limit": limit}
+        return await self._database.slow_rows(self._sql["most_used"], values)
+
+    async def count(self, account_id: int) -> int:
+        rows = await self._database.slow_rows(self._sql["total"], {"account_id": account_id})
+        return int(rows[0][0])
+
+    async def count_within(self, transaction: Transaction, account_id: int) -> int:
+        rows = await transaction.rows(self._sql["total"], {"account_id": account_id})
+        return int(rows[0][0])
+
+    async def by_id(self, transaction: Transaction, account_id: int, label_id: int) -> Label | None:
+        values = {"account_id": account_id, "label_id": label_id}
+        rows = await transaction.rows(self._sql["by_id"], values)
+        return Label(*rows[0]) if rows else None
+
+    async def being_renamed(self, transaction: Transaction, account_id: int) -> Label | None:
+        """The label whose rename has not reached all its posts yet, if any."""
+        values = {"account_id": account_id}
+        rows = await transaction.rows(self._sql["being_renamed"], values)
+        return Label(*rows[0]) if rows else None
+
+    async def accounts_with_renames(self) -> Sequence[int]:
+        rows = await self._database.slow_rows(self._sql["accounts_with_renames"], {})
+        return [account_id for (account_id,) in rows]
 
     async def named(
         self, transaction: Transaction, account_id: int, name_keys: Sequence[str]
@@ -41,6 +68,14 @@ class LabelStore:
 
     async def delete(self, transaction: Transaction, library: LockedLibrary, label: Label) -> None:
         await transaction.run(self._sql["delete"], _row(library, label))
+
+    async def detach_all(
+        self, transaction: Transaction, library: LockedLibrary, number: int
+    ) -> None:
+        """Removes all labels of a bookmark."""
+        values = {"account_id": library.account_id, "number": number}
+        await transaction.run(self._sql["uncount_all"], values)
+        await transaction.run(self._sql["detach_all"], values)
 
     async def relabel(
         self,
@@ -76,4 +111,5 @@ def _row(library: LockedLibrary, label: Label) -> dict[str, Any]:
         "name": label.name,
         "name_key": label.name_key,
         "metadata": label.metadata,
+        "former_name": label.former_name,
     }

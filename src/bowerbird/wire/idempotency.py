@@ -13,7 +13,9 @@ import msgspec
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock, seconds_left_of_day
 from bowerbird.errors import Code, Refusal
+from bowerbird.library.access import turns
 from bowerbird.library.access.call_allowance import CallCharge
+from bowerbird.library.access.turns import Unfinished
 from bowerbird.requests import limits
 from bowerbird.storage.daily_use import DayUse
 from bowerbird.storage.database import Database, Transaction
@@ -30,11 +32,15 @@ _SERVER_ERROR: Final = 500
 _headers: Final = msgspec.json.Decoder(list[tuple[str, str]]).decode
 
 
+Effect = Callable[[Transaction], Awaitable[T | Unfinished[T]]]
+
+
 class Write(NamedTuple, Generic[T]):
     """One write: the account, its key, and its effect."""
 
     account_id: int
-    effect: Callable[[Transaction], Awaitable[T]]
+    # A large edit needs several transactions: each but the last returns the rest of the work.
+    effect: Effect[T]
     # How the answer is stored under the key. A refusal is stored, then raised.
     to_reply: Callable[[T | Refusal], Reply]
     key: bytes | None = None
@@ -54,6 +60,9 @@ class Replay(NamedTuple):
     body: bytes
 
 
+_Other = Refusal | Replay
+
+
 class Idempotency:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
@@ -64,24 +73,37 @@ class Idempotency:
         """The result of the effect, or the stored answer of the first request with this key."""
         if write.key is None:
             _require_calls_left(write)
-            return await self._database.write(
-                lambda transaction: _paid(transaction, write), write.account_id
+            return await turns.run(
+                self._database,
+                lambda transaction: _paid(transaction, write, write.effect),
+                write.account_id,
             )
         key = _checked(write.key, write.key_name)
 
-        async def work(transaction: Transaction) -> T | Refusal | Replay:
-            claimed = await self._claim(transaction, write, key)
-            if isinstance(claimed, StoredAnswer):
-                return _replay(claimed, write)
-            self._require_room(write, claimed)
-            _require_calls_left(write)
-            result = await _result(transaction, write)
-            await self._keep(transaction, write, key, write.to_reply(result))
-            return result
+        async def first(transaction: Transaction) -> T | _Other | Unfinished[T | _Other]:
+            return await self._turn(transaction, write, key)
 
-        result = await self._database.write(work, write.account_id)
+        result: T | _Other = await turns.run(self._database, first, write.account_id)
         if isinstance(result, Refusal):
             raise result
+        return result
+
+    async def _turn(
+        self, transaction: Transaction, write: Write[T], key: str, rest: Effect[T] | None = None
+    ) -> T | _Other | Unfinished[T | _Other]:
+        """The first turn of a write, or one that does the rest of it."""
+        claimed = await self._claim(transaction, write, key)
+        if isinstance(claimed, StoredAnswer):
+            return _replay(claimed, write)
+        if rest is None:
+            self._require_room(write, claimed)
+            _require_calls_left(write)
+        result = await _result(transaction, write, rest or write.effect)
+        if isinstance(result, Unfinished):
+            # There is no answer to store yet. After a crash, a retry does the rest of the work.
+            await self._store.release(transaction, write.account_id, key)
+            return Unfinished(lambda later: self._turn(later, write, key, result.rest))
+        await self._keep(transaction, write, key, write.to_reply(result))
         return result
 
     async def _claim(
@@ -142,19 +164,23 @@ def _require_calls_left(write: Write[T]) -> None:
         write.charge.require_left()
 
 
-async def _paid(transaction: Transaction, write: Write[T]) -> T:
-    """The effect, which is paid in its own transaction: a refused one costs nothing."""
-    result = await write.effect(transaction)
+async def _paid(transaction: Transaction, write: Write[T], effect: Effect[T]) -> T | Unfinished[T]:
+    """The effect, paid in its own last transaction: a refused one costs nothing."""
+    result = await effect(transaction)
+    if isinstance(result, Unfinished):
+        return Unfinished(lambda later: _paid(later, write, result.rest))
     if write.charge is not None:
         await write.charge.pay(transaction)
     return result
 
 
-async def _result(transaction: Transaction, write: Write[T]) -> T | Refusal:
+async def _result(
+    transaction: Transaction, write: Write[T], effect: Effect[T]
+) -> T | Refusal | Unfinished[T]:
     """A refusal undoes the effect. Most refusals are stored and replayed like any answer."""
     try:
         async with transaction.savepoint():
-            return await _paid(transaction, write)
+            return await _paid(transaction, write, effect)
     except Refusal as refused:
         if refused.status in _NOT_STORED or refused.status >= _SERVER_ERROR:
             raise

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
+from bowerbird.library.access.turns import Unfinished
 from bowerbird.model.accounts import Account
 from bowerbird.requests import decoding, filters
 from bowerbird.requests.filters import FlagFilters
@@ -38,7 +39,7 @@ class Writes:
 
     def handler(
         self,
-        effect: Callable[[Transaction, Call], Awaitable[Reply]],
+        effect: Callable[[Transaction, Call], Awaitable[Reply | Unfinished[Reply]]],
         prepare: Callable[[Call], Awaitable[None]] | None = None,
     ) -> Handler:
         """A handler for a write without a body. `prepare` runs before the transaction."""
@@ -53,7 +54,7 @@ class Writes:
     def handler_of(
         self,
         kind: type[T],
-        effect: Callable[[Transaction, Call, T], Awaitable[Reply]],
+        effect: Callable[[Transaction, Call, T], Awaitable[Reply | Unfinished[Reply]]],
         gate: Gate = lambda _: None,
         precheck: Precheck | None = None,
         prepare: Callable[[Call, T], Awaitable[None]] | None = None,
@@ -71,7 +72,7 @@ class Writes:
             if prepare is not None and not isinstance(request, Refusal):
                 await prepare(call, request)
 
-            async def run(transaction: Transaction) -> Reply:
+            async def run(transaction: Transaction) -> Reply | Unfinished[Reply]:
                 # Raised here, because a refusal is stored under the request's key.
                 if isinstance(request, Refusal):
                     if precheck is not None and request.code is Code.INVALID_REQUEST:
@@ -83,7 +84,9 @@ class Writes:
 
         return handle
 
-    async def _run(self, call: Call, effect: Callable[[Transaction], Awaitable[Reply]]) -> Reply:
+    async def _run(
+        self, call: Call, effect: Callable[[Transaction], Awaitable[Reply | Unfinished[Reply]]]
+    ) -> Reply:
         is_keyed = call.idempotency_key is not None
         write = Write(
             account_id=call.account.account_id,

@@ -68,7 +68,7 @@ def import_files(email: str, files: Sequence[str], refused_file: Path | None) ->
             _print_summary(tally, refusals)
         raise
     _print_summary(tally, refusals)
-    sys.exit(1 if tally.refused else 0)
+    sys.exit(1 if tally.refused or tally.left_out_labels else 0)
 
 
 class _Refusals:
@@ -77,8 +77,10 @@ class _Refusals:
     def __init__(self, output: IO[str] | None) -> None:
         self._output = output
         self.first: list[RefusedRecord] = []
+        self.count = 0
 
     def add(self, refusal: RefusedRecord) -> None:
+        self.count += 1
         if len(self.first) < _MAX_SHOWN:
             self.first.append(refusal)
         if self._output is not None:
@@ -154,10 +156,12 @@ def _print_summary(tally: Tally, refusals: _Refusals) -> None:
     click.echo(f"changed {outcome.changed}")
     click.echo(f"unchanged {outcome.unchanged}")
     click.echo(f"refused {tally.refused}")
+    if tally.left_out_labels:
+        click.echo(f"labels left out {tally.left_out_labels}")
     if tally.removed_characters:
         click.echo(f"characters removed {tally.removed_characters}")
     for refusal in refusals.first:
         click.echo(str(refusal), err=True)
-    if tally.refused > len(refusals.first):
-        more = tally.refused - len(refusals.first)
-        click.echo(f"and {more} more refused records; --refused FILE writes all of them.", err=True)
+    if more := refusals.count - len(refusals.first):
+        records = "records" if tally.left_out_labels else "refused records"
+        click.echo(f"and {more} more {records}; --refused FILE writes all of them.", err=True)

@@ -19,7 +19,8 @@ from bowerbird.storage.files.files import Files
 _EMAIL: Final = re.compile(r"[^@\s]+@[^@\s.][^@\s]*")
 _MAX_EMAIL_LENGTH: Final = 254
 # Keeps a transaction below 20 ms, so that the writes of a running server do not wait.
-_ROWS_PER_TRANSACTION: Final = 200
+# A post may have a long article and a hundred labels.
+_ROWS_PER_TRANSACTION: Final = 50
 
 Progress = Callable[[int, int], None]
 

@@ -8,10 +8,13 @@ from bisect import insort
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.access import turns
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.model.labels import Label, name_key
 from bowerbird.model.rendering import tags_json
 from bowerbird.model.upsert import Counts, counts_of
+from bowerbird.requests import limits
 from bowerbird.storage.bookmarks.changeset import ChangesetStore, EditablePost
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.labels import LabelStore
@@ -19,6 +22,7 @@ from bowerbird.storage.libraries import LibraryStore, LockedLibrary
 
 # The labels of a post may take 40 kB as JSON, so only these many posts have theirs in memory.
 _POSTS_AT_ONCE: Final = 500
+_ID_DIGITS: Final = 18
 
 
 class _Stores(NamedTuple):
@@ -46,31 +50,55 @@ class Changeset:
         self._pairs: dict[tuple[int, int], bool] = {}
         self._retagged: dict[int, EditablePost] = {}
         self._flagged: dict[int, EditablePost] = {}
+        self._label_count: int | None = None
         self._change = Counts()
         self._has_changed = False
 
     async def load(self, post_ids: Iterable[str]) -> None:
         """Reads these bookmarks, for later calls of `post`."""
-        # Ids are digits. Other text is never an id, and databases reject some characters.
         missing = [
             post_id
             for post_id in dict.fromkeys(post_ids)
-            if post_id not in self._posts and post_id.isascii() and post_id.isdigit()
+            if post_id not in self._posts and _is_id(post_id)
         ]
         for first in range(0, len(missing), _POSTS_AT_ONCE):
             self._posts |= await self._stores.bookmarks.posts(
                 self._transaction, self._library, missing[first : first + _POSTS_AT_ONCE]
             )
 
-    async def load_labelled(self, label: Label) -> Sequence[EditablePost]:
-        """Reads every bookmark of a label."""
-        found = await self._stores.bookmarks.posts_of_label(
-            self._transaction, self._library, label.label_id
+    async def sizes(self, post_ids: Iterable[str]) -> dict[str, int]:
+        """The stored bytes of those of these bookmarks that exist."""
+        wanted = [post_id for post_id in dict.fromkeys(post_ids) if _is_id(post_id)]
+        if not wanted:
+            return {}
+        return await self._stores.bookmarks.sizes(self._transaction, self._library, wanted)
+
+    async def load_labelled(self, label: Label) -> tuple[Sequence[EditablePost], bool]:
+        """Reads as many bookmarks of a label as fit into a turn, and whether these are all."""
+        stored, limit = self._stores.bookmarks, turns.POSTS_PER_TURN
+        sizes = await stored.sizes_of_label(
+            self._transaction, self._library, label.label_id, after=0, limit=limit
         )
-        self._posts |= {
-            post_id: post for post_id, post in found.items() if post_id not in self._posts
-        }
-        return [self._posts[post_id] for post_id in found]
+        count = turns.fitting(size for _, size in sizes)
+        is_all = count == len(sizes) < limit
+        if not count:
+            return [], is_all
+        found = await stored.posts_of_label(
+            self._transaction, self._library, label.label_id, (0, sizes[count - 1][0])
+        )
+        self._posts |= found
+        return list(found.values()), is_all
+
+    async def full_post(self, post_ids: Iterable[str], label: Label | None) -> str | None:
+        """One of these bookmarks that has as many labels as allowed, and not this one."""
+        wanted = [post_id for post_id in post_ids if _is_id(post_id)]
+        return await self._stores.bookmarks.full_post(
+            self._transaction,
+            self._library,
+            wanted,
+            0 if label is None else label.label_id,
+            limits.POST_LABELS_MAX,
+        )
 
     def post(self, post_id: str) -> EditablePost | None:
         return self._posts.get(post_id)
@@ -81,7 +109,15 @@ class Changeset:
     def label_of_id(self, label_id: str) -> Label | None:
         return next((x for x in self._labels.values() if str(x.label_id) == label_id), None)
 
-    def create_label(self, name: str) -> Label:
+    async def create_label(self, name: str) -> Label:
+        """Refused if the account has as many labels as allowed."""
+        if self._label_count is None:
+            self._label_count = await self._stores.labels.count_within(
+                self._transaction, self._library.account_id
+            )
+        if self._label_count >= limits.LABELS_MAX:
+            raise account_is_full()
+        self._label_count += 1
         label = self._library.new_label(name)
         self._labels[label.name_key] = label
         self._new_labels.append(label)
@@ -121,10 +157,7 @@ class Changeset:
 
     async def remove(self, post: EditablePost) -> None:
         """Deletes a bookmark and detaches its labels."""
-        for name in list(post.tags):
-            label = self.label(name)
-            assert label is not None
-            self.detach(post, label)
+        await self._stores.labels.detach_all(self._transaction, self._library, post.number)
         self._retagged.pop(post.number, None)
         self._flagged.pop(post.number, None)
         self._change += -counts_of(post)
@@ -132,20 +165,15 @@ class Changeset:
         del self._posts[post.post_id]
         self._has_changed = True
 
-    async def rename(self, label: Label, renamed: Label) -> None:
-        for post in await self.load_labelled(label):
-            names = [renamed.name if name == label.name else name for name in post.tags]
-            post.tags = sorted(names, key=name_key)
-            self._retagged[post.number] = post
+    async def update_label(self, label: Label, changed: Label) -> None:
+        """Stores a label's new name or metadata. `LabelRenames` renames it on its bookmarks."""
         del self._labels[label.name_key]
-        self._labels[renamed.name_key] = renamed
-        await self._stores.labels.update(self._transaction, self._library, renamed)
+        self._labels[changed.name_key] = changed
+        await self._stores.labels.update(self._transaction, self._library, changed)
         self._has_changed = True
 
-    async def remove_label(self, label: Label) -> None:
-        """Detaches a label from every bookmark and deletes it."""
-        for post in await self.load_labelled(label):
-            self.detach(post, label)
+    async def delete_label(self, label: Label) -> None:
+        """Deletes a label that was detached from all its bookmarks."""
         await self._write_labels(0)
         await self._stores.labels.delete(self._transaction, self._library, label)
         del self._labels[label.name_key]
@@ -194,15 +222,45 @@ class Changesets:
         )
 
     async def open(
-        self, transaction: Transaction, account_id: int, names: Iterable[str] | None = None
+        self,
+        transaction: Transaction,
+        account_id: int,
+        names: Iterable[str] = (),
+        label_ids: Iterable[str] = (),
     ) -> Changeset:
-        """Locks the library and reads the labels with these names, or all labels."""
+        """Locks the library and reads the labels with these names or ids."""
         stores = self._stores
         library = await lock_library(stores.libraries, transaction, account_id)
-        if names is None:
-            labels = await stores.labels.all(transaction, account_id)
-        elif keys := sorted({name_key(name) for name in names}):
+        labels: dict[str, Label] = {}
+        if keys := sorted({name_key(name) for name in names}):
             labels = await stores.labels.named(transaction, account_id, keys)
-        else:
-            labels = {}
+        for text in label_ids:
+            if _is_label_id(text):
+                found = await stores.labels.by_id(transaction, account_id, int(text))
+                labels |= {} if found is None else {found.name_key: found}
         return Changeset(stores, transaction, library, labels)
+
+
+def post_is_full(post_id: str) -> Refusal:
+    return Refusal(
+        Code.INVALID_REQUEST,
+        f"Post {post_id} already has {limits.POST_LABELS_MAX:,} labels, which is the maximum.",
+    )
+
+
+def account_is_full() -> Refusal:
+    return Refusal(
+        Code.INVALID_REQUEST,
+        f"The account already has {limits.LABELS_MAX:,} labels, which is the maximum. Use one of "
+        "them, or delete or merge some.",
+    )
+
+
+def _is_id(post_id: str) -> bool:
+    """Ids are digits. Other text is never an id, and databases reject some characters."""
+    return post_id.isascii() and post_id.isdigit()
+
+
+def _is_label_id(text: str) -> bool:
+    """Whether a text is a number as we write it, and small enough for the databases."""
+    return _is_id(text) and len(text) <= _ID_DIGITS and str(int(text)) == text

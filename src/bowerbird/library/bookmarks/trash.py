@@ -7,7 +7,9 @@ from msgspec import Struct
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.library.access.library_lock import lock_library
+from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bookmarks.changeset import Changesets
+from bowerbird.library.bookmarks.label_renames import LabelRenames
 from bowerbird.library.bookmarks.upsert import Upsert, prepare_all
 from bowerbird.model.accounts import Account
 from bowerbird.model.instants import with_offset
@@ -32,10 +34,26 @@ class Trash:
         self._libraries = LibraryStore(database)
         self._bookmarks = BookmarkStore(database)
         self._store = TrashStore(database)
+        self._renames = LabelRenames(database)
         self._intake = Upsert(database, clock)
         self._clock = clock
 
-    async def delete(self, transaction: Transaction, account: Account, post_id: str) -> Deleted:
+    async def delete(
+        self, transaction: Transaction, account: Account, post_id: str
+    ) -> Deleted | Unfinished[Deleted]:
+        return await self._renames.finished(
+            transaction, account.account_id, lambda later: self._delete(later, account, post_id)
+        )
+
+    async def restore(
+        self, transaction: Transaction, account: Account, post_id: str
+    ) -> bytes | Unfinished[bytes]:
+        """Restores a bookmark to its old position and returns its JSON."""
+        return await self._renames.finished(
+            transaction, account.account_id, lambda later: self._restore(later, account, post_id)
+        )
+
+    async def _delete(self, transaction: Transaction, account: Account, post_id: str) -> Deleted:
         changeset = await self._changesets.open(transaction, account.account_id)
         await changeset.load([post_id])
         post = changeset.post(post_id)
@@ -49,15 +67,15 @@ class Trash:
         await changeset.finish(now)
         return Deleted(post_id, with_offset(now + _KEPT))
 
-    async def restore(self, transaction: Transaction, account: Account, post_id: str) -> bytes:
-        """Restores a bookmark to its old position and returns its JSON."""
+    async def _restore(self, transaction: Transaction, account: Account, post_id: str) -> bytes:
         # Locked before the trash is read, in the same order as for a deletion.
         await lock_library(self._libraries, transaction, account.account_id)
         deleted = await self._take(transaction, account, post_id)
         if deleted is None:
             raise errors.not_found("deleted bookmark", post_id)
         prepared = prepare_all(account.account_id, [own_json.read(deleted).incoming])
-        await self._intake.put(transaction, prepared)
+        # It gets all the labels back that it had, even if the bounds are lower now.
+        await self._intake.put(transaction, prepared, is_bounded=False)
         found = await self._bookmarks.by_post_id_within(transaction, account, post_id)
         assert found is not None
         return found

@@ -11,8 +11,12 @@ from typing import Any, Final
 from msgspec import UNSET, Struct
 
 from bowerbird.clock import Clock
+from bowerbird.library.access import turns
 from bowerbird.library.access.library_lock import lock_library
+from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bookmarks.bookmark_row import Row, complete, draft_of, words_of
+from bowerbird.library.bookmarks.label_renames import LabelRenames
+from bowerbird.library.bookmarks.label_room import LabelRoom
 from bowerbird.library.vectors.embedding_text import embedding_text, text_hash
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import Label
@@ -25,6 +29,7 @@ from bowerbird.model.upsert import (
     UpsertOutcome,
     counts_of,
 )
+from bowerbird.requests import limits
 from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.labels import LabelStore
@@ -52,6 +57,7 @@ class Upsert:
         self._libraries = LibraryStore(database)
         self._label_store = LabelStore(database)
         self._vectors = VectorStore(database)
+        self._renames = LabelRenames(database)
         self._clock = clock
 
     async def take(self, account: Account, arrivals: Sequence[Incoming]) -> UpsertOutcome:
@@ -69,18 +75,30 @@ class Upsert:
         if not prepared.arrivals:
             return unchanged
 
-        async def work(transaction: Transaction) -> UpsertOutcome:
-            return await self.put(transaction, prepared)
+        async def work(transaction: Transaction) -> UpsertOutcome | Unfinished[UpsertOutcome]:
+            return await self._renames.finished(
+                transaction, prepared.account_id, lambda later: self.put(later, prepared)
+            )
 
-        return unchanged + await self._database.write(work, prepared.account_id)
+        return unchanged + await turns.run(self._database, work, prepared.account_id)
 
-    async def put(self, transaction: Transaction, prepared: Prepared) -> UpsertOutcome:
-        """Writes the posts inside the caller's transaction."""
-        arrivals = prepared.arrivals
+    async def put(
+        self, transaction: Transaction, prepared: Prepared, *, is_bounded: bool = True
+    ) -> UpsertOutcome:
+        """Writes the posts inside the caller's transaction. No label may be being renamed.
+
+        If it is bounded, labels beyond the limits are left out and reported.
+        """
         opened = await lock_library(self._libraries, transaction, prepared.account_id)
-        stored = await self._store.stored_within(transaction, opened, [a.post_id for a in arrivals])
-        labels = await self._labels(transaction, opened, arrivals)
-        batch = _Batch(opened, labels, stored, self._clock())
+        stored = await self._store.stored_within(
+            transaction, opened, [a.post_id for a in prepared.arrivals]
+        )
+        room = await self._room(
+            transaction, opened, prepared.arrivals, stored, is_bounded=is_bounded
+        )
+        arrivals = [room.fit(a, stored.get(a.post_id)) for a in prepared.arrivals]
+        await self._label_store.insert(transaction, opened, room.created, self._clock())
+        batch = _Batch(opened, room.labels, stored, self._clock())
         for arrival, draft in zip(arrivals, prepared.drafts, strict=True):
             batch.add(arrival, draft)
         await self._store.insert(transaction, opened, batch.new)
@@ -89,7 +107,8 @@ class Upsert:
         await self._label_store.relabel(transaction, opened, batch.attached, batch.detached)
         await self._libraries.advance(transaction, opened, batch.change)
         changed = len(batch.new) + len(batch.changed)
-        return UpsertOutcome(len(batch.new), len(batch.changed), len(arrivals) - changed)
+        unchanged = len(arrivals) - changed
+        return UpsertOutcome(len(batch.new), len(batch.changed), unchanged, tuple(room.left_out))
 
     async def _drop_stale(
         self, transaction: Transaction, opened: LockedLibrary, changed: dict[int, Incoming]
@@ -104,18 +123,24 @@ class Upsert:
                 stale.setdefault(model, []).append(number)
         await self._vectors.drop_stale(transaction, opened.account_id, stale)
 
-    async def _labels(
-        self, transaction: Transaction, opened: LockedLibrary, arrivals: Sequence[Incoming]
-    ) -> dict[str, Label]:
-        names: dict[str, str] = {}
-        for arrival in arrivals:
-            for key, name in (arrival.tags or {}).items():
-                names.setdefault(key, name)
-        labels = await self._label_store.all(transaction, opened.account_id)
-        missing = {key: name for key, name in names.items() if key not in labels}
-        created = {key: opened.new_label(name) for key, name in missing.items()}
-        await self._label_store.insert(transaction, opened, list(created.values()), self._clock())
-        return labels | created
+    async def _room(
+        self,
+        transaction: Transaction,
+        opened: LockedLibrary,
+        arrivals: Sequence[Incoming],
+        stored: dict[str, ExistingBookmark],
+        *,
+        is_bounded: bool,
+    ) -> LabelRoom:
+        keys = {key for arrival in arrivals for key in arrival.tags or ()}
+        named = keys.union(*(bookmark.tags for bookmark in stored.values()))
+        labels = await self._label_store.named(transaction, opened.account_id, sorted(named))
+        count = 0
+        if keys - labels.keys():
+            count = await self._label_store.count_within(transaction, opened.account_id)
+        if not is_bounded:
+            return LabelRoom(opened, labels, _LARGEST, _LARGEST)
+        return LabelRoom(opened, labels, limits.LABELS_MAX - count, limits.POST_LABELS_MAX)
 
 
 def prepare_all(account_id: int, arrivals: Sequence[Incoming], unchanged: int = 0) -> Prepared:

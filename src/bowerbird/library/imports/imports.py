@@ -9,10 +9,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+import msgspec
+
 from bowerbird.clock import Clock
+from bowerbird.errors import shown
 from bowerbird.library.bookmarks.upsert import Upsert
 from bowerbird.model.accounts import Account
-from bowerbird.model.upsert import Incoming, UpsertOutcome
+from bowerbird.model.upsert import Incoming, LeftOutLabels, UpsertOutcome
+from bowerbird.requests import limits
 from bowerbird.sources import json_records, own_json
 from bowerbird.sources.json_records import MalformedFile, Readable
 from bowerbird.sources.own_json import InvalidRecord
@@ -20,8 +24,10 @@ from bowerbird.storage.database import Database
 
 # A chunk is written in less than 20 ms, so that the writes of a running server do not wait.
 _CHUNK_POSTS: Final = 200
-# With long articles, a chunk has fewer posts.
+# With long articles or many labels, a chunk has fewer posts.
 _CHUNK_BYTES: Final = 1 << 20
+_CHUNK_LABELS: Final = 1_000
+_SHOWN_NAMES: Final = 20
 
 
 class RefusedRecord(NamedTuple):
@@ -40,6 +46,7 @@ class Tally:
     outcome: UpsertOutcome = field(default_factory=UpsertOutcome)
     refused: int = 0
     removed_characters: int = 0
+    left_out_labels: int = 0
 
     @property
     def imported(self) -> int:
@@ -55,6 +62,7 @@ class Import:
         on_refusal: Callable[[RefusedRecord], None],
         tally: Tally,
     ) -> None:
+        """`on_refusal` also gets the records that were imported without some of their labels."""
         self._upsert = Upsert(database, clock)
         self._account = account
         self._on_refusal = on_refusal
@@ -63,11 +71,16 @@ class Import:
     async def read(self, file: Readable, name: str) -> None:
         """Imports one file. If it is cancelled, the current chunk is still completed."""
         for chunk in self._chunks(file, name):
-            await _complete(asyncio.create_task(self._write(chunk)))
+            await _complete(asyncio.create_task(self._write(chunk, name)))
 
-    async def _write(self, chunk: "_Chunk") -> None:
+    async def _write(self, chunk: "_Chunk", name: str) -> None:
         outcome = await self._upsert.take(self._account, list(chunk.posts.values()))
-        self._tally.outcome += outcome
+        for left_out in outcome.left_out:
+            self._tally.left_out_labels += len(left_out.names)
+            line = chunk.lines[left_out.post_id]
+            self._on_refusal(RefusedRecord(name, line, _left_out(left_out)))
+        # Reported above; an import of a million posts must not keep them all in memory.
+        self._tally.outcome += msgspec.structs.replace(outcome, left_out=())
         self._tally.removed_characters += chunk.removed_characters
 
     def _chunks(self, file: Readable, name: str) -> Iterator["_Chunk"]:
@@ -85,7 +98,7 @@ class Import:
             if chunk.is_full or read.incoming.post_id in chunk.posts:
                 yield chunk
                 chunk = _Chunk()
-            chunk.add(read.incoming, read.removed, len(record.raw))
+            chunk.add(read.incoming, read.removed, len(record.raw), record.line)
         if chunk.posts:
             yield chunk
 
@@ -98,6 +111,16 @@ class Import:
     def _refuse(self, name: str, line: int, reason: str) -> None:
         self._tally.refused += 1
         self._on_refusal(RefusedRecord(name, line, reason))
+
+
+def _left_out(labels: LeftOutLabels) -> str:
+    names = ", ".join(map(shown, labels.names[:_SHOWN_NAMES]))
+    if len(labels.names) > _SHOWN_NAMES:
+        names += f" and {len(labels.names) - _SHOWN_NAMES:,} more"
+    return (
+        f"Post {labels.post_id} was imported without {len(labels.names):,} of its labels, because "
+        f"{labels.reason}: {names}."
+    )
 
 
 async def _complete(writing: asyncio.Task[None]) -> None:
@@ -114,14 +137,23 @@ async def _complete(writing: asyncio.Task[None]) -> None:
 @dataclass(slots=True)
 class _Chunk:
     posts: dict[str, Incoming] = field(default_factory=dict)
+    # The line of each post in its file.
+    lines: dict[str, int] = field(default_factory=dict)
     size: int = 0
+    labels: int = 0
     removed_characters: int = 0
 
     @property
     def is_full(self) -> bool:
-        return len(self.posts) >= _CHUNK_POSTS or self.size >= _CHUNK_BYTES
+        return (
+            len(self.posts) >= _CHUNK_POSTS
+            or self.size >= _CHUNK_BYTES
+            or self.labels >= _CHUNK_LABELS
+        )
 
-    def add(self, incoming: Incoming, removed_characters: int, size: int) -> None:
+    def add(self, incoming: Incoming, removed_characters: int, size: int, line: int) -> None:
         self.posts[incoming.post_id] = incoming
+        self.lines[incoming.post_id] = line
+        self.labels += min(len(incoming.tags or ()), limits.POST_LABELS_MAX)
         self.size += size
         self.removed_characters += removed_characters

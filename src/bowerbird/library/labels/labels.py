@@ -1,7 +1,6 @@
 """What an account can do with labels."""
 
-from collections.abc import Sequence
-from typing import Any, Final, Literal
+from collections.abc import Awaitable, Callable, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -9,41 +8,16 @@ from msgspec import Struct
 from bowerbird import errors
 from bowerbird.clock import Clock
 from bowerbird.errors import Advice, Code, Refusal
-from bowerbird.library.access import plans
+from bowerbird.library.access import plans, turns
+from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bookmarks.changeset import Changeset, Changesets
+from bowerbird.library.bookmarks.label_renames import LabelRenames
+from bowerbird.library.labels.label_list import LabelList, LabelResponse, to_response
+from bowerbird.library.labels.operations import Change, Labelled, Op, Operations, Outcome, Tagged
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import Label, name_key
-from bowerbird.requests import limits
 from bowerbird.requests.labels import InvalidOperation, LabelChange, LabelOperation, LabelRequest
-from bowerbird.storage.bookmarks.changeset import EditablePost
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.labels import LabelStore
-
-Op = Literal["add", "remove"]
-
-
-class LabelResponse(Struct, frozen=True):
-    """A label as the API returns it."""
-
-    id: str
-    label_name: str
-    metadata: dict[str, Any]
-    count: int
-
-
-class Tagged(Struct, frozen=True):
-    post_id: str
-    tags: list[str] | None
-
-
-class Labelled(Struct, frozen=True):
-    """The result of adding or removing a label."""
-
-    posts: list[Tagged]
-    affected: int
-    not_found: list[str]
-    # Ids of the posts beyond those that an answer repeats.
-    further_ids: list[str]
 
 
 class OperationError(Struct, frozen=True):
@@ -70,70 +44,102 @@ class BatchResult(Struct, frozen=True):
     failed: int
 
 
-class Echo:
-    """Which posts one answer repeats with their labels, so that its size is bounded."""
-
-    def __init__(self) -> None:
-        self._posts_left = limits.ECHOED_POSTS_MAX
-        self._characters_left = limits.ECHOED_NAMES_MAX
-
-    def split(self, posts: Sequence[EditablePost]) -> tuple[list[Tagged], list[str]]:
-        """The posts with their labels while there is room, and the ids of all the others."""
-        tagged: list[Tagged] = []
-        for post in posts:
-            if self._posts_left <= 0 or self._characters_left <= 0:
-                break
-            self._posts_left -= 1
-            self._characters_left -= sum(map(len, post.tags))
-            tagged.append(Tagged(post.post_id, list(post.tags) or None))
-        return tagged, [post.post_id for post in posts[len(tagged) :]]
-
-
 class Labels:
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(
+        self, database: Database, clock: Clock, posts_per_turn: int = turns.POSTS_PER_TURN
+    ) -> None:
         self._changesets = Changesets(database)
-        self._store = LabelStore(database)
+        self._renames = LabelRenames(database)
+        self._operations = Operations(self._changesets, self._renames, clock, posts_per_turn)
         self._clock = clock
-
-    async def all(self, account: Account) -> list[LabelResponse]:
-        return [to_response(label) for label in await self._store.list(account.account_id)]
+        self.listed = LabelList(database)
 
     async def change(
         self, transaction: Transaction, account: Account, op: Op, request: LabelRequest
-    ) -> Labelled:
+    ) -> Labelled | Unfinished[Labelled]:
         """Adds a label to posts, or removes it from them."""
         plans.check_writes(account)
-        names = None if request.label_name is None else [request.label_name]
-        changeset = await self._changesets.open(transaction, account.account_id, names)
-        await changeset.load(request.post_ids)
-        done = _APPLY[op](changeset, request, Echo())
-        await changeset.finish(self._clock())
-        return done
+        # If both are sent, the name counts.
+        label_id = None if request.label_name is not None else request.label_id
+        change = Change(op, request.post_ids, request.label_name, label_id)
+
+        def only(outcomes: Sequence[Outcome]) -> Labelled:
+            (outcome,) = outcomes
+            if isinstance(outcome, Refusal):
+                raise outcome
+            return outcome
+
+        return turns.then(
+            await self._operations.run(transaction, account.account_id, [change]), only
+        )
 
     async def batch(
         self,
         transaction: Transaction,
         account: Account,
         operations: Sequence[LabelOperation | InvalidOperation],
-    ) -> BatchResult:
+    ) -> BatchResult | Unfinished[BatchResult]:
         """Carries out each operation wholly, or reports why it changed nothing."""
         plans.check_writes(account)
-        valid = [one for one in operations if isinstance(one, LabelOperation)]
-        names = [operation.label_name for operation in valid]
-        changeset = await self._changesets.open(transaction, account.account_id, names)
-        await changeset.load(post_id for operation in valid for post_id in operation.post_ids)
-        echo = Echo()
-        results = [_result(changeset, index, one, echo) for index, one in enumerate(operations)]
-        await changeset.finish(self._clock())
-        failed = sum(not result.ok for result in results)
-        return BatchResult(results, len(results) - failed, failed)
+        changes = [
+            Change(one.op, one.post_ids, one.label_name)
+            for one in operations
+            if isinstance(one, LabelOperation)
+        ]
+
+        def all_results(outcomes: Sequence[Outcome]) -> BatchResult:
+            left = iter(outcomes)
+            results = [
+                _result(
+                    index, one, one.refusal if isinstance(one, InvalidOperation) else next(left)
+                )
+                for index, one in enumerate(operations)
+            ]
+            failed = sum(not result.ok for result in results)
+            return BatchResult(results, len(results) - failed, failed)
+
+        if not changes:
+            return all_results([])
+        return turns.then(
+            await self._operations.run(transaction, account.account_id, changes), all_results
+        )
 
     async def update(
         self, transaction: Transaction, account: Account, label_id: str, change: LabelChange
-    ) -> LabelResponse:
+    ) -> LabelResponse | Unfinished[LabelResponse]:
         """Renames a label, or changes its metadata."""
         plans.check_writes(account)
-        changeset = await self._changesets.open(transaction, account.account_id)
+        return await self._renames.finished(
+            transaction,
+            account.account_id,
+            lambda later: self._update(later, account, label_id, change),
+        )
+
+    async def delete(
+        self, transaction: Transaction, account: Account, label_id: str
+    ) -> LabelResponse | Unfinished[LabelResponse]:
+        """Deletes a label and returns it as it was. Its posts stay."""
+        plans.check_writes(account)
+        return await self._renames.finished(
+            transaction, account.account_id, lambda later: self._delete(later, account, label_id)
+        )
+
+    async def merge(
+        self, transaction: Transaction, account: Account, label_id: str, into_id: str
+    ) -> LabelResponse | Unfinished[LabelResponse]:
+        """Gives the posts of one label another label, and deletes the first."""
+        plans.check_writes(account)
+        return await self._renames.finished(
+            transaction,
+            account.account_id,
+            lambda later: self._merge(later, account, label_id, into_id),
+        )
+
+    async def _update(
+        self, transaction: Transaction, account: Account, label_id: str, change: LabelChange
+    ) -> LabelResponse | Unfinished[LabelResponse]:
+        names = [change.label_name] if change.label_name else []
+        changeset = await self._changesets.open(transaction, account.account_id, names, [label_id])
         label = _by_id(changeset, label_id)
         name = change.label_name or label.name
         changed = msgspec.structs.replace(
@@ -141,6 +147,7 @@ class Labels:
             name=name,
             name_key=name_key(name),
             metadata=change.metadata_json or label.metadata,
+            former_name=label.name if name != label.name else None,
         )
         other = changeset.label(name)
         if other is not None and other.label_id != label.label_id:
@@ -150,85 +157,80 @@ class Labels:
                 advice=Advice.MERGE_LABELS,
             )
         if changed != label:
-            await changeset.rename(label, changed)
+            await changeset.update_label(label, changed)
             await changeset.finish(self._clock())
-        return to_response(changed)
 
-    async def delete(
-        self, transaction: Transaction, account: Account, label_id: str
-    ) -> LabelResponse:
-        """Deletes a label and returns it as it was. Its posts stay."""
-        plans.check_writes(account)
-        changeset = await self._changesets.open(transaction, account.account_id)
+        async def answer(_: Transaction) -> LabelResponse:
+            return to_response(changed)
+
+        return await self._renames.start(transaction, account.account_id, answer)
+
+    async def _delete(
+        self,
+        transaction: Transaction,
+        account: Account,
+        label_id: str,
+        before: Label | None = None,
+    ) -> LabelResponse | Unfinished[LabelResponse]:
+        """`before` is the label as it was before the first turn."""
+        changeset = await self._changesets.open(
+            transaction, account.account_id, label_ids=[label_id]
+        )
+        if before is not None and changeset.label_of_id(label_id) is None:
+            # Another request has deleted it between two turns of this one.
+            return to_response(before)
         label = _by_id(changeset, label_id)
-        await changeset.remove_label(label)
+        deleted = before or label
+        posts, is_all = await changeset.load_labelled(label)
+        for post in posts:
+            changeset.detach(post, label)
+        if is_all:
+            await changeset.delete_label(label)
         await changeset.finish(self._clock())
-        return to_response(label)
+        if is_all:
+            return to_response(deleted)
+        return self._later(account, lambda t: self._delete(t, account, label_id, deleted))
 
-    async def merge(
-        self, transaction: Transaction, account: Account, label_id: str, into_id: str
-    ) -> LabelResponse:
-        """Gives the posts of one label another label, and deletes the first."""
-        plans.check_writes(account)
-        changeset = await self._changesets.open(transaction, account.account_id)
+    async def _merge(
+        self,
+        transaction: Transaction,
+        account: Account,
+        label_id: str,
+        into_id: str,
+        *,
+        is_first: bool = True,
+    ) -> LabelResponse | Unfinished[LabelResponse]:
+        changeset = await self._changesets.open(
+            transaction, account.account_id, label_ids=[label_id, into_id]
+        )
+        if not is_first and changeset.label_of_id(label_id) is None:
+            # Another request has deleted it between two turns of this one.
+            return to_response(_by_id(changeset, into_id))
         label, into = _by_id(changeset, label_id), _by_id(changeset, into_id)
         if label == into:
             raise errors.invalid("into", "must be a different label")
-        gained = sum(changeset.attach(post, into) for post in await changeset.load_labelled(label))
-        await changeset.remove_label(label)
+        posts, is_all = await changeset.load_labelled(label)
+        gained = 0
+        for post in posts:
+            changeset.detach(post, label)
+            gained += changeset.attach(post, into)
+        if is_all:
+            await changeset.delete_label(label)
         await changeset.finish(self._clock())
-        count = into.bookmark_count + gained
-        return to_response(msgspec.structs.replace(into, bookmark_count=count))
+        if is_all:
+            count = into.bookmark_count + gained
+            return to_response(msgspec.structs.replace(into, bookmark_count=count))
+        return self._later(
+            account, lambda t: self._merge(t, account, label_id, into_id, is_first=False)
+        )
 
-
-def to_response(label: Label) -> LabelResponse:
-    return LabelResponse(
-        id=str(label.label_id),
-        label_name=label.name,
-        metadata=msgspec.json.decode(label.metadata, type=dict[str, Any]),
-        count=label.bookmark_count,
-    )
-
-
-def _add(changeset: Changeset, request: LabelRequest | LabelOperation, echo: Echo) -> Labelled:
-    posts, not_found = _posts(changeset, request.post_ids)
-    label = _label_of(changeset, request)
-    if label is None:
-        assert request.label_name is not None
-        label = changeset.create_label(request.label_name)
-    affected = sum(changeset.attach(post, label) for post in posts)
-    tagged, further_ids = echo.split(posts)
-    return Labelled(tagged, affected, not_found, further_ids)
-
-
-def _remove(changeset: Changeset, request: LabelRequest | LabelOperation, echo: Echo) -> Labelled:
-    label = _label_of(changeset, request)
-    if label is None:
-        assert request.label_name is not None
-        raise errors.not_found("label", request.label_name)
-    posts, not_found = _posts(changeset, request.post_ids)
-    affected = sum(changeset.detach(post, label) for post in posts)
-    tagged, further_ids = echo.split(posts)
-    return Labelled(tagged, affected, not_found, further_ids)
-
-
-_APPLY: Final = {"add": _add, "remove": _remove}
-
-
-def _label_of(changeset: Changeset, request: LabelRequest | LabelOperation) -> Label | None:
-    """The label of a request; None if no label has that name yet."""
-    if request.label_name is not None:
-        return changeset.label(request.label_name)
-    assert isinstance(request, LabelRequest)
-    assert request.label_id is not None
-    return _by_id(changeset, request.label_id)
-
-
-def _posts(changeset: Changeset, post_ids: Sequence[str]) -> tuple[list[EditablePost], list[str]]:
-    found = [post for post_id in post_ids if (post := changeset.post(post_id)) is not None]
-    if not found:
-        raise errors.not_found("bookmark", ", ".join(post_ids[:3]))
-    return found, [post_id for post_id in post_ids if changeset.post(post_id) is None]
+    def _later(
+        self,
+        account: Account,
+        work: Callable[[Transaction], Awaitable[LabelResponse | Unfinished[LabelResponse]]],
+    ) -> Unfinished[LabelResponse]:
+        """Another turn. A rename may have started since this one, and is finished first."""
+        return Unfinished(lambda t: self._renames.finished(t, account.account_id, work))
 
 
 def _by_id(changeset: Changeset, label_id: str) -> Label:
@@ -239,25 +241,19 @@ def _by_id(changeset: Changeset, label_id: str) -> Label:
 
 
 def _result(
-    changeset: Changeset, index: int, operation: LabelOperation | InvalidOperation, echo: Echo
+    index: int, operation: LabelOperation | InvalidOperation, outcome: Outcome
 ) -> OperationResult:
-    op = operation.op
-    if isinstance(operation, InvalidOperation):
-        return _failed(index, op, operation.refusal.code, operation.refusal.sentence)
-    try:
-        done = _APPLY[operation.op](changeset, operation, echo)
-    except Refusal as refused:
-        return _failed(index, op, refused.code, f"operations[{index}]: {refused.sentence}")
+    if isinstance(outcome, Refusal):
+        # An invalid operation already says where it is.
+        place = "" if isinstance(operation, InvalidOperation) else f"operations[{index}]: "
+        error = OperationError(outcome.code, f"{place}{outcome.sentence}")
+        return OperationResult(index, operation.op, ok=False, error=error)
     return OperationResult(
         index,
-        op,
+        operation.op,
         ok=True,
-        affected=done.affected,
-        data=done.posts,
-        further_ids=done.further_ids or None,
-        not_found=done.not_found or None,
+        affected=outcome.affected,
+        data=outcome.posts,
+        further_ids=outcome.further_ids or None,
+        not_found=outcome.not_found or None,
     )
-
-
-def _failed(index: int, op: str | None, code: str, message: str) -> OperationResult:
-    return OperationResult(index, op, ok=False, error=OperationError(code, message))

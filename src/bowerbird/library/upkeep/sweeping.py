@@ -1,5 +1,7 @@
 """Removes expired records: stored responses of idempotent writes, and deleted bookmarks.
 
+It also finishes the renames of labels that a killed process has left half done.
+
 Each transaction removes a few rows of one account, with a pause after it, so that other writers
 do not wait. Several servers can sweep concurrently; each skips rows that another is removing.
 """
@@ -12,11 +14,15 @@ from typing import Final
 import structlog
 
 from bowerbird.clock import MICROSECONDS, Clock
-from bowerbird.errors import Refusal
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.access import turns
+from bowerbird.library.access.turns import Unfinished
+from bowerbird.library.bookmarks.label_renames import LabelRenames
 from bowerbird.library.bookmarks.trash import KEPT_DAYS
 from bowerbird.storage.bookmarks.trash import TrashStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.idempotency import RETENTION_HOURS, IdempotencyStore
+from bowerbird.storage.labels import LabelStore
 from bowerbird.storage.sweeping import Due, SweepStore
 
 Removal = Callable[[Transaction], Awaitable[int]]
@@ -36,12 +42,15 @@ class Sweeping:
         self._store = SweepStore(database)
         self._answers = IdempotencyStore(database)
         self._trash = TrashStore(database)
+        self._labels = LabelStore(database)
+        self._renames = LabelRenames(database)
         self._clock = clock
         self._pause_s = pause_s
         self._log = structlog.get_logger()
 
     async def sweep(self) -> int:
         """Handles every account once; returns the number of removed rows."""
+        await self._finish_renames()
         now = self._clock()
         answers_before = now - RETENTION_HOURS * 3_600 * MICROSECONDS
         trash_before = now - KEPT_DAYS * 86_400 * MICROSECONDS
@@ -61,6 +70,26 @@ class Sweeping:
             await asyncio.sleep(pause)
             await self._try_to_sweep()
             pause = every_s
+
+    async def _finish_renames(self) -> None:
+        """Finishes the renames of labels whose process was killed."""
+
+        async def nothing(_: Transaction) -> None:
+            pass
+
+        for account_id in await self._labels.accounts_with_renames():
+
+            async def work(
+                transaction: Transaction, account_id: int = account_id
+            ) -> Unfinished[None] | None:
+                return await self._renames.finished(transaction, account_id, nothing)
+
+            try:
+                await turns.run(self._database, work)
+            except Refusal as refused:
+                # The account was deleted since it was found.
+                if refused.code is not Code.NOT_FOUND:
+                    raise
 
     async def _sweep_account(self, due: Due, answers_before: int, trash_before: int) -> int:
         async def answers(transaction: Transaction) -> int:

@@ -21,7 +21,7 @@ _FIRST: Final = (
 # On SQLite these tables are keyed by place, which needs the account's local number.
 _PLACED: Final = ("delete_words", "delete_contents")
 _BOOKMARKS: Final = (*_PLACED, "delete_vectors", "delete_attachments", "delete_bookmarks")
-_OTHERS: Final = ("some_trash", "some_answers", "some_jobs", "some_digests")
+_OTHERS: Final = ("some_trash", "some_answers", "some_jobs", "some_digests", "some_labels")
 # Includes _FIRST again: a server may have written calls that it had counted in memory.
 _LAST: Final = (
     *_BOOKMARKS,

@@ -53,10 +53,62 @@ class ChangesetStore:
         return _posts_by_id(await transaction.rows(self._sql["posts"], values))
 
     async def posts_of_label(
-        self, transaction: Transaction, library: LockedLibrary, label_id: int
+        self,
+        transaction: Transaction,
+        library: LockedLibrary,
+        label_id: int,
+        numbers: tuple[int, int],
     ) -> dict[str, EditablePost]:
+        """The label's bookmarks after the first number, up to the second."""
+        after, last = numbers
         values = {"account_id": library.account_id, "place": library.place, "label_id": label_id}
+        values |= {"after": after, "last": last}
         return _posts_by_id(await transaction.rows(self._sql["posts_of_label"], values))
+
+    async def sizes(
+        self, transaction: Transaction, library: LockedLibrary, post_ids: Sequence[str]
+    ) -> dict[str, int]:
+        """The bytes that are stored per bookmark, of those that exist."""
+        values = {
+            "account_id": library.account_id,
+            "place": library.place,
+            "post_ids": self._database.text_list(post_ids),
+        }
+        rows = await transaction.rows(self._sql["sizes"], values)
+        return {row[0]: row[1] for row in rows}
+
+    async def sizes_of_label(
+        self,
+        transaction: Transaction,
+        library: LockedLibrary,
+        label_id: int,
+        *,
+        after: int,
+        limit: int,
+    ) -> Sequence[tuple[int, int]]:
+        """(number, stored bytes) of the label's bookmarks after a number."""
+        values = {"account_id": library.account_id, "place": library.place, "label_id": label_id}
+        values |= {"after": after, "limit": limit}
+        rows = await transaction.rows(self._sql["sizes_of_label"], values)
+        return [(number, size) for number, size in rows]
+
+    async def full_post(
+        self,
+        transaction: Transaction,
+        library: LockedLibrary,
+        post_ids: Sequence[str],
+        label_id: int,
+        most: int,
+    ) -> str | None:
+        """One of the posts that has `most` labels or more, without this label among them."""
+        values = {
+            "account_id": library.account_id,
+            "post_ids": self._database.text_list(post_ids),
+            "label_id": label_id,
+            "most": most,
+        }
+        rows = await transaction.rows(self._sql["full_posts"], values)
+        return rows[0][0] if rows else None
 
     async def set_tags(
         self, transaction: Transaction, library: LockedLibrary, tags: Mapping[int, bytes | None]

@@ -84,6 +84,16 @@ DELETE FROM job
                    LIMIT :limit)
 RETURNING job_id
 
+-- name: some_labels
+DELETE FROM label
+ WHERE account_id = :account_id
+   AND label_id IN (SELECT l.label_id
+                      FROM label AS l
+                     WHERE l.account_id = :account_id
+                     ORDER BY l.label_id
+                     LIMIT :limit)
+RETURNING label_id
+
 -- name: delete_jobs
 DELETE FROM job
  WHERE account_id = :account_id

@@ -10,6 +10,11 @@ UPDATE idempotency
  WHERE account_id = :account_id
    AND idempotency_key = :idempotency_key
 
+-- name: release
+DELETE FROM idempotency
+ WHERE account_id = :account_id
+   AND idempotency_key = :idempotency_key
+
 -- name: forget
 DELETE FROM idempotency
  WHERE account_id = :account_id

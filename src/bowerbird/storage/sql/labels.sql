@@ -1,8 +1,33 @@
--- name: all
-SELECT l.label_id, l.name, l.name_key, l.metadata, l.bookmark_count
+-- name: page
+SELECT l.label_id, l.name, l.name_key, l.metadata, l.bookmark_count, l.former_name
   FROM label AS l
  WHERE l.account_id = :account_id
+   AND l.name_key > :after
  ORDER BY l.name_key
+ LIMIT :limit
+
+-- name: most_used
+SELECT l.label_id, l.name, l.name_key, l.metadata, l.bookmark_count, l.former_name
+  FROM label AS l
+ WHERE l.account_id = :account_id
+ ORDER BY l.bookmark_count DESC, l.name_key
+ LIMIT :limit
+
+-- name: total
+SELECT count(*)
+  FROM label AS l
+ WHERE l.account_id = :account_id
+
+-- name: by_id
+SELECT l.label_id, l.name, l.name_key, l.metadata, l.bookmark_count, l.former_name
+  FROM label AS l
+ WHERE l.account_id = :account_id
+   AND l.label_id = :label_id
+
+-- name: accounts_with_renames
+SELECT DISTINCT l.account_id
+  FROM label AS l
+ WHERE l.former_name IS NOT NULL
 
 -- name: insert
 INSERT INTO label (account_id, label_id, name, name_key, metadata, bookmark_count, created_at)
@@ -10,7 +35,7 @@ VALUES (:account_id, :label_id, :name, :name_key, '{}', 0, :created_at)
 
 -- name: update
 UPDATE label
-   SET name = :name, name_key = :name_key, metadata = :metadata
+   SET name = :name, name_key = :name_key, metadata = :metadata, former_name = :former_name
  WHERE account_id = :account_id
    AND label_id = :label_id
 
@@ -34,3 +59,17 @@ UPDATE label
    SET bookmark_count = bookmark_count + :change
  WHERE account_id = :account_id
    AND label_id = :label_id
+
+-- name: uncount_all
+UPDATE label
+   SET bookmark_count = bookmark_count - 1
+ WHERE account_id = :account_id
+   AND label_id IN (SELECT bl.label_id
+                      FROM bookmark_label AS bl
+                     WHERE bl.account_id = :account_id
+                       AND bl.number = :number)
+
+-- name: detach_all
+DELETE FROM bookmark_label
+ WHERE account_id = :account_id
+   AND number = :number

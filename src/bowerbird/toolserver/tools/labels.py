@@ -7,8 +7,10 @@ import msgspec
 from msgspec import Meta, Struct
 
 from bowerbird.errors import Refusal
-from bowerbird.library.access import plans
-from bowerbird.library.labels.labels import BatchResult, Labelled, Labels, Tagged
+from bowerbird.library.access import plans, turns
+from bowerbird.library.access.turns import Unfinished
+from bowerbird.library.labels.labels import BatchResult, Labels
+from bowerbird.library.labels.operations import Labelled, Tagged
 from bowerbird.requests import decoding, limits
 from bowerbird.requests.fields import ToolPostIds, about, unique
 from bowerbird.requests.labels import (
@@ -34,6 +36,7 @@ from bowerbird.toolserver.tools.tool import (
 from bowerbird.wire.idempotency import Idempotency
 
 _ERROR_CHARS: Final = 280
+_Step = Json | Unfinished[Json]
 
 Name = Annotated[
     LabelName,
@@ -197,28 +200,27 @@ def bind(labels: Labels, idempotency: Idempotency) -> list[BoundTool]:
 
     async def list_labels(call: ToolCall) -> ToolResult:
         arguments.read(LIST, call, NoArguments)
-        found = await labels.all(call.account)
-        return ToolResult(
-            _listed([{"label_name": one.label_name, "count": one.count} for one in found])
-        )
+        found, total = await labels.listed.uses(call.account)
+        return ToolResult(_listed([msgspec.to_builtins(one) for one in found], total))
 
     async def add_label(call: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, values: LabelArguments) -> Json:
+        async def effect(transaction: Transaction, values: LabelArguments) -> _Step:
             changed = await labels.change(transaction, call.account, "add", values.request)
-            return _changed(changed)
+            return turns.then(changed, _changed)
 
         return await writes.run(idempotency, call, ADD, LabelArguments, effect, gate=gate)
 
     async def remove_label(call: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, values: LabelArguments) -> Json:
+        async def effect(transaction: Transaction, values: LabelArguments) -> _Step:
             changed = await labels.change(transaction, call.account, "remove", values.request)
-            return _changed(changed)
+            return turns.then(changed, _changed)
 
         return await writes.run(idempotency, call, REMOVE, LabelArguments, effect, gate=gate)
 
     async def batch_label(call: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, values: BatchArguments) -> Json:
-            return _outcome(await labels.batch(transaction, call.account, values.parsed))
+        async def effect(transaction: Transaction, values: BatchArguments) -> _Step:
+            result = await labels.batch(transaction, call.account, values.parsed)
+            return turns.then(result, _outcome)
 
         return await writes.run(idempotency, call, BATCH, BatchArguments, effect, gate=gate)
 
@@ -230,19 +232,20 @@ def bind(labels: Labels, idempotency: Idempotency) -> list[BoundTool]:
     ]
 
 
-def _listed(labels: list[Json]) -> Json:
+def _listed(labels: list[Json], total: int) -> Json:
     max_bytes = response_size.MAX_BYTES - response_size.OVERHEAD_BYTES
     fitted = response_size.fit(labels, max_bytes)
+    is_all = fitted.is_all and len(labels) == total
     content: Json = {
         "labels": fitted.records,
-        "total_count": len(labels),
-        "truncated": not fitted.is_all,
+        "total_count": total,
+        "truncated": not is_all,
     }
-    if not fitted.is_all:
+    if not is_all:
         most_used = sorted(labels, key=lambda label: label["count"], reverse=True)
         content["labels"] = response_size.fit(most_used, max_bytes).records
         content["advice"] = (
-            f"Only the {len(content['labels'])} most used of {len(labels)} labels fit. The others "
+            f"Only the {len(content['labels'])} most used of {total} labels fit. The others "
             "can still be used by name."
         )
     return content

@@ -8,6 +8,7 @@ from msgspec import Meta, Struct
 
 from bowerbird import errors
 from bowerbird.errors import Code, Refusal
+from bowerbird.library.access.turns import Unfinished
 from bowerbird.model.accounts import Account
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools import arguments
@@ -37,7 +38,7 @@ async def run(
     call: ToolCall,
     tool: Tool,
     takes: type[T],
-    effect: Callable[[Transaction, T], Awaitable[Json]],
+    effect: Callable[[Transaction, T], Awaitable[Json | Unfinished[Json]]],
     *,
     gate: Callable[[Account], None] = lambda _: None,
     prepare: Callable[[T], Awaitable[None]] | None = None,
@@ -50,7 +51,7 @@ async def run(
     if prepare is not None and not isinstance(request, Refusal):
         await prepare(request)
 
-    async def work(transaction: Transaction) -> Json:
+    async def work(transaction: Transaction) -> Json | Unfinished[Json]:
         # Raised in the transaction, because a refusal is stored under the key too.
         if isinstance(request, Refusal):
             raise request

@@ -4,6 +4,7 @@ The key contains everything that an answer depends on: account, epoch, version, 
 and encoding. So a cached answer is never outdated, and the ETag is known before the answer.
 """
 
+import asyncio
 import hashlib
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
@@ -18,6 +19,8 @@ from bowerbird.wire.responses.replies import JSON, PRIVATE, Header, Reply
 
 _Key = tuple[int, int, int, str, str, bytes, str, int, str]
 _ENTRY_BYTES: Final = 1_000
+# Compressing more than this takes several milliseconds, so it is done on a thread.
+_LARGE: Final = 512 * 1024
 _ANY: Final = b"*"
 
 
@@ -86,12 +89,12 @@ class AnswerCache:
         if self._finish is not None:
             body = self._finish(body)
         if isinstance(built, Unsettled):
-            return self.uncached(target, body)
-        reply = _reply(body, _tag(key), key[6])
+            return await self.uncached(target, body)
+        reply = await _compressed_reply(body, _tag(key), key[6])
         self._store(key, reply)
         return reply
 
-    def uncached(self, target: RequestTarget, body: bytes) -> Reply:
+    async def uncached(self, target: RequestTarget, body: bytes) -> Reply:
         """An answer that depends on more than the library. Its ETag is a hash of its bytes."""
         encoding = compression.chosen(target.accept_encoding)
         tag = (
@@ -99,7 +102,7 @@ class AnswerCache:
         )
         if is_among(tag, target.if_none_match):
             return Reply(304, [(b"etag", tag), *PRIVATE])
-        return _reply(body, tag, encoding)
+        return await _compressed_reply(body, tag, encoding)
 
     def _store(self, key: _Key, reply: Reply) -> None:
         size = _size(key, reply)
@@ -128,6 +131,12 @@ def _size(key: _Key, reply: Reply) -> int:
 def _tag(key: _Key) -> bytes:
     text = repr((__version__, key)).encode()
     return b'"%b"' % hashlib.blake2b(text, digest_size=16).hexdigest().encode()
+
+
+async def _compressed_reply(body: bytes, tag: bytes, encoding: str) -> Reply:
+    if len(body) < _LARGE:
+        return _reply(body, tag, encoding)
+    return await asyncio.to_thread(_reply, body, tag, encoding)
 
 
 def _reply(body: bytes, tag: bytes, encoding: str) -> Reply:

@@ -15,6 +15,15 @@ class ListMeta(PageMeta, frozen=True, kw_only=True):
     vector_pending: int | UnsetType = UNSET
 
 
+class LabelListMeta(Struct, frozen=True, kw_only=True):
+    """Empty unless limit or cursor is sent."""
+
+    next_cursor: str | UnsetType | None = UNSET
+    limit: int | UnsetType = UNSET
+    total_count: int | UnsetType = UNSET
+    count: int | UnsetType = UNSET
+
+
 class DigestListMeta(PageMeta, frozen=True, kw_only=True):
     pass
 

@@ -1,0 +1,244 @@
+"""Adds labels to posts and removes them, in turns.
+
+An operation with many or long posts takes several turns. Everything that can refuse it is checked
+before its first turn changes anything.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+from bowerbird import errors
+from bowerbird.clock import Clock
+from bowerbird.errors import Refusal
+from bowerbird.library.access import turns
+from bowerbird.library.access.turns import Unfinished
+from bowerbird.library.bookmarks.changeset import Changeset, Changesets, post_is_full
+from bowerbird.library.bookmarks.label_renames import LabelRenames
+from bowerbird.model.labels import Label
+from bowerbird.requests import limits
+from bowerbird.storage.bookmarks.changeset import EditablePost
+from bowerbird.storage.database import Transaction
+
+Op = Literal["add", "remove"]
+
+
+class Tagged(Struct, frozen=True):
+    post_id: str
+    tags: list[str] | None
+
+
+class Labelled(Struct, frozen=True):
+    """The result of adding or removing a label."""
+
+    posts: list[Tagged]
+    affected: int
+    not_found: list[str]
+    # Ids of the posts beyond those that an answer repeats.
+    further_ids: list[str]
+
+
+Outcome = Labelled | Refusal
+
+
+class Change(Struct, frozen=True):
+    """One operation, or what is left of it: a label by name or by id, and the posts to change."""
+
+    op: Op
+    post_ids: list[str]
+    label_name: str | None
+    label_id: str | None = None
+    # The result of the turns so far.
+    done: Labelled | None = None
+
+
+class _Part(Struct, frozen=True):
+    """The posts of a change that are changed in this turn, and those left for another."""
+
+    change: Change
+    post_ids: list[str]
+    later: list[str]
+
+
+class Echo:
+    """Which posts one answer repeats with their labels, so that its size is bounded."""
+
+    def __init__(self, repeated: Iterable[Labelled]) -> None:
+        """`repeated` are the results of earlier turns."""
+        posts = [post for one in repeated for post in one.posts]
+        self._posts_left = limits.ECHOED_POSTS_MAX - len(posts)
+        self._characters_left = limits.ECHOED_NAMES_MAX - sum(
+            len(name) for post in posts for name in post.tags or ()
+        )
+
+    def split(self, posts: Sequence[EditablePost]) -> tuple[list[Tagged], list[str]]:
+        """The posts with their labels while there is room, and the ids of all the others."""
+        tagged: list[Tagged] = []
+        for post in posts:
+            if self._posts_left <= 0 or self._characters_left <= 0:
+                break
+            self._posts_left -= 1
+            self._characters_left -= sum(map(len, post.tags))
+            tagged.append(Tagged(post.post_id, list(post.tags) or None))
+        return tagged, [post.post_id for post in posts[len(tagged) :]]
+
+
+class Operations:
+    def __init__(
+        self, changesets: Changesets, renames: LabelRenames, clock: Clock, posts_per_turn: int
+    ) -> None:
+        self._changesets = changesets
+        self._renames = renames
+        self._clock = clock
+        self._posts_per_turn = posts_per_turn
+
+    async def run(
+        self,
+        transaction: Transaction,
+        account_id: int,
+        changes: Sequence[Change],
+        outcomes: Sequence[Outcome] = (),
+    ) -> Sequence[Outcome] | Unfinished[Sequence[Outcome]]:
+        """The result of each change, or why it was refused; a refused one changes nothing."""
+        # Before each turn, because a rename may have started since the last one.
+        return await self._renames.finished(
+            transaction, account_id, lambda t: self._turn(t, account_id, changes, outcomes)
+        )
+
+    async def _turn(
+        self,
+        transaction: Transaction,
+        account_id: int,
+        changes: Sequence[Change],
+        outcomes: Sequence[Outcome],
+    ) -> Sequence[Outcome] | Unfinished[Sequence[Outcome]]:
+        group = self._group(changes)
+        names = [one.label_name for one in group if one.label_name is not None]
+        label_ids = [one.label_id for one in group if one.label_id is not None]
+        changeset = await self._changesets.open(transaction, account_id, names, label_ids)
+        sizes = await changeset.sizes(post_id for one in group for post_id in one.post_ids)
+        parts = self._parts(group, sizes)
+        await changeset.load(post_id for part in parts for post_id in part.post_ids)
+        finished, rest = [*outcomes], [*changes]
+        earlier = [*outcomes, *(one.done for one in changes)]
+        echo = Echo(one for one in earlier if isinstance(one, Labelled))
+        for part in parts:
+            outcome = await _outcome(changeset, part, sizes, echo)
+            rest.pop(0)
+            if isinstance(outcome, Change):
+                rest.insert(0, outcome)
+            else:
+                finished.append(outcome)
+        await changeset.finish(self._clock())
+        if not rest:
+            return finished
+        return Unfinished(lambda later: self.run(later, account_id, rest, finished))
+
+    def _group(self, changes: Sequence[Change]) -> Sequence[Change]:
+        """The first changes, as many as one turn can make if their posts are short."""
+        count, posts = 0, 0
+        for one in changes:
+            posts += len(one.post_ids)
+            if count and posts > self._posts_per_turn:
+                break
+            count += 1
+        return changes[:count]
+
+    def _parts(self, group: Sequence[Change], sizes: dict[str, int]) -> list[_Part]:
+        """The same changes, as many as one turn can make; only part of the first if it is large."""
+        parts: list[_Part] = []
+        counted: set[str] = set()
+        total = 0
+        for one in group:
+            new = [i for i in one.post_ids if i in sizes and i not in counted]
+            total += sum(sizes[post_id] for post_id in new)
+            is_small = len(one.post_ids) <= self._posts_per_turn and total <= turns.BYTES_PER_TURN
+            if is_small:
+                parts.append(_Part(one, one.post_ids, []))
+                counted.update(new)
+                continue
+            if not parts:
+                found = [post_id for post_id in one.post_ids if post_id in sizes]
+                most = self._posts_per_turn
+                count = turns.fitting((sizes[post_id] for post_id in found), most)
+                parts.append(_Part(one, found[:count], found[count:]))
+            break
+        return parts
+
+
+async def _outcome(
+    changeset: Changeset, part: _Part, sizes: dict[str, int], echo: Echo
+) -> Labelled | Refusal | Change:
+    """The result of a change, or the rest of it."""
+    change = part.change
+    try:
+        label, not_found = await _checked(changeset, part, sizes)
+    except Refusal as refused:
+        return refused
+    posts = [post for post_id in part.post_ids if (post := changeset.post(post_id)) is not None]
+    apply = changeset.attach if change.op == "add" else changeset.detach
+    affected = sum(apply(post, label) for post in posts)
+    before = change.done or Labelled([], 0, not_found, [])
+    tagged, further_ids = echo.split(posts)
+    known = set(before.not_found)
+    gone = [i for i in change.post_ids if i not in sizes and i not in known]
+    done = Labelled(
+        [*before.posts, *tagged],
+        before.affected + affected,
+        [*before.not_found, *gone],
+        [*before.further_ids, *further_ids],
+    )
+    if not part.later:
+        return done
+    return msgspec.structs.replace(
+        change, post_ids=part.later, label_name=None, label_id=str(label.label_id), done=done
+    )
+
+
+async def _checked(
+    changeset: Changeset, part: _Part, sizes: dict[str, int]
+) -> tuple[Label, list[str]]:
+    """The label of a change, and the ids that are not in the library."""
+    change = part.change
+    label = _label_of(changeset, change)
+    if label is None and change.op == "remove":
+        assert change.label_name is not None
+        raise errors.not_found("label", change.label_name)
+    not_found = [post_id for post_id in change.post_ids if post_id not in sizes]
+    if change.done is None and len(not_found) == len(change.post_ids):
+        raise errors.not_found("bookmark", ", ".join(change.post_ids[:3]))
+    if change.op == "add":
+        await _require_room(changeset, part, label)
+    if label is None:
+        assert change.label_name is not None
+        label = await changeset.create_label(change.label_name)
+    return label, not_found
+
+
+async def _require_room(changeset: Changeset, part: _Part, label: Label | None) -> None:
+    """Refuses a change if one of its posts cannot get another label."""
+    found = (post for post_id in part.post_ids if (post := changeset.post(post_id)) is not None)
+    full = next((post.post_id for post in found if _is_full(post, label)), None)
+    if full is None and part.later:
+        full = await changeset.full_post(part.later, label)
+    if full is not None:
+        raise post_is_full(full)
+
+
+def _is_full(post: EditablePost, label: Label | None) -> bool:
+    if len(post.tags) < limits.POST_LABELS_MAX:
+        return False
+    return label is None or label.name not in post.tags
+
+
+def _label_of(changeset: Changeset, change: Change) -> Label | None:
+    """The label of a change; None if no label has that name yet."""
+    if change.label_name is not None:
+        return changeset.label(change.label_name)
+    assert change.label_id is not None
+    label = changeset.label_of_id(change.label_id)
+    if label is None:
+        raise errors.not_found("label", change.label_id)
+    return label

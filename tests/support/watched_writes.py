@@ -1,0 +1,86 @@
+"""Counts the rows that each transaction writes, and can stop a request between two of them.
+
+Speed is never a timed test: a transaction that writes few rows is short on any machine.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Any, TypeVar
+
+from bowerbird.storage.database import Database, Row, Transaction, Values
+
+T = TypeVar("T")
+
+
+class Pause:
+    def __init__(self) -> None:
+        self.reached = asyncio.Event()
+        self.over = asyncio.Event()
+
+
+class WatchedWrites:
+    """Watches all writes of a real database from now on."""
+
+    def __init__(self, database: Database) -> None:
+        # The rows of each transaction that was committed.
+        self.rows: list[int] = []
+        self._write = database.write
+        self._pauses: dict[int, Pause] = {}
+        setattr(database, "write", self._watched)  # noqa: B010 - mypy forbids the assignment
+
+    @property
+    def most_rows(self) -> int:
+        return max(self.rows)
+
+    def pause_after(self, count: int) -> "Pause":
+        """Stops the request of the transaction with this number, counted from now."""
+        pause = Pause()
+        self._pauses[len(self.rows) + count] = pause
+        return pause
+
+    async def _watched(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
+        counted = 0
+
+        async def counting(transaction: Transaction) -> T:
+            nonlocal counted
+            own = _Counting(transaction)
+            result = await work(own)
+            counted = own.rows_written
+            return result
+
+        result = await self._write(counting)
+        self.rows.append(counted)
+        if pause := self._pauses.pop(len(self.rows), None):
+            pause.reached.set()
+            await pause.over.wait()
+        return result
+
+
+class _Counting:
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
+        self.rows_written = 0
+
+    async def rows(self, sql: str, values: Values) -> Sequence[Row]:
+        return await self._transaction.rows(sql, values)
+
+    async def run(self, sql: str, values: Values) -> None:
+        self.rows_written += 1
+        await self._transaction.run(sql, values)
+
+    async def run_many(self, sql: str, values: Sequence[Values]) -> None:
+        self.rows_written += len(values)
+        await self._transaction.run_many(sql, values)
+
+    def savepoint(self) -> AbstractAsyncContextManager[None]:
+        return self._transaction.savepoint()
+
+
+async def interrupted(watched: WatchedWrites, after: int, request: Any) -> None:
+    """Sends a request and ends it after this many transactions, as if its process was killed."""
+    pause = watched.pause_after(after)
+    task = asyncio.ensure_future(request)
+    await pause.reached.wait()
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
