@@ -39,7 +39,9 @@ class WatchedWrites:
         self._pauses[len(self.rows) + count] = pause
         return pause
 
-    async def _watched(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
+    async def _watched(
+        self, work: Callable[[Transaction], Awaitable[T]], account_id: int | None = None
+    ) -> T:
         counted = 0
 
         async def counting(transaction: Transaction) -> T:
@@ -49,7 +51,7 @@ class WatchedWrites:
             counted = own.rows_written
             return result
 
-        result = await self._write(counting)
+        result = await self._write(counting, account_id)
         self.rows.append(counted)
         if pause := self._pauses.pop(len(self.rows), None):
             pause.reached.set()
