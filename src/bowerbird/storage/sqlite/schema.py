@@ -10,7 +10,7 @@ from typing import IO, Any, Final
 
 import apsw
 
-from bowerbird.storage import migrations
+from bowerbird.storage import migrations, private_files
 from bowerbird.storage.migrations import Applied, Migration
 from bowerbird.storage.sqlite import replacing
 from bowerbird.storage.sqlite.database import FILE_NAME, connect
@@ -36,9 +36,10 @@ class FolderLock:
     """A shared lock for every user of the library, exclusive for migrating or replacing it."""
 
     def __init__(self, folder: Path) -> None:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private_files.make_folder(folder)
         self._folder = folder
-        self._file: IO[bytes] = (folder / _LOCK_NAME).open("ab")
+        descriptor = private_files.open_for_update(folder / _LOCK_NAME)
+        self._file: IO[bytes] = os.fdopen(descriptor, "r+b")
 
     def share(self) -> None:
         fcntl.flock(self._file, fcntl.LOCK_SH)
@@ -144,6 +145,7 @@ def _migrate(folder: Path, known: Sequence[Migration]) -> list[str]:
 def _back_up(connection: apsw.Connection, target: Path) -> None:
     part = target.with_suffix(".part")
     part.unlink(missing_ok=True)
+    private_files.create(part)
     connection.execute("VACUUM INTO ?", (str(part),))
     # SQLite does not sync the target of VACUUM INTO.
     with part.open("rb") as written:
