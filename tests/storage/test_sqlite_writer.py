@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.sqlite.database import FILE_NAME, SqliteDatabase
 from bowerbird.storage.sqlite.write_lock import LOCK_NAME
 from bowerbird.storage.sqlite.writer import WRITE_WAIT_S, Writer
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.anyio
 
@@ -400,6 +401,13 @@ async def test_a_write_is_refused_while_another_process_holds_the_lock_and_never
     sqlite_template: Path, tmp_path: Path
 ) -> None:
     database = opened_copy(sqlite_template, tmp_path, write_wait_s=0.2)
+
+    async def is_ready() -> bool:
+        with suppress(Refusal):
+            await database.require_ready()
+            return True
+        return False
+
     with structlog.testing.capture_logs() as lines:
         with lock_held_by_another(tmp_path):
             for name in ("first", "second", "third"):
@@ -408,11 +416,11 @@ async def test_a_write_is_refused_while_another_process_holds_the_lock_and_never
                 assert refused.value.headers == {"Retry-After": "5"}
             with pytest.raises(Refusal, match="Another process has held"):
                 await database.require_ready()
+        await until(is_ready)
         await database.write(insert("later"))
 
     assert await names(database) == {"later"}
     assert [line["event"] for line in lines] == ["write_lock_held", "write_lock_released"]
-    await database.require_ready()
     await database.close()
 
 
