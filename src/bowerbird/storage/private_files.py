@@ -17,14 +17,9 @@ def create(file: Path) -> None:
     An existing file is not opened: closing it would release SQLite's locks of this process.
     """
     try:
-        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE)
+        os.close(open_new(file))
     except FileExistsError:
         restrict(file)
-        return
-    try:
-        os.fchmod(descriptor, FILE_MODE)
-    finally:
-        os.close(descriptor)
 
 
 def open_for_update(file: Path) -> int:
@@ -52,8 +47,8 @@ def make_folder(folder: Path) -> None:
         folder.chmod(FOLDER_MODE)
 
 
-def opener(file: str, flags: int) -> int:
-    """For `open`: the file is created with our mode."""
-    descriptor = os.open(file, flags, FILE_MODE)
+def open_new(file: Path) -> int:
+    """A descriptor to write a file that must not exist yet."""
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE)
     os.fchmod(descriptor, FILE_MODE)
     return descriptor

@@ -16,6 +16,7 @@ from bowerbird.errors import Refusal
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.imports.imports import Import, RefusedRecord, Tally
 from bowerbird.sources.json_records import Readable
+from bowerbird.storage import private_files
 
 _STDIN: Final = "-"
 _MAX_SHOWN: Final = 20
@@ -137,7 +138,8 @@ def _refusals(file: Path | None) -> Iterator[_Refusals]:
     if file is None:
         yield _Refusals(None)
         return
-    with file.open("w", encoding="utf-8", errors="backslashreplace") as output:
+    descriptor = private_files.open_new(file)
+    with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as output:
         yield _Refusals(output)
 
 

@@ -15,6 +15,8 @@ from typing import IO, Final
 import msgspec
 from msgspec import Struct
 
+from bowerbird.storage import private_files
+
 DATABASE: Final = "bowerbird.db"
 FILES: Final = "files"
 _MANIFEST: Final = "manifest.json"
@@ -165,8 +167,8 @@ def _extract(
 def _create(into: Path, name: str) -> IO[bytes]:
     path = into / PurePosixPath(name)
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+        private_files.make_folder(path.parent)
+        return os.fdopen(private_files.open_new(path), "wb")
     except (FileExistsError, NotADirectoryError, IsADirectoryError):
         raise BadArchive(f"The archive contains {name!r} as a file and as a folder.") from None
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 from bowerbird import __version__
 from bowerbird.clock import Clock
 from bowerbird.model import exports, instants
-from bowerbird.storage import queries
+from bowerbird.storage import private_files, queries
 from bowerbird.storage.backup import archives
 from bowerbird.storage.backup.archives import Advance, Manifest
 from bowerbird.storage.sqlite import replacing
@@ -74,7 +74,7 @@ def restore(folder: Path, archive: Path, advance: Advance) -> Restored:
             replacing.finish(folder)
             _require_room(folder, archive)
             shutil.rmtree(part, ignore_errors=True)
-            part.mkdir(mode=0o700)
+            private_files.make_folder(part)
             try:
                 manifest = _unpack(archive, part, advance)
                 migrated = _prepare(part, advance)
@@ -129,7 +129,7 @@ def _is_exclusive(part: IO[bytes], path: Path) -> bool:
 def _snapshot(source: Path, target: Path, advance: Advance) -> int:
     """Copies a snapshot of the database and checks it; returns the last step of its schema."""
     _remove_database(target)
-    target.touch(mode=0o600)
+    private_files.create(target)
     original = connect(source, read_only=True)
     copy = apsw.Connection(str(target))
     try:
