@@ -76,7 +76,7 @@ def read(archive: IO[bytes], into: Path | None, advance: Advance) -> Manifest:
                 if header.name == _MANIFEST:
                     return _verified(_manifest_bytes(tar, header), found)
                 found[header.name] = _extract(tar, header, into, progress)
-    except (tarfile.TarError, ValueError, OverflowError) as error:
+    except (tarfile.TarError, ValueError, OverflowError, EOFError) as error:
         raise BadArchive(f"The file is damaged or not a backup: {error}.") from None
     raise BadArchive("The file ends before its manifest, so the backup is incomplete.")
 
@@ -189,7 +189,7 @@ def _manifest_bytes(tar: tarfile.TarFile, header: tarfile.TarInfo) -> bytes:
 def _verified(raw: bytes, found: dict[str, Member]) -> Manifest:
     try:
         manifest = msgspec.json.decode(raw, type=Manifest)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, RecursionError) as error:
         raise BadArchive(f"The manifest of the archive is invalid: {error}.") from None
     if manifest.format != _FORMAT:
         raise BadArchive("A newer release created the archive. Install that release first.")
