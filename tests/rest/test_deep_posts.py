@@ -92,6 +92,14 @@ async def test_exports_complete(cast: Service, deep: list[str], format: str) -> 
     assert job["progress"]["total"] == len(deep)
 
 
+async def test_deleted_posts_can_be_restored(client: httpx.AsyncClient, deep: list[str]) -> None:
+    for post_id in deep:
+        deleted = await client.delete(f"/v1/bookmarks/{post_id}")
+        restored = await client.post(f"/v1/bookmarks/{post_id}/restore")
+
+        assert (deleted.status_code, restored.status_code) == (200, 200)
+
+
 async def test_posts_get_vectors(cast: Service, deep: list[str]) -> None:
     assert await cast.alice.embed() == len(deep)
 
