@@ -19,6 +19,7 @@ _LOCK_NAME: Final = "folder.lock"
 # Long enough to wait for another process that migrates, not for one that serves.
 _TRIES: Final = 100
 _PAUSE_S: Final = 0.05
+_SHARE_WAIT_S: Final = 60.0
 _JOURNAL: Final = """
 CREATE TABLE IF NOT EXISTS schema_migration (
     number        INTEGER NOT NULL PRIMARY KEY,
@@ -41,8 +42,21 @@ class FolderLock:
         descriptor = private_files.open_for_update(folder / _LOCK_NAME)
         self._file: IO[bytes] = os.fdopen(descriptor, "r+b")
 
-    def share(self) -> None:
-        fcntl.flock(self._file, fcntl.LOCK_SH)
+    def share(self, wait_s: float = _SHARE_WAIT_S) -> None:
+        """Waits for a process that migrates or restores, but not for one that was stopped."""
+        deadline = time.monotonic() + wait_s
+        while True:
+            try:
+                fcntl.flock(self._file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() >= deadline:
+                    raise FolderInUse(
+                        f"Another process migrates or restores the library in {self._folder}. "
+                        "Wait until it has finished, or end it if it was stopped."
+                    ) from None
+                time.sleep(_PAUSE_S)
+            else:
+                return
 
     @contextmanager
     def shared(self) -> Iterator[None]:
