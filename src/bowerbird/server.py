@@ -204,11 +204,11 @@ async def _require_shared_files(settings: Settings, database: Database) -> None:
 def _open_admin_port(settings: Settings, service: App, worker: int) -> None:
     if not settings.admin_port:
         return
-    from prometheus_client import start_http_server  # noqa: PLC0415 - takes 40 ms, and the admin port is optional
+    from bowerbird.wire import admin_port  # noqa: PLC0415 - takes 40 ms, and the port is optional
 
     port = settings.admin_port + worker
     try:
-        start_http_server(port, settings.admin_host, service.metrics.registry)
+        admin_port.start(settings.admin_host, port, service.metrics.registry)
     except OSError as error:
         raise BadSetting(
             f"Cannot listen on the admin port {port}: {error.strerror}. "

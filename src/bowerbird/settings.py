@@ -40,11 +40,11 @@ class Settings:
     )
     host: str = setting("127.0.0.1", "Address the service listens on.")
     port: int = setting(8080, "Port the service listens on.")
-    admin_host: str = setting("127.0.0.1", "Address the admin port listens on.")
+    admin_host: str = setting("127.0.0.1", "Address or name the admin port listens on.")
     admin_port: int = setting(
-        8081,
-        "Port that serves `/metrics`. Server process *n*, counted from 0, uses this port plus *n*. "
-        "0 turns the admin port off.",
+        0,
+        "Port that serves `/metrics`, such as 8081. Server process *n*, counted from 0, uses this "
+        "port plus *n*. 0 means that there is no admin port.",
     )
     http2_port: int = setting(
         0,

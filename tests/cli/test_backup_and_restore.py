@@ -337,6 +337,25 @@ def with_a_manifest(raw: bytes) -> Callable[[Path], None]:
     return change
 
 
+def with_a_damaged_database(copy: Path) -> None:
+    """The checksums are right, but the database itself is damaged."""
+    with tarfile.open(copy) as tar:
+        database, files = (tar.extractfile(name) for name in ("bowerbird.db", "files/export.csv"))
+        assert database
+        assert files
+        raw = bytearray(database.read())
+        members = {"files/export.csv": files.read()}
+    raw[100:9_000] = b"\xff" * 8_900
+    members["bowerbird.db"] = bytes(raw)
+    with copy.open("wb") as archive:
+        parts = {}
+        for name, data in members.items():
+            parts[name] = copy.with_name(name.replace("/", "-"))
+            parts[name].write_bytes(data)
+        about = archives.Manifest(release="1", schema_step=1, made_at="")
+        archives.write(archive, parts, about, lambda *_: None)
+
+
 def with_a_negative_size(copy: Path) -> None:
     header = bytearray(tarfile.TarInfo("bowerbird.db").tobuf(tarfile.GNU_FORMAT))
     header[124:136] = b"\xff" * 11 + b"\x00"
@@ -384,7 +403,9 @@ def rewrite(copy: Path, added: list[tarfile.TarInfo], drop: str = "") -> None:
         (without_database, "does not contain 'bowerbird.db'"),
         (with_a_manifest(b"{"), "The manifest of the archive is invalid: "),
         (with_a_manifest(b'{"release":"9","schema_step":1,"made_at":"","format":9}'), "newer"),
+        (with_a_manifest(b'{"x":' * 5_000), "The manifest of the archive is invalid: "),
         (with_a_manifest(b" " * (64 << 20) + b"{}"), "manifest of the archive is too large"),
+        (with_a_damaged_database, "Cannot use the database of the backup"),
         (with_a_negative_size, "damaged or not a backup"),
         (with_a_member("/etc/cron.d/x"), "which is not part of a backup"),
         (with_a_member("files/../../x"), "which is not part of a backup"),

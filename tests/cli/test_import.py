@@ -1,7 +1,9 @@
 """`bowerbird import`."""
 
 import json
+import os
 import signal
+import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import Any
 import pytest
 
 from bowerbird.cli.progress import progress_bars
+from bowerbird.requests.limits import JSON_DEPTH_MAX
 from tests.cli.libraries import EMAIL, Library
 from tests.support import make
 from tests.support.waiting import wait_until
@@ -292,3 +295,53 @@ def test_labels_beyond_the_bound_are_reported_and_their_posts_imported(
     assert (ran.code, ran.text) == (1, summary + sentence)
     assert (tmp_path / "refused").read_text() == sentence
     assert library.value("SELECT count(*) FROM bookmark_label") == 100
+
+
+def test_what_is_not_a_regular_file_is_refused_at_once(library: Library, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "socket"))
+
+        reasons = {
+            name: library.start("import", EMAIL, tmp_path / name) for name in ("pipe", "folder")
+        } | {name: library.start("import", EMAIL, name) for name in ("/dev/zero",)}
+        reasons["socket"] = library.start("import", EMAIL, tmp_path / "socket")
+        said = {name: process.communicate(timeout=30) for name, process in reasons.items()}
+
+    assert {process.returncode for process in reasons.values()} == {1}
+    assert {name: error for name, (_, error) in said.items()} == {
+        "pipe": f"Error: {tmp_path}/pipe is a named pipe. To read a pipe, use - and < "
+        f"{tmp_path}/pipe.\n",
+        "folder": f"Error: {tmp_path}/folder is a folder. Name the files in it.\n",
+        "/dev/zero": "Error: /dev/zero is a socket or a device, not a file.\n",
+        "socket": f"Error: {tmp_path}/socket is a socket or a device, not a file.\n",
+    }
+
+
+@pytest.mark.parametrize("name", ["-", "/dev/stdin", "/dev/fd/0"])
+def test_a_pipe_of_the_shell_is_imported(library: Library, name: str) -> None:
+    with library.start("import", EMAIL, name, stdin=subprocess.PIPE) as process:
+        output, _ = process.communicate(json.dumps([make.post()]), timeout=30)
+
+    assert (process.returncode, output.splitlines()[0]) == (0, "new 1")
+
+
+def test_a_record_that_is_nested_too_deeply_is_refused_and_the_others_are_imported(
+    library: Library, file: Path
+) -> None:
+    def nested(depth: int) -> dict[str, Any]:
+        value: Any = 1
+        for _ in range(depth):
+            value = [value]
+        # The record, tweet_details and article are three levels.
+        return make.post(article={"blocks": value})
+
+    records = [nested(JSON_DEPTH_MAX - 3), nested(JSON_DEPTH_MAX - 2), nested(900), make.post()]
+    file.write_text("\n".join(map(json.dumps, records)))
+
+    ran = library.run("import", EMAIL, file)
+
+    assert (ran.code, ran.out) == (1, "new 2\nchanged 0\nunchanged 0\nrefused 2\n")
+    sentence = f"The record is nested more than {JSON_DEPTH_MAX} levels deep."
+    assert ran.text.splitlines()[-2:] == [f"{file}:2: {sentence}", f"{file}:3: {sentence}"]

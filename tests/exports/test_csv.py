@@ -2,6 +2,8 @@
 
 import csv
 import io
+import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from bowerbird.exports.csv_file import COLUMNS, escape_cell, format_row
 from tests.exports.files import bookmark, export
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
-RISKY_CHARACTERS = "=+-@＝＋－＠﹢−\t\r\n' \u3000\u200b\ufeff0123456789"  # noqa: RUF001 - signs that begin formulas
+RISKY_CHARACTERS = ";\"=+-@＝＋－＠﹢−\t\r\n' \u3000\u200b\ufeff0123456789"  # noqa: RUF001 - signs that begin formulas
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -21,9 +23,14 @@ def rows(path: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
+SIGNS = "=+-@＝＋－＠﹦﹢﹣﹫−"  # noqa: RUF001 - signs that begin formulas
+BLANKS = r"[\s\x01-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\"]"
+MARKED_PART = re.compile(rf"([;\t\r\n]{BLANKS}*)'('*[{re.escape(SIGNS)}])")
+
+
 def unmarked(cell: str) -> str:
     """Restores the value, as docs/export-formats.md tells readers to do."""
-    return cell.removeprefix("'")
+    return MARKED_PART.sub(r"\1\2", cell.removeprefix("'"))
 
 
 def only_row(folder: Path, **fields: Any) -> dict[str, str]:
@@ -65,7 +72,41 @@ def test_a_formula_in_a_post_is_marked_as_text(tmp_path: Path) -> None:
     found = rows(export("csv", tmp_path, posts).path)
 
     for column in ("text", "author_name", "tags"):
-        assert [row[column] for row in found] == [f"'{formula}" for formula in FORMULAS]
+        assert {row[column][0] for row in found} == {"'"}
+        assert [unmarked(row[column]) for row in found] == list(FORMULAS)
+
+
+SPLITTING = ("hello;{}", "hello\t{}", "a; \u200b{}", ';"{}', ';""{}', "x\n{}", "y\r\n{}", ";'{};{}")
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t"])
+def test_no_part_begins_a_formula_if_a_spreadsheet_splits_at_another_character(
+    tmp_path: Path, delimiter: str
+) -> None:
+    texts = [text.format(*(formula,) * 2) for text in SPLITTING for formula in FORMULAS]
+    posts = [bookmark(text=text, name=text, tags=[text], article={"title": text}) for text in texts]
+
+    path = export("csv", tmp_path, posts).path
+
+    text = path.read_bytes().decode("utf-8-sig")
+    parts = [
+        part
+        for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        for part in row
+    ]
+    assert len(parts) > len(texts)
+    blanks = re.compile(f"{BLANKS}*")
+    assert [part for part in parts if blanks.sub("", part, count=1)[:1] in set(SIGNS)] == []
+    assert [unmarked(row["text"]) for row in rows(path)] == texts
+
+
+def test_a_long_run_of_blanks_is_written_quickly() -> None:
+    cells = ["x" + "\n" * 500_000, ";" * 500_000, "x;" + "'" * 500_000]
+    started = time.process_time()
+
+    format_row(cells)
+
+    assert time.process_time() - started < 5
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from bowerbird.settings import Settings
 from tests.support import make, serving
 from tests.support.postgres import ThrowawayPostgres
 from tests.support.serving import Server
@@ -44,6 +45,7 @@ def test_prints_its_addresses_and_how_to_create_the_first_key(server: Server) ->
     assert f"http://localhost:{server.port}/v1" in output
     for name in ("API", "Sandbox", "Tools", "Keys"):
         assert name in output
+    assert f"  Metrics  http://127.0.0.1:{server.admin_port}/metrics\n" in output
     commands = re.findall(r"^ +bowerbird (.+)$", output, re.MULTILINE)
     assert commands == ["account create you@example.com", "key create you@example.com"]
 
@@ -84,6 +86,19 @@ def test_metrics_are_only_on_the_admin_port(server: Server) -> None:
 
     assert 'bowerbird_requests_total{method="GET",route=' in metrics
     assert server.get("/metrics").status_code == 404
+
+
+def test_metrics_are_not_sent_to_the_name_of_a_web_page(server: Server) -> None:
+    address = f"http://127.0.0.1:{server.admin_port}/metrics"
+
+    response = serving.http.get(address, headers={"Host": f"evil.example:{server.admin_port}"})
+
+    assert response.status_code == 403
+    assert "bowerbird_" not in response.text
+
+
+def test_there_is_no_admin_port_unless_it_is_set() -> None:
+    assert Settings().admin_port == 0
 
 
 def test_a_request_without_a_key_gets_401_with_cors_headers(server: Server) -> None:

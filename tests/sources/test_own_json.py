@@ -74,7 +74,7 @@ def test_a_record_that_is_nested_too_deeply_is_rejected(text: str) -> None:
     deep = '{"q":' * 5000 + "1" + "}" * 5000
     raw = f'{{"post_id":"7","author_id":"{text}","tweet_details":{{"article":{deep}}}}}'
 
-    with pytest.raises(InvalidRecord, match="nested too deeply"):
+    with pytest.raises(InvalidRecord, match="nested more than 64 levels deep"):
         read(raw.encode())
 
 

@@ -1,10 +1,12 @@
 """The generation: a number that changes with every write to a SQLite library."""
 
+import os
 from pathlib import Path
 
 import apsw
 import pytest
 
+from bowerbird.storage import private_files
 from bowerbird.storage.accounts.keys import KeyStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.sqlite.database import SqliteDatabase
@@ -15,9 +17,7 @@ pytestmark = pytest.mark.anyio
 
 
 def opened(folder: Path) -> Generation:
-    # The memory mapping stays valid after the file is closed.
-    with (folder / "write.lock").open("a+b") as file:
-        return Generation(file)
+    return Generation(private_files.open_for_update(folder / "write.lock"))
 
 
 def test_it_is_unknown_during_a_write_and_higher_afterwards(tmp_path: Path) -> None:
@@ -51,6 +51,33 @@ def test_after_a_killed_writer_it_is_unknown_until_the_next_write(tmp_path: Path
     generation.end()
 
     assert generation.settled() is not None
+
+
+def test_in_an_emptied_file_it_is_unknown_and_then_higher_than_before(tmp_path: Path) -> None:
+    generation = opened(tmp_path)
+    before = generation.settled()
+    os.truncate(tmp_path / "write.lock", 0)
+    assert generation.settled() is None
+
+    generation.begin()
+    generation.end()
+
+    after = generation.settled()
+    assert before is not None
+    assert after is not None
+    assert after > before
+
+
+async def test_the_service_survives_an_emptied_lock_file(sqlite: Database, tmp_path: Path) -> None:
+    cast = await service.build(sqlite)
+    assert (await cast.alice.get("/v1/bookmarks/count")).status_code == 200
+
+    os.truncate(tmp_path / "write.lock", 0)
+
+    assert (await cast.alice.get("/v1/bookmarks/count")).status_code == 200
+    await cast.alice.save()
+    assert (await cast.alice.listed())["meta"]["total_count"] == 1
+    assert sqlite.generation() is not None
 
 
 async def test_a_write_changes_it_and_a_read_does_not(sqlite: Database) -> None:

@@ -4,7 +4,8 @@ import pytest
 
 from bowerbird.clock import MICROSECONDS, system_clock
 from bowerbird.errors import Refusal
-from bowerbird.model.jobs import EMBEDDING, EXPORTS, Job
+from bowerbird.jobs.worker import LEASE_S, PAUSES_S
+from bowerbird.model.jobs import EMBEDDING, EXPORTS, MAX_TRIES, Job
 from bowerbird.storage.database import Database
 from bowerbird.storage.jobs import JobStore
 from tests.support.working import add, new_account, shown
@@ -169,3 +170,41 @@ async def test_a_thousand_jobs_of_an_account_do_not_delay_another_account(
 
     assert set(owners[:2]) == {many, one}
     assert owners[2:] == [many, many]
+
+
+async def test_a_job_whose_worker_died_before_the_clock_was_set_back_is_claimed_again(
+    database: Database,
+) -> None:
+    account_id = await new_account(database)
+    job_id = await add(database, account_id)
+    # The lease of a worker whose clock was an hour ahead of the present one.
+    lost = await claimed(database, lease_s=3_600 + LEASE_S)
+
+    again = await claimed(database, lease_s=LEASE_S)
+
+    assert (again.job_id, again.tries) == (job_id, 2)
+    assert not await JobStore(database).renew_lease(lost, 1, 2, lease_s=LEASE_S)
+    assert await JobStore(database).claim(["errand"], EMBEDDING, lease_s=1, now=1) is None
+
+
+async def test_a_job_postponed_before_the_clock_was_set_back_is_claimed_again(
+    database: Database,
+) -> None:
+    account_id = await new_account(database)
+    job_id = await add(database, account_id)
+    store = JobStore(database)
+    await store.postpone(await claimed(database), "later", pause_s=3_600 + PAUSES_S[-1])
+
+    assert (await claimed(database)).job_id == job_id
+
+
+async def test_a_job_of_the_last_attempt_fails_after_the_clock_was_set_back(
+    database: Database,
+) -> None:
+    account_id = await new_account(database)
+    job_id = await add(database, account_id)
+    for _ in range(MAX_TRIES):
+        await claimed(database, lease_s=3_600)
+
+    assert await JobStore(database).claim(["errand"], EMBEDDING, lease_s=60, now=1) is None
+    assert (await shown(database, account_id, job_id)).state == "failed"

@@ -338,3 +338,19 @@ def test_an_unusable_file_is_reported_with_advice(kind: type[apsw.Error], advice
 
     expected = f"Cannot open the library in data: the reason. {advice}"
     assert str(problem.value) == expected.rstrip()
+
+
+def test_a_process_that_keeps_the_folder_for_itself_is_not_waited_for_forever(
+    tmp_path: Path,
+) -> None:
+    holding, waiting = FolderLock(tmp_path), FolderLock(tmp_path)
+
+    with (
+        holding.alone(),
+        pytest.raises(FolderInUse, match="Another process migrates or restores the library"),
+    ):
+        waiting.share(wait_s=0.1)
+    waiting.share()
+
+    holding.close()
+    waiting.close()

@@ -1,22 +1,27 @@
 """SQLite's writer: groups share a commit, a failure affects one write, processes take turns."""
 
 import asyncio
+import fcntl
 import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import apsw
 import pytest
+import structlog
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.sqlite.database import FILE_NAME, SqliteDatabase
-from bowerbird.storage.sqlite.writer import Writer
+from bowerbird.storage.sqlite.write_lock import LOCK_NAME
+from bowerbird.storage.sqlite.writer import WRITE_WAIT_S, Writer
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.anyio
 
@@ -73,9 +78,9 @@ asyncio.run(main())
 """
 
 
-def opened_copy(template: Path, folder: Path) -> SqliteDatabase:
+def opened_copy(template: Path, folder: Path, write_wait_s: float = WRITE_WAIT_S) -> SqliteDatabase:
     (folder / FILE_NAME).write_bytes(template.read_bytes())
-    return SqliteDatabase(folder)
+    return SqliteDatabase(folder, write_wait_s=write_wait_s)
 
 
 def insert(name: str, value: bytes = b"") -> Callable[[Transaction], Awaitable[None]]:
@@ -381,3 +386,80 @@ async def test_several_processes_write_one_file_without_errors(
     assert said == ["done\n" * 60] * 3
     assert seen == sorted(seen)
     assert (await sqlite.rows(COUNT, {}))[0][0] == 4 * 60
+
+
+@contextmanager
+def lock_held_by_another(folder: Path) -> Iterator[None]:
+    """The lock belongs to an open file, so a second one in this process is like another process."""
+    with (folder / LOCK_NAME).open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+async def test_a_write_is_refused_while_another_process_holds_the_lock_and_never_made(
+    sqlite_template: Path, tmp_path: Path
+) -> None:
+    database = opened_copy(sqlite_template, tmp_path, write_wait_s=0.2)
+
+    async def is_ready() -> bool:
+        with suppress(Refusal):
+            await database.require_ready()
+            return True
+        return False
+
+    with structlog.testing.capture_logs() as lines:
+        with lock_held_by_another(tmp_path):
+            for name in ("first", "second", "third"):
+                with pytest.raises(Refusal, match="Another process has held") as refused:
+                    await database.write(insert(name))
+                assert refused.value.headers == {"Retry-After": "5"}
+            with pytest.raises(Refusal, match="Another process has held"):
+                await database.require_ready()
+        await until(is_ready)
+        await database.write(insert("later"))
+
+    assert await names(database) == {"later"}
+    assert [line["event"] for line in lines] == ["write_lock_held", "write_lock_released"]
+    await database.close()
+
+
+async def test_closing_does_not_wait_for_a_lock_that_another_process_holds(
+    sqlite_template: Path, tmp_path: Path
+) -> None:
+    database = opened_copy(sqlite_template, tmp_path, write_wait_s=0.2)
+    with lock_held_by_another(tmp_path):
+        write = asyncio.create_task(database.write(insert("refused")))
+        await asyncio.sleep(0)
+        async with asyncio.timeout(10):
+            await database.close()
+            with pytest.raises(Refusal):
+                await write
+        thread = database._writer._thread  # noqa: SLF001 - it ends when it gets the lock
+
+    await asyncio.to_thread(thread.join, 10)
+    assert not thread.is_alive()
+    connection = apsw.Connection(str(tmp_path / FILE_NAME))
+    assert connection.execute(COUNT).fetchall() == [(0,)]
+    connection.close()
+
+
+async def test_a_write_that_waits_too_long_behind_others_is_refused_and_never_made(
+    sqlite_template: Path, tmp_path: Path
+) -> None:
+    database = opened_copy(sqlite_template, tmp_path, write_wait_s=0.2)
+    entered, leave = threading.Event(), threading.Event()
+
+    async def slow(transaction: Transaction) -> None:
+        await transaction.run(INSERT, {"name": "slow", "value": b""})
+        entered.set()
+        assert leave.wait(10)
+
+    first = asyncio.create_task(database.write(slow))
+    await asyncio.to_thread(entered.wait, 10)
+    with pytest.raises(Refusal, match="waited too long behind others"):
+        await database.write(insert("behind"))
+    leave.set()
+    await first
+
+    assert await names(database) == {"slow"}
+    await database.close()

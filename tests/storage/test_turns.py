@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bowerbird.clock import system_clock
+from bowerbird.clock import MICROSECONDS, system_clock
 from bowerbird.model.jobs import DIGESTS, EMBEDDING, EXPORTS
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.jobs import JobStore
@@ -90,7 +90,7 @@ async def test_a_claim_runs_few_instructions(
 async def test_looking_at_a_queue_without_due_jobs_runs_few_instructions(
     sqlite: SqliteDatabase,
 ) -> None:
-    later = system_clock() * 2
+    later = system_clock() + 60 * MICROSECONDS
     await fill(sqlite, 4_000, 2, due_at=later)
     await fill(sqlite, 4_000, 1, priority=DIGESTS, due_at=later)
 
@@ -115,7 +115,7 @@ async def check_postgres(database: Database) -> None:
 
     await database.write(analyze)
     plan = await explained(
-        store, "turns", kinds=KINDS, priority=EXPORTS, after=0, limit=100
+        store, "turns", kinds=KINDS, priority=EXPORTS, after=0, limit=100, max_ahead=1
     ) + await explained(store, "next_priority", above=-1, max_priority=EMBEDDING)
 
     assert "job_turn" in plan

@@ -1,6 +1,8 @@
 """The command line: one module per group of commands. Every failure is one sentence on stderr."""
 
+import os
 import sys
+from typing import Final
 
 import click
 
@@ -20,6 +22,9 @@ from bowerbird.cli.commands import (
     sunset,
 )
 from bowerbird.cli.failures import print_failure_and_exit
+
+# Everything that a command or the server creates is private, also what libraries create.
+_UMASK: Final = 0o077
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -63,6 +68,7 @@ for _command in (
 
 
 def main() -> None:
+    os.umask(_UMASK)
     with print_failure_and_exit():
         commands(prog_name="bowerbird")
     sys.exit(0)

@@ -9,6 +9,8 @@ from typing import IO
 
 import click
 
+from bowerbird.storage import private_files
+
 
 def refuse_to_overwrite(file: Path, *, force: bool) -> None:
     if file.exists() and not force:
@@ -20,7 +22,7 @@ def written_atomically(file: Path) -> Iterator[IO[bytes]]:
     """Opens a temporary file that replaces `file` on success and is deleted on failure."""
     part = file.with_name(f".{file.name}.{secrets.token_hex(4)}.part")
     # Only the owner may read it: it holds a whole library.
-    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    descriptor = private_files.open_new(part)
     try:
         with os.fdopen(descriptor, "wb") as output:
             yield output

@@ -6,7 +6,7 @@ import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from bowerbird.cli.suggested_commands import with_suggestion
 from bowerbird.clock import Clock, system_clock
@@ -17,6 +17,9 @@ from bowerbird.storage.opening import open_database
 from bowerbird.storage.postgres import schema as postgres_schema
 
 T = TypeVar("T")
+
+# A command waits longer for other writers than a request does, but not forever.
+_WRITE_WAIT_S: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,9 @@ async def opened_library(settings: Settings) -> AsyncIterator[LibraryContext]:
         await postgres_schema.require_ready(settings.database_url)
     # Some commands read the whole library. Without memory mapping that takes little memory, and
     # without a time limit it may take long: no client waits for it.
-    database = await open_database(settings, is_mapped=False, read_limit_s=math.inf)
+    database = await open_database(
+        settings, is_mapped=False, read_limit_s=math.inf, write_wait_s=_WRITE_WAIT_S
+    )
     try:
         yield LibraryContext(settings, database, system_clock)
     finally:

@@ -17,12 +17,14 @@ import msgspec
 from bowerbird.exports.tasks import DISK_FULL, MEBIBYTE, OUT_OF_MEMORY, ProcessLimits, Report, Task
 
 _NICE: Final = 10
+_UMASK: Final = 0o077
 _STDIN: Final = 0
 _DISK_FULL_ERRORS: Final = (errno.ENOSPC, errno.EDQUOT)
 _STEPS: Final = {"csv": "csv_file", "split": "volumes", "pdf": "pdf_file", "zip": "zip_file"}
 
 
 def main() -> None:
+    os.umask(_UMASK)
     line = bytearray()
     while not line.endswith(b"\n"):
         # One byte at a time: a buffered reader would hold a lock that the thread below needs.

@@ -3,6 +3,9 @@
 A leading apostrophe marks a cell as text; a program removes it to get the exact value. We mark
 every cell that a spreadsheet would compute or round, and texts that it would read as a number, a
 date, a time, a percentage or a price. Counts and the dates that the service writes stay unmarked.
+
+Where commas separate decimals, a spreadsheet splits the file at semicolons, and some split it at
+tabs. The quotes do not protect a cell then, so the parts of a text are marked in the same way.
 """
 
 import re
@@ -50,6 +53,10 @@ _looks_like_a_value: Final = re.compile(
     r"|e(?=[+-]?\d)|[ap]\.?m\.?|t(?=\d)|z)++|true|false",
     re.IGNORECASE,
 ).fullmatch
+# A new part of a cell, if a spreadsheet splits the file at semicolons or tabs: quotes may come
+# before the sign then, and a line break begins a new row. It matches parts without a sign too, so
+# that a long run of blanks is read once. NUL separates our cells.
+_PART: Final = re.compile(rf"([;\t\r\n](?:(?!\0){_BLANK}|\")*+)('*+[{re.escape(_FORMULA_SIGNS)}])?")
 _MAX_VALUE_CHARACTERS: Final = 40
 _has_leading_zeros: Final = re.compile(r"0+[0-9]+").fullmatch
 # Most cells begin with a letter, and testing for that is six times faster than the pattern.
@@ -128,8 +135,13 @@ def format_row(cells: Sequence[str], are_texts: Sequence[bool] | None = None) ->
     row = _CELL_END.join(safe)
     if row.count(_CELL_END) != len(cells) - 1:
         return format_row([cell.replace(_CELL_END, "") for cell in cells], are_texts)
+    row = _PART.sub(_marked_part, row)
     row = row.replace('"', '""').replace(_CELL_END, '","')
     return f'"{row}"\r\n'
+
+
+def _marked_part(part: re.Match[str]) -> str:
+    return part[0] if part[2] is None else f"{part[1]}'{part[2]}"
 
 
 def looks_like_a_value(cell: str) -> bool:

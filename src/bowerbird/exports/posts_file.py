@@ -10,6 +10,8 @@ from typing import Final, TypeVar
 
 import msgspec
 
+from bowerbird.model import json_depth
+
 T = TypeVar("T")
 
 _OPENING: Final = b"[\n"
@@ -34,4 +36,4 @@ def read_pages(file: Path, kind: type[T]) -> Iterator[list[T]]:
     with file.open("rb") as lines:
         for line in lines:
             if line not in (_OPENING, _CLOSING):
-                yield decode(b"[%b]" % line.rstrip(b",\n"))
+                yield decode(json_depth.cut(b"[%b]" % line.rstrip(b",\n")))

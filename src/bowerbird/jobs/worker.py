@@ -94,6 +94,7 @@ class Worker:
         self._pauses_s = pauses_s
         self._running: dict[asyncio.Task[None], _RunningJob] = {}
         self._wake = asyncio.Event()
+        self._is_failing = False
         self._log = structlog.get_logger()
 
     def wake(self) -> None:
@@ -146,7 +147,7 @@ class Worker:
             return None
         is_last = 0 < len(self._running) == self._lanes - 1
         try:
-            return await self._store.claim(
+            job = await self._store.claim(
                 list(self._kinds),
                 EXPORTS if is_last else _ANY_PRIORITY,
                 lease_s=self._lease_s,
@@ -155,9 +156,15 @@ class Worker:
                 excluded_accounts=self._exporting() if is_last else (),
             )
         except Refusal as refused:
-            self._log.warning("cannot claim jobs", reason=refused.sentence)
+            # One line when it begins: the worker polls every second.
+            if not self._is_failing:
+                self._log.warning("cannot claim jobs", reason=refused.sentence)
+            self._is_failing = True
         except Exception:  # noqa: BLE001 - the next poll tries again
             self._log.exception("cannot claim jobs")
+        else:
+            self._is_failing = False
+            return job
         return None
 
     def _exporting(self) -> set[int]:

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from bowerbird.model.json_depth import MAX_DEPTH
 from bowerbird.model.labels import MAX_NAME_CHARACTERS
 
 PAGE_DEFAULT: Final = 20
@@ -37,4 +38,4 @@ SLUG_MAX: Final = 60
 # Longer than any slug we create, for slugs that a caller sends.
 SENT_SLUG_MAX: Final = 200
 CURSOR_MAX: Final = 10_000
-JSON_DEPTH_MAX: Final = 64
+JSON_DEPTH_MAX: Final = MAX_DEPTH

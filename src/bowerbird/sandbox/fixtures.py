@@ -52,7 +52,7 @@ async def _fill(database: Database) -> Account:
     store = AccountStore(database)
     await store.create(Membership(_ACCOUNT_ID, _EMAIL, Plan.PRO, 0, _CREATED_AT), _EMAIL)
     account = await _account(store)
-    posts = [own_json.read(record).incoming for record in _read("posts", list[msgspec.Raw])]
+    posts = [own_json.read(bytes(record)).incoming for record in _read("posts", list[msgspec.Raw])]
     await Upsert(database, _clock).take(account, posts)
     await database.write(lambda transaction: _label_and_view(database, transaction, account))
     epoch = _epoch()

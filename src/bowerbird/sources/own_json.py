@@ -9,6 +9,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from bowerbird.model import instants
 from bowerbird.model.bookmarks import ImportRecord, Post, check_open_fields
+from bowerbird.model.json_depth import MAX_DEPTH, is_too_deep
 from bowerbird.model.labels import MAX_NAME_CHARACTERS, clean_name, name_key
 from bowerbird.model.rendering import content_hash, post_json
 from bowerbird.model.upsert import Incoming
@@ -17,6 +18,7 @@ from bowerbird.model.upsert import Incoming
 _SUSPICIOUS_ESCAPE: Final = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 _decode: Final = msgspec.json.Decoder(ImportRecord).decode
+_TOO_DEEP: Final = f"The record is nested more than {MAX_DEPTH} levels deep."
 _PATH: Final = re.compile(r"^(?P<problem>.*?)(?: - at `\$\.?(?P<path>.*)`)?$", re.DOTALL)
 
 
@@ -30,13 +32,16 @@ class ParsedRecord(Struct, frozen=True):
     removed: int
 
 
-def read(raw: bytes) -> ParsedRecord:
+def read(raw: bytes, *, is_stored: bool = False) -> ParsedRecord:
+    """`is_stored`: an earlier release imported the record, when deeper nesting was allowed."""
     try:
         record, removed = (
             _decode_cleaned(raw) if _SUSPICIOUS_ESCAPE.search(raw) else (_decode(raw), 0)
         )
     except (msgspec.MsgspecError, RecursionError, ValueError) as error:
         raise InvalidRecord(_sentence(error)) from None
+    if not is_stored and is_too_deep(raw):
+        raise InvalidRecord(_TOO_DEEP)
     try:
         check_open_fields(record.tweet_details)
     except msgspec.ValidationError as error:
@@ -118,7 +123,7 @@ def _reject_constant(name: str) -> Any:
 
 def _sentence(error: Exception) -> str:
     if isinstance(error, RecursionError):
-        return "The record is nested too deeply."
+        return _TOO_DEEP
     if isinstance(error, UnicodeDecodeError):
         return "The record is not UTF-8 text."
     match = _PATH.match(str(error))

@@ -20,6 +20,9 @@ _WORKER_DIED: Final = f"The worker stopped during the last of {MAX_TRIES} attemp
 # How many accounts a claim considers, so that its cost does not grow with the queue.
 _WINDOW: Final = 100
 _CANDIDATES: Final = 5
+# Longer than any lease or pause. A job whose time is further ahead has it from a clock that was
+# set back since; it would be stuck if its worker has died.
+_MAX_AHEAD: Final = 300 * MICROSECONDS
 _LAST_ACCOUNT: Final = 2**63 - 1
 _CANCELLED: Final = "The job was cancelled."
 
@@ -108,6 +111,7 @@ class JobStore:
                     "account_id": turn.account_id,
                     "job_id": turn.job_id,
                     "most_tries": MAX_TRIES,
+                    "max_ahead": _MAX_AHEAD,
                 }
                 claim = {**values, "lease": lease}
                 if claimed := await transaction.rows(self._text("claim"), claim):
@@ -155,6 +159,7 @@ class JobStore:
             "priority": priority,
             "after": after,
             "limit": _WINDOW,
+            "max_ahead": _MAX_AHEAD,
         }
         return [_Turn(*row) for row in await self._database.rows(self._text("turns"), values)]
 

@@ -1,6 +1,7 @@
 """Opens the configured database."""
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -15,6 +16,7 @@ from bowerbird.storage.sqlite import schema as sqlite_schema
 from bowerbird.storage.sqlite.database import SqliteDatabase
 from bowerbird.storage.sqlite.readers import SLOW_READ_LIMIT_S
 from bowerbird.storage.sqlite.schema import FolderLock
+from bowerbird.storage.sqlite.writer import WRITE_WAIT_S
 
 _NO_ACCESS: Final = "Check that this user can read and write the folder and its files."
 _LOCKED: Final = "Another program has locked the file. Stop it first."
@@ -32,16 +34,27 @@ _ADVICE: Final[dict[type[apsw.Error], str]] = {
 
 
 async def open_database(
-    settings: Settings, *, is_mapped: bool = True, read_limit_s: float | None = None
+    settings: Settings,
+    *,
+    is_mapped: bool = True,
+    read_limit_s: float | None = None,
+    write_wait_s: float = WRITE_WAIT_S,
 ) -> Database:
     """A SQLite library is migrated first; PostgreSQL has a command for its migrations.
 
     A SQLite file is read faster if it is mapped, but then every page read counts as memory in use.
     A read that takes longer than `read_limit_s` is stopped; by default each database has a limit.
+    On SQLite, a write that cannot start within `write_wait_s` is refused.
     """
     if settings.is_sqlite:
         limit_s = SLOW_READ_LIMIT_S if read_limit_s is None else read_limit_s
-        return _open_file(settings.data_dir, is_mapped=is_mapped, read_limit_s=limit_s)
+        opened = functools.partial(
+            SqliteDatabase,
+            is_mapped=is_mapped,
+            slow_read_limit_s=limit_s,
+            write_wait_s=write_wait_s,
+        )
+        return _open_file(settings.data_dir, opened)
     limits = Limits()
     if read_limit_s is not None:
         limits = Limits(lock_s=read_limit_s, statement_s=read_limit_s)
@@ -59,7 +72,9 @@ def explained(folder: Path) -> Iterator[None]:
         raise SchemaProblem(f"{problem} {_ADVICE.get(type(error), '')}".rstrip()) from error
 
 
-def _open_file(folder: Path, *, is_mapped: bool, read_limit_s: float) -> SqliteDatabase:
+def _open_file(
+    folder: Path, opened: Callable[[Path, Callable[[], None]], SqliteDatabase]
+) -> SqliteDatabase:
     lock = FolderLock(folder)
     try:
         with explained(folder):
@@ -67,9 +82,7 @@ def _open_file(folder: Path, *, is_mapped: bool, read_limit_s: float) -> SqliteD
             # Before the file is opened: otherwise a restore in between could replace the file, and
             # we would keep the old one open.
             lock.share()
-            return SqliteDatabase(
-                folder, lock.close, is_mapped=is_mapped, slow_read_limit_s=read_limit_s
-            )
+            return opened(folder, lock.close)
     except BaseException:
         lock.close()
         raise

@@ -137,7 +137,8 @@ class Pipeline:
         try:
             return await self._handle(request)
         except Refusal as refused:
-            if refused.code is Code.SERVICE_UNAVAILABLE:
+            # Without a cause, the line of the request says all there is to say.
+            if refused.code is Code.SERVICE_UNAVAILABLE and refused.__cause__ is not None:
                 cause = repr(refused.__cause__)
                 self._log.error("unavailable", route=request.route, cause=cause)
             return self._surface.phrase_refusal(refused, request)

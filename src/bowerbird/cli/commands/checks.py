@@ -18,6 +18,7 @@ from bowerbird.storage.sqlite.database import FILE_NAME
 
 # One kind of damage can affect thousands of posts. The first few findings show the kind.
 _MAX_SHOWN: Final = 20
+_RECURSION_LIMIT: Final = 3_000
 
 
 @click.command()
@@ -36,6 +37,8 @@ def check(*, fix: bool, mend: bool, deep: bool) -> None:
       bowerbird check --fix
     """
     fix = fix or mend
+    # Earlier releases imported posts that were nested as deeply as their stack allowed.
+    sys.setrecursionlimit(max(_RECURSION_LIMIT, sys.getrecursionlimit()))
     _require_undamaged_file()
     with progress_bars() as advance:
         report = with_library(lambda opened: _report(opened, advance, fix=fix, deep=deep))

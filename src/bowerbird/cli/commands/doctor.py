@@ -2,16 +2,19 @@
 
 import asyncio
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import fields
+from pathlib import Path
 from typing import Final
 
 import click
 from msgspec import Struct
 
 from bowerbird.cli.context import opened_library, settings_from_environment
+from bowerbird.cli.permissions import open_to_others
 from bowerbird.cli.ports import Port, port_state
 from bowerbird.clock import MICROSECONDS, system_clock
 from bowerbird.errors import Refusal
@@ -105,6 +108,15 @@ def _data_folder(settings: Settings) -> Iterator[Result]:
     state = f"{folder} is writable" if folder.exists() else f"the first start creates {folder}"
     fix = "" if free >= _MIN_FREE_BYTES else "free disk space: imports and backups need it"
     yield Result("!" if fix else "✓", "data folder", f"{state}, {free / 1e9:,.1f} GB free", fix)
+    if folder.exists():
+        yield _permissions(folder)
+
+
+def _permissions(folder: Path) -> Result:
+    if named := open_to_others(folder):
+        fix = f"run chmod -R go-rwx {shlex.quote(str(folder))}"
+        return Result("!", "permissions", f"other users can read {named}", fix)
+    return Result("✓", "permissions", "only this user can read the data folder")
 
 
 def _database(settings: Settings) -> Iterator[Result]:

@@ -16,8 +16,10 @@ from bowerbird.errors import Refusal
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.imports.imports import Import, RefusedRecord, Tally
 from bowerbird.sources.json_records import Readable
+from bowerbird.storage import private_files
 
 _STDIN: Final = "-"
+_OPENED_BY_SHELL: Final = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
 _MAX_SHOWN: Final = 20
 _INTERRUPTED: Final = 130
 
@@ -139,15 +141,27 @@ def _refusals(file: Path | None) -> Iterator[_Refusals]:
     if file is None:
         yield _Refusals(None)
         return
-    with file.open("w", encoding="utf-8", errors="backslashreplace") as output:
+    descriptor = private_files.open_new(file)
+    with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as output:
         yield _Refusals(output)
 
 
 def _require_readable(file: str) -> None:
     """Reports an unreadable file before the import starts, not after the files before it."""
-    if file != _STDIN:
+    # These name pipes that the shell has opened for this command, as <(…) does.
+    if file == _STDIN or file.startswith(_OPENED_BY_SHELL):
+        return
+    mode = Path(file).stat().st_mode
+    if stat.S_ISREG(mode):
         with Path(file).open("rb"):
             pass
+    elif stat.S_ISDIR(mode):
+        raise click.ClickException(f"{file} is a folder. Name the files in it.")
+    elif stat.S_ISFIFO(mode):
+        # Opening it would wait until another program writes to it.
+        raise click.ClickException(f"{file} is a named pipe. To read a pipe, use - and < {file}.")
+    else:
+        raise click.ClickException(f"{file} is a socket or a device, not a file.")
 
 
 def _print_summary(tally: Tally, refusals: _Refusals) -> None:

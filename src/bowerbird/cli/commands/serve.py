@@ -130,6 +130,8 @@ async def _print_addresses(settings: Settings) -> None:
         click.echo(f"  Sandbox  {origin}/v1/sandbox")
     click.echo(f"  Tools    {settings.tool_server}")
     click.echo(f"  Keys     {settings.register_url}")
+    if settings.admin_port:
+        click.echo(f"  Metrics  http://{settings.admin_host}:{settings.admin_port}/metrics")
     command = sys.argv[0] if sys.argv[0].endswith("bowerbird") else "bowerbird"
     try:
         async with opened_library(settings) as opened:

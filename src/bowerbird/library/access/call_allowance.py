@@ -36,6 +36,7 @@ class CallCounter:
         self._stored: dict[tuple[int, int], int] = {}
         self._full = asyncio.Event()
         self._is_stopping = False
+        self._is_failing = False
         self._log = structlog.get_logger()
 
     def check(self, account: Account) -> None:
@@ -121,10 +122,14 @@ class CallCounter:
     async def _try_to_flush(self) -> None:
         try:
             await self.flush()
+            self._is_failing = False
         except Refusal as refused:
-            self._log.warning(
-                "calls not written", reason=refused.sentence, calls=self._unwritten.total()
-            )
+            # One line when it begins: the flush is retried every second.
+            if not self._is_failing:
+                self._log.warning(
+                    "calls not written", reason=refused.sentence, calls=self._unwritten.total()
+                )
+            self._is_failing = True
         except Exception:  # noqa: BLE001 - counting continues after any error
             self._log.exception("calls not written", calls=self._unwritten.total())
 

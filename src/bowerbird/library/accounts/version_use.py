@@ -28,6 +28,7 @@ class VersionUse:
         self._recorded: dict[tuple[int, str], int] = {}
         self._unwritten: dict[tuple[int, str], int] = {}
         self._stopping = asyncio.Event()
+        self._is_failing = False
         self._log = structlog.get_logger()
 
     def note(self, account_id: int, version: str) -> None:
@@ -62,9 +63,13 @@ class VersionUse:
     async def _try_to_flush(self) -> None:
         try:
             await self.flush()
+            self._is_failing = False
         except Refusal as refused:
-            self._log.warning(
-                "version uses not written", reason=refused.sentence, uses=len(self._unwritten)
-            )
+            # One line when it begins: the flush is retried again and again.
+            if not self._is_failing:
+                self._log.warning(
+                    "version uses not written", reason=refused.sentence, uses=len(self._unwritten)
+                )
+            self._is_failing = True
         except Exception:  # noqa: BLE001 - the next flush tries again
             self._log.exception("version uses not written", uses=len(self._unwritten))

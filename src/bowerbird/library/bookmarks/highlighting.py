@@ -6,6 +6,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
+from bowerbird.model import json_depth
 from bowerbird.model.words import WordQuery
 from bowerbird.search.highlights import highlight
 
@@ -38,7 +39,7 @@ def with_highlights(body: bytes, query: WordQuery) -> bytes:
 
 
 def _highlighted(bookmark: bytes, query: WordQuery) -> bytes:
-    found = highlight(_fields(_post(bookmark)), query)
+    found = highlight(_fields(_post(json_depth.cut(bookmark))), query)
     if found is None:
         return bookmark
     return b'%b,"highlight":%b}' % (bookmark[:-1], msgspec.json.encode(found))

@@ -11,6 +11,7 @@ from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bookmarks.changeset import Changesets
 from bowerbird.library.bookmarks.label_renames import LabelRenames
 from bowerbird.library.bookmarks.upsert import Upsert, prepare_all
+from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
 from bowerbird.model.instants import with_offset
 from bowerbird.sources import own_json
@@ -73,7 +74,8 @@ class Trash:
         deleted = await self._take(transaction, account, post_id)
         if deleted is None:
             raise errors.not_found("deleted bookmark", post_id)
-        prepared = prepare_all(account.account_id, [own_json.read(deleted).incoming])
+        read = own_json.read(json_depth.cut(deleted), is_stored=True)
+        prepared = prepare_all(account.account_id, [read.incoming])
         # It gets all the labels back that it had, even if the bounds are lower now.
         await self._intake.put(transaction, prepared, is_bounded=False)
         found = await self._bookmarks.by_post_id_within(transaction, account, post_id)

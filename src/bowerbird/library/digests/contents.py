@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 from msgspec import Struct
 
+from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
 from bowerbird.model.digests import AuthorCount, Contents, LabelCount, digest_id
 from bowerbird.model.periods import Period, instant_of
@@ -84,7 +85,7 @@ class DigestContents:
     async def _authors(self, account: Account, span: Span) -> list[AuthorCount]:
         found = []
         for post, count in await self._store.authors(account, span, _TOP_NAMES):
-            author = _author(post)
+            author = _author(json_depth.cut(post))
             found.append(AuthorCount(author.author_username, author.author_details.name, count))
         return found
 

@@ -8,6 +8,7 @@ from urllib.parse import quote, urlsplit
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
+from bowerbird.model import json_depth
 from bowerbird.model.bookmarks import Bookmark
 from bowerbird.model.digests import AuthorCount, Digest, LabelCount, MailState
 from bowerbird.model.instants import with_offset
@@ -173,7 +174,7 @@ def _author(author: AuthorCount) -> AuthorCount:
 
 
 def _post(bookmark_json: bytes) -> DigestPost:
-    bookmark = _bookmark(bookmark_json)
+    bookmark = _bookmark(json_depth.cut(bookmark_json))
     details = bookmark.tweet_details
     article = details.article or {}
     text = details.text or str(article.get("preview_text") or article.get("plain_text") or "")

@@ -97,7 +97,7 @@ def _post_of(stored: StoredBookmark) -> Incoming | None:
     if rendering is None:
         return None
     try:
-        return own_json.read(_closed(rendering)).incoming
+        return own_json.read(_closed(rendering), is_stored=True).incoming
     except InvalidRecord:
         return None
 
@@ -109,7 +109,7 @@ def _with_stored_id(stored: StoredBookmark, *, has_content: bool) -> Incoming | 
         post = msgspec.json.decode(_closed(stored.columns["rendering"]))
     post["post_id"] = stored.columns["post_id"]
     try:
-        return own_json.read(msgspec.json.encode(post)).incoming
+        return own_json.read(msgspec.json.encode(post), is_stored=True).incoming
     except InvalidRecord:
         return None
 

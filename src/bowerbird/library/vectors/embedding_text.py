@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from bowerbird.model import json_depth
 from bowerbird.model.bookmarks import Post
 
 
@@ -27,7 +28,7 @@ def text_hash(text: str) -> bytes:
 def text_of_rendering(rendering: bytes) -> str:
     """The text of a stored post; empty if the post cannot be decoded."""
     try:
-        return embedding_text(msgspec.json.decode(rendering + b"}", type=Post))
+        return embedding_text(msgspec.json.decode(json_depth.cut(rendering + b"}"), type=Post))
     except msgspec.MsgspecError:
         return ""
 

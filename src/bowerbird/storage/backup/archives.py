@@ -15,6 +15,8 @@ from typing import IO, Final
 import msgspec
 from msgspec import Struct
 
+from bowerbird.storage import private_files
+
 DATABASE: Final = "bowerbird.db"
 FILES: Final = "files"
 _MANIFEST: Final = "manifest.json"
@@ -74,7 +76,7 @@ def read(archive: IO[bytes], into: Path | None, advance: Advance) -> Manifest:
                 if header.name == _MANIFEST:
                     return _verified(_manifest_bytes(tar, header), found)
                 found[header.name] = _extract(tar, header, into, progress)
-    except (tarfile.TarError, ValueError, OverflowError) as error:
+    except (tarfile.TarError, ValueError, OverflowError, EOFError) as error:
         raise BadArchive(f"The file is damaged or not a backup: {error}.") from None
     raise BadArchive("The file ends before its manifest, so the backup is incomplete.")
 
@@ -165,8 +167,8 @@ def _extract(
 def _create(into: Path, name: str) -> IO[bytes]:
     path = into / PurePosixPath(name)
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+        private_files.make_folder(path.parent)
+        return os.fdopen(private_files.open_new(path), "wb")
     except (FileExistsError, NotADirectoryError, IsADirectoryError):
         raise BadArchive(f"The archive contains {name!r} as a file and as a folder.") from None
 
@@ -187,7 +189,7 @@ def _manifest_bytes(tar: tarfile.TarFile, header: tarfile.TarInfo) -> bytes:
 def _verified(raw: bytes, found: dict[str, Member]) -> Manifest:
     try:
         manifest = msgspec.json.decode(raw, type=Manifest)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, RecursionError) as error:
         raise BadArchive(f"The manifest of the archive is invalid: {error}.") from None
     if manifest.format != _FORMAT:
         raise BadArchive("A newer release created the archive. Install that release first.")

@@ -1,10 +1,11 @@
 """Backs up a SQLite library to one file while it is in use, and restores such a backup."""
 
+import errno
 import fcntl
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Final
 
@@ -14,7 +15,7 @@ from msgspec import Struct
 from bowerbird import __version__
 from bowerbird.clock import Clock
 from bowerbird.model import exports, instants
-from bowerbird.storage import queries
+from bowerbird.storage import private_files, queries
 from bowerbird.storage.backup import archives
 from bowerbird.storage.backup.archives import Advance, Manifest
 from bowerbird.storage.sqlite import replacing
@@ -24,6 +25,13 @@ from bowerbird.storage.sqlite.schema import FolderLock, SqliteSchema
 
 _PAGES_PER_STEP: Final = 512
 _MEGABYTE: Final = 1 << 20
+# During a copy, SQLite's own text may belong to another call and be "not an error".
+_REASONS: Final[dict[type[apsw.Error], str]] = {
+    apsw.IOError: "the disk is full or failing",
+    apsw.CantOpenError: "a file cannot be opened",
+    apsw.BusyError: "another program has locked the database",
+}
+_DISK_FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class CopyFailed(Exception):  # noqa: N818 - named for what it is
@@ -45,7 +53,7 @@ def back_up(
         raise CopyFailed(f"No library found in {folder}.")
     if target.exists() and not overwrite:
         raise CopyFailed(f"{target} already exists. Choose another name, or add --force.")
-    with _shared(folder), _part(target) as part:
+    with _explained(target.parent), _shared(folder), _part(target) as part:
         snapshot = target.with_name(f"{target.name}.db.part")
         try:
             step = _snapshot(folder / FILE_NAME, snapshot, advance)
@@ -70,11 +78,11 @@ def restore(folder: Path, archive: Path, advance: Advance) -> Restored:
     lock = FolderLock(folder)
     part = folder / replacing.PART
     try:
-        with lock.alone():
+        with _explained(folder), lock.alone():
             replacing.finish(folder)
             _require_room(folder, archive)
             shutil.rmtree(part, ignore_errors=True)
-            part.mkdir(mode=0o700)
+            private_files.make_folder(part)
             try:
                 manifest = _unpack(archive, part, advance)
                 migrated = _prepare(part, advance)
@@ -84,6 +92,25 @@ def restore(folder: Path, archive: Path, advance: Advance) -> Restored:
             return Restored(manifest, kept, migrated)
     finally:
         lock.close()
+
+
+@contextmanager
+def _explained(folder: Path) -> Iterator[None]:
+    """Explains a failure of the disk or of SQLite. `folder` is the one that is written to."""
+    full = f"The disk of {folder.absolute()} is full, so nothing was changed. Free some space."
+    try:
+        yield
+    except apsw.FullError as error:
+        raise CopyFailed(full) from error
+    except (apsw.CorruptError, apsw.NotADBError) as error:
+        raise CopyFailed("The database file is damaged. Restore a backup.") from error
+    except apsw.Error as error:
+        reason = _REASONS.get(type(error), str(error))
+        raise CopyFailed(f"Cannot copy the library: {reason}.") from error
+    except OSError as error:
+        if error.errno not in _DISK_FULL:
+            raise
+        raise CopyFailed(full) from error
 
 
 @contextmanager
@@ -129,20 +156,17 @@ def _is_exclusive(part: IO[bytes], path: Path) -> bool:
 def _snapshot(source: Path, target: Path, advance: Advance) -> int:
     """Copies a snapshot of the database and checks it; returns the last step of its schema."""
     _remove_database(target)
-    target.touch(mode=0o600)
-    original = connect(source, read_only=True)
-    copy = apsw.Connection(str(target))
-    try:
+    private_files.create(target)
+    with closing(connect(source, read_only=True)) as original, closing(_created(target)) as copy:
         # This file is temporary: its contents are copied to the archive, which is synced.
         copy.execute("PRAGMA synchronous = OFF")
         _copy_pages(original, copy, advance)
         copy.execute("PRAGMA journal_mode = DELETE")
         return _checked(copy, advance)
-    except apsw.Error as error:
-        raise CopyFailed(f"Cannot copy the library: {error}.") from error
-    finally:
-        copy.close()
-        original.close()
+
+
+def _created(target: Path) -> apsw.Connection:
+    return apsw.Connection(str(target))
 
 
 def _copy_pages(original: apsw.Connection, copy: apsw.Connection, advance: Advance) -> None:
@@ -196,6 +220,8 @@ def _prepare(part: Path, advance: Advance) -> list[str]:
             connection.execute(queries.load("accounts", "sqlite")["renew_epochs"])
             # Without a write-ahead log, the database is one file that can be renamed.
             connection.execute("PRAGMA journal_mode = DELETE")
+    except apsw.FullError:
+        raise
     except apsw.Error as error:
         raise CopyFailed(f"Cannot use the database of the backup: {error}.") from error
     return migrated

@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from bowerbird import errors
 from bowerbird.settings import Settings
+from bowerbird.storage import private_files
 from bowerbird.storage.files.scratch import Scratch
 
 FOLDER: Final = "files"
@@ -62,6 +63,7 @@ class Files:
         import obstore  # noqa: PLC0415 - takes 80 ms
 
         with _explained(self.place):
+            self._make_folder_of(name)
             await obstore.put_async(
                 self._store,
                 name,
@@ -69,16 +71,19 @@ class Files:
                 chunk_size=_PART_BYTES,
                 max_concurrency=_CONCURRENT_PARTS,
             )
+            self._make_private(name)
 
     async def put_new(self, name: str, content: bytes) -> bytes:
         """Stores the content unless the file exists; returns the content of the file."""
         import obstore  # noqa: PLC0415 - takes 80 ms
 
         with _explained(self.place):
+            self._make_folder_of(name)
             try:
                 await obstore.put_async(self._store, name, content, mode="create")
             except obstore.exceptions.AlreadyExistsError:
                 return bytes(await (await obstore.get_async(self._store, name)).bytes_async())
+            self._make_private(name)
             return content
 
     async def size(self, name: str) -> int | None:
@@ -128,6 +133,15 @@ class Files:
             await asyncio.to_thread(_delete_incomplete, self.folder / folder, before)
         return len(names)
 
+    def _make_folder_of(self, name: str) -> None:
+        """Private, unlike the folders that obstore creates."""
+        if self.folder is not None:
+            private_files.make_folder((self.folder / name).parent)
+
+    def _make_private(self, name: str) -> None:
+        if self.folder is not None:
+            private_files.restrict(self.folder / name)
+
     async def _listed(self, folder: str) -> Sequence[Any]:
         import obstore  # noqa: PLC0415 - takes 80 ms
 
@@ -139,7 +153,7 @@ class Files:
         from obstore.store import LocalStore, S3Store  # noqa: PLC0415 - takes 80 ms
 
         if self.folder is not None:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            private_files.make_folder(self.folder)
             return LocalStore(self.folder)
         parts = urlsplit(self._settings.files_url)
         return S3Store(

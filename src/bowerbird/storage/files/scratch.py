@@ -6,6 +6,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from bowerbird.storage import private_files
+
 FOLDER: Final = "scratch"
 
 
@@ -16,7 +18,7 @@ class Scratch:
 
     def create(self, account_id: int, job_id: str) -> Path:
         """Creates an empty folder for a job, and deletes those of its earlier attempts."""
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private_files.make_folder(self._folder)
         prefix = f"{account_id}-{job_id}-"
         self._delete(f"{prefix}*")
         return Path(tempfile.mkdtemp(prefix=prefix, dir=self._folder))

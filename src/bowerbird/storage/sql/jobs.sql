@@ -44,6 +44,7 @@ SELECT min(o.priority)
 -- name: turns
 -- Jumps from account to account along the index, up to a limit. Per account: the job that has
 -- been due longest, if any is due; the number of running jobs; the time the last job started.
+-- A job is also due if its time is further ahead than any lease or pause: the clock was set back.
 WITH RECURSIVE visited (account_id, steps) AS (
     SELECT (SELECT min(o.account_id)
               FROM job AS o
@@ -66,7 +67,7 @@ SELECT v.account_id,
          WHERE o.completed_at IS NULL
            AND o.priority = :priority
            AND o.account_id = v.account_id
-           AND o.due_at <= {now}
+           AND NOT (o.due_at BETWEEN {now} + 1 AND {now} + :max_ahead)
            AND {one_of_kinds}
          ORDER BY o.due_at, o.created_at, o.job_id
          LIMIT 1) AS job_id,
@@ -74,7 +75,8 @@ SELECT v.account_id,
           FROM job AS r
          WHERE r.account_id = v.account_id
            AND r.state = 'processing'
-           AND r.due_at > {now}) AS running,
+           AND r.due_at > {now}
+           AND r.due_at <= {now} + :max_ahead) AS running,
        coalesce((SELECT max(s.started_at) FROM job AS s WHERE s.account_id = v.account_id), 0)
            AS last_started_at
   FROM visited AS v
@@ -92,7 +94,7 @@ UPDATE job
  WHERE account_id = :account_id
    AND job_id = :job_id
    AND completed_at IS NULL
-   AND due_at <= {now}
+   AND NOT (due_at BETWEEN {now} + 1 AND {now} + :max_ahead)
    AND tries < :most_tries
 RETURNING account_id, job_id, kind, parameters, tries, priority, fence
 
@@ -148,7 +150,7 @@ UPDATE job
  WHERE account_id = :account_id
    AND job_id = :job_id
    AND completed_at IS NULL
-   AND due_at <= {now}
+   AND NOT (due_at BETWEEN {now} + 1 AND {now} + :max_ahead)
    AND tries >= :most_tries
 RETURNING job_id
 

@@ -8,10 +8,11 @@ from typing import Final, TypeVar
 import apsw
 
 from bowerbird import errors
-from bowerbird.storage import migrations
+from bowerbird.storage import migrations, private_files
 from bowerbird.storage.database import Row, Transaction, Values
 from bowerbird.storage.sqlite import fts5_rank
 from bowerbird.storage.sqlite.dialect import SqliteDialect
+from bowerbird.storage.sqlite.file_watch import FileWatch
 from bowerbird.storage.sqlite.readers import SLOW_READ_LIMIT_S, SlowReaders
 from bowerbird.storage.sqlite.word_order import WordOrder
 from bowerbird.storage.sqlite.writer import WRITE_WAIT_S, Writer, translated
@@ -43,13 +44,18 @@ class SqliteDatabase(SqliteDialect):
         self._reader = read()
         self._slow_readers = SlowReaders(read, slow_read_limit_s)
         write = functools.partial(connect, file, is_mapped=is_mapped)
-        self._writer = Writer(write, folder, write_wait_s)
+        self._watch = FileWatch()
+        self._writer = Writer(write, folder, self._watch, write_wait_s)
+        # Now all of them exist.
+        for watched in with_side_files(file):
+            self._watch.add(watched)
         self.word_order = WordOrder(self._slow_readers.run, self.queries("word_order"))
 
     def generation(self) -> int | None:
-        return self._writer.generation.settled()
+        return self._writer.generation.settled() if self._watch.is_unchanged_lately() else None
 
     async def rows(self, sql: str, values: Values) -> Sequence[Row]:
+        self._watch.require_unchanged_lately()
         # On the event loop: a page takes 0.2 ms, and twice that on a thread.
         try:
             return self._reader.execute(sql, values).fetchall()
@@ -57,6 +63,7 @@ class SqliteDatabase(SqliteDialect):
             raise translated(error) from error
 
     async def slow_rows(self, sql: str, values: Values) -> Sequence[Row]:
+        self._watch.require_unchanged_lately()
         return await self._slow_readers.run(
             values.get("account_id"), lambda c: c.execute(sql, values).fetchall()
         )
@@ -67,11 +74,13 @@ class SqliteDatabase(SqliteDialect):
         return await self._writer.write(work, account_id)
 
     async def require_ready(self) -> None:
+        self._watch.require_unchanged()
         applied = await self.rows(migrations.READ_APPLIED, {})
         try:
             migrations.require_current(self.dialect, applied)
         except migrations.SchemaProblem as problem:
             raise errors.unavailable(str(problem)) from problem
+        self._writer.require_free_lock()
 
     async def close(self) -> None:
         await self._slow_readers.close()
@@ -83,12 +92,21 @@ class SqliteDatabase(SqliteDialect):
             self._release()
 
 
+def with_side_files(file: Path) -> list[Path]:
+    """A database file and the files that SQLite creates beside it, with the same mode."""
+    return [file.with_name(file.name + suffix) for suffix in ("", "-wal", "-shm")]
+
+
 def connect(file: Path, *, read_only: bool = False, is_mapped: bool = True) -> apsw.Connection:
     flags = (
         apsw.SQLITE_OPEN_READONLY
         if read_only
         else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     )
+    if not (read_only or str(file) == ":memory:"):
+        private_files.create(file)
+        for beside in with_side_files(file):
+            private_files.restrict(beside)
     connection = apsw.Connection(str(file), flags=flags)
     connection.set_busy_timeout(_BUSY_MS)
     # Raises SQLite's own error if the file is not a database.

@@ -13,6 +13,7 @@ from typing import Final
 
 import apsw
 
+from bowerbird.storage import private_files
 from bowerbird.storage.sqlite.database import FILE_NAME, connect
 
 PART: Final = "restore.part"
@@ -37,7 +38,8 @@ def replace(folder: Path) -> list[Path]:
     suffix = _free_suffix(folder)
     if file.exists():
         _checkpoint(file)
-    (part / _FILES).mkdir(exist_ok=True)
+    private_files.make_folder(part / _FILES)
+    private_files.create(part / _KEEP_AS)
     (part / _KEEP_AS).write_text(suffix, encoding="ascii")
     _sync_tree(part)
     part.rename(folder / READY)

@@ -10,7 +10,7 @@ from typing import IO, Any, Final
 
 import apsw
 
-from bowerbird.storage import migrations
+from bowerbird.storage import migrations, private_files
 from bowerbird.storage.migrations import Applied, Migration
 from bowerbird.storage.sqlite import replacing
 from bowerbird.storage.sqlite.database import FILE_NAME, connect
@@ -19,6 +19,7 @@ _LOCK_NAME: Final = "folder.lock"
 # Long enough to wait for another process that migrates, not for one that serves.
 _TRIES: Final = 100
 _PAUSE_S: Final = 0.05
+_SHARE_WAIT_S: Final = 60.0
 _JOURNAL: Final = """
 CREATE TABLE IF NOT EXISTS schema_migration (
     number        INTEGER NOT NULL PRIMARY KEY,
@@ -36,12 +37,26 @@ class FolderLock:
     """A shared lock for every user of the library, exclusive for migrating or replacing it."""
 
     def __init__(self, folder: Path) -> None:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private_files.make_folder(folder)
         self._folder = folder
-        self._file: IO[bytes] = (folder / _LOCK_NAME).open("ab")
+        descriptor = private_files.open_for_update(folder / _LOCK_NAME)
+        self._file: IO[bytes] = os.fdopen(descriptor, "r+b")
 
-    def share(self) -> None:
-        fcntl.flock(self._file, fcntl.LOCK_SH)
+    def share(self, wait_s: float = _SHARE_WAIT_S) -> None:
+        """Waits for a process that migrates or restores, but not for one that was stopped."""
+        deadline = time.monotonic() + wait_s
+        while True:
+            try:
+                fcntl.flock(self._file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() >= deadline:
+                    raise FolderInUse(
+                        f"Another process migrates or restores the library in {self._folder}. "
+                        "Wait until it has finished, or end it if it was stopped."
+                    ) from None
+                time.sleep(_PAUSE_S)
+            else:
+                return
 
     @contextmanager
     def shared(self) -> Iterator[None]:
@@ -144,6 +159,7 @@ def _migrate(folder: Path, known: Sequence[Migration]) -> list[str]:
 def _back_up(connection: apsw.Connection, target: Path) -> None:
     part = target.with_suffix(".part")
     part.unlink(missing_ok=True)
+    private_files.create(part)
     connection.execute("VACUUM INTO ?", (str(part),))
     # SQLite does not sync the target of VACUUM INTO.
     with part.open("rb") as written:

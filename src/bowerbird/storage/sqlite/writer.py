@@ -7,7 +7,6 @@ turns (`write_queue.py`).
 """
 
 import asyncio
-import fcntl
 import queue
 import threading
 import time
@@ -17,19 +16,22 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
 import apsw
+import structlog
 
 from bowerbird import errors
 from bowerbird.storage.database import Row, Transaction, Values
+from bowerbird.storage.sqlite.file_watch import FileWatch
 from bowerbird.storage.sqlite.generation import Generation
+from bowerbird.storage.sqlite.write_lock import LOCK_NAME, LockAbandoned, WriteLock
 from bowerbird.storage.sqlite.write_queue import WriteQueue
 
 T = TypeVar("T")
 Work = Callable[[Transaction], Awaitable[Any]]
 
-LOCK_NAME: Final = "write.lock"
 # A request whose write has not started by then gets 503.
 WRITE_WAIT_S: Final = 8.0
 _GROUP_S: Final = 0.020
+_JOIN_S: Final = 0.05
 _AWAY: Final = (
     apsw.FullError,
     apsw.IOError,
@@ -45,6 +47,11 @@ class _Job(NamedTuple):
     work: Work
     loop: asyncio.AbstractEventLoop
     answer: asyncio.Future[Any]
+    # Taken once: by the writer, which then runs the job, or by the caller, which then gives up.
+    turn: threading.Lock
+
+    def take(self) -> bool:
+        return self.turn.acquire(blocking=False)
 
 
 class _Outcome(NamedTuple):
@@ -58,12 +65,18 @@ class Writer:
         self,
         connect: Callable[[], apsw.Connection],
         folder: Path,
+        watch: FileWatch,
         wait_s: float = WRITE_WAIT_S,
     ) -> None:
+        """A write that has not started after `wait_s` is refused."""
         self._connection = connect()
         self._wait_s = wait_s
-        self._lock = (folder / LOCK_NAME).open("a+b")
-        self.generation = Generation(self._lock)
+        # Writes that come later than half of that are refused without waiting.
+        self._lock = WriteLock(folder, wait_s / 2)
+        self._watch = watch
+        watch.add(folder / LOCK_NAME)
+        self._probe: asyncio.Task[None] | None = None
+        self.generation = Generation(self._lock.descriptor)
         self._jobs: WriteQueue[_Job] = WriteQueue()
         self._is_closing = False
         self._thread = threading.Thread(target=self._run, name="sqlite-writer", daemon=True)
@@ -74,27 +87,55 @@ class Writer:
     ) -> T:
         if self._is_closing:
             raise errors.stopping()
+        if self._lock.is_stuck:
+            self._report_held_lock()
+            raise self._lock.refusal()
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[T] = loop.create_future()
-        job = _Job(work, loop, answer)
+        job = _Job(work, loop, answer, threading.Lock())
         self._jobs.put(job, account_id)
-        expiry = None
-        if account_id is not None:
-            expiry = loop.call_later(self._wait_s, self._expire, job, account_id)
+        expiry = loop.call_later(self._wait_s, self._expire, job, account_id)
         try:
             return await answer
         except asyncio.CancelledError:
             self._jobs.remove(job, account_id)
             raise
         finally:
-            if expiry is not None:
-                expiry.cancel()
+            expiry.cancel()
 
-    def _expire(self, job: _Job, account_id: int) -> None:
+    def require_free_lock(self) -> None:
+        """Raises a refusal if another process has held the lock for too long."""
+        if self._lock.is_stuck:
+            self._report_held_lock()
+            raise self._lock.refusal()
+        if not self._lock.is_free() and (self._probe is None or self._probe.done()):
+            # An empty write finds out whether the lock is only busy or held for too long.
+            self._probe = asyncio.create_task(self._try_to_write())
+
+    async def _try_to_write(self) -> None:
+        async def nothing(_: Transaction) -> None:
+            pass
+
+        with suppress(errors.Refusal):
+            await self.write(nothing)
+
+    def _expire(self, job: _Job, account_id: int | None) -> None:
         """Refuses a write that has not started yet."""
-        if self._jobs.remove(job, account_id) and not job.answer.done():
+        if not job.take() or job.answer.done():
+            return
+        self._jobs.remove(job, account_id)
+        if self._lock.is_stuck:
+            self._report_held_lock()
+            job.answer.set_exception(self._lock.refusal())
+        else:
             sentence = "The change waited too long behind others and was not made; retry later."
             job.answer.set_exception(errors.unavailable(sentence))
+
+    def _report_held_lock(self) -> None:
+        if self._lock.start_report():
+            structlog.get_logger().error(
+                "write_lock_held", file=LOCK_NAME, seconds=round(self._lock.waited_s(), 1)
+            )
 
     async def close(self) -> None:
         """Finishes the writes that wait, then closes the file. Later writes are refused.
@@ -107,14 +148,32 @@ class Writer:
         await asyncio.to_thread(self._end)
 
     def _end(self) -> None:
-        self._thread.join()
+        while self._thread.is_alive():
+            self._thread.join(_JOIN_S)
+            if self._lock.abandon():
+                self._refuse_waiting()
+                return
+        self._close_files()
+
+    def _refuse_waiting(self) -> None:
+        with suppress(queue.Empty):
+            while True:
+                if (job := self._jobs.get_nowait()).take():
+                    self._deliver([_Outcome(job, None, errors.stopping())])
+
+    def _close_files(self) -> None:
         self._connection.close()
         self.generation.close()
         self._lock.close()
 
     def _run(self) -> None:
         while (job := self._jobs.get()) is not None:
-            self._deliver(self._group(job))
+            try:
+                outcomes = self._group(job)
+            except LockAbandoned:
+                self._close_files()
+                return
+            self._deliver(outcomes)
 
     def _deliver(self, outcomes: Sequence[_Outcome]) -> None:
         for outcome in outcomes:
@@ -126,16 +185,30 @@ class Writer:
         jobs: list[_Job] = []
         outcomes: list[_Outcome] = []
         try:
-            with locked(self._lock), self._noted(), self._transaction():
-                for job in self._waiting(first):
-                    jobs.append(job)
-                    outcomes.append(self._outcome(job))
-                    if not self._connection.in_transaction:
-                        # Errors such as a full disk undo the whole transaction.
-                        return _failed(jobs, outcomes, outcomes[-1].error)
+            with self._lock.held():
+                self._report_released_lock(first.loop)
+                self._watch.require_unchanged()
+                with self._noted(), self._transaction():
+                    for job in self._waiting(first):
+                        if not job.take():
+                            continue
+                        jobs.append(job)
+                        outcomes.append(self._outcome(job))
+                        if not self._connection.in_transaction:
+                            # Errors such as a full disk undo the whole transaction.
+                            return _failed(jobs, outcomes, outcomes[-1].error)
+        except LockAbandoned:
+            raise
         except BaseException as error:  # noqa: BLE001 - the thread must survive every error
             return _failed(jobs or [first], outcomes, error)
         return outcomes
+
+    def _report_released_lock(self, loop: asyncio.AbstractEventLoop) -> None:
+        if self._lock.end_report():
+            log = structlog.get_logger()
+            # On the loop's thread, which owns the log.
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(lambda: log.warning("write_lock_released"))
 
     def _waiting(self, first: _Job) -> Iterator[_Job]:
         yield first
@@ -230,15 +303,6 @@ def run_to_end(work: Awaitable[T]) -> T:
     raise RuntimeError("A transaction on SQLite must not wait for anything.")
 
 
-@contextmanager
-def locked(file: Any) -> Iterator[None]:
-    fcntl.flock(file, fcntl.LOCK_EX)
-    try:
-        yield
-    finally:
-        fcntl.flock(file, fcntl.LOCK_UN)
-
-
 def translated(error: apsw.Error) -> BaseException:
     """A refusal for a temporary problem (disk full, file unreachable); bugs are not translated."""
     if isinstance(error, apsw.ConnectionClosedError):
@@ -268,7 +332,8 @@ def _failed(
 
 
 def _deliver(outcome: _Outcome) -> None:
-    if outcome.job.answer.cancelled():
+    # The caller was cancelled, or gave up.
+    if outcome.job.answer.done():
         return
     if outcome.error is not None:
         outcome.job.answer.set_exception(outcome.error)

@@ -11,6 +11,7 @@ from bowerbird import errors
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.digests.digests import Digests
 from bowerbird.library.views.views import Views
+from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
 from bowerbird.model.views import View
 from bowerbird.requests.views import ViewBookmarksQuery
@@ -98,7 +99,8 @@ class Resources:
         return [slug for slug in slugs if slug.startswith(prefix)][:_COMPLETIONS_MAX]
 
     async def _post(self, account: Account, post_id: str) -> Content:
-        whole: Json = msgspec.json.decode(await self._bookmarks.get(account, post_id))
+        stored = await self._bookmarks.get(account, post_id)
+        whole: Json = msgspec.json.decode(json_depth.cut(stored))
         short = response_size.shrink(
             response_size.truncate_all(whole, _POST_CHARS),
             response_size.MAX_BYTES - response_size.OVERHEAD_BYTES,

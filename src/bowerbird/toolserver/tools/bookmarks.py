@@ -9,6 +9,7 @@ from bowerbird import errors
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.bookmarks.bookmarks import BookmarkList, Bookmarks, VectorState
 from bowerbird.library.bookmarks.flags import Flags
+from bowerbird.model import json_depth
 from bowerbird.requests import filters, limits
 from bowerbird.requests.bookmarks import (
     CountQuery,
@@ -322,7 +323,8 @@ async def _found(
 
 def _details(found: list[bytes], not_found: list[str], max_chars: int) -> Json:
     whole: list[Json] = [
-        response_size.truncate_all(msgspec.json.decode(body), max_chars) for body in found
+        response_size.truncate_all(msgspec.json.decode(json_depth.cut(body)), max_chars)
+        for body in found
     ]
     # Each id occurs once: in not_found, in left_out, or with its post.
     ids_size = response_size.size([*not_found, *(post["post_id"] for post in whole)])

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird.library.bookmarks.bookmarks import BookmarkList
+from bowerbird.model import json_depth
 from bowerbird.toolserver.tools import response_size
 from bowerbird.toolserver.tools.tool import Json
 
@@ -73,9 +74,10 @@ async def page(read: List, applied: Json, response_format: str) -> Json:
 
 def forms(body: bytes, response_format: str) -> list[Json]:
     """The posts of a list, whose body is JSON objects separated by commas."""
+    body = json_depth.cut(b"[%b]" % body)
     if response_format == "detailed":
-        return [response_size.truncate_all(post, DETAILED_CHARS) for post in _whole(b"[%b]" % body)]
-    return [concise(stored) for stored in _stored(b"[%b]" % body)]
+        return [response_size.truncate_all(post, DETAILED_CHARS) for post in _whole(body)]
+    return [concise(stored) for stored in _stored(body)]
 
 
 def concise(stored: _Stored) -> Json:

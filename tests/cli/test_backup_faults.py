@@ -1,0 +1,92 @@
+"""`bowerbird backup` of a damaged library, and on a full disk."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.libraries import Library, sqlite_library
+
+# Runs a command that cannot write larger files than this, as on a full disk.
+BOUNDED = """
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, ({0}, resource.RLIM_INFINITY))
+from bowerbird.cli import main
+main()
+"""
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Library:
+    library = sqlite_library(tmp_path / "data")
+    library.fill(5)
+    return library
+
+
+@pytest.mark.parametrize("first", [0, 16, 100])
+def test_a_library_with_an_unreadable_header_is_not_backed_up(
+    library: Library, tmp_path: Path, first: int
+) -> None:
+    with (library.folder / "bowerbird.db").open("r+b") as file:
+        file.seek(first)
+        file.write(b"\xff" * 60)
+
+    with library.start("backup", tmp_path / "copy.tar") as process:
+        _, problem = process.communicate(timeout=30)
+
+    assert process.returncode == 1
+    assert problem == "Error: The database file is damaged. Restore a backup.\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["data"]
+
+
+# The largest file, as a share of the database: too small for the copy, or for the archive.
+@pytest.mark.parametrize("share", [0.2, 1.001])
+def test_a_backup_that_does_not_fit_fails_with_a_sentence_and_leaves_nothing(
+    library: Library, tmp_path: Path, share: float
+) -> None:
+    library.fill(200, first=1_000)
+    most = int((library.folder / "bowerbird.db").stat().st_size * share)
+
+    with library.start("backup", tmp_path / "copy.tar", script=BOUNDED.format(most)) as process:
+        _, problem = process.communicate(timeout=30)
+
+    assert process.returncode == 1
+    assert re.fullmatch(
+        "Error: (Cannot copy the library: the disk is full or failing|The disk of .* is full, so "
+        r"nothing was changed\. Free some space)\.\n",
+        problem,
+    ), problem
+    assert [path.name for path in tmp_path.iterdir()] == ["data"]
+
+
+@pytest.mark.parametrize("size", ["512k", "3000k"])
+def test_a_backup_on_a_full_disk_says_so(library: Library, tmp_path: Path, size: str) -> None:
+    library.fill(1_000, first=1_000)
+    small = tmp_path / "small"
+    small.mkdir()
+    mounted = [
+        "unshare",
+        "-rm",
+        "sh",
+        "-c",
+        'mount -t tmpfs -o size="$1" small "$2"; shift 2; "$@"',
+    ]
+    command = [*mounted, "sh", size, str(small), sys.executable, "-m", "bowerbird", "backup"]
+    if subprocess.run([*mounted, "sh", size, str(small), "true"], check=False).returncode:
+        pytest.skip("this machine does not let users mount a small disk")
+
+    ran = subprocess.run(
+        [*command, str(small / "copy.tar")],
+        env={**os.environ, **library.environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert ran.stderr == (
+        f"Error: The disk of {small} is full, so nothing was changed. Free some space.\n"
+    )
