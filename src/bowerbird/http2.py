@@ -14,7 +14,7 @@ from granian.server.embed import Server
 from starlette.types import ASGIApp
 
 # Counted after decompression: a few bytes of HTTP/2 can stand for megabytes of headers.
-_MAX_HEADER_BYTES: Final = 64 * 1024
+MAX_HEADER_BYTES: Final = 64 * 1024
 _MAX_STREAMS: Final = 100
 _MAX_CONNECTIONS: Final = 256
 _PING_MS: Final = 30_000
@@ -34,7 +34,7 @@ async def serve(
         websockets=False,
         backpressure=_MAX_CONNECTIONS,
         http2_settings=HTTP2Settings(
-            max_headers_size=_MAX_HEADER_BYTES,
+            max_headers_size=MAX_HEADER_BYTES,
             max_concurrent_streams=_MAX_STREAMS,
             keep_alive_interval=_PING_MS,
             keep_alive_timeout=_PING_TIMEOUT_S,
