@@ -50,6 +50,8 @@ def read_database(data: bytes, now: int) -> Iterator[Found]:
     except InvalidDocument as error:
         yield LeftOut(line=1, reason=Reason.INVALID, sentence=str(error))
         return
+    if "tweets" not in tables:
+        yield LeftOut(line=1, reason=Reason.INVALID, sentence="The file has no table of posts.")
     captures = dict(_captures(tables.get("captures", [])))
     unread = dict(captures)
     line = 0

@@ -121,9 +121,9 @@ def _instructions(operation: Operation, document: object) -> list[Any] | None:
         if not prefix or not name.startswith(prefix):
             continue
         holder = at(value, *path)
-        found = at(holder, "timeline", "instructions") or at(holder, "instructions")
-        if isinstance(found, list):
-            return found
+        for found in (at(holder, "timeline", "instructions"), at(holder, "instructions")):
+            if isinstance(found, list):
+                return found
     return None
 
 
@@ -142,7 +142,8 @@ def _is_end(timeline: Timeline, cursor_in: str) -> bool:
 
 
 def _single(request: PageRequest, document: object, errors: tuple[str, ...]) -> Page:
-    holder = at(document, "data", "tweetResult") or at(document, "data", "tweet_result")
+    data = mapping(at(document, "data"))
+    holder = data.get("tweetResult", data.get("tweet_result"))
     if not isinstance(holder, dict):
         return Page(errors=errors or ("The page has no post.",), lists_saved_posts=False)
     item = Item(f"tweet-{request.post_id}", {"tweet_results": holder}, None)

@@ -46,7 +46,8 @@ class Timeline(Struct):
 
 
 def collect(instructions: list[Any]) -> Timeline:
-    timeline = Timeline()
+    # X sends at least a cursor. An empty answer says nothing about the list.
+    timeline = Timeline(is_damaged=not instructions)
     for instruction in instructions:
         _follow(timeline, instruction)
     return timeline
