@@ -16,6 +16,7 @@ from benchmarks import (
     starts,
     tool_calls,
     writes,
+    x_pages,
 )
 from benchmarks.figures import Row
 from benchmarks.options import Options
@@ -25,6 +26,7 @@ MEASUREMENTS: Final[dict[str, Callable[[Options], Iterator[Row]]]] = {
     "search": searches.measure,
     "meaning": meaning.measure,
     "import": imports.measure,
+    "x-pages": x_pages.measure,
     "writes": writes.measure,
     "exports": exports.measure,
     "tools": tool_calls.measure,

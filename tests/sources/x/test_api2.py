@@ -69,7 +69,7 @@ def test_a_long_text_and_its_links_are_read(note: str) -> None:
     links = [{"url": "https://t.co/a", "expanded_url": "https://a.example.com"}]
     long = {"text": "All of it &amp; https://t.co/a", "entities": {"urls": links}}
 
-    found = _only(_post(text="All…", **{note: long}))
+    found = _only({**_post(text="All…"), note: long})
 
     assert found.record.tweet_details.text == "All of it & https://a.example.com"
 
@@ -90,8 +90,8 @@ def test_quoted_posts_are_included(references: str, posts: str) -> None:
         text="Look https://t.co/q https://t.co/m",
         entities={"urls": links},
         attachments={"media_keys": ["3_1", "3_1", "3_2"]},
-        **{references: [{"type": "quoted", "id": "9"}, {"type": "replied_to", "id": "8"}]},
     )
+    post[references] = [{"type": "quoted", "id": "9"}, {"type": "replied_to", "id": "8"}]
     medium = {
         "media_key": "3_1",
         "type": "photo",
@@ -263,3 +263,21 @@ def test_an_included_medium_is_attached_once_per_post() -> None:
     post = _post(attachments={"media_keys": ["3_1"] * 10_000})
 
     assert len(_only(post, media=[medium]).record.tweet_details.attachments) == 1
+
+
+def test_a_page_with_too_many_records_is_an_error() -> None:
+    page = _read(*[_post(str(n + 1)) for n in range(1_001)])
+
+    assert page.errors == ("The page has more than 1,000 entries.",)
+    assert (page.posts, page.proves_end) == ((), False)
+
+
+def test_one_included_text_cannot_fill_every_post() -> None:
+    quoting = [_post(str(n), referenced_tweets=[{"type": "quoted", "id": "9"}]) for n in (1, 2)]
+
+    page = _read(*quoting, includes={"tweets": [_post("9", text="x" * 5_000_000)]})
+
+    for found in page.posts:
+        assert isinstance(found, FoundPost)
+        assert found.record.tweet_details.quoted_tweet is not None
+        assert len(found.record.tweet_details.quoted_tweet["text"]) == 100_000

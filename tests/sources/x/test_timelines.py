@@ -456,3 +456,17 @@ def test_variables_that_cannot_be_read_leave_the_operation(variables: str) -> No
     url = f"https://x.com/i/api/graphql/q/Bookmarks?variables={variables}"
 
     assert requests.read(url, b"\xff") == PageRequest(operation=Operation.BOOKMARKS)
+
+
+def test_a_page_with_too_many_entries_is_an_error() -> None:
+    page = read(page_of(*[{}] * 1_001))
+
+    assert page.errors == ("The page has more than 1,000 entries.",)
+    assert (page.posts, page.proves_end) == ((), False)
+
+
+def test_a_text_longer_than_any_on_x_is_cut_and_a_preview() -> None:
+    found = read_post(tweet(text="x" * 200_000))
+
+    assert len(found.record.tweet_details.text) == 100_000
+    assert found.completeness is Completeness.PREVIEW

@@ -45,7 +45,7 @@ def _row(number: str = POST_ID, **fields: Any) -> Json:
 
 def _csv(*rows: Json) -> bytes:
     def cell(value: Any) -> str:
-        if isinstance(value, bool) or isinstance(value, int):
+        if isinstance(value, int):
             return json.dumps(value)
         text = value if isinstance(value, str) else json.dumps(value)
         return '"' + text.replace('"', '""').replace("\n", "\\n").replace("\r", "\\r") + '"'
@@ -137,12 +137,12 @@ def test_broken_lines_of_csv_are_reported_and_the_others_survive() -> None:
 
 
 def test_a_large_cell_of_csv_is_read() -> None:
-    raw = tweet(text="x" * 300_000)
+    raw = tweet(text="From X", unknown="x" * 300_000)
 
     (found,) = _from_csv(_row(metadata=raw))
 
     assert isinstance(found, FoundPost)
-    assert len(found.record.tweet_details.text) == 300_000
+    assert found.record.tweet_details.text == "From X"
 
 
 def _capture(number: str, sort_index: Any, module: str = "BookmarksModule") -> Json:

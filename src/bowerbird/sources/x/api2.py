@@ -11,7 +11,7 @@ from bowerbird.sources.found import Completeness, Found, LeftOut, OrderSource, R
 from bowerbird.sources.x import api2_content, placing
 from bowerbird.sources.x.api2_content import Included, reference
 from bowerbird.sources.x.content import Content
-from bowerbird.sources.x.pages import Page, errors_of, failed
+from bowerbird.sources.x.pages import MAX_ENTRIES, TOO_MANY, Page, errors_of, failed
 from bowerbird.sources.x.placing import Place
 from bowerbird.sources.x.posts import Saved, quoted_object
 from bowerbird.sources.x.values import (
@@ -44,6 +44,8 @@ def read_page(payload: bytes, max_results: int = MAX_RESULTS_WITH_END) -> Page:
     is_empty = listed is None and isinstance(at(document, "meta", "result_count"), int)
     if not isinstance(listed, list) and not is_empty:
         return Page(errors=errors_of(document) or ("The page has no list of posts.",))
+    if len(sequence(listed)) > MAX_ENTRIES:
+        return failed(TOO_MANY)
     token = short_text(at(document, "meta", "next_token"))
     is_whole = isinstance(at(document, "meta"), dict) and max_results <= MAX_RESULTS_WITH_END
     included = Included.of(mapping(document).get("includes"))

@@ -9,13 +9,16 @@ from bowerbird.sources.x.cards import host
 from bowerbird.sources.x.content import Content
 from bowerbird.sources.x.media import MAX_ATTACHMENTS, TYPES, best_variant
 from bowerbird.sources.x.values import (
+    MAX_ARTICLE_CHARACTERS,
+    MAX_POST_CHARACTERS,
     Object,
+    article_text,
     at,
     first_text,
-    long_text,
     mapping,
     objects,
     post_id,
+    post_text,
     present,
     sequence,
     short_text,
@@ -58,8 +61,7 @@ def reference(post: Object, *kinds: str) -> str:
 
 def read(post: Object, number: str, included: Included, quoted_id: str) -> Content:
     note = mapping(post.get("note_tweet") or post.get("note_post"))
-    note_text = long_text(note.get("text"))
-    text = post.get("text")
+    text = post_text(note.get("text")) or post_text(post.get("text"))
     links = objects(at(note, "entities", "urls")) + objects(at(post, "entities", "urls"))
     targets = {short_text(link.get("url")): _target(link) for link in links}
     own = {short_text(link.get("url")) for link in links if _is_own(link, number, quoted_id)}
@@ -67,12 +69,12 @@ def read(post: Object, number: str, included: Included, quoted_id: str) -> Conte
     return Content(
         post_id=number,
         author=_author(post, included),
-        text=texts.readable(note_text or long_text(text), targets, own - {""}),
+        text=texts.readable(text, targets, own - {""}),
         posted_at=dates.iso(post.get("created_at")) or dates.of_post(number),
         attachments=_attachments(post, included, foreign),
         article=_article(post, included),
-        has_text=bool(note_text) or (isinstance(text, str) and long_text(text) == text),
-        is_cut=False,
+        has_text=bool(text) or isinstance(post.get("text"), str),
+        is_cut=len(text) == MAX_POST_CHARACTERS,
     )
 
 
@@ -163,9 +165,9 @@ def _link(links: list[Object]) -> Object | None:
 
 def _article(post: Object, included: Included) -> Object | None:
     article = mapping(post.get("article"))
-    body = long_text(article.get("plain_text")) or long_text(article.get("text"))
+    body = article_text(article.get("plain_text")) or article_text(article.get("text"))
     title = short_text(article.get("title"))
-    preview = long_text(article.get("preview_text"))
+    preview = article_text(article.get("preview_text"))
     if not (title or body or preview):
         return None
     cover = included.media.get(short_text(article.get("cover_media")), {})
@@ -178,5 +180,5 @@ def _article(post: Object, included: Included) -> Object | None:
         cover_image=web_address(cover.get("url")),
         url=f"https://x.com/i/article/{number}" if number else "",
     )
-    read["is_preview"] = not body
+    read["is_preview"] = not 0 < len(body) < MAX_ARTICLE_CHARACTERS
     return read

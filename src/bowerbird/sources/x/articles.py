@@ -2,9 +2,10 @@
 
 from bowerbird.sources.x import dates
 from bowerbird.sources.x.values import (
+    MAX_ARTICLE_CHARACTERS,
     Object,
+    article_text,
     at,
-    long_text,
     mapping,
     objects,
     post_id,
@@ -19,7 +20,7 @@ def of_post(tweet: Object) -> Object | None:
     number = post_id(result.get("rest_id"))
     title = short_text(result.get("title"))
     body = _body(result)
-    preview = long_text(result.get("preview_text"))
+    preview = article_text(result.get("preview_text"))
     if not (title or body or preview):
         return None
     article = present(
@@ -32,13 +33,13 @@ def of_post(tweet: Object) -> Object | None:
         published_at=dates.of_seconds(at(result, "metadata", "first_published_at_secs")),
         modified_at=dates.of_seconds(at(result, "lifecycle_state", "modified_at_secs")),
     )
-    article["is_preview"] = not body
+    article["is_preview"] = not 0 < len(body) < MAX_ARTICLE_CHARACTERS
     return article
 
 
 def _body(result: Object) -> str:
-    body = long_text(result.get("plain_text"))
-    return body if body.strip() else long_text(_joined(at(result, "content_state", "blocks")))
+    body = article_text(result.get("plain_text"))
+    return body if body.strip() else article_text(_joined(at(result, "content_state", "blocks")))
 
 
 def _joined(blocks: object) -> str:
@@ -49,7 +50,7 @@ def _joined(blocks: object) -> str:
     parts: list[str] = []
     was_item = False
     for block in objects(blocks):
-        text = long_text(block.get("text")).strip()
+        text = article_text(block.get("text")).strip()
         if not text:
             continue
         is_item = short_text(block.get("type")).endswith("list-item")

@@ -5,12 +5,13 @@ from typing import Final, NamedTuple
 from bowerbird.sources.x import articles, authors, cards, dates, media, texts
 from bowerbird.sources.x.authors import Author
 from bowerbird.sources.x.values import (
+    MAX_POST_CHARACTERS,
     Object,
     at,
-    long_text,
     mapping,
     objects,
     post_id,
+    post_text,
     short_text,
     web_address,
 )
@@ -63,22 +64,24 @@ def read(unwrapped: Unwrapped, number: str, *, hides_quote: bool) -> Content:
     legacy = mapping(tweet.get("legacy"))
     author = authors.of_post(tweet)
     note = at(tweet, "note_tweet", "note_tweet_results", "result")
-    text = long_text(at(note, "text"))
+    note_text = post_text(at(note, "text"))
     full_text = legacy.get("full_text")
+    text = note_text or post_text(full_text)
     targets = _targets(legacy, note)
     own_links = _hidden(legacy, hides_quote=hides_quote)
     return Content(
         post_id=number,
         author=author,
-        text=texts.readable(text or long_text(full_text), targets, own_links),
+        text=texts.readable(text, targets, own_links),
         posted_at=dates.written(legacy.get("created_at")) or dates.of_post(number),
         attachments=_attachments(tweet, legacy, targets, own_links),
         article=articles.of_post(tweet),
-        has_text=bool(text) or (isinstance(full_text, str) and long_text(full_text) == full_text),
+        has_text=bool(note_text) or isinstance(full_text, str),
         is_cut=(
             unwrapped.is_preview
             or legacy.get("truncated") is True
-            or ("note_tweet" in tweet and not text)
+            or ("note_tweet" in tweet and not note_text)
+            or len(text) == MAX_POST_CHARACTERS
         ),
     )
 

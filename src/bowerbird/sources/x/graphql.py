@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from bowerbird.model.labels import clean_name
 from bowerbird.sources.x import listed, timelines
-from bowerbird.sources.x.pages import Page, errors_of, failed
+from bowerbird.sources.x.pages import MAX_ENTRIES, TOO_MANY, Page, errors_of, failed
 from bowerbird.sources.x.requests import Operation, PageRequest
 from bowerbird.sources.x.timelines import Item, Timeline
 from bowerbird.sources.x.values import (
@@ -65,6 +65,8 @@ def read_page(request: PageRequest, payload: bytes, now: int, folder_name: str =
     if instructions is None:
         return Page(errors=errors or ("The page has no list of posts.",))
     timeline = timelines.collect(instructions)
+    if len(timeline.items) > MAX_ENTRIES:
+        return failed(TOO_MANY)
     is_list = request.operation in _LISTS
     label = clean_name(folder_name) if request.operation is Operation.FOLDER else None
     return Page(

@@ -7,6 +7,9 @@ from msgspec import Struct
 from bowerbird.sources.found import Found
 from bowerbird.sources.x.values import at, first_text, objects
 
+# X's own pages have 20 posts, and those of its API 100.
+MAX_ENTRIES: Final = 1_000
+TOO_MANY: Final = f"The page has more than {MAX_ENTRIES:,} entries."
 _MAX_ERRORS: Final = 5
 _MAX_ERROR_CHARACTERS: Final = 300
 

@@ -15,6 +15,7 @@ from bowerbird.sources.x.values import (
     post_id,
     present,
     sequence,
+    short_text,
     web_address,
     whole_number,
 )
@@ -50,7 +51,7 @@ def read(result: object, listed_id: str = "", display_type: str = "") -> Saved |
     """Reads the value of `tweet_results.result`. `listed_id` is the id that the list gives."""
     outer = content.unwrap(result)
     number = content.id_of(outer.tweet) or listed_id
-    if at(outer.tweet, "__typename") in _UNAVAILABLE or not _has_content(outer.tweet):
+    if short_text(outer.tweet.get("__typename")) in _UNAVAILABLE or not _has_content(outer.tweet):
         return _missing(result, number)
     if not number:
         return Missing("", Reason.INVALID, "The post has no id.")

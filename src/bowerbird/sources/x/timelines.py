@@ -5,6 +5,7 @@ from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 
+from bowerbird.sources.x.pages import MAX_ENTRIES
 from bowerbird.sources.x.values import (
     MAX_SHORT_CHARACTERS,
     Object,
@@ -44,6 +45,11 @@ class Timeline(Struct):
     # A part could not be read, so that the absence of something proves nothing.
     is_damaged: bool = False
 
+    def add(self, item: Item) -> None:
+        # One more than the maximum, so that a reader sees that there are too many.
+        if len(self.items) <= MAX_ENTRIES:
+            self.items.append(item)
+
 
 def collect(instructions: list[Any]) -> Timeline:
     # X sends at least a cursor. An empty answer says nothing about the list.
@@ -63,7 +69,7 @@ def _follow(timeline: Timeline, instruction: object) -> None:
     elif kind == "TimelineReplaceEntry":
         _add_entry(timeline, at(instruction, "entry"))
     elif kind == "TimelineTerminateTimeline":
-        timeline.is_terminated |= at(instruction, "direction") in _ENDS
+        timeline.is_terminated |= short_text(at(instruction, "direction")) in _ENDS
     elif not isinstance(kind, str):
         timeline.is_damaged = True
         # An older form has no type.
@@ -87,7 +93,7 @@ def _add_entry(timeline: Timeline, entry: object) -> None:
     elif isinstance(at(content, "items"), list):
         _add_items(timeline, at(content, "items"), sort_index)
     else:
-        timeline.items.append(Item(entry_id, item, sort_index))
+        timeline.add(Item(entry_id, item, sort_index))
 
 
 def _is_cursor(content: object) -> bool:
@@ -114,4 +120,4 @@ def _add_items(timeline: Timeline, items: object, sort_index: int | None) -> Non
         item = at(entry, "item", "itemContent")
         if not _is_cursor(item):
             entry_id = short_text(at(entry, "entryId"))
-            timeline.items.append(Item(entry_id, item, sort_index, number))
+            timeline.add(Item(entry_id, item, sort_index, number))

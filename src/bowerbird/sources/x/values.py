@@ -13,8 +13,10 @@ import msgspec
 
 # Longer than every name, address, description and alternative text on X.
 MAX_SHORT_CHARACTERS: Final = 10_000
-# Ten times the longest article on X.
-MAX_TEXT_CHARACTERS: Final = 1_000_000
+# Several times the 25,000 characters of the longest post and the 100,000 of the longest article.
+# A page of the API can refer to one text from each of its posts.
+MAX_POST_CHARACTERS: Final = 100_000
+MAX_ARTICLE_CHARACTERS: Final = 300_000
 _MAX_INT64: Final = 2**63 - 1
 _MAX_DIGITS: Final = 19
 _POST_ID: Final = re.compile(r"[1-9][0-9]{0,18}")
@@ -97,8 +99,12 @@ def short_text(value: object) -> str:
     return value if isinstance(value, str) and len(value) <= MAX_SHORT_CHARACTERS else ""
 
 
-def long_text(value: object) -> str:
-    return value if isinstance(value, str) and len(value) <= MAX_TEXT_CHARACTERS else ""
+def post_text(value: object) -> str:
+    return value[:MAX_POST_CHARACTERS] if isinstance(value, str) else ""
+
+
+def article_text(value: object) -> str:
+    return value[:MAX_ARTICLE_CHARACTERS] if isinstance(value, str) else ""
 
 
 def first_text(values: Iterable[object]) -> str:

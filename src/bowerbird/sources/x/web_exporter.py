@@ -19,10 +19,10 @@ from bowerbird.sources.x.values import (
     Object,
     at,
     decode,
-    long_text,
     mapping,
     objects,
     post_id,
+    post_text,
     present,
     short_text,
     web_address,
@@ -119,7 +119,7 @@ def _found(row: object, line: int) -> Found:
 def _flat(row: Object, number: str) -> Saved:
     """Reads a record without X's own data. It has shortened links, and only ids of other posts."""
     reposted = post_id(row.get("retweeted_status"))
-    text = long_text(row.get("full_text"))
+    text = post_text(row.get("full_text"))
     author = _author(row)
     if reposted:
         # The author of the record is the person who reposted.
