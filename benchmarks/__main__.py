@@ -18,6 +18,7 @@ from benchmarks import (
     tool_calls,
     turns,
     writes,
+    x_pages,
 )
 from benchmarks.figures import Row
 from benchmarks.options import Options
@@ -27,6 +28,7 @@ MEASUREMENTS: Final[dict[str, Callable[[Options], Iterator[Row]]]] = {
     "search": searches.measure,
     "meaning": meaning.measure,
     "import": imports.measure,
+    "x-pages": x_pages.measure,
     "writes": writes.measure,
     "turns": turns.measure,
     "exports": exports.measure,

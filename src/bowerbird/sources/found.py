@@ -39,6 +39,10 @@ class FoundPost(Struct, frozen=True, kw_only=True):
     # The network: "x", "mastodon", "bluesky" or "reddit"; and the id or address of the post there.
     source: str = "x"
     source_id: str = ""
+    # The id of the repost under which the post was saved, or "". The post has its own id.
+    via_repost: str = ""
+    # The ids of all versions of an edited post, or none.
+    versions: tuple[str, ...] = ()
 
 
 class Reason(StrEnum):
@@ -49,6 +53,8 @@ class Reason(StrEnum):
     # Deleted, protected or withheld; only its id is known.
     UNAVAILABLE = "unavailable"
     ADVERTISEMENT = "advertisement"
+    # A post in a copy of a program's data that the person looked at and did not save.
+    NOT_SAVED = "not_saved"
     INVALID = "invalid"
 
 

@@ -1,0 +1,152 @@
+"""Reads the answers of X's web client: lists of saved posts, single posts, folders and changes."""
+
+from typing import Any, Final
+
+from msgspec import Struct
+
+from bowerbird.model.labels import clean_name
+from bowerbird.sources.x import listed, timelines
+from bowerbird.sources.x.pages import MAX_ENTRIES, TOO_MANY, Page, errors_of, failed
+from bowerbird.sources.x.requests import Operation, PageRequest
+from bowerbird.sources.x.timelines import Item, Timeline
+from bowerbird.sources.x.values import (
+    InvalidDocument,
+    at,
+    decode,
+    mapping,
+    objects,
+    post_id,
+    short_text,
+)
+
+# Where the instructions are. X adds a version to the first name from time to time.
+_PATHS: Final = {
+    Operation.BOOKMARKS: ("bookmark_timeline", ()),
+    Operation.FOLDER: ("bookmark_collection_timeline", ()),
+    Operation.SEARCH: ("search_by_raw_query", ("bookmarks_search_timeline",)),
+    Operation.POST_PAGE: ("threaded_conversation", ()),
+}
+_LISTS: Final = frozenset({Operation.BOOKMARKS, Operation.FOLDER})
+_DONE: Final = {
+    Operation.CREATE: "tweet_bookmark_put",
+    Operation.DELETE: "tweet_bookmark_delete",
+}
+
+
+class Folder(Struct, frozen=True):
+    id: str
+    # A valid label name.
+    name: str
+
+
+class Folders(Struct, frozen=True, kw_only=True):
+    folders: tuple[Folder, ...] = ()
+    cursor_out: str = ""
+    errors: tuple[str, ...] = ()
+
+
+class Change(Struct, frozen=True):
+    """The person saved a post on X, or removed it."""
+
+    post_id: str
+    is_saved: bool
+
+
+def read_page(request: PageRequest, payload: bytes, now: int, folder_name: str = "") -> Page:
+    """Reads a list of saved posts, or the page of one post. `now` is in microseconds."""
+    try:
+        document = decode(payload)
+    except InvalidDocument as error:
+        return failed(str(error))
+    errors = errors_of(document)
+    if request.operation is Operation.POST:
+        return _single(request, document, errors)
+    instructions = _instructions(request.operation, document)
+    if instructions is None:
+        return Page(errors=errors or ("The page has no list of posts.",))
+    timeline = timelines.collect(instructions)
+    if len(timeline.items) > MAX_ENTRIES:
+        return failed(TOO_MANY)
+    is_list = request.operation in _LISTS
+    label = clean_name(folder_name) if request.operation is Operation.FOLDER else None
+    return Page(
+        posts=listed.read(timeline.items, now if is_list else None, (label,) if label else ()),
+        cursor_out=timeline.cursor,
+        proves_end=is_list and not errors and _is_end(timeline, request.cursor),
+        lists_saved_posts=request.operation is not Operation.POST_PAGE,
+        folder_id=request.folder_id,
+        errors=errors,
+    )
+
+
+def read_folders(payload: bytes) -> Folders:
+    try:
+        document = decode(payload)
+    except InvalidDocument as error:
+        return Folders(errors=(str(error),))
+    viewer = at(document, "data", "viewer")
+    part = mapping(
+        at(viewer, "user_results", "result", "bookmark_collections_slice")
+        or at(viewer, "bookmark_collections_slice")
+    )
+    if not isinstance(part.get("items"), list):
+        return Folders(errors=errors_of(document) or ("The page has no list of folders.",))
+    return Folders(
+        folders=tuple(filter(None, map(_folder, objects(part["items"])))),
+        cursor_out=short_text(at(part, "slice_info", "next_cursor")),
+        errors=errors_of(document),
+    )
+
+
+def _folder(item: dict[str, Any]) -> Folder | None:
+    inner = mapping(item.get("bookmarkCollection") or item.get("bookmark_collection")) or item
+    number = post_id(inner.get("id")) or post_id(inner.get("id_str"))
+    name = clean_name(short_text(inner.get("name")))
+    return Folder(number, name) if number and name else None
+
+
+def read_change(request: PageRequest, payload: bytes) -> Change | None:
+    """The change that X confirmed, or None if it refused it."""
+    field = _DONE.get(request.operation)
+    try:
+        answer = at(decode(payload), "data", field or "")
+    except InvalidDocument:
+        return None
+    if answer != "Done" or not request.post_id:
+        return None
+    return Change(request.post_id, request.operation is Operation.CREATE)
+
+
+def _instructions(operation: Operation, document: object) -> list[Any] | None:
+    prefix, path = _PATHS.get(operation, ("", ()))
+    for name, value in mapping(at(document, "data")).items():
+        if not prefix or not name.startswith(prefix):
+            continue
+        holder = at(value, *path)
+        for found in (at(holder, "timeline", "instructions"), at(holder, "instructions")):
+            if isinstance(found, list):
+                return found
+    return None
+
+
+def _is_end(timeline: Timeline, cursor_in: str) -> bool:
+    """Whether the list ends with this page.
+
+    A page without posts but with a cursor is not the end: X leaves out deleted posts, and
+    hundreds of them can follow each other.
+    """
+    if timeline.is_terminated:
+        return True
+    if timeline.is_damaged:
+        return False
+    is_repeated = timeline.cursor == cursor_in
+    return not timeline.cursor or is_repeated or (timeline.stops_if_empty and not timeline.items)
+
+
+def _single(request: PageRequest, document: object, errors: tuple[str, ...]) -> Page:
+    data = mapping(at(document, "data"))
+    holder = data.get("tweetResult", data.get("tweet_result"))
+    if not isinstance(holder, dict):
+        return Page(errors=errors or ("The page has no post.",), lists_saved_posts=False)
+    item = Item(f"tweet-{request.post_id}", {"tweet_results": holder}, None)
+    return Page(posts=listed.read([item]), lists_saved_posts=False, errors=errors)

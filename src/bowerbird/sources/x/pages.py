@@ -1,0 +1,45 @@
+"""What one page of a list says: its posts, where the list goes on, and whether it ends here."""
+
+from typing import Final
+
+from msgspec import Struct
+
+from bowerbird.sources.found import Found
+from bowerbird.sources.x.values import at, first_text, objects
+
+# X's own pages have 20 posts, and those of its API 100.
+MAX_ENTRIES: Final = 1_000
+TOO_MANY: Final = f"The page has more than {MAX_ENTRIES:,} entries."
+_MAX_ERRORS: Final = 5
+_MAX_ERROR_CHARACTERS: Final = 300
+
+
+class Page(Struct, frozen=True, kw_only=True):
+    posts: tuple[Found, ...] = ()
+    # What to ask for the next page with, or "".
+    cursor_out: str = ""
+    # The list is complete: saved posts that no page of it had are not saved any more.
+    proves_end: bool = False
+    # The posts are saved ones. Otherwise they only update posts that the library already has.
+    lists_saved_posts: bool = True
+    # The folder whose posts these are, or "".
+    folder_id: str = ""
+    # Sentences. A page with errors and without posts is not an empty page.
+    errors: tuple[str, ...] = ()
+
+
+def failed(sentence: str) -> Page:
+    return Page(errors=(sentence,))
+
+
+def errors_of(document: object) -> tuple[str, ...]:
+    """The errors that X reports in its answer."""
+    listed = objects(at(document, "errors"))[:_MAX_ERRORS]
+    names = (
+        first_text((at(error, "message"), at(error, "detail"), at(error, "title")))
+        for error in listed
+    )
+    return tuple(
+        f"X reports an error: {name[:_MAX_ERROR_CHARACTERS].rstrip('.') or 'no message'}."
+        for name in names
+    )

@@ -1,0 +1,192 @@
+"""Maps a saved post of X's web client to the fields of a bookmark."""
+
+import re
+from typing import Final, NamedTuple
+
+from bowerbird.model.bookmarks import Metrics, PostDetails, PostMeta
+from bowerbird.sources.found import Completeness, Reason
+from bowerbird.sources.x import content
+from bowerbird.sources.x.content import Content, Unwrapped
+from bowerbird.sources.x.values import (
+    Object,
+    at,
+    first_text,
+    mapping,
+    post_id,
+    present,
+    sequence,
+    short_text,
+    web_address,
+    whole_number,
+)
+
+_MAX_EDITS: Final = 20
+_MAX_REASON_CHARACTERS: Final = 200
+_UNAVAILABLE: Final = frozenset({"TweetTombstone", "TweetUnavailable"})
+_SELF_THREAD: Final = "SelfThread"
+_STATUS: Final = re.compile(r"/status/([1-9][0-9]{0,18})(?=[/?#]|$)")
+
+
+class Saved(NamedTuple):
+    """A post with everything that X says about it, except its place in the list."""
+
+    content: Content
+    details: PostDetails
+    completeness: Completeness
+    # The id of the repost under which the post was saved, or "".
+    via_repost: str = ""
+    # The ids of all versions of an edited post.
+    versions: tuple[str, ...] = ()
+
+
+class Missing(NamedTuple):
+    """A post without content, and why."""
+
+    post_id: str
+    reason: Reason
+    sentence: str
+
+
+def read(result: object, listed_id: str = "", display_type: str = "") -> Saved | Missing:
+    """Reads the value of `tweet_results.result`. `listed_id` is the id that the list gives."""
+    outer = content.unwrap(result)
+    number = content.id_of(outer.tweet) or listed_id
+    if short_text(outer.tweet.get("__typename")) in _UNAVAILABLE or not _has_content(outer.tweet):
+        return _missing(result, number)
+    if not number:
+        return Missing("", Reason.INVALID, "The post has no id.")
+    inner = _reposted(outer.tweet)
+    if inner is not None:
+        return _saved(inner, content.id_of(inner.tweet), "", via_repost=number)
+    return _saved(outer, number, display_type)
+
+
+def _has_content(tweet: Object) -> bool:
+    return any(isinstance(tweet.get(part), dict) for part in ("legacy", "note_tweet", "core"))
+
+
+def _missing(result: object, number: str) -> Missing:
+    name = f"Post {number}" if number else "A post"
+    if result is not None and not isinstance(result, dict):
+        return Missing(number, Reason.INVALID, f"{name} is not an object.")
+    reason = unavailable_reason(result).rstrip(".")
+    sentence = f"{name} is not available on X: {reason}." if reason else f"{name} has no content."
+    return Missing(number, Reason.UNAVAILABLE, sentence)
+
+
+def unavailable_reason(result: object) -> str:
+    tombstone = at(result, "tombstone", "text")
+    reason = first_text((at(result, "reason"), at(tombstone, "text"), tombstone))
+    return reason[:_MAX_REASON_CHARACTERS]
+
+
+def _reposted(tweet: Object) -> Unwrapped | None:
+    """The post that this one reposts. The repost itself has only the beginning of its text."""
+    wrapped = at(tweet, "legacy", "retweeted_status_result") or tweet.get("retweeted_status_result")
+    inner = content.unwrap(at(wrapped, "result"))
+    return inner if content.id_of(inner.tweet) and _has_content(inner.tweet) else None
+
+
+def _saved(unwrapped: Unwrapped, number: str, display_type: str, via_repost: str = "") -> Saved:
+    tweet = unwrapped.tweet
+    quoted = _quoted(tweet)
+    read = content.read(unwrapped, number, hides_quote=quoted is not None)
+    article = read.article or mapping(at(quoted, "article")) or None
+    is_lost_repost = not via_repost and _is_repost(tweet)
+    is_cut = read.is_cut or is_lost_repost or bool(article and article["is_preview"])
+    details = PostDetails(
+        text=read.text,
+        link=read.link,
+        posted_at=read.posted_at,
+        attachments=read.attachments,
+        article=article,
+        quoted_tweet=quoted,
+        meta=_meta(tweet, read, display_type),
+    )
+    return Saved(
+        content=read,
+        details=details,
+        completeness=_completeness(read, is_cut=is_cut),
+        via_repost=via_repost,
+        versions=_versions(tweet),
+    )
+
+
+def _is_repost(tweet: Object) -> bool:
+    return "retweeted_status_result" in mapping(tweet.get("legacy"))
+
+
+def _completeness(read: Content, *, is_cut: bool) -> Completeness:
+    if not read.has_text:
+        return Completeness.STUB
+    return Completeness.PREVIEW if is_cut else Completeness.FULL
+
+
+def _meta(tweet: Object, read: Content, display_type: str) -> PostMeta:
+    legacy = mapping(tweet.get("legacy"))
+    reply_to_user = post_id(legacy.get("in_reply_to_user_id_str"))
+    conversation = post_id(legacy.get("conversation_id_str")) or read.post_id
+    is_self_reply = bool(reply_to_user) and reply_to_user == read.author.id
+    is_thread = bool(legacy.get("self_thread") or tweet.get("self_thread"))
+    return PostMeta(
+        tweet_reply_to_tweet_id=post_id(legacy.get("in_reply_to_status_id_str")) or None,
+        tweet_reply_to_user_id=reply_to_user or None,
+        tweet_conversation_id=conversation,
+        tweet_is_thread=is_self_reply or is_thread or display_type == _SELF_THREAD,
+        is_sub_tweet_of_thread=is_self_reply and conversation != read.post_id,
+        non_real_time_engagement_metrics=Metrics(
+            quote_count=whole_number(legacy.get("quote_count")) or 0,
+            reply_count=whole_number(legacy.get("reply_count")) or 0,
+            retweet_count=whole_number(legacy.get("retweet_count")) or 0,
+            bookmark_count=whole_number(legacy.get("bookmark_count")) or 0,
+            favorite_count=whole_number(legacy.get("favorite_count")) or 0,
+        ),
+    )
+
+
+def _versions(tweet: Object) -> tuple[str, ...]:
+    control = mapping(tweet.get("edit_control"))
+    listed = control.get("edit_tweet_ids") or at(control, "edit_control_initial", "edit_tweet_ids")
+    ids = tuple(filter(None, map(post_id, sequence(listed)[:_MAX_EDITS])))
+    return ids if len(ids) > 1 else ()
+
+
+def _quoted(tweet: Object) -> Object | None:
+    """The quoted post. A quote inside of it is not followed."""
+    legacy = mapping(tweet.get("legacy"))
+    permalink = web_address(at(legacy, "quoted_status_permalink", "expanded"))
+    wrapped = tweet.get("quoted_status_result") or legacy.get("quoted_status_result")
+    result = at(wrapped, "result")
+    inner = content.unwrap(result)
+    number = content.id_of(inner.tweet) or post_id(legacy.get("quoted_status_id_str"))
+    if not number and (in_link := _STATUS.search(permalink)):
+        number = in_link[1]
+    if not number:
+        return None
+    if not _has_content(inner.tweet):
+        return {
+            **present(post_id=number, link=permalink or f"https://x.com/i/status/{number}"),
+            "unavailable": True,
+            **present(reason=unavailable_reason(result)),
+        }
+    return quoted_object(content.read(inner, number, hides_quote=False))
+
+
+def quoted_object(read: Content) -> Object:
+    """The fields of a quoted post in the API."""
+    author = read.author
+    return {
+        "post_id": read.post_id,
+        "text": read.text,
+        "link": read.link,
+        "posted_at": read.posted_at,
+        "author_id": author.id,
+        "author_username": author.username,
+        "author_details": {
+            "name": author.name,
+            "username": author.username,
+            "profile_image": author.profile_image,
+        },
+        "attachments": read.attachments,
+        "article": read.article,
+    }
