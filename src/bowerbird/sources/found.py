@@ -39,6 +39,8 @@ class FoundPost(Struct, frozen=True, kw_only=True):
     # The network: "x", "mastodon", "bluesky" or "reddit"; and the id or address of the post there.
     source: str = "x"
     source_id: str = ""
+    # What the owner wrote about the post, in the file. Not part of the post itself.
+    note: str = ""
 
 
 class Reason(StrEnum):
@@ -49,6 +51,8 @@ class Reason(StrEnum):
     # Deleted, protected or withheld; only its id is known.
     UNAVAILABLE = "unavailable"
     ADVERTISEMENT = "advertisement"
+    # The file has it, but it is only imported on request: liked posts, for example.
+    NOT_REQUESTED = "not_requested"
     INVALID = "invalid"
 
 
@@ -61,4 +65,11 @@ class LeftOut(Struct, frozen=True, kw_only=True):
     sort_index: int | None = None
 
 
-Found = FoundPost | LeftOut
+class Notice(Struct, frozen=True, kw_only=True):
+    """Something about the file that its owner should know. No record is lost by it."""
+
+    line: int
+    sentence: str
+
+
+Found = FoundPost | LeftOut | Notice
