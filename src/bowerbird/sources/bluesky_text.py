@@ -13,20 +13,14 @@ def full_text(record: Any) -> str:
     """Replaces the shortened addresses in the text. A facet names a link by its UTF-8 bytes."""
     text = storable(text_at(record, "text"))
     data = text.encode()
-    links = sorted(_links(record, len(data)), reverse=True)
-    following = len(data)
-    for start, end, address in links:
-        if end > following:
-            # Two facets overlap; the later one is already in the text.
-            continue
-        try:
-            shown = data[start:end].decode()
-        except UnicodeDecodeError:
-            continue
-        if _is_shortened(shown, address):
-            data = data[:start] + address.encode() + data[end:]
-            following = start
-    return data.decode()
+    parts, done = [], 0
+    for start, end, address in sorted(_links(record, len(data))):
+        shown = data[start:end].decode("utf-8", "replace")
+        if start >= done and _is_shortened(shown, address):
+            parts += [data[done:start], address.encode()]
+            done = end
+    # A facet can begin in the middle of a character.
+    return b"".join([*parts, data[done:]]).decode("utf-8", "replace")
 
 
 def _links(record: Any, length: int) -> list[tuple[int, int, str]]:

@@ -18,6 +18,8 @@ _FIRST_SECOND: Final = 631_152_000
 _LAST_SECOND: Final = 7_258_118_400
 _UNITS: Final = ((1, 1_000_000), (1_000, 1_000), (1_000_000, 1))
 
+_MONTHS_PER_YEAR: Final = 12
+_HALF_DAY: Final = 12
 _MONTHS: Final = {
     name: number
     for number, names in enumerate(
@@ -109,8 +111,6 @@ def _from_match(parts: dict[str, str]) -> str | None:
     if month_and_day is None or hour is None or offset is None:
         return None
     month, day = month_and_day
-    # 23:59:60 is a leap second.
-    seconds = min(int(parts.get("second", 0)), 59) if parts.get("second") == "60" else None
     try:
         return _text(
             datetime(
@@ -119,7 +119,8 @@ def _from_match(parts: dict[str, str]) -> str | None:
                 day,
                 hour,
                 int(parts.get("minute", 0)),
-                int(parts.get("second", 0)) if seconds is None else seconds,
+                # 23:59:60 is a leap second.
+                int(parts.get("second", "0").replace("60", "59")),
                 int(parts.get("fraction", "0")[:6].ljust(6, "0")),
                 tzinfo=timezone(offset),
             )
@@ -131,7 +132,7 @@ def _from_match(parts: dict[str, str]) -> str | None:
 def _month_and_day(parts: dict[str, str]) -> tuple[int, int] | None:
     if "one" in parts:
         one, other = int(parts["one"]), int(parts["other"])
-        if one != other and max(one, other) <= 12:
+        if one != other and max(one, other) <= _MONTHS_PER_YEAR:
             # Month and day, or day and month: both are usual.
             return None
         return min(one, other), max(one, other)
@@ -143,9 +144,9 @@ def _month_and_day(parts: dict[str, str]) -> tuple[int, int] | None:
 def _hour(hour: int, half: str | None) -> int | None:
     if half is None:
         return hour
-    if not 1 <= hour <= 12:
+    if not 1 <= hour <= _HALF_DAY:
         return None
-    return hour % 12 + (12 if half in "pP" else 0)
+    return hour % _HALF_DAY + (_HALF_DAY if half in "pP" else 0)
 
 
 def _offset(zone: str) -> timedelta | None:

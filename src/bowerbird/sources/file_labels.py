@@ -12,7 +12,9 @@ MAX_LABELS_PER_POST: Final = 100
 MAX_FOLDER_DEPTH: Final = 50
 _MAX_READ_CHARACTERS: Final = 20_000
 _ELLIPSIS: Final = "…"
-_QUOTED: Final = re.compile(r"'([^'\\]*+(?:\\.[^'\\]*+)*+)'|\"([^\"\\]*+(?:\\.[^\"\\]*+)*+)\"", re.DOTALL)
+_QUOTED: Final = re.compile(
+    r"'([^'\\]*+(?:\\.[^'\\]*+)*+)'|\"([^\"\\]*+(?:\\.[^\"\\]*+)*+)\"", re.DOTALL
+)
 _ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
 
 

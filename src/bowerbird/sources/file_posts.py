@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct
 from bowerbird.model.bookmarks import AuthorDetails, ImportRecord, PostDetails, PostMeta
 from bowerbird.sources import dates
 from bowerbird.sources.found import Completeness, FoundPost, LeftOut, OrderSource, Reason
-from bowerbird.sources.post_links import MAX_LINK_CHARACTERS, X, PostLink
+from bowerbird.sources.post_links import MAX_LINK_CHARACTERS, PostLink, X
 from bowerbird.sources.text_lines import storable
 
 _MAX_SHOWN: Final = 80
@@ -62,7 +62,7 @@ def found_post(post: FilePost) -> FoundPost:
             posted_at=posted_at,
             attachments=post.attachments,
             quoted_tweet=post.quoted_post,
-            meta=post.meta,
+            meta=post.meta if post.meta.tweet_conversation_id else _meta_of_first(link),
         ),
         # An unset field keeps what the library has. A file must not remove labels or flags.
         bookmarked_at=saved_at or UNSET,
@@ -80,6 +80,11 @@ def found_post(post: FilePost) -> FoundPost:
         source_id="" if is_x else link.source_id,
         note=storable(post.note).strip(),
     )
+
+
+def _meta_of_first(link: PostLink) -> PostMeta:
+    """The details of a post of which nothing says that it is a reply."""
+    return PostMeta(tweet_conversation_id=link.post_id)
 
 
 def not_a_post(line: int, address: str) -> LeftOut:

@@ -5,6 +5,7 @@ from typing import Final
 
 _TOKEN: Final = re.compile(r'"([^"\\]*+(?:\\.[^"\\]*+)*+)"|([\[\]{}:,])', re.DOTALL)
 _MAX_DEPTH: Final = 8
+_MAX_KEY_CHARACTERS: Final = 100
 _MAX_PATHS: Final = 2000
 
 
@@ -18,40 +19,54 @@ class Outline(frozenset[str]):
 
 
 def outline(text: str) -> Outline:
-    paths: set[str] = set()
-    # The path of each open bracket. None is too deep to be of interest.
-    open_paths: list[str] = []
-    key = ""
+    scan = _Scan()
     last_string = ""
-    hidden = 0
     for match in _TOKEN.finditer(text):
         string, mark = match.groups()
         if mark is None:
-            last_string = string
+            last_string = string[:_MAX_KEY_CHARACTERS]
         elif mark == ":":
-            key = last_string[:100]
-            if not hidden and open_paths:
-                paths.add(_join(open_paths[-1], key))
+            scan.name(last_string)
         elif mark in "[{":
-            if hidden or len(open_paths) >= _MAX_DEPTH:
-                hidden += 1
-                continue
-            parent = _join(open_paths[-1], key) if open_paths else ""
-            open_paths.append(f"{parent}[]" if mark == "[" else parent)
-            paths.add(open_paths[-1])
-            key = ""
-        elif mark in "]}":
-            key = ""
-            if hidden:
-                hidden -= 1
-            elif open_paths:
-                open_paths.pop()
+            scan.open(mark)
         else:
-            key = ""
-        if len(paths) >= _MAX_PATHS:
+            scan.end(mark)
+        if len(scan.paths) >= _MAX_PATHS:
             break
-    return Outline(paths)
+    return Outline(scan.paths)
 
 
-def _join(path: str, key: str) -> str:
-    return f"{path}.{key}" if path and key else path or key
+class _Scan:
+    def __init__(self) -> None:
+        self.paths: set[str] = set()
+        # The path of each open bracket, and how many are open below the deepest of interest.
+        self._open: list[str] = []
+        self._hidden = 0
+        self._key = ""
+
+    def name(self, key: str) -> None:
+        self._key = key
+        if self._open and not self._hidden:
+            self.paths.add(self._path())
+
+    def open(self, bracket: str) -> None:
+        if self._hidden or len(self._open) >= _MAX_DEPTH:
+            self._hidden += 1
+            return
+        path = self._path() + ("[]" if bracket == "[" else "")
+        self._open.append(path)
+        self.paths.add(path)
+        self._key = ""
+
+    def end(self, mark: str) -> None:
+        self._key = ""
+        if mark == ",":
+            return
+        if self._hidden:
+            self._hidden -= 1
+        elif self._open:
+            self._open.pop()
+
+    def _path(self) -> str:
+        parent = self._open[-1] if self._open else ""
+        return f"{parent}.{self._key}" if parent and self._key else parent or self._key

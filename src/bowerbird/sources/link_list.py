@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from bowerbird.sources.csv_posts import charset_notice
 from bowerbird.sources.csv_rows import CsvRows
 from bowerbird.sources.file_posts import FilePost, found_post, invalid, not_a_post
-from bowerbird.sources.formats import Beginning, Choices, Format
+from bowerbird.sources.formats import BEGINNING_BYTES, Beginning, Choices, Format
 from bowerbird.sources.found import Found
 from bowerbird.sources.post_links import MASTODON, parse, parse_fediverse
 from bowerbird.sources.text_lines import SeekableFile
@@ -32,7 +32,7 @@ def read(file: SeekableFile, _choices: Choices) -> Iterator[Found]:
 def _addresses(beginning: Beginning) -> list[str]:
     """The first lines. Empty if one of them is not an address."""
     lines = beginning.text.splitlines()
-    if len(beginning.data) > len(beginning.text.encode()) // 2 and len(lines) > 1:
+    if len(beginning.data) == BEGINNING_BYTES and len(lines) > 1:
         # The last line may be cut.
         lines.pop()
     listed = [line.strip().strip('"') for line in lines[:_LINES_LOOKED_AT] if line.strip()]

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from bowerbird.model.bookmarks import Metrics, PostMeta
-from bowerbird.sources import dates, file_labels
+from bowerbird.sources import dates
 from bowerbird.sources.file_posts import FilePost, found_post, invalid, web_address
 from bowerbird.sources.formats import Beginning, Choices, Format
 from bowerbird.sources.found import Completeness, Found
@@ -58,7 +58,6 @@ def _found(line: int, status: Any) -> Found:
             profile_image=text_at(status, "account", "avatar"),
             posted_at=at(status, "created_at"),
             is_in_order=True,
-            labels=file_labels.names(),
             attachments=_attachments(status),
             quoted_post=_quoted(status),
             meta=_meta(status, link),
@@ -143,7 +142,8 @@ def _quoted(status: Any) -> dict[str, Any] | None:
         return None
     link = _link(quoted)
     if link is None:
-        return {"unavailable": True, "reason": text_at(quote, "state")} if "state" in quoted else None
+        is_gone = "state" in quoted
+        return {"unavailable": True, "reason": text_at(quote, "state")} if is_gone else None
     author = _author(quoted, link)
     return {
         "post_id": link.post_id,
@@ -166,9 +166,12 @@ def _meta(status: Any, link: PostLink) -> PostMeta:
     is_own_reply = bool(reply_to) and text_at(status, "in_reply_to_account_id") == text_at(
         status, "account", "id"
     )
-    host = link.source_id.partition("/")[0]
+    host, _, number = link.source_id.partition("/")
+    # The ids are those of the server that was asked. They mean something only for its own posts.
+    is_of_server = bool(reply_to) and number == text_at(status, "id")
+    parent = post_id_of(MASTODON, f"{host}/{reply_to}") if is_of_server else None
     return PostMeta(
-        tweet_reply_to_tweet_id=post_id_of(MASTODON, f"{host}/{reply_to}") if reply_to else None,
+        tweet_reply_to_tweet_id=parent,
         tweet_reply_to_user_id=text_at(status, "in_reply_to_account_id") or None,
         tweet_conversation_id=link.post_id,
         tweet_is_thread=is_own_reply,

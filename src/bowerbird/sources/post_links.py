@@ -37,6 +37,7 @@ _X_PATH: Final = re.compile(
     r"(?:/(?:photo|video)/[0-9]{1,2}"
     r"|/(?:analytics|likes|retweets|quotes|history|mediaViewer|[a-z]{2}))?/?"
 )
+_X_ID: Final = re.compile(r"[1-9][0-9]{0,18}")
 _LAST_X_ID: Final = 2**63 - 1
 # Sites whose addresses look like those of Mastodon.
 _OTHER_AT_HOSTS: Final = frozenset(
@@ -105,9 +106,7 @@ def post_id_of(network: str, source_id: str) -> str:
 
 def x_post(post_id: str, username: str = "") -> PostLink | None:
     """The post of X with this id. None if X cannot have given the id."""
-    if not (post_id.isascii() and post_id.isdigit() and len(post_id) <= 19) or post_id[0] == "0":
-        return None
-    if int(post_id) > _LAST_X_ID:
+    if not _X_ID.fullmatch(post_id) or int(post_id) > _LAST_X_ID:
         return None
     return PostLink(
         X, post_id, post_id, username, f"https://x.com/{username or 'i'}/status/{post_id}"
@@ -131,9 +130,7 @@ def reddit_post(group: str, post: str, comment: str, author: str = "") -> PostLi
     return foreign_post(REDDIT, source_id, author, f"https://www.reddit.com{path}")
 
 
-def _parse(
-    address: str, read: Callable[[str, SplitResult], PostLink | None]
-) -> PostLink | None:
+def _parse(address: str, read: Callable[[str, SplitResult], PostLink | None]) -> PostLink | None:
     address = address.strip()
     if len(address) > MAX_LINK_CHARACTERS:
         return None

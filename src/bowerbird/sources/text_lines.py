@@ -7,6 +7,7 @@ Windows-1252, which spreadsheets still write. Memory is bounded by the longest l
 import codecs
 import io
 import re
+from collections.abc import Iterator
 from typing import Final, NamedTuple, Protocol
 
 MAX_LINE_CHARACTERS: Final = 512 << 10
@@ -23,7 +24,7 @@ class SeekableFile(Protocol):
     """A file that can be read more than once. Readers begin with seek(0)."""
 
     def read(self, size: int, /) -> bytes: ...
-    def seek(self, offset: int, /) -> object: ...
+    def seek(self, offset: int, whence: int = 0, /) -> int: ...
 
 
 class Line(NamedTuple):
@@ -68,22 +69,32 @@ class TextLines:
         self.first_windows_line = 0
 
     def next(self) -> Line | None:
+        """The next line, or its beginning if it is too long."""
         text = self._text.readline(MAX_LINE_CHARACTERS)
         if not text:
             return None
         self._number += 1
-        number = self._number
-        is_cut = len(text) >= MAX_LINE_CHARACTERS and text[-1] not in "\r\n"
-        if is_cut:
-            self._skip_rest()
-        if _UNDECODABLE.search(text):
-            self.first_windows_line = self.first_windows_line or number
-            text = text.translate(_WINDOWS_1252)
-        return Line(number, storable(text), is_cut)
+        is_cut = _is_cut(text)
+        rest = text
+        while rest and _is_cut(rest):
+            rest = self._text.readline(MAX_LINE_CHARACTERS)
+        return Line(self._number, self._cleaned(text), is_cut)
 
-    def _skip_rest(self) -> None:
-        while (rest := self._text.readline(MAX_LINE_CHARACTERS)) and rest[-1] not in "\r\n":
-            pass
+    def blocks(self) -> Iterator[str]:
+        """The whole text in parts of any length, for a format that is not made of lines."""
+        while text := self._text.read(_READ_BYTES):
+            yield self._cleaned(text)
+            self._number += text.count("\n")
+
+    def _cleaned(self, text: str) -> str:
+        if _UNDECODABLE.search(text):
+            self.first_windows_line = self.first_windows_line or max(self._number, 1)
+            text = text.translate(_WINDOWS_1252)
+        return storable(text)
+
+
+def _is_cut(text: str) -> bool:
+    return len(text) >= MAX_LINE_CHARACTERS and text[-1] not in "\r\n"
 
 
 class Utf8File:
