@@ -9,8 +9,8 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from io import SEEK_CUR
-from typing import Final
-from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipExtFile, ZipFile, ZipInfo
+from typing import IO, Final
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 import msgspec
 
@@ -136,7 +136,7 @@ class _Total:
 class _Member:
     """A file in an archive. Counts what is read."""
 
-    def __init__(self, packed: ZipExtFile, info: ZipInfo, total: _Total) -> None:
+    def __init__(self, packed: IO[bytes], info: ZipInfo, total: _Total) -> None:
         self._packed, self._info, self._total = packed, info, total
         self._read = 0
 

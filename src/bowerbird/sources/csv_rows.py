@@ -71,7 +71,7 @@ class CsvRows:
     def _next(self) -> Row | None:
         self._row, self._characters, self._asked_past_end = [], 0, False
         # One reader per row: after an error, its state is not defined.
-        reader = csv.reader(self._row_lines(), delimiter=self._delimiter)
+        reader = csv.reader(self._row_lines(), delimiter=self._delimiter, strict=True)
         try:
             cells = next(reader)
         except StopIteration:
@@ -79,28 +79,43 @@ class CsvRows:
         except _RowTooLongError:
             return self._broken(f"The row is longer than {MAX_ROW_CHARACTERS >> 20} MiB.")
         except csv.Error:
-            return self._broken(
-                f"A cell has more than {csv.field_size_limit():,} characters, or cannot be read."
-            )
+            return self._checked(self._leniently())
         return self._checked(cells)
 
+    def _leniently(self) -> list[str]:
+        """The cells of a row of one line, with quotation marks in the middle of a cell.
+
+        Not of several lines: there, the mark in the middle shows that a row before it is broken.
+        """
+        if len(self._row) > 1 or self._asked_past_end:
+            return []
+        return split_line(self._row[0].text, self._delimiter)
+
     def _checked(self, cells: list[str]) -> Row:
-        last = self._row[-1].text
-        self._columns = self._columns or len(cells)
-        while len(cells) > self._columns and not cells[-1]:
+        """The row, if nothing speaks against it. No cells: its quotation marks are wrong."""
+        while len(cells) > self._columns > 0 and not cells[-1]:
             cells.pop()
-        if any(line.is_cut for line in self._row):
-            return self._broken("The line is too long.")
-        # With more lines than one, the mark that ends a cell may belong to another row.
-        if self._asked_past_end or (len(self._row) > 1 and len(cells) != self._columns):
-            return self._broken(_NOT_CLOSED)
-        if len(cells) > self._columns:
-            return self._broken(
-                f"The row has {len(cells)} cells, but the header has {self._columns}."
-            )
-        if len(cells) < self._columns and last[-1:] not in "\r\n":
-            return self._broken("The file ends in the middle of this row.")
+        if problem := self._problem(cells):
+            return self._broken(problem)
+        self._columns = self._columns or len(cells)
         return Row(self._row[0].number, cells + [""] * (self._columns - len(cells)))
+
+    def _problem(self, cells: list[str]) -> str:
+        last = self._row[-1].text
+        columns = self._columns or len(cells)
+        if any(line.is_cut for line in self._row):
+            return "The line is too long."
+        if not cells and self._characters > csv.field_size_limit():
+            return f"A cell has more than {csv.field_size_limit():,} characters."
+        # With more lines than one, the mark that ends a cell may belong to another row.
+        is_mixed_up = len(self._row) > 1 and len(cells) != columns
+        if self._asked_past_end or is_mixed_up or (not cells and last.strip()):
+            return _NOT_CLOSED
+        if len(cells) > columns:
+            return f"The row has {len(cells)} cells, but the header has {columns}."
+        if len(cells) < columns and last[-1:] not in "\r\n":
+            return "The file ends in the middle of this row."
+        return ""
 
     def _row_lines(self) -> Iterator[str]:
         while line := self._waiting.popleft() if self._waiting else self._lines.next():

@@ -10,6 +10,7 @@ from bowerbird.sources import (
     linkwarden_json,
     mastodon_json,
     netscape_html,
+    own_json_file,
     pocket_csv,
     post_csv,
     raindrop_csv,
@@ -23,6 +24,7 @@ from bowerbird.sources.formats import Beginning, Format
 # Tried in this order, the first that fits reads the file. To add a reader, add a line: the
 # narrow ones above, the general ones below.
 FORMATS: Final[tuple[Format, ...]] = (
+    own_json_file.FORMAT,
     *x_archive.FORMATS,
     bluesky_json.FORMAT,
     mastodon_json.FORMAT,
