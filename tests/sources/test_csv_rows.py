@@ -144,4 +144,4 @@ def test_what_python_writes_is_read_back(table: list[list[str]]) -> None:
     output = io.StringIO()
     csv.writer(output).writerows([["a", "b", "c"], *table])
 
-    assert cells(output.getvalue())[1:] == [row for row in table if any(row)]
+    assert cells(output.getvalue())[1:] == [row for row in table if any(map(str.strip, row))]

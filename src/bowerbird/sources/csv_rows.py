@@ -65,7 +65,7 @@ class CsvRows:
 
     def __iter__(self) -> Iterator[Row]:
         while row := self._next():
-            if row.problem or any(row.cells):
+            if row.problem or any(map(str.strip, row.cells)):
                 yield row
 
     def _next(self) -> Row | None:
