@@ -61,6 +61,20 @@ def test_files_with_the_same_name_are_all_read() -> None:
     assert found.notices[0] == "The archive has 2 files named 'a.csv'. All are read."
 
 
+def test_files_of_the_same_shape_with_another_meaning_are_not_read() -> None:
+    row = b"id,permalink\nabc,https://www.reddit.com/r/python/comments/abc123/t/\n"
+    votes = b"id,permalink,direction\nabc,https://www.reddit.com/r/a/comments/abc125/t/,up\n"
+    found = report(
+        packed(
+            ("saved_posts.csv", row),
+            ("hidden_posts.csv", row.replace(b"123", b"124")),
+            ("post_votes.csv", votes),
+        )
+    )
+
+    assert [post.source_id for post in found.posts] == ["t3_abc123"]
+
+
 def test_a_hostile_name_is_only_shown() -> None:
     found = report(packed(("../../etc/\x1bcron.csv", POCKET)))
 

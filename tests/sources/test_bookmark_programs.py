@@ -153,3 +153,17 @@ def test_json_in_utf_16_is_read() -> None:
     data = karakeep({"createdAt": 1, "title": "Ä", "content": {"type": "link", "url": X}})
 
     assert report(data.encode("utf-16")).post.record.tweet_details.text == "Ä"
+
+
+def test_a_mastodon_archive_lists_bookmarks_and_likes_alike() -> None:
+    def collection(name: str) -> str:
+        items = ["https://example.social/users/ada/statuses/1032", "https://example.org/", 5]
+        head = {"@context": "https://www.w3.org/ns/activitystreams", "id": f"{name}.json"}
+        return json.dumps({**head, "type": "OrderedCollection", "orderedItems": items})
+
+    bookmarks, likes = report(collection("bookmarks")), report(collection("likes"))
+
+    assert bookmarks.post.source_id == "example.social/1032"
+    assert bookmarks.reasons == {"not_a_post": 1, "invalid": 1}
+    assert likes.reasons == {"not_requested": 1, "not_a_post": 1, "invalid": 1}
+    assert report(collection("likes"), with_likes=True).post.record.tags == ["liked"]

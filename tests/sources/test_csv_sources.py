@@ -188,3 +188,11 @@ def test_a_deep_folder_keeps_its_inner_names() -> None:
     assert names[0].startswith("…/")
     assert names[0].endswith("/inner")
     assert len(names[0]) <= 100
+
+
+@pytest.mark.parametrize("date", ["9999-12-31", "1066-10-14", "soon", ""])
+def test_an_impossible_date_of_saving_is_no_date(date: str) -> None:
+    found = report(f"title,url,time_added\nT,{X},{date}\n")
+
+    assert found.post.record.bookmarked_at is UNSET
+    assert found.post.order_source is None

@@ -107,6 +107,7 @@ def test_every_format_has_a_file_here() -> None:
     tested = {found.name for found in WHOLE.values()}
     # One column and Reddit's two are tested by other names below.
     others = {"CSV of posts", "Mastodon CSV", "Reddit CSV", "bookmarks of an X archive"}
+    others |= {"bookmarks of a Mastodon archive", "likes of a Mastodon archive"}
 
     assert {format.name for format in FORMATS} == tested | others
 

@@ -115,7 +115,10 @@ class _Archive:
             beginning = beginning_of(_Member(packed, info, self._total))
         if beginning.data.startswith(ZIP_START):
             raise _OverBoundError("an archive inside an archive is not opened")
-        return recognise(beginning)
+        format = recognise(beginning)
+        if name.lower() in format.other_files:
+            raise UnknownFile
+        return format
 
     def _read_member(self, info: ZipInfo, format: Format) -> Iterator[Found]:
         try:

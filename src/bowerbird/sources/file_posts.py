@@ -12,6 +12,9 @@ from bowerbird.sources.found import Completeness, FoundPost, LeftOut, OrderSourc
 from bowerbird.sources.post_links import MAX_LINK_CHARACTERS, PostLink, X
 from bowerbird.sources.text_lines import storable
 
+# A date of saving outside these years is a mistake, and would spoil the order of the library.
+_FIRST_YEAR: Final = "1990"
+_YEAR_AFTER_LAST: Final = "2200"
 _MAX_SHOWN: Final = 80
 _VIDEO_ENDINGS: Final = (".mp4", ".mov", ".webm", ".m3u8", ".m4v")
 _TITLE_MARKS: Final = ((' on X: "', '" / X'), (' on Twitter: "', '" / Twitter'))
@@ -46,7 +49,7 @@ def found_post(post: FilePost) -> FoundPost:
     is_x = link.network == X
     username = storable(post.author_username).strip().removeprefix("@") or link.author_username
     posted_at = dates.read(post.posted_at) or (dates.from_x_id(link.post_id) if is_x else "")
-    saved_at = dates.read(post.saved_at)
+    saved_at = _saved_at(post.saved_at)
     record = ImportRecord(
         post_id=link.post_id,
         author_id=storable(post.author_id),
@@ -80,6 +83,11 @@ def found_post(post: FilePost) -> FoundPost:
         source_id="" if is_x else link.source_id,
         note=storable(post.note).strip(),
     )
+
+
+def _saved_at(value: object) -> str | None:
+    date = dates.read(value)
+    return date if date is not None and _FIRST_YEAR <= date < _YEAR_AFTER_LAST else None
 
 
 def _meta_of_first(link: PostLink) -> PostMeta:

@@ -38,6 +38,8 @@ class Format(NamedTuple):
     name: str
     fits: Callable[[Beginning], bool]
     read: Callable[[SeekableFile, Choices], Iterator[Found]]
+    # Files of an archive that have the same shape, but not the same meaning.
+    other_files: frozenset[str] = frozenset()
 
 
 def beginning_of(file: SeekableFile) -> Beginning:

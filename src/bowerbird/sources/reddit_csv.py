@@ -12,8 +12,14 @@ _SOURCE = CsvSource(
 
 
 def _fits(beginning: Beginning) -> bool:
-    # With a column for the text, the file is one of the person's own posts or comments.
-    return beginning.has_columns("id", "permalink") and "ip" not in beginning.columns
+    # The person's own posts have an "ip", their votes have a "direction".
+    is_other = {"ip", "direction"} & set(beginning.columns)
+    return beginning.has_columns("id", "permalink") and not is_other
 
 
-FORMAT = Format("Reddit CSV", _fits, lambda file, _choices: read(file, _SOURCE))
+FORMAT = Format(
+    "Reddit CSV",
+    _fits,
+    lambda file, _choices: read(file, _SOURCE),
+    other_files=frozenset({"hidden_posts.csv"}),
+)

@@ -10,13 +10,13 @@ from typing import Any, Final
 
 from bowerbird.sources.file_posts import FilePost, found_post, invalid
 from bowerbird.sources.formats import Beginning, Choices, Format
-from bowerbird.sources.found import Found, LeftOut, Reason
+from bowerbird.sources.found import Found
 from bowerbird.sources.json_records import Readable
 from bowerbird.sources.json_values import Unreadable, read_records, text_at
 from bowerbird.sources.post_links import PostLink, parse, x_post
+from bowerbird.sources.requested_likes import LIKED, only_if_requested
 from bowerbird.sources.text_lines import SeekableFile, Utf8File
 
-LIKED: Final = "liked"
 _ASSIGNMENT: Final = re.compile(r"\s*window\.YTD\.([A-Za-z_]{1,60})\.part[0-9]{1,6}\s*=")
 _ID_KEYS: Final = ("tweetId", "tweet_id", "tweetID", "id_str", "rest_id", "postId", "id")
 _TEXT_KEYS: Final = ("fullText", "full_text", "text")
@@ -33,19 +33,11 @@ def part_name(beginning: Beginning) -> str:
 
 
 def _read_likes(file: SeekableFile, choices: Choices) -> Iterator[Found]:
-    for found in _read(file, [LIKED]):
-        if choices.with_likes or isinstance(found, LeftOut):
-            yield found
-        else:
-            yield LeftOut(
-                line=found.line,
-                reason=Reason.NOT_REQUESTED,
-                sentence=f"Line {found.line}: A liked post. Likes are imported only on request.",
-            )
+    return only_if_requested(_read(file, [LIKED]), choices)
 
 
 def _read_bookmarks(file: SeekableFile, _choices: Choices) -> Iterator[Found]:
-    yield from _read(file, [])
+    return _read(file, [])
 
 
 def _read(file: SeekableFile, labels: list[str]) -> Iterator[Found]:
