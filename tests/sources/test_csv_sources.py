@@ -158,9 +158,10 @@ def test_mastodon_s_export_has_no_header() -> None:
 
 
 def test_a_list_of_links_is_read_line_by_line() -> None:
-    found = report(f"https://example.org/\n{X}\n")
+    found = report(f"https://example.org/\nsome words\n{X}\n")
 
     assert (found.name, found.ids) == ("list of links", ["1050118621198921728"])
+    assert found.reasons == {"not_a_post": 2}
 
 
 def test_a_file_in_windows_1252_says_so() -> None:

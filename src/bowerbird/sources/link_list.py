@@ -30,13 +30,14 @@ def read(file: SeekableFile, _choices: Choices) -> Iterator[Found]:
 
 
 def _addresses(beginning: Beginning) -> list[str]:
-    """The first lines. Empty if one of them is not an address."""
+    """The addresses in the first lines. Empty if most lines are something else."""
     lines = beginning.text.splitlines()
     if len(beginning.data) == BEGINNING_BYTES and len(lines) > 1:
         # The last line may be cut.
         lines.pop()
     listed = [line.strip().strip('"') for line in lines[:_LINES_LOOKED_AT] if line.strip()]
-    return listed if all(_is_address(line) for line in listed) else []
+    addresses = [line for line in listed if _is_address(line)]
+    return addresses if len(addresses) * 2 > len(listed) else []
 
 
 def _is_address(line: str) -> bool:
