@@ -82,6 +82,10 @@ def test_a_hostile_name_is_only_shown() -> None:
     assert all(sentence.isprintable() for sentence in found.notices)
 
 
+def test_a_file_without_a_name_is_read() -> None:
+    assert report(packed(("a.csv", POCKET)).replace(b"a.csv", b"\x00.csv")).ids == ["21"]
+
+
 @pytest.mark.parametrize("name", ["inner.zip", "inner.csv"])
 def test_an_archive_inside_an_archive_is_not_opened(name: str) -> None:
     found = report(packed((name, packed(("a.csv", POCKET))), ("b.csv", POCKET)))

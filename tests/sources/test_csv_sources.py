@@ -171,6 +171,13 @@ def test_a_file_in_windows_1252_says_so() -> None:
     assert "Windows-1252" in found.notices[0]
 
 
+@pytest.mark.parametrize("broken", [b"\x00\xdc", b"\x00\xd8", b"\x00"])
+def test_half_a_character_in_utf_16_breaks_nothing(broken: bytes) -> None:
+    table = f"title,url,time_added\nT,{X},1629980125\nU".encode("utf-16")
+
+    assert report(table + broken).ids == ["1050118621198921728"]
+
+
 def test_odd_label_names_do_not_lose_the_row() -> None:
     tags = ", ".join(["x" * 500, "\x07bell\x1b", " ", "A", "a", *(f"t{n}" for n in range(200))])
     found = report(f'title,url,time_added,tags\nT,{X},,"{tags.replace(", ", "|")}"\n')

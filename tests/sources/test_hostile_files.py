@@ -131,8 +131,8 @@ def test_a_cut_file_gives_the_rows_before_the_cut_and_no_others(name: str) -> No
 @given(st.data())
 @pytest.mark.parametrize("name", FILES)
 def test_a_changed_file_never_breaks_a_reader(name: str, data: st.DataObject) -> None:
-    original = FILES[name].encode()
-    changed = bytearray(original)
+    encoding = data.draw(st.sampled_from(["utf-8", "utf-16", "cp1252"]))
+    changed = bytearray(FILES[name].encode(encoding))
     for _ in range(data.draw(st.integers(1, 4))):
         position = data.draw(st.integers(0, len(changed) - 1))
         piece = data.draw(

@@ -6,9 +6,8 @@ import pytest
 
 from tests.support.source_files import report
 
-_SAMPLES = Path(__file__).parents[3] / ".." / "shared" / "samples" / "files"
-_FOLDERS = [Path(__file__).parents[2].parent / "shared/samples/files", _SAMPLES]
-_FILES = [file for folder in _FOLDERS if folder.is_dir() for file in sorted(folder.iterdir())]
+_SAMPLES = [folder / "shared/samples/files" for folder in Path(__file__).parents[3:5]]
+_FILES = [file for folder in _SAMPLES if folder.is_dir() for file in sorted(folder.iterdir())]
 _ONLY_A_HEADER = "header_only"
 
 

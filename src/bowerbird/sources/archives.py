@@ -61,7 +61,8 @@ class _Archive:
             raise UnknownFile(f"This zip archive cannot be imported: {problem}.") from None
         except (*_BROKEN, UnicodeError, AssertionError):
             raise UnknownFile("This zip archive is damaged and cannot be read.") from None
-        self._members = [info for info in self._zip.infolist() if not info.is_dir()]
+        files = (info for info in self._zip.infolist() if not info.filename.endswith("/"))
+        self._members = list(files)
         if len(self._members) > MAX_MEMBERS:
             raise UnknownFile(
                 f"This zip archive cannot be imported: it has more than {MAX_MEMBERS:,} files. "

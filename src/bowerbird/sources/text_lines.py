@@ -46,9 +46,15 @@ def encoding_of(beginning: bytes) -> str:
     return "utf-8-sig"
 
 
+def _errors(encoding: str) -> str:
+    """What to do with bytes that are not text: UTF-16 has no way to keep them."""
+    return "surrogateescape" if encoding == "utf-8-sig" else "replace"
+
+
 def decode(beginning: bytes) -> str:
     """The text at the beginning of a file. The last character may be incomplete."""
-    decoder = codecs.getincrementaldecoder(encoding_of(beginning))("surrogateescape")
+    encoding = encoding_of(beginning)
+    decoder = codecs.getincrementaldecoder(encoding)(_errors(encoding))
     return storable(decoder.decode(beginning).translate(_WINDOWS_1252))
 
 
@@ -59,10 +65,11 @@ class TextLines:
         file.seek(0)
         encoding = encoding_of(file.read(4))
         file.seek(0)
-        # UTF-16 has no error handler that keeps a byte; a broken pair becomes U+FFFD.
-        errors = "surrogateescape" if encoding == "utf-8-sig" else "replace"
         self._text = io.TextIOWrapper(
-            io.BufferedReader(_Raw(file), _READ_BYTES), encoding, errors=errors, newline=""
+            io.BufferedReader(_Raw(file), _READ_BYTES),
+            encoding,
+            errors=_errors(encoding),
+            newline="",
         )
         self._number = 0
         # The first line with bytes that are not UTF-8, or 0.
