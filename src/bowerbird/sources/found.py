@@ -43,6 +43,8 @@ class FoundPost(Struct, frozen=True, kw_only=True):
     via_repost: str = ""
     # The ids of all versions of an edited post, or none.
     versions: tuple[str, ...] = ()
+    # What the owner wrote about the post, in the file. Not part of the post itself.
+    note: str = ""
 
 
 class Reason(StrEnum):
@@ -55,6 +57,8 @@ class Reason(StrEnum):
     ADVERTISEMENT = "advertisement"
     # A post in a copy of a program's data that the person looked at and did not save.
     NOT_SAVED = "not_saved"
+    # The file has it, but it is only imported on request: liked posts, for example.
+    NOT_REQUESTED = "not_requested"
     INVALID = "invalid"
 
 
@@ -67,4 +71,11 @@ class LeftOut(Struct, frozen=True, kw_only=True):
     sort_index: int | None = None
 
 
-Found = FoundPost | LeftOut
+class Notice(Struct, frozen=True, kw_only=True):
+    """Something about the file that its owner should know. No record is lost by it."""
+
+    line: int
+    sentence: str
+
+
+Found = FoundPost | LeftOut | Notice

@@ -1,0 +1,67 @@
+"""Turns the tags, folders and collections of other programs into names of labels."""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from typing import Final
+
+from bowerbird.model.labels import MAX_NAME_CHARACTERS, clean_name, name_key
+
+# As many as a post may have.
+MAX_LABELS_PER_POST: Final = 100
+MAX_FOLDER_DEPTH: Final = 50
+_MAX_READ_CHARACTERS: Final = 20_000
+_ELLIPSIS: Final = "…"
+_QUOTED: Final = re.compile(
+    r"'([^'\\]*+(?:\\.[^'\\]*+)*+)'|\"([^\"\\]*+(?:\\.[^\"\\]*+)*+)\"", re.DOTALL
+)
+_ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
+
+
+def names(*groups: Iterable[str]) -> list[str]:
+    """Valid names, each once. A name that is too long is shortened, an empty one is dropped."""
+    found: dict[str, str] = {}
+    for group in groups:
+        for text in group:
+            if len(found) >= MAX_LABELS_PER_POST:
+                return list(found.values())
+            if name := shortened(text):
+                found.setdefault(name_key(name), name)
+    return list(found.values())
+
+
+def shortened(text: str) -> str | None:
+    """A valid name for a label: without control characters, and not too long."""
+    text = text[: MAX_NAME_CHARACTERS * 20]
+    visible = "".join(
+        " " if unicodedata.category(character) == "Cc" else character for character in text
+    )
+    name = " ".join(unicodedata.normalize("NFC", visible).split())
+    if len(name) > MAX_NAME_CHARACTERS:
+        name = name[: MAX_NAME_CHARACTERS - 1].rstrip() + _ELLIPSIS
+    return clean_name(name)
+
+
+def split(text: str, separators: str = ",") -> list[str]:
+    """The tags in one cell: "a, b", or a list of Python as in "['a', 'b']"."""
+    text = text[:_MAX_READ_CHARACTERS].strip()
+    if text.startswith("[") and text.endswith("]"):
+        quoted = [one or other for one, other in _QUOTED.findall(text)]
+        if quoted or text == "[]":
+            return [_ESCAPE.sub(r"\1", part) for part in quoted]
+    return re.split(f"[{re.escape(separators)}]", text)
+
+
+def folder(text: str) -> list[str]:
+    """The folder in one cell as one label, however deep it is."""
+    return [path(part.strip() for part in text[:_MAX_READ_CHARACTERS].split("/"))]
+
+
+def path(parts: Iterable[str]) -> str:
+    """One name for a folder inside folders. The inner folders are kept if it is too long."""
+    kept = [name for part in parts if (name := shortened(part))]
+    joined = "/".join(kept)
+    while len(joined) > MAX_NAME_CHARACTERS and len(kept) > 1:
+        kept.pop(0)
+        joined = f"{_ELLIPSIS}/" + "/".join(kept)
+    return joined

@@ -1,0 +1,66 @@
+"""What a reader of files declares about itself: its name, which files it fits, how it reads."""
+
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple
+
+from bowerbird.sources.csv_rows import sniff_delimiter, split_line
+from bowerbird.sources.found import Found
+from bowerbird.sources.json_outline import Outline, outline
+from bowerbird.sources.text_lines import SeekableFile, decode
+
+BEGINNING_BYTES: Final = 256 << 10
+
+
+class Choices(NamedTuple):
+    """What the owner of a file asks for."""
+
+    # Liked posts are not bookmarks, so they are imported only on request.
+    with_likes: bool = False
+
+
+class Beginning(NamedTuple):
+    """The first bytes of a file, read in the ways that recognition needs."""
+
+    data: bytes
+    text: str
+    # The keys of the values at its beginning. Empty if the file is not JSON.
+    json: Outline
+    # The names in the first row, in lower case with spaces between words. Empty for JSON and HTML.
+    columns: tuple[str, ...]
+    delimiter: str
+
+    def has_columns(self, *names: str) -> bool:
+        return all(name in self.columns for name in names)
+
+
+class Format(NamedTuple):
+    # As people call it: "Dewey CSV".
+    name: str
+    fits: Callable[[Beginning], bool]
+    read: Callable[[SeekableFile, Choices], Iterator[Found]]
+    # Files of an archive that have the same shape, but not the same meaning.
+    other_files: frozenset[str] = frozenset()
+
+
+def beginning_of(file: SeekableFile) -> Beginning:
+    file.seek(0)
+    data = b""
+    # A file may give less than it was asked for.
+    while len(data) < BEGINNING_BYTES and (more := file.read(BEGINNING_BYTES - len(data))):
+        data += more
+    text = decode(data)
+    start = text.lstrip()[:1]
+    delimiter = sniff_delimiter(text)
+    is_table = start not in ("", "{", "[", "<")
+    return Beginning(
+        data,
+        text,
+        outline(text) if start in ("{", "[") else Outline(),
+        tuple(map(column_name, split_line(text, delimiter))) if is_table else (),
+        delimiter,
+    )
+
+
+def column_name(text: str) -> str:
+    """The name of a column without the differences between programs: "Tweet_URL" -> "tweet url"."""
+    return " ".join(text.replace("_", " ").replace("-", " ").lower().split())[:100]

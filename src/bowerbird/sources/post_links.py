@@ -1,0 +1,217 @@
+"""Finds out which post an address points to: its network, its id there, and its author."""
+
+import hashlib
+import re
+from collections.abc import Callable
+from typing import Final, NamedTuple
+from urllib.parse import SplitResult, urlsplit
+
+from bowerbird.sources.found import FIRST_FOREIGN_ID
+
+MAX_LINK_CHARACTERS: Final = 2048
+X: Final = "x"
+MASTODON: Final = "mastodon"
+BLUESKY: Final = "bluesky"
+REDDIT: Final = "reddit"
+
+_X_HOSTS: Final = frozenset(
+    {
+        *("x.com", "www.x.com", "mobile.x.com", "m.x.com"),
+        *("twitter.com", "www.twitter.com", "mobile.twitter.com", "m.twitter.com"),
+        # Sites that show posts of X under the same path, so that chats get a preview.
+        *("fxtwitter.com", "www.fxtwitter.com", "d.fxtwitter.com", "m.fxtwitter.com"),
+        *("vxtwitter.com", "www.vxtwitter.com", "d.vxtwitter.com", "c.vxtwitter.com"),
+        *("fixupx.com", "www.fixupx.com", "d.fixupx.com", "fixvx.com", "www.fixvx.com"),
+        *("twittpr.com", "www.twittpr.com"),
+        *("nitter.net", "nitter.poast.org", "nitter.privacydev.net", "nitter.it"),
+        *("xcancel.com", "www.xcancel.com"),
+    }
+)
+_REDDIT_HOSTS: Final = frozenset(
+    {"reddit.com", *(f"{name}.reddit.com" for name in ("www", "old", "new", "np", "m", "i", "sh"))}
+)
+_BLUESKY_HOSTS: Final = frozenset({"bsky.app", "www.bsky.app", "staging.bsky.app", "main.bsky.dev"})
+
+_X_PATH: Final = re.compile(
+    r"/(?:(?:(?P<name>[A-Za-z0-9_]{1,20})|i/web)/status(?:es)?|statuses)/(?P<id>[1-9][0-9]{0,18})"
+    r"(?:/(?:photo|video)/[0-9]{1,2}"
+    r"|/(?:analytics|likes|retweets|quotes|history|mediaViewer|[a-z]{2}))?/?"
+)
+_X_ID: Final = re.compile(r"[1-9][0-9]{0,18}")
+_LAST_X_ID: Final = 2**63 - 1
+# Sites whose addresses look like those of Mastodon.
+_OTHER_AT_HOSTS: Final = frozenset(
+    f"{prefix}{name}"
+    for prefix in ("", "www.", "m.")
+    for name in ("medium.com", "youtube.com", "tiktok.com", "threads.net", "threads.com")
+)
+_HOST: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}\.){1,8}[a-z][a-z0-9-]{1,62}", re.ASCII)
+_MASTODON_PATH: Final = re.compile(
+    r"(?:/web|/deck)?/@(?P<name>[A-Za-z0-9_.-]{1,64}(?:@[A-Za-z0-9.-]{1,253})?)"
+    r"(?:/posts)?/(?P<id>[0-9]{1,20})/?"
+    r"|/users/(?P<user>[A-Za-z0-9_.-]{1,64})/statuses/(?P<status>[0-9A-Z]{1,32})(?:/activity)?/?"
+    r"|/ap/users/[0-9]{1,20}/statuses/(?P<numbered>[0-9]{1,20})/?"
+)
+# Other servers that speak the protocol of Mastodon. Their paths are too general for an address
+# from any file, so only readers of Mastodon's files use them.
+_FEDIVERSE_PATH: Final = re.compile(
+    r"/(?:objects|activities)/[0-9a-f-]{36}"
+    r"|/(?:notes|notice)/[0-9A-Za-z]{8,40}"
+    r"|/p/[A-Za-z0-9_.-]{1,64}/[0-9]{1,20}"
+    r"|/@[A-Za-z0-9_.-]{1,64}/statuses/[0-9A-Z]{1,32}"
+    r"|/(?:post|comment)/[0-9]{1,20}"
+)
+_BLUESKY_PATH: Final = re.compile(
+    r"/profile/(?P<author>[A-Za-z0-9.:-]{1,253})/post/(?P<key>[A-Za-z0-9._~:-]{1,512})/?"
+)
+_AT_URI: Final = re.compile(
+    r"at://(?P<author>[A-Za-z0-9.:_-]{1,253})/app\.bsky\.feed\.post/(?P<key>[A-Za-z0-9._~:-]{1,512})/?"
+)
+_REDDIT_PATH: Final = re.compile(
+    r"(?:/(?:r|u|user)/(?P<group>[A-Za-z0-9_-]{1,50}))?/(?:comments|gallery)/(?P<id>[0-9A-Za-z]{1,13})"
+    r"(?:/(?P<slug>[^/]{0,300}))?(?:/(?P<comment>[0-9A-Za-z]{1,13}))?/?"
+)
+
+
+class PostLink(NamedTuple):
+    network: str
+    # The id in our library: digits.
+    post_id: str
+    # The id on its network; for X the same as post_id.
+    source_id: str
+    # "" if the address does not name the author.
+    author_username: str
+    link: str
+
+
+def parse(address: str) -> PostLink | None:
+    """The post that an address points to, or None if it is not the address of a post."""
+    return _parse(address, _by_host)
+
+
+def parse_fediverse(address: str) -> PostLink | None:
+    """Like parse(), but for a list that contains only posts of Mastodon and similar servers."""
+    return parse(address) or _parse(address, _fediverse)
+
+
+def post_id_of(network: str, source_id: str) -> str:
+    """The id in our library of a post that is not from X: always the same for the same post.
+
+    A hash of 128 bits, so that two posts get the same id only by an accident nobody will see.
+    """
+    named = f"{network}\n{source_id}".encode("utf-8", "replace")
+    number = int.from_bytes(hashlib.blake2b(named, digest_size=16).digest())
+    return str(FIRST_FOREIGN_ID + number)
+
+
+def x_post(post_id: str, username: str = "") -> PostLink | None:
+    """The post of X with this id. None if X cannot have given the id."""
+    if not _X_ID.fullmatch(post_id) or int(post_id) > _LAST_X_ID:
+        return None
+    return PostLink(
+        X, post_id, post_id, username, f"https://x.com/{username or 'i'}/status/{post_id}"
+    )
+
+
+def foreign_post(network: str, source_id: str, author_username: str, link: str) -> PostLink:
+    return PostLink(network, post_id_of(network, source_id), source_id, author_username, link)
+
+
+def bluesky_post(uri: str, handle: str = "") -> PostLink | None:
+    """The post of Bluesky with this address in the AT protocol."""
+    match = _AT_URI.fullmatch(uri) if len(uri) <= MAX_LINK_CHARACTERS else None
+    return _bluesky(match["author"], match["key"], handle) if match else None
+
+
+def reddit_post(group: str, post: str, comment: str, author: str = "") -> PostLink:
+    """A post, or a comment on it. `group` is the path of its subreddit or author, or ""."""
+    path = f"{group}/comments/{post}/" + (f"comment/{comment}/" if comment else "")
+    source_id = f"t1_{comment}" if comment else f"t3_{post}"
+    return foreign_post(REDDIT, source_id, author, f"https://www.reddit.com{path}")
+
+
+def _parse(address: str, read: Callable[[str, SplitResult], PostLink | None]) -> PostLink | None:
+    address = address.strip()
+    if len(address) > MAX_LINK_CHARACTERS:
+        return None
+    if address.startswith("at://"):
+        return bluesky_post(address)
+    try:
+        parts = urlsplit(address if "://" in address[:12] else f"https://{address}")
+        host = (parts.hostname or "").removesuffix(".")
+        is_web = parts.scheme in ("http", "https") and parts.port in (None, 80, 443)
+    except ValueError:
+        return None
+    # A name before the host hides the host from people: https://x.com@example.org/
+    if not is_web or parts.username is not None:
+        return None
+    return read(host, parts)
+
+
+def _by_host(host: str, parts: SplitResult) -> PostLink | None:
+    path = parts.path
+    if host in _X_HOSTS:
+        # Addresses of 2011 had their path after "#!".
+        is_old = path in ("", "/") and parts.fragment.startswith("!/")
+        return _x(parts.fragment[1:].partition("?")[0] if is_old else path)
+    if host in _REDDIT_HOSTS:
+        return _reddit(path)
+    if host == "redd.it":
+        return _reddit(f"/comments{path}")
+    if host in _BLUESKY_HOSTS:
+        match = _BLUESKY_PATH.fullmatch(path)
+        return _bluesky(match["author"], match["key"]) if match else None
+    match = _MASTODON_PATH.fullmatch(path)
+    if match is None or host in _OTHER_AT_HOSTS or not _HOST.fullmatch(host):
+        return None
+    name = match["name"] or match["user"] or ""
+    number = match["id"] or match["status"] or match["numbered"]
+    author = name if "@" in name or not name else f"{name}@{host}"
+    if match["numbered"]:
+        link = f"https://{host}{path}"
+    elif number.isdigit():
+        link = f"https://{host}/@{name}/{number}"
+    else:
+        link = f"https://{host}/users/{name}/statuses/{number}"
+    # A server numbers its posts once, whoever wrote them, so one post has one id here under
+    # both of its addresses.
+    return foreign_post(MASTODON, f"{host}/{number}", author, link)
+
+
+def _x(path: str) -> PostLink | None:
+    match = _X_PATH.fullmatch(path)
+    if match is None:
+        return None
+    name = match["name"] or ""
+    return x_post(match["id"], "" if name == "i" else name)
+
+
+def _fediverse(host: str, parts: SplitResult) -> PostLink | None:
+    path = parts.path.removesuffix("/")
+    if host in _X_HOSTS | _REDDIT_HOSTS | _BLUESKY_HOSTS or not _HOST.fullmatch(host):
+        return None
+    if not _FEDIVERSE_PATH.fullmatch(path):
+        return None
+    return foreign_post(MASTODON, f"{host}{path}", "", f"https://{host}{path}")
+
+
+def _bluesky(author: str, key: str, handle: str = "") -> PostLink:
+    # Names are not case-sensitive, keys are.
+    author = author.lower()
+    name = handle or ("" if author.startswith("did:") else author)
+    return foreign_post(
+        BLUESKY,
+        f"at://{author}/app.bsky.feed.post/{key}",
+        name,
+        f"https://bsky.app/profile/{name or author}/post/{key}",
+    )
+
+
+def _reddit(path: str) -> PostLink | None:
+    match = _REDDIT_PATH.fullmatch(path)
+    if match is None:
+        return None
+    kind, _, _ = path[1:].partition("/")
+    group = f"/{kind}/{match['group']}" if match["group"] else ""
+    author = match["group"] if match["group"] and kind in ("u", "user") else ""
+    return reddit_post(group, match["id"].lower(), (match["comment"] or "").lower(), author)

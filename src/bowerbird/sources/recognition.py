@@ -1,0 +1,116 @@
+"""Finds the reader that fits a file, by what is in the file. Its name says nothing reliable."""
+
+from typing import Final
+
+from bowerbird.sources import (
+    bluesky_json,
+    dewey_csv,
+    karakeep_json,
+    link_list,
+    linkwarden_json,
+    mastodon_archive,
+    mastodon_json,
+    netscape_html,
+    own_json_file,
+    pocket_csv,
+    post_csv,
+    raindrop_csv,
+    readwise_csv,
+    reddit_csv,
+    x_archive,
+)
+from bowerbird.sources.file_posts import shown
+from bowerbird.sources.formats import Beginning, Format
+
+# Tried in this order, the first that fits reads the file. To add a reader, add a line: the
+# narrow ones above, the general ones below.
+FORMATS: Final[tuple[Format, ...]] = (
+    own_json_file.FORMAT,
+    *x_archive.FORMATS,
+    bluesky_json.FORMAT,
+    *mastodon_archive.FORMATS,
+    mastodon_json.FORMAT,
+    karakeep_json.FORMAT,
+    linkwarden_json.FORMAT,
+    netscape_html.FORMAT,
+    dewey_csv.FORMAT,
+    readwise_csv.FORMAT,
+    pocket_csv.FORMAT,
+    raindrop_csv.FORMAT,
+    reddit_csv.FORMAT,
+    *post_csv.FORMATS,
+    *link_list.FORMATS,
+)
+
+ZIP_START: Final = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
+_KINDS_BY_START: Final = (
+    (b"%PDF-", "a PDF"),
+    (b"\x89PNG", "an image (PNG)"),
+    (b"\xff\xd8\xff", "an image (JPEG)"),
+    (b"GIF8", "an image (GIF)"),
+    (b"RIFF", "an image, a sound or a video (RIFF)"),
+    (b"SQLite format 3\x00", "an SQLite database"),
+    (b"\x1f\x8b", "a gzip file: unpack it first"),
+    (b"\x28\xb5\x2f\xfd", "a zstd file: unpack it first"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive: unpack it first"),
+    (b"Rar!", "a RAR archive: unpack it first"),
+    (b"\xd0\xcf\x11\xe0", "an old Office document: save it as CSV first"),
+    (b"bplist00", "a property list of macOS"),
+    (b"mozLz40\x00", "a backup of Firefox: export the bookmarks as HTML instead"),
+)
+_BYTES_LOOKED_AT: Final = 4096
+_COLUMNS_SHOWN: Final = 4
+_KEYS_SHOWN: Final = 4
+
+
+class UnknownFile(Exception):  # noqa: N818 - named for what it is
+    """A file that no reader fits. The message is a sentence that says what the file looks like."""
+
+
+def recognise(beginning: Beginning) -> Format:
+    kind = _binary_kind(beginning.data)
+    if kind:
+        raise UnknownFile(f"This file cannot be imported. It looks like {kind}.")
+    for format in FORMATS:
+        if format.fits(beginning):
+            return format
+    raise UnknownFile(f"This file cannot be imported. It looks like {_text_kind(beginning)}.")
+
+
+def _binary_kind(data: bytes) -> str:
+    for start, kind in _KINDS_BY_START:
+        if data.startswith(start):
+            return kind
+    if data.startswith(ZIP_START):
+        return "a zip archive"
+    if data[4:8] == b"ftyp":
+        return "a video or an image (MP4, HEIC)"
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return ""
+    looked_at = data[:_BYTES_LOOKED_AT]
+    # A few NUL bytes are damage, many are another kind of file.
+    return "a binary file" if looked_at.count(0) * 20 > len(looked_at) else ""
+
+
+def _text_kind(beginning: Beginning) -> str:
+    text = beginning.text.lstrip()
+    if not text:
+        return "an empty file"
+    if part := x_archive.part_name(beginning):
+        return f"the part {shown(part)} of an X archive, which has no bookmarks"
+    if text[0] == "<":
+        is_xml = text.startswith("<?xml")
+        return "an XML file" if is_xml else "an HTML page that is not a bookmarks file"
+    if text[0] in "[{":
+        return _json_kind(beginning)
+    if len(beginning.columns) > 1:
+        columns = ", ".join(shown(name) for name in beginning.columns[:_COLUMNS_SHOWN])
+        return f"a CSV file with columns of no known program: {columns}"
+    return f"a text that begins with {shown(text[:60])}"
+
+
+def _json_kind(beginning: Beginning) -> str:
+    keys = sorted(path for path in beginning.json if path not in ("", "[]"))[:_KEYS_SHOWN]
+    if not keys:
+        return "JSON without any fields"
+    return f"JSON of no known program, with the fields {', '.join(shown(key) for key in keys)}"

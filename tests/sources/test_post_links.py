@@ -1,0 +1,215 @@
+"""Which addresses are posts, and of which network."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bowerbird.sources.found import FIRST_FOREIGN_ID
+from bowerbird.sources.post_links import (
+    MAX_LINK_CHARACTERS,
+    bluesky_post,
+    parse,
+    parse_fediverse,
+    x_post,
+)
+
+
+@pytest.mark.parametrize(
+    ("address", "post_id", "author"),
+    [
+        ("https://x.com/jack/status/20", "20", "jack"),
+        ("http://twitter.com/jack/status/20", "20", "jack"),
+        ("https://mobile.twitter.com/jack/status/20?s=21&t=abc", "20", "jack"),
+        ("https://www.x.com/jack/status/20/", "20", "jack"),
+        ("https://X.COM/Jack_1/status/20#top", "20", "Jack_1"),
+        ("https://x.com/jack/status/20/photo/1", "20", "jack"),
+        ("https://x.com/jack/status/20/video/2", "20", "jack"),
+        ("https://twitter.com/jack/statuses/20", "20", "jack"),
+        ("https://twitter.com/statuses/20", "20", ""),
+        ("https://x.com/i/web/status/20", "20", ""),
+        ("https://x.com/i/status/20", "20", ""),
+        ("https://twitter.com/#!/jack/status/20", "20", "jack"),
+        ("x.com/jack/status/20", "20", "jack"),
+        ("  https://x.com/jack/status/20\n", "20", "jack"),
+        ("https://fxtwitter.com/jack/status/20/en", "20", "jack"),
+        ("https://vxtwitter.com/jack/status/20", "20", "jack"),
+        ("https://fixupx.com/jack/status/20", "20", "jack"),
+        ("https://nitter.net/jack/status/20#m", "20", "jack"),
+        ("https://x.com:443/jack/status/9223372036854775807", "9223372036854775807", "jack"),
+    ],
+)
+def test_an_address_of_x_gives_id_and_author(address: str, post_id: str, author: str) -> None:
+    link = parse(address)
+
+    assert link is not None
+    assert (link.network, link.post_id, link.author_username) == ("x", post_id, author)
+    assert link.link == f"https://x.com/{author or 'i'}/status/{post_id}"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "",
+        "https://x.com/jack",
+        "https://x.com/jack/status/",
+        "https://x.com/jack/status/abc",
+        "https://x.com/jack/status/020",
+        "https://x.com/jack/status/9223372036854775808",
+        "https://x.com/jack/status/20/followers/all",
+        "https://x.com/jack/status/٢٠",
+        "https://x.com.example.org/jack/status/20",
+        "https://example.org/x.com/jack/status/20",
+        "https://example.org/?u=https://x.com/jack/status/20",
+        "https://x.com@example.org/jack/status/20",
+        "https://example.org@x.com/jack/status/20",
+        "https://notx.com/jack/status/20",
+        "https://x.com:8443/jack/status/20",
+        "https://x.com:port/jack/status/20",
+        "https://[x.com/jack/status/20",
+        "ftp://x.com/jack/status/20",
+        "javascript://x.com/jack/status/20",
+        "https://x.com/i/lists/20",
+        "https://medium.com/@jack/20",
+        "https://www.reddit.com/r/python/",
+        "https://www.reddit.com/r/python/s/AbCdEf",
+        "https://bsky.app/profile/jack.example",
+        "at://did:plc:abc/app.bsky.graph.list/3k",
+        "https://localhost/@jack/20",
+    ],
+)
+def test_other_addresses_are_not_posts(address: str) -> None:
+    assert parse(address) is None
+
+
+@pytest.mark.parametrize(
+    ("addresses", "network", "source_id", "author"),
+    [
+        (
+            ("https://example.social/@ada/1032", "https://example.social/users/ada/statuses/1032"),
+            "mastodon",
+            "example.social/1032",
+            "ada@example.social",
+        ),
+        (
+            (
+                "https://bsky.app/profile/did:plc:abc/post/3kx",
+                "at://did:plc:abc/app.bsky.feed.post/3kx",
+            ),
+            "bluesky",
+            "at://did:plc:abc/app.bsky.feed.post/3kx",
+            "",
+        ),
+        (
+            (
+                "https://www.reddit.com/r/python/comments/abc123/a_title/",
+                "https://old.reddit.com/r/python/comments/abc123",
+                "https://redd.it/abc123",
+                "https://www.reddit.com/comments/ABC123/",
+            ),
+            "reddit",
+            "t3_abc123",
+            "",
+        ),
+        (
+            (
+                "https://www.reddit.com/r/python/comments/abc123/a_title/xyz/",
+                "https://www.reddit.com/r/python/comments/abc123/comment/xyz/?context=3",
+            ),
+            "reddit",
+            "t1_xyz",
+            "",
+        ),
+        (
+            ("https://www.reddit.com/user/ada/comments/abc123/title/",),
+            "reddit",
+            "t3_abc123",
+            "ada",
+        ),
+    ],
+)
+def test_all_addresses_of_a_post_of_another_network_give_the_same_id(
+    addresses: tuple[str, ...], network: str, source_id: str, author: str
+) -> None:
+    links = [parse(address) for address in addresses]
+
+    assert {(link.network, link.source_id, link.author_username) for link in links if link} == {
+        (network, source_id, author)
+    }
+    ids = {link.post_id for link in links if link}
+    assert len(ids) == 1
+    assert None not in links
+
+
+def test_the_id_of_a_foreign_post_never_changes() -> None:
+    link = parse("https://example.social/@ada/1032")
+
+    assert link is not None
+    assert link.post_id == "135361118254772506857014054252837077854"
+
+
+def test_paths_of_other_fediverse_servers_count_only_in_lists_of_such_posts() -> None:
+    address = "https://misskey.example/notes/9abcdef0"
+
+    assert parse(address) is None
+    link = parse_fediverse(address)
+    assert link is not None
+    assert (link.network, link.source_id) == ("mastodon", "misskey.example/notes/9abcdef0")
+
+
+def test_a_bluesky_post_is_shown_under_the_name_of_its_author() -> None:
+    link = bluesky_post("at://did:plc:abc/app.bsky.feed.post/3kx", "ada.example")
+
+    assert link is not None
+    assert link.link == "https://bsky.app/profile/ada.example/post/3kx"
+
+
+def test_an_address_over_two_kilobytes_is_none() -> None:
+    address = "https://x.com/jack/status/20?"
+
+    assert parse(address + "a" * (MAX_LINK_CHARACTERS - len(address)))
+    assert parse(address + "a" * (MAX_LINK_CHARACTERS - len(address) + 1)) is None
+
+
+@pytest.mark.parametrize("post_id", ["", "0", "-1", "1.5", "²", "9" * 19, "9" * 5000])
+def test_a_number_that_x_cannot_give_is_no_id(post_id: str) -> None:
+    assert x_post(post_id) is None
+
+
+_PIECES = st.sampled_from(
+    [
+        *("https://", "at://", "x.com", "bsky.app", "reddit.com", "redd.it", "example.social"),
+        *("/", "@", "status", "/statuses/", "/users/", "20", "?", "#!", "[", "]", ":", "%", "\x00"),
+        *("/r/", "/comments/", "/profile/", "/post/", "did:plc:a", "\udc80", "..", "-" * 300),
+    ]
+)
+
+
+@given(st.text() | st.lists(_PIECES | st.text(max_size=3), max_size=20).map("".join))
+def test_no_text_breaks_the_parser(address: str) -> None:
+    for link in (parse(address), parse_fediverse(address)):
+        if link is not None:
+            assert link.post_id.isascii()
+            assert link.post_id.isdigit()
+            assert len(link.post_id) <= 40
+            assert (int(link.post_id) >= FIRST_FOREIGN_ID) == (link.network != "x")
+            again = parse_fediverse(link.link)
+            assert again is not None
+            assert again.post_id == link.post_id
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "https://x.com/" + "a/" * 1000,
+        "https://" + "a." * 1000,
+        "https://x.com/a/status/" + "1" * 2000,
+    ],
+)
+def test_a_hostile_address_costs_next_to_nothing(hostile: str) -> None:
+    before = time.process_time()
+    for _ in range(200):
+        parse_fediverse(hostile[:MAX_LINK_CHARACTERS])
+
+    assert time.process_time() - before < 1

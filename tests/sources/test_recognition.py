@@ -1,0 +1,83 @@
+"""Which files are refused, and with which sentence."""
+
+import io
+import struct
+import zipfile
+
+import pytest
+
+from bowerbird.sources.json_outline import outline
+from bowerbird.sources.recognition import UnknownFile
+from tests.support.source_files import report
+
+
+def refusal(data: bytes) -> str:
+    with pytest.raises(UnknownFile) as caught:
+        report(data)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (b"", "an empty file"),
+        (b" \n", "an empty file"),
+        (b"%PDF-1.7\n", "a PDF"),
+        (b"\x89PNG\r\n\x1a\n", "an image (PNG)"),
+        (b"\xff\xd8\xff\xe0", "an image (JPEG)"),
+        (b"SQLite format 3\x00", "an SQLite database"),
+        (b"\x1f\x8b\x08", "a gzip file: unpack it first"),
+        (b"\x00\x01\x02\x03" * 100, "a binary file"),
+        (b"<!DOCTYPE html><html><p>x</p>", "an HTML page that is not a bookmarks file"),
+        (b"<?xml version='1.0'?><a/>", "an XML file"),
+        (
+            b"Name,Colour,Size,Weight,Price\n1,2,3,4,5\n",
+            "a CSV file with columns of no known program: 'name', 'colour', 'size', 'weight'",
+        ),
+        (b'{"a": 1}', "JSON of no known program, with the fields 'a'"),
+        (b"[1, 2]", "JSON without any fields"),
+        (b"Dear diary", "a text that begins with 'Dear diary'"),
+        (
+            b'window.YTD.tweets.part0 = [{"tweet": {"id_str": "20"}}]',
+            "the part 'tweets' of an X archive, which has no bookmarks",
+        ),
+    ],
+)
+def test_an_unknown_file_is_refused_in_one_sentence(data: bytes, kind: str) -> None:
+    assert refusal(data) == f"This file cannot be imported. It looks like {kind}."
+
+
+def test_a_sentence_shows_no_control_characters() -> None:
+    sentence = refusal(b"a\x1b[31m,b" + b"x" * 5000 + b"\n")
+
+    assert sentence.isprintable()
+    assert len(sentence) < 400
+
+
+def test_a_zip_without_known_files_names_those_it_has() -> None:
+    output = io.BytesIO()
+    with zipfile.ZipFile(output, "w") as archive:
+        archive.writestr("photo.jpg", b"\xff\xd8\xff")
+        archive.writestr("notes.txt", b"Dear diary")
+
+    assert refusal(output.getvalue()) == (
+        "This zip archive has no file that can be imported. "
+        "It has 2 other files: 'photo.jpg', 'notes.txt'."
+    )
+
+
+def test_a_damaged_zip_is_refused() -> None:
+    assert refusal(b"PK\x03\x04" + b"\x00" * 100) == (
+        "This zip archive is damaged and cannot be read."
+    )
+    assert refusal(struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 0, 0, 0, 0, 0)) == (
+        "This zip archive has no file that can be imported. It is empty."
+    )
+
+
+def test_an_outline_lists_the_keys_of_cut_json() -> None:
+    found = outline('{"bookmarks": [{"content": {"url": "a,b:{", "x": [1]}, "n": {"deep')
+
+    assert found.has("bookmarks", "bookmarks[].content.url", "bookmarks[].n")
+    assert not found.has("bookmarks[].n.deep")
+    assert not found.has("b")
