@@ -167,13 +167,8 @@ class Intake:
         )
 
     async def make_room(self, account: Account) -> None:
-        """Removes the oldest logs of changes if an account has too many."""
-
-        async def work(transaction: Transaction) -> bool:
-            return await self._log.make_room(transaction, account.account_id)
-
-        while await self._database.write(work, account.account_id):
-            pass
+        """Call it after `take_within` with a run: the logs of all runs are bounded together."""
+        await self._log.make_room(account.account_id)
 
     async def _write(
         self, transaction: Transaction, account_id: int, prepared: PreparedIntake
