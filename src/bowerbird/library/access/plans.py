@@ -24,6 +24,11 @@ def check_fields(account: Account, gates: Mapping[str, Gate]) -> None:
             Code.PAGINATION_NOT_ALLOWED,
             f"The free plan shows only the first page. Remove {paging}, or upgrade.",
         )
+    if labelling := _named(gates, Gate.LABELLING):
+        raise Refusal(
+            Code.SUBSCRIPTION_REQUIRED,
+            f"Writing labels needs a paid plan. Remove {labelling}, or upgrade.",
+        )
     raise Refusal(
         Code.VECTOR_SEARCH_NOT_ALLOWED,
         "Search by meaning needs a paid plan.",

@@ -1,0 +1,160 @@
+"""The tool that saves posts and links."""
+
+from functools import cached_property
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec import Meta, Struct
+
+from bowerbird.errors import Refusal
+from bowerbird.library.access import turns
+from bowerbird.library.access.turns import Unfinished
+from bowerbird.library.imports.saving import (
+    RESULTS,
+    PreparedSave,
+    SaveResult,
+    Saving,
+)
+from bowerbird.requests import decoding, limits
+from bowerbird.requests.fields import about, unique
+from bowerbird.requests.saving import (
+    SUPPORTED,
+    ItemToSave,
+    Labels,
+    Links,
+    PostToSave,
+    check_number,
+    invalid,
+    read_links,
+    read_post,
+)
+from bowerbird.storage.database import Transaction
+from bowerbird.toolserver.tools import json_schemas, response_size, writes
+from bowerbird.toolserver.tools.tool import (
+    WRITES_IDEMPOTENTLY,
+    BoundTool,
+    Json,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
+from bowerbird.wire.idempotency import Idempotency
+
+# The outcomes of 100 items that failed fit in one result.
+_SHORT_ERROR_CHARS: Final = 140
+
+
+class SaveArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True):
+    links: Links = None
+    posts: Annotated[
+        Annotated[list[Any], Meta(max_length=limits.SAVED_MAX)] | None,
+        about("Posts whose content you know, in the format of the REST API.", items=PostToSave),
+    ] = None
+    labels: Labels = None
+    idempotency_key: writes.IdempotencyKey = None
+
+    def __post_init__(self) -> None:
+        check_number(self.posts, self.links)
+        if self.labels:
+            unique(self, "labels")
+        _ = self.items
+
+    @cached_property
+    def items(self) -> list[ItemToSave]:
+        """The posts, then the links, as in the REST API."""
+        posts = [_post(f"posts[{n}]", sent) for n, sent in enumerate(self.posts or ())]
+        return [*posts, *read_links(self.links)]
+
+
+SAVE: Final = Tool(
+    name="save_bookmarks",
+    title="Save posts",
+    description=(
+        f"Saves up to {limits.SAVED_MAX} posts to the user's library. Usually you have only links: "
+        f"posts of {SUPPORTED} are supported. A link stores author and address; the library cannot "
+        "fetch the text, which a later import adds. Saving a post again is harmless, and brings "
+        "back a deleted one. labels names labels to add to all of them (paid plan only). If an "
+        "item fails, the result gives the reason, and the others are still saved."
+    ),
+    takes=SaveArguments,
+    returns=json_schemas.record(
+        "The outcome of every item.",
+        {
+            "results": json_schemas.array(
+                json_schemas.record(
+                    "The outcome of one item.",
+                    {
+                        "index": json_schemas.count("Index of the item: posts first, then links."),
+                        "ok": {"type": "boolean", "description": "Whether it was saved."},
+                        "post_id": json_schemas.text("Identifies the post in every other tool."),
+                        "result": json_schemas.choice(
+                            "completed: only its link was known before.", *RESULTS
+                        ),
+                        "labels_left_out": json_schemas.array(
+                            {"type": "string"}, "Labels it did not get: too many."
+                        ),
+                        "error": json_schemas.text("Why it failed."),
+                    },
+                    optional=("post_id", "result", "labels_left_out", "error"),
+                ),
+                "One per item, in the same order.",
+            ),
+            "succeeded": json_schemas.count("Items that were saved."),
+            "failed": json_schemas.count("Items that failed."),
+            **json_schemas.SHORT_TRUNCATED,
+        },
+        optional=("advice",),
+    ),
+    hints=WRITES_IDEMPOTENTLY,
+)
+TOOLS: Final = (SAVE,)
+
+
+def bind(saving: Saving, idempotency: Idempotency) -> list[BoundTool]:
+    async def save_bookmarks(call: ToolCall) -> ToolResult:
+        prepared: PreparedSave | None = None
+
+        async def prepare(values: SaveArguments) -> None:
+            nonlocal prepared
+            prepared = await saving.prepare(call.account, values.items, values.labels or ())
+
+        async def effect(transaction: Transaction, _: SaveArguments) -> Json | Unfinished[Json]:
+            assert prepared is not None
+            return turns.then(await saving.save(transaction, call.account, prepared), _outcome)
+
+        return await writes.run(idempotency, call, SAVE, SaveArguments, effect, prepare=prepare)
+
+    return [BoundTool(SAVE, save_bookmarks, counts=lambda _: False)]
+
+
+def _post(place: str, sent: Any) -> ItemToSave:
+    try:
+        raw = msgspec.json.encode(sent)
+        decoding.check_json(raw)
+    except Refusal as refused:
+        return ItemToSave(place=place, refusal=decoding.within(place, refused))
+    except (UnicodeEncodeError, RecursionError):
+        return invalid(place, "The post is not valid JSON.")
+    return read_post(place, raw)
+
+
+def _outcome(saved: SaveResult) -> Json:
+    results: list[Json] = []
+    for item in saved.results:
+        content: Json = msgspec.to_builtins(item)
+        if item.error is not None:
+            content["error"] = f"{item.error.code}: {item.error.message}"
+        results.append(content)
+    max_bytes = response_size.MAX_BYTES - response_size.OVERHEAD_BYTES
+    is_long = response_size.size(results) > max_bytes
+    if is_long:
+        results = [response_size.truncate_all(one, _SHORT_ERROR_CHARS, 3) for one in results]
+    content = {
+        "results": results,
+        "succeeded": saved.succeeded,
+        "failed": saved.failed,
+        "truncated": is_long,
+    }
+    if is_long:
+        content["advice"] = response_size.TRUNCATED
+    return content
