@@ -238,15 +238,15 @@ async def test_a_changed_post_is_reported_as_changed(alice: Member) -> None:
     assert (await stored(alice, "1"))["tweet_details"]["text"] == "after"
 
 
-@pytest.mark.parametrize("is_link", [True, False], ids=["link", "post"])
+@pytest.mark.parametrize("sent_as", ["links", "posts"])
 async def test_a_deleted_post_comes_back_when_it_is_saved_again(
-    alice: Member, is_link: bool
+    alice: Member, sent_as: str
 ) -> None:
     saved = await alice.save(post_id=X_ID, text="The first egg", author="nestcam", tags=["x"])
     await writing.send(alice, "DELETE", f"/v1/bookmarks/{X_ID}")
     assert await alice.ids() == []
 
-    found = await results(alice, **({"links": [X]} if is_link else {"posts": [saved]}))
+    found = await results(alice, **{sent_as: [X if sent_as == "links" else saved]})
 
     assert [one["result"] for one in found] == ["new"]
     assert (await stored(alice, X_ID))["tweet_details"]["text"] == "The first egg"
@@ -352,7 +352,7 @@ async def test_the_same_key_replays_the_first_answer(alice: Member) -> None:
     assert other.json()["code"] == "IDEMPOTENCY_KEY_REUSED"
 
 
-async def test_saving_costs_a_free_account_no_call(cast: Service, free: Member) -> None:
+async def test_saving_costs_a_free_account_no_call(free: Member) -> None:
     for _ in range(100):
         await free.listed()
 

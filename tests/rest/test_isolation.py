@@ -47,6 +47,10 @@ ASKED: Final[dict[tuple[str, str], list[tuple[str, Any]]]] = {
         ("?q=-nichts", None),
         ("?vector_search_term=geheim", None),
     ],
+    ("post", "/v1/bookmarks"): [
+        ("", {"links": ["https://x.com/i/status/{post_id}"], "labels": ["Their label"]}),
+        ("", {"posts": [{"post_id": "{post_id}", "tweet_details": {"text": "mine"}}]}),
+    ],
     ("get", "/v1/account"): [("", None)],
     ("get", "/v1/bookmarks/{post_id}"): [("", None)],
     ("get", "/v1/bookmarks/{post_id}/similar"): [("", None), ("?limit=5", None)],

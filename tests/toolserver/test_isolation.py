@@ -22,6 +22,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "get_bookmarks": {"post_ids": [THEIRS]},
     "count_bookmarks": {"q": SECRET, "is_unread_only": False},
     "update_bookmarks": {"post_ids": [THEIRS], "is_read": True},
+    "save_bookmarks": {"links": [f"https://x.com/i/status/{THEIRS}"], "labels": ["mine"]},
     "list_labels": {},
     "add_label": {"post_ids": [THEIRS], "label_name": "mine"},
     "remove_label": {"post_ids": [THEIRS], "label_name": SECRET},

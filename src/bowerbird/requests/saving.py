@@ -24,6 +24,7 @@ Labels = Annotated[
         "Names of labels to add to every saved post. New labels are created. Needs a paid plan.",
         ["birds"],
         gate=Gate.LABELLING,
+        argument={"description": "Labels to add to all of them. Needs a paid plan."},
     ),
 ]
 Links = Annotated[

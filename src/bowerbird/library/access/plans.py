@@ -116,6 +116,7 @@ def features(free_calls_per_month: int) -> tuple[Feature, ...]:
         Feature("API calls", f"{free_calls_per_month:,} per month", "unlimited"),
         Feature("Listing your posts", "the first page, up to 100", "every page"),
         Feature("Keyword search (q)", "yes", "yes"),
+        Feature("Saving posts and links", "yes, without using a call", "yes"),
         Feature("Marking read and archived, deleting, restoring", "yes", "yes"),
         Feature("Exporting the whole library", "yes", "yes"),
         Feature("Filters: media type, author, label, dates", "no", "yes"),

@@ -18,11 +18,9 @@ from bowerbird.library.imports.saving import (
 from bowerbird.requests import decoding, limits
 from bowerbird.requests.fields import about, unique
 from bowerbird.requests.saving import (
-    SUPPORTED,
     ItemToSave,
     Labels,
     Links,
-    PostToSave,
     check_number,
     invalid,
     read_links,
@@ -44,11 +42,19 @@ from bowerbird.wire.idempotency import Idempotency
 _SHORT_ERROR_CHARS: Final = 140
 
 
+class PostArguments(Struct, frozen=True, kw_only=True):
+    """Only describes an item of `posts`; it may have every field of a bookmark."""
+
+    post_id: Annotated[str, Meta(pattern=r"^[0-9]{1,40}$")]
+    tweet_details: Annotated[dict[str, Any], about("text, link and posted_at, for example.")]
+    author_username: str | None = None
+
+
 class SaveArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True):
     links: Links = None
     posts: Annotated[
         Annotated[list[Any], Meta(max_length=limits.SAVED_MAX)] | None,
-        about("Posts whose content you know, in the format of the REST API.", items=PostToSave),
+        about("Posts whose text you have, in the format of the REST API.", items=PostArguments),
     ] = None
     labels: Labels = None
     idempotency_key: writes.IdempotencyKey = None
@@ -70,37 +76,32 @@ SAVE: Final = Tool(
     name="save_bookmarks",
     title="Save posts",
     description=(
-        f"Saves up to {limits.SAVED_MAX} posts to the user's library. Usually you have only links: "
-        f"posts of {SUPPORTED} are supported. A link stores author and address; the library cannot "
-        "fetch the text, which a later import adds. Saving a post again is harmless, and brings "
-        "back a deleted one. labels names labels to add to all of them (paid plan only). If an "
-        "item fails, the result gives the reason, and the others are still saved."
+        f"Saves up to {limits.SAVED_MAX} posts, usually by their links. A link alone stores author "
+        "and address; a later import adds the text, because the library fetches nothing. Saving a "
+        "post again does no harm, and brings back a deleted one. If an item fails, the result "
+        "gives the reason, and the others are still saved."
     ),
     takes=SaveArguments,
     returns=json_schemas.record(
-        "The outcome of every item.",
+        "What happened.",
         {
             "results": json_schemas.array(
                 json_schemas.record(
-                    "The outcome of one item.",
+                    "One item.",
                     {
-                        "index": json_schemas.count("Index of the item: posts first, then links."),
-                        "ok": {"type": "boolean", "description": "Whether it was saved."},
-                        "post_id": json_schemas.text("Identifies the post in every other tool."),
-                        "result": json_schemas.choice(
-                            "completed: only its link was known before.", *RESULTS
-                        ),
-                        "labels_left_out": json_schemas.array(
-                            {"type": "string"}, "Labels it did not get: too many."
-                        ),
-                        "error": json_schemas.text("Why it failed."),
+                        "index": json_schemas.count("Posts are counted first, then links."),
+                        "ok": {"type": "boolean"},
+                        "post_id": {"type": "string"},
+                        "result": {"type": "string", "enum": list(RESULTS)},
+                        "labels_left_out": {"type": "array", "items": {"type": "string"}},
+                        "error": {"type": "string"},
                     },
                     optional=("post_id", "result", "labels_left_out", "error"),
                 ),
-                "One per item, in the same order.",
+                "In the order of the call.",
             ),
-            "succeeded": json_schemas.count("Items that were saved."),
-            "failed": json_schemas.count("Items that failed."),
+            "succeeded": {"type": "integer"},
+            "failed": {"type": "integer"},
             **json_schemas.SHORT_TRUNCATED,
         },
         optional=("advice",),
