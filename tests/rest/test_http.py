@@ -17,7 +17,7 @@ pytestmark = pytest.mark.anyio
 
 PATHS = ("/v1/bookmarks", "/v1/bookmarks/count", "/v1/bookmarks/42")
 ALLOWED = {
-    "/v1/bookmarks": "GET, HEAD, OPTIONS",
+    "/v1/bookmarks": "GET, HEAD, POST, OPTIONS",
     "/v1/bookmarks/count": "GET, HEAD, OPTIONS",
     "/v1/bookmarks/42": "GET, HEAD, PATCH, DELETE, OPTIONS",
     "/v1/bookmarks/update": "POST, OPTIONS",

@@ -234,7 +234,11 @@ def _require_same_response(asked: str, before: httpx.Response, after: httpx.Resp
     else:
         assert after.status_code == before.status_code
         assert _without_job_ids(after.content) == _without_job_ids(before.content)
-    assert not {*THEIRS, "geheim", "theirs", "bob"} & set(_traces(after.json()))
+    traces = set(_traces(after.json()))
+    if "'links'" in asked or "'posts'" in asked:
+        # The response repeats the id of the post that the caller saved.
+        traces.discard(THEIRS[0])
+    assert not {*THEIRS, "geheim", "theirs", "bob"} & traces
 
 
 async def test_two_accounts_can_have_the_same_ids_and_labels(alice: Member, bob: Member) -> None:

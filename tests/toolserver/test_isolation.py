@@ -22,7 +22,6 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "get_bookmarks": {"post_ids": [THEIRS]},
     "count_bookmarks": {"q": SECRET, "is_unread_only": False},
     "update_bookmarks": {"post_ids": [THEIRS], "is_read": True},
-    "save_bookmarks": {"links": [f"https://x.com/i/status/{THEIRS}"], "labels": ["mine"]},
     "list_labels": {},
     "add_label": {"post_ids": [THEIRS], "label_name": "mine"},
     "remove_label": {"post_ids": [THEIRS], "label_name": SECRET},
@@ -37,6 +36,8 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "list_digests": {},
     "get_digest": {},
     "get_account": {},
+    # Last, because the caller has a post and a label of its own after it.
+    "save_bookmarks": {"links": [f"https://x.com/i/status/{THEIRS}"], "labels": ["mine"]},
 }
 
 
