@@ -8,6 +8,7 @@ from msgspec import UNSET, Meta, Raw, Struct
 
 from bowerbird import errors
 from bowerbird.errors import Code, Refusal
+from bowerbird.model.imports import Stored
 from bowerbird.requests import limits
 from bowerbird.requests.fields import InvalidField, about, unique
 from bowerbird.requests.gates import Gate
@@ -137,21 +138,22 @@ def check_number(posts: list[Any] | None, links: list[str] | None) -> None:
 
 def read_post(place: str, raw: bytes) -> ItemToSave:
     try:
-        record = own_json.read(raw).incoming.record
+        incoming = own_json.read(raw).incoming
     except own_json.InvalidRecord as problem:
         return invalid(place, str(problem))
+    record = incoming.record
     details = record.tweet_details
     has_content = details.text or details.article or details.attachments or details.quoted_tweet
+    if not has_content:
+        # The list also returns posts that are known only by their link. They stay such posts.
+        incoming = msgspec.structs.replace(incoming, completeness=Stored.STUB)
     found = FoundPost(
         record=record,
+        own=incoming,
         line=0,
-        # The list also returns posts that are known only by their link. They stay such posts.
         completeness=Completeness.FULL if has_content else Completeness.STUB,
         order_source=OrderSource.X if record.sort_index is not UNSET else None,
     )
-    link = post_links.parse(details.link)
-    if link is not None and link.network != post_links.X and link.post_id == record.post_id:
-        found = msgspec.structs.replace(found, source=link.network, source_id=link.source_id)
     return ItemToSave(place=place, found=found)
 
 

@@ -1,8 +1,8 @@
 """Saves posts that a person, a program or an agent sends: whole posts, or only links."""
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import Final
 
 import msgspec
 from msgspec import UNSET, Struct
@@ -11,17 +11,25 @@ from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans, turns
 from bowerbird.library.access.turns import Unfinished
-from bowerbird.library.imports.intake import Intake, IntakeOutcome
+from bowerbird.library.bookmarks.trash import Trash
+from bowerbird.library.imports.intake import Intake, IntakeOutcome, ItemResult, PreparedIntake
 from bowerbird.library.labels.labels import OperationError
 from bowerbird.model.accounts import Account
+from bowerbird.model.bookmarks import ImportRecord
+from bowerbird.model.imports import Stored
 from bowerbird.requests.saving import ItemToSave
+from bowerbird.sources import own_json
 from bowerbird.sources.found import Completeness, FoundPost
 from bowerbird.storage.database import Database, Transaction
 
 # From the poorest to the richest.
 _COMPLETENESS: Final = tuple(Completeness)
 # In the order of a summary. A completed post was known only by its link before.
-RESULTS: Final = ("new", "completed", "changed", "unchanged")
+_COMPLETED: Final = "completed"
+RESULTS: Final = ("new", _COMPLETED, "changed", "unchanged")
+# Writing a label of a post takes about as long as a tenth of a post.
+_LABELS_PER_TURN: Final = 1_000
+_Step = IntakeOutcome | Unfinished[IntakeOutcome]
 
 
 class SavedItem(Struct, frozen=True, omit_defaults=True):
@@ -47,13 +55,15 @@ class PreparedSave(Struct, frozen=True):
     """A request that is ready to be written: the work that needs no lock is done."""
 
     items: Sequence[ItemToSave]
-    posts: Any
+    # Each is written in one transaction.
+    parts: Sequence[PreparedIntake]
 
 
 class Saving:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._intake = Intake(database, clock)
+        self._trash = Trash(database, clock)
 
     async def prepare(
         self, account: Account, items: Sequence[ItemToSave], labels: Sequence[str] = ()
@@ -62,15 +72,18 @@ class Saving:
         if labels:
             plans.check_writes(account)
         admitted = [_admitted(account, one) for one in items]
-        found = [_labelled(one, labels) for one in _once_each(admitted)]
-        return PreparedSave(admitted, await self._intake.prepare(account, found))
+        found = await self._with_deleted_contents(account, _once_each(admitted))
+        labelled = [msgspec.structs.replace(one, added_labels=tuple(labels)) for one in found]
+        parts = [
+            await self._intake.prepare(account, part, is_saving=True) for part in _parts(labelled)
+        ]
+        return PreparedSave(admitted, parts)
 
     async def save(
         self, transaction: Transaction, account: Account, prepared: PreparedSave
     ) -> SaveResult | Unfinished[SaveResult]:
         """Saves each item, or reports why it changed nothing."""
-        outcome = await self._intake.take_within(transaction, account, prepared.posts)
-        return turns.then(outcome, lambda done: _result(prepared.items, done))
+        return await self._save(transaction, account, prepared, 0, IntakeOutcome())
 
     async def save_now(
         self, account: Account, items: Sequence[ItemToSave], labels: Sequence[str] = ()
@@ -82,6 +95,47 @@ class Saving:
             lambda transaction: self.save(transaction, account, prepared),
             account.account_id,
         )
+
+    async def _save(
+        self,
+        transaction: Transaction,
+        account: Account,
+        prepared: PreparedSave,
+        number: int,
+        before: IntakeOutcome,
+    ) -> SaveResult | Unfinished[SaveResult]:
+        """Saves the part with this number; `before` is the outcome of those before it."""
+        if number == len(prepared.parts):
+            return _result(prepared, before)
+
+        async def take(
+            transaction: Transaction, work: Callable[[Transaction], Awaitable[_Step]]
+        ) -> SaveResult | Unfinished[SaveResult]:
+            step = await work(transaction)
+            if isinstance(step, Unfinished):
+                return Unfinished(lambda later: take(later, step.rest))
+            outcome = before + step
+            if number + 1 == len(prepared.parts):
+                return _result(prepared, outcome)
+            return Unfinished(
+                lambda later: self._save(later, account, prepared, number + 1, outcome)
+            )
+
+        part = prepared.parts[number]
+        return await take(transaction, lambda later: self._intake.take_within(later, account, part))
+
+    async def _with_deleted_contents(
+        self, account: Account, found: Sequence[FoundPost]
+    ) -> list[FoundPost]:
+        """If only the link of a deleted post is sent, the post comes back with its content."""
+        links = [one.record.post_id for one in found if one.completeness is Completeness.STUB]
+        deleted = await self._trash.contents(account, links) if links else {}
+        return [
+            _with_content(one, deleted[one.record.post_id])
+            if one.completeness is Completeness.STUB and one.record.post_id in deleted
+            else one
+            for one in found
+        ]
 
 
 def summary(result: SaveResult) -> str:
@@ -106,8 +160,12 @@ def _admitted(account: Account, item: ItemToSave) -> ItemToSave:
     if item.found.record.tags:
         sentence = f"{item.place}: Writing labels needs a paid plan. Remove tags, or upgrade."
         return ItemToSave(place=item.place, refusal=Refusal(Code.SUBSCRIPTION_REQUIRED, sentence))
-    record = msgspec.structs.replace(item.found.record, tags=UNSET)
-    return msgspec.structs.replace(item, found=msgspec.structs.replace(item.found, record=record))
+    found = item.found
+    record = msgspec.structs.replace(found.record, tags=UNSET)
+    own = found.own and msgspec.structs.replace(found.own, record=record, tags=None)
+    return ItemToSave(
+        place=item.place, found=msgspec.structs.replace(found, record=record, own=own)
+    )
 
 
 def _once_each(items: Sequence[ItemToSave]) -> list[FoundPost]:
@@ -125,32 +183,72 @@ def _richness(found: FoundPost) -> int:
     return _COMPLETENESS.index(found.completeness)
 
 
-def _labelled(found: FoundPost, labels: Sequence[str]) -> FoundPost:
-    if not labels:
-        return found
-    tags = [*(found.record.tags or ()), *labels]
-    return msgspec.structs.replace(found, record=msgspec.structs.replace(found.record, tags=tags))
+def _with_content(found: FoundPost, deleted: ImportRecord) -> FoundPost:
+    """The found post with the content of a deleted one; its place and state are new."""
+    content = own_json.post_of(deleted)
+    given = {name: getattr(content, name) for name in content.__struct_fields__}
+    return msgspec.structs.replace(
+        found,
+        record=msgspec.structs.replace(found.record, **given),
+        own=None,
+        # A source that has the whole post may still replace it.
+        completeness=Completeness.PREVIEW,
+    )
 
 
-def _result(items: Sequence[ItemToSave], outcome: IntakeOutcome) -> SaveResult:
+def _parts(found: Sequence[FoundPost]) -> Iterator[list[FoundPost]]:
+    """Parts that one transaction writes in a short time: the posts are few, their labels may not be."""
+    part: list[FoundPost] = []
+    labels = 0
+    for one in found:
+        count = len(one.record.tags or ()) + len(one.added_labels)
+        if part and labels + count > _LABELS_PER_TURN:
+            yield part
+            part, labels = [], 0
+        part.append(one)
+        labels += count
+    if part:
+        yield part
+
+
+def _result(prepared: PreparedSave, outcome: IntakeOutcome) -> SaveResult:
     by_post = dict(outcome.results)
-    left_out = {one.post_id: list(one.names) for one in outcome.labels_left_out}
+    left_out: dict[str, list[str]] = {}
+    for one in outcome.labels_left_out:
+        left_out.setdefault(one.post_id, []).extend(one.names)
+    completed = {post_id for part in prepared.parts for post_id in _completed(part)}
     results = []
-    for index, item in enumerate(items):
+    for index, item in enumerate(prepared.items):
         if item.found is None:
             assert item.refusal is not None
             error = OperationError(item.refusal.code, item.refusal.sentence)
             results.append(SavedItem(index, ok=False, error=error))
             continue
         post_id = item.found.record.post_id
+        result = by_post[post_id]
+        is_completed = result is ItemResult.CHANGED and post_id in completed
         results.append(
             SavedItem(
                 index,
                 ok=True,
                 post_id=post_id,
-                result=by_post[post_id],
+                result=_COMPLETED if is_completed else result.value,
                 labels_left_out=left_out.get(post_id),
             )
         )
     failed = sum(not one.ok for one in results)
     return SaveResult(results, len(results) - failed, failed)
+
+
+def _completed(part: PreparedIntake) -> list[str]:
+    """The posts of which only the link was known, and now more is."""
+    stubs = {
+        post_id
+        for post_id, stored in part.known.posts.items()
+        if stored.existing.completeness == Stored.STUB
+    }
+    return [
+        one.record.post_id
+        for one in part.found
+        if one.completeness is not Completeness.STUB and one.record.post_id in stubs
+    ]

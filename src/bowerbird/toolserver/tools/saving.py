@@ -26,6 +26,7 @@ from bowerbird.requests.saving import (
     read_links,
     read_post,
 )
+from bowerbird.sources.found import Completeness
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools import json_schemas, response_size, writes
 from bowerbird.toolserver.tools.tool import (
@@ -136,7 +137,14 @@ def _post(place: str, sent: Any) -> ItemToSave:
         return ItemToSave(place=place, refusal=decoding.within(place, refused))
     except (UnicodeEncodeError, RecursionError):
         return invalid(place, "The post is not valid JSON.")
-    return read_post(place, raw)
+    item = read_post(place, raw)
+    if item.found is None:
+        return item
+    # A model may have shortened or invented the text: it must not replace an imported one.
+    is_stub = item.found.completeness is Completeness.STUB
+    completeness = Completeness.STUB if is_stub else Completeness.PREVIEW
+    found = msgspec.structs.replace(item.found, own=None, completeness=completeness)
+    return ItemToSave(place=place, found=found)
 
 
 def _outcome(saved: SaveResult) -> Json:
