@@ -8,6 +8,7 @@ import pytest
 from tests.support import make, writing
 from tests.support.in_turn import in_turn
 from tests.support.service import Member, Service
+from tests.support.watched_writes import WatchedWrites, interrupted
 
 pytestmark = pytest.mark.anyio
 
@@ -327,14 +328,47 @@ async def test_a_body_of_more_than_one_mebibyte_is_413(alice: Member) -> None:
     assert (await save(alice, posts=[post])).status_code == 413
 
 
-async def test_a_hundred_large_posts_fit_in_one_request(alice: Member) -> None:
-    posts = [make.post(text=f"wort{n} " * 1200, tags=[f"l{n}", "all"]) for n in range(100)]
+async def test_a_hundred_long_posts_with_labels_are_saved_in_several_short_transactions(
+    alice: Member,
+) -> None:
+    posts = [make.post(text=f"wort{n} " * 500, tags=[f"l{n}", "all"]) for n in range(100)]
+    watched = WatchedWrites(alice.database)
 
     response = await save(alice, posts=posts)
 
     assert response.status_code == 200
     assert response.json()["data"]["succeeded"] == 100
+    assert len(watched.rows) > 1
     assert (await writing.labels(alice))["all"] == 100
+    assert await alice.ids(q="wort77") == [posts[77]["post_id"]]
+    assert await writing.recount(alice) == []
+
+
+async def test_posts_with_many_labels_are_saved_in_several_short_transactions(
+    alice: Member,
+) -> None:
+    posts = [make.post(tags=[f"l{n}" for n in range(100)]) for _ in range(25)]
+    watched = WatchedWrites(alice.database)
+
+    response = await save(alice, posts=posts)
+
+    assert response.json()["data"]["succeeded"] == 25
+    assert len(watched.rows) == 3
+    assert set((await writing.labels(alice)).values()) == {25}
+    assert await writing.recount(alice) == []
+
+
+async def test_a_request_that_was_interrupted_can_be_repeated_with_its_key(alice: Member) -> None:
+    posts = [make.post(tags=[f"l{n}" for n in range(100)]) for _ in range(25)]
+    watched = WatchedWrites(alice.database)
+    await interrupted(watched, 1, save(alice, key="k", posts=posts))
+    assert (await alice.get("/v1/bookmarks/count")).json()["data"]["total"] == 10
+
+    response = await save(alice, key="k", posts=posts)
+
+    assert response.status_code == 200
+    assert "Idempotency-Replayed" not in response.headers
+    assert response.json()["meta"]["message"] == "Saved 25 items: 15 new, 10 unchanged."
     assert await writing.recount(alice) == []
 
 

@@ -70,7 +70,7 @@ async def test_an_agents_copy_never_replaces_a_post_that_the_library_has(alice: 
     assert saved["results"][0]["ok"] is True
     (shown,) = (await call(alice, "get_bookmarks", post_ids=["20"]))["bookmarks"]
     assert shown["tweet_details"]["text"] == "the original"
-    assert shown["labels"] == ["x", "y"]
+    assert shown["tags"] == ["x", "y"]
 
 
 async def test_the_same_key_returns_the_first_result(alice: Member) -> None:

@@ -53,6 +53,8 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "imported_at": "When the post was imported: UTC without an offset.",
         "sort_index": "Position in the default order, higher is newer; a signed 64-bit integer.",
         "bookmarked_at": "When the post was bookmarked, if known: ISO 8601 with an offset.",
+        "source": "The network of a post that is not from X, such as mastodon; absent for X.",
+        "source_id": "The id or address of such a post there.",
         "highlight": "Where the words of q occur. Only if requested, and if there is a match.",
     },
     "PostDetails": {

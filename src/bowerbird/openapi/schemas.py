@@ -15,6 +15,8 @@ from bowerbird.requests.limits import PAGE_MAX
 Json = dict[str, Any]
 
 REF: Final = "#/components/schemas/"
+# Only posts that are not from X have them.
+_OPTIONAL: Final = ("source", "source_id")
 _TEXT: Final[Json] = {"type": "string"}
 
 
@@ -56,7 +58,9 @@ def _records() -> Json:
     details["quoted_tweet"] = {"anyOf": [{"$ref": REF + "QuotedPost"}, {"type": "null"}]}
     for name in ("Bookmark", "PostDetails", "PostMeta", "Metrics", "AuthorDetails"):
         # An answer always has every field, though an import may leave some out.
-        made[name]["required"] = list(made[name]["properties"])
+        made[name]["required"] = [
+            field for field in made[name]["properties"] if field not in _OPTIONAL
+        ]
         for field in made[name]["properties"].values():
             field.pop("default", None)
     made["ExportResponse"]["properties"]["status"] = {"enum": list(JobState)}

@@ -39,7 +39,7 @@ class TrashStore:
             "oldest": oldest,
         }
         rows = await self._database.rows(self._sql["contents"], values)
-        return {post_id: bookmark for post_id, bookmark in rows}
+        return {row[0]: row[1] for row in rows}
 
     async def empty(
         self, transaction: Transaction, account_id: int, *, before: int, most: int
