@@ -82,7 +82,7 @@ def _metas() -> Json:
         sorted(kinds, key=lambda kind: kind.__name__), ref_template=REF + "{name}"
     )
     made: Json = {name: _untitled(schema) for name, schema in found.items()}
-    for name in ("ListMeta", "DigestListMeta"):
+    for name in ("ListMeta", "DigestListMeta", "ImportListMeta"):
         properties = made[name]["properties"]
         properties["next_cursor"] = {"type": ["string", "null"]}
         properties["limit"] |= {"minimum": 1, "maximum": PAGE_MAX}
