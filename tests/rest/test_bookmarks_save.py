@@ -255,6 +255,40 @@ async def test_a_deleted_post_comes_back_when_it_is_saved_again(
     assert await writing.recount(alice) == []
 
 
+async def test_an_old_deletion_does_not_change_a_post_that_is_back_already(alice: Member) -> None:
+    await alice.save(post_id=X_ID, text="before", name="Old Name", metrics={"reply_count": 1})
+    await writing.send(alice, "DELETE", f"/v1/bookmarks/{X_ID}")
+    await alice.save(post_id=X_ID, text="after", name="New Name", metrics={"reply_count": 2})
+    before = await stored(alice, X_ID)
+
+    found = await results(alice, links=[X])
+
+    assert [one["result"] for one in found] == ["unchanged"]
+    assert await stored(alice, X_ID) == before
+
+
+async def test_a_post_that_comes_back_is_unread_and_at_the_top(alice: Member) -> None:
+    await alice.save(post_id=X_ID, text="egg", is_read=True, is_archived=True, sort_index=1)
+    await alice.save(post_id="2", sort_index=2)
+    await writing.send(alice, "DELETE", f"/v1/bookmarks/{X_ID}")
+
+    await save(alice, links=[X], labels=["again"])
+
+    assert await alice.ids() == [X_ID, "2"]
+    assert (await stored(alice, X_ID))["tags"] == ["again"]
+
+
+async def test_the_content_of_another_accounts_deleted_post_is_not_used(
+    alice: Member, bob: Member
+) -> None:
+    await bob.save(post_id=X_ID, text="geheim")
+    await writing.send(bob, "DELETE", f"/v1/bookmarks/{X_ID}")
+
+    await save(alice, links=[X])
+
+    assert (await stored(alice, X_ID))["tweet_details"]["text"] == ""
+
+
 async def test_labels_are_added_to_those_that_a_post_has(alice: Member) -> None:
     await alice.save(post_id="1", tags=["old"])
     unset = {k: v for k, v in make.post(post_id="1").items() if k != "tags"}

@@ -61,15 +61,30 @@ async def test_a_text_that_no_database_can_store_fails_alone(alice: Member) -> N
     )
 
 
+async def test_the_text_of_an_agent_is_kept_until_a_source_has_the_post(alice: Member) -> None:
+    post = {"post_id": X_ID, "tweet_details": {"text": "A summary of mine"}}
+    await call(alice, "save_bookmarks", posts=[post], links=[X])
+    assert await alice.ids(q="summary") == [X_ID]
+
+    await call(alice, "save_bookmarks", links=[X])
+    assert await alice.ids(q="summary") == [X_ID]
+    await alice.save(post_id=X_ID, text="The first egg")
+
+    assert await alice.ids(q="summary") == []
+    assert await alice.ids(q="egg") == [X_ID]
+
+
 async def test_an_agents_copy_never_replaces_a_post_that_the_library_has(alice: Member) -> None:
-    await alice.save(post_id="20", text="the original", tags=["x"])
-    invented = make.post(post_id="20", text="invented", tags=["y"])
+    await alice.save(post_id="20", text="the original", name="Ada", tags=["x"], is_read=True)
+    invented = make.post(post_id="20", text="invented", name="Eve", tags=["y"], is_read=False)
 
     saved = await call(alice, "save_bookmarks", posts=[invented])
 
     assert saved["results"][0]["ok"] is True
     (shown,) = (await call(alice, "get_bookmarks", post_ids=["20"]))["bookmarks"]
     assert shown["tweet_details"]["text"] == "the original"
+    assert shown["author_details"]["name"] == "Ada"
+    assert shown["is_read"] is True
     assert shown["tags"] == ["x", "y"]
 
 

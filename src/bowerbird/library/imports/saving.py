@@ -74,11 +74,10 @@ class Saving:
         if labels:
             plans.check_writes(account)
         admitted = [_admitted(account, one) for one in items]
-        found = await self._with_deleted_contents(account, _once_each(admitted))
-        labelled = [msgspec.structs.replace(one, added_labels=tuple(labels)) for one in found]
-        parts = [
-            await self._intake.prepare(account, part, is_saving=True) for part in _parts(labelled)
+        found = [
+            msgspec.structs.replace(one, added_labels=tuple(labels)) for one in _once_each(admitted)
         ]
+        parts = [await self._prepared(account, part) for part in _parts(found)]
         return PreparedSave(admitted, parts)
 
     async def save(
@@ -126,18 +125,27 @@ class Saving:
         part = prepared.parts[number]
         return await take(transaction, lambda later: self._intake.take_within(later, account, part))
 
-    async def _with_deleted_contents(
-        self, account: Account, found: Sequence[FoundPost]
-    ) -> list[FoundPost]:
+    async def _prepared(self, account: Account, found: Sequence[FoundPost]) -> PreparedIntake:
         """If only the link of a deleted post is sent, the post comes back with its content."""
-        links = [one.record.post_id for one in found if one.completeness is Completeness.STUB]
-        deleted = await self._trash.contents(account, links) if links else {}
-        return [
-            _with_content(one, deleted[one.record.post_id])
-            if one.completeness is Completeness.STUB and one.record.post_id in deleted
+        prepared = await self._intake.prepare(account, found, is_saving=True)
+        known = prepared.known
+        back = [
+            one.record.post_id
+            for one in found
+            if one.completeness is Completeness.STUB
+            and one.record.post_id in known.deletions
+            and one.record.post_id not in known.posts
+        ]
+        contents = await self._trash.contents(account, back) if back else {}
+        if not contents:
+            return prepared
+        whole = [
+            _with_content(one, content, known.deletions[one.record.post_id].completeness)
+            if (content := contents.get(one.record.post_id))
             else one
             for one in found
         ]
+        return await self._intake.prepare(account, whole, is_saving=True)
 
 
 def summary(result: SaveResult) -> str:
@@ -181,11 +189,11 @@ def _once_each(items: Sequence[ItemToSave]) -> list[FoundPost]:
     return list(chosen.values())
 
 
-def _richness(found: FoundPost) -> int:
-    return _COMPLETENESS.index(found.completeness)
+def _richness(found: FoundPost) -> tuple[int, bool]:
+    return _COMPLETENESS.index(found.completeness), bool(found.record.tweet_details.text)
 
 
-def _with_content(found: FoundPost, deleted: ImportRecord) -> FoundPost:
+def _with_content(found: FoundPost, deleted: ImportRecord, completeness: int) -> FoundPost:
     """The found post with the content of a deleted one; its place and state are new."""
     content = own_json.post_of(deleted)
     given = {name: getattr(content, name) for name in content.__struct_fields__}
@@ -193,8 +201,7 @@ def _with_content(found: FoundPost, deleted: ImportRecord) -> FoundPost:
         found,
         record=msgspec.structs.replace(found.record, **given),
         own=None,
-        # A source that has the whole post may still replace it.
-        completeness=Completeness.PREVIEW,
+        completeness=_COMPLETENESS[completeness],
     )
 
 

@@ -140,10 +140,9 @@ def _post(place: str, sent: Any) -> ItemToSave:
     item = read_post(place, raw)
     if item.found is None:
         return item
-    # A model may have shortened or invented the text: it must not replace an imported one.
-    is_stub = item.found.completeness is Completeness.STUB
-    completeness = Completeness.STUB if is_stub else Completeness.PREVIEW
-    found = msgspec.structs.replace(item.found, own=None, completeness=completeness)
+    # A model may have shortened or invented a text. So it only fills gaps, and any other source
+    # replaces it.
+    found = msgspec.structs.replace(item.found, own=None, completeness=Completeness.STUB)
     return ItemToSave(place=place, found=found)
 
 
