@@ -1,5 +1,6 @@
 """POST /v1/bookmarks: saving posts and links."""
 
+import asyncio
 from typing import Any
 
 import httpx
@@ -403,6 +404,16 @@ async def test_a_request_that_was_interrupted_can_be_repeated_with_its_key(alice
     assert response.status_code == 200
     assert "Idempotency-Replayed" not in response.headers
     assert response.json()["meta"]["message"] == "Saved 25 items: 15 new, 10 unchanged."
+    assert await writing.recount(alice) == []
+
+
+async def test_concurrent_requests_for_the_same_post_create_it_once(alice: Member) -> None:
+    answers = await asyncio.gather(*(save(alice, links=[X], labels=[f"l{n}"]) for n in range(5)))
+
+    found = [answer.json()["data"]["results"][0]["result"] for answer in answers]
+    assert sorted(found) == ["changed"] * 4 + ["new"]
+    assert (await stored(alice, X_ID))["tags"] == ["l0", "l1", "l2", "l3", "l4"]
+    assert (await alice.get("/v1/bookmarks/count")).json()["data"]["total"] == 1
     assert await writing.recount(alice) == []
 
 

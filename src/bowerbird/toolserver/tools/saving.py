@@ -39,8 +39,8 @@ from bowerbird.toolserver.tools.tool import (
 )
 from bowerbird.wire.idempotency import Idempotency
 
-# The outcomes of 100 items that failed fit in one result.
-_SHORT_ERROR_CHARS: Final = 140
+# Tried in this order: the maximum length of a reason or a label, and the number of labels.
+_STEPS: Final = ((140, 3), (100, 1), (60, 0))
 
 
 class PostArguments(Struct, frozen=True, kw_only=True):
@@ -153,16 +153,23 @@ def _outcome(saved: SaveResult) -> Json:
         if item.error is not None:
             content["error"] = f"{item.error.code}: {item.error.message}"
         results.append(content)
-    max_bytes = response_size.MAX_BYTES - response_size.OVERHEAD_BYTES
-    is_long = response_size.size(results) > max_bytes
-    if is_long:
-        results = [response_size.truncate_all(one, _SHORT_ERROR_CHARS, 3) for one in results]
+    short = _fitted(results)
     content = {
-        "results": results,
+        "results": short,
         "succeeded": saved.succeeded,
         "failed": saved.failed,
-        "truncated": is_long,
+        "truncated": short is not results,
     }
-    if is_long:
+    if short is not results:
         content["advice"] = response_size.TRUNCATED
     return content
+
+
+def _fitted(results: list[Json]) -> list[Json]:
+    """Keeps every outcome, with shorter reasons and fewer names of labels if they do not fit."""
+    short = results
+    for chars, items in _STEPS:
+        if response_size.size(short) <= response_size.MAX_BYTES - response_size.OVERHEAD_BYTES:
+            break
+        short = [response_size.truncate_all(one, chars, items) for one in results]
+    return short
