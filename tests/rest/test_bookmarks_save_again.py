@@ -34,6 +34,17 @@ async def test_a_link_never_replaces_a_richer_post(alice: Member) -> None:
     assert await stored(alice, X_ID) == {**before, "tags": ["new", "old"]}
 
 
+async def test_a_post_without_content_never_replaces_a_richer_one(alice: Member) -> None:
+    await alice.save(post_id=X_ID, text="The first egg", author="nestcam", tags=["old"])
+    before = await stored(alice, X_ID)
+    empty = {"post_id": X_ID, "tweet_details": {"link": X}}
+
+    found = await results(alice, posts=[empty], labels=["new"])
+
+    assert [one["result"] for one in found] == ["changed"]
+    assert await stored(alice, X_ID) == {**before, "tags": ["new", "old"]}
+
+
 async def test_a_link_is_completed_by_a_richer_post_and_keeps_its_place(alice: Member) -> None:
     await save(alice, links=[X], labels=["x"])
     before = await stored(alice, X_ID)

@@ -24,7 +24,7 @@ from bowerbird.library.imports.planning import Known, Plan, Planned, conversatio
 from bowerbird.model.accounts import Account
 from bowerbird.model.imports import RunCounts, RunRow
 from bowerbird.model.upsert import LeftOutLabels
-from bowerbird.sources.found import FoundPost
+from bowerbird.sources.found import Completeness, FoundPost
 from bowerbird.storage.bookmarks.deletions import DeletionStore
 from bowerbird.storage.bookmarks.upsert import StoredPost, UpsertStore
 from bowerbird.storage.database import Database, Reader, Transaction
@@ -248,9 +248,10 @@ class Intake:
         found: Sequence[FoundPost],
         run: RunRow | None,
     ) -> Known:
-        # A record in the format of the API replaces the stored one, so its content is not needed.
-        own = [one.record.post_id for one in found if one.own is not None]
-        others = [one for one in found if one.own is None]
+        # A complete record in the format of the API replaces the stored one, whose content is then
+        # not needed.
+        own = [one.record.post_id for one in found if _replaces(one)]
+        others = [one for one in found if not _replaces(one)]
         ids = [one.record.post_id for one in others]
         wanted = list(dict.fromkeys([*ids, *conversations(others)]))
         posts: dict[str, StoredPost] = {}
@@ -267,6 +268,10 @@ class Intake:
             started_at=None if run is None else run.started_at,
             placed=0 if run is None else run.placed_posts,
         )
+
+
+def _replaces(found: FoundPost) -> bool:
+    return found.own is not None and found.completeness is Completeness.FULL
 
 
 def _chunks(found: Sequence[FoundPost]) -> Iterator[list[FoundPost]]:
