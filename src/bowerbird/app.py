@@ -26,6 +26,7 @@ from bowerbird.library.digests.digest_topics import DigestTopics
 from bowerbird.library.digests.digests import Digests
 from bowerbird.library.exports.exports import Exports
 from bowerbird.library.imports.runs import ImportRuns
+from bowerbird.library.imports.saving import Saving
 from bowerbird.library.labels.labels import Labels
 from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.library.vectors.semantic_search import SemanticSearch
@@ -38,6 +39,7 @@ from bowerbird.rest import digests as digest_routes
 from bowerbird.rest import exports as export_routes
 from bowerbird.rest import imports as import_routes
 from bowerbird.rest import labels as label_routes
+from bowerbird.rest import saving as saving_routes
 from bowerbird.rest import views as view_routes
 from bowerbird.sandbox import router as sandbox
 from bowerbird.search.models import Models
@@ -232,6 +234,7 @@ def _parts(
     return ToolParts(
         bookmarks=bookmarks,
         flags=Flags(database, clock),
+        saving=Saving(database, clock),
         labels=Labels(database, clock),
         views=Views(database, bookmarks, clock),
         exports=exports,
@@ -256,6 +259,7 @@ def _routes(
         *account_routes.routes(parts.state, answers),
         *bookmark_routes.routes(parts.bookmarks, answers),
         *bookmark_routes.write_routes(parts.flags, trash, writes),
+        *saving_routes.routes(parts.saving, writes),
         *label_routes.routes(parts.labels, answers),
         *label_routes.write_routes(parts.labels, writes),
         *view_routes.routes(parts.views, answers),

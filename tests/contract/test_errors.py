@@ -40,7 +40,7 @@ async def test_every_error_uses_the_error_envelope(
         await free.get("/v1/bookmarks", tag="x"),
         await alice.get("/v1/bookmarks", limit="x"),
         await alice.get("/v1/nothing"),
-        await alice.client.post("/v1/bookmarks"),
+        await alice.client.put("/v1/bookmarks"),
     ):
         assert _failure(response)[0] >= 400
 

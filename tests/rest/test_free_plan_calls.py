@@ -71,7 +71,8 @@ async def test_errors_options_and_key_checks_are_not_counted(nearly: Member) -> 
         ("GET", "/v1/bookmarks?cursor=x", 402),
         ("GET", "/v1/bookmarks/4711", 404),
         ("GET", "/v1/nothing", 404),
-        ("POST", "/v1/bookmarks", 405),
+        ("PUT", "/v1/bookmarks", 405),
+        ("POST", "/v1/bookmarks", 400),
         ("OPTIONS", "/v1/bookmarks", 204),
         # A count without parameters only checks the key.
         ("GET", "/v1/bookmarks/count", 200),

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.anyio
 
 PATHS = ("/v1/bookmarks", "/v1/bookmarks/count", "/v1/bookmarks/42")
 ALLOWED = {
-    "/v1/bookmarks": "GET, HEAD, OPTIONS",
+    "/v1/bookmarks": "GET, HEAD, POST, OPTIONS",
     "/v1/bookmarks/count": "GET, HEAD, OPTIONS",
     "/v1/bookmarks/42": "GET, HEAD, PATCH, DELETE, OPTIONS",
     "/v1/bookmarks/update": "POST, OPTIONS",
@@ -55,7 +55,7 @@ async def test_checks_run_in_a_fixed_order(cast: Service, free: Member) -> None:
 
     assert await status(cast.nobody, "POST", f"/v1/nothing{query}", **huge) == 401
     assert await status(free.client, "POST", f"/v1/nothing{query}", **huge) == 404
-    assert await status(free.client, "POST", f"/v1/bookmarks{query}", **huge) == 405
+    assert await status(free.client, "PUT", f"/v1/bookmarks{query}", **huge) == 405
     assert await status(free.client, "GET", f"/v1/bookmarks{query}", **huge) == 413
     assert await status(free.client, "GET", f"/v1/bookmarks{query}") == 402
     assert await status(free.client, "GET", "/v1/bookmarks?limit=0") == 400

@@ -47,6 +47,10 @@ ASKED: Final[dict[tuple[str, str], list[tuple[str, Any]]]] = {
         ("?q=-nichts", None),
         ("?vector_search_term=geheim", None),
     ],
+    ("post", "/v1/bookmarks"): [
+        ("", {"links": ["https://x.com/i/status/{post_id}"], "labels": ["Their label"]}),
+        ("", {"posts": [{"post_id": "{post_id}", "tweet_details": {"text": "mine"}}]}),
+    ],
     ("get", "/v1/account"): [("", None)],
     ("get", "/v1/bookmarks/{post_id}"): [("", None)],
     ("get", "/v1/bookmarks/{post_id}/similar"): [("", None), ("?limit=5", None)],
@@ -240,7 +244,11 @@ def _require_same_response(asked: str, before: httpx.Response, after: httpx.Resp
     else:
         assert after.status_code == before.status_code
         assert _without_job_ids(after.content) == _without_job_ids(before.content)
-    assert not {*THEIRS, "geheim", "theirs", "bob"} & set(_traces(after.json()))
+    traces = set(_traces(after.json()))
+    if "'links'" in asked or "'posts'" in asked:
+        # The response repeats the id of the post that the caller saved.
+        traces.discard(THEIRS[0])
+    assert not {*THEIRS, "geheim", "theirs", "bob"} & traces
 
 
 async def test_two_accounts_can_have_the_same_ids_and_labels(alice: Member, bob: Member) -> None:

@@ -112,6 +112,25 @@ STEPS: Final[list[tuple[str, str, Any]]] = [
     ("updateBookmark", f"/v1/bookmarks/{FIRST}", {"is_read": False, "is_archived": False}),
     ("deleteBookmark", f"/v1/bookmarks/{FIRST}", None),
     ("restoreBookmark", f"/v1/bookmarks/{FIRST}/restore", None),
+    (
+        "saveBookmarks",
+        "/v1/bookmarks",
+        {"links": ["https://x.com/nestcam/status/1945000111222333444"], "labels": ["Birdlife"]},
+    ),
+    (
+        "saveBookmarks",
+        "/v1/bookmarks",
+        {
+            "posts": [
+                {
+                    "post_id": "1945000111222333444",
+                    "tweet_details": {"text": "The first egg, at 5:40 this morning."},
+                    "author_username": "nestcam",
+                }
+            ],
+            "links": ["https://example.com/an-article"],
+        },
+    ),
     ("createView", "/v1/views", VIEW),
     ("listViews", "/v1/views", None),
     ("getView", "/v1/views/weekend-reading", None),

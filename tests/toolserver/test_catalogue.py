@@ -21,7 +21,14 @@ from tests.support.toolcalls import OLDER, ask, message, post, published
 ROOT = Path(__file__).parents[2]
 EXPECTED = {
     *("list_bookmarks", "search_bookmarks", "get_bookmarks", "count_bookmarks"),
-    *("update_bookmarks", "list_labels", "add_label", "remove_label", "batch_label"),
+    *(
+        "update_bookmarks",
+        "save_bookmarks",
+        "list_labels",
+        "add_label",
+        "remove_label",
+        "batch_label",
+    ),
     *("list_views", "get_view_bookmarks", "create_view", "update_view", "delete_view"),
     *("create_export", "get_export", "list_digests", "get_digest", "get_account"),
 }

@@ -36,6 +36,8 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "list_digests": {},
     "get_digest": {},
     "get_account": {},
+    # Last, because the caller has a post and a label of its own after it.
+    "save_bookmarks": {"links": [f"https://x.com/i/status/{THEIRS}"], "labels": ["mine"]},
 }
 
 

@@ -29,6 +29,7 @@ async def used(cast: Service) -> int:
         ("add_label", {"post_ids": ["1"], "label_name": "x"}, "SUBSCRIPTION_REQUIRED"),
         ("remove_label", {"post_ids": ["1"], "label_name": "x"}, "SUBSCRIPTION_REQUIRED"),
         ("batch_label", {"operations": []}, "SUBSCRIPTION_REQUIRED"),
+        ("save_bookmarks", {"links": 5, "labels": ["x"]}, "SUBSCRIPTION_REQUIRED"),
         ("create_view", {"name": "x"}, "SUBSCRIPTION_REQUIRED"),
         ("update_view", {"slug": "x"}, "SUBSCRIPTION_REQUIRED"),
         ("delete_view", {"slug": 5}, "SUBSCRIPTION_REQUIRED"),

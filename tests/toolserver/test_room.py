@@ -66,6 +66,13 @@ def arguments(ids: list[str]) -> dict[str, list[dict[str, Any]]]:
         ],
         "count_bookmarks": [QUERY],
         "update_bookmarks": [{"post_ids": labelled["post_ids"], "is_read": False}],
+        "save_bookmarks": [
+            {"links": ["https://example.com/" + "\U0001f426" * 200] * 100},
+            {
+                "links": [f"https://x.com/i/status/{post_id}" for post_id in ids],
+                "labels": [f"{number}" + "\U0001f426" * 90 for number in range(10)],
+            },
+        ],
         "list_labels": [{}],
         "add_label": [labelled],
         "remove_label": [{**labelled, "label_name": NAMES[1]}],

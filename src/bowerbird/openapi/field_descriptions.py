@@ -131,6 +131,25 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "code": "An error code, as in a refused request.",
         "message": "The reason, in a sentence for people to read.",
     },
+    "SaveResult": {
+        "results": "One entry per item: the posts, then the links, in the order of the request.",
+        "succeeded": "Number of items that were saved.",
+        "failed": "Number of items that failed.",
+    },
+    "SavedItem": {
+        "index": "Position of the item in the request, from 0: posts first, then links.",
+        "ok": "Whether the item was saved.",
+        "post_id": "Identifier of the saved post; only if it was saved.",
+        "result": (
+            "new, completed (only its link was known before), changed or unchanged; only if it was "
+            "saved."
+        ),
+        "labels_left_out": (
+            "Labels that the post did not get, because an account or a post cannot have more; only "
+            "if there are any."
+        ),
+        "error": "Why it failed; only if it failed.",
+    },
     "Deleted": {"restorable_until": "The bookmark can be restored until then."},
     "ViewResponse": {
         "slug": "The view's name in URLs. It never changes.",

@@ -2,11 +2,12 @@
 
 from typing import Final
 
-from bowerbird.rest import account, bookmarks, digests, exports, imports, labels, views
+from bowerbird.rest import account, bookmarks, digests, exports, imports, labels, saving, views
 
 OPERATIONS: Final = (
     *account.OPERATIONS,
     *bookmarks.OPERATIONS,
+    *saving.OPERATIONS,
     *labels.OPERATIONS,
     *views.OPERATIONS,
     *digests.OPERATIONS,

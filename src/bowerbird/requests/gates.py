@@ -13,6 +13,7 @@ class Gate(StrEnum):
     FILTERING = "filtering"
     PAGING = "paging"
     MEANING = "meaning"
+    LABELLING = "labelling"
 
 
 @cache

@@ -14,6 +14,9 @@ TOOL_FULL_POSTS_MAX: Final = 20
 OPERATIONS_MAX: Final = 50
 # The posts of all operations of a batch together.
 BATCH_POSTS_MAX: Final = 5_000
+# Posts and links of one request that saves them, and the labels that it adds to each.
+SAVED_MAX: Final = 100
+SAVED_LABELS_MAX: Final = 10
 # An answer to a write repeats this many posts, or posts with this many characters of label names;
 # it has only the ids of the others.
 ECHOED_POSTS_MAX: Final = 1_000

@@ -46,6 +46,8 @@ class FoundPost(Struct, frozen=True, kw_only=True):
     versions: tuple[str, ...] = ()
     # What the owner wrote about the post, in the file. Not part of the post itself.
     note: str = ""
+    # Labels to add to those that the post has, whatever the record says about labels.
+    added_labels: tuple[str, ...] = ()
     # For a record in the format of the API, whose values replace those of the library.
     own: Incoming | None = None
 

@@ -12,13 +12,22 @@ from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.flags import Flags
 from bowerbird.library.digests.digests import Digests
 from bowerbird.library.exports.exports import Exports
+from bowerbird.library.imports.saving import Saving
 from bowerbird.library.labels.labels import Labels
 from bowerbird.library.views.views import Views
 from bowerbird.settings import Settings
 from bowerbird.toolserver.protocol.http_endpoint import Answers, ToolServer
 from bowerbird.toolserver.protocol.resources import Resources
 from bowerbird.toolserver.protocol.tool_calls import ToolCalls
-from bowerbird.toolserver.tools import account, bookmarks, digests, exports, labels, views
+from bowerbird.toolserver.tools import (
+    account,
+    bookmarks,
+    digests,
+    exports,
+    labels,
+    saving,
+    views,
+)
 from bowerbird.toolserver.tools.tool import BoundTool
 from bowerbird.wire.auth import Authenticator
 from bowerbird.wire.idempotency import Idempotency
@@ -33,6 +42,7 @@ class ToolParts(Struct, frozen=True, kw_only=True):
 
     bookmarks: Bookmarks
     flags: Flags
+    saving: Saving
     labels: Labels
     views: Views
     exports: Exports
@@ -78,6 +88,7 @@ def bind(parts: ToolParts) -> list[BoundTool]:
     """All tools, in the order of the catalogue."""
     return [
         *bookmarks.bind(parts.bookmarks, parts.flags, parts.idempotency),
+        *saving.bind(parts.saving, parts.idempotency),
         *labels.bind(parts.labels, parts.idempotency),
         *views.bind(parts.views, parts.idempotency),
         *exports.bind(parts.exports, parts.export_addresses, parts.idempotency, parts.wake_worker),

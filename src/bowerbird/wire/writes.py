@@ -28,6 +28,8 @@ Gate = Callable[[Account], None]
 """Refuses an account whose plan does not include an operation."""
 Precheck = Callable[[Transaction, Call], Awaitable[None]]
 """Raises the refusals of an operation that come before the mistakes in its body."""
+_ABSENT: Final[tuple[object, ...]] = (None, "", [])
+"""Values that mean that a field was not sent."""
 _LARGE: Final = 64 * 1024
 """Bodies above this are decoded on a thread; 1 MiB of JSON takes milliseconds."""
 
@@ -129,7 +131,15 @@ def _decoded(account: Account, body: bytes, kind: type[T]) -> T:
         raise
     if isinstance(request, FlagFilters):
         plans.check_fields(account, gates_for(kind, filters.sent(request)))
+    else:
+        plans.check_fields(account, gates_for(kind, _set_fields(request)))
     return request
+
+
+def _set_fields(request: Struct) -> list[str]:
+    """The fields of a request that have a value, by their names on the wire."""
+    named = zip(request.__struct_fields__, request.__struct_encode_fields__, strict=True)
+    return [wire_name for name, wire_name in named if getattr(request, name) not in _ABSENT]
 
 
 def sent_fields(body: bytes) -> list[str]:
@@ -138,7 +148,7 @@ def sent_fields(body: bytes) -> list[str]:
         value = decoding.as_json(body)
     except Refusal:
         return []
-    return [n for n, v in value.items() if v not in (None, "")] if isinstance(value, dict) else []
+    return [n for n, v in value.items() if v not in _ABSENT] if isinstance(value, dict) else []
 
 
 def done(data: object, meta: object = None, status: int = 200) -> Reply:

@@ -24,6 +24,11 @@ def check_fields(account: Account, gates: Mapping[str, Gate]) -> None:
             Code.PAGINATION_NOT_ALLOWED,
             f"The free plan shows only the first page. Remove {paging}, or upgrade.",
         )
+    if labelling := _named(gates, Gate.LABELLING):
+        raise Refusal(
+            Code.SUBSCRIPTION_REQUIRED,
+            f"Writing labels needs a paid plan. Remove {labelling}, or upgrade.",
+        )
     raise Refusal(
         Code.VECTOR_SEARCH_NOT_ALLOWED,
         "Search by meaning needs a paid plan.",
@@ -111,6 +116,7 @@ def features(free_calls_per_month: int) -> tuple[Feature, ...]:
         Feature("API calls", f"{free_calls_per_month:,} per month", "unlimited"),
         Feature("Listing your posts", "the first page, up to 100", "every page"),
         Feature("Keyword search (q)", "yes", "yes"),
+        Feature("Saving posts and links", "yes, without using a call", "yes"),
         Feature("Marking read and archived, deleting, restoring", "yes", "yes"),
         Feature("Exporting the whole library", "yes", "yes"),
         Feature("Filters: media type, author, label, dates", "no", "yes"),

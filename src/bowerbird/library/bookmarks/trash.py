@@ -1,5 +1,6 @@
 """Deletes bookmarks, and restores them within 30 days."""
 
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
@@ -15,6 +16,7 @@ from bowerbird.library.bookmarks.upsert import Upsert, prepare_all
 from bowerbird.library.bookmarks.upsert_batch import index_of
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
+from bowerbird.model.bookmarks import ImportRecord
 from bowerbird.model.imports import Deletion, Ordered
 from bowerbird.model.instants import with_offset
 from bowerbird.sources import own_json
@@ -63,6 +65,15 @@ class Trash:
         return await self._renames.finished(
             transaction, account.account_id, lambda later: self._restore(later, account, post_id)
         )
+
+    async def contents(self, account: Account, post_ids: Sequence[str]) -> dict[str, ImportRecord]:
+        """Deleted posts that can still be restored. They stay in the trash."""
+        oldest = self._clock() - _KEPT
+        found = await self._store.contents(account.account_id, post_ids, oldest)
+        return {
+            post_id: own_json.read(json_depth.cut(bookmark), is_stored=True).incoming.record
+            for post_id, bookmark in found.items()
+        }
 
     async def _delete(self, transaction: Transaction, account: Account, post_id: str) -> Deleted:
         changeset = await self._changesets.open(transaction, account.account_id)

@@ -5,6 +5,7 @@ labels; found labels are added. A record in the format of the API replaces what 
 its owner deleted stays deleted until it is saved again.
 """
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import Final, NamedTuple
@@ -23,7 +24,7 @@ from bowerbird.library.imports.planning import Known, Plan, Planned, conversatio
 from bowerbird.model.accounts import Account
 from bowerbird.model.imports import RunCounts, RunRow
 from bowerbird.model.upsert import LeftOutLabels
-from bowerbird.sources.found import FoundPost
+from bowerbird.sources.found import Completeness, FoundPost
 from bowerbird.storage.bookmarks.deletions import DeletionStore
 from bowerbird.storage.bookmarks.upsert import StoredPost, UpsertStore
 from bowerbird.storage.database import Database, Reader, Transaction
@@ -154,7 +155,8 @@ class Intake:
             run = await self._run(self._database, account.account_id, run_id)
         place = place_of(account.local_number)
         known = await self._known(self._database, account.account_id, place, found, run)
-        made = plan(found, known, self._clock(), is_saving=is_saving)
+        # Finding the words of long posts takes too long for the event loop.
+        made = await asyncio.to_thread(plan, found, known, self._clock(), is_saving=is_saving)
         return PreparedIntake(found, run_id, is_saving, known, made)
 
     async def take_within(
@@ -242,9 +244,10 @@ class Intake:
         found: Sequence[FoundPost],
         run: RunRow | None,
     ) -> Known:
-        # A record in the format of the API replaces the stored one, so its content is not needed.
-        own = [one.record.post_id for one in found if one.own is not None]
-        others = [one for one in found if one.own is None]
+        # A complete record in the format of the API replaces the stored one, whose content is then
+        # not needed.
+        own = [one.record.post_id for one in found if _replaces(one)]
+        others = [one for one in found if not _replaces(one)]
         ids = [one.record.post_id for one in others]
         wanted = list(dict.fromkeys([*ids, *conversations(others)]))
         posts: dict[str, StoredPost] = {}
@@ -261,6 +264,10 @@ class Intake:
             started_at=None if run is None else run.started_at,
             placed=0 if run is None else run.placed_posts,
         )
+
+
+def _replaces(found: FoundPost) -> bool:
+    return found.own is not None and found.completeness is Completeness.FULL
 
 
 def _chunks(found: Sequence[FoundPost]) -> Iterator[list[FoundPost]]:

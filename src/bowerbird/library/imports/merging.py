@@ -117,21 +117,27 @@ def _meta(old: PostMeta, new: PostMeta, post_id: str, gives: int, *, takes_found
     return PostMeta(
         tweet_reply_to_tweet_id=old.tweet_reply_to_tweet_id or new.tweet_reply_to_tweet_id,
         tweet_reply_to_user_id=old.tweet_reply_to_user_id or new.tweet_reply_to_user_id,
-        tweet_conversation_id=_conversation(old, new, post_id, takes_found=takes_found),
+        tweet_conversation_id=_conversation(old, new, post_id, gives, takes_found=takes_found),
         tweet_is_thread=old.tweet_is_thread or new.tweet_is_thread,
         is_sub_tweet_of_thread=old.is_sub_tweet_of_thread or new.is_sub_tweet_of_thread,
         non_real_time_engagement_metrics=counts,
     )
 
 
-def _conversation(old: PostMeta, new: PostMeta, post_id: str, *, takes_found: bool) -> str:
+def _conversation(
+    old: PostMeta, new: PostMeta, post_id: str, gives: int, *, takes_found: bool
+) -> str:
     """A post that nothing is known about starts its own conversation, so another one is better."""
     known = [
         meta.tweet_conversation_id
         for meta in ((new, old) if takes_found else (old, new))
         if meta.tweet_conversation_id not in ("", post_id)
     ]
-    return known[0] if known else old.tweet_conversation_id or new.tweet_conversation_id
+    if known:
+        return known[0]
+    # A link says nothing about the conversation; its value is a guess.
+    guess = "" if gives == Stored.STUB else new.tweet_conversation_id
+    return old.tweet_conversation_id or guess
 
 
 def _author(old: AuthorDetails, new: AuthorDetails, *, takes_found: bool) -> AuthorDetails:

@@ -96,14 +96,28 @@ def plan(found: Sequence[FoundPost], known: Known, now: int, *, is_saving: bool)
     writes: list[Write] = []
     for one in taken:
         stored = known.posts.get(one.record.post_id)
-        write = _own(one.own, stored) if one.own else _merged(one, stored, threads, now, positions)
+        if one.own is None or _is_poorer(one, stored):
+            write = _merged(one, stored, threads, now, positions)
+        else:
+            write = _own(one.own, one.added_labels, stored)
         if write is not None:
             writes.append(write)
     writes += _roots(taken, known)
     return Plan(items, writes, positions.placed)
 
 
-def _own(incoming: Incoming, stored: StoredPost | None) -> Write | None:
+def _is_poorer(found: FoundPost, stored: StoredPost | None) -> bool:
+    return stored is not None and _STORED[found.completeness] < stored.existing.completeness
+
+
+def _own(
+    incoming: Incoming, added_labels: Sequence[str], stored: StoredPost | None
+) -> Write | None:
+    if added_labels:
+        names = [*(incoming.tags or {}).values(), *added_labels]
+        keeps_labels = incoming.tags is None and stored is not None
+        tags = _tags(names, stored.existing if stored and keeps_labels else None)
+        incoming = msgspec.structs.replace(incoming, tags=tags)
     if stored is not None and not differs(incoming, stored.existing):
         return None
     return Write(incoming, draft_of(incoming, words_of(incoming.record)))
@@ -186,7 +200,7 @@ def _incoming(
         content_hash=content_hash(data),
         posted_at=instants.UNKNOWN if moment is None else moment,
         bookmarked_at=where.bookmarked_at,
-        tags=_tags(record.tags, existing),
+        tags=_tags([*(record.tags or ()), *found.added_labels], existing),
         completeness=has,
         order_source=where.order_source,
     )

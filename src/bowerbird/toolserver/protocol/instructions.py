@@ -17,6 +17,7 @@ subject, including read and archived ones.
 - To continue a list, send its next_cursor as cursor with the same filters. total_count is the \
 number of matches; do not page through hundreds of posts if a filter or count_bookmarks answers \
 the question.
+- To save posts, send their links to save_bookmarks, with labels if the user wants some.
 - Labels are identified by name. Call list_labels before you create one. Use batch_label for \
 several changes.
 - Before you remove labels, change or delete views, or mark many posts, tell the user what you \

@@ -44,7 +44,7 @@ def check_plan(
 
 def named(sent: Mapping[str, Any]) -> set[str]:
     """The arguments that were sent with a value."""
-    return {name for name, value in sent.items() if value not in (None, "")}
+    return {name for name, value in sent.items() if value not in (None, "", [])}
 
 
 def _normal(value: Any, kind: str | None) -> Any:

@@ -3,11 +3,12 @@
 import json
 from typing import Final
 
-from bowerbird.toolserver.tools import account, bookmarks, digests, exports, labels, views
+from bowerbird.toolserver.tools import account, bookmarks, digests, exports, labels, saving, views
 from bowerbird.toolserver.tools.tool import Tool
 
 TOOLS: Final[tuple[Tool, ...]] = (
     *bookmarks.TOOLS,
+    *saving.TOOLS,
     *labels.TOOLS,
     *views.TOOLS,
     *exports.TOOLS,

@@ -10,3 +10,10 @@ DELETE FROM trash
                             LIMIT :most
                               FOR UPDATE SKIP LOCKED))
 RETURNING post_id
+
+-- name: contents
+SELECT t.post_id, t.bookmark
+  FROM trash AS t
+ WHERE t.account_id = :account_id
+   AND t.post_id = ANY(CAST(:post_ids AS text[]))
+   AND t.trashed_at >= :oldest

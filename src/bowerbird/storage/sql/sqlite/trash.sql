@@ -8,3 +8,9 @@ DELETE FROM trash
                     ORDER BY t.trashed_at
                     LIMIT :most)
 RETURNING post_id
+
+-- name: contents
+SELECT t.post_id, t.bookmark
+  FROM json_each(:post_ids) AS wanted
+  CROSS JOIN trash AS t ON t.account_id = :account_id AND t.post_id = wanted.value
+ WHERE t.trashed_at >= :oldest

@@ -1,0 +1,65 @@
+"""`save`: saves posts by their links."""
+
+import sys
+from collections.abc import Sequence
+
+import click
+
+from bowerbird import errors
+from bowerbird.cli.context import LibraryContext, with_library
+from bowerbird.library.accounts.accounts import Accounts
+from bowerbird.library.imports.saving import Saving
+from bowerbird.model.accounts import Account
+from bowerbird.requests import decoding
+from bowerbird.requests.limits import SAVED_MAX
+from bowerbird.requests.saving import SaveRequest
+
+
+@click.command("save")
+@click.argument("email")
+@click.argument("links", metavar="LINK...", nargs=-1, required=True)
+@click.option(
+    "--label", "labels", metavar="NAME", multiple=True, help="Add this label; repeatable."
+)
+def save(email: str, links: Sequence[str], labels: Sequence[str]) -> None:
+    r"""Save posts of X, Mastodon, Bluesky or Reddit by their links.
+
+    A link stores the author and the address of the post. A later import that contains the post
+    adds its text. The command prints one line per link, and exits with 1 if one of them is not a
+    link to a post; the others are saved. Saving a post again changes nothing.
+
+    \b
+    Example:
+      bowerbird save you@example.com https://x.com/jack/status/20 --label "to read"
+    """
+    requests = [
+        decoding.convert(
+            {"links": list(links[start : start + SAVED_MAX]), "labels": list(labels)}, SaveRequest
+        )
+        for start in range(0, len(links), SAVED_MAX)
+    ]
+
+    async def work(opened: LibraryContext) -> int:
+        account = await Accounts(opened.database, opened.clock).find(email)
+        saving = Saving(opened.database, opened.clock)
+        return sum([await _save(saving, account, request) for request in requests])
+
+    sys.exit(1 if with_library(work) else 0)
+
+
+async def _save(saving: Saving, account: Account, request: SaveRequest) -> int:
+    """The number of links that were not saved completely."""
+    result = await saving.save_now(account, request.items, request.labels or ())
+    problems = 0
+    for item, saved in zip(request.items, result.results, strict=True):
+        if item.found is None or saved.error is not None:
+            problems += 1
+            click.echo(str(item.refusal), err=True)
+            continue
+        # The address as we store it: what was typed may contain control characters.
+        click.echo(f"{saved.result} {saved.post_id} {item.found.record.tweet_details.link}")
+        if saved.labels_left_out:
+            problems += 1
+            names = ", ".join(map(errors.shown, saved.labels_left_out))
+            click.echo(f"Post {saved.post_id} did not get these labels: {names}.", err=True)
+    return problems

@@ -1,0 +1,265 @@
+"""Saves posts that a person, a program or an agent sends: whole posts, or only links."""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import Final
+
+import msgspec
+from msgspec import UNSET, Struct
+
+from bowerbird.clock import Clock
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.access import plans, turns
+from bowerbird.library.access.turns import Unfinished
+from bowerbird.library.bookmarks.trash import Trash
+from bowerbird.library.imports.intake import Intake, IntakeOutcome, ItemResult, PreparedIntake
+from bowerbird.library.labels.labels import OperationError
+from bowerbird.model.accounts import Account
+from bowerbird.model.bookmarks import ImportRecord
+from bowerbird.model.imports import Stored
+from bowerbird.requests.saving import ItemToSave
+from bowerbird.sources import own_json
+from bowerbird.sources.found import Completeness, FoundPost
+from bowerbird.storage.database import Database, Transaction
+
+# From the poorest to the richest.
+_COMPLETENESS: Final = tuple(Completeness)
+# In the order of a summary. A completed post was known only by its link before.
+_COMPLETED: Final = "completed"
+RESULTS: Final = ("new", _COMPLETED, "changed", "unchanged")
+# Each takes about 50 ms on SQLite.
+_LABELS_PER_TURN: Final = 1_000
+_BYTES_PER_TURN: Final = 200_000
+_encode: Final = msgspec.json.Encoder().encode
+_Step = IntakeOutcome | Unfinished[IntakeOutcome]
+
+
+class SavedItem(Struct, frozen=True, omit_defaults=True):
+    """The outcome of one item of a request."""
+
+    index: int
+    ok: bool
+    post_id: str | None = None
+    # One of RESULTS.
+    result: str | None = None
+    # Labels that the post did not get, because of a bound.
+    labels_left_out: list[str] | None = None
+    error: OperationError | None = None
+
+
+class SaveResult(Struct, frozen=True):
+    results: list[SavedItem]
+    succeeded: int
+    failed: int
+
+
+class PreparedSave(Struct, frozen=True):
+    """A request that is ready to be written: the work that needs no lock is done."""
+
+    items: Sequence[ItemToSave]
+    # Each is written in one transaction.
+    parts: Sequence[PreparedIntake]
+
+
+class Saving:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._intake = Intake(database, clock)
+        self._trash = Trash(database, clock)
+
+    async def prepare(
+        self, account: Account, items: Sequence[ItemToSave], labels: Sequence[str] = ()
+    ) -> PreparedSave:
+        """`labels` are added to every post."""
+        if labels:
+            plans.check_writes(account)
+        admitted = [_admitted(account, one) for one in items]
+        found = [
+            msgspec.structs.replace(one, added_labels=tuple(labels)) for one in _once_each(admitted)
+        ]
+        parts = [await self._prepared(account, part) for part in _parts(found)]
+        return PreparedSave(admitted, parts)
+
+    async def save(
+        self, transaction: Transaction, account: Account, prepared: PreparedSave
+    ) -> SaveResult | Unfinished[SaveResult]:
+        """Saves each item, or reports why it changed nothing."""
+        return await self._save(transaction, account, prepared, 0, IntakeOutcome())
+
+    async def save_now(
+        self, account: Account, items: Sequence[ItemToSave], labels: Sequence[str] = ()
+    ) -> SaveResult:
+        """Saves in transactions of its own."""
+        prepared = await self.prepare(account, items, labels)
+        return await turns.run(
+            self._database,
+            lambda transaction: self.save(transaction, account, prepared),
+            account.account_id,
+        )
+
+    async def _save(
+        self,
+        transaction: Transaction,
+        account: Account,
+        prepared: PreparedSave,
+        number: int,
+        before: IntakeOutcome,
+    ) -> SaveResult | Unfinished[SaveResult]:
+        """Saves the part with this number; `before` is the outcome of those before it."""
+        if number == len(prepared.parts):
+            return _result(prepared, before)
+
+        async def take(
+            transaction: Transaction, work: Callable[[Transaction], Awaitable[_Step]]
+        ) -> SaveResult | Unfinished[SaveResult]:
+            step = await work(transaction)
+            if isinstance(step, Unfinished):
+                return Unfinished(lambda later: take(later, step.rest))
+            outcome = before + step
+            if number + 1 == len(prepared.parts):
+                return _result(prepared, outcome)
+            return Unfinished(
+                lambda later: self._save(later, account, prepared, number + 1, outcome)
+            )
+
+        part = prepared.parts[number]
+        return await take(transaction, lambda later: self._intake.take_within(later, account, part))
+
+    async def _prepared(self, account: Account, found: Sequence[FoundPost]) -> PreparedIntake:
+        """If only the link of a deleted post is sent, the post comes back with its content."""
+        prepared = await self._intake.prepare(account, found, is_saving=True)
+        known = prepared.known
+        back = [
+            one.record.post_id
+            for one in found
+            if one.completeness is Completeness.STUB
+            and one.record.post_id in known.deletions
+            and one.record.post_id not in known.posts
+        ]
+        contents = await self._trash.contents(account, back) if back else {}
+        if not contents:
+            return prepared
+        whole = [
+            _with_content(one, content, known.deletions[one.record.post_id].completeness)
+            if (content := contents.get(one.record.post_id))
+            else one
+            for one in found
+        ]
+        return await self._intake.prepare(account, whole, is_saving=True)
+
+
+def summary(result: SaveResult) -> str:
+    """What was done, in a sentence or two."""
+    counts = Counter(item.result for item in result.results)
+    sentences = []
+    if result.failed:
+        sentences.append(f"{result.failed} of {len(result.results)} items failed.")
+    if result.succeeded:
+        items = "item" if result.succeeded == 1 else "items"
+        parts = ", ".join(f"{counts[one]} {one}" for one in RESULTS if counts[one])
+        sentences.append(f"Saved {result.succeeded} {items}: {parts}.")
+    if any(item.labels_left_out for item in result.results):
+        sentences.append("Some labels were left out.")
+    return " ".join(sentences)
+
+
+def _admitted(account: Account, item: ItemToSave) -> ItemToSave:
+    """The item as the plan allows it: a free account can neither add labels nor remove them."""
+    if item.found is None or item.found.record.tags is UNSET or not account.is_free:
+        return item
+    if item.found.record.tags:
+        sentence = f"{item.place}: Writing labels needs a paid plan. Remove tags, or upgrade."
+        return ItemToSave(place=item.place, refusal=Refusal(Code.SUBSCRIPTION_REQUIRED, sentence))
+    found = item.found
+    record = msgspec.structs.replace(found.record, tags=UNSET)
+    own = found.own and msgspec.structs.replace(found.own, record=record, tags=None)
+    return ItemToSave(
+        place=item.place, found=msgspec.structs.replace(found, record=record, own=own)
+    )
+
+
+def _once_each(items: Sequence[ItemToSave]) -> list[FoundPost]:
+    """Each post once. Of a repeated one, the richest item counts, and of equal ones the last."""
+    chosen: dict[str, FoundPost] = {}
+    for item in items:
+        if item.found is not None:
+            before = chosen.get(item.found.record.post_id)
+            if before is None or _richness(item.found) >= _richness(before):
+                chosen[item.found.record.post_id] = item.found
+    return list(chosen.values())
+
+
+def _richness(found: FoundPost) -> tuple[int, bool]:
+    return _COMPLETENESS.index(found.completeness), bool(found.record.tweet_details.text)
+
+
+def _with_content(found: FoundPost, deleted: ImportRecord, completeness: int) -> FoundPost:
+    """The found post with the content of a deleted one; its place and state are new."""
+    content = own_json.post_of(deleted)
+    given = {name: getattr(content, name) for name in content.__struct_fields__}
+    return msgspec.structs.replace(
+        found,
+        record=msgspec.structs.replace(found.record, **given),
+        own=None,
+        completeness=_COMPLETENESS[completeness],
+    )
+
+
+def _parts(found: Sequence[FoundPost]) -> Iterator[list[FoundPost]]:
+    """Parts that one transaction writes in a short time, even if texts or labels are many."""
+    part: list[FoundPost] = []
+    labels, size = 0, 0
+    for one in found:
+        labels += len(one.record.tags or ()) + len(one.added_labels)
+        size += len(_encode(one.record.tweet_details))
+        if part and (labels > _LABELS_PER_TURN or size > _BYTES_PER_TURN):
+            yield part
+            part = []
+            labels = len(one.record.tags or ()) + len(one.added_labels)
+            size = len(_encode(one.record.tweet_details))
+        part.append(one)
+    if part:
+        yield part
+
+
+def _result(prepared: PreparedSave, outcome: IntakeOutcome) -> SaveResult:
+    by_post = dict(outcome.results)
+    left_out: dict[str, list[str]] = {}
+    for one in outcome.labels_left_out:
+        left_out.setdefault(one.post_id, []).extend(one.names)
+    completed = {post_id for part in prepared.parts for post_id in _completed(part)}
+    results = []
+    for index, item in enumerate(prepared.items):
+        if item.found is None:
+            assert item.refusal is not None
+            error = OperationError(item.refusal.code, item.refusal.sentence)
+            results.append(SavedItem(index, ok=False, error=error))
+            continue
+        post_id = item.found.record.post_id
+        result = by_post[post_id]
+        is_completed = result is ItemResult.CHANGED and post_id in completed
+        results.append(
+            SavedItem(
+                index,
+                ok=True,
+                post_id=post_id,
+                result=_COMPLETED if is_completed else result.value,
+                labels_left_out=left_out.get(post_id),
+            )
+        )
+    failed = sum(not one.ok for one in results)
+    return SaveResult(results, len(results) - failed, failed)
+
+
+def _completed(part: PreparedIntake) -> list[str]:
+    """The posts of which only the link was known, and now more is."""
+    stubs = {
+        post_id
+        for post_id, stored in part.known.posts.items()
+        if stored.existing.completeness == Stored.STUB
+    }
+    return [
+        one.record.post_id
+        for one in part.found
+        if one.completeness is not Completeness.STUB and one.record.post_id in stubs
+    ]

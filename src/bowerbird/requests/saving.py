@@ -1,0 +1,175 @@
+"""Requests that save posts, as whole posts or as links."""
+
+from functools import cached_property
+from typing import Annotated, Any, ClassVar, Final
+
+import msgspec
+from msgspec import UNSET, Meta, Raw, Struct
+
+from bowerbird import errors
+from bowerbird.errors import Code, Refusal
+from bowerbird.model.imports import Stored
+from bowerbird.requests import limits
+from bowerbird.requests.fields import InvalidField, about, unique
+from bowerbird.requests.gates import Gate
+from bowerbird.requests.scalars import LabelName
+from bowerbird.sources import own_json, post_links
+from bowerbird.sources.file_posts import FilePost, found_post
+from bowerbird.sources.found import Completeness, FoundPost, OrderSource
+
+SUPPORTED: Final = "X (Twitter), Mastodon, Bluesky and Reddit"
+
+Labels = Annotated[
+    Annotated[list[LabelName], Meta(max_length=limits.SAVED_LABELS_MAX)] | None,
+    about(
+        "Names of labels to add to every saved post. New labels are created. Needs a paid plan.",
+        ["birds"],
+        gate=Gate.LABELLING,
+        argument={"description": "Labels to add to all of them. Needs a paid plan."},
+    ),
+]
+Links = Annotated[
+    Annotated[list[str], Meta(max_length=limits.SAVED_MAX)] | None,
+    about(
+        f"Links to posts of {SUPPORTED}.",
+        ["https://x.com/bowerwatch/status/1945678901234567890"],
+    ),
+]
+
+
+class DetailsToSave(Struct, frozen=True, kw_only=True):
+    """Only describes the field; `own_json` reads it."""
+
+    text: Annotated[str | None, about("The full text.")] = None
+    link: Annotated[str | None, about("URL of the original post.")] = None
+    posted_at: Annotated[str | None, about("When it was published: ISO 8601.")] = None
+    attachments: Annotated[list[dict[str, Any]] | None, about("As in a bookmark.")] = None
+    article: Annotated[dict[str, Any] | None, about("As in a bookmark.", nullable=True)] = None
+    quoted_tweet: Annotated[dict[str, Any] | None, about("As in a bookmark.", nullable=True)] = None
+    meta: Annotated[dict[str, Any] | None, about("As in a bookmark.")] = None
+
+
+class PostToSave(Struct, frozen=True, kw_only=True):
+    """Only describes an item of `posts`; `own_json` reads it."""
+
+    post_id: Annotated[
+        str, Meta(pattern=r"^[0-9]{1,40}$", description="Identifier of the post: digits, as text.")
+    ]
+    tweet_details: Annotated[
+        DetailsToSave, about("The post itself, as in a bookmark. Every field is optional.")
+    ]
+    author_id: Annotated[str | None, about("Identifier of the author.")] = None
+    author_username: Annotated[str | None, about("The author's handle, without @.")] = None
+    author_details: Annotated[
+        dict[str, Any] | None, about("name, username and profile_image of the author.")
+    ] = None
+    bookmarked_at: Annotated[
+        str | None, about("When the post was bookmarked: ISO 8601. Default: now.")
+    ] = None
+    imported_at: Annotated[str | None, about("When it was imported: ISO 8601. Default: now.")] = (
+        None
+    )
+    sort_index: Annotated[
+        int | None, about("Position in the default order. Default: by bookmarked_at.")
+    ] = None
+    tags: Annotated[
+        list[str] | None,
+        about(
+            "Names of all labels of the post; null removes them. Without this field the post "
+            "keeps its labels. Needs a paid plan.",
+            nullable=True,
+        ),
+    ] = None
+    is_read: Annotated[bool | None, about("Default: as it is, and false for a new post.")] = None
+    is_archived: Annotated[bool | None, about("Default: as it is, and false for a new post.")] = (
+        None
+    )
+
+
+class ItemToSave(Struct, frozen=True, kw_only=True):
+    """One item of a request: a post to save, or why it cannot be saved."""
+
+    # Where it is in the request, for messages: "links[0]".
+    place: str
+    found: FoundPost | None = None
+    refusal: Refusal | None = None
+
+
+class SaveRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True):
+    """POST /bookmarks. Each item is read separately, so that one can fail alone."""
+
+    SCHEMA: ClassVar[dict[str, Any]] = {"anyOf": [{"required": ["posts"]}, {"required": ["links"]}]}
+
+    posts: Annotated[
+        Annotated[list[Raw], Meta(max_length=limits.SAVED_MAX)] | None,
+        about(
+            "Posts in the format of a bookmark. Only post_id and tweet_details are required.",
+            items=PostToSave,
+        ),
+    ] = None
+    links: Links = None
+    labels: Labels = None
+
+    def __post_init__(self) -> None:
+        check_number(self.posts, self.links)
+        if self.labels:
+            unique(self, "labels")
+        # Read here, before a transaction is open.
+        _ = self.items
+
+    @cached_property
+    def items(self) -> list[ItemToSave]:
+        """The posts, then the links."""
+        posts = [read_post(f"posts[{n}]", bytes(raw)) for n, raw in enumerate(self.posts or ())]
+        return [*posts, *read_links(self.links)]
+
+
+def check_number(posts: list[Any] | None, links: list[str] | None) -> None:
+    number = len(posts or ()) + len(links or ())
+    if not number:
+        raise InvalidField("links", "must have at least one link, unless posts has a post")
+    if number > limits.SAVED_MAX:
+        raise InvalidField(
+            "links",
+            f"must have at most {limits.SAVED_MAX} items together with posts, got {number:,}; "
+            "split the request",
+        )
+
+
+def read_post(place: str, raw: bytes) -> ItemToSave:
+    try:
+        incoming = own_json.read(raw).incoming
+    except own_json.InvalidRecord as problem:
+        return invalid(place, str(problem))
+    record = incoming.record
+    details = record.tweet_details
+    has_content = details.text or details.article or details.attachments or details.quoted_tweet
+    if not has_content:
+        # The list also returns posts that are known only by their link. They stay such posts.
+        incoming = msgspec.structs.replace(incoming, completeness=Stored.STUB)
+    found = FoundPost(
+        record=record,
+        own=incoming,
+        line=0,
+        completeness=Completeness.FULL if has_content else Completeness.STUB,
+        order_source=OrderSource.X if record.sort_index is not UNSET else None,
+    )
+    return ItemToSave(place=place, found=found)
+
+
+def read_links(links: list[str] | None) -> list[ItemToSave]:
+    return [_read_link(f"links[{n}]", address) for n, address in enumerate(links or ())]
+
+
+def invalid(place: str, problem: str) -> ItemToSave:
+    return ItemToSave(place=place, refusal=Refusal(Code.INVALID_REQUEST, f"{place}: {problem}"))
+
+
+def _read_link(place: str, address: str) -> ItemToSave:
+    link = post_links.parse(address)
+    if link is None:
+        return invalid(
+            place,
+            f"{errors.shown(address)} is not a link to a post. Supported are posts of {SUPPORTED}.",
+        )
+    return ItemToSave(place=place, found=found_post(FilePost(link=link, line=0)))

@@ -1,0 +1,175 @@
+"""The tool that saves posts and links."""
+
+from functools import cached_property
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec import Meta, Struct
+
+from bowerbird.errors import Refusal
+from bowerbird.library.access import turns
+from bowerbird.library.access.turns import Unfinished
+from bowerbird.library.imports.saving import (
+    RESULTS,
+    PreparedSave,
+    SaveResult,
+    Saving,
+)
+from bowerbird.requests import decoding, limits
+from bowerbird.requests.fields import about, unique
+from bowerbird.requests.saving import (
+    ItemToSave,
+    Labels,
+    Links,
+    check_number,
+    invalid,
+    read_links,
+    read_post,
+)
+from bowerbird.sources.found import Completeness
+from bowerbird.storage.database import Transaction
+from bowerbird.toolserver.tools import json_schemas, response_size, writes
+from bowerbird.toolserver.tools.tool import (
+    WRITES_IDEMPOTENTLY,
+    BoundTool,
+    Json,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
+from bowerbird.wire.idempotency import Idempotency
+
+# Tried in this order: the maximum length of a reason or a label, and the number of labels.
+_STEPS: Final = ((140, 3), (100, 1), (60, 0))
+
+
+class PostArguments(Struct, frozen=True, kw_only=True):
+    """Only describes an item of `posts`; it may have every field of a bookmark."""
+
+    post_id: Annotated[str, Meta(pattern=r"^[0-9]{1,40}$")]
+    tweet_details: Annotated[dict[str, Any], about("text, link and posted_at, for example.")]
+    author_username: str | None = None
+
+
+class SaveArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True):
+    links: Links = None
+    posts: Annotated[
+        Annotated[list[Any], Meta(max_length=limits.SAVED_MAX)] | None,
+        about("Posts whose text you have, in the format of the REST API.", items=PostArguments),
+    ] = None
+    labels: Labels = None
+    idempotency_key: writes.IdempotencyKey = None
+
+    def __post_init__(self) -> None:
+        check_number(self.posts, self.links)
+        if self.labels:
+            unique(self, "labels")
+        _ = self.items
+
+    @cached_property
+    def items(self) -> list[ItemToSave]:
+        """The posts, then the links, as in the REST API."""
+        posts = [_post(f"posts[{n}]", sent) for n, sent in enumerate(self.posts or ())]
+        return [*posts, *read_links(self.links)]
+
+
+SAVE: Final = Tool(
+    name="save_bookmarks",
+    title="Save posts",
+    description=(
+        f"Saves up to {limits.SAVED_MAX} posts, usually by their links. A link alone stores author "
+        "and address; a later import adds the text, because the library fetches nothing. Saving a "
+        "post again does no harm, and brings back a deleted one. If an item fails, the result "
+        "gives the reason, and the others are still saved."
+    ),
+    takes=SaveArguments,
+    returns=json_schemas.record(
+        "What happened.",
+        {
+            "results": json_schemas.array(
+                json_schemas.record(
+                    "One item.",
+                    {
+                        "index": json_schemas.count("Posts are counted first, then links."),
+                        "ok": {"type": "boolean"},
+                        "post_id": {"type": "string"},
+                        "result": {"type": "string", "enum": list(RESULTS)},
+                        "labels_left_out": {"type": "array", "items": {"type": "string"}},
+                        "error": {"type": "string"},
+                    },
+                    optional=("post_id", "result", "labels_left_out", "error"),
+                ),
+                "In the order of the call.",
+            ),
+            "succeeded": {"type": "integer"},
+            "failed": {"type": "integer"},
+            **json_schemas.SHORT_TRUNCATED,
+        },
+        optional=("advice",),
+    ),
+    hints=WRITES_IDEMPOTENTLY,
+)
+TOOLS: Final = (SAVE,)
+
+
+def bind(saving: Saving, idempotency: Idempotency) -> list[BoundTool]:
+    async def save_bookmarks(call: ToolCall) -> ToolResult:
+        prepared: PreparedSave | None = None
+
+        async def prepare(values: SaveArguments) -> None:
+            nonlocal prepared
+            prepared = await saving.prepare(call.account, values.items, values.labels or ())
+
+        async def effect(transaction: Transaction, _: SaveArguments) -> Json | Unfinished[Json]:
+            assert prepared is not None
+            return turns.then(await saving.save(transaction, call.account, prepared), _outcome)
+
+        return await writes.run(idempotency, call, SAVE, SaveArguments, effect, prepare=prepare)
+
+    return [BoundTool(SAVE, save_bookmarks, counts=lambda _: False)]
+
+
+def _post(place: str, sent: Any) -> ItemToSave:
+    try:
+        raw = msgspec.json.encode(sent)
+        decoding.check_json(raw)
+    except Refusal as refused:
+        return ItemToSave(place=place, refusal=decoding.within(place, refused))
+    except (UnicodeEncodeError, RecursionError):
+        return invalid(place, "The post is not valid JSON.")
+    item = read_post(place, raw)
+    if item.found is None:
+        return item
+    # A model may have shortened or invented a text. So it only fills gaps, and any other source
+    # replaces it.
+    found = msgspec.structs.replace(item.found, own=None, completeness=Completeness.STUB)
+    return ItemToSave(place=place, found=found)
+
+
+def _outcome(saved: SaveResult) -> Json:
+    results: list[Json] = []
+    for item in saved.results:
+        content: Json = msgspec.to_builtins(item)
+        if item.error is not None:
+            content["error"] = f"{item.error.code}: {item.error.message}"
+        results.append(content)
+    short = _fitted(results)
+    content = {
+        "results": short,
+        "succeeded": saved.succeeded,
+        "failed": saved.failed,
+        "truncated": short is not results,
+    }
+    if short is not results:
+        content["advice"] = response_size.TRUNCATED
+    return content
+
+
+def _fitted(results: list[Json]) -> list[Json]:
+    """Keeps every outcome, with shorter reasons and fewer names of labels if they do not fit."""
+    short = results
+    for chars, items in _STEPS:
+        if response_size.size(short) <= response_size.MAX_BYTES - response_size.OVERHEAD_BYTES:
+            break
+        short = [response_size.truncate_all(one, chars, items) for one in results]
+    return short

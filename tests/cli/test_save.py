@@ -1,0 +1,86 @@
+"""`bowerbird save`."""
+
+import pytest
+
+from tests.cli.libraries import EMAIL, Library
+
+X = "https://x.com/nestcam/status/1945000111222333444"
+X_ID = "1945000111222333444"
+
+
+@pytest.fixture
+def library(empty: Library) -> Library:
+    empty.run("account", "create", EMAIL, "--plan", "pro")
+    return empty
+
+
+def test_saves_links_and_prints_a_line_for_each(library: Library) -> None:
+    bluesky = "https://bsky.app/profile/bsky.app/post/3kabcdefgh2x"
+
+    ran = library.run("save", EMAIL, f"{X}?s=20", bluesky, "--label", "To read", "--label", "b")
+
+    lines = ran.out.splitlines()
+    assert ran.code == 0
+    assert lines[0] == f"new {X_ID} {X}"
+    assert lines[1].startswith("new ")
+    assert lines[1].endswith(bluesky)
+    assert library.value("SELECT total FROM library") == 2
+    assert library.sql("SELECT name, bookmark_count FROM label ORDER BY name") == [
+        ("To read", 2),
+        ("b", 2),
+    ]
+
+
+def test_saving_again_changes_nothing(library: Library) -> None:
+    library.run("save", EMAIL, X)
+    before = library.value("SELECT version FROM library")
+
+    ran = library.run("save", EMAIL, X)
+
+    assert (ran.code, ran.out) == (0, f"unchanged {X_ID} {X}\n")
+    assert library.value("SELECT version FROM library") == before
+
+
+def test_a_link_that_is_not_a_post_is_reported_and_the_others_are_saved(library: Library) -> None:
+    ran = library.run("save", EMAIL, "https://example.com/a\x1b[31m", X)
+
+    assert ran.code == 1
+    assert ran.out == f"new {X_ID} {X}\n"
+    assert (
+        "links[0]: 'https://example.com/a\\x1b[31m' is not a link to a post. Supported are posts of"
+        in ran.text
+    )
+    assert "\x1b" not in ran.text
+
+
+def test_more_links_than_one_request_has_are_all_saved(library: Library) -> None:
+    ran = library.run("save", EMAIL, *(f"https://x.com/a/status/{n}" for n in range(1, 251)))
+
+    assert ran.code == 0
+    assert len(ran.out.splitlines()) == 250
+    assert library.value("SELECT total FROM library") == 250
+
+
+def test_an_invalid_label_is_refused_before_anything_is_saved(library: Library) -> None:
+    ran = library.run("save", EMAIL, X, "--label", " ")
+
+    assert ran.code == 1
+    assert "labels[0]: must have 1 to 100 characters" in ran.text
+    assert library.value("SELECT total FROM library") == 0
+
+
+def test_an_unknown_account_is_reported(library: Library) -> None:
+    ran = library.run("save", "nobody@example.com", X)
+
+    assert ran.code == 1
+    assert "nobody@example.com" in ran.text
+
+
+def test_a_free_account_cannot_get_labels(library: Library) -> None:
+    library.run("account", "create", "free@example.com", "--plan", "free")
+
+    ran = library.run("save", "free@example.com", X, "--label", "x")
+
+    assert ran.code == 1
+    assert "needs a paid plan" in ran.text
+    assert library.run("save", "free@example.com", X).code == 0

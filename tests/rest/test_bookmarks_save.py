@@ -1,0 +1,277 @@
+"""POST /v1/bookmarks: saving posts and links."""
+
+from typing import Any
+
+import pytest
+
+from tests.support import make, writing
+from tests.support.in_turn import in_turn
+from tests.support.saving import X_ID, X, everything, results, save, stored
+from tests.support.service import Member, Service
+
+pytestmark = pytest.mark.anyio
+
+
+UNSUPPORTED = (
+    "is not a link to a post. Supported are posts of X (Twitter), Mastodon, Bluesky and Reddit."
+)
+
+
+async def test_a_link_is_stored_with_its_author_and_without_text(alice: Member) -> None:
+    response = await save(alice, links=[f"{X}?s=20"])
+
+    assert response.status_code == 200
+    assert response.json() == {
+        "status": True,
+        "data": {
+            "results": [{"index": 0, "ok": True, "post_id": X_ID, "result": "new"}],
+            "succeeded": 1,
+            "failed": 0,
+        },
+        "meta": {"message": "Saved 1 item: 1 new."},
+    }
+    post = await stored(alice, X_ID)
+    assert post["author_username"] == "nestcam"
+    assert post["tweet_details"]["text"] == ""
+    assert post["tweet_details"]["link"] == X
+    # X puts the time of a post into its id.
+    assert post["tweet_details"]["posted_at"].startswith("2025-07-15T")
+    assert post["imported_at"] == "2026-07-18T08:21:13.841838"
+    assert (post["is_read"], post["is_archived"], post["tags"]) == (False, False, None)
+
+
+async def test_a_saved_link_is_labelled_and_then_found_by_list_label_and_search(
+    alice: Member,
+) -> None:
+    await alice.save(post_id="1", text="older")
+
+    await save(alice, links=[X], labels=["To read", "Birds"])
+
+    assert await alice.ids() == [X_ID, "1"]
+    assert await alice.ids(tag="to read") == [X_ID]
+    assert await alice.ids(q="nestcam") == [X_ID]
+    assert await alice.ids(author="nestcam") == [X_ID]
+    assert (await stored(alice, X_ID))["tags"] == ["Birds", "To read"]
+    assert await writing.labels(alice) == {"Birds": 1, "To read": 1}
+    assert await writing.recount(alice) == []
+
+
+async def test_links_of_every_supported_network_are_saved(alice: Member) -> None:
+    links = [
+        X,
+        "https://mastodon.social/@gargron/109300000000000000",
+        "https://bsky.app/profile/bsky.app/post/3kabcdefgh2x",
+        "https://www.reddit.com/r/birding/comments/1abcde/a_bower/",
+    ]
+
+    response = await save(alice, links=links)
+
+    assert response.status_code == 200
+    assert {post["tweet_details"]["link"].split("/")[2] for post in await everything(alice)} == {
+        *("x.com", "mastodon.social", "bsky.app", "www.reddit.com"),
+    }
+
+
+async def test_one_bad_link_fails_alone_with_a_sentence(alice: Member) -> None:
+    response = await save(alice, links=["https://example.com/a", X, "", "x" * 5000])
+
+    body = response.json()
+    assert response.status_code == 207
+    assert body["status"] is True
+    assert body["meta"]["message"] == "3 of 4 items failed. Saved 1 item: 1 new."
+    assert (body["data"]["succeeded"], body["data"]["failed"]) == (1, 3)
+    found = body["data"]["results"]
+    assert [one["ok"] for one in found] == [False, True, False, False]
+    assert found[0] == {
+        "index": 0,
+        "ok": False,
+        "error": {
+            "code": "INVALID_REQUEST",
+            "message": f"links[0]: 'https://example.com/a' {UNSUPPORTED}",
+        },
+    }
+    assert len(found[3]["error"]["message"]) < 300
+    assert await alice.ids() == [X_ID]
+
+
+async def test_a_request_that_fails_completely_is_207_and_changes_nothing(alice: Member) -> None:
+    before = (await alice.get("/v1/bookmarks")).headers["etag"]
+
+    response = await save(alice, links=["https://example.com"], posts=[5], labels=["x"])
+
+    assert response.status_code == 207
+    assert response.json()["meta"]["message"] == "2 of 2 items failed."
+    assert (await alice.get("/v1/bookmarks")).headers["etag"] == before
+    assert await writing.labels(alice) == {}
+
+
+async def test_the_list_can_be_sent_back_and_changes_nothing(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["x"], is_read=True, attachments=[{"type": "image"}])
+    await alice.save(post_id="2", quoted={"post_id": "9", "text": "q"}, article={"title": "t"})
+    await save(alice, links=[X], labels=["y"])
+    before = await alice.get("/v1/bookmarks", is_unread_only="false")
+
+    response = await save(alice, posts=before.json()["data"])
+
+    assert response.status_code == 200
+    assert response.json()["meta"]["message"] == "Saved 3 items: 3 unchanged."
+    after = await alice.get("/v1/bookmarks", is_unread_only="false")
+    assert after.headers["etag"] == before.headers["etag"]
+
+
+async def test_the_list_of_one_account_can_be_saved_in_another(alice: Member, bob: Member) -> None:
+    await alice.save(post_id="1", tags=["x"], is_read=True, attachments=[{"type": "image"}])
+    await alice.save(post_id="2", quoted={"post_id": "9", "text": "q"}, article={"title": "t"})
+    shown = await everything(alice)
+
+    assert [one["result"] for one in await results(bob, posts=shown)] == ["new", "new"]
+
+    assert await everything(bob) == shown
+
+
+async def test_a_post_needs_only_its_id_and_details(alice: Member) -> None:
+    post = {"post_id": "20", "tweet_details": {"text": "just setting up"}}
+
+    assert [one["result"] for one in await results(alice, posts=[post])] == ["new"]
+
+    assert await alice.ids(q="setting") == ["20"]
+
+
+async def test_an_invalid_post_fails_alone(alice: Member) -> None:
+    good = make.post(post_id="1")
+    found = await results(
+        alice,
+        posts=[
+            good,
+            {"post_id": 20, "tweet_details": {}},
+            {"post_id": "20"},
+            {**good, "tags": [""]},
+            {**good, "post_id": "2", "bookmarked_at": "yesterday"},
+            {**good, "post_id": "3", "sort_index": 2**63},
+            [],
+        ],
+    )
+
+    assert [one["ok"] for one in found] == [True, *[False] * 6]
+    assert [one["error"]["message"] for one in found[1:]] == [
+        "posts[1]: post_id: Expected str, got int.",
+        "posts[2]: Object missing required field tweet_details.",
+        "posts[3]: tags: a label name must have 1 to 100 characters, got ''.",
+        "posts[4]: bookmarked_at: 'yesterday' is not an ISO 8601 date-time.",
+        "posts[5]: sort_index: Expected int <= 9223372036854775807.",
+        "posts[6]: Expected object, got array.",
+    ]
+    assert await alice.ids() == ["1"]
+
+
+@in_turn(
+    ("body", "sentence"),
+    [
+        ({}, "links: must have at least one link, unless posts has a post."),
+        ({"links": []}, "links: must have at least one link, unless posts has a post."),
+        ({"links": None, "posts": None}, "links: must have at least one link, unless posts has"),
+        ({"links": X}, f"links: must be an array of at most 100 items, got '{X}'."),
+        ({"links": [7]}, "links[0]: must be a string, got the number 7."),
+        ({"links": [X] * 101}, "links: must be an array of at most 100 items, got an array of 101"),
+        (
+            {"links": [X] * 60, "posts": [{}] * 41},
+            "links: must have at most 100 items together with posts, got 101; split the request.",
+        ),
+        ({"links": [X], "labels": ["x"] * 11}, "labels: must be an array of at most 10 items, got"),
+        ({"links": [X], "labels": [" "]}, "labels[0]: must have 1 to 100 characters and no"),
+        ({"links": [X], "labels": "x"}, "labels: must be an array of at most 10 items, got 'x'."),
+        ({"links": [X], "label": "x"}, "Unknown field 'label'. Did you mean labels?"),
+        ({"links": ["a\x00"]}, "links[0]: contains U+0000, which no database can store."),
+        ([X], "body: must be a JSON object, got an array of 1."),
+    ],
+)
+async def test_a_malformed_request_is_400_and_saves_nothing(
+    alice: Member, body: Any, sentence: str
+) -> None:
+    response = await writing.send(alice, "POST", "/v1/bookmarks", body)
+
+    assert response.status_code == 400
+    assert response.json()["code"] == "INVALID_REQUEST"
+    assert response.json()["error"].startswith(sentence), response.json()["error"]
+    assert await alice.ids() == []
+
+
+async def test_a_body_of_more_than_one_mebibyte_is_413(alice: Member) -> None:
+    post = make.post(text="x" * (1 << 20))
+
+    assert (await save(alice, posts=[post])).status_code == 413
+
+
+async def test_saving_costs_a_free_account_no_call(free: Member) -> None:
+    for _ in range(100):
+        await free.listed()
+
+    response = await save(free, links=[X], posts=[make.post(post_id="1")])
+
+    assert response.status_code == 200
+    assert (await free.account()).calls_this_month == 100
+    assert (await free.account()).total == 2
+
+
+async def test_labels_need_a_paid_plan(free: Member) -> None:
+    for body in (
+        {"links": [X], "labels": ["x"]},
+        {"links": 5, "labels": ["x"]},
+        {"links": [X], "labels": [""]},
+    ):
+        response = await save(free, **body)
+        assert response.status_code == 402
+        assert response.json()["code"] == "SUBSCRIPTION_REQUIRED"
+        assert response.json()["error"].startswith("Writing labels needs a paid plan.")
+        assert response.json()["upgrade_url"]
+    assert await free.ids() == []
+    assert (await save(free, links=[X], labels=[])).status_code == 200
+
+
+async def test_a_free_account_can_neither_add_nor_remove_labels_with_a_post(free: Member) -> None:
+    await free.save(post_id="1", tags=["kept"])
+    shown = await stored(free, "1")
+
+    found = await results(
+        free,
+        posts=[make.post(post_id="2", tags=["x"]), {**shown, "tags": None}],
+        links=[X],
+    )
+
+    assert [one["ok"] for one in found] == [False, True, True]
+    assert found[0]["error"] == {
+        "code": "SUBSCRIPTION_REQUIRED",
+        "message": "posts[0]: Writing labels needs a paid plan. Remove tags, or upgrade.",
+    }
+    assert (await stored(free, "1"))["tags"] == ["kept"]
+
+
+@in_turn(
+    "link",
+    [
+        "javascript:alert(1)",
+        "https://x.com@evil.example/a/status/1",
+        "https://x.com.evil.example/a/status/1",
+        "file:///etc/passwd",
+        "https://x.com/a/status/99999999999999999999",
+        "https://x.com/a/status/1'; DROP TABLE bookmark; --",
+        "https://[::1/a",
+        "https://x.com:99999999/a/status/1",
+        "\u202ehttps://x.com/a/status/1",
+        "at://x",
+        "x" * 100_000,
+    ],
+)
+async def test_a_hostile_link_is_refused_with_a_short_sentence(alice: Member, link: str) -> None:
+    found = await results(alice, links=[link])
+
+    assert found[0]["ok"] is False
+    assert UNSUPPORTED in found[0]["error"]["message"]
+    assert len(found[0]["error"]["message"]) < 1000
+    assert await alice.ids() == []
+
+
+async def test_the_sandbox_has_no_such_route(cast: Service) -> None:
+    response = await cast.nobody.post("/v1/sandbox/bookmarks", json={"links": [X]})
+
+    assert response.status_code == 405

@@ -1,0 +1,237 @@
+"""POST /v1/bookmarks: what becomes of posts that the library has, had or gets at the same time."""
+
+import asyncio
+
+import pytest
+
+from tests.support import make, writing
+from tests.support.saving import X_ID, X, everything, results, save, stored
+from tests.support.service import Member
+from tests.support.watched_writes import WatchedWrites, interrupted
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_saving_again_changes_nothing(alice: Member) -> None:
+    await save(alice, links=[X], labels=["x"])
+    before = (await alice.get("/v1/bookmarks")).headers["etag"]
+    alice.clock.now += writing.DAY
+
+    again = await results(alice, links=[X], labels=["X"])
+
+    assert again == [{"index": 0, "ok": True, "post_id": X_ID, "result": "unchanged"}]
+    assert (await alice.get("/v1/bookmarks")).headers["etag"] == before
+
+
+async def test_a_link_never_replaces_a_richer_post(alice: Member) -> None:
+    await alice.save(post_id=X_ID, text="The first egg", author="nestcam", tags=["old"])
+    before = await stored(alice, X_ID)
+
+    found = await results(alice, links=[X])
+    labelled = await results(alice, links=[X], labels=["new"])
+
+    assert [one["result"] for one in (*found, *labelled)] == ["unchanged", "changed"]
+    assert await stored(alice, X_ID) == {**before, "tags": ["new", "old"]}
+
+
+async def test_a_post_without_content_never_replaces_a_richer_one(alice: Member) -> None:
+    await alice.save(post_id=X_ID, text="The first egg", author="nestcam", tags=["old"])
+    before = await stored(alice, X_ID)
+    empty = {"post_id": X_ID, "tweet_details": {"link": X}}
+
+    found = await results(alice, posts=[empty], labels=["new"])
+
+    assert [one["result"] for one in found] == ["changed"]
+    assert await stored(alice, X_ID) == {**before, "tags": ["new", "old"]}
+
+
+async def test_a_link_is_completed_by_a_richer_post_and_keeps_its_place(alice: Member) -> None:
+    await save(alice, links=[X], labels=["x"])
+    before = await stored(alice, X_ID)
+    alice.clock.now += writing.DAY
+    post = {"post_id": X_ID, "tweet_details": {"text": "The first egg", "link": X}}
+
+    found = await results(alice, posts=[post])
+
+    assert found == [{"index": 0, "ok": True, "post_id": X_ID, "result": "completed"}]
+    after = await stored(alice, X_ID)
+    assert after["tweet_details"]["text"] == "The first egg"
+    for field in ("imported_at", "bookmarked_at", "sort_index", "tags"):
+        assert after[field] == before[field]
+    assert await alice.ids(q="egg") == [X_ID]
+    assert [one["result"] for one in await results(alice, posts=[post])] == ["unchanged"]
+
+
+async def test_a_changed_post_is_reported_as_changed(alice: Member) -> None:
+    saved = await alice.save(post_id="1", text="before")
+
+    details = {**saved["tweet_details"], "text": "after"}
+    found = await results(alice, posts=[{**saved, "tweet_details": details}])
+
+    assert found == [{"index": 0, "ok": True, "post_id": "1", "result": "changed"}]
+    assert (await stored(alice, "1"))["tweet_details"]["text"] == "after"
+
+
+@pytest.mark.parametrize("sent_as", ["links", "posts"])
+async def test_a_deleted_post_comes_back_when_it_is_saved_again(
+    alice: Member, sent_as: str
+) -> None:
+    saved = await alice.save(post_id=X_ID, text="The first egg", author="nestcam", tags=["x"])
+    await writing.send(alice, "DELETE", f"/v1/bookmarks/{X_ID}")
+    assert await alice.ids() == []
+
+    found = await results(alice, **{sent_as: [X if sent_as == "links" else saved]})
+
+    assert [one["result"] for one in found] == ["new"]
+    assert (await stored(alice, X_ID))["tweet_details"]["text"] == "The first egg"
+    assert await alice.ids(q="egg") == [X_ID]
+    assert await writing.recount(alice) == []
+
+
+async def test_an_old_deletion_does_not_change_a_post_that_is_back_already(alice: Member) -> None:
+    await alice.save(post_id=X_ID, text="before", name="Old Name", metrics={"reply_count": 1})
+    await writing.send(alice, "DELETE", f"/v1/bookmarks/{X_ID}")
+    await alice.save(post_id=X_ID, text="after", name="New Name", metrics={"reply_count": 2})
+    before = await stored(alice, X_ID)
+
+    found = await results(alice, links=[X])
+
+    assert [one["result"] for one in found] == ["unchanged"]
+    assert await stored(alice, X_ID) == before
+
+
+async def test_a_post_that_comes_back_is_unread_and_at_the_top(alice: Member) -> None:
+    await alice.save(post_id=X_ID, text="egg", is_read=True, is_archived=True, sort_index=1)
+    await alice.save(post_id="2", sort_index=2)
+    await writing.send(alice, "DELETE", f"/v1/bookmarks/{X_ID}")
+
+    await save(alice, links=[X], labels=["again"])
+
+    assert await alice.ids() == [X_ID, "2"]
+    assert (await stored(alice, X_ID))["tags"] == ["again"]
+
+
+async def test_the_content_of_another_accounts_deleted_post_is_not_used(
+    alice: Member, bob: Member
+) -> None:
+    await bob.save(post_id=X_ID, text="geheim")
+    await writing.send(bob, "DELETE", f"/v1/bookmarks/{X_ID}")
+
+    await save(alice, links=[X])
+
+    assert (await stored(alice, X_ID))["tweet_details"]["text"] == ""
+
+
+async def test_labels_are_added_to_those_that_a_post_has(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["old"])
+    unset = {k: v for k, v in make.post(post_id="1").items() if k != "tags"}
+
+    await save(alice, posts=[unset, make.post(post_id="2", tags=["own"])], labels=["Same", "same"])
+
+    assert (await stored(alice, "1"))["tags"] == ["old", "Same"]
+    assert (await stored(alice, "2"))["tags"] == ["own", "Same"]
+    assert await writing.recount(alice) == []
+
+
+async def test_a_post_that_occurs_twice_is_saved_once_and_the_richer_item_wins(
+    alice: Member,
+) -> None:
+    post = {"post_id": X_ID, "tweet_details": {"text": "The first egg"}}
+
+    found = await results(alice, posts=[post], links=[X, f"{X}/photo/1"])
+
+    assert [(one["post_id"], one["result"]) for one in found] == [(X_ID, "new")] * 3
+    assert (await stored(alice, X_ID))["tweet_details"]["text"] == "The first egg"
+    assert (await alice.get("/v1/bookmarks/count")).json()["data"]["total"] == 1
+
+
+async def test_a_label_beyond_the_limit_of_a_post_is_left_out_and_reported(alice: Member) -> None:
+    await alice.save(post_id=X_ID, tags=[f"l{n}" for n in range(100)])
+
+    response = await save(alice, links=[X], labels=["one more"])
+
+    assert response.status_code == 200
+    found = response.json()["data"]["results"]
+    assert found[0]["labels_left_out"] == ["one more"]
+    assert response.json()["meta"]["message"].endswith("Some labels were left out.")
+    assert len((await stored(alice, X_ID))["tags"]) == 100
+
+
+async def test_a_hundred_long_posts_with_labels_are_saved_in_several_short_transactions(
+    alice: Member,
+) -> None:
+    posts = [make.post(text=f"wort{n} " * 500, tags=[f"l{n}", "all"]) for n in range(100)]
+    watched = WatchedWrites(alice.database)
+
+    response = await save(alice, posts=posts)
+
+    assert response.status_code == 200
+    assert response.json()["data"]["succeeded"] == 100
+    assert len(watched.rows) > 1
+    assert (await writing.labels(alice))["all"] == 100
+    assert await alice.ids(q="wort77") == [posts[77]["post_id"]]
+    assert await writing.recount(alice) == []
+
+
+async def test_posts_with_many_labels_are_saved_in_several_short_transactions(
+    alice: Member,
+) -> None:
+    posts = [make.post(tags=[f"l{n}" for n in range(100)]) for _ in range(25)]
+    watched = WatchedWrites(alice.database)
+
+    response = await save(alice, posts=posts)
+
+    assert response.json()["data"]["succeeded"] == 25
+    assert len(watched.rows) == 3
+    assert set((await writing.labels(alice)).values()) == {25}
+    assert await writing.recount(alice) == []
+
+
+async def test_a_request_that_was_interrupted_can_be_repeated_with_its_key(alice: Member) -> None:
+    posts = [make.post(tags=[f"l{n}" for n in range(100)]) for _ in range(25)]
+    watched = WatchedWrites(alice.database)
+    await interrupted(watched, 1, save(alice, key="k", posts=posts))
+    assert (await alice.get("/v1/bookmarks/count")).json()["data"]["total"] == 10
+
+    response = await save(alice, key="k", posts=posts)
+
+    assert response.status_code == 200
+    assert "Idempotency-Replayed" not in response.headers
+    assert response.json()["meta"]["message"] == "Saved 25 items: 15 new, 10 unchanged."
+    assert await writing.recount(alice) == []
+
+
+async def test_concurrent_requests_for_the_same_post_create_it_once(alice: Member) -> None:
+    answers = await asyncio.gather(*(save(alice, links=[X], labels=[f"l{n}"]) for n in range(5)))
+
+    found = [answer.json()["data"]["results"][0]["result"] for answer in answers]
+    assert sorted(found) == ["changed"] * 4 + ["new"]
+    assert (await stored(alice, X_ID))["tags"] == ["l0", "l1", "l2", "l3", "l4"]
+    assert (await alice.get("/v1/bookmarks/count")).json()["data"]["total"] == 1
+    assert await writing.recount(alice) == []
+
+
+async def test_the_same_key_replays_the_first_answer(alice: Member) -> None:
+    first = await save(alice, key="k1", links=[X, "https://example.com"], labels=["x"])
+    await writing.send(alice, "DELETE", f"/v1/bookmarks/{X_ID}")
+
+    again = await save(alice, key="k1", links=[X, "https://example.com"], labels=["x"])
+    other = await save(alice, key="k1", links=[X])
+
+    assert (first.status_code, again.status_code) == (207, 207)
+    assert again.content == first.content
+    assert again.headers["Idempotency-Replayed"] == "true"
+    assert await alice.ids() == []
+    assert other.json()["code"] == "IDEMPOTENCY_KEY_REUSED"
+
+
+async def test_accounts_save_the_same_post_separately(alice: Member, bob: Member) -> None:
+    await bob.save(post_id=X_ID, text="of bob", tags=["theirs"])
+    before = await everything(bob)
+
+    found = await results(alice, links=[X], labels=["mine"])
+
+    assert [one["result"] for one in found] == ["new"]
+    assert (await stored(alice, X_ID))["tweet_details"]["text"] == ""
+    assert await writing.labels(alice) == {"mine": 1}
+    assert await everything(bob) == before
