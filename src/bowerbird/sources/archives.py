@@ -17,8 +17,8 @@ import msgspec
 from bowerbird.sources.file_posts import shown
 from bowerbird.sources.formats import Choices, Format, beginning_of
 from bowerbird.sources.found import Found, FoundPost, LeftOut, Notice, Reason
+from bowerbird.sources.parsing.text_lines import SeekableFile
 from bowerbird.sources.recognition import ZIP_START, UnknownFile, recognise
-from bowerbird.sources.text_lines import SeekableFile
 
 MAX_MEMBERS: Final = 50_000
 # The list of files in an archive is read into memory.

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
-from bowerbird.sources.csv_rows import sniff_delimiter, split_line
 from bowerbird.sources.found import Found
-from bowerbird.sources.json_outline import Outline, outline
-from bowerbird.sources.text_lines import SeekableFile, decode
+from bowerbird.sources.parsing.csv_rows import sniff_delimiter, split_line
+from bowerbird.sources.parsing.json_outline import Outline, outline
+from bowerbird.sources.parsing.text_lines import SeekableFile, decode
 
 BEGINNING_BYTES: Final = 256 << 10
 

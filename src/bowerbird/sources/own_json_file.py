@@ -8,8 +8,8 @@ from bowerbird.sources import own_json
 from bowerbird.sources.file_posts import invalid
 from bowerbird.sources.formats import Beginning, Choices, Format
 from bowerbird.sources.found import Found, FoundPost, Notice, OrderSource
-from bowerbird.sources.json_records import MalformedFile, Record, records
-from bowerbird.sources.text_lines import SeekableFile, Utf8File
+from bowerbird.sources.parsing.json_records import MalformedFile, Record, records
+from bowerbird.sources.parsing.text_lines import SeekableFile, Utf8File
 
 
 def read(file: SeekableFile, _choices: Choices) -> Iterator[Found]:

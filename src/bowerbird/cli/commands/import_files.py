@@ -15,7 +15,7 @@ from bowerbird.cli.progress import Advance, progress_bars
 from bowerbird.errors import Refusal
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.imports.imports import Import, RefusedRecord, Tally
-from bowerbird.sources.json_records import Readable
+from bowerbird.sources.parsing.json_records import Readable
 from bowerbird.storage import private_files
 
 _STDIN: Final = "-"

@@ -17,9 +17,10 @@ from bowerbird.library.bookmarks.upsert import Upsert
 from bowerbird.model.accounts import Account
 from bowerbird.model.upsert import Incoming, LeftOutLabels, UpsertOutcome
 from bowerbird.requests import limits
-from bowerbird.sources import json_records, own_json
-from bowerbird.sources.json_records import MalformedFile, Readable
+from bowerbird.sources import own_json
 from bowerbird.sources.own_json import InvalidRecord
+from bowerbird.sources.parsing import json_records
+from bowerbird.sources.parsing.json_records import MalformedFile, Readable
 from bowerbird.storage.database import Database
 
 # A chunk is written in less than 20 ms, so that the writes of a running server do not wait.

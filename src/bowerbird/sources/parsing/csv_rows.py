@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from bowerbird.sources.text_lines import Line, SeekableFile, TextLines
+from bowerbird.sources.parsing.text_lines import Line, SeekableFile, TextLines
 
 _DELIMITERS: Final = ",;\t"
 MAX_ROW_CHARACTERS: Final = 1 << 20

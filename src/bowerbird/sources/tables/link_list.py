@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from bowerbird.sources.csv_posts import charset_notice
-from bowerbird.sources.csv_rows import CsvRows
 from bowerbird.sources.file_posts import FilePost, found_post, invalid, not_a_post
 from bowerbird.sources.formats import BEGINNING_BYTES, Beginning, Choices, Format
 from bowerbird.sources.found import Found
+from bowerbird.sources.parsing.csv_rows import CsvRows
+from bowerbird.sources.parsing.text_lines import SeekableFile
 from bowerbird.sources.post_links import MASTODON, parse, parse_fediverse
-from bowerbird.sources.text_lines import SeekableFile
+from bowerbird.sources.tables.csv_posts import charset_notice
 
 _LINES_LOOKED_AT = 50
 

@@ -8,9 +8,9 @@ from bowerbird.sources import file_labels
 from bowerbird.sources.file_posts import FilePost, found_post, not_a_post, text_of_title
 from bowerbird.sources.formats import Beginning, Choices, Format
 from bowerbird.sources.found import Found, Notice
-from bowerbird.sources.html_tokens import Tag, tokens
+from bowerbird.sources.parsing.html_tokens import Tag, tokens
+from bowerbird.sources.parsing.text_lines import SeekableFile, TextLines
 from bowerbird.sources.post_links import parse
-from bowerbird.sources.text_lines import SeekableFile, TextLines
 
 _MAX_TITLE_CHARACTERS: Final = 20_000
 _MAX_TITLE_PARTS: Final = 100

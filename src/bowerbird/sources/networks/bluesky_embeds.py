@@ -2,10 +2,10 @@
 
 from typing import Any, Final
 
-from bowerbird.sources import dates
-from bowerbird.sources.bluesky_text import full_text
 from bowerbird.sources.file_posts import web_address
-from bowerbird.sources.json_values import at, count_at, list_at, text_at
+from bowerbird.sources.networks.bluesky_text import full_text
+from bowerbird.sources.parsing import dates
+from bowerbird.sources.parsing.json_values import at, count_at, list_at, text_at
 from bowerbird.sources.post_links import bluesky_post
 
 _MAX_IMAGES: Final = 50

@@ -1,7 +1,7 @@
 """Reads the CSV exports of Dewey, which has had two sets of columns."""
 
-from bowerbird.sources.csv_posts import CsvSource, read
 from bowerbird.sources.formats import Beginning, Format
+from bowerbird.sources.tables.csv_posts import CsvSource, read
 
 # "Tweet Date" is when the post was written. When it was saved, the file does not say.
 _SOURCE = CsvSource(

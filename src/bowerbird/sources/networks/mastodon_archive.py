@@ -10,11 +10,11 @@ from typing import Final
 from bowerbird.sources.file_posts import FilePost, found_post, invalid, not_a_post
 from bowerbird.sources.formats import Beginning, Choices, Format
 from bowerbird.sources.found import Found
-from bowerbird.sources.json_values import Unreadable
-from bowerbird.sources.json_walk import PART, walk
+from bowerbird.sources.parsing.json_values import Unreadable
+from bowerbird.sources.parsing.json_walk import PART, walk
+from bowerbird.sources.parsing.text_lines import SeekableFile, Utf8File
 from bowerbird.sources.post_links import parse_fediverse
 from bowerbird.sources.requested_likes import LIKED, only_if_requested
-from bowerbird.sources.text_lines import SeekableFile, Utf8File
 
 _NAME: Final = re.compile(r'"id"\s*:\s*"(bookmarks|likes)\.json"')
 

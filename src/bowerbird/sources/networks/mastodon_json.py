@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from bowerbird.model.bookmarks import Metrics, PostMeta
-from bowerbird.sources import dates
 from bowerbird.sources.file_posts import FilePost, found_post, invalid, web_address
 from bowerbird.sources.formats import Beginning, Choices, Format
 from bowerbird.sources.found import Completeness, Found
-from bowerbird.sources.html_text import plain_text
-from bowerbird.sources.json_values import (
+from bowerbird.sources.parsing import dates
+from bowerbird.sources.parsing.html_text import plain_text
+from bowerbird.sources.parsing.json_values import (
     Unreadable,
     at,
     count_at,
@@ -17,6 +17,7 @@ from bowerbird.sources.json_values import (
     read_records,
     text_at,
 )
+from bowerbird.sources.parsing.text_lines import SeekableFile, Utf8File
 from bowerbird.sources.post_links import (
     MASTODON,
     MAX_LINK_CHARACTERS,
@@ -25,7 +26,6 @@ from bowerbird.sources.post_links import (
     parse_fediverse,
     post_id_of,
 )
-from bowerbird.sources.text_lines import SeekableFile, Utf8File
 
 _KINDS: Final = {"image": "image", "video": "video", "gifv": "gif", "audio": "audio"}
 _MAX_ATTACHMENTS: Final = 50

@@ -3,8 +3,8 @@
 Most services publish no list of their columns, so the names that they could have are listed here.
 """
 
-from bowerbird.sources.csv_posts import CsvSource, is_true, read
 from bowerbird.sources.formats import Beginning, Format
+from bowerbird.sources.tables.csv_posts import CsvSource, is_true, read
 
 _SOURCE = CsvSource(
     address=(

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from bowerbird.sources import file_labels
-from bowerbird.sources.json_values import text_at
+from bowerbird.sources.parsing.json_values import text_at
 
 MAX_FOLDERS: Final = 20_000
 

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from bowerbird.model.bookmarks import Metrics, PostMeta
-from bowerbird.sources.bluesky_embeds import attachments, quoted_post
-from bowerbird.sources.bluesky_text import full_text
 from bowerbird.sources.file_posts import FilePost, found_post, invalid, shown
 from bowerbird.sources.formats import Beginning, Choices, Format
 from bowerbird.sources.found import Completeness, Found, LeftOut, Reason
-from bowerbird.sources.json_values import Unreadable, at, count_at, read_records, text_at
+from bowerbird.sources.networks.bluesky_embeds import attachments, quoted_post
+from bowerbird.sources.networks.bluesky_text import full_text
+from bowerbird.sources.parsing.json_values import Unreadable, at, count_at, read_records, text_at
+from bowerbird.sources.parsing.text_lines import SeekableFile, Utf8File
 from bowerbird.sources.post_links import PostLink, bluesky_post
-from bowerbird.sources.text_lines import SeekableFile, Utf8File
 
 _GONE: Final = {
     "app.bsky.feed.defs#notFoundPost": "it no longer exists",

@@ -1,7 +1,7 @@
 """Reads saved_posts.csv and saved_comments.csv of Reddit's data request."""
 
-from bowerbird.sources.csv_posts import CsvSource, read
 from bowerbird.sources.formats import Beginning, Format
+from bowerbird.sources.tables.csv_posts import CsvSource, read
 
 _SOURCE = CsvSource(
     address=("permalink",),

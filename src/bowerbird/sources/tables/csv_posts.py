@@ -6,7 +6,6 @@ from typing import Final
 from msgspec import Struct
 
 from bowerbird.sources import file_labels
-from bowerbird.sources.csv_rows import CsvRows, Row
 from bowerbird.sources.file_posts import (
     FilePost,
     found_post,
@@ -18,8 +17,9 @@ from bowerbird.sources.file_posts import (
 )
 from bowerbird.sources.formats import beginning_of, column_name
 from bowerbird.sources.found import Completeness, Found, Notice
+from bowerbird.sources.parsing.csv_rows import CsvRows, Row
+from bowerbird.sources.parsing.text_lines import SeekableFile
 from bowerbird.sources.post_links import PostLink, parse, x_post
-from bowerbird.sources.text_lines import SeekableFile
 
 _MEDIA_SEPARATORS: Final = " \n\r\t,;|"
 _TRUE: Final = frozenset({"true", "1", "yes", "y"})

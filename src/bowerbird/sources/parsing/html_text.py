@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from bowerbird.sources.html_tokens import Tag, tokens
+from bowerbird.sources.parsing.html_tokens import Tag, tokens
 
 MAX_HTML_CHARACTERS: Final = 500_000
 _PARAGRAPHS: Final = frozenset({"p", "div", "blockquote", "ul", "ol", "pre", "h1", "h2", "h3"})

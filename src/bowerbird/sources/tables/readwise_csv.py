@@ -1,7 +1,7 @@
 """Reads the posts among the documents of a CSV export of Readwise Reader."""
 
-from bowerbird.sources.csv_posts import CsvSource, is_true, read
 from bowerbird.sources.formats import Beginning, Format
+from bowerbird.sources.tables.csv_posts import CsvSource, is_true, read
 
 _SOURCE = CsvSource(
     address=("url",),

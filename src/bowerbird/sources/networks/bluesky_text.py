@@ -3,8 +3,8 @@
 from typing import Any, Final
 
 from bowerbird.sources.file_posts import web_address
-from bowerbird.sources.json_values import at, list_at, text_at
-from bowerbird.sources.text_lines import storable
+from bowerbird.sources.parsing.json_values import at, list_at, text_at
+from bowerbird.sources.parsing.text_lines import storable
 
 _MAX_FACETS: Final = 500
 

@@ -1,7 +1,7 @@
 """Reads the posts among the links of a CSV export of Raindrop.io."""
 
-from bowerbird.sources.csv_posts import CsvSource, read
 from bowerbird.sources.formats import Beginning, Format
+from bowerbird.sources.tables.csv_posts import CsvSource, read
 
 _SOURCE = CsvSource(
     address=("url", "link"),

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import msgspec
 
-from bowerbird.sources.json_records import MalformedFile, Readable, records
-from bowerbird.sources.text_lines import storable
+from bowerbird.sources.parsing.json_records import MalformedFile, Readable, records
+from bowerbird.sources.parsing.text_lines import storable
 
 _SUSPICIOUS_ESCAPE: Final = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 _MAX_INTEGER: Final = 2**63 - 1

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from bowerbird.sources import file_labels
+from bowerbird.sources.bookmark_programs.folder_tree import MAX_FOLDERS, FolderTree
 from bowerbird.sources.file_posts import (
     FilePost,
     found_post,
@@ -11,13 +12,12 @@ from bowerbird.sources.file_posts import (
     not_a_post,
     text_of_title,
 )
-from bowerbird.sources.folder_tree import MAX_FOLDERS, FolderTree
 from bowerbird.sources.formats import Beginning, Choices, Format
 from bowerbird.sources.found import Found
-from bowerbird.sources.json_values import Unreadable, at, list_at, text_at
-from bowerbird.sources.json_walk import PART, walk
+from bowerbird.sources.parsing.json_values import Unreadable, at, list_at, text_at
+from bowerbird.sources.parsing.json_walk import PART, walk
+from bowerbird.sources.parsing.text_lines import SeekableFile, Utf8File
 from bowerbird.sources.post_links import parse
-from bowerbird.sources.text_lines import SeekableFile, Utf8File
 
 # The path of a field: "collections", the number of the collection, the name of the field.
 _FIELD_DEPTH = 3

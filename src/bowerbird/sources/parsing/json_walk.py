@@ -6,7 +6,7 @@
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from bowerbird.sources.json_records import (
+from bowerbird.sources.parsing.json_records import (
     MEMBER,
     SEPARATOR,
     MalformedFile,
@@ -15,7 +15,7 @@ from bowerbird.sources.json_records import (
     element,
     skip_value,
 )
-from bowerbird.sources.json_values import Unreadable, decode
+from bowerbird.sources.parsing.json_values import Unreadable, decode
 
 PART: Final = "part"
 _NOT_COMPLETE: Final = "The file ends too early."
