@@ -32,7 +32,7 @@ _NAMES_SHOWN: Final = 5
 _ENCRYPTED: Final = 0x1
 # Everything else in an archive, such as media, is not opened.
 _ENDINGS: Final = frozenset(
-    {"js", "json", "jsonl", "ndjson", "csv", "tsv", "txt", "html", "htm", "zip", ""}
+    {"js", "json", "jsonl", "ndjson", "har", "csv", "tsv", "txt", "html", "htm", "zip", ""}
 )
 _BROKEN: Final = (
     *(BadZipFile, zlib.error, EOFError, OSError, struct.error),

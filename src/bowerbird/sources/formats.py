@@ -9,6 +9,7 @@ from bowerbird.sources.parsing.json_outline import Outline, outline
 from bowerbird.sources.parsing.text_lines import SeekableFile, decode
 
 BEGINNING_BYTES: Final = 256 << 10
+_END_OF_TIME: Final = 2**63 - 1
 
 
 class Choices(NamedTuple):
@@ -16,6 +17,9 @@ class Choices(NamedTuple):
 
     # Liked posts are not bookmarks, so they are imported only on request.
     with_likes: bool = False
+    # The time of reading, in microseconds: a date of saving after it is not one. Readers have no
+    # clock of their own.
+    now: int = _END_OF_TIME
 
 
 class Beginning(NamedTuple):

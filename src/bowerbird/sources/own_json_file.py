@@ -39,8 +39,7 @@ def _found(record: Record) -> tuple[Found, int]:
 
 def _fits(beginning: Beginning) -> bool:
     return any(
-        beginning.json.has(f"{start}post_id", f"{start}tweet_details")
-        for start in ("[].", "bookmarks[].", "data[].", "")
+        beginning.json.has(f"{start}post_id") for start in ("[].", "bookmarks[].", "data[].", "")
     )
 
 

@@ -16,11 +16,13 @@ from bowerbird.sources.tables import (
     readwise_csv,
     reddit_csv,
 )
+from bowerbird.sources.x import files as x_files
 
 # Tried in this order, the first that fits reads the file. To add a reader, add a line: the
 # narrow ones above, the general ones below.
 FORMATS: Final[tuple[Format, ...]] = (
     own_json_file.FORMAT,
+    *x_files.FORMATS,
     *x_archive.FORMATS,
     bluesky_json.FORMAT,
     *mastodon_archive.FORMATS,

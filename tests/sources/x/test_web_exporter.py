@@ -180,7 +180,7 @@ def test_saved_posts_of_a_database_have_their_index() -> None:
         tweet("2094000000000000005", bookmarked=True),
     ]
 
-    found = list(read_database(_database(tweets, captures), NOW))
+    found = list(read_database(io.BytesIO(_database(tweets, captures)), NOW))
 
     posts = [each for each in found if isinstance(each, FoundPost)]
     assert [post.record.post_id[-1] for post in posts] == ["1", "2", "5"]
@@ -197,7 +197,7 @@ def test_saved_posts_of_a_database_have_their_index() -> None:
 def test_broken_rows_of_a_database_are_reported_and_the_others_survive() -> None:
     tweets = [5, {}, {"$": [1]}, tweet("7", bookmarked=True)]
 
-    found = list(read_database(_database(tweets, [5, {}, {"data_key": []}]), NOW))
+    found = list(read_database(io.BytesIO(_database(tweets, [5, {}, {"data_key": []}])), NOW))
 
     assert [each.record.post_id for each in found if isinstance(each, FoundPost)] == ["7"]
     assert [each.reason for each in found if isinstance(each, LeftOut)] == [Reason.INVALID] * 3
@@ -207,7 +207,7 @@ def test_broken_rows_of_a_database_are_reported_and_the_others_survive() -> None
     "data", [b"", b"{}", b"[]", b'{"data":5}', b'{"data":{"data":[{"tableName":"users"}]}}']
 )
 def test_a_file_that_is_no_database_is_reported(data: bytes) -> None:
-    (left_out,) = read_database(data, NOW)
+    (left_out,) = read_database(io.BytesIO(data), NOW)
 
     assert isinstance(left_out, LeftOut)
     assert left_out.reason is Reason.INVALID
@@ -216,7 +216,7 @@ def test_a_file_that_is_no_database_is_reported(data: bytes) -> None:
 def test_an_incomplete_database_is_reported() -> None:
     data = _database([tweet("7", bookmarked=True)], [])
 
-    (left_out,) = read_database(data[:-20], NOW)
+    (left_out,) = read_database(io.BytesIO(data[:-20]), NOW)
 
     assert isinstance(left_out, LeftOut)
     assert left_out.sentence == "The file is not a complete export of the database."

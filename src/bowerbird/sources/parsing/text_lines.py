@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple, Protocol
 
+from bowerbird.sources.parsing.json_records import MAX_RECORD_BYTES, Readable
+
 MAX_LINE_CHARACTERS: Final = 512 << 10
 _READ_BYTES: Final = 64 << 10
 _UNDECODABLE: Final = re.compile("[\udc80-\udcff]")
@@ -124,10 +126,20 @@ class Utf8File:
         return b""
 
 
+def byte_lines(file: SeekableFile) -> Iterator[bytes]:
+    """The lines of a file as UTF-8. Only the beginning of one that is too long for a record."""
+    lines = io.BufferedReader(_Raw(Utf8File(file)), _READ_BYTES)
+    while line := lines.readline(MAX_RECORD_BYTES):
+        rest = line
+        while len(rest) == MAX_RECORD_BYTES and not rest.endswith(b"\n"):
+            rest = lines.readline(MAX_RECORD_BYTES)
+        yield line
+
+
 class _Raw(io.RawIOBase):
     """Gives Python's text reader a file that has only read()."""
 
-    def __init__(self, file: SeekableFile) -> None:
+    def __init__(self, file: Readable) -> None:
         self._file = file
 
     def readable(self) -> bool:
