@@ -45,6 +45,8 @@ class FoundPost(Struct, frozen=True, kw_only=True):
     versions: tuple[str, ...] = ()
     # What the owner wrote about the post, in the file. Not part of the post itself.
     note: str = ""
+    # The size of the record in bytes, where the reader knows it.
+    size: int = 0
 
 
 class Reason(StrEnum):

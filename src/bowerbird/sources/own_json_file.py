@@ -34,12 +34,18 @@ def _found(record: Record) -> tuple[Found, int]:
         return invalid(record.line, str(problem)), 0
     post = parsed.incoming.record
     order = OrderSource.X if post.sort_index is not UNSET else None
-    return FoundPost(record=post, line=record.line, order_source=order), parsed.removed
+    found = FoundPost(record=post, line=record.line, order_source=order, size=len(record.raw))
+    return found, parsed.removed
 
 
 def _fits(beginning: Beginning) -> bool:
-    return any(
-        beginning.json.has(f"{start}post_id") for start in ("[].", "bookmarks[].", "data[].", "")
+    has = beginning.json.has
+    return (
+        any(has(f"{start}post_id") for start in ("[].", "bookmarks[].", "data[].", ""))
+        # An export of an account whose many labels come before its bookmarks, and empty files.
+        or has("account", "keys[]", "calls[]")
+        or has("data[]", "meta.next_cursor")
+        or beginning.text.split() == ["[]"]
     )
 
 
