@@ -91,8 +91,9 @@ def _field_tokens(field: str) -> list[str]:
 def _words(folded: str) -> list[str]:
     plain = folded.replace("#", " ").replace("@", " ")
     if plain.isascii() or not _UNSPACED.search(plain):
-        return _shorten(plain.split())
-    tokens: list[str] = []
+        tokens = plain.split()
+        return tokens if len(plain) <= MAX_TOKEN_CHARACTERS else _shorten(tokens)
+    tokens = []
     for word in plain.split():
         if word.isascii():
             tokens.append(word[:MAX_TOKEN_CHARACTERS])

@@ -176,15 +176,23 @@ def _complete_records(window: Window) -> list[Record]:
             raws = _split_array(b"[%b]" % window.data[window.position : end])
         except (msgspec.DecodeError, RecursionError):
             continue
-        return [_next(window, bytes(raw)) for raw in raws]
+        return list(_placed(window, raws))
     return []
 
 
-def _next(window: Window, raw: bytes) -> Record:
-    window.skip(SEPARATOR)
-    line = window.line
-    window.advance_to(window.position + len(raw))
-    return _record(line, raw)
+def _placed(window: Window, raws: list[msgspec.Raw]) -> Iterator[Record]:
+    """The records with their lines. Moves behind the last one."""
+    data, position, line = window.data, window.position, window.line
+    for raw in raws:
+        separator = SEPARATOR.match(data, position)
+        assert separator
+        start = separator.end()
+        line += data.count(b"\n", position, start)
+        value = bytes(raw)
+        yield _record(line, value)
+        position = start + len(value)
+        line += value.count(b"\n")
+    window.position, window.line = position, line
 
 
 def element(window: Window) -> Record:
