@@ -39,8 +39,9 @@ class Chunk:
         record = post.record
         self.posts[record.post_id] = post
         # Not of the text alone: an attachment can be as large as the whole record.
-        self._bytes += post.size or len(_encode(record))
-        self._labels += min(len(record.tags or ()), limits.POST_LABELS_MAX)
+        self._bytes += len(_encode(record) if post.own is None else post.own.post_json)
+        labels = len(record.tags or ()) + len(post.added_labels)
+        self._labels += min(labels, limits.POST_LABELS_MAX)
 
 
 def chunks(found: Iterable[Found]) -> Iterator[Chunk]:

@@ -15,7 +15,7 @@ from msgspec import UNSET
 from bowerbird.clock import Clock
 from bowerbird.errors import shown
 from bowerbird.library.imports.chunks import Chunk, chunks
-from bowerbird.library.imports.intake import Intake, IntakeOutcome, ItemResult
+from bowerbird.library.imports.intake import Intake, IntakeOutcome
 from bowerbird.library.imports.report import LABELS, FileReport, ImportReport, Row
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.model import instants
@@ -89,7 +89,7 @@ class FileImports:
     async def _start(self, source: str, client: str) -> None:
         run = await self._runs.start(self._account, source=source, kind="file", client=client)
         self.report.run_id = run.run_id
-        self.report.undo_until = instants.with_offset(run.undo_until)
+        self.report.undo_until = run.undo_until or ""
 
     async def _write_all(self, report: FileReport, ahead: "_ReadAhead") -> None:
         try:
@@ -106,10 +106,11 @@ class FileImports:
             self._remark(report, remark)
         report.found += len(posts)
         report.notes += sum(bool(post.note) for post in posts)
-        report.new += outcome.count(ItemResult.NEW)
-        report.changed += outcome.count(ItemResult.CHANGED)
-        report.unchanged += outcome.count(ItemResult.UNCHANGED)
-        report.ignored_deleted += outcome.count(ItemResult.IGNORED_DELETED)
+        counts = outcome.counts
+        report.new += counts.new
+        report.changed += counts.changed
+        report.unchanged += counts.unchanged
+        report.ignored_deleted += counts.ignored_deleted
         for left_out in outcome.labels_left_out:
             report.labels_left_out += len(left_out.names)
             row = Row(chunk.posts[left_out.post_id].line, LABELS, _without_labels(left_out))
@@ -128,9 +129,7 @@ class FileImports:
             record = msgspec.structs.replace(record, bookmarked_at=UNSET)
             post = msgspec.structs.replace(post, record=record, order_source=None)
         if self._options.label:
-            tags = [*(record.tags or ()), self._options.label]
-            record = msgspec.structs.replace(record, tags=tags)
-            post = msgspec.structs.replace(post, record=record)
+            post = msgspec.structs.replace(post, added_labels=(self._options.label,))
         return post
 
     def _is_future(self, date: object) -> bool:

@@ -21,7 +21,10 @@ _FIRST: Final = (
 # On SQLite these tables are keyed by place, which needs the account's local number.
 _PLACED: Final = ("delete_words", "delete_contents")
 _BOOKMARKS: Final = (*_PLACED, "delete_vectors", "delete_attachments", "delete_bookmarks")
-_OTHERS: Final = ("some_trash", "some_answers", "some_jobs", "some_digests", "some_labels")
+_OTHERS: Final = (
+    *("some_trash", "some_answers", "some_jobs", "some_digests", "some_labels"),
+    *("some_deletions", "some_changes", "some_runs", "some_created_labels"),
+)
 # Includes _FIRST again: a server may have written calls that it had counted in memory.
 _LAST: Final = (
     *_BOOKMARKS,
@@ -31,6 +34,10 @@ _LAST: Final = (
     "delete_views",
     "delete_digests",
     "delete_labels",
+    "delete_deletions",
+    "delete_changes",
+    "delete_runs",
+    "delete_created_labels",
     "delete_vector_stores",
     *_FIRST,
     "give_back_local_number",
