@@ -2,42 +2,20 @@
 
 from typing import Any
 
-import msgspec
 import pytest
 
-from bowerbird.library.imports.intake import Intake, IntakeOutcome, ItemResult
+from bowerbird.library.imports.intake import ItemResult
 from bowerbird.library.upkeep.sweeping import Sweeping
-from bowerbird.model.bookmarks import ImportRecord
 from bowerbird.sources.found import Completeness, FoundPost, OrderSource
 from bowerbird.storage.sqlite.database import SqliteDatabase
-from tests.support import make, writing
+from tests.support import writing
+from tests.support.imports import found, take
 from tests.support.service import NOW, Member
 
 pytestmark = pytest.mark.anyio
 
 FULL, PREVIEW, STUB = Completeness.FULL, Completeness.PREVIEW, Completeness.STUB
 MS = NOW // 1000
-
-
-def found(completeness: Completeness = FULL, **fields: Any) -> FoundPost:
-    """A found post with id 1, and a `line`, `order`, `source` and `source_id` if they are given."""
-    given = {name: fields.pop(name) for name in ("line", "source", "source_id") if name in fields}
-    order = fields.pop("order", None)
-    record = make.post(**{"post_id": "1", "text": "words", **fields})
-    record["tweet_details"]["link"] = f"https://x.com/{record['author_username'] or 'i'}/status/1"
-    if "sort_index" not in fields:
-        del record["sort_index"]
-    return FoundPost(
-        record=msgspec.convert(record, ImportRecord),
-        completeness=completeness,
-        order_source=order,
-        **{"line": 1, **given},
-    )
-
-
-async def take(member: Member, *posts: FoundPost, is_saving: bool = False) -> IntakeOutcome:
-    intake = Intake(member.database, member.clock)
-    return await intake.take(await member.account(), posts, run_id=None, is_saving=is_saving)
 
 
 async def result(member: Member, post: FoundPost, *, is_saving: bool = False) -> ItemResult:
@@ -170,7 +148,10 @@ async def test_taking_the_same_posts_again_changes_nothing(alice: Member) -> Non
 
 
 X_INDEX, LATER_INDEX = (MS - 10_000) << 20, (MS - 5_000) << 20
-DATED = {"order": OrderSource.SAVED_DATE, "bookmarked_at": "2024-05-01T10:00:00+00:00"}
+DATED: dict[str, Any] = {
+    "order": OrderSource.SAVED_DATE,
+    "bookmarked_at": "2024-05-01T10:00:00+00:00",
+}
 DATED_INDEX = (1714557600000 << 20) | (0xFFFFF - 1)
 
 
@@ -301,7 +282,7 @@ async def test_a_reply_of_somebody_else_makes_no_thread(alice: Member) -> None:
 
 
 async def test_a_deleted_post_stays_deleted_until_it_is_saved_again(alice: Member) -> None:
-    saved = {"order": OrderSource.X, "sort_index": X_INDEX}
+    saved: dict[str, Any] = {"order": OrderSource.X, "sort_index": X_INDEX}
     await take(alice, found(**saved))
     await writing.send(alice, "DELETE", "/v1/bookmarks/1")
 
