@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from bowerbird.requests import limits
-from bowerbird.sources.found import Found, FoundPost, LeftOut, Notice
+from bowerbird.sources.found import Found, FoundPost, LeftOut, Notice, OrderSource
 
 # A chunk is written in less than 20 ms, so that the writes of a running server do not wait.
 CHUNK_POSTS: Final = 200
@@ -23,6 +23,8 @@ _encode: Final = msgspec.json.Encoder().encode
 class Chunk:
     posts: dict[str, FoundPost] = field(default_factory=dict)
     remarks: list[LeftOut | Notice] = field(default_factory=list)
+    # The place of a post depends on how many came before it.
+    is_by_position: bool = False
     _bytes: int = 0
     _labels: int = 0
 
@@ -35,9 +37,14 @@ class Chunk:
             or len(self.remarks) >= _CHUNK_REMARKS
         )
 
+    def must_follow(self, other: "Chunk") -> bool:
+        """Whether the other chunk has to be written before this one is compared."""
+        return self.is_by_position or not self.posts.keys().isdisjoint(other.posts)
+
     def add(self, post: FoundPost) -> None:
         record = post.record
         self.posts[record.post_id] = post
+        self.is_by_position |= post.order_source is OrderSource.FILE_POSITION
         # Not of the text alone: an attachment can be as large as the whole record.
         self._bytes += len(_encode(record) if post.own is None else post.own.post_json)
         labels = len(record.tags or ()) + len(post.added_labels)

@@ -6,6 +6,7 @@ change.
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Coroutine, Iterator
 from typing import Any, Final, NamedTuple
 
@@ -15,11 +16,12 @@ from msgspec import UNSET
 from bowerbird.clock import Clock
 from bowerbird.errors import shown
 from bowerbird.library.imports.chunks import Chunk, chunks
-from bowerbird.library.imports.intake import Intake, IntakeOutcome
+from bowerbird.library.imports.intake import Intake, IntakeOutcome, unwritten
 from bowerbird.library.imports.report import LABELS, FileReport, ImportReport, Row
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.model import instants
 from bowerbird.model.accounts import Account
+from bowerbird.model.imports import RunCounts
 from bowerbird.model.upsert import LeftOutLabels
 from bowerbird.sources import reading
 from bowerbird.sources.formats import Choices
@@ -28,6 +30,8 @@ from bowerbird.sources.parsing.text_lines import SeekableFile
 from bowerbird.sources.recognition import UnknownFile
 from bowerbird.storage.database import Database
 
+# One is compared with the library while the disk syncs the other.
+_CHUNKS_AT_ONCE: Final = 2
 _SHOWN_NAMES: Final = 20
 # Clocks differ. A date further ahead than this is no date of saving.
 _MAX_AHEAD_US: Final = 5 * 60 * 1_000_000
@@ -61,6 +65,7 @@ class FileImports:
         self._account = account
         self._options = options
         self._on_row = on_row
+        self._uncounted = RunCounts()
         self.report = ImportReport(is_dry_run=options.is_dry_run)
 
     async def read(self, file: SeekableFile, name: str, client: str) -> FileReport:
@@ -84,7 +89,7 @@ class FileImports:
 
     async def finish(self, reason: str) -> None:
         if self.report.run_id:
-            await self._runs.finish(self._account, self.report.run_id, reason)
+            await self._runs.finish(self._account, self.report.run_id, reason, self._uncounted)
 
     async def _start(self, source: str, client: str) -> None:
         run = await self._runs.start(self._account, source=source, kind="file", client=client)
@@ -92,21 +97,54 @@ class FileImports:
         self.report.undo_until = run.undo_until or ""
 
     async def _write_all(self, report: FileReport, ahead: "_ReadAhead") -> None:
+        waiting: deque[_Pending] = deque()
         try:
             while (chunk := await ahead.next()) is not None:
-                await _complete(self._write(report, chunk))
+                while waiting and (
+                    len(waiting) == _CHUNKS_AT_ONCE
+                    or any(chunk.must_follow(pending.chunk) for pending in waiting)
+                ):
+                    await self._end_first(report, waiting)
+                waiting.append(_Pending(chunk, asyncio.create_task(self._take(report, chunk))))
+            while waiting:
+                await self._end_first(report, waiting)
         finally:
             # A generator that runs on a thread cannot be closed.
             await ahead.stop()
+            await self._end_all(report, waiting)
 
-    async def _write(self, report: FileReport, chunk: Chunk) -> None:
+    async def _end_first(self, report: FileReport, waiting: "deque[_Pending]") -> None:
+        outcome = await asyncio.shield(waiting[0].writing)
+        self._count(report, waiting.popleft().chunk, outcome)
+
+    async def _end_all(self, report: FileReport, waiting: "deque[_Pending]") -> None:
+        """Waits for the chunks that are being written when the import is stopped, or fails."""
+        for chunk, writing in waiting:
+            await asyncio.wait([writing])
+            if writing.exception() is None:
+                self._count(report, chunk, writing.result())
+
+    async def _take(self, report: FileReport, chunk: Chunk) -> IntakeOutcome:
         posts = [self._adapted(report, post) for post in chunk.posts.values()]
-        outcome = await self._take(posts) if posts else IntakeOutcome()
+        if not posts:
+            return IntakeOutcome()
+        run_id = self.report.run_id or None
+        prepared = await self._intake.prepare(self._account, posts, run_id=run_id)
+        if self._options.is_dry_run:
+            return unwritten(prepared)
+        if prepared.changes_library:
+            return await self._intake.write(self._account, prepared)
+        # The run gets these counts at its end, so that importing a file again writes nothing.
+        outcome = unwritten(prepared)
+        self._uncounted += outcome.counts
+        return outcome
+
+    def _count(self, report: FileReport, chunk: Chunk, outcome: IntakeOutcome) -> None:
         for remark in chunk.remarks:
             self._remark(report, remark)
-        report.found += len(posts)
-        report.notes += sum(bool(post.note) for post in posts)
         counts = outcome.counts
+        report.found += len(chunk.posts)
+        report.notes += sum(bool(post.note) for post in chunk.posts.values())
         report.new += counts.new
         report.changed += counts.changed
         report.unchanged += counts.unchanged
@@ -116,11 +154,6 @@ class FileImports:
             row = Row(chunk.posts[left_out.post_id].line, LABELS, _without_labels(left_out))
             report.show(row)
             self._on_row(report, row)
-
-    async def _take(self, posts: list[FoundPost]) -> IntakeOutcome:
-        if self._options.is_dry_run:
-            return await self._intake.compare(self._account, posts)
-        return await self._intake.take(self._account, posts, run_id=self.report.run_id)
 
     def _adapted(self, report: FileReport, post: FoundPost) -> FoundPost:
         record = post.record
@@ -144,6 +177,11 @@ class FileImports:
         row = Row(remark.line, remark.reason.value, sentence)
         report.leave_out(row)
         self._on_row(report, row)
+
+
+class _Pending(NamedTuple):
+    chunk: Chunk
+    writing: "asyncio.Task[IntakeOutcome]"
 
 
 class _ReadAhead:

@@ -94,7 +94,12 @@ class PreparedIntake(NamedTuple):
 
     @property
     def has_work(self) -> bool:
-        return self.run_id is not None or self.is_saving or bool(self.plan.writes)
+        return self.run_id is not None or self.is_saving or self.changes_library
+
+    @property
+    def changes_library(self) -> bool:
+        """Otherwise only the counts of the run change."""
+        return bool(self.plan.writes) or self.plan.placed != self.known.placed
 
 
 class Intake:
@@ -125,18 +130,20 @@ class Intake:
         outcome = IntakeOutcome([])
         for chunk in _chunks(found):
             prepared = await self.prepare(account, chunk, run_id=run_id, is_saving=is_saving)
-            if not prepared.has_work:
-                outcome += _outcome(prepared.plan.items, frozenset(), ())
-                continue
+            outcome += await self.write(account, prepared)
+        return outcome
 
-            async def work(
-                transaction: Transaction, prepared: PreparedIntake = prepared
-            ) -> IntakeOutcome | Unfinished[IntakeOutcome]:
-                return await self.take_within(transaction, account, prepared)
+    async def write(self, account: Account, prepared: PreparedIntake) -> IntakeOutcome:
+        """Writes prepared posts in one transaction."""
+        if not prepared.has_work:
+            return unwritten(prepared)
 
-            outcome += await turns.run(self._database, work, account.account_id)
-            if run_id is not None and prepared.plan.writes:
-                await self.make_room(account)
+        async def work(transaction: Transaction) -> IntakeOutcome | Unfinished[IntakeOutcome]:
+            return await self.take_within(transaction, account, prepared)
+
+        outcome = await turns.run(self._database, work, account.account_id)
+        if prepared.run_id is not None and prepared.plan.writes:
+            await self.make_room(account)
         return outcome
 
     async def prepare(
@@ -155,14 +162,6 @@ class Intake:
         known = await self._known(self._database, account.account_id, place, found, run)
         made = plan(found, known, self._clock(), is_saving=is_saving)
         return PreparedIntake(found, run_id, is_saving, known, made)
-
-    async def compare(self, account: Account, found: Sequence[FoundPost]) -> IntakeOutcome:
-        """What taking up to 200 posts would do. Changes nothing; no post may occur twice."""
-        prepared = await self.prepare(account, found)
-        posts = prepared.known.posts
-        written = {write.incoming.post_id for write in prepared.plan.writes if not write.is_minor}
-        new = frozenset(post_id for post_id in written if post_id not in posts)
-        return _outcome(prepared.plan.items, frozenset(written) - new, (), new)
 
     async def take_within(
         self, transaction: Transaction, account: Account, prepared: PreparedIntake
@@ -271,6 +270,14 @@ def _chunks(found: Sequence[FoundPost]) -> Iterator[list[FoundPost]]:
         chunk[one.record.post_id] = one
     if chunk:
         yield list(chunk.values())
+
+
+def unwritten(prepared: PreparedIntake) -> IntakeOutcome:
+    """What writing these posts would do."""
+    writes = [write for write in prepared.plan.writes if not write.is_minor]
+    written = frozenset(write.incoming.post_id for write in writes)
+    new = written - prepared.known.posts.keys()
+    return _outcome(prepared.plan.items, written - new, (), new)
 
 
 def _outcome(
