@@ -6,7 +6,6 @@ FTS5 must read them with tokenize="ascii tokenchars '#@_'", which does not split
 import re
 from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Final
 
 from bowerbird.model.words import GAP
@@ -17,7 +16,6 @@ MAX_TOKEN_CHARACTERS: Final = 64
 MAX_TOKENS: Final = 16_000
 MAX_OCCURRENCES: Final = 255
 MAX_CHARACTERS: Final = 200_000
-_MAX_NAME_CHARACTERS: Final = 64
 
 # The sigil comes before the look-behind, so that the scan can jump from sigil to sigil.
 SIGIL_WORD: Final = re.compile("[#@](?<![^ ].)[^ #@]+")
@@ -29,12 +27,13 @@ def index_text(fields: Sequence[str]) -> str:
     """The tokens of all fields, joined by spaces. Pass short fields first: the end may be cut."""
     tokens: list[str] = []
     for field in fields:
-        is_name = len(field) <= _MAX_NAME_CHARACTERS
-        field_tokens: Sequence[str] = _name_tokens(field) if is_name else _field_tokens(field)
-        if field_tokens and tokens:
+        if tokens:
             tokens.append(GAP)
-        tokens += field_tokens
-        if len(tokens) >= MAX_TOKENS:
+        before = len(tokens)
+        tokens += _field_tokens(field)
+        if before == len(tokens) and before:
+            tokens.pop()
+        if before >= MAX_TOKENS:
             break
     text = " ".join(_limit_occurrences(tokens[:MAX_TOKENS]))
     return text if len(text) <= MAX_CHARACTERS else text[:MAX_CHARACTERS].rpartition(" ")[0]
@@ -71,12 +70,6 @@ def split_word(word: str) -> list[tuple[str, int]]:
 def is_unspaced(token: str) -> bool:
     """Whether the script of the token has no spaces between words."""
     return _UNSPACED.match(token) is not None
-
-
-# Author handles and names repeat in many posts.
-@lru_cache(maxsize=4096)
-def _name_tokens(field: str) -> tuple[str, ...]:
-    return tuple(_field_tokens(field))
 
 
 def _field_tokens(field: str) -> list[str]:

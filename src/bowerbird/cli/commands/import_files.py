@@ -20,6 +20,9 @@ from bowerbird.model.labels import MAX_NAME_CHARACTERS, clean_name
 from bowerbird.storage import private_files
 
 _CLIENT: Final = "bowerbird import"
+# The thread that writes lets others run at each row, and then waits for its next turn. With
+# Python's 5 ms it would wait longer than it works.
+_SWITCH_S: Final = 0.0005
 _INTERRUPTED: Final = 130
 
 
@@ -60,6 +63,7 @@ def import_files(
       bowerbird import you@example.com posts.csv twitter-archive.zip
       zcat posts.jsonl.gz | bowerbird import you@example.com -
     """
+    sys.setswitchinterval(_SWITCH_S)
     options = ImportOptions(with_likes, _label_name(label), dry_run)
     for file in files:
         import_sources.require_readable(file)
