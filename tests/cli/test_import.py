@@ -372,3 +372,20 @@ def test_a_record_that_is_nested_too_deeply_is_refused_and_the_others_are_import
     assert (ran.code, _report(ran)) == (1, _summary(file, 2, new=2) + _invalid(2))
     sentence = f"The record is nested more than {JSON_DEPTH_MAX} levels deep."
     assert _remarks(ran) == [f"{file}:2: {sentence}", f"{file}:3: {sentence}"]
+
+
+def test_an_import_that_was_killed_continues_when_it_is_repeated(
+    library: Library, file: Path
+) -> None:
+    posts = [make.post(tags=["birds"]) for _ in range(10_000)]
+    file.write_text("\n".join(map(json.dumps, posts)))
+    with library.start("import", EMAIL, file) as process:
+        wait_until(lambda: bool(library.value("SELECT count(*) FROM bookmark") >= 400))
+        process.kill()
+    stored = library.value("SELECT count(*) FROM bookmark")
+
+    ran = library.run("import", EMAIL, file)
+
+    assert stored < 10_000
+    assert _report(ran) == _summary(file, 10_000, new=10_000 - stored, unchanged=stored)
+    assert library.run("check", "--deep").code == 0
