@@ -13,9 +13,35 @@ import pytest
 
 from bowerbird.cli.progress import progress_bars
 from bowerbird.requests.limits import JSON_DEPTH_MAX
-from tests.cli.libraries import EMAIL, Library
+from tests.cli.libraries import EMAIL, Library, Ran
 from tests.support import make
 from tests.support.waiting import wait_until
+
+
+def _summary(
+    file: object, found: int, *, new: int = 0, changed: int = 0, unchanged: int = 0
+) -> str:
+    return (
+        f"{file}: Bowerbird JSON\n  posts found {found}\n  new {new}\n  changed {changed}\n"
+        f"  unchanged {unchanged}\n"
+    )
+
+
+def _invalid(count: int) -> str:
+    return f"  left out {count}\n    invalid: {count}\n"
+
+
+def _report(ran: Ran) -> str:
+    """The standard output without the line about undoing, which has a random id."""
+    return "".join(
+        line for line in ran.out.splitlines(keepends=True) if not line.startswith("To undo")
+    )
+
+
+def _remarks(ran: Ran) -> list[str]:
+    """The lines on the standard error stream."""
+    shown = set(ran.out.splitlines())
+    return [line for line in ran.text.splitlines() if line not in shown]
 
 
 @pytest.fixture
@@ -42,7 +68,8 @@ def test_imports_every_supported_file_format(library: Library, file: Path, shape
 
     ran = library.run("import", EMAIL, file)
 
-    assert (ran.code, ran.text) == (0, "new 450\nchanged 0\nunchanged 0\nrefused 0\n")
+    assert (ran.code, _report(ran)) == (0, _summary(file, 450, new=450))
+    assert _remarks(ran) == []
     assert library.value("SELECT count(*) FROM bookmark") == 450
     assert library.value("SELECT total FROM library") == 450
 
@@ -56,7 +83,7 @@ def test_importing_a_file_again_changes_nothing_not_even_the_version(
 
     ran = library.run("import", EMAIL, file)
 
-    assert (ran.code, ran.out) == (0, "new 0\nchanged 0\nunchanged 250\nrefused 0\n")
+    assert (ran.code, ran.out) == (0, _summary(file, 250, unchanged=250))
     assert library.sql("SELECT version, next_number, next_label_id FROM library") == before
 
 
@@ -69,7 +96,7 @@ def test_changed_posts_are_counted_and_replaced(library: Library, file: Path) ->
 
     ran = library.run("import", EMAIL, file)
 
-    assert ran.out == "new 0\nchanged 1\nunchanged 2\nrefused 0\n"
+    assert _report(ran) == _summary(file, 3, changed=1, unchanged=2)
     assert _exported(library)[posts[1]["post_id"]]["tags"] == ["new"]
     assert library.run("check", "--deep").code == 0
 
@@ -94,8 +121,8 @@ def test_an_invalid_record_is_skipped_and_reported(
     ran = library.run("import", EMAIL, file)
 
     assert ran.code == 1
-    assert ran.out == "new 3\nchanged 0\nunchanged 0\nrefused 4\n"
-    refusals = ran.text.removeprefix(ran.out).splitlines()
+    assert _report(ran) == _summary(file, 3, new=3) + _invalid(4)
+    refusals = _remarks(ran)
     assert refusals[:2] == [
         f"{file}:2: post_id: Expected str, got int.",
         f"{file}:4: tweet_details.posted_at: 'soon' is not an ISO 8601 date-time.",
@@ -107,13 +134,13 @@ def test_an_invalid_record_is_skipped_and_reported(
 def test_prints_the_first_refused_records_and_writes_all_of_them_to_a_file(
     library: Library, file: Path, tmp_path: Path
 ) -> None:
-    file.write_text('{"post_id": ""}\n' * 25)
+    file.write_text('{"post_id": "", "tweet_details": {}}\n' * 25)
     refused = tmp_path / "refused.txt"
 
     ran = library.run("import", EMAIL, file, "--refused", refused)
 
-    assert ran.text.count("posts.json:") == 20
-    assert ran.text.endswith("and 5 more refused records; --refused FILE writes all of them.\n")
+    assert ran.text.count("posts.json:") == 21
+    assert f"and 5 more in {file}; --refused FILE writes all of them.\n" in ran.text
     assert [line.split(":")[1] for line in refused.read_text().splitlines()] == [
         str(number) for number in range(1, 26)
     ]
@@ -127,8 +154,8 @@ def test_the_complete_records_of_a_truncated_file_are_imported(
     ran = library.run("import", EMAIL, file)
 
     assert ran.code == 1
-    assert ran.out.startswith("new 2\n")
-    assert ran.text.endswith("The record that starts here is incomplete.\n")
+    assert _report(ran) == _summary(file, 2, new=2) + _invalid(1)
+    assert _remarks(ran)[0].endswith("The record that starts here is incomplete.")
 
 
 def test_the_later_of_two_records_of_a_post_wins(library: Library, file: Path) -> None:
@@ -138,7 +165,7 @@ def test_the_later_of_two_records_of_a_post_wins(library: Library, file: Path) -
 
     ran = library.run("import", EMAIL, file)
 
-    assert ran.out == "new 2\nchanged 1\nunchanged 0\nrefused 0\n"
+    assert _report(ran) == _summary(file, 3, new=2, changed=1)
     assert _exported(library)[later["post_id"]]["is_read"] is True
 
 
@@ -153,7 +180,7 @@ def test_a_post_that_changes_and_changes_back_in_one_file_ends_unchanged(
 
     ran = library.run("import", EMAIL, file)
 
-    assert ran.out == "new 0\nchanged 2\nunchanged 0\nrefused 0\n"
+    assert _report(ran) == _summary(file, 2, changed=2)
     assert _exported(library)[stored["post_id"]]["tweet_details"]["text"] == "stored"
 
 
@@ -169,8 +196,8 @@ def test_a_record_that_is_too_large_is_skipped_and_reported(
 
     ran = library.run("import", EMAIL, file)
 
-    assert (ran.code, ran.out) == (1, "new 2\nchanged 0\nunchanged 0\nrefused 1\n")
-    assert ran.text.removeprefix(ran.out) == f"{file}:2: The record is larger than 16 MiB.\n"
+    assert (ran.code, _report(ran)) == (1, _summary(file, 2, new=2) + _invalid(1))
+    assert _remarks(ran) == [f"{file}:2: The record is larger than 16 MiB."]
 
 
 def test_a_file_name_that_looks_like_markup_is_printed_literally(
@@ -192,7 +219,8 @@ def test_characters_that_no_database_stores_are_removed_and_counted(
 
     ran = library.run("import", EMAIL, file)
 
-    assert ran.out == "new 1\nchanged 0\nunchanged 0\nrefused 0\ncharacters removed 3\n"
+    removed = "  Characters that cannot be stored, removed: 3.\n"
+    assert _report(ran) == _summary(file, 1, new=1) + removed
     assert _exported(library)[post["post_id"]]["tweet_details"]["text"] == "abcd😀"
 
 
@@ -205,7 +233,7 @@ def test_reads_the_standard_input(library: Library, file: Path) -> None:
         out, err = process.communicate()
 
     assert (process.returncode, err) == (0, "")
-    assert out == "new 1\nchanged 0\nunchanged 1\nrefused 0\n"
+    assert out.startswith(_summary("stdin", 1, new=1) + _summary(file, 1, unchanged=1))
 
 
 def test_a_missing_file_is_reported_before_anything_is_imported(
@@ -230,15 +258,12 @@ def _children_react_to_sigint() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("_children_react_to_sigint")
-def test_an_interrupt_stores_whole_chunks_and_prints_their_counts(library: Library) -> None:
-    posts = "\n".join(json.dumps(make.post()) for _ in range(20_000))
-    # The import reads 1 MiB at a time, so it cannot store everything before the interrupt.
-    first, rest = posts[: 2 << 20], posts[2 << 20 :]
+def test_an_interrupt_stores_whole_chunks_and_prints_their_counts(
+    library: Library, file: Path
+) -> None:
+    file.write_text("\n".join(json.dumps(make.post()) for _ in range(30_000)))
 
-    with library.start("import", EMAIL, "-", stdin=subprocess.PIPE) as process:
-        assert process.stdin
-        process.stdin.write(first)
-        process.stdin.flush()
+    with library.start("import", EMAIL, file) as process:
 
         def are_stored() -> bool:
             assert process.poll() is None
@@ -246,16 +271,17 @@ def test_an_interrupt_stores_whole_chunks_and_prints_their_counts(library: Libra
 
         wait_until(are_stored)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(rest)
+        out, err = process.communicate()
 
     stored = library.value("SELECT count(*) FROM bookmark")
     assert process.returncode == 130
-    assert out.startswith(f"new {stored}\n")
+    assert out.startswith(_summary(file, stored, new=stored))
     assert err == (
-        "Interrupted. The records counted here are stored. To continue, run the command again.\n"
+        "Interrupted. The posts counted here are stored. To continue, run the command again: "
+        "posts that are already stored do not change.\n"
     )
     assert stored % 200 == 0
-    assert stored < 20_000
+    assert stored < 30_000
     assert library.value("SELECT total FROM library") == stored
 
 
@@ -287,12 +313,13 @@ def test_labels_beyond_the_bound_are_reported_and_their_posts_imported(
 
     ran = library.run("import", EMAIL, file, "--refused", tmp_path / "refused")
 
-    summary = "new 2\nchanged 0\nunchanged 0\nrefused 0\nlabels left out 2\n"
+    summary = _summary(file, 2, new=2) + "  labels left out 2\n"
     sentence = (
         f"{file}:2: Post 7 was imported without 2 of its labels, because a post can have 100 "
         "labels: 'label 100', 'label 101'.\n"
     )
-    assert (ran.code, ran.text) == (1, summary + sentence)
+    assert (ran.code, _report(ran)) == (1, summary)
+    assert _remarks(ran) == [sentence.rstrip()]
     assert (tmp_path / "refused").read_text() == sentence
     assert library.value("SELECT count(*) FROM bookmark_label") == 100
 
@@ -324,7 +351,7 @@ def test_a_pipe_of_the_shell_is_imported(library: Library, name: str) -> None:
     with library.start("import", EMAIL, name, stdin=subprocess.PIPE) as process:
         output, _ = process.communicate(json.dumps([make.post()]), timeout=30)
 
-    assert (process.returncode, output.splitlines()[0]) == (0, "new 1")
+    assert (process.returncode, output.splitlines()[2]) == (0, "  new 1")
 
 
 def test_a_record_that_is_nested_too_deeply_is_refused_and_the_others_are_imported(
@@ -342,6 +369,23 @@ def test_a_record_that_is_nested_too_deeply_is_refused_and_the_others_are_import
 
     ran = library.run("import", EMAIL, file)
 
-    assert (ran.code, ran.out) == (1, "new 2\nchanged 0\nunchanged 0\nrefused 2\n")
+    assert (ran.code, _report(ran)) == (1, _summary(file, 2, new=2) + _invalid(2))
     sentence = f"The record is nested more than {JSON_DEPTH_MAX} levels deep."
-    assert ran.text.splitlines()[-2:] == [f"{file}:2: {sentence}", f"{file}:3: {sentence}"]
+    assert _remarks(ran) == [f"{file}:2: {sentence}", f"{file}:3: {sentence}"]
+
+
+def test_an_import_that_was_killed_continues_when_it_is_repeated(
+    library: Library, file: Path
+) -> None:
+    posts = [make.post(tags=["birds"]) for _ in range(10_000)]
+    file.write_text("\n".join(map(json.dumps, posts)))
+    with library.start("import", EMAIL, file) as process:
+        wait_until(lambda: bool(library.value("SELECT count(*) FROM bookmark") >= 400))
+        process.kill()
+    stored = library.value("SELECT count(*) FROM bookmark")
+
+    ran = library.run("import", EMAIL, file)
+
+    assert stored < 10_000
+    assert _report(ran) == _summary(file, 10_000, new=10_000 - stored, unchanged=stored)
+    assert library.run("check", "--deep").code == 0

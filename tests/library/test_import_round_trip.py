@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.imports.imports import Import, RefusedRecord, Tally
-from bowerbird.model.upsert import UpsertOutcome
+from bowerbird.library.imports.file_imports import FileImports, ImportOptions
+from bowerbird.library.imports.report import FileReport
 from bowerbird.storage.database import Database
 from bowerbird.storage.postgres.database import PostgresDatabase, open_pool
 from bowerbird.storage.sqlite.database import SqliteDatabase
@@ -95,22 +95,19 @@ class Opened:
         self.runner, self.database = runner, database
         self._numbers = count(1)
 
-    async def import_into_fresh(
-        self, data: bytes
-    ) -> tuple[UpsertOutcome, list[RefusedRecord], dict[str, Any]]:
+    async def import_into_fresh(self, data: bytes) -> tuple[FileReport, dict[str, Any]]:
         accounts = Accounts(self.database, lambda: NOW)
         email = f"{next(self._numbers)}@example.com"
         await accounts.create(email, "pro")
-        tally, refused = Tally(), list[RefusedRecord]()
-        importing = Import(
-            self.database, lambda: NOW, await accounts.find(email), refused.append, tally
+        importing = FileImports(
+            self.database, lambda: NOW, await accounts.find(email), ImportOptions()
         )
-        await importing.read(io.BytesIO(data), "file")
+        report = await importing.read(io.BytesIO(data), "file", "test")
         account = await accounts.find(email)
         ids = {record["post_id"] for record in json.loads(data)}
         bookmarks = Bookmarks(self.database)
         returned = {post_id: json.loads(await bookmarks.get(account, post_id)) for post_id in ids}
-        return tally.outcome, refused, returned
+        return report, returned
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgres"])
@@ -142,10 +139,9 @@ async def _sqlite(folder: Path) -> Database:
 def test_every_field_is_returned_unchanged(opened: Opened, records: list[dict[str, Any]]) -> None:
     data = json.dumps(records).encode()
 
-    outcome, refused, returned = opened.runner.run(opened.import_into_fresh(data))
+    report, returned = opened.runner.run(opened.import_into_fresh(data))
 
-    assert refused == []
-    assert outcome == UpsertOutcome(new=len(records))
+    assert (report.new, report.rows) == (len(records), [])
     for record in records:
         tags = record["tags"]
         expected = {**record, "tags": sorted(tags, key=str.casefold) if tags else None}

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from bowerbird.library.exports import selection
-from bowerbird.library.imports.imports import Import, Tally
+from bowerbird.library.imports.file_imports import FileImports, ImportOptions
 from bowerbird.model.exports import ExportQuery
 from bowerbird.requests import limits
 from tests.support import make, writing
@@ -319,11 +319,11 @@ async def test_importing_an_export_reproduces_the_lists_byte_for_byte(cast: Serv
     file = (await fetch(cast, await export(cast, cast.alice))).content
     cast.clock.now += 99_000_000
 
-    tally = Tally()
-    imported = Import(cast.database, cast.clock, await cast.bob.account(), print, tally)
-    await imported.read(io.BytesIO(file), "export.json")
+    account = await cast.bob.account()
+    importing = FileImports(cast.database, cast.clock, account, ImportOptions())
+    report = await importing.read(io.BytesIO(file), "export.json", "test")
 
-    assert (tally.imported, tally.refused) == (10, 0)
+    assert (report.new, report.left_out) == (10, {})
     assert await _answers(cast.bob) == await _answers(cast.alice)
     assert (await fetch(cast, await export(cast, cast.bob))).content == file
 

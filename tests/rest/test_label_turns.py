@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bowerbird.library.access import turns
-from bowerbird.library.imports.imports import Import, RefusedRecord, Tally
+from bowerbird.library.imports.file_imports import FileImports, ImportOptions
 from bowerbird.library.upkeep.sweeping import Sweeping
 from tests.support import make, writing
 from tests.support.service import Member
@@ -162,16 +162,15 @@ async def test_an_import_of_posts_with_many_labels_takes_short_transactions(
     names = [f"label {number}" for number in range(3_000)]
     records = [make.post(tags=names[n * 100 : n * 100 + 100]) for n in range(30)]
     file = io.BytesIO(b"\n".join(map(make.raw, records)))
-    problems: list[RefusedRecord] = []
-    tally = Tally()
     watched = WatchedWrites(alice.database)
 
-    importing = Import(alice.database, alice.clock, await alice.account(), problems.append, tally)
-    await importing.read(file, "posts.json")
+    account = await alice.account()
+    importing = FileImports(alice.database, alice.clock, account, ImportOptions())
+    report = await importing.read(file, "posts.json", "test")
 
     # Per label of a chunk: the label, its count, and that the post has it.
     assert watched.most_rows <= 3 * 1_000 + 100
-    assert (tally.imported, problems) == (30, [])
+    assert (report.new, report.rows) == (30, [])
     assert await writing.labels(alice) == dict.fromkeys(sorted(names), 1)
     assert await writing.recount(alice) == []
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bowerbird.sources.csv_rows import CsvRows, Row, sniff_delimiter
-from bowerbird.sources.text_lines import MAX_LINE_CHARACTERS
+from bowerbird.sources.parsing.csv_rows import CsvRows, Row, sniff_delimiter
+from bowerbird.sources.parsing.text_lines import MAX_LINE_CHARACTERS
 
 
 def rows(text: str | bytes, delimiter: str = ",") -> list[Row]:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bowerbird.model import instants
-from bowerbird.sources import dates
+from bowerbird.sources.parsing import dates
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bowerbird.sources import json_records
-from bowerbird.sources.json_records import TOO_LONG, MalformedFile, Record, records
+from bowerbird.sources.parsing import json_records
+from bowerbird.sources.parsing.json_records import TOO_LONG, MalformedFile, Record, records
 
 _BLANKS = st.text(" \t\r\n", max_size=4)
 _SCALARS = st.none() | st.booleans() | st.integers() | st.text(max_size=30)

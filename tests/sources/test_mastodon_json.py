@@ -7,7 +7,7 @@ import pytest
 from msgspec import UNSET
 
 from bowerbird.sources.found import Completeness, OrderSource
-from bowerbird.sources.html_text import plain_text
+from bowerbird.sources.parsing.html_text import plain_text
 from bowerbird.sources.post_links import post_id_of
 from tests.support.source_files import report
 

@@ -64,6 +64,8 @@ class _FoldingTable(dict[int, str | None]):
 
 def fold(text: str) -> str:
     """Replaces everything outside a token by spaces; keeps `#` and `@`."""
+    if text.isascii() and "'" not in text:
+        return text.translate(_FOLDING_TABLE)
     if not text.isascii():
         # NFKC would turn the trademark sign into letters: "brand(TM)" would become "brandtm".
         text = unicodedata.normalize("NFKC", text.replace("\u2122", " "))

@@ -6,7 +6,6 @@ FTS5 must read them with tokenize="ascii tokenchars '#@_'", which does not split
 import re
 from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Final
 
 from bowerbird.model.words import GAP
@@ -17,7 +16,6 @@ MAX_TOKEN_CHARACTERS: Final = 64
 MAX_TOKENS: Final = 16_000
 MAX_OCCURRENCES: Final = 255
 MAX_CHARACTERS: Final = 200_000
-_MAX_NAME_CHARACTERS: Final = 64
 
 # The sigil comes before the look-behind, so that the scan can jump from sigil to sigil.
 SIGIL_WORD: Final = re.compile("[#@](?<![^ ].)[^ #@]+")
@@ -29,12 +27,13 @@ def index_text(fields: Sequence[str]) -> str:
     """The tokens of all fields, joined by spaces. Pass short fields first: the end may be cut."""
     tokens: list[str] = []
     for field in fields:
-        is_name = len(field) <= _MAX_NAME_CHARACTERS
-        field_tokens: Sequence[str] = _name_tokens(field) if is_name else _field_tokens(field)
-        if field_tokens and tokens:
+        if tokens:
             tokens.append(GAP)
-        tokens += field_tokens
-        if len(tokens) >= MAX_TOKENS:
+        before = len(tokens)
+        tokens += _field_tokens(field)
+        if before == len(tokens) and before:
+            tokens.pop()
+        if before >= MAX_TOKENS:
             break
     text = " ".join(_limit_occurrences(tokens[:MAX_TOKENS]))
     return text if len(text) <= MAX_CHARACTERS else text[:MAX_CHARACTERS].rpartition(" ")[0]
@@ -73,12 +72,6 @@ def is_unspaced(token: str) -> bool:
     return _UNSPACED.match(token) is not None
 
 
-# Author handles and names repeat in many posts.
-@lru_cache(maxsize=4096)
-def _name_tokens(field: str) -> tuple[str, ...]:
-    return tuple(_field_tokens(field))
-
-
 def _field_tokens(field: str) -> list[str]:
     folded = fold(field)
     tokens = _words(folded)
@@ -91,8 +84,9 @@ def _field_tokens(field: str) -> list[str]:
 def _words(folded: str) -> list[str]:
     plain = folded.replace("#", " ").replace("@", " ")
     if plain.isascii() or not _UNSPACED.search(plain):
-        return _shorten(plain.split())
-    tokens: list[str] = []
+        tokens = plain.split()
+        return tokens if len(plain) <= MAX_TOKEN_CHARACTERS else _shorten(tokens)
+    tokens = []
     for word in plain.split():
         if word.isascii():
             tokens.append(word[:MAX_TOKEN_CHARACTERS])

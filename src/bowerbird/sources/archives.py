@@ -17,8 +17,8 @@ import msgspec
 from bowerbird.sources.file_posts import shown
 from bowerbird.sources.formats import Choices, Format, beginning_of
 from bowerbird.sources.found import Found, FoundPost, LeftOut, Notice, Reason
+from bowerbird.sources.parsing.text_lines import SeekableFile
 from bowerbird.sources.recognition import ZIP_START, UnknownFile, recognise
-from bowerbird.sources.text_lines import SeekableFile
 
 MAX_MEMBERS: Final = 50_000
 # The list of files in an archive is read into memory.
@@ -32,7 +32,7 @@ _NAMES_SHOWN: Final = 5
 _ENCRYPTED: Final = 0x1
 # Everything else in an archive, such as media, is not opened.
 _ENDINGS: Final = frozenset(
-    {"js", "json", "jsonl", "ndjson", "csv", "tsv", "txt", "html", "htm", "zip", ""}
+    {"js", "json", "jsonl", "ndjson", "har", "csv", "tsv", "txt", "html", "htm", "zip", ""}
 )
 _BROKEN: Final = (
     *(BadZipFile, zlib.error, EOFError, OSError, struct.error),

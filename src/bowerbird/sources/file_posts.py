@@ -7,10 +7,10 @@ from urllib.parse import urlsplit
 from msgspec import UNSET, Struct
 
 from bowerbird.model.bookmarks import AuthorDetails, ImportRecord, PostDetails, PostMeta
-from bowerbird.sources import dates
 from bowerbird.sources.found import Completeness, FoundPost, LeftOut, OrderSource, Reason
+from bowerbird.sources.parsing import dates
+from bowerbird.sources.parsing.text_lines import storable
 from bowerbird.sources.post_links import MAX_LINK_CHARACTERS, PostLink, X
-from bowerbird.sources.text_lines import storable
 
 # A date of saving outside these years is a mistake, and would spoil the order of the library.
 _FIRST_YEAR: Final = "1990"

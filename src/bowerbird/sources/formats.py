@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
-from bowerbird.sources.csv_rows import sniff_delimiter, split_line
 from bowerbird.sources.found import Found
-from bowerbird.sources.json_outline import Outline, outline
-from bowerbird.sources.text_lines import SeekableFile, decode
+from bowerbird.sources.parsing.csv_rows import sniff_delimiter, split_line
+from bowerbird.sources.parsing.json_outline import Outline, outline
+from bowerbird.sources.parsing.text_lines import SeekableFile, decode
 
 BEGINNING_BYTES: Final = 256 << 10
+_END_OF_TIME: Final = 2**63 - 1
 
 
 class Choices(NamedTuple):
@@ -16,6 +17,9 @@ class Choices(NamedTuple):
 
     # Liked posts are not bookmarks, so they are imported only on request.
     with_likes: bool = False
+    # The time of reading, in microseconds: a date of saving after it is not one. Readers have no
+    # clock of their own.
+    now: int = _END_OF_TIME
 
 
 class Beginning(NamedTuple):

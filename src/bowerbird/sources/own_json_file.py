@@ -8,8 +8,8 @@ from bowerbird.sources import own_json
 from bowerbird.sources.file_posts import invalid
 from bowerbird.sources.formats import Beginning, Choices, Format
 from bowerbird.sources.found import Found, FoundPost, Notice, OrderSource
-from bowerbird.sources.json_records import MalformedFile, Record, records
-from bowerbird.sources.text_lines import SeekableFile, Utf8File
+from bowerbird.sources.parsing.json_records import MalformedFile, Record, records
+from bowerbird.sources.parsing.text_lines import SeekableFile, Utf8File
 
 
 def read(file: SeekableFile, _choices: Choices) -> Iterator[Found]:
@@ -39,9 +39,13 @@ def _found(record: Record) -> tuple[Found, int]:
 
 
 def _fits(beginning: Beginning) -> bool:
-    return any(
-        beginning.json.has(f"{start}post_id", f"{start}tweet_details")
-        for start in ("[].", "bookmarks[].", "data[].", "")
+    has = beginning.json.has
+    return (
+        any(has(f"{start}post_id") for start in ("[].", "bookmarks[].", "data[].", ""))
+        # An export of an account whose many labels come before its bookmarks, and empty files.
+        or has("account", "keys[]", "calls[]")
+        or has("data[]", "meta.next_cursor")
+        or beginning.text.split() == ["[]"]
     )
 
 

@@ -6,8 +6,8 @@ from typing import NamedTuple
 from bowerbird.sources import archives
 from bowerbird.sources.formats import Choices, beginning_of
 from bowerbird.sources.found import Found
+from bowerbird.sources.parsing.text_lines import SeekableFile
 from bowerbird.sources.recognition import ZIP_START, recognise
-from bowerbird.sources.text_lines import SeekableFile
 
 
 class Reading(NamedTuple):

@@ -2,30 +2,27 @@
 
 from typing import Final
 
-from bowerbird.sources import (
-    bluesky_json,
+from bowerbird.sources import own_json_file
+from bowerbird.sources.bookmark_programs import karakeep_json, linkwarden_json, netscape_html
+from bowerbird.sources.file_posts import shown
+from bowerbird.sources.formats import Beginning, Format
+from bowerbird.sources.networks import bluesky_json, mastodon_archive, mastodon_json, x_archive
+from bowerbird.sources.tables import (
     dewey_csv,
-    karakeep_json,
     link_list,
-    linkwarden_json,
-    mastodon_archive,
-    mastodon_json,
-    netscape_html,
-    own_json_file,
     pocket_csv,
     post_csv,
     raindrop_csv,
     readwise_csv,
     reddit_csv,
-    x_archive,
 )
-from bowerbird.sources.file_posts import shown
-from bowerbird.sources.formats import Beginning, Format
+from bowerbird.sources.x import files as x_files
 
 # Tried in this order, the first that fits reads the file. To add a reader, add a line: the
 # narrow ones above, the general ones below.
 FORMATS: Final[tuple[Format, ...]] = (
     own_json_file.FORMAT,
+    *x_files.FORMATS,
     *x_archive.FORMATS,
     bluesky_json.FORMAT,
     *mastodon_archive.FORMATS,

@@ -298,7 +298,7 @@ _JSON = st.recursive(
         lambda raw: api2.read_page(raw).posts,
         lambda raw: list(read_json(io.BytesIO(raw))),
         lambda raw: list(read_csv(io.BytesIO(raw))),
-        lambda raw: list(read_database(raw, NOW)),
+        lambda raw: list(read_database(io.BytesIO(raw), NOW)),
     ],
 )
 @given(value=_JSON)
@@ -317,7 +317,7 @@ def test_readers_accept_any_bytes(raw: bytes) -> None:
     assert not any(isinstance(each, FoundPost) for each in api2.read_page(raw).posts)
     list(read_json(io.BytesIO(raw)))
     list(read_csv(io.BytesIO(b"id\n" + raw)))
-    list(read_database(raw, NOW))
+    list(read_database(io.BytesIO(raw), NOW))
     requests.read("https://x.com/i/api/graphql/q/Bookmarks", raw)
 
 

@@ -21,7 +21,7 @@ _MEDIUM = {
 }
 
 
-def _row(number: str = POST_ID, **fields: Any) -> Json:
+def exporter_row(number: str = POST_ID, **fields: Any) -> Json:
     return {
         "id": number,
         "created_at": "2026/08/30",
@@ -43,7 +43,7 @@ def _row(number: str = POST_ID, **fields: Any) -> Json:
     }
 
 
-def _csv(*rows: Json) -> bytes:
+def exporter_csv(*rows: Json) -> bytes:
     def cell(value: Any) -> str:
         if isinstance(value, int):
             return json.dumps(value)
@@ -59,12 +59,12 @@ def _from_json(*rows: Any) -> list[Found]:
 
 
 def _from_csv(*rows: Json) -> list[Found]:
-    return list(read_csv(io.BytesIO(_csv(*rows))))
+    return list(read_csv(io.BytesIO(exporter_csv(*rows))))
 
 
 @pytest.mark.parametrize("read", [_from_json, _from_csv])
 def test_a_record_is_read_from_both_files(read: Any) -> None:
-    (found,) = read(_row())
+    (found,) = read(exporter_row())
 
     record, details = found.record, found.record.tweet_details
     assert (record.post_id, record.author_id, record.author_username) == (POST_ID, "4242", "ada_b")
@@ -90,7 +90,7 @@ def test_a_record_is_read_from_both_files(read: Any) -> None:
 def test_the_data_of_x_in_a_record_is_preferred(read: Any) -> None:
     raw = tweet(text="From X\nitself &amp; whole", bookmark_count=3)
 
-    (found,) = read(_row(metadata=raw))
+    (found,) = read(exporter_row(metadata=raw))
 
     assert found.record.tweet_details.text == "From X\nitself & whole"
     assert found.record.tweet_details.meta.non_real_time_engagement_metrics.bookmark_count == 3
@@ -98,7 +98,7 @@ def test_the_data_of_x_in_a_record_is_preferred(read: Any) -> None:
 
 @pytest.mark.parametrize("read", [_from_json, _from_csv])
 def test_a_repost_is_stored_under_the_id_of_the_post(read: Any) -> None:
-    (found,) = read(_row(full_text="RT @bela: The beginn…", retweeted_status="9"))
+    (found,) = read(exporter_row(full_text="RT @bela: The beginn…", retweeted_status="9"))
 
     assert (found.record.post_id, found.via_repost) == ("9", POST_ID)
     assert (found.record.author_username, found.record.author_id) == ("bela", "")
@@ -107,14 +107,16 @@ def test_a_repost_is_stored_under_the_id_of_the_post(read: Any) -> None:
 
 
 def test_an_id_without_a_date_takes_the_date_of_the_file() -> None:
-    (found,) = _from_json(_row("20", created_at="2006-03-21 21:50:14 +01:00"))
+    (found,) = _from_json(exporter_row("20", created_at="2006-03-21 21:50:14 +01:00"))
 
     assert isinstance(found, FoundPost)
     assert found.record.tweet_details.posted_at == "2006-03-21T20:50:14+00:00"
 
 
 def test_broken_records_of_json_are_reported_and_the_others_survive() -> None:
-    first, *broken, last = _from_json(_row("1"), 5, {}, {"id": "x"}, _row("2", media=5, name=7))
+    first, *broken, last = _from_json(
+        exporter_row("1"), 5, {}, {"id": "x"}, exporter_row("2", media=5, name=7)
+    )
 
     assert [each.record.post_id for each in (first, last) if isinstance(each, FoundPost)] == [
         "1",
@@ -124,7 +126,7 @@ def test_broken_records_of_json_are_reported_and_the_others_survive() -> None:
 
 
 def test_broken_lines_of_csv_are_reported_and_the_others_survive() -> None:
-    good = _csv(_row("1"), _row("2"))
+    good = exporter_csv(exporter_row("1"), exporter_row("2"))
     header, one, two = good.splitlines(keepends=True)
     data = header + one + b'"broken,\r\n' + b"\r\n" + b"7\n" + b"a,b\n" + b"\xff\xfe\n" + two
 
@@ -139,7 +141,7 @@ def test_broken_lines_of_csv_are_reported_and_the_others_survive() -> None:
 def test_a_large_cell_of_csv_is_read() -> None:
     raw = tweet(text="From X", unknown="x" * 300_000)
 
-    (found,) = _from_csv(_row(metadata=raw))
+    (found,) = _from_csv(exporter_row(metadata=raw))
 
     assert isinstance(found, FoundPost)
     assert found.record.tweet_details.text == "From X"
@@ -156,7 +158,7 @@ def _capture(number: str, sort_index: Any, module: str = "BookmarksModule") -> J
     }
 
 
-def _database(tweets: list[Any], captures: list[Any], **data: Any) -> bytes:
+def exporter_database_file(tweets: list[Any], captures: list[Any], **data: Any) -> bytes:
     tables = [
         {"tableName": "users", "inbound": True, "rows": []},
         {"tableName": "tweets", "inbound": True, "rows": tweets},
@@ -180,7 +182,7 @@ def test_saved_posts_of_a_database_have_their_index() -> None:
         tweet("2094000000000000005", bookmarked=True),
     ]
 
-    found = list(read_database(_database(tweets, captures), NOW))
+    found = list(read_database(io.BytesIO(exporter_database_file(tweets, captures)), NOW))
 
     posts = [each for each in found if isinstance(each, FoundPost)]
     assert [post.record.post_id[-1] for post in posts] == ["1", "2", "5"]
@@ -197,7 +199,9 @@ def test_saved_posts_of_a_database_have_their_index() -> None:
 def test_broken_rows_of_a_database_are_reported_and_the_others_survive() -> None:
     tweets = [5, {}, {"$": [1]}, tweet("7", bookmarked=True)]
 
-    found = list(read_database(_database(tweets, [5, {}, {"data_key": []}]), NOW))
+    found = list(
+        read_database(io.BytesIO(exporter_database_file(tweets, [5, {}, {"data_key": []}])), NOW)
+    )
 
     assert [each.record.post_id for each in found if isinstance(each, FoundPost)] == ["7"]
     assert [each.reason for each in found if isinstance(each, LeftOut)] == [Reason.INVALID] * 3
@@ -207,16 +211,16 @@ def test_broken_rows_of_a_database_are_reported_and_the_others_survive() -> None
     "data", [b"", b"{}", b"[]", b'{"data":5}', b'{"data":{"data":[{"tableName":"users"}]}}']
 )
 def test_a_file_that_is_no_database_is_reported(data: bytes) -> None:
-    (left_out,) = read_database(data, NOW)
+    (left_out,) = read_database(io.BytesIO(data), NOW)
 
     assert isinstance(left_out, LeftOut)
     assert left_out.reason is Reason.INVALID
 
 
 def test_an_incomplete_database_is_reported() -> None:
-    data = _database([tweet("7", bookmarked=True)], [])
+    data = exporter_database_file([tweet("7", bookmarked=True)], [])
 
-    (left_out,) = read_database(data[:-20], NOW)
+    (left_out,) = read_database(io.BytesIO(data[:-20]), NOW)
 
     assert isinstance(left_out, LeftOut)
     assert left_out.sentence == "The file is not a complete export of the database."

@@ -1,92 +1,92 @@
-"""`import`: imports files of bookmarks into an account's library."""
+"""`import`: imports files of saved posts into an account's library."""
 
 import os
-import stat
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 
 import click
 
+from bowerbird.cli import import_sources
 from bowerbird.cli.context import LibraryContext, with_library
+from bowerbird.cli.import_report import LeftOutRows, print_end, print_file
 from bowerbird.cli.progress import Advance, progress_bars
-from bowerbird.errors import Refusal
 from bowerbird.library.accounts.accounts import Accounts
-from bowerbird.library.imports.imports import Import, RefusedRecord, Tally
-from bowerbird.sources.json_records import Readable
+from bowerbird.library.imports.file_imports import FileImports, ImportOptions
+from bowerbird.library.imports.report import ImportReport
+from bowerbird.model.labels import MAX_NAME_CHARACTERS, clean_name
 from bowerbird.storage import private_files
 
-_STDIN: Final = "-"
-_OPENED_BY_SHELL: Final = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
-_MAX_SHOWN: Final = 20
+_CLIENT: Final = "bowerbird import"
+# The thread that writes lets others run at each row, and then waits for its next turn. With
+# Python's 5 ms it would wait longer than it works.
+_SWITCH_S: Final = 0.0005
 _INTERRUPTED: Final = 130
 
 
 @click.command("import")
 @click.argument("email")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.option("--dry-run", is_flag=True, help="Say what would happen, and change nothing.")
+@click.option("--with-likes", is_flag=True, help='Import liked posts too, with the label "liked".')
+@click.option("--label", metavar="NAME", help="Add this label to every post.")
 @click.option(
     "--refused",
     "refused_file",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write the line and reason of every refused record to FILE.",
+    help="Write the line and reason of every record that is left out to FILE.",
 )
-def import_files(email: str, files: Sequence[str], refused_file: Path | None) -> None:
-    r"""Import bookmarks into an account's library.
+def import_files(
+    email: str,
+    files: Sequence[str],
+    refused_file: Path | None,
+    label: str | None,
+    *,
+    dry_run: bool,
+    with_likes: bool,
+) -> None:
+    r"""Import saved posts into an account's library.
 
-    A FILE contains bookmarks as JSON in the format of the API: an array, one object per line, an
-    account export, or a response of the API. "-" reads the standard input. The command skips an
-    invalid record, imports the others, and then exits with 1. Importing the same file twice
-    changes nothing.
+    A FILE is an export of X, Bowerbird, Dewey, Raindrop, Pocket, Readwise, Karakeep, Linkwarden,
+    Mastodon, Bluesky, Reddit or a browser, a list of links, or a zip archive of such files. The
+    command recognises it by its content. "-" reads the standard input. Links that are not posts
+    are counted and left out. Importing the same file twice changes nothing.
+
+    The exit code is 1 if a file could not be read, a record was invalid or a label was left out.
 
     \b
     Example:
-      bowerbird import you@example.com posts.json
+      bowerbird import you@example.com posts.csv --dry-run
+      bowerbird import you@example.com posts.csv twitter-archive.zip
       zcat posts.jsonl.gz | bowerbird import you@example.com -
     """
+    sys.setswitchinterval(_SWITCH_S)
+    options = ImportOptions(with_likes, _label_name(label), dry_run)
     for file in files:
-        _require_readable(file)
+        import_sources.require_readable(file)
     if refused_file is not None and refused_file.exists():
         raise click.ClickException(
             f"{refused_file} already exists. Choose another file for --refused."
         )
-    tally = Tally()
-    try:
-        with _refusals(refused_file) as refusals, progress_bars() as advance:
-            work = _Work(email, files, refusals, advance, tally)
+    with _left_out_rows(refused_file) as rows, progress_bars() as advance:
+        work = _Work(email, files, options, rows, advance)
+        try:
             with_library(work.run)
-    except KeyboardInterrupt:
-        _print_summary(tally, refusals)
-        click.echo(
-            "Interrupted. The records counted here are stored. To continue, run the command again.",
-            err=True,
-        )
-        sys.exit(_INTERRUPTED)
-    except Refusal:
-        if tally.imported:
-            _print_summary(tally, refusals)
-        raise
-    _print_summary(tally, refusals)
-    sys.exit(1 if tally.refused or tally.left_out_labels else 0)
-
-
-class _Refusals:
-    """Keeps the first few records to show them, and writes all of them to a file."""
-
-    def __init__(self, output: IO[str] | None) -> None:
-        self._output = output
-        self.first: list[RefusedRecord] = []
-        self.count = 0
-
-    def add(self, refusal: RefusedRecord) -> None:
-        self.count += 1
-        if len(self.first) < _MAX_SHOWN:
-            self.first.append(refusal)
-        if self._output is not None:
-            self._output.write(f"{refusal}\n")
+        except KeyboardInterrupt:
+            work.print_unprinted()
+            click.echo(
+                "Interrupted. The posts counted here are stored. To continue, run the command "
+                "again: posts that are already stored do not change.",
+                err=True,
+            )
+            sys.exit(_INTERRUPTED)
+        except BaseException:
+            work.print_unprinted()
+            raise
+    sys.exit(0 if work.report.is_complete else 1)
 
 
 class _Work:
@@ -94,88 +94,57 @@ class _Work:
         self,
         email: str,
         files: Sequence[str],
-        refusals: _Refusals,
+        options: ImportOptions,
+        rows: LeftOutRows,
         advance: Advance,
-        tally: Tally,
     ) -> None:
-        self._email, self._files = email, files
-        self._refusals, self._advance, self._tally = refusals, advance, tally
+        self._email, self._files, self._options = email, files, options
+        self._rows, self._advance = rows, advance
+        self._printed = 0
+        self.report = ImportReport()
 
     async def run(self, opened: LibraryContext) -> None:
         account = await Accounts(opened.database, opened.clock).find(self._email)
-        imported = Import(opened.database, opened.clock, account, self._refusals.add, self._tally)
-        for file in self._files:
-            with _source(file, self._advance) as source:
-                await imported.read(source, "stdin" if file == _STDIN else file)
+        imports = FileImports(opened.database, opened.clock, account, self._options, self._rows.add)
+        self.report = imports.report
+        reason = "interrupted"
+        try:
+            for file in self._files:
+                with import_sources.opened(file, self._advance) as source:
+                    name = "stdin" if file == import_sources.STDIN else file
+                    await imports.read(source, name, _CLIENT)
+                self._print_files()
+            reason = "end"
+        finally:
+            await imports.finish(reason)
+        print_end(self.report, self._email)
 
+    def _print_files(self) -> None:
+        for file in self.report.files[self._printed :]:
+            print_file(file, self._rows)
+        self._printed = len(self.report.files)
 
-class _FileWithProgress:
-    """Shows how much of a file has been read."""
-
-    def __init__(self, source: IO[bytes], name: str, advance: Advance) -> None:
-        self._source, self._advance = source, advance
-        self._description = f"Reading {Path(name).name}"
-        status = os.fstat(source.fileno())
-        self._size = status.st_size if stat.S_ISREG(status.st_mode) else 0
-        self._done = 0
-
-    def read(self, size: int) -> bytes:
-        data = self._source.read(size)
-        self._done += len(data)
-        if self._size:
-            self._advance(self._description, self._done, self._size)
-        return data
-
-
-@contextmanager
-def _source(file: str, advance: Advance) -> Iterator[Readable]:
-    if file == _STDIN:
-        yield sys.stdin.buffer
-        return
-    with Path(file).open("rb") as source:
-        yield _FileWithProgress(source, file, advance)
+    def print_unprinted(self) -> None:
+        """What was done before a failure."""
+        if self.report.files:
+            self._print_files()
+            print_end(self.report, self._email)
 
 
 @contextmanager
-def _refusals(file: Path | None) -> Iterator[_Refusals]:
+def _left_out_rows(file: Path | None) -> Iterator[LeftOutRows]:
     if file is None:
-        yield _Refusals(None)
+        yield LeftOutRows(None)
         return
     descriptor = private_files.open_new(file)
     with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as output:
-        yield _Refusals(output)
+        yield LeftOutRows(output)
 
 
-def _require_readable(file: str) -> None:
-    """Reports an unreadable file before the import starts, not after the files before it."""
-    # These name pipes that the shell has opened for this command, as <(…) does.
-    if file == _STDIN or file.startswith(_OPENED_BY_SHELL):
-        return
-    mode = Path(file).stat().st_mode
-    if stat.S_ISREG(mode):
-        with Path(file).open("rb"):
-            pass
-    elif stat.S_ISDIR(mode):
-        raise click.ClickException(f"{file} is a folder. Name the files in it.")
-    elif stat.S_ISFIFO(mode):
-        # Opening it would wait until another program writes to it.
-        raise click.ClickException(f"{file} is a named pipe. To read a pipe, use - and < {file}.")
-    else:
-        raise click.ClickException(f"{file} is a socket or a device, not a file.")
-
-
-def _print_summary(tally: Tally, refusals: _Refusals) -> None:
-    outcome = tally.outcome
-    click.echo(f"new {outcome.new}")
-    click.echo(f"changed {outcome.changed}")
-    click.echo(f"unchanged {outcome.unchanged}")
-    click.echo(f"refused {tally.refused}")
-    if tally.left_out_labels:
-        click.echo(f"labels left out {tally.left_out_labels}")
-    if tally.removed_characters:
-        click.echo(f"characters removed {tally.removed_characters}")
-    for refusal in refusals.first:
-        click.echo(str(refusal), err=True)
-    if more := refusals.count - len(refusals.first):
-        records = "records" if tally.left_out_labels else "refused records"
-        click.echo(f"and {more} more {records}; --refused FILE writes all of them.", err=True)
+def _label_name(text: str | None) -> str:
+    if text is None:
+        return ""
+    name = clean_name(text)
+    if name is None:
+        raise click.ClickException(f"--label: a label has 1 to {MAX_NAME_CHARACTERS} characters.")
+    return name

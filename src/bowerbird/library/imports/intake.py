@@ -96,7 +96,12 @@ class PreparedIntake(NamedTuple):
 
     @property
     def has_work(self) -> bool:
-        return self.run_id is not None or self.is_saving or bool(self.plan.writes)
+        return self.run_id is not None or self.is_saving or self.changes_library
+
+    @property
+    def changes_library(self) -> bool:
+        """Otherwise only the counts of the run change."""
+        return bool(self.plan.writes) or self.plan.placed != self.known.placed
 
 
 class Intake:
@@ -127,18 +132,20 @@ class Intake:
         outcome = IntakeOutcome([])
         for chunk in _chunks(found):
             prepared = await self.prepare(account, chunk, run_id=run_id, is_saving=is_saving)
-            if not prepared.has_work:
-                outcome += _outcome(prepared.plan.items, frozenset(), ())
-                continue
+            outcome += await self.write(account, prepared)
+        return outcome
 
-            async def work(
-                transaction: Transaction, prepared: PreparedIntake = prepared
-            ) -> IntakeOutcome | Unfinished[IntakeOutcome]:
-                return await self.take_within(transaction, account, prepared)
+    async def write(self, account: Account, prepared: PreparedIntake) -> IntakeOutcome:
+        """Writes prepared posts in one transaction."""
+        if not prepared.has_work:
+            return unwritten(prepared)
 
-            outcome += await turns.run(self._database, work, account.account_id)
-            if run_id is not None and prepared.plan.writes:
-                await self.make_room(account)
+        async def work(transaction: Transaction) -> IntakeOutcome | Unfinished[IntakeOutcome]:
+            return await self.take_within(transaction, account, prepared)
+
+        outcome = await turns.run(self._database, work, account.account_id)
+        if prepared.run_id is not None and prepared.plan.writes:
+            await self.make_room(account)
         return outcome
 
     async def prepare(
@@ -295,6 +302,14 @@ def _size(found: FoundPost) -> int:
     details = found.record.tweet_details
     body = (details.article or {}).get("plain_text")
     return len(details.text) + (len(body) if isinstance(body, str) else 0)
+
+
+def unwritten(prepared: PreparedIntake) -> IntakeOutcome:
+    """What writing these posts would do."""
+    writes = [write for write in prepared.plan.writes if not write.is_minor]
+    written = frozenset(write.incoming.post_id for write in writes)
+    new = written - prepared.known.posts.keys()
+    return _outcome(prepared.plan.items, written - new, (), new)
 
 
 def _outcome(

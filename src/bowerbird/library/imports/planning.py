@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 
 from bowerbird.library.bookmarks.bookmark_row import Row, draft_of, searchable_texts, words_of
 from bowerbird.library.bookmarks.upsert_batch import differs
@@ -206,9 +206,7 @@ def _incoming(
     )
 
 
-def _tags(
-    names: list[str] | UnsetType | None, existing: ExistingBookmark | None
-) -> dict[str, str] | None:
+def _tags(names: list[str], existing: ExistingBookmark | None) -> dict[str, str] | None:
     """Found labels are added to those of the post. Invalid names are left out."""
     if not names:
         return None

@@ -113,8 +113,13 @@ class ImportRuns:
             total_count=await self._store.count(account.account_id),
         )
 
-    async def finish(self, account: Account, run_id: str, reason: str = "end") -> Run:
-        """Ends a run. `reason` is end, caught_up, interrupted or gave_up. Idempotent."""
+    async def finish(
+        self, account: Account, run_id: str, reason: str = "end", counts: RunCounts | None = None
+    ) -> Run:
+        """Ends a run. `reason` is end, caught_up, interrupted or gave_up. Idempotent.
+
+        `counts` are of posts that needed no transaction, because nothing changed.
+        """
         state = RunState.INTERRUPTED if reason in _INTERRUPTED else RunState.FINISHED
 
         async def work(transaction: Transaction) -> None:
@@ -123,6 +128,10 @@ class ImportRuns:
                 await self._store.by_id(transaction, account.account_id, _id(run_id)), run_id
             )
             if run.state is RunState.RUNNING:
+                if counts is not None:
+                    await self._store.add_counts(
+                        transaction, account.account_id, run.number, counts, 0
+                    )
                 await self._store.set_state(
                     transaction,
                     account.account_id,

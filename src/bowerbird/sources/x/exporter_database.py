@@ -7,17 +7,18 @@ were in the list of saved posts, and with which index.
 from collections.abc import Iterator
 from typing import Final
 
-import msgspec
-from msgspec import UNSET, Raw, Struct
+from msgspec import UNSET
 
 from bowerbird.sources.found import Found, LeftOut, Reason
+from bowerbird.sources.parsing.json_values import Unreadable
+from bowerbird.sources.parsing.json_walk import PART, walk
+from bowerbird.sources.parsing.text_lines import SeekableFile, Utf8File
 from bowerbird.sources.x import content, placing, posts
 from bowerbird.sources.x.posts import Missing
 from bowerbird.sources.x.values import (
     InvalidDocument,
     Object,
     at,
-    decode,
     mapping,
     post_id,
     sequence,
@@ -25,38 +26,26 @@ from bowerbird.sources.x.values import (
     whole_number,
 )
 
-_BOM: Final = b"\xef\xbb\xbf"
 # The name of the extension's module for saved posts, and perhaps of one for their folders.
 _MODULE: Final = "Bookmark"
+# Where the number of a table is in the path data.data[number].
+_TABLE: Final = 2
 
 
-class _Table(Struct):
-    tableName: str = ""  # noqa: N815 - the spelling of the file
-    rows: list[Raw] = []
-
-
-class _Tables(Struct):
-    data: list[Raw] = []
-
-
-class _Database(Struct):
-    data: _Tables
-
-
-def read_database(data: bytes, now: int) -> Iterator[Found]:
-    """Reads a database. `now` is in microseconds."""
+def read_database(file: SeekableFile, now: int) -> Iterator[Found]:
+    """Reads a database, in parts: it can be large. `now` is in microseconds."""
     try:
-        tables = _tables(data)
+        names = _table_names(file)
     except InvalidDocument as error:
         yield LeftOut(line=1, reason=Reason.INVALID, sentence=str(error))
         return
-    if "tweets" not in tables:
+    if "tweets" not in names.values():
         yield LeftOut(line=1, reason=Reason.INVALID, sentence="The file has no table of posts.")
-    captures = dict(_captures(tables.get("captures", [])))
+        return
+    captures = dict(_captures(_rows(file, names, "captures")))
     unread = dict(captures)
     line = 0
-    for line, raw in enumerate(tables.get("tweets", []), 1):
-        row = _row(raw)
+    for line, row in enumerate(_rows(file, names, "tweets"), 1):
         number = content.id_of(content.unwrap(row).tweet)
         unread.pop(number, None)
         if number in captures or at(row, "legacy", "bookmarked") is True:
@@ -95,35 +84,30 @@ def _left_out(missing: Missing, line: int, sort_index: int | None = None) -> Lef
     )
 
 
-def _captures(rows: list[Raw]) -> Iterator[tuple[str, int | None]]:
-    for raw in rows:
-        row = _row(raw)
+def _captures(rows: Iterator[Object]) -> Iterator[tuple[str, int | None]]:
+    for row in rows:
         number = post_id(row.get("data_key"))
         if number and short_text(row.get("extension")).startswith(_MODULE):
             yield number, whole_number(row.get("sort_index"))
 
 
-def _tables(data: bytes) -> dict[str, list[Raw]]:
-    """The rows of each table, which are decoded one at a time: the file can be large."""
-    tables: dict[str, list[Raw]] = {}
-    try:
-        database = msgspec.json.decode(data.removeprefix(_BOM), type=_Database)
-    except (ValueError, RecursionError):
-        raise InvalidDocument("The file is not a complete export of the database.") from None
-    for raw in database.data.data:
-        try:
-            table = msgspec.json.decode(raw, type=_Table)
-        except (ValueError, RecursionError):
-            continue
-        tables.setdefault(table.tableName, []).extend(table.rows)
-    return tables
+def _table_names(file: SeekableFile) -> dict[str | int, str]:
+    """The name of each table by its number. Reads the whole file, so that its end is known."""
+    names = {}
+    for part in walk(Utf8File(file), {"data": {"data": [{"tableName": PART}]}}):
+        if isinstance(part.value, Unreadable):
+            raise InvalidDocument("The file is not a complete export of the database.")
+        names[part.path[_TABLE]] = short_text(part.value)
+    return names
 
 
-def _row(raw: Raw) -> Object:
+def _rows(file: SeekableFile, names: dict[str | int, str], table: str) -> Iterator[Object]:
+    for part in walk(Utf8File(file), {"data": {"data": [{"rows": [PART]}]}}):
+        if names.get(part.path[_TABLE]) == table:
+            yield _row(part.value)
+
+
+def _row(row: object) -> Object:
     """A row. Dexie writes some as a pair of key and value, below the name `$`."""
-    try:
-        row = decode(bytes(raw))
-    except InvalidDocument:
-        return {}
     pair = row if isinstance(row, list) else sequence(at(row, "$"))
     return mapping(pair[1] if len(pair) > 1 else row)

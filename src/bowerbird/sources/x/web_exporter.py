@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from bowerbird.model.bookmarks import Metrics, PostDetails, PostMeta
-from bowerbird.sources import json_records
 from bowerbird.sources.found import Completeness, Found, LeftOut, OrderSource, Reason
-from bowerbird.sources.json_records import MalformedFile, Readable
+from bowerbird.sources.parsing import json_records
+from bowerbird.sources.parsing.json_records import MalformedFile, Readable
 from bowerbird.sources.x import dates, placing, posts, texts
 from bowerbird.sources.x.authors import Author, original_image
 from bowerbird.sources.x.content import Content

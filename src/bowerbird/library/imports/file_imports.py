@@ -1,0 +1,228 @@
+"""Imports files of any known format into a library, chunk by chunk.
+
+A file is read on a thread while the chunk before is written. Each chunk is written completely or
+not at all, so an import that was interrupted can be repeated: posts that are already there do not
+change.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Any, Final, NamedTuple
+
+import msgspec
+from msgspec import UNSET
+
+from bowerbird.clock import Clock
+from bowerbird.errors import shown
+from bowerbird.library.imports.chunks import Chunk, chunks
+from bowerbird.library.imports.intake import Intake, IntakeOutcome, unwritten
+from bowerbird.library.imports.report import LABELS, FileReport, ImportReport, Row
+from bowerbird.library.imports.runs import ImportRuns
+from bowerbird.model import instants
+from bowerbird.model.accounts import Account
+from bowerbird.model.imports import RunCounts
+from bowerbird.model.upsert import LeftOutLabels
+from bowerbird.sources import reading
+from bowerbird.sources.formats import Choices
+from bowerbird.sources.found import FoundPost, LeftOut, Notice, OrderSource
+from bowerbird.sources.parsing.text_lines import SeekableFile
+from bowerbird.sources.recognition import UnknownFile
+from bowerbird.storage.database import Database
+
+# One is compared with the library while the disk syncs the other.
+_CHUNKS_AT_ONCE: Final = 2
+_SHOWN_NAMES: Final = 20
+# Clocks differ. A date further ahead than this is no date of saving.
+_MAX_AHEAD_US: Final = 5 * 60 * 1_000_000
+
+OnRow = Callable[[FileReport, Row], None]
+
+
+class ImportOptions(NamedTuple):
+    with_likes: bool = False
+    # Added to every post.
+    label: str = ""
+    # Compares the files with the library, and changes nothing.
+    is_dry_run: bool = False
+
+
+class FileImports:
+    """One import of one or more files: it is undone as a whole."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        account: Account,
+        options: ImportOptions,
+        on_row: OnRow = lambda _file, _row: None,
+    ) -> None:
+        """`on_row` gets every record that is left out; the report has only the first ones."""
+        self._intake = Intake(database, clock)
+        self._runs = ImportRuns(database, clock)
+        self._clock = clock
+        self._account = account
+        self._options = options
+        self._on_row = on_row
+        self._uncounted = RunCounts()
+        self.report = ImportReport(is_dry_run=options.is_dry_run)
+
+    async def read(self, file: SeekableFile, name: str, client: str) -> FileReport:
+        """Imports one file. If it is cancelled, the current chunk is still completed.
+
+        A file of another kind is reported, and does not raise.
+        """
+        report = FileReport(name=name)
+        self.report.files.append(report)
+        choices = Choices(with_likes=self._options.with_likes, now=self._clock())
+        try:
+            found = await asyncio.to_thread(reading.read, file, choices)
+        except UnknownFile as problem:
+            report.problem = str(problem)
+            return report
+        report.format = found.name
+        if not self.report.run_id and not self._options.is_dry_run:
+            await _complete(self._start(found.name, client))
+        await self._write_all(report, _ReadAhead(chunks(found.found)))
+        return report
+
+    async def finish(self, reason: str) -> None:
+        if self.report.run_id:
+            await self._runs.finish(self._account, self.report.run_id, reason, self._uncounted)
+
+    async def _start(self, source: str, client: str) -> None:
+        run = await self._runs.start(self._account, source=source, kind="file", client=client)
+        self.report.run_id = run.run_id
+        self.report.undo_until = run.undo_until or ""
+
+    async def _write_all(self, report: FileReport, ahead: "_ReadAhead") -> None:
+        waiting: deque[_Pending] = deque()
+        try:
+            while (chunk := await ahead.next()) is not None:
+                while waiting and (
+                    len(waiting) == _CHUNKS_AT_ONCE
+                    or any(chunk.must_follow(pending.chunk) for pending in waiting)
+                ):
+                    await self._end_first(report, waiting)
+                waiting.append(_Pending(chunk, asyncio.create_task(self._take(report, chunk))))
+            while waiting:
+                await self._end_first(report, waiting)
+        finally:
+            # A generator that runs on a thread cannot be closed.
+            await ahead.stop()
+            await self._end_all(report, waiting)
+
+    async def _end_first(self, report: FileReport, waiting: "deque[_Pending]") -> None:
+        outcome = await asyncio.shield(waiting[0].writing)
+        self._count(report, waiting.popleft().chunk, outcome)
+
+    async def _end_all(self, report: FileReport, waiting: "deque[_Pending]") -> None:
+        """Waits for the chunks that are being written when the import is stopped, or fails."""
+        for chunk, writing in waiting:
+            await asyncio.wait([writing])
+            if writing.exception() is None:
+                self._count(report, chunk, writing.result())
+
+    async def _take(self, report: FileReport, chunk: Chunk) -> IntakeOutcome:
+        posts = [self._adapted(report, post) for post in chunk.posts.values()]
+        if not posts:
+            return IntakeOutcome()
+        run_id = self.report.run_id or None
+        prepared = await self._intake.prepare(self._account, posts, run_id=run_id)
+        if self._options.is_dry_run:
+            return unwritten(prepared)
+        if prepared.changes_library:
+            return await self._intake.write(self._account, prepared)
+        # The run gets these counts at its end, so that importing a file again writes nothing.
+        outcome = unwritten(prepared)
+        self._uncounted += outcome.counts
+        return outcome
+
+    def _count(self, report: FileReport, chunk: Chunk, outcome: IntakeOutcome) -> None:
+        for remark in chunk.remarks:
+            self._remark(report, remark)
+        counts = outcome.counts
+        report.found += len(chunk.posts)
+        report.notes += sum(bool(post.note) for post in chunk.posts.values())
+        report.new += counts.new
+        report.changed += counts.changed
+        report.unchanged += counts.unchanged
+        report.ignored_deleted += counts.ignored_deleted
+        for left_out in outcome.labels_left_out:
+            report.labels_left_out += len(left_out.names)
+            row = Row(chunk.posts[left_out.post_id].line, LABELS, _without_labels(left_out))
+            report.show(row)
+            self._on_row(report, row)
+
+    def _adapted(self, report: FileReport, post: FoundPost) -> FoundPost:
+        record = post.record
+        if post.order_source is OrderSource.SAVED_DATE and self._is_future(record.bookmarked_at):
+            report.future_dates += 1
+            record = msgspec.structs.replace(record, bookmarked_at=UNSET)
+            post = msgspec.structs.replace(post, record=record, order_source=None)
+        if self._options.label:
+            post = msgspec.structs.replace(post, added_labels=(self._options.label,))
+        return post
+
+    def _is_future(self, date: object) -> bool:
+        instant = instants.parse(date) if isinstance(date, str) else None
+        return instant is not None and instant > self._clock() + _MAX_AHEAD_US
+
+    def _remark(self, report: FileReport, remark: LeftOut | Notice) -> None:
+        if isinstance(remark, Notice):
+            report.notice(remark.sentence)
+            return
+        sentence = remark.sentence.removeprefix(f"Line {remark.line}: ")
+        row = Row(remark.line, remark.reason.value, sentence)
+        report.leave_out(row)
+        self._on_row(report, row)
+
+
+class _Pending(NamedTuple):
+    chunk: Chunk
+    writing: "asyncio.Task[IntakeOutcome]"
+
+
+class _ReadAhead:
+    """Reads the next chunk on a thread while the caller writes the one before."""
+
+    def __init__(self, source: Iterator[Chunk]) -> None:
+        self._source = source
+        self._upcoming = self._start()
+
+    def _start(self) -> "asyncio.Future[Chunk | None]":
+        return asyncio.ensure_future(asyncio.to_thread(next, self._source, None))
+
+    async def next(self) -> Chunk | None:
+        chunk = await asyncio.shield(self._upcoming)
+        if chunk is not None:
+            self._upcoming = self._start()
+        return chunk
+
+    async def stop(self) -> None:
+        await asyncio.wait([self._upcoming])
+        # Retrieve the exception; asyncio warns otherwise.
+        self._upcoming.exception()
+
+
+def _without_labels(labels: LeftOutLabels) -> str:
+    names = ", ".join(map(shown, labels.names[:_SHOWN_NAMES]))
+    if len(labels.names) > _SHOWN_NAMES:
+        names += f" and {len(labels.names) - _SHOWN_NAMES:,} more"
+    return (
+        f"Post {labels.post_id} was imported without {len(labels.names):,} of its labels, because "
+        f"{labels.reason}: {names}."
+    )
+
+
+async def _complete(work: Coroutine[Any, Any, None]) -> None:
+    """Waits until the work is done, even if the import is cancelled."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        # Retrieve the exception; asyncio warns otherwise.
+        task.exception()
+        raise

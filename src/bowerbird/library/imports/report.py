@@ -1,0 +1,86 @@
+"""What an import did with each file, as data: the command prints it, the API returns it as JSON."""
+
+from typing import Final
+
+from msgspec import Struct
+
+from bowerbird.sources.found import Reason
+
+MAX_ROWS: Final = 20
+MAX_NOTICES: Final = 20
+
+
+class Row(Struct, frozen=True):
+    """A record of a file that was left out, or imported without some of its labels."""
+
+    line: int
+    # A Reason, or LABELS.
+    reason: str
+    sentence: str
+
+
+LABELS: Final = "labels"
+
+
+class FileReport(Struct, kw_only=True):
+    name: str
+    # What the file is, as people call it: "Dewey CSV". Empty if it was refused.
+    format: str = ""
+    # Why nothing in the file can be imported, as a sentence. Empty if it can.
+    problem: str = ""
+    # Posts in the file. The following four add up to it, unless the import was interrupted.
+    found: int = 0
+    new: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    # Posts that the person deleted from the library. An import does not bring them back.
+    ignored_deleted: int = 0
+    # How many records were left out, by reason.
+    left_out: dict[str, int] = {}
+    labels_left_out: int = 0
+    # Notes that the owner wrote about posts. They are not imported yet.
+    notes: int = 0
+    # Dates of saving that are in the future, and therefore not used.
+    future_dates: int = 0
+    # The first records that were left out, and the first things to know about the file.
+    rows: list[Row] = []
+    notices: list[str] = []
+
+    @property
+    def written(self) -> int:
+        return self.new + self.changed
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether everything was imported that was meant to be."""
+        return not (self.problem or self.labels_left_out or self.left_out.get(Reason.INVALID))
+
+    def leave_out(self, row: Row) -> None:
+        self.left_out[row.reason] = self.left_out.get(row.reason, 0) + 1
+        self.show(row)
+
+    def show(self, row: Row) -> None:
+        if len(self.rows) < MAX_ROWS:
+            self.rows.append(row)
+
+    def notice(self, sentence: str) -> None:
+        if len(self.notices) < MAX_NOTICES:
+            self.notices.append(sentence)
+
+
+class ImportReport(Struct, kw_only=True):
+    # The import run, with which the import can be undone as a whole. Empty in a dry run, and if
+    # no file could be read.
+    run_id: str = ""
+    # Until when it can be undone, in ISO 8601.
+    undo_until: str = ""
+    is_dry_run: bool = False
+    files: list[FileReport] = []
+
+    @property
+    def is_complete(self) -> bool:
+        return all(file.is_complete for file in self.files)
+
+    @property
+    def written(self) -> int:
+        return sum(file.written for file in self.files)

@@ -1,0 +1,1 @@
+"""Takes text, tables, JSON and HTML apart, without knowing which program wrote them."""

@@ -1,0 +1,103 @@
+"""Reads chosen parts of a large JSON file without keeping it in memory.
+
+`{"collections": [{"name": PART, "links": [PART]}]}` asks for the names and for each link.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from bowerbird.sources.parsing.json_records import (
+    MEMBER,
+    SEPARATOR,
+    MalformedFile,
+    Readable,
+    Window,
+    element,
+    skip_value,
+)
+from bowerbird.sources.parsing.json_values import Unreadable, decode
+
+PART: Final = "part"
+_NOT_COMPLETE: Final = "The file ends too early."
+# A key is never longer than this. Without a bound, a file could be one key.
+_MAX_KEY_BYTES: Final = 64 << 10
+
+
+class Part(NamedTuple):
+    # The keys and the numbers of list items that lead to it.
+    path: tuple[str | int, ...]
+    line: int
+    # An Unreadable if the part is broken.
+    value: Any
+
+
+def walk(file: Readable, shape: Any) -> Iterator[Part]:
+    """The parts of a file, in their order. A broken end of the file is a part as well."""
+    window = Window(file)
+    window.more()
+    if window.data.startswith(b"\xef\xbb\xbf"):
+        window.position = 3
+    window.skip(SEPARATOR)
+    try:
+        yield from _value(window, shape, ())
+    except MalformedFile as problem:
+        yield Part((), problem.line, Unreadable(str(problem)))
+
+
+def _value(window: Window, shape: Any, path: tuple[str | int, ...]) -> Iterator[Part]:
+    if isinstance(shape, dict) and window.begins_with(b"{"):
+        yield from _members(window, shape, path)
+    elif isinstance(shape, list) and window.begins_with(b"["):
+        yield from _items(window, shape[0], path)
+    elif shape == PART:
+        yield _part(window, path)
+    else:
+        skip_value(window)
+
+
+def _part(window: Window, path: tuple[str | int, ...]) -> Part:
+    record = element(window)
+    try:
+        value = Unreadable(record.problem) if record.problem else decode(record.raw)
+    except Unreadable as problem:
+        value = problem
+    return Part(path, record.line, value)
+
+
+def _members(window: Window, shape: dict[str, Any], path: tuple[str | int, ...]) -> Iterator[Part]:
+    window.advance_to(window.position + 1)
+    while not _is_at_end(window, b"}"):
+        key = _key(window)
+        yield from _value(window, shape.get(key), (*path, key))
+
+
+def _items(window: Window, shape: Any, path: tuple[str | int, ...]) -> Iterator[Part]:
+    window.advance_to(window.position + 1)
+    number = 0
+    while not _is_at_end(window, b"]"):
+        yield from _value(window, shape, (*path, number))
+        number += 1
+
+
+def _is_at_end(window: Window, bracket: bytes) -> bool:
+    window.skip(SEPARATOR)
+    if window.position == len(window.data):
+        raise MalformedFile(window.line, _NOT_COMPLETE)
+    if window.begins_with(bracket):
+        window.advance_to(window.position + 1)
+        return True
+    if window.data[window.position : window.position + 1] in (b"]", b"}"):
+        raise MalformedFile(window.line, "A bracket here has no partner.")
+    return False
+
+
+def _key(window: Window) -> str:
+    while True:
+        match = MEMBER.match(window.data, window.position)
+        # The value must have begun as well, else more white space may follow.
+        if match and match.end() < len(window.data):
+            window.advance_to(match.end())
+            return match[1].decode("utf-8", "replace")
+        is_too_long = len(window.data) - window.position > _MAX_KEY_BYTES
+        if is_too_long or not window.begins_with(b'"') or not window.more():
+            raise MalformedFile(window.line, "Expected the name of a field here.")

@@ -1,0 +1,1 @@
+"""Readers of tables: one row per post or link."""

@@ -1,0 +1,59 @@
+"""Reads files with one address per line and no header: Mastodon's export, or any list of links."""
+
+from collections.abc import Iterator
+
+from bowerbird.sources.file_posts import FilePost, found_post, invalid, not_a_post
+from bowerbird.sources.formats import BEGINNING_BYTES, Beginning, Choices, Format
+from bowerbird.sources.found import Found
+from bowerbird.sources.parsing.csv_rows import CsvRows
+from bowerbird.sources.parsing.text_lines import SeekableFile
+from bowerbird.sources.post_links import MASTODON, parse, parse_fediverse
+from bowerbird.sources.tables.csv_posts import charset_notice
+
+_LINES_LOOKED_AT = 50
+
+
+def read(file: SeekableFile, _choices: Choices) -> Iterator[Found]:
+    # No address contains a tab, so each row has one cell.
+    rows = CsvRows(file, "\t")
+    for row in rows:
+        if row.problem:
+            yield invalid(row.line, row.problem)
+            continue
+        address = row.cells[0].strip().rstrip(",;")
+        link = parse_fediverse(address)
+        if link is None:
+            yield not_a_post(row.line, address)
+        else:
+            yield found_post(FilePost(link=link, line=row.line, is_in_order=True))
+    yield from charset_notice(rows)
+
+
+def _addresses(beginning: Beginning) -> list[str]:
+    """The addresses in the first lines. Empty if most lines are something else."""
+    lines = beginning.text.splitlines()
+    if len(beginning.data) == BEGINNING_BYTES and len(lines) > 1:
+        # The last line may be cut.
+        lines.pop()
+    listed = [line.strip().strip('"') for line in lines[:_LINES_LOOKED_AT] if line.strip()]
+    addresses = [line for line in listed if _is_address(line)]
+    return addresses if len(addresses) * 2 > len(listed) else []
+
+
+def _is_address(line: str) -> bool:
+    return line.startswith(("https://", "http://", "at://")) and not any(map(str.isspace, line))
+
+
+def _is_mastodon(beginning: Beginning) -> bool:
+    links = [parse_fediverse(address) for address in _addresses(beginning)]
+    return any(link is not None and link.network == MASTODON for link in links)
+
+
+def _has_posts(beginning: Beginning) -> bool:
+    return any(parse(address) for address in _addresses(beginning))
+
+
+FORMATS = (
+    Format("Mastodon CSV", _is_mastodon, read),
+    Format("list of links", _has_posts, read),
+)

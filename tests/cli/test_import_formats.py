@@ -1,0 +1,234 @@
+"""`bowerbird import` with files of other programs."""
+
+import json
+import re
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.cli.files import FILES
+from tests.cli.libraries import EMAIL, Library
+from tests.support import make
+
+
+@pytest.fixture
+def library(empty: Library) -> Library:
+    empty.run("account", "create", EMAIL)
+    return empty
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[Path]:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    for name, (_, data, *_) in FILES.items():
+        (folder / name).write_bytes(data)
+    return [folder / name for name in FILES]
+
+
+def _counts(text: str) -> dict[str, tuple[str, int, int]]:
+    """The format, the posts and the new posts of each file."""
+    pattern = r"^(\S+): (.+)\n  posts found (\d+)\n  new (\d+)\n"
+    found = re.findall(pattern, text, re.MULTILINE)
+    return {Path(name).name: (format, int(n), int(new)) for name, format, n, new in found}
+
+
+def _stored(library: Library) -> list[tuple[object, ...]]:
+    return library.sql("SELECT * FROM bookmark ORDER BY post_id") + library.sql(
+        "SELECT version, total FROM library"
+    )
+
+
+def test_every_format_is_recognised_and_imported(library: Library, files: list[Path]) -> None:
+    ran = library.run("import", EMAIL, *files)
+
+    assert ran.code == 0, ran.text
+    assert _counts(ran.out) == {
+        name: (format, posts, posts) for name, (format, _, posts, _) in FILES.items()
+    }
+    total = sum(posts for _, _, posts, _ in FILES.values())
+    assert library.value("SELECT count(*) FROM bookmark") == total
+    assert library.run("check", "--deep").code == 0
+
+
+def test_importing_every_format_again_changes_nothing(library: Library, files: list[Path]) -> None:
+    library.run("import", EMAIL, *files)
+    before = _stored(library)
+
+    ran = library.run("import", EMAIL, *files)
+
+    assert (ran.code, _stored(library)) == (0, before)
+    assert {new for _, _, new in _counts(ran.out).values()} == {0}
+    assert "  changed 1" not in ran.out
+    assert "To undo" not in ran.out
+
+
+def test_a_dry_run_reports_the_same_and_changes_nothing(
+    library: Library, files: list[Path]
+) -> None:
+    before = _stored(library)
+
+    dry = library.run("import", EMAIL, *files, "--dry-run")
+    assert (_stored(library), library.value("SELECT count(*) FROM label")) == (before, 0)
+    real = library.run("import", EMAIL, *files)
+
+    assert _counts(dry.out) == _counts(real.out)
+    assert dry.out.endswith("This was a dry run: nothing was changed.\n")
+
+
+def test_a_dry_run_tells_changed_posts_from_unchanged_ones(
+    library: Library, tmp_path: Path
+) -> None:
+    file = tmp_path / "posts.json"
+    posts = [make.post(text="before"), make.post()]
+    file.write_text(json.dumps(posts))
+    library.run("import", EMAIL, file)
+    posts[0]["tweet_details"]["text"] = "after"
+    file.write_text(json.dumps([*posts, make.post()]))
+    before = _stored(library)
+
+    ran = library.run("import", EMAIL, file, "--dry-run")
+
+    assert "  new 1\n  changed 1\n  unchanged 1\n" in ran.out
+    assert _stored(library) == before
+
+
+def test_a_zip_archive_of_several_formats_is_imported(
+    library: Library, files: list[Path], tmp_path: Path
+) -> None:
+    archive = tmp_path / "mixed.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as output:
+        for file in files:
+            output.write(file, f"data/{file.name}")
+        output.writestr("photo.jpg", b"\xff\xd8\xff")
+
+    ran = library.run("import", EMAIL, archive)
+
+    total = sum(posts for _, _, posts, _ in FILES.values())
+    assert ran.code == 0, ran.text
+    assert _counts(ran.out) == {"mixed.zip": ("zip archive", total, total)}
+    assert "  'data/dewey.csv' is read as Dewey CSV.\n" in ran.out
+    assert library.value("SELECT count(*) FROM bookmark") == total
+
+
+def test_a_file_of_another_kind_is_refused_once_and_the_others_are_imported(
+    library: Library, files: list[Path], tmp_path: Path
+) -> None:
+    diary = tmp_path / "diary.txt"
+    diary.write_text("Dear diary\n" * 1_000)
+
+    ran = library.run("import", EMAIL, diary, files[0])
+
+    assert ran.code == 1
+    assert ran.text.count("diary.txt") == 1
+    assert (
+        f"{diary}: This file cannot be imported. It looks like a text that begins with "
+        "'Dear diary Dear diary" in ran.text
+    )
+    assert library.value("SELECT count(*) FROM bookmark") == 1
+
+
+def test_what_is_left_out_is_counted_by_reason_and_named_with_its_line(
+    library: Library, tmp_path: Path
+) -> None:
+    file = tmp_path / "pocket.csv"
+    rows = [f"T,https://example.com/{n},1700000000,,unread" for n in range(25)]
+    file.write_text("title,url,time_added,tags,status\n" + "\n".join(rows) + "\nT,,1,,unread\n")
+    refused = tmp_path / "refused.txt"
+
+    ran = library.run("import", EMAIL, file, "--refused", refused)
+
+    assert ran.code == 1
+    assert "  left out 26\n    not a link to a post: 25\n    invalid: 1\n" in ran.out
+    sentence = f"{file}:2: 'https://example.com/0' is not a link to a post.\n"
+    assert sentence in ran.text
+    assert f"and 6 more in {file}; --refused FILE writes all of them.\n" in ran.text
+    assert refused.read_text().startswith(sentence)
+    assert len(refused.read_text().splitlines()) == 26
+
+
+def test_links_that_are_not_posts_are_no_failure(library: Library, tmp_path: Path) -> None:
+    file = tmp_path / "pocket.csv"
+    file.write_text("title,url,time_added,tags,status\nT,https://example.com,1700000000,,unread\n")
+
+    assert library.run("import", EMAIL, file).code == 0
+
+
+def test_likes_are_imported_on_request_and_labelled(library: Library, files: list[Path]) -> None:
+    likes = next(file for file in files if file.name == "like.js")
+
+    without = library.run("import", EMAIL, likes)
+    ran = library.run("import", EMAIL, likes, "--with-likes")
+
+    assert "    liked posts (--with-likes imports them): 1\n" in without.out
+    assert "  new 1\n" in ran.out
+    assert library.sql("SELECT name FROM label") == [("liked",)]
+
+
+def test_a_label_is_added_to_every_post(library: Library, files: list[Path]) -> None:
+    own, dewey = files[0], next(file for file in files if file.name == "dewey.csv")
+
+    ran = library.run("import", EMAIL, own, dewey, "--label", " From  elsewhere ")
+    again = library.run("import", EMAIL, own, dewey, "--label", "from elsewhere")
+
+    assert ran.code == 0
+    assert "  changed 0\n  unchanged 1\n" in again.out
+    names = library.sql("SELECT name, bookmark_count FROM label ORDER BY name")
+    assert ("From elsewhere", 2) in names
+    assert ("birds", 1) in names
+
+
+def test_a_label_is_added_without_removing_those_that_a_post_has(
+    library: Library, tmp_path: Path
+) -> None:
+    post = make.post(tags=["old"])
+    file = tmp_path / "posts.json"
+    file.write_text(json.dumps([post]))
+    library.run("import", EMAIL, file)
+    del post["tags"]
+    file.write_text(json.dumps([post]))
+
+    library.run("import", EMAIL, file, "--label", "new")
+
+    assert library.sql("SELECT name, bookmark_count FROM label ORDER BY name") == [
+        ("new", 1),
+        ("old", 1),
+    ]
+
+
+def test_an_invalid_label_is_refused_before_anything_is_imported(
+    library: Library, files: list[Path]
+) -> None:
+    ran = library.run("import", EMAIL, *files, "--label", "x" * 101)
+
+    assert (ran.code, ran.text) == (1, "Error: --label: a label has 1 to 100 characters.\n")
+    assert library.value("SELECT count(*) FROM bookmark") == 0
+
+
+def test_notes_are_counted_as_not_imported_yet(library: Library, files: list[Path]) -> None:
+    dewey = next(file for file in files if file.name == "dewey.csv")
+
+    assert "  notes, which are not imported yet 1\n" in library.run("import", EMAIL, dewey).out
+
+
+def test_a_date_of_saving_in_the_future_is_not_used(library: Library, tmp_path: Path) -> None:
+    file = tmp_path / "pocket.csv"
+    rows = "T,https://x.com/a/status/20,4102444800,,unread\n"
+    file.write_text(f"title,url,time_added,tags,status\n{rows}")
+
+    ran = library.run("import", EMAIL, file)
+
+    assert "  dates of saving in the future, not used 1\n" in ran.out
+    assert library.value("SELECT bookmarked_at FROM bookmark") < 4_102_444_800_000_000
+
+
+def test_an_import_can_be_undone_as_it_says(library: Library, files: list[Path]) -> None:
+    ran = library.run("import", EMAIL, *files)
+    said = re.search(r"To undo this import, until \d{4}-\d\d-\d\d: bowerbird (.+)\n", ran.out)
+    assert said
+
+    undone = library.run(*said[1].split())
+
+    assert undone.code == 0, undone.text
+    assert library.value("SELECT count(*) FROM bookmark") == 0

@@ -1,0 +1,141 @@
+"""Imports of files: how much is in memory, what is written, and what other people do not see."""
+
+import io
+import json
+import tracemalloc
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import pytest
+
+from bowerbird.library.imports.chunks import CHUNK_POSTS, chunks
+from bowerbird.library.imports.file_imports import FileImports, ImportOptions
+from bowerbird.library.imports.report import ImportReport
+from bowerbird.library.imports.runs import ImportRuns
+from bowerbird.sources.found import Found, FoundPost, LeftOut, Reason
+from bowerbird.sources.reading import read
+from tests.support import make
+from tests.support.service import Member
+from tests.support.watched_writes import WatchedWrites
+
+pytestmark = pytest.mark.anyio
+
+
+async def _import(member: Member, data: bytes, **options: Any) -> ImportReport:
+    account = await member.account()
+    importing = FileImports(member.database, member.clock, account, ImportOptions(**options))
+    await importing.read(io.BytesIO(data), "file", "test")
+    await importing.finish("end")
+    return importing.report
+
+
+class _Lines:
+    """A file of many lines that is nowhere in memory."""
+
+    def __init__(self, line: bytes, count: int) -> None:
+        self._line, self._count, self._left = line, count, count
+
+    def read(self, size: int) -> bytes:
+        lines = min(max(size // len(self._line), 1), self._left)
+        self._left -= lines
+        return self._line * lines
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        assert (offset, whence) == (0, 0)
+        self._left = self._count
+        return 0
+
+
+@pytest.mark.parametrize(
+    ("line", "count"),
+    [
+        (make.raw(make.post(text="x" * 5_000)) + b"\n", 4_000),
+        (b"https://x.com/ada/status/20\n", 20_000),
+        (b"https://x.com/ada/status/20\nhttps://x.com/ada\n", 20_000),
+    ],
+)
+def test_memory_does_not_grow_with_the_file(line: bytes, count: int) -> None:
+    file = _Lines(line, count)
+    tracemalloc.start()
+
+    posts = sum(len(chunk.posts) for chunk in chunks(read(file).found))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert posts == count
+    assert peak < 8 << 20
+
+
+def test_a_chunk_has_bounded_posts_and_bounded_remarks() -> None:
+    def found() -> Iterator[Found]:
+        for number in range(3_000):
+            yield LeftOut(line=number, reason=Reason.INVALID, sentence="x")
+        for number in range(1_000):
+            record = msgspec.convert(make.post(post_id=str(number + 1)), type=_record_type())
+            yield FoundPost(record=record, line=number)
+
+    made = list(chunks(found()))
+
+    assert max(len(chunk.remarks) for chunk in made) == 1_000
+    assert max(len(chunk.posts) for chunk in made) == CHUNK_POSTS
+    assert sum(len(chunk.posts) for chunk in made) == 1_000
+
+
+def _record_type() -> Any:
+    return FoundPost.__annotations__["record"]
+
+
+async def test_importing_a_file_again_takes_two_transactions(alice: Member) -> None:
+    data = b"\n".join(make.raw(make.post(post_id=str(n + 1))) for n in range(1_000))
+    await _import(alice, data)
+    watched = WatchedWrites(alice.database)
+
+    report = await _import(alice, data)
+
+    # The run begins and ends.
+    assert len(watched.rows) == 2
+    run = await ImportRuns(alice.database, alice.clock).get(await alice.account(), report.run_id)
+    assert run.counts.unchanged == 1_000
+
+
+async def test_a_dry_run_takes_no_transaction_and_is_not_listed(alice: Member) -> None:
+    watched = WatchedWrites(alice.database)
+
+    report = await _import(alice, make.raw(make.post()), is_dry_run=True)
+
+    assert (report.run_id, report.files[0].new, len(watched.rows)) == ("", 1, 0)
+    runs = await ImportRuns(alice.database, alice.clock).list(await alice.account(), 10, None)
+    assert runs.total_count == 0
+
+
+async def test_a_file_of_another_kind_starts_no_run(alice: Member) -> None:
+    report = await _import(alice, b"Dear diary")
+
+    assert (report.run_id, report.is_complete) == ("", False)
+    assert report.files[0].problem.startswith("This file cannot be imported.")
+
+
+async def test_the_report_is_json(alice: Member) -> None:
+    data = b"title,url,time_added,tags,status\nT,https://example.com,1,,unread\n"
+    report = json.loads(msgspec.json.encode(await _import(alice, data)))
+
+    (file,) = report["files"]
+    assert file["format"] == "Pocket CSV"
+    assert file["left_out"] == {"not_a_post": 1}
+    assert file["rows"] == [
+        {
+            "line": 2,
+            "reason": "not_a_post",
+            "sentence": "'https://example.com' is not a link to a post.",
+        }
+    ]
+
+
+async def test_an_import_does_not_touch_another_account(alice: Member, bob: Member) -> None:
+    await bob.save(post_id="20", text="of Bob")
+    before = await bob.client.get("/v1/bookmarks")
+
+    await _import(alice, make.raw(make.post(post_id="20", text="of Alice")))
+
+    assert (await bob.client.get("/v1/bookmarks")).content == before.content
