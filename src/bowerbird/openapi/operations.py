@@ -29,6 +29,7 @@ PATH_PARAMETERS: Final[dict[str, str]] = {
     "slug": "The view's slug.",
     "digest_id": "The digest's id, such as weekly-2026-07-13, or latest.",
     "job_id": "The export's id.",
+    "run_id": "The run's id.",
 }
 
 PATH_EXAMPLES: Final[dict[str, str]] = {
@@ -36,5 +37,6 @@ PATH_EXAMPLES: Final[dict[str, str]] = {
     "label_id": "1",
     "slug": "weekend-reading",
     "job_id": "x7Qk2mZt9LwP4sVb",
+    "run_id": "0f3a5c7e9b1d2f4a6c8e0b2d4f6a8c0e",
     "digest_id": "weekly-2026-07-13",
 }

@@ -13,6 +13,7 @@ class Due(Struct, frozen=True):
     account_id: int
     has_old_answers: bool
     has_old_trash: bool
+    has_old_ingest: bool
 
 
 class SweepStore:
@@ -21,13 +22,22 @@ class SweepStore:
         self._sql = database.queries("sweeping")
 
     async def next_accounts(
-        self, after: int, limit: int, *, answers_before: int, trash_before: int
+        self,
+        after: int,
+        limit: int,
+        *,
+        answers_before: int,
+        trash_before: int,
+        pages_before: int,
+        runs_before: int,
     ) -> Sequence[Due]:
         values = {
             "after": after,
             "limit": limit,
             "answers_before": answers_before,
             "trash_before": trash_before,
+            "pages_before": pages_before,
+            "runs_before": runs_before,
         }
         rows = await self._database.slow_rows(self._sql["next_accounts"], values)
-        return [Due(account_id, bool(answers), bool(trash)) for account_id, answers, trash in rows]
+        return [Due(account_id, *map(bool, expired)) for account_id, *expired in rows]

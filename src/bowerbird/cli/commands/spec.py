@@ -9,7 +9,7 @@ from typing import Final
 import click
 
 from bowerbird.errors import CATALOGUE
-from bowerbird.openapi import compatibility, specification
+from bowerbird.openapi import compatibility, ingest_specification, specification
 from bowerbird.settings import PREFIX, Settings
 from bowerbird.toolserver.tools import catalogue
 
@@ -59,6 +59,10 @@ def generated_files() -> dict[str, str]:
     document = specification.document("http://localhost:8080")
     return {
         "spec/openapi.json": json.dumps(document, indent=2, ensure_ascii=False) + "\n",
+        "spec/ingest-openapi.json": json.dumps(
+            ingest_specification.document("http://localhost:8080"), indent=2, ensure_ascii=False
+        )
+        + "\n",
         "docs/settings.md": _settings_page(),
         "docs/errors.md": _errors_page(),
         **catalogue.published_files(),

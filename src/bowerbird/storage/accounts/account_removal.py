@@ -11,6 +11,7 @@ from bowerbird.storage.places import LAST_NUMBER, place_of
 
 _FIRST: Final = (
     "delete_keys",
+    "delete_devices",
     "delete_calls",
     "delete_daily_uses",
     "delete_version_uses",
@@ -21,7 +22,19 @@ _FIRST: Final = (
 # On SQLite these tables are keyed by place, which needs the account's local number.
 _PLACED: Final = ("delete_words", "delete_contents")
 _BOOKMARKS: Final = (*_PLACED, "delete_vectors", "delete_attachments", "delete_bookmarks")
-_OTHERS: Final = ("some_trash", "some_answers", "some_jobs", "some_digests", "some_labels")
+_OTHERS: Final = (
+    "some_trash",
+    "some_answers",
+    "some_jobs",
+    "some_digests",
+    "some_labels",
+    "some_pages",
+    "some_runs",
+    "some_kept_pages",
+    "some_source_posts",
+    "some_source_folders",
+    "some_file_imports",
+)
 # Includes _FIRST again: a server may have written calls that it had counted in memory.
 _LAST: Final = (
     *_BOOKMARKS,
@@ -31,6 +44,12 @@ _LAST: Final = (
     "delete_views",
     "delete_digests",
     "delete_labels",
+    "delete_pages",
+    "delete_runs",
+    "delete_kept_pages",
+    "delete_source_posts",
+    "delete_source_folders",
+    "delete_file_imports",
     "delete_vector_stores",
     *_FIRST,
     "give_back_local_number",
