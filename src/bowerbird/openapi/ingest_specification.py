@@ -42,6 +42,9 @@ def document(api_origin: str, site_origin: str = "") -> Json:
     paths: Json = {}
     for operation in OPERATIONS:
         made = specification.operation_of(operation)
+        for parameter in made["parameters"]:
+            if parameter["name"] == "job_id":
+                parameter["description"] = "The id of the file's import."
         if operation is SEND_EVENTS:
             made["requestBody"]["content"]["application/json"] = {"schema": _events()}
         elif operation is SEND_FILE:

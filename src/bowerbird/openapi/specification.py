@@ -316,9 +316,11 @@ def _is_replayed(operation: Operation, code: Code) -> bool:
 
 def _refusal(codes: Sequence[Code], more_headers: Sequence[str], *, is_replayed: bool) -> Json:
     is_payment = CATALOGUE[codes[0]].status == _PAYMENT
-    own = dict.fromkeys(_HEADERS[code] for code in codes if code in _HEADERS)
+    own = named(*dict.fromkeys(_HEADERS[code] for code in codes if code in _HEADERS))
+    if not all(code in _HEADERS for code in codes):
+        own = {name: {**HEADERS[name], "required": False} for name in own}
     if is_replayed:
-        own["Idempotency-Replayed"] = ""
+        own |= named("Idempotency-Replayed")
     schema: Json = {
         "allOf": [{"$ref": REF + ("UpgradeRefusal" if is_payment else "Refusal")}],
         "properties": {"code": {"enum": [code.value for code in codes]}},
@@ -326,7 +328,7 @@ def _refusal(codes: Sequence[Code], more_headers: Sequence[str], *, is_replayed:
     by_code = {code.value: {"value": examples.refusal(code)} for code in codes}
     return {
         "description": "; ".join(f"{code}: {CATALOGUE[code].when}" for code in codes) + ".",
-        "headers": named(*headers.ALWAYS, *more_headers, *own),
+        "headers": {**named(*headers.ALWAYS, *more_headers), **own},
         "content": {"application/json": {"schema": schema, "examples": by_code}},
     }
 
