@@ -33,12 +33,14 @@ class Sender:
     async def start(self, kind: str = "full", **fields: Any) -> dict[str, Any]:
         response = await self.post("/runs", {"source": "x", "kind": kind, **fields})
         assert response.status_code == 201, response.text
-        return data(response)
+        started: dict[str, Any] = data(response)
+        return started
 
     async def send(self, run_id: str, seq: int, body: dict[str, Any]) -> dict[str, Any]:
         response = await self.post(f"/runs/{run_id}/pages", {"seq": seq, **body})
         assert response.status_code == 200, response.text
-        return data(response)
+        result: dict[str, Any] = data(response)
+        return result
 
     async def read_list(
         self, kind: str, *numbered: list[int], reason: str = "end", **fields: Any
@@ -52,7 +54,8 @@ class Sender:
     async def finish(self, run_id: str, reason: str = "end", **fields: Any) -> dict[str, Any]:
         response = await self.post(f"/runs/{run_id}/finish", {"reason": reason, **fields})
         assert response.status_code == 200, response.text
-        return data(response)
+        finished: dict[str, Any] = data(response)
+        return finished
 
     async def removed(self) -> list[str]:
         """The posts that are recorded as removed at their source."""

@@ -106,6 +106,9 @@ class Post(Struct, frozen=True, kw_only=True):
     author_id: str = ""
     author_username: str = ""
     author_details: AuthorDetails = AuthorDetails()
+    # Only for posts that are not from X: the network, and the id or address of the post there.
+    source: str | UnsetType = UNSET
+    source_id: str | UnsetType = UNSET
 
 
 class Bookmark(Post, frozen=True, kw_only=True):

@@ -13,6 +13,7 @@ _ISO: Final = re.compile(
 )
 # A client that does not encode "+" sends a space: 10:00:00 02:00 means 10:00:00+02:00.
 _LOST_PLUS: Final = re.compile(r" (\d\d:?\d\d)$")
+_OFFSET: Final = re.compile(r"(?:[Zz]|[+-]\d\d:?\d\d|\s\d\d:?\d\d)$")
 
 FIRST: Final = -62_135_596_800_000_000
 """The beginning of the year 1, the first date that ISO 8601 texts here can express."""
@@ -36,6 +37,13 @@ def parse(text: str) -> int | None:
     instant = (span.days * 86_400 + span.seconds) * 1_000_000 + span.microseconds
     # The offset can move the instant out of the valid years.
     return instant if FIRST <= instant <= _LAST else None
+
+
+def completed(text: str) -> str:
+    """An ISO 8601 text with an offset: a time without one is UTC, a bare date midnight in UTC."""
+    if not _ISO.fullmatch(text) or _OFFSET.search(text[11:]):
+        return text
+    return f"{text[:10]}T{text[11:].strip() or '00:00:00'}+00:00"
 
 
 # Cached, because most posts of an import have the same imported_at.

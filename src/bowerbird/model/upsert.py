@@ -6,6 +6,7 @@ from typing import Protocol
 from msgspec import UNSET, Struct, UnsetType
 
 from bowerbird.model.bookmarks import ImportRecord
+from bowerbird.model.imports import Ordered, Stored
 
 
 class Incoming(Struct, frozen=True):
@@ -19,6 +20,9 @@ class Incoming(Struct, frozen=True):
     bookmarked_at: int | UnsetType = UNSET
     # Folded name -> name; None if the record has no field `tags`.
     tags: dict[str, str] | None = None
+    # None: a complete post; placed by X if the record has a sort_index.
+    completeness: int | None = None
+    order_source: int | None = None
 
     @property
     def post_id(self) -> str:
@@ -37,6 +41,8 @@ class ExistingBookmark(Struct, frozen=True):
     is_archived: bool
     # The folded names of its labels.
     tags: frozenset[str]
+    completeness: int = Stored.FULL
+    order_source: int = Ordered.X
 
 
 class Placement(Struct, frozen=True):
@@ -47,6 +53,8 @@ class Placement(Struct, frozen=True):
     bookmarked_at: int
     is_read: bool
     is_archived: bool
+    completeness: int = Stored.FULL
+    order_source: int = Ordered.X
 
 
 class Counts(Struct, frozen=True):

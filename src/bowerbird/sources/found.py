@@ -6,6 +6,7 @@ from typing import Final
 from msgspec import Struct
 
 from bowerbird.model.bookmarks import ImportRecord
+from bowerbird.model.upsert import Incoming
 
 # Ids of posts that are not from X start here, above every id that X can give.
 FIRST_FOREIGN_ID: Final = 10**19
@@ -45,6 +46,8 @@ class FoundPost(Struct, frozen=True, kw_only=True):
     versions: tuple[str, ...] = ()
     # What the owner wrote about the post, in the file. Not part of the post itself.
     note: str = ""
+    # For a record in the format of the API, whose values replace those of the library.
+    own: Incoming | None = None
 
 
 class Reason(StrEnum):

@@ -46,19 +46,36 @@ def read(raw: bytes, *, is_stored: bool = False) -> ParsedRecord:
         check_open_fields(record.tweet_details)
     except msgspec.ValidationError as error:
         raise InvalidRecord(f"tweet_details.{_sentence(error)}") from None
-    return ParsedRecord(_incoming(record), removed)
+    return ParsedRecord(_incoming(record if is_stored else with_offset(record)), removed)
+
+
+def post_of(record: Post) -> Post:
+    """The part of a record that its author wrote."""
+    return Post(
+        post_id=record.post_id,
+        tweet_details=record.tweet_details,
+        author_id=record.author_id,
+        author_username=record.author_username,
+        author_details=record.author_details,
+        source=record.source,
+        source_id=record.source_id,
+    )
+
+
+def with_offset(record: ImportRecord) -> ImportRecord:
+    """The record with a time of the post that has an offset. Without one it is UTC."""
+    posted_at = record.tweet_details.posted_at
+    if not posted_at or posted_at.endswith(("+00:00", "Z")):
+        return record
+    complete = instants.completed(posted_at)
+    if complete == posted_at:
+        return record
+    details = msgspec.structs.replace(record.tweet_details, posted_at=complete)
+    return msgspec.structs.replace(record, tweet_details=details)
 
 
 def _incoming(record: ImportRecord) -> Incoming:
-    post = post_json(
-        Post(
-            post_id=record.post_id,
-            tweet_details=record.tweet_details,
-            author_id=record.author_id,
-            author_username=record.author_username,
-            author_details=record.author_details,
-        )
-    )
+    post = post_json(post_of(record))
     posted_at = record.tweet_details.posted_at
     return Incoming(
         record=record,

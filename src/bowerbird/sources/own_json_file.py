@@ -34,7 +34,8 @@ def _found(record: Record) -> tuple[Found, int]:
         return invalid(record.line, str(problem)), 0
     post = parsed.incoming.record
     order = OrderSource.X if post.sort_index is not UNSET else None
-    return FoundPost(record=post, line=record.line, order_source=order), parsed.removed
+    found = FoundPost(record=post, line=record.line, order_source=order, own=parsed.incoming)
+    return found, parsed.removed
 
 
 def _fits(beginning: Beginning) -> bool:

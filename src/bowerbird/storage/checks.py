@@ -30,6 +30,10 @@ _PRIMARY_KEYS: Final = {
     "idempotency": "account_id, idempotency_key",
     "daily_use": "account_id, resource",
     "trash": "account_id, post_id",
+    "deletion": "account_id, post_id",
+    "import_run": "account_id, number",
+    "import_change": "account_id, run, number",
+    "import_label": "account_id, run, label_id",
     "smart_view": "account_id, slug",
     "vector": "account_id, number, model",
     "vector_store": "account_id, model",
@@ -43,7 +47,7 @@ _COLUMNS: Final = (
     *("number", "post_id", "sort_index", "is_read", "is_archived", "imported_at"),
     *("bookmarked_at", "posted_at", "media", "author_key", "author_name_key", "title_key"),
     *("quote_count", "reply_count", "retweet_count", "bookmark_count", "favorite_count"),
-    *("content_hash", "render_version", "tags", "rendering"),
+    *("content_hash", "completeness", "order_source", "render_version", "tags", "rendering"),
 )
 _ROWS_PER_TRANSACTION: Final = 200
 _PHRASE_TOKENS: Final = 32

@@ -39,6 +39,13 @@ class LabelStore:
         rows = await transaction.rows(self._sql["by_id"], values)
         return Label(*rows[0]) if rows else None
 
+    async def by_ids(
+        self, transaction: Transaction, account_id: int, label_ids: Sequence[int]
+    ) -> dict[int, Label]:
+        values = {"account_id": account_id, "label_ids": self._database.number_list(label_ids)}
+        rows = await transaction.rows(self._sql["by_ids"], values)
+        return {row[0]: Label(*row) for row in rows}
+
     async def being_renamed(self, transaction: Transaction, account_id: int) -> Label | None:
         """The label whose rename has not reached all its posts yet, if any."""
         values = {"account_id": account_id}

@@ -13,6 +13,7 @@ class Due(Struct, frozen=True):
     account_id: int
     has_old_answers: bool
     has_old_trash: bool
+    has_old_logs: bool
     has_old_ingest: bool
 
 
@@ -28,6 +29,7 @@ class SweepStore:
         *,
         answers_before: int,
         trash_before: int,
+        logs_before: int,
         pages_before: int,
         runs_before: int,
     ) -> Sequence[Due]:
@@ -38,6 +40,7 @@ class SweepStore:
             "trash_before": trash_before,
             "pages_before": pages_before,
             "runs_before": runs_before,
+            "logs_before": logs_before,
         }
         rows = await self._database.slow_rows(self._sql["next_accounts"], values)
         return [Due(account_id, *map(bool, expired)) for account_id, *expired in rows]

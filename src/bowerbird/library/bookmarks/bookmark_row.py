@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from bowerbird.model.bookmarks import ImportRecord
+from bowerbird.model.bookmarks import ImportRecord, Post
 from bowerbird.model.folding import first_line, order_key
 from bowerbird.model.media import bits_of
 from bowerbird.model.rendering import RENDER_VERSION, rendering
@@ -37,6 +37,7 @@ def draft_of(incoming: Incoming, words: str) -> Row:
         "bookmark_count": metrics.bookmark_count,
         "favorite_count": metrics.favorite_count,
         "content_hash": incoming.content_hash,
+        "thread": _thread(arrival),
         "render_version": RENDER_VERSION,
         "words": words,
     }
@@ -53,20 +54,32 @@ def complete(
     draft["is_archived"] = placement.is_archived
     draft["imported_at"] = placement.imported_at
     draft["bookmarked_at"] = placement.bookmarked_at
+    draft["completeness"] = placement.completeness
+    draft["order_source"] = placement.order_source
     draft["rendering"] = rendering(
         post_json, placement.imported_at, placement.sort_index, placement.bookmarked_at
     )
 
 
-def words_of(arrival: ImportRecord) -> str:
-    """The searchable text of a post, as tokens. Long texts come last."""
+def words_of(arrival: Post) -> str:
+    """The searchable text of a post, as tokens."""
+    return index_text(searchable_texts(arrival))
+
+
+def searchable_texts(arrival: Post) -> list[str]:
+    """The texts of a post that its tokens come from. Long texts come last."""
     details = arrival.tweet_details
     # With the @, so that @ada finds posts by ada as well as posts that mention her.
     handle = arrival.author_username and f"@{arrival.author_username}"
     fields = [handle, arrival.author_details.name, details.text]
     if details.quoted_tweet is not None or details.article is not None:
         fields += _texts_within(details.article or {}, details.quoted_tweet or {})
-    return index_text([field for field in fields if field])
+    return [field for field in fields if field]
+
+
+def _thread(arrival: ImportRecord) -> str | None:
+    meta = arrival.tweet_details.meta
+    return meta.tweet_conversation_id if meta.is_sub_tweet_of_thread else None
 
 
 def _title(arrival: ImportRecord) -> str:

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+import msgspec
 from msgspec import Struct
 
 from bowerbird import errors
@@ -11,17 +12,24 @@ from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bookmarks.changeset import Changesets
 from bowerbird.library.bookmarks.label_renames import LabelRenames
 from bowerbird.library.bookmarks.upsert import Upsert, prepare_all
+from bowerbird.library.bookmarks.upsert_batch import index_of
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
+from bowerbird.model.imports import Deletion, Ordered
 from bowerbird.model.instants import with_offset
 from bowerbird.sources import own_json
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
+from bowerbird.storage.bookmarks.deletions import DeletionStore
 from bowerbird.storage.bookmarks.trash import TrashStore
+from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import LibraryStore
+from bowerbird.storage.places import place_of
 
 KEPT_DAYS: Final = 30
 _KEPT: Final = KEPT_DAYS * 86_400 * MICROSECONDS
+# Of the posts that their owner deleted, the service remembers the latest.
+DELETIONS_MAX: Final = 50_000
 
 
 class Deleted(Struct, frozen=True):
@@ -35,6 +43,8 @@ class Trash:
         self._libraries = LibraryStore(database)
         self._bookmarks = BookmarkStore(database)
         self._store = TrashStore(database)
+        self._upserts = UpsertStore(database)
+        self._deletions = DeletionStore(database)
         self._renames = LabelRenames(database)
         self._intake = Upsert(database, clock)
         self._clock = clock
@@ -64,9 +74,26 @@ class Trash:
         assert bookmark is not None
         now = self._clock()
         await self._store.put(transaction, account.account_id, post_id, bookmark, now)
+        await self._remember(transaction, account, post_id, now)
         await changeset.remove(post)
         await changeset.finish(now)
         return Deleted(post_id, with_offset(now + _KEPT))
+
+    async def _remember(
+        self, transaction: Transaction, account: Account, post_id: str, now: int
+    ) -> None:
+        """Marks a post as deleted, so that imports do not bring it back."""
+        place = place_of(account.local_number)
+        stored = await self._upserts.posts(transaction, account.account_id, place, [post_id])
+        existing = stored[post_id].existing
+        deletion = Deletion(
+            post_id,
+            now,
+            existing.sort_index if existing.order_source == Ordered.X else index_of(now),
+            existing.completeness,
+            existing.order_source,
+        )
+        await self._deletions.put(transaction, account.account_id, [deletion], DELETIONS_MAX)
 
     async def _restore(self, transaction: Transaction, account: Account, post_id: str) -> bytes:
         # Locked before the trash is read, in the same order as for a deletion.
@@ -75,7 +102,12 @@ class Trash:
         if deleted is None:
             raise errors.not_found("deleted bookmark", post_id)
         read = own_json.read(json_depth.cut(deleted), is_stored=True)
-        prepared = prepare_all(account.account_id, [read.incoming])
+        incoming = read.incoming
+        deletion = await self._deletions.take(transaction, account.account_id, post_id)
+        if deletion is not None:
+            kept = {"completeness": deletion.completeness, "order_source": deletion.order_source}
+            incoming = msgspec.structs.replace(read.incoming, **kept)
+        prepared = prepare_all(account.account_id, [incoming])
         # It gets all the labels back that it had, even if the bounds are lower now.
         await self._intake.put(transaction, prepared, is_bounded=False)
         found = await self._bookmarks.by_post_id_within(transaction, account, post_id)

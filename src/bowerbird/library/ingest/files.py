@@ -194,15 +194,14 @@ class FileImports:
                     await self._runs.finish(job.account, job.report.import_id, reason)
 
     async def _take(self, job: "_Job", chunk: list[Found]) -> None:
-        posts = {one.record.post_id: one for one in chunk if isinstance(one, FoundPost)}
+        posts = [one for one in chunk if isinstance(one, FoundPost)]
         job.note(chunk)
         if job.file.is_dry_run:
-            known = await self._bookmarks.stored(job.account, list(posts))
-            job.report.inserted += len(posts) - len(known)
+            ids = list({one.record.post_id for one in posts})
+            known = await self._bookmarks.stored(job.account, ids)
+            job.report.inserted += len(ids) - len(known)
         elif posts:
-            outcome = await self._intake.take(
-                job.account, list(posts.values()), run_id=job.report.import_id
-            )
+            outcome = await self._intake.take(job.account, posts, run_id=job.report.import_id)
             job.count([result for _, result in outcome.results])
 
 

@@ -11,6 +11,8 @@ from msgspec import Struct
 from bowerbird import errors
 from bowerbird.clock import Clock, day_of, seconds_left_of_day
 from bowerbird.errors import Code, Refusal
+from bowerbird.library.access import turns
+from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.imports.intake import Intake, IntakeOutcome, ItemResult
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.ingest import page_reading
@@ -18,6 +20,7 @@ from bowerbird.library.ingest.kept_pages import KeptPages
 from bowerbird.library.ingest.page_reading import CapturedPage, ReadPage
 from bowerbird.library.ingest.runs import USE_NOTED_EVERY, IngestRuns
 from bowerbird.model.accounts import Account
+from bowerbird.model.imports import RunState as ImportState
 from bowerbird.model.ingest import EndReason, IngestRun, KeptPage, PageLink, RunState, StoredPage
 from bowerbird.requests import limits
 from bowerbird.storage.accounts.devices import DeviceStore
@@ -63,10 +66,11 @@ class PageAnswer(NamedTuple):
 
 
 class _Taken(NamedTuple):
-    """A page whose posts are stored."""
+    """A page that is read, and not stored yet."""
 
     run: IngestRun
-    page: StoredPage
+    seq: int
+    fingerprint: bytes
     read: ReadPage
     kept: KeptPage | None
     captured_at: int
@@ -96,36 +100,60 @@ class IngestPages:
             raise Refusal(Code.RUN_FINISHED, "This run is finished. Start a new one.")
         await self._require_room(account)
         read = await self._read(account, page)
-        outcome = await self._take(account, run, read)
         kept = None
         if read.unreadable or await self._lacks_folder(account, read):
             problem = "; ".join(read.errors) or "Some entries cannot be read."
             kept = await self._kept.prepared(account, run_id, seq, page, problem)
-        result = _result(run, read, outcome, is_kept=kept is not None)
-        stored = StoredPage(
-            run_id=run_id,
-            seq=seq,
-            fingerprint=fingerprint,
-            answer=_encode(result),
-            is_listed=read.is_listed,
-            link=_link(read),
-        )
-        answer = await self._database.write(
-            lambda transaction: self._record(
-                transaction, account, _Taken(run, stored, read, kept, page.captured_at)
-            ),
-            account.account_id,
-        )
+        taken = _Taken(run, seq, fingerprint, read, kept, page.captured_at)
+        answer = await self._store_page(account, taken)
         if read.folders:
             # Pages of these folders may have come first.
             await self._kept.read_again(account, run.import_id or None)
         return answer
 
+    async def _store_page(self, account: Account, taken: "_Taken") -> PageAnswer:
+        """The posts of a page commit together with the answer to it."""
+        if not taken.read.posts:
+            nothing = IntakeOutcome([])
+            return await self._database.write(
+                lambda transaction: self._record(transaction, account, taken, nothing),
+                account.account_id,
+            )
+        import_id = await self._import_of(account, taken.run)
+        prepared = await self._intake.prepare(account, taken.read.posts, run_id=import_id)
+
+        async def work(transaction: Transaction) -> PageAnswer | Unfinished[PageAnswer]:
+            step = await self._intake.take_within(transaction, account, prepared)
+            return await recorded(transaction, step)
+
+        async def recorded(
+            transaction: Transaction, step: IntakeOutcome | Unfinished[IntakeOutcome]
+        ) -> PageAnswer | Unfinished[PageAnswer]:
+            if not isinstance(step, Unfinished):
+                return await self._record(transaction, account, taken, step)
+
+            async def rest(later: Transaction) -> PageAnswer | Unfinished[PageAnswer]:
+                return await recorded(later, await step.rest(later))
+
+            return Unfinished(rest)
+
+        answer = await turns.run(self._database, work, account.account_id)
+        await self._intake.make_room(account)
+        return answer
+
     async def _record(
-        self, transaction: Transaction, account: Account, taken: "_Taken"
+        self, transaction: Transaction, account: Account, taken: "_Taken", outcome: IntakeOutcome
     ) -> PageAnswer:
-        """Everything that is remembered of a page commits together with its answer."""
-        run, page, read, kept, captured_at = taken
+        run, read, kept = taken.run, taken.read, taken.kept
+        result = _result(run, read, outcome, is_kept=kept is not None)
+        page = StoredPage(
+            run_id=run.run_id,
+            seq=taken.seq,
+            fingerprint=taken.fingerprint,
+            answer=_encode(result),
+            is_listed=read.is_listed,
+            link=_link(read),
+        )
         account_id, now = account.account_id, self._clock()
         if not await self._store.add_page(transaction, account_id, page, now):
             # The same page was sent twice at the same time, or the account was deleted.
@@ -135,7 +163,9 @@ class IngestPages:
             return again
         await self._store.touch(transaction, account_id, run.run_id, now)
         if read.lists_saved_posts:
-            await self._posts.see(transaction, account_id, read.listed_ids, run.run_id, captured_at)
+            await self._posts.see(
+                transaction, account_id, read.listed_ids, run.run_id, taken.captured_at
+            )
         for folder in read.folders:
             await self._posts.put_folder(transaction, account_id, folder.id, folder.name)
         if kept is not None:
@@ -201,14 +231,14 @@ class IngestPages:
             return False
         return not await self._posts.folder(account.account_id, read.folder_id)
 
-    async def _take(self, account: Account, run: IngestRun, read: ReadPage) -> IntakeOutcome | None:
-        if not read.posts:
-            return None
-        import_id = run.import_id or await self._import_of(account, run)
-        return await self._intake.take(account, read.posts, run_id=import_id)
-
     async def _import_of(self, account: Account, run: IngestRun) -> str:
-        """Starts the import of a run with its first post, so that empty runs are not listed."""
+        """The import that takes the posts of a run.
+
+        It starts with the first post, so that empty runs are not listed. A run that goes on after
+        its import has ended, or was undone, gets another one.
+        """
+        if run.import_id and await self._takes_posts(account, run.import_id):
+            return run.import_id
         started = await self._imports.start(
             account,
             source=run.source,
@@ -216,17 +246,25 @@ class IngestPages:
             client=run.client,
             source_user_id=run.source_user_id,
         )
-        if await self._store.set_import(account.account_id, run.run_id, started.run_id):
+        if await self._store.set_import(
+            account.account_id, run.run_id, started.run_id, run.import_id
+        ):
             return started.run_id
         # Another page was faster.
-        await self._imports.finish(account, started.run_id, "end")
+        await self._imports.finish(account, started.run_id)
         return (await self._runs.find(account, run.run_id)).import_id
 
+    async def _takes_posts(self, account: Account, import_id: str) -> bool:
+        try:
+            found = await self._imports.get(account, import_id)
+        except Refusal:
+            # An account lists only its latest imports.
+            return False
+        return found.state is ImportState.RUNNING
 
-def _result(
-    run: IngestRun, read: ReadPage, outcome: IntakeOutcome | None, *, is_kept: bool
-) -> PageResult:
-    results = [] if outcome is None else [result for _, result in outcome.results]
+
+def _result(run: IngestRun, read: ReadPage, outcome: IntakeOutcome, *, is_kept: bool) -> PageResult:
+    results = [result for _, result in outcome.results]
     reason = _stop_reason(run, read, results)
     return PageResult(
         received=len(read.posts) + len(read.left_out),

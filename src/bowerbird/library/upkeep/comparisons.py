@@ -64,6 +64,8 @@ class Comparison:
             bookmarked_at=columns["bookmarked_at"],
             is_read=bool(columns["is_read"]),
             is_archived=bool(columns["is_archived"]),
+            completeness=columns["completeness"],
+            order_source=columns["order_source"],
         )
         tags = tags_json(sorted(self.stored.label_names, key=name_key))
         row = row_of(self._incoming, standing, columns["number"], words, tags)

@@ -1,4 +1,4 @@
-"""Removes expired records: stored responses of idempotent writes, and deleted bookmarks.
+"""Removes expired records: stored responses of writes, deleted bookmarks, and logs of imports.
 
 It also finishes the renames of labels that a killed process has left half done.
 
@@ -22,6 +22,7 @@ from bowerbird.library.bookmarks.trash import KEPT_DAYS
 from bowerbird.storage.bookmarks.trash import TrashStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.idempotency import RETENTION_HOURS, IdempotencyStore
+from bowerbird.storage.imports.changes import ChangeStore
 from bowerbird.storage.ingest.file_imports import FileImportStore
 from bowerbird.storage.ingest.kept_pages import RETENTION_DAYS, KeptPageStore
 from bowerbird.storage.ingest.runs import IngestRunStore
@@ -52,6 +53,7 @@ class Sweeping:
         self._runs = IngestRunStore(database)
         self._kept_pages = KeptPageStore(database)
         self._file_imports = FileImportStore(database)
+        self._changes = ChangeStore(database)
         self._labels = LabelStore(database)
         self._renames = LabelRenames(database)
         self._clock = clock
@@ -72,11 +74,12 @@ class Sweeping:
             _ACCOUNTS_PER_PAGE,
             answers_before=answers_before,
             trash_before=trash_before,
+            logs_before=now,
             pages_before=pages_before,
             runs_before=runs_before,
         ):
             for due in page:
-                removed += await self._sweep_account(due, answers_before, trash_before)
+                removed += await self._sweep_account(due, now, answers_before, trash_before)
                 if due.has_old_ingest:
                     removed += await self._sweep_ingest(due.account_id, pages_before, runs_before)
             after = page[-1].account_id
@@ -110,7 +113,9 @@ class Sweeping:
                 if refused.code is not Code.NOT_FOUND:
                     raise
 
-    async def _sweep_account(self, due: Due, answers_before: int, trash_before: int) -> int:
+    async def _sweep_account(
+        self, due: Due, now: int, answers_before: int, trash_before: int
+    ) -> int:
         async def answers(transaction: Transaction) -> int:
             return await self._answers.sweep(
                 transaction, due.account_id, answers_before, _REMOVED_PER_TRANSACTION
@@ -121,8 +126,18 @@ class Sweeping:
                 transaction, due.account_id, before=trash_before, most=_REMOVED_PER_TRANSACTION
             )
 
+        async def logs(transaction: Transaction) -> int:
+            run = await self._changes.expired(transaction, due.account_id, now)
+            if run is None:
+                return 0
+            # The last removal of a run removes no change, but marks its log as empty.
+            return 1 + await self._changes.remove_first(
+                transaction, due.account_id, run, _REMOVED_PER_TRANSACTION
+            )
+
         removed = await self._repeat(answers) if due.has_old_answers else 0
-        return removed + (await self._repeat(trash) if due.has_old_trash else 0)
+        removed += await self._repeat(trash) if due.has_old_trash else 0
+        return removed + (await self._repeat(logs) if due.has_old_logs else 0)
 
     async def _sweep_ingest(self, account_id: int, pages_before: int, runs_before: int) -> int:
         async def pages(transaction: Transaction) -> int:

@@ -23,17 +23,10 @@ _FIRST: Final = (
 _PLACED: Final = ("delete_words", "delete_contents")
 _BOOKMARKS: Final = (*_PLACED, "delete_vectors", "delete_attachments", "delete_bookmarks")
 _OTHERS: Final = (
-    "some_trash",
-    "some_answers",
-    "some_jobs",
-    "some_digests",
-    "some_labels",
-    "some_pages",
-    "some_runs",
-    "some_kept_pages",
-    "some_source_posts",
-    "some_source_folders",
-    "some_file_imports",
+    *("some_trash", "some_answers", "some_jobs", "some_digests", "some_labels"),
+    *("some_deletions", "some_changes", "some_runs", "some_created_labels"),
+    *("some_pages", "some_ingest_runs", "some_kept_pages", "some_source_posts"),
+    *("some_source_folders", "some_file_imports"),
 )
 # Includes _FIRST again: a server may have written calls that it had counted in memory.
 _LAST: Final = (
@@ -45,11 +38,15 @@ _LAST: Final = (
     "delete_digests",
     "delete_labels",
     "delete_pages",
-    "delete_runs",
+    "delete_ingest_runs",
     "delete_kept_pages",
     "delete_source_posts",
     "delete_source_folders",
     "delete_file_imports",
+    "delete_deletions",
+    "delete_changes",
+    "delete_runs",
+    "delete_created_labels",
     "delete_vector_stores",
     *_FIRST,
     "give_back_local_number",

@@ -2,18 +2,23 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import name_key
 from bowerbird.model.upsert import ExistingBookmark
-from bowerbird.storage.database import Database, Row, Transaction
+from bowerbird.storage.database import Database, Reader, Row, Transaction
 from bowerbird.storage.libraries import LockedLibrary
 from bowerbird.storage.places import place_values
 
 _names = msgspec.json.Decoder(list[str]).decode
+
+
+class StoredPost(NamedTuple):
+    existing: ExistingBookmark
+    rendering: bytes
 
 
 class UpsertStore:
@@ -42,6 +47,38 @@ class UpsertStore:
         }
         return _existing(await transaction.rows(self._sql["known"], values))
 
+    async def posts(
+        self, reader: Reader, account_id: int, place: int, post_ids: Sequence[str]
+    ) -> dict[str, StoredPost]:
+        """The library's bookmarks of these posts, with their content."""
+        values = {
+            "account_id": account_id,
+            "place": place,
+            "post_ids": self._database.text_list(post_ids),
+        }
+        rows = await reader.rows(self._sql["known_posts"], values)
+        existing = _existing([row[:-1] for row in rows])
+        return {row[0]: StoredPost(existing[row[0]], row[-1]) for row in rows}
+
+    async def renderings(
+        self, transaction: Transaction, opened: LockedLibrary, numbers: Sequence[int]
+    ) -> dict[int, bytes]:
+        values = {
+            "account_id": opened.account_id,
+            "place": opened.place,
+            "numbers": self._database.number_list(numbers),
+        }
+        rows = await transaction.rows(self._sql["renderings"], values)
+        return dict(tuple(row) for row in rows)
+
+    async def threads(
+        self, reader: Reader, account_id: int, post_ids: Sequence[str]
+    ) -> set[tuple[str, str]]:
+        """The posts among these that their author continued, with the author's key."""
+        values = {"account_id": account_id, "post_ids": self._database.text_list(post_ids)}
+        rows = await reader.rows(self._sql["threads"], values)
+        return {(thread, author_key) for thread, author_key in rows}
+
     async def insert(
         self, transaction: Transaction, opened: LockedLibrary, bookmarks: Sequence[dict[str, Any]]
     ) -> None:
@@ -53,11 +90,13 @@ class UpsertStore:
     async def update(
         self, transaction: Transaction, opened: LockedLibrary, bookmarks: Sequence[dict[str, Any]]
     ) -> None:
+        """A row without words keeps those that are stored."""
         rows = self._placed(opened, bookmarks)
         await transaction.run_many(self._sql["update_bookmark"], rows)
         await transaction.run_many(self._sql["put_content"], rows)
-        await transaction.run_many(self._sql["drop_words"], rows)
-        await transaction.run_many(self._sql["put_words"], rows)
+        reworded = [row for row in rows if row["words"] is not None]
+        await transaction.run_many(self._sql["drop_words"], reworded)
+        await transaction.run_many(self._sql["put_words"], reworded)
 
     def _placed(
         self, opened: LockedLibrary, bookmarks: Sequence[dict[str, Any]]
@@ -67,7 +106,9 @@ class UpsertStore:
                 **bookmark,
                 "account_id": opened.account_id,
                 "place": opened.place,
-                "words": self._database.stored_words(bookmark["words"]),
+                "words": None
+                if bookmark["words"] is None
+                else self._database.stored_words(bookmark["words"]),
             }
             for bookmark in bookmarks
         ]
@@ -76,7 +117,7 @@ class UpsertStore:
 def _existing(rows: Sequence[Row]) -> dict[str, ExistingBookmark]:
     existing = {}
     for post_id, number, hash, sort_index, imported_at, bookmarked_at, *state in rows:
-        is_read, is_archived, tags = state
+        is_read, is_archived, completeness, order_source, tags = state
         existing[post_id] = ExistingBookmark(
             number=number,
             content_hash=hash,
@@ -86,6 +127,8 @@ def _existing(rows: Sequence[Row]) -> dict[str, ExistingBookmark]:
             is_read=bool(is_read),
             is_archived=bool(is_archived),
             tags=_tag_keys(tags),
+            completeness=completeness,
+            order_source=order_source,
         )
     return existing
 

@@ -36,9 +36,14 @@ class IngestRunStore:
         values = {"account_id": account_id, "since": since, "limit": limit}
         return [IngestRun(*row) for row in await reader.rows(self._sql["latest_runs"], values)]
 
-    async def set_import(self, account_id: int, run_id: str, import_id: str) -> bool:
-        """False if the run has an import already."""
-        values = {"account_id": account_id, "run_id": run_id, "import_id": import_id}
+    async def set_import(self, account_id: int, run_id: str, import_id: str, before: str) -> bool:
+        """False if the run has another import than `before` already."""
+        values = {
+            "account_id": account_id,
+            "run_id": run_id,
+            "import_id": import_id,
+            "before": before,
+        }
 
         async def work(transaction: Transaction) -> bool:
             return bool(await transaction.rows(self._sql["set_import"], values))

@@ -139,7 +139,7 @@ DELETE FROM vector_store
 DELETE FROM device
  WHERE account_id = :account_id
 
--- name: some_runs
+-- name: some_ingest_runs
 DELETE FROM ingest_run
  WHERE account_id = :account_id
    AND run_id IN (SELECT i.run_id
@@ -149,7 +149,7 @@ DELETE FROM ingest_run
                   LIMIT :limit)
 RETURNING run_id
 
--- name: delete_runs
+-- name: delete_ingest_runs
 DELETE FROM ingest_run
  WHERE account_id = :account_id
 
@@ -221,4 +221,60 @@ RETURNING seq
 
 -- name: delete_pages
 DELETE FROM ingest_page
+ WHERE account_id = :account_id
+
+-- name: some_deletions
+DELETE FROM deletion
+ WHERE account_id = :account_id
+   AND post_id IN (SELECT x.post_id
+                      FROM deletion AS x
+                     WHERE x.account_id = :account_id
+                     ORDER BY x.post_id
+                     LIMIT :limit)
+RETURNING post_id
+
+-- name: delete_deletions
+DELETE FROM deletion
+ WHERE account_id = :account_id
+
+-- name: some_runs
+DELETE FROM import_run
+ WHERE account_id = :account_id
+   AND number IN (SELECT x.number
+                     FROM import_run AS x
+                    WHERE x.account_id = :account_id
+                    ORDER BY x.number
+                    LIMIT :limit)
+RETURNING number
+
+-- name: delete_runs
+DELETE FROM import_run
+ WHERE account_id = :account_id
+
+-- name: some_changes
+DELETE FROM import_change
+ WHERE account_id = :account_id
+   AND (run, number) IN (SELECT x.run, x.number
+                            FROM import_change AS x
+                           WHERE x.account_id = :account_id
+                           ORDER BY x.run, x.number
+                           LIMIT :limit)
+RETURNING run
+
+-- name: delete_changes
+DELETE FROM import_change
+ WHERE account_id = :account_id
+
+-- name: some_created_labels
+DELETE FROM import_label
+ WHERE account_id = :account_id
+   AND (run, label_id) IN (SELECT x.run, x.label_id
+                              FROM import_label AS x
+                             WHERE x.account_id = :account_id
+                             ORDER BY x.run, x.label_id
+                             LIMIT :limit)
+RETURNING run
+
+-- name: delete_created_labels
+DELETE FROM import_label
  WHERE account_id = :account_id

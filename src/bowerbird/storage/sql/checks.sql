@@ -66,7 +66,7 @@ DELETE FROM bookmark_label
 SELECT b.number, b.post_id, b.sort_index, b.is_read, b.is_archived, b.imported_at,
        b.bookmarked_at, b.posted_at, b.media, b.author_key, b.author_name_key, b.title_key,
        b.quote_count, b.reply_count, b.retweet_count, b.bookmark_count, b.favorite_count,
-       b.content_hash, c.render_version, c.tags, c.rendering,
+       b.content_hash, b.completeness, b.order_source, c.render_version, c.tags, c.rendering,
        {has_words}, {label_names}
   FROM bookmark AS b
   LEFT JOIN content AS c ON {content}

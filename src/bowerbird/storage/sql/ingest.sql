@@ -32,12 +32,12 @@ UPDATE ingest_run
 RETURNING run_id
 
 -- name: set_import
--- Returns no row if the run has an import already.
+-- Returns no row if another page has set it.
 UPDATE ingest_run
    SET import_id = :import_id
  WHERE account_id = :account_id
    AND run_id = :run_id
-   AND import_id = ''
+   AND import_id = :before
 RETURNING import_id
 
 -- name: end_run

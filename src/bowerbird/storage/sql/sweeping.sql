@@ -1,5 +1,6 @@
 -- name: next_accounts
--- A page of accounts, and whether each has expired responses, deleted bookmarks or rows of devices.
+-- A page of accounts, and whether each has expired responses, deleted bookmarks, logs of imports, or
+-- rows of devices.
 SELECT l.account_id,
        EXISTS (SELECT 1
                  FROM idempotency AS i
@@ -9,6 +10,11 @@ SELECT l.account_id,
                  FROM trash AS t
                 WHERE t.account_id = l.account_id
                   AND t.trashed_at < :trash_before),
+       EXISTS (SELECT 1
+                 FROM import_run AS r
+                WHERE r.account_id = l.account_id
+                  AND r.log_bytes > 0
+                  AND r.undo_until < :logs_before),
        EXISTS (SELECT 1
                  FROM ingest_page AS p
                 WHERE p.account_id = l.account_id

@@ -1,10 +1,31 @@
 -- name: known
 SELECT b.post_id, b.number, b.content_hash, b.sort_index, b.imported_at, b.bookmarked_at,
-       b.is_read, b.is_archived, c.tags
+       b.is_read, b.is_archived, b.completeness, b.order_source, c.tags
   FROM bookmark AS b
   JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
  WHERE b.account_id = :account_id
    AND b.post_id = ANY(CAST(:post_ids AS text[]))
+
+-- name: known_posts
+SELECT b.post_id, b.number, b.content_hash, b.sort_index, b.imported_at, b.bookmarked_at,
+       b.is_read, b.is_archived, b.completeness, b.order_source, c.tags, c.rendering
+  FROM bookmark AS b
+  JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
+ WHERE b.account_id = :account_id
+   AND b.post_id = ANY(CAST(:post_ids AS text[]))
+
+-- name: renderings
+SELECT c.number, c.rendering
+  FROM content AS c
+ WHERE c.account_id = :account_id
+   AND c.number = ANY(CAST(:numbers AS bigint[]))
+
+-- name: threads
+-- The conversations among these that somebody continues in the library, and the author's key.
+SELECT DISTINCT b.thread, b.author_key
+  FROM bookmark AS b
+ WHERE b.account_id = :account_id
+   AND b.thread = ANY(CAST(:post_ids AS text[]))
 
 -- name: put_content
 INSERT INTO content (account_id, number, render_version, tags, rendering)

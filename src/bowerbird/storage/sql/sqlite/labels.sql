@@ -11,3 +11,8 @@ SELECT l.label_id, l.name, l.name_key, l.metadata, l.bookmark_count, l.former_na
  WHERE l.account_id = :account_id
    AND l.former_name IS NOT NULL
  LIMIT 1
+
+-- name: by_ids
+SELECT l.label_id, l.name, l.name_key, l.metadata, l.bookmark_count, l.former_name
+  FROM json_each(:label_ids) AS wanted
+  CROSS JOIN label AS l ON l.account_id = :account_id AND l.label_id = wanted.value

@@ -1,10 +1,30 @@
 -- name: known
 -- CROSS JOIN makes SQLite start with the list; otherwise it would scan the whole account.
 SELECT b.post_id, b.number, b.content_hash, b.sort_index, b.imported_at, b.bookmarked_at,
-       b.is_read, b.is_archived, c.tags
+       b.is_read, b.is_archived, b.completeness, b.order_source, c.tags
   FROM json_each(:post_ids) AS wanted
   CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.post_id = wanted.value
   CROSS JOIN content AS c ON c.place = :place + b.number
+
+-- name: known_posts
+-- CROSS JOIN makes SQLite start with the list; otherwise it would scan the whole account.
+SELECT b.post_id, b.number, b.content_hash, b.sort_index, b.imported_at, b.bookmarked_at,
+       b.is_read, b.is_archived, b.completeness, b.order_source, c.tags, c.rendering
+  FROM json_each(:post_ids) AS wanted
+  CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.post_id = wanted.value
+  CROSS JOIN content AS c ON c.place = :place + b.number
+
+-- name: renderings
+SELECT wanted.value, c.rendering
+  FROM json_each(:numbers) AS wanted
+  CROSS JOIN content AS c ON c.place = :place + wanted.value
+
+-- name: threads
+-- The conversations among these that somebody continues in the library, and the author's key.
+SELECT DISTINCT b.thread, b.author_key
+  FROM json_each(:post_ids) AS wanted
+  CROSS JOIN bookmark AS b INDEXED BY bookmark_by_thread
+          ON b.account_id = :account_id AND b.thread = wanted.value
 
 -- name: put_content
 INSERT INTO content (place, render_version, tags, rendering)

@@ -1,0 +1,67 @@
+"""Records what a run of an import changes, so that it can be undone for 30 days.
+
+The log of an account is bounded. Beyond the bound, the log of the oldest run is removed: that run
+can no longer be undone, and the import goes on.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from bowerbird.clock import MICROSECONDS, Clock
+from bowerbird.library.bookmarks.upsert_batch import Batch
+from bowerbird.model.imports import Deletion, RunRow
+from bowerbird.model.labels import Label
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.imports.changes import ChangeStore
+from bowerbird.storage.libraries import LockedLibrary
+
+UNDO_DAYS: Final = 30
+_KEPT: Final = UNDO_DAYS * 86_400 * MICROSECONDS
+LOG_BYTES_MAX: Final = 256 << 20
+_REMOVED_PER_TURN: Final = 500
+
+
+def undo_until(now: int) -> int:
+    return now + _KEPT
+
+
+class ChangeLog:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._store = ChangeStore(database)
+        self._clock = clock
+
+    async def record(
+        self,
+        transaction: Transaction,
+        opened: LockedLibrary,
+        run: RunRow | None,
+        batch: Batch,
+        *,
+        created: Sequence[Label],
+        deletions: Mapping[str, Deletion],
+    ) -> None:
+        if run is None:
+            # A change outside of runs belongs to the owner, and undoing a run must not revert it.
+            if batch.changed:
+                numbers = [row["number"] for row in batch.changed]
+                await self._store.forget(transaction, opened.account_id, numbers)
+            return
+        if run.undo_until and (batch.new or batch.changed):
+            await self._store.add(
+                transaction,
+                opened.account_id,
+                run.number,
+                batch.changes(deletions.get),
+                labels=created,
+                undo_until=undo_until(self._clock()),
+            )
+
+    async def make_room(self, transaction: Transaction, account_id: int) -> bool:
+        """Removes a part of the oldest log if all logs are too large; False if they are not."""
+        logs = await self._store.logs(transaction, account_id)
+        if sum(log.size for log in logs) <= LOG_BYTES_MAX:
+            return False
+        oldest = logs[0].number
+        await self._store.give_up(transaction, account_id, oldest)
+        await self._store.remove_first(transaction, account_id, oldest, _REMOVED_PER_TURN)
+        return True

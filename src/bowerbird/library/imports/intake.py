@@ -1,0 +1,284 @@
+"""Takes found posts into a library. Taking the same posts again changes nothing.
+
+A post of another source is merged with what the library has (`merging.py`), and keeps its flags and
+labels; found labels are added. A record in the format of the API replaces what it sets. A post that
+its owner deleted stays deleted until it is saved again.
+"""
+
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from msgspec import Struct
+
+from bowerbird.clock import Clock
+from bowerbird.library.access import turns
+from bowerbird.library.access.library_lock import lock_library
+from bowerbird.library.access.turns import Unfinished
+from bowerbird.library.bookmarks.change_log import ChangeLog
+from bowerbird.library.bookmarks.label_renames import LabelRenames
+from bowerbird.library.bookmarks.upsert import Prepared, Upsert
+from bowerbird.library.imports import runs
+from bowerbird.library.imports.planning import Known, Plan, Planned, conversations, plan
+from bowerbird.model.accounts import Account
+from bowerbird.model.imports import RunCounts, RunRow
+from bowerbird.model.upsert import LeftOutLabels
+from bowerbird.sources.found import FoundPost
+from bowerbird.storage.bookmarks.deletions import DeletionStore
+from bowerbird.storage.bookmarks.upsert import UpsertStore
+from bowerbird.storage.database import Database, Reader, Transaction
+from bowerbird.storage.imports.changes import ChangeStore
+from bowerbird.storage.imports.runs import RunStore
+from bowerbird.storage.libraries import LibraryStore, LockedLibrary
+from bowerbird.storage.places import place_of
+
+# As many as the chunks of an import: one transaction takes about 20 ms.
+POSTS_PER_TRANSACTION: Final = 200
+
+
+class ItemResult(StrEnum):
+    NEW = "new"
+    CHANGED = "changed"
+    # Also if only counts or the picture of the author changed.
+    UNCHANGED = "unchanged"
+    # The owner deleted the post, and it was not saved again.
+    IGNORED_DELETED = "ignored_deleted"
+
+
+class IntakeOutcome(Struct, frozen=True):
+    """One result per found post, in their order."""
+
+    results: list[tuple[str, ItemResult]] = []
+    labels_left_out: tuple[LeftOutLabels, ...] = ()
+
+    @property
+    def counts(self) -> RunCounts:
+        of = [result for _, result in self.results]
+        return RunCounts(
+            new=of.count(ItemResult.NEW),
+            changed=of.count(ItemResult.CHANGED),
+            unchanged=of.count(ItemResult.UNCHANGED),
+            ignored_deleted=of.count(ItemResult.IGNORED_DELETED),
+        )
+
+    @property
+    def new(self) -> int:
+        return self.counts.new
+
+    @property
+    def changed(self) -> int:
+        return self.counts.changed
+
+    @property
+    def unchanged(self) -> int:
+        return self.counts.unchanged
+
+    @property
+    def ignored_deleted(self) -> int:
+        return self.counts.ignored_deleted
+
+    def __add__(self, other: "IntakeOutcome") -> "IntakeOutcome":
+        return IntakeOutcome(
+            self.results + other.results, self.labels_left_out + other.labels_left_out
+        )
+
+
+class PreparedIntake(NamedTuple):
+    """Found posts, compared with the library before the transaction."""
+
+    found: Sequence[FoundPost]
+    run_id: str | None
+    is_saving: bool
+    known: Known
+    plan: Plan
+
+    @property
+    def has_work(self) -> bool:
+        return self.run_id is not None or self.is_saving or bool(self.plan.writes)
+
+
+class Intake:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+        self._upsert = Upsert(database, clock)
+        self._store = UpsertStore(database)
+        self._deletions = DeletionStore(database)
+        self._libraries = LibraryStore(database)
+        self._runs = RunStore(database)
+        self._changes = ChangeStore(database)
+        self._renames = LabelRenames(database)
+        self._log = ChangeLog(database, clock)
+
+    async def take(
+        self,
+        account: Account,
+        found: Sequence[FoundPost],
+        *,
+        run_id: str | None,
+        is_saving: bool = False,
+    ) -> IntakeOutcome:
+        """Takes any number of posts, in transactions of up to 200.
+
+        `is_saving`: the person saves these posts on purpose, so posts deleted earlier come back.
+        """
+        outcome = IntakeOutcome([])
+        for chunk in _chunks(found):
+            prepared = await self.prepare(account, chunk, run_id=run_id, is_saving=is_saving)
+            if not prepared.has_work:
+                outcome += _outcome(prepared.plan.items, frozenset(), ())
+                continue
+
+            async def work(
+                transaction: Transaction, prepared: PreparedIntake = prepared
+            ) -> IntakeOutcome | Unfinished[IntakeOutcome]:
+                return await self.take_within(transaction, account, prepared)
+
+            outcome += await turns.run(self._database, work, account.account_id)
+            if run_id is not None and prepared.plan.writes:
+                await self.make_room(account)
+        return outcome
+
+    async def prepare(
+        self,
+        account: Account,
+        found: Sequence[FoundPost],
+        *,
+        run_id: str | None = None,
+        is_saving: bool = False,
+    ) -> PreparedIntake:
+        """Compares up to 200 posts with the library. No post may occur twice."""
+        run = None
+        if run_id is not None:
+            run = await self._run(self._database, account.account_id, run_id)
+        place = place_of(account.local_number)
+        known = await self._known(self._database, account.account_id, place, found, run)
+        made = plan(found, known, self._clock(), is_saving=is_saving)
+        return PreparedIntake(found, run_id, is_saving, known, made)
+
+    async def take_within(
+        self, transaction: Transaction, account: Account, prepared: PreparedIntake
+    ) -> IntakeOutcome | Unfinished[IntakeOutcome]:
+        """Writes prepared posts inside the caller's transaction."""
+        return await self._renames.finished(
+            transaction,
+            account.account_id,
+            lambda later: self._write(later, account.account_id, prepared),
+        )
+
+    async def make_room(self, account: Account) -> None:
+        """Removes the oldest logs of changes if an account has too many."""
+
+        async def work(transaction: Transaction) -> bool:
+            return await self._log.make_room(transaction, account.account_id)
+
+        while await self._database.write(work, account.account_id):
+            pass
+
+    async def _write(
+        self, transaction: Transaction, account_id: int, prepared: PreparedIntake
+    ) -> IntakeOutcome:
+        opened = await lock_library(self._libraries, transaction, account_id)
+        run = None
+        if prepared.run_id is not None:
+            run = await self._run(transaction, account_id, prepared.run_id)
+        known = await self._known(transaction, account_id, opened.place, prepared.found, run)
+        made = prepared.plan
+        if known != prepared.known:
+            # Somebody else changed these posts since they were compared.
+            made = plan(prepared.found, known, self._clock(), is_saving=prepared.is_saving)
+        outcome = await self._put(transaction, opened, made, known, run)
+        if prepared.is_saving:
+            await self._own(transaction, opened, made, known)
+        if run is not None:
+            placed = made.placed - run.placed_posts
+            await self._runs.add_counts(transaction, account_id, run.number, outcome.counts, placed)
+        return outcome
+
+    async def _put(
+        self,
+        transaction: Transaction,
+        opened: LockedLibrary,
+        made: Plan,
+        known: Known,
+        run: RunRow | None,
+    ) -> IntakeOutcome:
+        if not made.writes:
+            return _outcome(made.items, frozenset(), ())
+        arrivals = [write.incoming for write in made.writes]
+        drafts = [dict(write.draft) for write in made.writes]
+        back = {one.post_id: known.deletions[one.post_id] for one in made.items if one.is_back}
+        written = await self._upsert.put_into(
+            transaction,
+            opened,
+            Prepared(opened.account_id, arrivals, drafts, 0),
+            run=run,
+            deletions=back,
+        )
+        await self._deletions.remove(transaction, opened.account_id, list(back))
+        minor = frozenset(write.incoming.post_id for write in made.writes if write.is_minor)
+        return _outcome(made.items, written.changed - minor, written.outcome.left_out, written.new)
+
+    async def _own(
+        self, transaction: Transaction, opened: LockedLibrary, made: Plan, known: Known
+    ) -> None:
+        """Posts that their owner saves are no longer part of earlier runs."""
+        numbers = [
+            known.posts[one.post_id].existing.number
+            for one in made.items
+            if one.post_id in known.posts
+        ]
+        if numbers:
+            await self._changes.forget(transaction, opened.account_id, numbers)
+
+    async def _run(self, reader: Reader, account_id: int, run_id: str) -> RunRow:
+        return runs.require_running(await self._runs.by_id(reader, account_id, run_id), run_id)
+
+    async def _known(
+        self,
+        reader: Reader,
+        account_id: int,
+        place: int,
+        found: Sequence[FoundPost],
+        run: RunRow | None,
+    ) -> Known:
+        ids = [one.record.post_id for one in found]
+        wanted = list(dict.fromkeys([*ids, *conversations(found)]))
+        return Known(
+            posts=await self._store.posts(reader, account_id, place, wanted),
+            deletions=await self._deletions.known(reader, account_id, ids),
+            threads=await self._store.threads(reader, account_id, ids),
+            started_at=None if run is None else run.started_at,
+            placed=0 if run is None else run.placed_posts,
+        )
+
+
+def _chunks(found: Sequence[FoundPost]) -> Iterator[list[FoundPost]]:
+    """Up to 200 posts each. The second of two records of a post comes in a later chunk."""
+    chunk: dict[str, FoundPost] = {}
+    for one in found:
+        if len(chunk) >= POSTS_PER_TRANSACTION or one.record.post_id in chunk:
+            yield list(chunk.values())
+            chunk = {}
+        chunk[one.record.post_id] = one
+    if chunk:
+        yield list(chunk.values())
+
+
+def _outcome(
+    items: Sequence[Planned],
+    changed: frozenset[str],
+    left_out: tuple[LeftOutLabels, ...],
+    new: frozenset[str] = frozenset(),
+) -> IntakeOutcome:
+    results = []
+    for one in items:
+        result = ItemResult.UNCHANGED
+        if one.is_ignored:
+            result = ItemResult.IGNORED_DELETED
+        elif one.post_id in new:
+            result = ItemResult.NEW
+        elif one.post_id in changed:
+            result = ItemResult.CHANGED
+        results.append((one.post_id, result))
+    return IntakeOutcome(results, left_out)

@@ -1,0 +1,149 @@
+"""Merges what a source says about a post with what the library has. The richer value wins.
+
+A value is never replaced by a poorer one: a text by its beginning, an article by its title, a known
+author by none, pictures by none. Counts and the author's profile are those seen last.
+"""
+
+from typing import Any, Final
+
+import msgspec
+
+from bowerbird.model.bookmarks import AuthorDetails, Metrics, Post, PostDetails, PostMeta
+from bowerbird.model.imports import Stored
+
+_NO_COUNTS: Final = Metrics()
+_CUT_MARKS: Final = "….  \n"
+
+
+def merge(stored: Post, has: int, found: Post, gives: int) -> Post:
+    """`has` and `gives` say how complete the stored and the found post are."""
+    is_richer = gives > has or gives == has == Stored.FULL
+    return Post(
+        post_id=stored.post_id,
+        tweet_details=_details(stored, found, has, gives),
+        author_id=_either(stored.author_id, found.author_id, takes_found=is_richer),
+        author_username=_either(
+            stored.author_username, found.author_username, takes_found=gives >= has
+        ),
+        author_details=_author(
+            stored.author_details, found.author_details, takes_found=gives > Stored.STUB
+        ),
+        source=found.source or stored.source,
+        source_id=found.source_id or stored.source_id,
+    )
+
+
+def _details(stored: Post, found: Post, has: int, gives: int) -> PostDetails:
+    old, new = stored.tweet_details, found.tweet_details
+    is_richer = gives > has or gives == has == Stored.FULL
+    return PostDetails(
+        text=_text(old.text, new.text, has, gives),
+        link=_either(
+            old.link,
+            new.link,
+            takes_found=is_richer or bool(found.author_username > stored.author_username == ""),
+        ),
+        posted_at=_either(old.posted_at, new.posted_at, takes_found=is_richer),
+        attachments=_list(old.attachments, new.attachments, takes_found=is_richer),
+        article=_article(old.article, new.article, takes_found=is_richer),
+        quoted_tweet=_quoted(old.quoted_tweet, new.quoted_tweet, takes_found=is_richer),
+        meta=_meta(old.meta, new.meta, stored.post_id, gives, takes_found=is_richer),
+    )
+
+
+def _text(old: str, new: str, has: int, gives: int) -> str:
+    if not old or not new or old == new:
+        return old or new
+    if gives != has:
+        return new if gives > has else old
+    if gives == Stored.FULL:
+        return old if _is_beginning(new, old) else new
+    # Neither is complete. The longer one wins, whichever comes first.
+    return max(old, new, key=lambda text: (len(text), text))
+
+
+def _is_beginning(short: str, whole: str) -> bool:
+    """Whether a text is a cut version of a longer one."""
+    return len(short) < len(whole) and whole.startswith(short.rstrip(_CUT_MARKS))
+
+
+def _either(old: str, new: str, *, takes_found: bool) -> str:
+    return (new or old) if takes_found else (old or new)
+
+
+def _list(old: list[Any], new: list[Any], *, takes_found: bool) -> list[Any]:
+    return (new or old) if takes_found else (old or new)
+
+
+def _article(
+    old: dict[str, Any] | None, new: dict[str, Any] | None, *, takes_found: bool
+) -> dict[str, Any] | None:
+    if not old or not new:
+        return old or new
+    has_body, gives_body = bool(old.get("plain_text")), bool(new.get("plain_text"))
+    if has_body != gives_body:
+        return new if gives_body else old
+    return new if takes_found else old
+
+
+def _quoted(
+    old: dict[str, Any] | None, new: dict[str, Any] | None, *, takes_found: bool
+) -> dict[str, Any] | None:
+    if not old or not new or old == new:
+        return old or new
+    has, gives = _richness(old), _richness(new)
+    if has == gives and takes_found:
+        return new
+    return new if gives > has else old
+
+
+def _richness(quoted: dict[str, Any]) -> tuple[bool, bool, int, int]:
+    article = quoted.get("article")
+    body = article.get("plain_text") if isinstance(article, dict) else None
+    text = quoted.get("text")
+    attachments = quoted.get("attachments")
+    return (
+        not quoted.get("unavailable"),
+        bool(body),
+        len(text) if isinstance(text, str) else 0,
+        len(attachments) if isinstance(attachments, list) else 0,
+    )
+
+
+def _meta(old: PostMeta, new: PostMeta, post_id: str, gives: int, *, takes_found: bool) -> PostMeta:
+    counts = new.non_real_time_engagement_metrics
+    if gives == Stored.STUB or counts == _NO_COUNTS:
+        counts = old.non_real_time_engagement_metrics
+    return PostMeta(
+        tweet_reply_to_tweet_id=old.tweet_reply_to_tweet_id or new.tweet_reply_to_tweet_id,
+        tweet_reply_to_user_id=old.tweet_reply_to_user_id or new.tweet_reply_to_user_id,
+        tweet_conversation_id=_conversation(old, new, post_id, takes_found=takes_found),
+        tweet_is_thread=old.tweet_is_thread or new.tweet_is_thread,
+        is_sub_tweet_of_thread=old.is_sub_tweet_of_thread or new.is_sub_tweet_of_thread,
+        non_real_time_engagement_metrics=counts,
+    )
+
+
+def _conversation(old: PostMeta, new: PostMeta, post_id: str, *, takes_found: bool) -> str:
+    """A post that nothing is known about starts its own conversation, so another one is better."""
+    known = [
+        meta.tweet_conversation_id
+        for meta in ((new, old) if takes_found else (old, new))
+        if meta.tweet_conversation_id not in ("", post_id)
+    ]
+    return known[0] if known else old.tweet_conversation_id or new.tweet_conversation_id
+
+
+def _author(old: AuthorDetails, new: AuthorDetails, *, takes_found: bool) -> AuthorDetails:
+    return AuthorDetails(
+        name=_either(old.name, new.name, takes_found=takes_found),
+        username=_either(old.username, new.username, takes_found=takes_found),
+        profile_image=_either(old.profile_image, new.profile_image, takes_found=takes_found),
+    )
+
+
+def as_thread(post: Post) -> Post:
+    """The post, marked as the beginning of a thread."""
+    details = post.tweet_details
+    meta = msgspec.structs.replace(details.meta, tweet_is_thread=True)
+    return msgspec.structs.replace(post, tweet_details=msgspec.structs.replace(details, meta=meta))

@@ -1,0 +1,101 @@
+"""The place of a found post in the library: its index and the time of saving.
+
+An index of X wins over a date of saving, and that over a position in a list. Of two indexes of X,
+or of two dates, the later one wins, because a post that is saved again moves up.
+"""
+
+from typing import Final, NamedTuple
+
+from msgspec import UNSET, UnsetType
+
+from bowerbird.library.bookmarks.upsert_batch import index_of
+from bowerbird.model import instants
+from bowerbird.model.imports import Deletion, Ordered
+from bowerbird.model.upsert import ExistingBookmark
+from bowerbird.sources.found import FoundPost, OrderSource
+
+_RANKS: Final = {
+    None: Ordered.IMPORT,
+    OrderSource.FILE_POSITION: Ordered.POSITION,
+    OrderSource.SAVED_DATE: Ordered.DATE,
+    OrderSource.X: Ordered.X,
+}
+# The bits of an index below its milliseconds.
+_LOW_BITS: Final = 20
+_LOW: Final = (1 << _LOW_BITS) - 1
+# Clocks differ. A moment further ahead than this is no moment of saving.
+_MAX_AHEAD: Final = 5 * 60 * 1_000_000
+
+
+class Place(NamedTuple):
+    """An unset value stays as it is in the library, or gets the default."""
+
+    order_source: int
+    sort_index: int | UnsetType = UNSET
+    bookmarked_at: int | UnsetType = UNSET
+    # Whether the place comes from the position in a list.
+    is_counted: bool = False
+
+
+class Positions:
+    """Gives posts of a list places below the start of their run, in the order of the list."""
+
+    def __init__(self, started_at: int, placed: int) -> None:
+        self._first = index_of(started_at) | _LOW
+        self.placed = placed
+
+    def next(self) -> int:
+        self.placed += 1
+        return self._first - self.placed
+
+
+def place(
+    found: FoundPost, stored: ExistingBookmark | None, now: int, positions: Positions
+) -> Place:
+    offered = _offered(found, now)
+    if stored is None:
+        if offered.order_source == Ordered.POSITION:
+            return Place(Ordered.POSITION, positions.next(), is_counted=True)
+        return offered
+    if offered.order_source < stored.order_source:
+        return Place(stored.order_source)
+    if offered.order_source > stored.order_source:
+        if offered.order_source == Ordered.POSITION:
+            return Place(Ordered.POSITION, positions.next(), is_counted=True)
+        return offered
+    is_later = offered.sort_index is not UNSET and offered.sort_index > stored.sort_index
+    return offered if is_later else Place(stored.order_source)
+
+
+def comes_back(found: FoundPost, deletion: Deletion, now: int) -> bool:
+    """Whether a post was saved again after its owner deleted it."""
+    offered = _offered(found, now)
+    if offered.sort_index is UNSET:
+        return False
+    if offered.order_source == Ordered.X:
+        return offered.sort_index > deletion.sort_index
+    return offered.sort_index > max(deletion.sort_index, index_of(deletion.deleted_at) | _LOW)
+
+
+def _offered(found: FoundPost, now: int) -> Place:
+    record = found.record
+    order = _RANKS[found.order_source]
+    saved_at = None if record.bookmarked_at is UNSET else instants.parse(record.bookmarked_at)
+    if order == Ordered.X and record.sort_index is not UNSET:
+        if saved_at is None:
+            saved_at = _moment(found, record.sort_index, now)
+        return Place(order, record.sort_index, UNSET if saved_at is None else saved_at)
+    if order == Ordered.DATE and saved_at is not None:
+        # A file with days but no times lists the newest first.
+        below = _LOW - min(max(found.line, 0), _LOW)
+        return Place(order, index_of(saved_at) | below, saved_at)
+    return Place(order if order == Ordered.POSITION else Ordered.IMPORT)
+
+
+def _moment(found: FoundPost, sort_index: int, now: int) -> int | None:
+    """The moment in an index of X; None if it cannot be the moment of saving."""
+    moment = (sort_index >> _LOW_BITS) * 1000
+    posted_at = found.record.tweet_details.posted_at
+    posted = (instants.parse(posted_at) if posted_at else None) or 0
+    is_sane = posted <= moment <= now + _MAX_AHEAD and str(sort_index) != found.record.post_id
+    return moment if is_sane and moment > 0 else None

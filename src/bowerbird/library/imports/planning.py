@@ -1,0 +1,254 @@
+"""Decides what found posts change in a library, without writing anything."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from bowerbird.library.bookmarks.bookmark_row import Row, draft_of, searchable_texts, words_of
+from bowerbird.library.bookmarks.upsert_batch import differs
+from bowerbird.library.imports import merging, places
+from bowerbird.library.imports.places import Place, Positions
+from bowerbird.model import instants
+from bowerbird.model.bookmarks import ImportRecord, Post
+from bowerbird.model.folding import order_key
+from bowerbird.model.imports import Deletion, Stored
+from bowerbird.model.labels import clean_name, name_key
+from bowerbird.model.rendering import content_hash, post_json
+from bowerbird.model.upsert import ExistingBookmark, Incoming
+from bowerbird.sources import own_json
+from bowerbird.sources.found import Completeness, FoundPost
+from bowerbird.storage.bookmarks.upsert import StoredPost
+
+_STORED: Final = {
+    Completeness.STUB: Stored.STUB,
+    Completeness.PREVIEW: Stored.PREVIEW,
+    Completeness.FULL: Stored.FULL,
+}
+_X: Final = "x"
+_decode: Final = msgspec.json.Decoder(Post).decode
+
+
+class Known(NamedTuple):
+    """What the library has of the found posts."""
+
+    posts: Mapping[str, StoredPost]
+    deletions: Mapping[str, Deletion]
+    # Posts that their author continued, with the author's key.
+    threads: set[tuple[str, str]]
+    # When the run started, and how many posts got a place from their position so far.
+    started_at: int | None
+    placed: int
+
+
+class Planned(NamedTuple):
+    """What becomes of a found post."""
+
+    post_id: str
+    # The owner deleted it.
+    is_ignored: bool = False
+    # The owner deleted it, and it was saved again.
+    is_back: bool = False
+
+
+class Write(NamedTuple):
+    incoming: Incoming
+    draft: Row
+    # Only counts or the picture of the author change.
+    is_minor: bool = False
+
+
+class Plan(NamedTuple):
+    items: Sequence[Planned]
+    writes: Sequence[Write]
+    # How many posts of the run have a place from their position.
+    placed: int
+
+
+def conversations(found: Iterable[FoundPost]) -> list[str]:
+    """The first posts of the threads that these posts continue."""
+    metas = [one.record.tweet_details.meta for one in found]
+    return [meta.tweet_conversation_id for meta in metas if meta.is_sub_tweet_of_thread]
+
+
+def plan(found: Sequence[FoundPost], known: Known, now: int, *, is_saving: bool) -> Plan:
+    """`found` has each post once."""
+    started_at = now if known.started_at is None else known.started_at
+    positions = Positions(started_at, known.placed)
+    items: list[Planned] = []
+    taken: list[FoundPost] = []
+    for one in found:
+        post_id = one.record.post_id
+        stored, deletion = known.posts.get(post_id), known.deletions.get(post_id)
+        is_deleted = deletion is not None and stored is None
+        if (
+            is_deleted
+            and deletion is not None
+            and not is_saving
+            and not places.comes_back(one, deletion, now)
+        ):
+            items.append(Planned(post_id, is_ignored=True))
+            continue
+        items.append(Planned(post_id, is_back=is_deleted))
+        taken.append(one)
+    threads = known.threads | _continued(taken)
+    writes: list[Write] = []
+    for one in taken:
+        stored = known.posts.get(one.record.post_id)
+        write = _own(one.own, stored) if one.own else _merged(one, stored, threads, now, positions)
+        if write is not None:
+            writes.append(write)
+    writes += _roots(taken, known)
+    return Plan(items, writes, positions.placed)
+
+
+def _own(incoming: Incoming, stored: StoredPost | None) -> Write | None:
+    if stored is not None and not differs(incoming, stored.existing):
+        return None
+    return Write(incoming, draft_of(incoming, words_of(incoming.record)))
+
+
+def _merged(
+    found: FoundPost,
+    stored: StoredPost | None,
+    threads: set[tuple[str, str]],
+    now: int,
+    positions: Positions,
+) -> Write | None:
+    before = None if stored is None else _post_of(stored)
+    existing = None if stored is None else stored.existing
+    gives = _STORED[found.completeness]
+    has = gives if existing is None else max(existing.completeness, gives)
+    after = _with_source(own_json.post_of(own_json.with_offset(found.record)), found)
+    if before is not None and existing is not None:
+        after = merging.merge(before, existing.completeness, after, gives)
+    if (after.post_id, order_key(after.author_username)) in threads:
+        after = merging.as_thread(after)
+    where = places.place(found, existing, now, positions)
+    incoming = _incoming(after, found, existing, where, has)
+    if existing is not None and not differs(incoming, existing):
+        return None
+    return _write(incoming, before, existing)
+
+
+def _write(incoming: Incoming, before: Post | None, existing: ExistingBookmark | None) -> Write:
+    record = incoming.record
+    if before is not None and searchable_texts(before) == searchable_texts(record):
+        draft = draft_of(incoming, "")
+        draft["words"] = None
+    else:
+        draft = draft_of(incoming, words_of(record))
+    return Write(incoming, draft, _is_minor(incoming, before, existing))
+
+
+def _is_minor(incoming: Incoming, before: Post | None, existing: ExistingBookmark | None) -> bool:
+    if before is None or existing is None:
+        return False
+    as_before = msgspec.structs.replace(incoming, content_hash=existing.content_hash)
+    if differs(as_before, existing):
+        return False
+    after = own_json.post_of(incoming.record)
+    meta = msgspec.structs.replace(
+        after.tweet_details.meta,
+        non_real_time_engagement_metrics=(
+            before.tweet_details.meta.non_real_time_engagement_metrics
+        ),
+    )
+    after = msgspec.structs.replace(
+        after,
+        tweet_details=msgspec.structs.replace(after.tweet_details, meta=meta),
+        author_details=msgspec.structs.replace(
+            after.author_details, profile_image=before.author_details.profile_image
+        ),
+    )
+    return after == before
+
+
+def _incoming(
+    post: Post, found: FoundPost, existing: ExistingBookmark | None, where: Place, has: int
+) -> Incoming:
+    record = found.record
+    # A later sync does not touch the flags.
+    is_read = record.is_read if existing is None else UNSET
+    is_archived = record.is_archived if existing is None else UNSET
+    data = post_json(post)
+    posted_at = post.tweet_details.posted_at
+    moment = instants.parse(posted_at) if posted_at else None
+    return Incoming(
+        record=ImportRecord(
+            **msgspec.structs.asdict(post),
+            sort_index=where.sort_index,
+            is_read=is_read,
+            is_archived=is_archived,
+        ),
+        post_json=data,
+        content_hash=content_hash(data),
+        posted_at=instants.UNKNOWN if moment is None else moment,
+        bookmarked_at=where.bookmarked_at,
+        tags=_tags(record.tags, existing),
+        completeness=has,
+        order_source=where.order_source,
+    )
+
+
+def _tags(
+    names: list[str] | UnsetType | None, existing: ExistingBookmark | None
+) -> dict[str, str] | None:
+    """Found labels are added to those of the post. Invalid names are left out."""
+    if not names:
+        return None
+    tags = {} if existing is None else {key: key for key in existing.tags}
+    for text in names:
+        name = clean_name(text)
+        if name is not None:
+            tags.setdefault(name_key(name), name)
+    return tags
+
+
+def _with_source(post: Post, found: FoundPost) -> Post:
+    if found.source == _X:
+        return post
+    return msgspec.structs.replace(post, source=found.source, source_id=found.source_id or UNSET)
+
+
+def _continued(found: Iterable[FoundPost]) -> set[tuple[str, str]]:
+    """The threads that these posts continue, with the author's key."""
+    return {
+        (one.record.tweet_details.meta.tweet_conversation_id, order_key(one.record.author_username))
+        for one in found
+        if one.record.tweet_details.meta.is_sub_tweet_of_thread
+    }
+
+
+def _roots(found: Sequence[FoundPost], known: Known) -> list[Write]:
+    """Marks the stored first posts of threads that these posts continue."""
+    ids = {one.record.post_id for one in found}
+    writes = []
+    for post_id, author_key in sorted(_continued(one for one in found if one.own is None)):
+        stored = None if post_id in ids else known.posts.get(post_id)
+        before = None if stored is None else _post_of(stored)
+        if stored is None or before is None or before.tweet_details.meta.tweet_is_thread:
+            continue
+        if order_key(before.author_username) != author_key:
+            continue
+        post = merging.as_thread(before)
+        data = post_json(post)
+        moment = instants.parse(post.tweet_details.posted_at)
+        incoming = Incoming(
+            record=ImportRecord(**msgspec.structs.asdict(post)),
+            post_json=data,
+            content_hash=content_hash(data),
+            posted_at=instants.UNKNOWN if moment is None else moment,
+            completeness=stored.existing.completeness,
+            order_source=stored.existing.order_source,
+        )
+        writes.append(_write(incoming, before, stored.existing))
+    return writes
+
+
+def _post_of(stored: StoredPost) -> Post | None:
+    try:
+        return _decode(stored.rendering + b"}")
+    except (msgspec.MsgspecError, RecursionError):
+        return None

@@ -1,0 +1,104 @@
+"""Works out the rows of bookmarks as they were before a run of an import."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+from bowerbird.library.bookmarks.bookmark_row import Row, row_of, searchable_texts, words_of
+from bowerbird.model.bookmarks import Post
+from bowerbird.model.imports import Change, Deletion, State, decompressed
+from bowerbird.model.labels import Label
+from bowerbird.model.rendering import tags_json
+from bowerbird.model.upsert import Counts, Incoming, Placement, counts_of
+from bowerbird.sources import own_json
+from bowerbird.storage.imports.changes import CurrentPost
+
+_decode: Final = msgspec.json.Decoder(Post).decode
+
+
+def undone(change: Change, state: State) -> State | None:
+    """A state of a bookmark without a change; None if the bookmark would not exist.
+
+    Flags and labels that its owner has changed since the run stay.
+    """
+    before = change.before
+    if before is None:
+        is_touched = (state.is_read, state.is_archived) != (
+            change.is_read,
+            change.is_archived,
+        ) or not set(state.labels) <= set(change.labels)
+        return state if is_touched else None
+    added = set(change.labels) - set(before.labels)
+    removed = set(before.labels) - set(change.labels)
+    return msgspec.structs.replace(
+        before,
+        is_read=before.is_read if state.is_read == change.is_read else state.is_read,
+        is_archived=(
+            before.is_archived if state.is_archived == change.is_archived else state.is_archived
+        ),
+        labels=tuple(sorted((set(state.labels) - added) | removed)),
+    )
+
+
+class Restoration:
+    """Collects what one turn of an undo writes."""
+
+    def __init__(self, labels: Mapping[int, Label]) -> None:
+        self._labels = labels
+        self.removed: list[int] = []
+        self.rows: list[Row] = []
+        # The earlier post of each restored bookmark, by its number.
+        self.arrivals: dict[int, Incoming] = {}
+        self.attached: list[tuple[int, int]] = []
+        self.detached: list[tuple[int, int]] = []
+        self.deletions: list[Deletion] = []
+        self.change = Counts()
+        self.kept = 0
+
+    def add(self, number: int, change: Change, current: CurrentPost) -> None:
+        state = undone(change, current.state)
+        if state is current.state:
+            self.kept += 1
+            return
+        self.change += -counts_of(current.state)
+        if state is None:
+            self.removed.append(number)
+            if change.deletion is not None:
+                self.deletions.append(change.deletion)
+            return
+        self.change += counts_of(state)
+        self._restore(number, state, current)
+
+    def _restore(self, number: int, state: State, current: CurrentPost) -> None:
+        rendering = decompressed(state.rendering)
+        incoming = own_json.read(rendering + b"}", is_stored=True).incoming
+        # Labels that were deleted since the run do not come back.
+        labels = [self._labels[one] for one in state.labels if one in self._labels]
+        ids = {label.label_id for label in labels}
+        self.attached += [(one, number) for one in sorted(ids - set(current.state.labels))]
+        self.detached += [(one, number) for one in sorted(set(current.state.labels) - ids)]
+        names = [label.name for label in sorted(labels, key=lambda label: label.name_key)]
+        placement = Placement(
+            sort_index=state.sort_index,
+            imported_at=state.imported_at,
+            bookmarked_at=state.bookmarked_at,
+            is_read=state.is_read,
+            is_archived=state.is_archived,
+            completeness=state.completeness,
+            order_source=state.order_source,
+        )
+        row = row_of(incoming, placement, number, "", tags_json(names))
+        # Exactly as they were, even if this release would write them differently.
+        row["rendering"], row["content_hash"] = rendering, state.content_hash
+        row["words"] = None if _same_texts(current, incoming) else words_of(incoming.record)
+        self.rows.append(row)
+        self.arrivals[number] = incoming
+
+
+def _same_texts(current: CurrentPost, incoming: Incoming) -> bool:
+    try:
+        now = _decode(current.rendering + b"}")
+    except (msgspec.MsgspecError, RecursionError):
+        return False
+    return searchable_texts(now) == searchable_texts(incoming.record)

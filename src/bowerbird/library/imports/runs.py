@@ -1,0 +1,222 @@
+"""Runs of imports: each import is a run that is listed and can be undone for 30 days."""
+
+import secrets
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from bowerbird import errors
+from bowerbird.clock import Clock
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.access import turns
+from bowerbird.library.access.library_lock import lock_library
+from bowerbird.library.access.turns import Unfinished
+from bowerbird.library.bookmarks import change_log, cursors
+from bowerbird.library.imports.undoing import Undoing, UndoOutcome
+from bowerbird.model.accounts import Account
+from bowerbird.model.imports import RunCounts, RunRow, RunState, UndoCounts
+from bowerbird.model.instants import with_offset
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.imports.changes import ChangeStore
+from bowerbird.storage.imports.runs import RunStore
+from bowerbird.storage.libraries import LibraryStore
+
+# Beyond it, the oldest run is no longer listed and cannot be undone.
+RUNS_MAX: Final = 1_000
+_NAME_MAX: Final = 200
+_CURSOR_MAX: Final = 4_096
+_ID_MAX: Final = 40
+_ID_BYTES: Final = 12
+_REMOVED_PER_TURN: Final = 500
+_LAST: Final = 2**63 - 1
+_INTERRUPTED: Final = ("interrupted", "gave_up")
+
+
+class Run(Struct, frozen=True, kw_only=True):
+    run_id: str
+    source: str
+    kind: str
+    client: str
+    state: RunState
+    # Why it ended; empty while it runs.
+    reason: str
+    started_at: str
+    finished_at: str | None
+    counts: RunCounts
+    # Where the source continues; empty if it has no such place.
+    cursor: str
+    # None if it cannot be undone any more, or is undone.
+    undo_until: str | None
+    undone: UndoCounts
+
+
+class RunPage(Struct, frozen=True):
+    runs: list[Run]
+    next_cursor: str | None
+    limit: int
+    total_count: int
+
+
+class ImportRuns:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+        self._store = RunStore(database)
+        self._changes = ChangeStore(database)
+        self._libraries = LibraryStore(database)
+        self._undoing = Undoing(database, clock)
+
+    async def start(
+        self, account: Account, *, source: str, kind: str, client: str, source_user_id: str = ""
+    ) -> Run:
+        now = self._clock()
+        row = RunRow(
+            number=0,
+            run_id=secrets.token_hex(_ID_BYTES),
+            source=source[:_NAME_MAX],
+            kind=kind[:_NAME_MAX],
+            client=client[:_NAME_MAX],
+            source_user_id=source_user_id[:_NAME_MAX],
+            state=RunState.RUNNING,
+            reason="",
+            cursor="",
+            started_at=now,
+            finished_at=None,
+            counts=RunCounts(),
+            placed_posts=0,
+            undone=UndoCounts(),
+            undo_until=change_log.undo_until(now),
+            log_bytes=0,
+        )
+
+        async def work(transaction: Transaction) -> Run | Unfinished[Run]:
+            return await self._insert(transaction, account, row)
+
+        return await turns.run(self._database, work, account.account_id)
+
+    async def get(self, account: Account, run_id: str) -> Run:
+        return self._shown(await self._find(account, run_id))
+
+    async def list(self, account: Account, limit: int, cursor: str | None) -> RunPage:
+        """The newest first."""
+        query = cursors.query_of(account.account_id, "imports")
+        before = _LAST if not cursor else _number(cursor, query)
+        found = await self._store.page(account.account_id, before, limit + 1)
+        end = found[limit - 1] if len(found) > limit else None
+        return RunPage(
+            runs=[self._shown(run) for run in found[:limit]],
+            next_cursor=None
+            if end is None
+            else cursors.write(cursors.Named(str(end.number)), query),
+            limit=limit,
+            total_count=await self._store.count(account.account_id),
+        )
+
+    async def finish(self, account: Account, run_id: str, reason: str = "end") -> Run:
+        """Ends a run. `reason` is end, caught_up, interrupted or gave_up. Idempotent."""
+        state = RunState.INTERRUPTED if reason in _INTERRUPTED else RunState.FINISHED
+
+        async def work(transaction: Transaction) -> None:
+            await lock_library(self._libraries, transaction, account.account_id)
+            run = _found(
+                await self._store.by_id(transaction, account.account_id, _id(run_id)), run_id
+            )
+            if run.state is RunState.RUNNING:
+                await self._store.set_state(
+                    transaction,
+                    account.account_id,
+                    run,
+                    state=state,
+                    reason=reason[:_NAME_MAX],
+                    finished_at=self._clock(),
+                )
+
+        await self._database.write(work, account.account_id)
+        return await self.get(account, run_id)
+
+    async def save_cursor(
+        self, transaction: Transaction, account: Account, run_id: str, cursor: str
+    ) -> None:
+        """Remembers where the source continues. A longer cursor is not stored."""
+        run = _found(await self._store.by_id(transaction, account.account_id, _id(run_id)), run_id)
+        if len(cursor) <= _CURSOR_MAX and cursor != run.cursor:
+            await self._store.set_cursor(transaction, account.account_id, run.number, cursor)
+
+    async def undo(self, account: Account, run_id: str) -> UndoOutcome:
+        async def work(transaction: Transaction) -> UndoOutcome | Unfinished[UndoOutcome]:
+            return await self.undo_within(transaction, account, run_id)
+
+        return await turns.run(self._database, work, account.account_id)
+
+    async def undo_within(
+        self, transaction: Transaction, account: Account, run_id: str
+    ) -> UndoOutcome | Unfinished[UndoOutcome]:
+        """The first turn of an undo, inside the caller's transaction."""
+        return await self._undoing.undo(transaction, account.account_id, _id(run_id))
+
+    async def _insert(
+        self, transaction: Transaction, account: Account, row: RunRow
+    ) -> Run | Unfinished[Run]:
+        account_id = account.account_id
+        await lock_library(self._libraries, transaction, account_id)
+        number, count, oldest = await self._store.numbers(transaction, account_id)
+        if count >= RUNS_MAX:
+            if not await self._changes.remove_first(
+                transaction, account_id, oldest, _REMOVED_PER_TURN
+            ):
+                await self._store.delete(transaction, account_id, oldest)
+            return Unfinished(lambda later: self._insert(later, account, row))
+        run = msgspec.structs.replace(row, number=number)
+        await self._store.insert(transaction, account_id, run)
+        return self._shown(run)
+
+    async def _find(self, account: Account, run_id: str) -> RunRow:
+        found = await self._store.by_id(self._database, account.account_id, _id(run_id))
+        return _found(found, run_id)
+
+    def _shown(self, run: RunRow) -> Run:
+        can_undo = run.state is not RunState.UNDONE and run.undo_until >= self._clock()
+        return Run(
+            run_id=run.run_id,
+            source=run.source,
+            kind=run.kind,
+            client=run.client,
+            state=run.state,
+            reason=run.reason,
+            started_at=with_offset(run.started_at),
+            finished_at=None if run.finished_at is None else with_offset(run.finished_at),
+            counts=run.counts,
+            cursor=run.cursor,
+            undo_until=with_offset(run.undo_until) if can_undo else None,
+            undone=run.undone,
+        )
+
+
+def require_running(run: RunRow | None, run_id: str) -> RunRow:
+    """The run, if posts can still be added to it."""
+    run = _found(run, run_id)
+    if run.state is not RunState.RUNNING:
+        raise Refusal(
+            Code.INVALID_REQUEST,
+            f"Import {run.run_id} is {run.state.value} and takes no more posts. Start another one.",
+        )
+    return run
+
+
+def _found(run: RunRow | None, run_id: str) -> RunRow:
+    if run is None:
+        raise errors.not_found("import", run_id)
+    return run
+
+
+def _id(run_id: str) -> str:
+    """The id, or "" for a text that cannot be one; databases reject some characters."""
+    return run_id if run_id.isascii() and run_id.isalnum() and len(run_id) <= _ID_MAX else ""
+
+
+def _number(cursor: str, query: bytes) -> int:
+    name = cursors.read_name(cursor, query)
+    if not (name.isascii() and name.isdigit() and len(name) < len(str(_LAST))):
+        raise cursors.refused(cursor)
+    return int(name)

@@ -1,0 +1,207 @@
+"""Undoes a run of an import: the library gets back what the run changed.
+
+What the owner did since stays. A post that the run created is removed, unless its owner has read or
+archived it or given it another label; such a post stays. A changed post gets back its content, its
+place, and those flags and labels that the run changed. If a later run has changed the post as well,
+it stays as it is, and undoing the later run restores the state before both.
+
+Each turn handles some posts and removes them from the log, so an interrupted undo can be repeated.
+"""
+
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from bowerbird import errors
+from bowerbird.clock import Clock
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.access import turns
+from bowerbird.library.access.library_lock import lock_library
+from bowerbird.library.access.turns import Unfinished
+from bowerbird.library.bookmarks.label_renames import LabelRenames
+from bowerbird.library.bookmarks.trash import DELETIONS_MAX
+from bowerbird.library.bookmarks.upsert import Upsert
+from bowerbird.library.imports.restoring import Restoration, undone
+from bowerbird.model.imports import Change, RunRow, RunState, UndoCounts
+from bowerbird.model.upsert import Counts
+from bowerbird.storage.bookmarks.changeset import ChangesetStore
+from bowerbird.storage.bookmarks.deletions import DeletionStore
+from bowerbird.storage.bookmarks.upsert import UpsertStore
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.imports.changes import ChangeStore
+from bowerbird.storage.imports.runs import RunStore
+from bowerbird.storage.labels import LabelStore
+from bowerbird.storage.libraries import LibraryStore, LockedLibrary
+
+# Fewer than a turn of a label change, because the words of a post are written as well.
+_POSTS_PER_TURN: Final = 200
+_LABELS_PER_TURN: Final = 500
+
+
+class UndoOutcome(Struct, frozen=True, kw_only=True):
+    run_id: str
+    state: RunState
+    removed: int
+    restored: int
+    kept: int
+
+
+class Undoing:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._clock = clock
+        self._libraries = LibraryStore(database)
+        self._runs = RunStore(database)
+        self._changes = ChangeStore(database)
+        self._labels = LabelStore(database)
+        self._posts = ChangesetStore(database)
+        self._store = UpsertStore(database)
+        self._deletions = DeletionStore(database)
+        self._upsert = Upsert(database, clock)
+        self._renames = LabelRenames(database)
+
+    async def undo(
+        self, transaction: Transaction, account_id: int, run_id: str
+    ) -> UndoOutcome | Unfinished[UndoOutcome]:
+        return await self._renames.finished(
+            transaction, account_id, lambda later: self._turn(later, account_id, run_id)
+        )
+
+    async def _turn(
+        self, transaction: Transaction, account_id: int, run_id: str
+    ) -> UndoOutcome | Unfinished[UndoOutcome]:
+        opened = await lock_library(self._libraries, transaction, account_id)
+        run = await self._runs.by_id(transaction, account_id, run_id)
+        if run is None:
+            raise errors.not_found("import", run_id)
+        if run.state is RunState.UNDONE:
+            return _outcome(run, run.undone)
+        if run.state is not RunState.UNDOING:
+            await self._begin(transaction, account_id, run)
+        sizes = await self._changes.sizes(transaction, account_id, run.number, _POSTS_PER_TURN)
+        if sizes:
+            some = turns.fitting(sizes, _POSTS_PER_TURN)
+            await self._undo_posts(transaction, opened, run, some)
+        elif await self._undo_labels(transaction, opened, run):
+            await self._changes.remove_first(transaction, account_id, run.number, 1)
+            finished_at = self._clock() if run.finished_at is None else run.finished_at
+            await self._runs.set_state(
+                transaction,
+                account_id,
+                run,
+                state=RunState.UNDONE,
+                reason=run.reason,
+                finished_at=finished_at,
+            )
+            done = await self._runs.by_id(transaction, account_id, run_id)
+            assert done is not None
+            return _outcome(done, done.undone)
+        return Unfinished(lambda later: self.undo(later, account_id, run_id))
+
+    async def _begin(self, transaction: Transaction, account_id: int, run: RunRow) -> None:
+        if run.undo_until < self._clock():
+            raise Refusal(
+                Code.INVALID_REQUEST,
+                f"Import {run.run_id} can no longer be undone, because its changes are not "
+                "recorded any more.",
+            )
+        await self._runs.set_state(
+            transaction,
+            account_id,
+            run,
+            state=RunState.UNDOING,
+            reason=run.reason,
+            finished_at=run.finished_at,
+        )
+
+    async def _undo_posts(
+        self, transaction: Transaction, opened: LockedLibrary, run: RunRow, some: int
+    ) -> None:
+        account_id = opened.account_id
+        changes = dict(await self._changes.of_run(transaction, account_id, run.number, some))
+        numbers = list(changes)
+        later = await self._changes.of_posts(transaction, account_id, numbers, after=run.number)
+        handed_on = [
+            (others[0][0], number, _handed_on(changes[number], others[0][1]))
+            for number, others in later.items()
+        ]
+        await self._changes.replace(transaction, account_id, handed_on)
+        own = {number: change for number, change in changes.items() if number not in later}
+        done = await self._restore(transaction, opened, own)
+        await self._changes.remove_to(transaction, account_id, run.number, numbers)
+        counts = done + UndoCounts(kept=len(handed_on))
+        await self._runs.add_undone(transaction, account_id, run.number, counts)
+
+    async def _restore(
+        self, transaction: Transaction, opened: LockedLibrary, changes: dict[int, Change]
+    ) -> UndoCounts:
+        current = await self._changes.current(transaction, opened, list(changes))
+        wanted = {
+            label_id
+            for change in changes.values()
+            if change.before is not None
+            for label_id in change.before.labels
+        }
+        wanted.update(label_id for post in current.values() for label_id in post.state.labels)
+        labels = await self._labels.by_ids(transaction, opened.account_id, sorted(wanted))
+        work = Restoration(labels)
+        for number, change in changes.items():
+            if number in current:
+                work.add(number, change, current[number])
+        await self._labels.relabel(transaction, opened, work.attached, work.detached)
+        for number in work.removed:
+            await self._labels.detach_all(transaction, opened, number)
+            await self._posts.remove(transaction, opened, number)
+        await self._store.update(transaction, opened, work.rows)
+        await self._upsert.drop_stale(transaction, opened, work.arrivals)
+        await self._deletions.put(transaction, opened.account_id, work.deletions, DELETIONS_MAX)
+        if work.removed or work.rows:
+            await self._libraries.advance(transaction, opened, work.change)
+        return UndoCounts(removed=len(work.removed), restored=len(work.rows), kept=work.kept)
+
+    async def _undo_labels(
+        self, transaction: Transaction, opened: LockedLibrary, run: RunRow
+    ) -> bool:
+        """Removes labels that the run created and nobody uses; True if none are left to look at."""
+        account_id = opened.account_id
+        created = await self._changes.labels(transaction, account_id, run.number, _LABELS_PER_TURN)
+        if not created:
+            return True
+        labels = await self._labels.by_ids(transaction, account_id, [one for one, _ in created])
+        used = []
+        has_removed = False
+        for label_id, name in created:
+            label = labels.get(label_id)
+            if label is None or (label.name, label.metadata) != (name, "{}"):
+                continue
+            if label.bookmark_count:
+                used.append((label_id, name))
+            else:
+                await self._labels.delete(transaction, opened, label)
+                has_removed = True
+        later = await self._changes.later_run(transaction, account_id, run.number)
+        if later is not None:
+            await self._changes.add_labels(transaction, account_id, later, used)
+        await self._changes.delete_labels(transaction, account_id, run.number, created[-1][0])
+        if has_removed:
+            await self._libraries.advance(transaction, opened, Counts())
+        return False
+
+
+def _handed_on(earlier: Change, later: Change) -> Change:
+    """The change of the later run, as if the earlier one had not taken place."""
+    if later.before is None:
+        return later
+    before = undone(earlier, later.before)
+    deletion = earlier.deletion if before is None else later.deletion
+    return msgspec.structs.replace(later, before=before, deletion=deletion)
+
+
+def _outcome(run: RunRow, counts: UndoCounts) -> UndoOutcome:
+    return UndoOutcome(
+        run_id=run.run_id,
+        state=run.state,
+        removed=counts.removed,
+        restored=counts.restored,
+        kept=counts.kept,
+    )

@@ -1,0 +1,1 @@
+"""Runs of imports, and what they changed."""

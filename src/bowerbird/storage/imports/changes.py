@@ -1,0 +1,202 @@
+"""Records what runs of imports changed, so that they can be undone."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from bowerbird.model.imports import Change, State, pack, packed_size, unpack
+from bowerbird.model.labels import Label
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.libraries import LockedLibrary
+
+
+class Log(NamedTuple):
+    """How much of the log a run takes."""
+
+    number: int
+    size: int
+    undo_until: int
+
+
+class CurrentPost(NamedTuple):
+    post_id: str
+    state: State
+    # Not compressed.
+    rendering: bytes
+
+
+class ChangeStore:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._sql = database.queries("imports")
+
+    async def add(
+        self,
+        transaction: Transaction,
+        account_id: int,
+        run: int,
+        changes: Mapping[int, Change],
+        *,
+        labels: Sequence[Label],
+        undo_until: int,
+    ) -> None:
+        """Records changes of bookmarks, by number, and the labels that were created.
+
+        A bookmark that the run has already changed keeps its first state before the run.
+        """
+        earlier = await self.of_posts(transaction, account_id, list(changes), after=run - 1)
+        rows, size = [], 0
+        for number, change in changes.items():
+            first = next((old for of, old in earlier.get(number, ()) if of == run), None)
+            if first is not None:
+                size -= packed_size(pack(first))
+                change = Change(  # noqa: PLW2901 - the same change, with its first state
+                    first.before, change.is_read, change.is_archived, change.labels, first.deletion
+                )
+            packed = pack(change)
+            size += packed_size(packed)
+            rows.append({"account_id": account_id, "run": run, "number": number, "change": packed})
+        await transaction.run_many(self._sql["insert_change"], rows)
+        values: dict[str, Any] = {"account_id": account_id, "run": run}
+        await transaction.run_many(
+            self._sql["insert_label"],
+            [{**values, "label_id": one.label_id, "name": one.name} for one in labels],
+        )
+        values = {"account_id": account_id, "number": run, "bytes": size}
+        await transaction.run(self._sql["add_log"], {**values, "undo_until": undo_until})
+
+    async def of_run(
+        self, transaction: Transaction, account_id: int, run: int, limit: int
+    ) -> list[tuple[int, Change]]:
+        values = {"account_id": account_id, "run": run, "limit": limit}
+        rows = await transaction.rows(self._sql["changes_of_run"], values)
+        return [(number, unpack(change)) for number, change in rows]
+
+    async def sizes(
+        self, transaction: Transaction, account_id: int, run: int, limit: int
+    ) -> Sequence[int]:
+        """The sizes of the run's first changes."""
+        values = {"account_id": account_id, "run": run, "limit": limit}
+        return [row[1] for row in await transaction.rows(self._sql["sizes_of_run"], values)]
+
+    async def later_run(self, transaction: Transaction, account_id: int, run: int) -> int | None:
+        """The next run whose changes are still recorded."""
+        values = {"account_id": account_id, "number": run}
+        rows = await transaction.rows(self._sql["later_run"], values)
+        return rows[0][0] if rows else None
+
+    async def of_posts(
+        self, transaction: Transaction, account_id: int, numbers: Sequence[int], *, after: int
+    ) -> dict[int, list[tuple[int, Change]]]:
+        """The changes of these bookmarks by runs after this one, as (run, change), by number."""
+        values = {"account_id": account_id, "numbers": self._database.number_list(numbers)}
+        rows = await transaction.rows(self._sql["changes_of_posts"], {**values, "after": after})
+        found: dict[int, list[tuple[int, Change]]] = {}
+        for number, run, change in rows:
+            found.setdefault(number, []).append((run, unpack(change)))
+        return found
+
+    async def replace(
+        self, transaction: Transaction, account_id: int, changes: Sequence[tuple[int, int, Change]]
+    ) -> None:
+        """Stores other changes of runs, as (run, number, change)."""
+        rows = [
+            {"account_id": account_id, "run": run, "number": number, "change": pack(change)}
+            for run, number, change in changes
+        ]
+        await transaction.run_many(self._sql["insert_change"], rows)
+
+    async def remove_first(
+        self, transaction: Transaction, account_id: int, run: int, most: int
+    ) -> int:
+        """Removes the run's first changes from the log; returns how many."""
+        values: dict[str, Any] = {"account_id": account_id, "run": run, "limit": most}
+        rows = await transaction.rows(self._sql["sizes_of_run"], values)
+        if rows:
+            await self.remove_to(transaction, account_id, run, [row[0] for row in rows])
+        else:
+            await transaction.run(self._sql["delete_labels"], {**values, "last": 2**63 - 1})
+            await transaction.run(self._sql["clear_log"], {**values, "number": run})
+        return len(rows)
+
+    async def remove_to(
+        self, transaction: Transaction, account_id: int, run: int, numbers: Sequence[int]
+    ) -> None:
+        values = {"account_id": account_id, "run": run, "last": max(numbers)}
+        await transaction.run(self._sql["delete_changes"], values)
+
+    async def forget(
+        self, transaction: Transaction, account_id: int, numbers: Sequence[int]
+    ) -> None:
+        """Removes these bookmarks from the log, so that no run changes them when it is undone."""
+        values = {"account_id": account_id, "numbers": self._database.number_list(numbers)}
+        await transaction.run(self._sql["forget_posts"], values)
+
+    async def logs(self, transaction: Transaction, account_id: int) -> list[Log]:
+        """The runs that have a log, the oldest first."""
+        rows = await transaction.rows(self._sql["log_sizes"], {"account_id": account_id})
+        return [Log(*row) for row in rows]
+
+    async def give_up(self, transaction: Transaction, account_id: int, run: int) -> None:
+        """The run cannot be undone from now on."""
+        values = {"account_id": account_id, "number": run}
+        await transaction.run(self._sql["give_up_log"], values)
+
+    async def expired(self, transaction: Transaction, account_id: int, now: int) -> int | None:
+        values = {"account_id": account_id, "now": now}
+        rows = await transaction.rows(self._sql["expired_run"], values)
+        return rows[0][0] if rows else None
+
+    async def labels(
+        self, transaction: Transaction, account_id: int, run: int, limit: int
+    ) -> list[tuple[int, str]]:
+        values = {"account_id": account_id, "run": run, "limit": limit}
+        rows = await transaction.rows(self._sql["labels_of_run"], values)
+        return [(label_id, name) for label_id, name in rows]
+
+    async def delete_labels(
+        self, transaction: Transaction, account_id: int, run: int, last: int
+    ) -> None:
+        values = {"account_id": account_id, "run": run, "last": last}
+        await transaction.run(self._sql["delete_labels"], values)
+
+    async def add_labels(
+        self, transaction: Transaction, account_id: int, run: int, labels: Sequence[tuple[int, str]]
+    ) -> None:
+        rows = [
+            {"account_id": account_id, "run": run, "label_id": label_id, "name": name}
+            for label_id, name in labels
+        ]
+        await transaction.run_many(self._sql["insert_label"], rows)
+
+    async def current(
+        self, transaction: Transaction, opened: LockedLibrary, numbers: Sequence[int]
+    ) -> dict[int, CurrentPost]:
+        """The present state of these bookmarks, without a compressed rendering, by number."""
+        values = {
+            "account_id": opened.account_id,
+            "place": opened.place,
+            "numbers": self._database.number_list(numbers),
+        }
+        labels: dict[int, list[int]] = {}
+        for number, label_id in await transaction.rows(self._sql["labels_of_posts"], values):
+            labels.setdefault(number, []).append(label_id)
+        found = {}
+        for post_id, number, *columns, rendering in await transaction.rows(
+            self._sql["posts"], values
+        ):
+            content_hash, sort_index, imported_at, bookmarked_at, *others = columns
+            is_read, is_archived, completeness, order_source = others
+            state = State(
+                rendering=b"",
+                content_hash=content_hash,
+                sort_index=sort_index,
+                imported_at=imported_at,
+                bookmarked_at=bookmarked_at,
+                completeness=completeness,
+                order_source=order_source,
+                is_read=bool(is_read),
+                is_archived=bool(is_archived),
+                labels=tuple(labels.get(number, ())),
+            )
+            found[number] = CurrentPost(post_id, state, rendering)
+        return found

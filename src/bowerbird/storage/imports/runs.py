@@ -1,0 +1,99 @@
+"""Reads and writes the runs of imports."""
+
+from typing import Any
+
+import msgspec
+
+from bowerbird.model.imports import RunCounts, RunRow, RunState, UndoCounts
+from bowerbird.storage.database import Database, Reader, Row, Transaction
+
+
+class RunStore:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._sql = database.queries("imports")
+
+    async def by_id(self, reader: Reader, account_id: int, run_id: str) -> RunRow | None:
+        rows = await reader.rows(self._sql["run"], {"account_id": account_id, "run_id": run_id})
+        return _run(rows[0]) if rows else None
+
+    async def page(self, account_id: int, before: int, limit: int) -> list[RunRow]:
+        """The runs with lower numbers, the newest first."""
+        values = {"account_id": account_id, "before": before, "limit": limit}
+        return [_run(row) for row in await self._database.rows(self._sql["runs"], values)]
+
+    async def count(self, account_id: int) -> int:
+        rows = await self._database.rows(self._sql["count_runs"], {"account_id": account_id})
+        return int(rows[0][0])
+
+    async def numbers(self, transaction: Transaction, account_id: int) -> tuple[int, int, int]:
+        """The next free number, how many runs there are, and the number of the oldest."""
+        rows = await transaction.rows(self._sql["next_number"], {"account_id": account_id})
+        following, count, oldest = rows[0]
+        return following, count, oldest
+
+    async def insert(self, transaction: Transaction, account_id: int, run: RunRow) -> None:
+        values = {**msgspec.structs.asdict(run), "account_id": account_id}
+        values["state"] = run.state.value
+        await transaction.run(self._sql["insert_run"], values)
+
+    async def delete(self, transaction: Transaction, account_id: int, number: int) -> None:
+        await transaction.run(self._sql["delete_run"], {"account_id": account_id, "number": number})
+
+    async def add_counts(
+        self, transaction: Transaction, account_id: int, number: int, counts: RunCounts, placed: int
+    ) -> None:
+        values: dict[str, Any] = {"account_id": account_id, "number": number, "placed": placed}
+        values |= msgspec.structs.asdict(counts)
+        await transaction.run(self._sql["add_counts"], values)
+
+    async def set_state(
+        self,
+        transaction: Transaction,
+        account_id: int,
+        run: RunRow,
+        *,
+        state: RunState,
+        reason: str,
+        finished_at: int | None,
+    ) -> None:
+        values: dict[str, Any] = {"account_id": account_id, "number": run.number}
+        values |= {"state": state.value, "reason": reason, "finished_at": finished_at}
+        await transaction.run(self._sql["set_state"], values)
+
+    async def set_cursor(
+        self, transaction: Transaction, account_id: int, number: int, cursor: str
+    ) -> None:
+        values = {"account_id": account_id, "number": number, "cursor": cursor}
+        await transaction.run(self._sql["set_cursor"], values)
+
+    async def add_undone(
+        self, transaction: Transaction, account_id: int, number: int, counts: UndoCounts
+    ) -> None:
+        values: dict[str, Any] = {"account_id": account_id, "number": number}
+        values |= msgspec.structs.asdict(counts)
+        await transaction.run(self._sql["add_undone"], values)
+
+
+def _run(row: Row) -> RunRow:
+    number, run_id, source, kind, client, source_user_id, state, reason, cursor, *others = row
+    started_at, finished_at, new, changed, unchanged, ignored, placed, *more = others
+    removed, restored, kept, undo_until, log_bytes = more
+    return RunRow(
+        number=number,
+        run_id=run_id,
+        source=source,
+        kind=kind,
+        client=client,
+        source_user_id=source_user_id,
+        state=RunState(state),
+        reason=reason,
+        cursor=cursor,
+        started_at=started_at,
+        finished_at=finished_at,
+        counts=RunCounts(new=new, changed=changed, unchanged=unchanged, ignored_deleted=ignored),
+        placed_posts=placed,
+        undone=UndoCounts(removed=removed, restored=restored, kept=kept),
+        undo_until=undo_until,
+        log_bytes=log_bytes,
+    )

@@ -1,0 +1,318 @@
+"""What becomes of a found post that the library already has."""
+
+from typing import Any
+
+import pytest
+
+from bowerbird.library.imports.intake import ItemResult
+from bowerbird.library.upkeep.sweeping import Sweeping
+from bowerbird.sources.found import Completeness, FoundPost, OrderSource
+from bowerbird.storage.sqlite.database import SqliteDatabase
+from tests.support import writing
+from tests.support.imports import found, take
+from tests.support.service import NOW, Member
+
+pytestmark = pytest.mark.anyio
+
+FULL, PREVIEW, STUB = Completeness.FULL, Completeness.PREVIEW, Completeness.STUB
+MS = NOW // 1000
+
+
+async def result(member: Member, post: FoundPost, *, is_saving: bool = False) -> ItemResult:
+    outcome = await take(member, post, is_saving=is_saving)
+    assert [post_id for post_id, _ in outcome.results] == [post.record.post_id]
+    return outcome.results[0][1]
+
+
+async def stored(member: Member, post_id: str = "1") -> dict[str, Any]:
+    response = await member.get(f"/v1/bookmarks/{post_id}")
+    assert response.status_code == 200, response.text
+    data: dict[str, Any] = response.json()["data"]
+    return data
+
+
+async def index_of_words(member: Member) -> list[Any]:
+    """Changes with every write to the index, also if it writes the same words again."""
+    is_sqlite = isinstance(member.database, SqliteDatabase)
+    sql = "SELECT id, block FROM keyword_data" if is_sqlite else "SELECT xmin FROM keyword"
+    return [tuple(row) for row in await member.database.rows(sql, {})]
+
+
+LONG = "A long text that X shows in full only in a note, to the very end."
+BODY = {"id": "9", "title": "On nests", "plain_text": "The whole article.", "is_preview": False}
+TITLE = {"id": "9", "title": "On nests", "plain_text": None, "is_preview": True}
+IMAGE = {"type": "image", "url": "https://pbs.twimg.com/a.jpg"}
+QUOTED = {"post_id": "8", "text": "quoted words", "link": "https://x.com/i/status/8"}
+GONE = {"post_id": "8", "link": "https://x.com/i/status/8", "unavailable": True}
+
+RICHER = {
+    "a full text and its beginning": (
+        ("text", LONG), found(text=LONG), found(PREVIEW, text=LONG[:30] + "…")
+    ),
+    "a full text and the text of a link": (
+        ("text", LONG), found(text=LONG), found(STUB, text="ada on X")
+    ),
+    "an article and its title": (
+        ("article", BODY), found(article=BODY), found(PREVIEW, article=TITLE)
+    ),
+    "an article and none": (("article", BODY), found(article=BODY), found(PREVIEW)),
+    "an article and its title, both in full posts": (
+        ("article", BODY), found(article=BODY), found(article=TITLE)
+    ),
+    "pictures and none": (
+        ("attachments", [IMAGE]), found(attachments=[IMAGE]), found(STUB)
+    ),
+    "pictures and none, both in full posts": (
+        ("attachments", [IMAGE]), found(attachments=[IMAGE]), found()
+    ),
+    "a quoted post and a missing one": (
+        ("quoted_tweet", QUOTED), found(quoted=QUOTED), found(quoted=GONE)
+    ),
+    "a full text and a cut one that claims to be full": (
+        ("text", LONG), found(text=LONG), found(text=LONG[:30] + "…")
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", RICHER)
+@pytest.mark.parametrize("richer_first", [True, False])
+async def test_the_richer_value_wins_in_any_order(
+    alice: Member, case: str, *, richer_first: bool
+) -> None:
+    (field, value), richer, poorer = RICHER[case]
+
+    for post in (richer, poorer) if richer_first else (poorer, richer):
+        await take(alice, post)
+
+    assert (await stored(alice))["tweet_details"][field] == value
+
+
+async def test_a_known_author_is_not_replaced_by_none(alice: Member) -> None:
+    await take(alice, found(author="ada", name="Ada L."))
+    await take(alice, found(STUB, author="", name="", author_id=""))
+
+    post = await stored(alice)
+
+    assert (post["author_id"], post["author_username"]) == ("7", "ada")
+    assert post["author_details"]["name"] == "Ada L."
+
+
+async def test_a_stub_is_completed(alice: Member) -> None:
+    assert await result(alice, found(STUB, text="", author="", name="")) is ItemResult.NEW
+
+    assert await result(alice, found(text=LONG, author="ada")) is ItemResult.CHANGED
+
+    post = await stored(alice)
+    assert (post["tweet_details"]["text"], post["author_username"]) == (LONG, "ada")
+    assert await alice.ids(q="note") == ["1"]
+
+
+async def test_new_counts_are_stored_and_do_not_touch_the_index_of_words(alice: Member) -> None:
+    await take(alice, found(metrics={"favorite_count": 1}))
+    await alice.embed()
+    before = await index_of_words(alice)
+
+    outcome = await result(alice, found(metrics={"favorite_count": 2}))
+
+    counts = (await stored(alice))["tweet_details"]["meta"]["non_real_time_engagement_metrics"]
+    assert counts["favorite_count"] == 2
+    assert outcome is ItemResult.UNCHANGED
+    assert await index_of_words(alice) == before
+    assert await alice.embed() == 0
+    assert await writing.recount(alice) == []
+
+
+async def test_counts_of_a_stub_are_unknown(alice: Member) -> None:
+    await take(alice, found(metrics={"favorite_count": 5}))
+    await take(alice, found(STUB, metrics={"favorite_count": 0}))
+
+    counts = (await stored(alice))["tweet_details"]["meta"]["non_real_time_engagement_metrics"]
+    assert counts["favorite_count"] == 5
+
+
+async def test_taking_the_same_posts_again_changes_nothing(alice: Member) -> None:
+    posts = [
+        found(post_id="1", order=OrderSource.X, sort_index=MS << 20, tags=["a"]),
+        found(STUB, post_id="2", order=OrderSource.SAVED_DATE, bookmarked_at="2024-05-01"),
+        found(PREVIEW, post_id="3", order=OrderSource.FILE_POSITION),
+        found(post_id="4", source="mastodon", source_id="https://a.example/@b/4"),
+    ]
+    assert (await take(alice, *posts)).new == 4
+    version = (await alice.account()).version
+    alice.clock.now += 3_600_000_000
+
+    outcome = await take(alice, *posts)
+
+    assert outcome.unchanged == 4
+    assert (await alice.account()).version == version
+
+
+X_INDEX, LATER_INDEX = (MS - 10_000) << 20, (MS - 5_000) << 20
+DATED = {"order": OrderSource.SAVED_DATE, "bookmarked_at": "2024-05-01T10:00:00+00:00"}
+DATED_INDEX = (1714557600000 << 20) | (0xFFFFF - 1)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ({"order": OrderSource.X, "sort_index": X_INDEX}, DATED, X_INDEX),
+        (DATED, {"order": OrderSource.X, "sort_index": X_INDEX}, X_INDEX),
+        (DATED, {"order": OrderSource.FILE_POSITION}, DATED_INDEX),
+        ({"order": OrderSource.FILE_POSITION}, DATED, DATED_INDEX),
+        (DATED, {}, DATED_INDEX),
+        (
+            {"order": OrderSource.X, "sort_index": X_INDEX},
+            {"order": OrderSource.X, "sort_index": LATER_INDEX},
+            LATER_INDEX,
+        ),
+        (
+            {"order": OrderSource.X, "sort_index": LATER_INDEX},
+            {"order": OrderSource.X, "sort_index": X_INDEX},
+            LATER_INDEX,
+        ),
+    ],
+)
+async def test_the_better_source_decides_the_place(
+    alice: Member, first: dict[str, Any], second: dict[str, Any], expected: int
+) -> None:
+    await take(alice, found(**first))
+    await take(alice, found(**second))
+
+    assert (await stored(alice))["sort_index"] == expected
+
+
+async def test_the_time_of_saving_comes_from_the_index_of_x(alice: Member) -> None:
+    await take(alice, found(order=OrderSource.X, sort_index=MS << 20))
+
+    assert (await stored(alice))["bookmarked_at"] == "2026-07-18T08:21:13.841000+00:00"
+
+
+@pytest.mark.parametrize("moment", [MS + 400_000, 1_000_000_000_000])
+async def test_an_index_that_is_no_moment_of_saving_is_only_an_order(
+    alice: Member, moment: int
+) -> None:
+    await take(alice, found(order=OrderSource.X, sort_index=moment << 20))
+
+    assert (await stored(alice))["bookmarked_at"] == "2026-07-18T08:21:13.841838+00:00"
+
+
+async def test_posts_of_a_list_are_placed_in_its_order(alice: Member) -> None:
+    listed = [found(post_id=str(n), order=OrderSource.FILE_POSITION) for n in range(1, 6)]
+
+    await take(alice, *listed)
+
+    assert await alice.ids() == ["1", "2", "3", "4", "5"]
+
+
+async def test_found_labels_are_added_and_none_is_removed(alice: Member) -> None:
+    await take(alice, found(tags=["a", "b"]))
+    await take(alice, found(tags=["C"]))
+    await take(alice, found(tags=[]))
+    await take(alice, found())
+
+    assert (await stored(alice))["tags"] == ["a", "b", "C"]
+    assert await writing.labels(alice) == {"a": 1, "b": 1, "C": 1}
+
+
+async def test_a_later_sync_does_not_touch_the_flags(alice: Member) -> None:
+    await take(alice, found(is_read=False, is_archived=True))
+    await writing.send(alice, "PATCH", "/v1/bookmarks/1", {"is_read": True, "is_archived": False})
+
+    await take(alice, found(text="other words", is_read=False, is_archived=True))
+
+    post = await stored(alice)
+    assert (post["is_read"], post["is_archived"]) == (True, False)
+
+
+async def test_a_post_of_another_network_shows_its_source(alice: Member) -> None:
+    await take(alice, found(post_id="1"), found(post_id="2", source="bluesky", source_id="at://x"))
+
+    assert (await stored(alice, "2"))["source"] == "bluesky"
+    assert (await stored(alice, "2"))["source_id"] == "at://x"
+    assert "source" not in await stored(alice, "1")
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("2026-01-02", "2026-01-02T00:00:00+00:00"),
+        ("2026-01-02T10:00", "2026-01-02T10:00+00:00"),
+        ("2026-01-02 10:00:01", "2026-01-02T10:00:01+00:00"),
+        ("2026-01-02T10:00:00Z", "2026-01-02T10:00:00Z"),
+        ("2026-01-02T10:00:00-05:00", "2026-01-02T10:00:00-05:00"),
+    ],
+)
+async def test_the_time_of_a_post_has_an_offset(alice: Member, given: str, shown: str) -> None:
+    await take(alice, found(posted_at=given))
+    await alice.save(post_id="2", posted_at=given)
+
+    for post_id in ("1", "2"):
+        assert (await stored(alice, post_id))["tweet_details"]["posted_at"] == shown
+    assert await writing.recount(alice) == []
+
+
+THREAD = {"tweet_conversation_id": "1"}
+REPLY = {
+    "tweet_conversation_id": "1",
+    "tweet_reply_to_user_id": "7",
+    "is_sub_tweet_of_thread": True,
+}
+
+
+@pytest.mark.parametrize("order", ["root first", "reply first", "together"])
+async def test_the_first_post_of_a_thread_is_marked(alice: Member, order: str) -> None:
+    root, reply = found(meta=THREAD), found(post_id="2", meta=REPLY)
+    batches = {"root first": [[root], [reply]], "reply first": [[reply], [root]]}
+
+    for batch in batches.get(order, [[root, reply]]):
+        await take(alice, *batch)
+
+    assert (await stored(alice))["tweet_details"]["meta"]["tweet_is_thread"] is True
+    assert await writing.recount(alice) == []
+
+
+async def test_a_reply_of_somebody_else_makes_no_thread(alice: Member) -> None:
+    await take(alice, found(author="ada", meta=THREAD))
+    await take(alice, found(post_id="2", author="eve", meta=REPLY))
+
+    assert (await stored(alice))["tweet_details"]["meta"]["tweet_is_thread"] is False
+
+
+async def test_a_deleted_post_stays_deleted_until_it_is_saved_again(alice: Member) -> None:
+    saved = {"order": OrderSource.X, "sort_index": X_INDEX}
+    await take(alice, found(**saved))
+    await writing.send(alice, "DELETE", "/v1/bookmarks/1")
+
+    assert await result(alice, found(**saved)) is ItemResult.IGNORED_DELETED
+    assert await result(alice, found()) is ItemResult.IGNORED_DELETED
+    assert await result(alice, found(**DATED)) is ItemResult.IGNORED_DELETED
+    assert await alice.ids() == []
+    assert await result(alice, found(**{**saved, "sort_index": LATER_INDEX})) is ItemResult.NEW
+    assert await alice.ids() == ["1"]
+    assert await result(alice, found(**saved)) is ItemResult.UNCHANGED
+
+
+async def test_a_deleted_post_stays_deleted_after_the_trash_is_emptied(alice: Member) -> None:
+    await take(alice, found())
+    await writing.send(alice, "DELETE", "/v1/bookmarks/1")
+    alice.clock.now += 31 * writing.DAY
+    assert await Sweeping(alice.database, alice.clock, pause_s=0).sweep() == 1
+
+    assert await result(alice, found()) is ItemResult.IGNORED_DELETED
+
+
+async def test_a_post_that_its_owner_saves_on_purpose_comes_back(alice: Member) -> None:
+    await take(alice, found(STUB))
+    await writing.send(alice, "DELETE", "/v1/bookmarks/1")
+
+    assert await result(alice, found(STUB), is_saving=True) is ItemResult.NEW
+    assert await result(alice, found(STUB)) is ItemResult.UNCHANGED
+
+
+async def test_a_restored_post_is_not_deleted(alice: Member) -> None:
+    await take(alice, found(STUB, text="a"))
+    await writing.send(alice, "DELETE", "/v1/bookmarks/1")
+    await writing.send(alice, "POST", "/v1/bookmarks/1/restore")
+
+    assert await result(alice, found(STUB, text="a")) is ItemResult.UNCHANGED
+    assert await result(alice, found(text=LONG)) is ItemResult.CHANGED

@@ -1,0 +1,264 @@
+"""A run of an import can be undone: the library is as it was before."""
+
+from collections.abc import Callable
+from itertools import permutations
+from typing import Any
+
+import pytest
+
+from bowerbird.errors import Refusal
+from bowerbird.library.bookmarks import change_log
+from bowerbird.library.imports import runs as runs_module
+from bowerbird.library.imports.runs import ImportRuns
+from bowerbird.library.imports.undoing import UndoOutcome
+from bowerbird.library.upkeep.sweeping import Sweeping
+from bowerbird.model.imports import RunState
+from bowerbird.sources.found import Completeness, FoundPost, OrderSource
+from bowerbird.sources.own_json import read
+from tests.support import make, writing
+from tests.support.imports import dump, found, run, take
+from tests.support.service import NOW, Member
+
+pytestmark = pytest.mark.anyio
+
+INDEX = (NOW // 1000) << 20
+THREAD = {"tweet_conversation_id": "1"}
+REPLY = {"tweet_conversation_id": "1", "is_sub_tweet_of_thread": True}
+
+
+async def undo(member: Member, run_id: str) -> UndoOutcome:
+    runs = ImportRuns(member.database, member.clock)
+    return await runs.undo(await member.account(), run_id)
+
+
+def own(**fields: Any) -> FoundPost:
+    incoming = read(make.raw(make.post(**fields))).incoming
+    return FoundPost(record=incoming.record, line=1, order_source=OrderSource.X, own=incoming)
+
+
+async def counted(member: Member, table: str) -> int:
+    rows = await member.database.rows(f"SELECT count(*) FROM {table}", {})  # noqa: S608 - constants
+    return int(rows[0][0])
+
+
+CHANGES: dict[str, Callable[[], list[FoundPost]]] = {
+    "new posts": lambda: [found(post_id=str(n), tags=["new"]) for n in range(10, 15)],
+    "a richer text": lambda: [found(text="other words, and more of them")],
+    "new counts": lambda: [found(metrics={"favorite_count": 12})],
+    "a label": lambda: [found(tags=["new", "old"])],
+    "a place": lambda: [found(order=OrderSource.X, sort_index=INDEX)],
+    "a reply": lambda: [found(post_id="20", meta=REPLY)],
+    "a completed stub": lambda: [found(post_id="2", text="the text", author="ada")],
+    "a record of the API": lambda: [
+        own(post_id="1", text="replaced", tags=["other"], is_read=True, is_archived=True),
+        own(post_id="2", tags=[], bookmarked_at="2020-01-01T00:00:00Z"),
+        own(post_id="3", is_read=False),
+    ],
+    "a deleted post": lambda: [found(post_id="4", order=OrderSource.X, sort_index=INDEX + 9)],
+}
+
+
+async def fill(member: Member) -> None:
+    order = {"order": OrderSource.X, "sort_index": INDEX >> 1}
+    await take(member, found(tags=["old", "mine"], meta=THREAD, metrics={"favorite_count": 1}))
+    await take(member, found(Completeness.STUB, post_id="2", text="", author="", tags=["old"]))
+    await take(member, found(post_id="3", is_read=True, **order), found(post_id="4", **order))
+    await writing.send(member, "DELETE", "/v1/bookmarks/4")
+
+
+@pytest.mark.parametrize("case", CHANGES)
+async def test_undoing_a_run_restores_the_library(alice: Member, case: str) -> None:
+    await fill(alice)
+    before = await dump(alice)
+    run_id = await run(alice, *CHANGES[case]())
+    assert await dump(alice) != before
+
+    outcome = await undo(alice, run_id)
+
+    assert await dump(alice) == before
+    assert outcome.state is RunState.UNDONE
+    assert (outcome.removed + outcome.restored > 0, outcome.kept) == (True, 0)
+    assert await counted(alice, "import_change") == await counted(alice, "import_label") == 0
+    assert await writing.recount(alice) == []
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+async def test_runs_can_be_undone_in_any_order(alice: Member, order: tuple[int, ...]) -> None:
+    await fill(alice)
+    before = await dump(alice)
+    run_ids = [
+        await run(alice, found(Completeness.STUB, post_id="9", text="a", tags=["x"]), found()),
+        await run(alice, found(post_id="9", text="a whole text", tags=["y"]), found(tags=["x"])),
+        await run(alice, found(post_id="9", text="an edited text", metrics={"reply_count": 3})),
+    ]
+
+    for which in order:
+        await undo(alice, run_ids[which])
+        assert await writing.recount(alice) == []
+
+    assert await dump(alice) == before
+
+
+async def test_undoing_twice_changes_nothing_more(alice: Member) -> None:
+    run_id = await run(alice, *(found(post_id=str(n)) for n in range(1, 4)))
+    first = await undo(alice, run_id)
+    version = (await alice.account()).version
+
+    assert await undo(alice, run_id) == first
+    assert first.removed == 3
+    assert (await alice.account()).version == version
+
+
+async def test_new_posts_that_their_owner_changed_stay(alice: Member) -> None:
+    run_id = await run(alice, *(found(post_id=str(n), tags=["run"]) for n in range(1, 6)))
+    await writing.send(alice, "PATCH", "/v1/bookmarks/1", {"is_read": True})
+    await writing.send(alice, "PATCH", "/v1/bookmarks/2", {"is_archived": True})
+    await writing.add(alice, "mine", "3")
+    await writing.send(alice, "DELETE", "/v1/bookmarks/4")
+
+    outcome = await undo(alice, run_id)
+
+    assert (outcome.removed, outcome.kept) == (1, 3)
+    statuses = [(await alice.get(f"/v1/bookmarks/{n}")).status_code for n in range(1, 6)]
+    assert statuses == [200, 200, 200, 404, 404]
+    assert await writing.labels(alice) == {"mine": 1, "run": 3}
+    assert await writing.recount(alice) == []
+
+
+async def test_edits_of_changed_posts_stay(alice: Member) -> None:
+    await take(alice, found(text="before", tags=["old"]))
+    run_id = await run(alice, found(text="after", tags=["run"]))
+    await writing.send(alice, "PATCH", "/v1/bookmarks/1", {"is_read": True})
+    await writing.add(alice, "mine", "1")
+
+    assert (await undo(alice, run_id)).restored == 1
+
+    post = await writing.bookmark(alice, "1")
+    assert (post["tweet_details"]["text"], post["is_read"]) == ("before", True)
+    assert post["tags"] == ["mine", "old"]
+    assert await writing.labels(alice) == {"mine": 1, "old": 1}
+
+
+async def test_a_post_that_its_owner_saved_since_stays(alice: Member) -> None:
+    run_id = await run(alice, found(), found(post_id="2"))
+    await take(alice, found(), is_saving=True)
+
+    await undo(alice, run_id)
+
+    assert await alice.ids() == ["1"]
+
+
+async def test_a_change_outside_of_runs_is_not_undone(alice: Member) -> None:
+    run_id = await run(alice, found(text="one"))
+    await alice.save(post_id="1", text="two")
+
+    await undo(alice, run_id)
+
+    assert (await writing.bookmark(alice, "1"))["tweet_details"]["text"] == "two"
+
+
+async def test_a_label_that_its_owner_renamed_stays(alice: Member) -> None:
+    run_id = await run(alice, found(tags=["run"]))
+    path = f"/v1/labels/{await writing.label_id(alice, 'run')}"
+    await writing.send(alice, "PATCH", path, {"label_name": "mine"})
+
+    await undo(alice, run_id)
+
+    assert await writing.labels(alice) == {"mine": 0}
+    assert await alice.ids() == []
+
+
+async def test_a_large_run_is_undone_in_turns(alice: Member) -> None:
+    before = await dump(alice)
+    posts = [found(post_id=str(n), text=f"post {n}", tags=[f"t{n % 7}"]) for n in range(1, 451)]
+    run_id = await run(alice, *posts)
+    version = (await alice.account()).version
+
+    assert (await undo(alice, run_id)).removed == 450
+
+    assert await dump(alice) == before
+    # Three turns for the posts, and one for the labels.
+    assert (await alice.account()).version == version + 4
+
+
+async def test_a_run_that_is_undone_takes_no_more_posts(alice: Member) -> None:
+    runs, account = ImportRuns(alice.database, alice.clock), await alice.account()
+    started = await runs.start(account, source="x", kind="full", client="test")
+    await take(alice, found(), run_id=started.run_id)
+    await undo(alice, started.run_id)
+
+    with pytest.raises(Refusal, match="takes no more posts"):
+        await take(alice, found(), run_id=started.run_id)
+    assert await alice.ids() == []
+
+
+async def test_a_run_cannot_be_undone_after_30_days(alice: Member) -> None:
+    old = await run(alice, found(tags=["x"]))
+    alice.clock.now += 30 * writing.DAY
+    new = await run(alice, found(post_id="2"))
+    alice.clock.now += 1
+
+    with pytest.raises(Refusal, match="can no longer be undone"):
+        await undo(alice, old)
+    await Sweeping(alice.database, alice.clock, pause_s=0).sweep()
+
+    assert await counted(alice, "import_change") == 1
+    assert await counted(alice, "import_label") == 0
+    assert (await undo(alice, new)).removed == 1
+    assert await alice.ids() == ["1"]
+
+
+async def test_a_sweep_removes_logs_in_slices(alice: Member) -> None:
+    await run(alice, *(found(post_id=str(n)) for n in range(1, 251)))
+    await run(alice, found(post_id="999"))
+    alice.clock.now += 31 * writing.DAY
+
+    # Each removal counts one more than it removes.
+    await Sweeping(alice.database, alice.clock, pause_s=0).sweep()
+
+    assert await counted(alice, "import_change") == 0
+    assert len(await alice.crawl()) == 251
+
+
+async def test_the_oldest_log_goes_when_all_are_too_large(
+    alice: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = await run(alice, *(found(post_id=str(n)) for n in range(1, 11)))
+    second = await run(alice, found(post_id="20"))
+    monkeypatch.setattr(change_log, "LOG_BYTES_MAX", 400)
+
+    third = await run(alice, found(post_id="30"))
+
+    with pytest.raises(Refusal, match="can no longer be undone"):
+        await undo(alice, first)
+    assert (await undo(alice, second)).removed == 1
+    assert (await undo(alice, third)).removed == 1
+    assert len(await alice.ids()) == 10
+
+
+async def test_a_run_that_is_too_large_alone_is_imported_and_cannot_be_undone(
+    alice: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(change_log, "LOG_BYTES_MAX", 400)
+
+    run_id = await run(alice, *(found(post_id=str(n)) for n in range(1, 501)))
+
+    assert len(await alice.crawl()) == 500
+    assert await counted(alice, "import_change") == 0
+    with pytest.raises(Refusal, match="can no longer be undone"):
+        await undo(alice, run_id)
+
+
+async def test_only_the_newest_runs_are_listed(
+    alice: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs_module, "RUNS_MAX", 3)
+    run_ids = [await run(alice, found(post_id=str(n), tags=[str(n)])) for n in range(1, 6)]
+
+    page = await ImportRuns(alice.database, alice.clock).list(await alice.account(), 2, None)
+
+    assert [one.run_id for one in page.runs] == [run_ids[4], run_ids[3]]
+    assert page.total_count == 3
+    assert await counted(alice, "import_change") == await counted(alice, "import_label") == 3
+    with pytest.raises(Refusal, match="No import"):
+        await undo(alice, run_ids[0])

@@ -1,0 +1,79 @@
+"""Found posts for tests, and everything that an account has stored."""
+
+from typing import Any
+
+import msgspec
+
+from bowerbird.library.imports.intake import Intake, IntakeOutcome
+from bowerbird.library.imports.runs import ImportRuns
+from bowerbird.model.bookmarks import ImportRecord
+from bowerbird.sources.found import Completeness, FoundPost
+from bowerbird.storage.places import place_values
+from bowerbird.storage.sqlite.database import SqliteDatabase
+from tests.support import make
+from tests.support.service import Member
+
+# Library rows without the version and the next free numbers, which never go back.
+_TABLES = {
+    "library": "total, unread, archived, fresh",
+    "bookmark": "*",
+    "label": "*",
+    "bookmark_label": "*",
+    "deletion": "*",
+    "trash": "*",
+}
+
+
+def found(completeness: Completeness = Completeness.FULL, **fields: Any) -> FoundPost:
+    """A found post with id 1, and a `line`, `order`, `source` and `source_id` if they are given."""
+    given = {name: fields.pop(name) for name in ("line", "source", "source_id") if name in fields}
+    order = fields.pop("order", None)
+    record = make.post(**{"post_id": "1", "text": "words", **fields})
+    name = record["author_username"] or "i"
+    record["tweet_details"]["link"] = f"https://x.com/{name}/status/{record['post_id']}"
+    if "sort_index" not in fields:
+        del record["sort_index"]
+    return FoundPost(
+        record=msgspec.convert(record, ImportRecord),
+        completeness=completeness,
+        order_source=order,
+        **{"line": 1, **given},
+    )
+
+
+async def take(
+    member: Member, *posts: FoundPost, run_id: str | None = None, is_saving: bool = False
+) -> IntakeOutcome:
+    intake = Intake(member.database, member.clock)
+    return await intake.take(await member.account(), posts, run_id=run_id, is_saving=is_saving)
+
+
+async def run(member: Member, *posts: FoundPost) -> str:
+    """Imports the posts in a run of their own; returns its id."""
+    account = await member.account()
+    runs = ImportRuns(member.database, member.clock)
+    started = await runs.start(account, source="x", kind="full", client="test")
+    await take(member, *posts, run_id=started.run_id)
+    await runs.finish(account, started.run_id, "end")
+    return started.run_id
+
+
+async def dump(member: Member) -> dict[str, list[tuple[Any, ...]]]:
+    """Every row of the account's library, with the words of each post."""
+    account = await member.account()
+    values = {"account_id": account.account_id}
+    rows = {}
+    for table, columns in _TABLES.items():
+        sql = f"SELECT {columns} FROM {table} WHERE account_id = :account_id"  # noqa: S608 - constants
+        rows[table] = sorted(map(tuple, await member.database.rows(sql, values)), key=repr)
+    if isinstance(member.database, SqliteDatabase):
+        sql = "SELECT * FROM content WHERE place BETWEEN :place AND :place_end"
+        words = "SELECT rowid FROM keyword WHERE rowid BETWEEN :place AND :place_end"
+        values |= place_values(account)
+    else:
+        sql = "SELECT * FROM content WHERE account_id = :account_id"
+        words = "SELECT * FROM keyword WHERE account_id = :account_id"
+    for name, statement in (("content", sql), ("keyword", words)):
+        found = await member.database.rows(statement, values)
+        rows[name] = sorted(map(tuple, found), key=repr)
+    return rows
