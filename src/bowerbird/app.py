@@ -28,6 +28,7 @@ from bowerbird.library.bookmarks.trash import Trash
 from bowerbird.library.digests.digest_topics import DigestTopics
 from bowerbird.library.digests.digests import Digests
 from bowerbird.library.exports.exports import Exports
+from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.ingest.files import FileImports
 from bowerbird.library.labels.labels import Labels
 from bowerbird.library.upkeep.sweeping import Sweeping
@@ -39,6 +40,7 @@ from bowerbird.rest import account as account_routes
 from bowerbird.rest import bookmarks as bookmark_routes
 from bowerbird.rest import digests as digest_routes
 from bowerbird.rest import exports as export_routes
+from bowerbird.rest import imports as import_routes
 from bowerbird.rest import labels as label_routes
 from bowerbird.rest import views as view_routes
 from bowerbird.sandbox import router as sandbox
@@ -123,6 +125,7 @@ def build(
     table = _routes(
         parts,
         Trash(database, clock),
+        ImportRuns(database, clock),
         AnswerCache(settings.answer_cache_mb * 1024 * 1024),
         settings.upgrade_url,
     )
@@ -259,7 +262,11 @@ def _parts(
 
 
 def _routes(
-    parts: ToolParts, trash: Trash, answers: AnswerCache, upgrade_url: str
+    parts: ToolParts,
+    trash: Trash,
+    imports: ImportRuns,
+    answers: AnswerCache,
+    upgrade_url: str,
 ) -> list[ApiRoute]:
     writes = Writes(parts.idempotency, upgrade_url)
     exports, addresses = parts.exports, parts.export_addresses
@@ -275,6 +282,8 @@ def _routes(
         *digest_routes.write_routes(parts.digests, writes),
         *export_routes.routes(exports, addresses),
         *export_routes.write_routes(exports, addresses, writes, parts.wake_worker),
+        *import_routes.routes(imports),
+        *import_routes.write_routes(imports, writes),
     ]
 
 

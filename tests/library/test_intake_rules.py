@@ -148,7 +148,10 @@ async def test_taking_the_same_posts_again_changes_nothing(alice: Member) -> Non
 
 
 X_INDEX, LATER_INDEX = (MS - 10_000) << 20, (MS - 5_000) << 20
-DATED = {"order": OrderSource.SAVED_DATE, "bookmarked_at": "2024-05-01T10:00:00+00:00"}
+DATED: dict[str, Any] = {
+    "order": OrderSource.SAVED_DATE,
+    "bookmarked_at": "2024-05-01T10:00:00+00:00",
+}
 DATED_INDEX = (1714557600000 << 20) | (0xFFFFF - 1)
 
 
@@ -279,7 +282,7 @@ async def test_a_reply_of_somebody_else_makes_no_thread(alice: Member) -> None:
 
 
 async def test_a_deleted_post_stays_deleted_until_it_is_saved_again(alice: Member) -> None:
-    saved = {"order": OrderSource.X, "sort_index": X_INDEX}
+    saved: dict[str, Any] = {"order": OrderSource.X, "sort_index": X_INDEX}
     await take(alice, found(**saved))
     await writing.send(alice, "DELETE", "/v1/bookmarks/1")
 

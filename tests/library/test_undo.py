@@ -59,7 +59,7 @@ CHANGES: dict[str, Callable[[], list[FoundPost]]] = {
 
 
 async def fill(member: Member) -> None:
-    order = {"order": OrderSource.X, "sort_index": INDEX >> 1}
+    order: dict[str, Any] = {"order": OrderSource.X, "sort_index": INDEX >> 1}
     await take(member, found(tags=["old", "mine"], meta=THREAD, metrics={"favorite_count": 1}))
     await take(member, found(Completeness.STUB, post_id="2", text="", author="", tags=["old"]))
     await take(member, found(post_id="3", is_read=True, **order), found(post_id="4", **order))

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from bowerbird.library.exports.links import Links
-from tests.support import digesting, exporting, make, writing
+from tests.support import digesting, exporting, imports, make, writing
 from tests.support.offenders import Offenders
 from tests.support.published import of_accounts
 from tests.support.service import Member, Service, member
@@ -84,6 +84,9 @@ ASKED: Final[dict[tuple[str, str], list[tuple[str, Any]]]] = {
     ("get", "/v1/digests/preferences"): [("", None)],
     ("patch", "/v1/digests/preferences"): [("", {"hour": 9}), ("", {})],
     ("get", "/v1/digests/{digest_id}"): [("", None), ("?format=json", None)],
+    ("get", "/v1/imports"): [("", None), ("?cursor={import_cursor}", None)],
+    ("get", "/v1/imports/{run_id}"): [("", None)],
+    ("post", "/v1/imports/{run_id}/undo"): [("", None)],
 }
 
 
@@ -117,6 +120,8 @@ async def _fill(bob: Member) -> dict[str, str]:
     await writing.send(bob, "DELETE", f"/v1/bookmarks/{THROWN_AWAY}")
     view = await writing.view(bob, "Their View", base_query={"q": "geheim"})
     shown = (await bob.get(f"{view}/bookmarks", limit=1)).json()
+    theirs = imports.found(post_id=THEIRS[0], text="geheim", author="bob", name="Bob B.")
+    run_ids = [await imports.run(bob, theirs) for _ in range(2)]
     job_id = (await exporting.begin(bob))["job_id"]
     await writing.send(bob, "PATCH", "/v1/digests/preferences", {"time_zone": "Asia/Kathmandu"})
     now = bob.clock.now
@@ -130,6 +135,8 @@ async def _fill(bob: Member) -> dict[str, str]:
         "cursor": (await bob.listed(limit=1))["meta"]["next_cursor"],
         "view_cursor": shown["meta"]["next_cursor"],
         "job_id": job_id,
+        "run_id": run_ids[0],
+        "import_cursor": (await bob.get("/v1/imports", limit=1)).json()["meta"]["next_cursor"],
         # A token of bob's account for a job that does not exist.
         "token": await Links(bob.database, bob.clock).token(bob.account_id, "f" * 32, 2**62),
     }
@@ -144,6 +151,8 @@ UNKNOWN: Final = {
     "cursor": "x",
     "view_cursor": "x",
     "job_id": "0" * 32,
+    "run_id": "0" * 24,
+    "import_cursor": "x",
     "token": "x",
 }
 
@@ -170,6 +179,7 @@ async def _everything(member: Member) -> list[bytes]:
     """Everything an account can read about itself."""
     paths = (
         *("/v1/bookmarks?is_unread_only=false", "/v1/bookmarks/count", "/v1/labels", "/v1/views"),
+        "/v1/imports",
         *("/v1/digests", "/v1/digests/latest", "/v1/digests/preferences"),
     )
     answers = [(await member.client.get(path)).content for path in paths]
@@ -177,8 +187,8 @@ async def _everything(member: Member) -> list[bytes]:
 
 
 def _without_job_ids(body: bytes) -> bytes:
-    """Job ids are random, so two responses never have the same one."""
-    return re.sub(rb"[0-9a-f]{32}", b"job", body)
+    """Ids of jobs and imports are random, so two responses never have the same one."""
+    return re.sub(rb"[0-9a-f]{32}|[0-9a-f]{24}", b"job", body)
 
 
 def _traces(value: Any) -> list[Any]:
@@ -225,7 +235,7 @@ async def _responses(
 
 
 def _require_same_response(asked: str, before: httpx.Response, after: httpx.Response) -> None:
-    if "cursor={cursor}" in asked:
+    if "cursor={cursor}" in asked or "cursor={import_cursor}" in asked:
         assert after.status_code == 400
     else:
         assert after.status_code == before.status_code

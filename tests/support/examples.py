@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Final
 
-from tests.support import databases, digesting, exporting
+from tests.support import databases, digesting, exporting, imports
 from tests.support.published import document
 from tests.support.service import Service, build
 
@@ -132,6 +132,10 @@ STEPS: Final[list[tuple[str, str, Any]]] = [
     # Requested after a digest was created.
     ("listDigests", "/v1/digests", None),
     ("getDigest", "/v1/digests/weekly-2026-07-13", None),
+    # Requested after an import of two posts.
+    ("listImports", "/v1/imports", None),
+    ("getImport", "/v1/imports/{run_id}", None),
+    ("undoImport", "/v1/imports/{run_id}/undo", None),
 ]
 # Returns a file, so the document has no example of it.
 FILES: Final = ("downloadExport",)
@@ -154,6 +158,9 @@ async def asked(service: Service) -> dict[str, Any]:
             await exporting.finished(service, alice, job)
         if name == "listDigests":
             await digesting.make(alice)
+        if name == "listImports":
+            others = [imports.found(post_id=post_id) for post_id in ("20", "21")]
+            job["run_id"] = await imports.run(alice, *others)
         response = await alice.client.request(methods[name], path.format(**job), json=body)
         assert response.is_success, (name, response.text)
         job = response.json()["data"] if response.status_code == ACCEPTED else job

@@ -20,6 +20,8 @@ _TAGS: Final = {
     "files": "Files with saved posts.",
     "status": "What was sent, and what may still be sent.",
 }
+# They mean something else than in /v1.
+_PARAMETERS: Final = {"job_id": "The id of the file's import.", "run_id": "The run's id."}
 _UNUSED: Final = frozenset(
     {"Deprecation", "Sunset", "Link", "X-Service-Environment", "Accept-Ranges", "ETag"}
     | {"Content-Disposition", "Content-Range", "Content-Length", "X-Content-Type-Options"}
@@ -43,8 +45,7 @@ def document(api_origin: str, site_origin: str = "") -> Json:
     for operation in OPERATIONS:
         made = specification.operation_of(operation)
         for parameter in made["parameters"]:
-            if parameter["name"] == "job_id":
-                parameter["description"] = "The id of the file's import."
+            parameter["description"] = _PARAMETERS.get(parameter["name"], parameter["description"])
         if operation is SEND_EVENTS:
             made["requestBody"]["content"]["application/json"] = {"schema": _events()}
         elif operation is SEND_FILE:

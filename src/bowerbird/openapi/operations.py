@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from bowerbird.rest import account, bookmarks, digests, exports, labels, views
+from bowerbird.rest import account, bookmarks, digests, exports, imports, labels, views
 
 OPERATIONS: Final = (
     *account.OPERATIONS,
@@ -11,6 +11,7 @@ OPERATIONS: Final = (
     *views.OPERATIONS,
     *digests.OPERATIONS,
     *exports.OPERATIONS,
+    *imports.OPERATIONS,
 )
 
 TAGS: Final[dict[str, str]] = {
@@ -20,6 +21,7 @@ TAGS: Final[dict[str, str]] = {
     "views": "Queries that an account has saved.",
     "digests": "Summaries of what was saved in a day or a week.",
     "exports": "An account's posts as a file to download.",
+    "imports": "How posts came into the library, and undoing it.",
     "sandbox": "The same operations on sample data. Needs no key and stores nothing.",
 }
 
@@ -29,7 +31,7 @@ PATH_PARAMETERS: Final[dict[str, str]] = {
     "slug": "The view's slug.",
     "digest_id": "The digest's id, such as weekly-2026-07-13, or latest.",
     "job_id": "The export's id.",
-    "run_id": "The run's id.",
+    "run_id": "The import's id.",
 }
 
 PATH_EXAMPLES: Final[dict[str, str]] = {
@@ -37,6 +39,6 @@ PATH_EXAMPLES: Final[dict[str, str]] = {
     "label_id": "1",
     "slug": "weekend-reading",
     "job_id": "x7Qk2mZt9LwP4sVb",
-    "run_id": "0f3a5c7e9b1d2f4a6c8e0b2d4f6a8c0e",
+    "run_id": "5f2c9a7be01d4c3389aa01bc",
     "digest_id": "weekly-2026-07-13",
 }

@@ -15,6 +15,8 @@ from bowerbird.requests.limits import PAGE_MAX
 Json = dict[str, Any]
 
 REF: Final = "#/components/schemas/"
+# Only posts that are not from X have them.
+_OPTIONAL: Final = ("source", "source_id")
 _TEXT: Final[Json] = {"type": "string"}
 
 
@@ -56,7 +58,9 @@ def _records() -> Json:
     details["quoted_tweet"] = {"anyOf": [{"$ref": REF + "QuotedPost"}, {"type": "null"}]}
     for name in ("Bookmark", "PostDetails", "PostMeta", "Metrics", "AuthorDetails"):
         # An answer always has every field, though an import may leave some out.
-        made[name]["required"] = list(made[name]["properties"])
+        made[name]["required"] = [
+            field for field in made[name]["properties"] if field not in _OPTIONAL
+        ]
         for field in made[name]["properties"].values():
             field.pop("default", None)
     made["ExportResponse"]["properties"]["status"] = {"enum": list(JobState)}
@@ -78,7 +82,7 @@ def _metas() -> Json:
         sorted(kinds, key=lambda kind: kind.__name__), ref_template=REF + "{name}"
     )
     made: Json = {name: _untitled(schema) for name, schema in found.items()}
-    for name in ("ListMeta", "DigestListMeta"):
+    for name in ("ListMeta", "DigestListMeta", "ImportListMeta"):
         properties = made[name]["properties"]
         properties["next_cursor"] = {"type": ["string", "null"]}
         properties["limit"] |= {"minimum": 1, "maximum": PAGE_MAX}

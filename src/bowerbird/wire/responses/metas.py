@@ -28,6 +28,10 @@ class DigestListMeta(PageMeta, frozen=True, kw_only=True):
     pass
 
 
+class ImportListMeta(PageMeta, frozen=True, kw_only=True):
+    pass
+
+
 class MessageMeta(Struct, frozen=True):
     message: str
 
