@@ -31,6 +31,7 @@ class Sender:
         return await self.client.get(f"/ingest/v1{path}")
 
     async def start(self, kind: str = "full", **fields: Any) -> dict[str, Any]:
+        self.member.clock.now += 1
         response = await self.post("/runs", {"source": "x", "kind": kind, **fields})
         assert response.status_code == 201, response.text
         started: dict[str, Any] = data(response)
