@@ -102,7 +102,7 @@ class Library:
             await upsert.take(account, [own_json.read(raw).incoming for raw in posts])
 
     def add_other_rows(self, count: int, *, email: str = EMAIL) -> None:
-        """Adds stored responses, deleted posts, jobs, digests and a Smart View."""
+        """Adds stored responses, deleted posts, jobs, digests, imports and a Smart View."""
         account_id = self.value(f"SELECT account_id FROM person WHERE email = '{email}'")  # noqa: S608 - ours
         blob = "x'7b7d'" if self.settings.is_sqlite else "'\\x7b7d'"
         numbers = range(count)
@@ -116,6 +116,25 @@ class Library:
         self.sql(f"INSERT INTO smart_view VALUES {view}")  # noqa: S608 - ours
         self.add_jobs(account_id, *(f"j{number}" for number in numbers))
         self.add_digests(account_id, count)
+        self.add_imports(account_id, count)
+
+    def add_imports(self, account_id: int, count: int) -> None:
+        """Adds runs of imports, each with a change and a label, and marks of deleted posts."""
+        blob = "x'7b7d'" if self.settings.is_sqlite else "'\\x7b7d'"
+        numbers = range(1, count + 1)
+        rows = {
+            "deletion": (f"'8{n:05d}', {n}, 0, 2, 3" for n in numbers),
+            "import_run": (
+                f"{n}, 'r{n}', 'x', 'full', 'c', '', 'finished', 'end', '', 1, 2,"
+                " 1, 0, 0, 0, 0, 0, 0, 0, 3, 4"
+                for n in numbers
+            ),
+            "import_change": (f"{n}, 1, {blob}" for n in numbers),
+            "import_label": (f"{n}, 1, 'a'" for n in numbers),
+        }
+        for table, values in rows.items():
+            joined = ", ".join(f"({account_id}, {row})" for row in values)
+            self.sql(f"INSERT INTO {table} VALUES {joined}")  # noqa: S608 - ours
 
     def add_digests(self, account_id: int, count: int) -> None:
         """Adds one digest per day from 1 January 2026."""

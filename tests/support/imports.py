@@ -6,8 +6,10 @@ import msgspec
 
 from bowerbird.library.imports.intake import Intake, IntakeOutcome
 from bowerbird.library.imports.runs import ImportRuns
+from bowerbird.model.accounts import Account
 from bowerbird.model.bookmarks import ImportRecord
 from bowerbird.sources.found import Completeness, FoundPost
+from bowerbird.storage.database import Database
 from bowerbird.storage.places import place_values
 from bowerbird.storage.sqlite.database import SqliteDatabase
 from tests.support import make
@@ -59,14 +61,17 @@ async def run(member: Member, *posts: FoundPost) -> str:
 
 
 async def dump(member: Member) -> dict[str, list[tuple[Any, ...]]]:
+    return await dump_of(member.database, await member.account())
+
+
+async def dump_of(database: Database, account: Account) -> dict[str, list[tuple[Any, ...]]]:
     """Every row of the account's library, with the words of each post."""
-    account = await member.account()
     values = {"account_id": account.account_id}
     rows = {}
     for table, columns in _TABLES.items():
         sql = f"SELECT {columns} FROM {table} WHERE account_id = :account_id"  # noqa: S608 - constants
-        rows[table] = sorted(map(tuple, await member.database.rows(sql, values)), key=repr)
-    if isinstance(member.database, SqliteDatabase):
+        rows[table] = sorted(map(tuple, await database.rows(sql, values)), key=repr)
+    if isinstance(database, SqliteDatabase):
         sql = "SELECT * FROM content WHERE place BETWEEN :place AND :place_end"
         words = "SELECT rowid FROM keyword WHERE rowid BETWEEN :place AND :place_end"
         values |= place_values(account)
@@ -74,6 +79,6 @@ async def dump(member: Member) -> dict[str, list[tuple[Any, ...]]]:
         sql = "SELECT * FROM content WHERE account_id = :account_id"
         words = "SELECT * FROM keyword WHERE account_id = :account_id"
     for name, statement in (("content", sql), ("keyword", words)):
-        found = await member.database.rows(statement, values)
+        found = await database.rows(statement, values)
         rows[name] = sorted(map(tuple, found), key=repr)
     return rows

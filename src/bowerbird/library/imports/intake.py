@@ -25,7 +25,7 @@ from bowerbird.model.imports import RunCounts, RunRow
 from bowerbird.model.upsert import LeftOutLabels
 from bowerbird.sources.found import FoundPost
 from bowerbird.storage.bookmarks.deletions import DeletionStore
-from bowerbird.storage.bookmarks.upsert import UpsertStore
+from bowerbird.storage.bookmarks.upsert import StoredPost, UpsertStore
 from bowerbird.storage.database import Database, Reader, Transaction
 from bowerbird.storage.imports.changes import ChangeStore
 from bowerbird.storage.imports.runs import RunStore
@@ -182,8 +182,12 @@ class Intake:
         run = None
         if prepared.run_id is not None:
             run = await self._run(transaction, account_id, prepared.run_id)
-        known = await self._known(transaction, account_id, opened.place, prepared.found, run)
         made = prepared.plan
+        if run is not None and not made.writes and not prepared.is_saving:
+            outcome = _outcome(made.items, frozenset(), ())
+            await self._runs.add_counts(transaction, account_id, run.number, outcome.counts, 0)
+            return outcome
+        known = await self._known(transaction, account_id, opened.place, prepared.found, run)
         if known != prepared.known:
             # Somebody else changed these posts since they were compared.
             made = plan(prepared.found, known, self._clock(), is_saving=prepared.is_saving)
@@ -242,12 +246,22 @@ class Intake:
         found: Sequence[FoundPost],
         run: RunRow | None,
     ) -> Known:
-        ids = [one.record.post_id for one in found]
-        wanted = list(dict.fromkeys([*ids, *conversations(found)]))
+        # A record in the format of the API replaces the stored one, so its content is not needed.
+        own = [one.record.post_id for one in found if one.own is not None]
+        others = [one for one in found if one.own is None]
+        ids = [one.record.post_id for one in others]
+        wanted = list(dict.fromkeys([*ids, *conversations(others)]))
+        posts: dict[str, StoredPost] = {}
+        threads: set[tuple[str, str]] = set()
+        if own:
+            posts |= await self._store.without_content(reader, account_id, place, own)
+        if others:
+            posts |= await self._store.posts(reader, account_id, place, wanted)
+            threads = await self._store.threads(reader, account_id, ids)
         return Known(
-            posts=await self._store.posts(reader, account_id, place, wanted),
-            deletions=await self._deletions.known(reader, account_id, ids),
-            threads=await self._store.threads(reader, account_id, ids),
+            posts=posts,
+            deletions=await self._deletions.known(reader, account_id, own + ids),
+            threads=threads,
             started_at=None if run is None else run.started_at,
             placed=0 if run is None else run.placed_posts,
         )

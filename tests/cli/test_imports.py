@@ -1,0 +1,75 @@
+"""`bowerbird imports list` and `undo`."""
+
+import asyncio
+
+import pytest
+
+from bowerbird.cli.context import opened_library
+from bowerbird.library.accounts.accounts import Accounts
+from bowerbird.library.imports.intake import Intake
+from bowerbird.library.imports.runs import ImportRuns
+from tests.cli.libraries import EMAIL, Library
+from tests.support.imports import found
+
+
+@pytest.fixture
+def library(empty: Library) -> Library:
+    empty.run("account", "create", EMAIL)
+    return empty
+
+
+def imported(library: Library, *post_ids: str, client: str = "test") -> str:
+    """Imports posts in a run; returns its id."""
+
+    async def work() -> str:
+        async with opened_library(library.settings) as opened:
+            account = await Accounts(opened.database, opened.clock).find(EMAIL)
+            runs = ImportRuns(opened.database, opened.clock)
+            run = await runs.start(account, source="x", kind="file", client=client)
+            posts = [found(post_id=post_id) for post_id in post_ids]
+            await Intake(opened.database, opened.clock).take(account, posts, run_id=run.run_id)
+            await runs.finish(account, run.run_id, "end")
+            return run.run_id
+
+    return asyncio.run(work())
+
+
+def test_imports_are_listed_with_the_latest_first(library: Library) -> None:
+    first = imported(library, "1", "2")
+    second = imported(library, "2", "3", client="a\tb\nc")
+
+    listed = library.run("imports", "list", EMAIL)
+
+    rows = [line.split("\t") for line in listed.out.splitlines()]
+    assert [(row[0], row[1]) for row in rows] == [(second, "finished"), (first, "finished")]
+    assert [row[3:10] for row in rows] == [
+        ["x", "file", "a?b?c", "1", "0", "1", "0"],
+        ["x", "file", "test", "2", "0", "0", "0"],
+    ]
+
+
+def test_undoing_prints_what_was_done(library: Library) -> None:
+    run_id = imported(library, "1", "2")
+
+    ran = library.run("imports", "undo", EMAIL, run_id)
+
+    assert (ran.code, ran.out) == (0, "removed 2\nrestored 0\nkept 0\n")
+    assert library.value("SELECT total FROM library") == 0
+    assert library.run("check", "--deep").code == 0
+
+
+def test_an_unknown_import_is_a_sentence(library: Library) -> None:
+    ran = library.run("imports", "undo", EMAIL, "nothing")
+
+    assert (ran.code, ran.text) == (1, "Error: No import 'nothing' on this account.")
+
+
+def test_the_imports_of_another_account_cannot_be_undone(library: Library) -> None:
+    run_id = imported(library, "1")
+    library.run("account", "create", "bob@example.com")
+
+    ran = library.run("imports", "undo", "bob@example.com", run_id)
+
+    assert ran.code == 1
+    assert library.run("imports", "list", "bob@example.com").out == ""
+    assert library.value("SELECT sum(total) FROM library") == 1
