@@ -53,9 +53,7 @@ async def test_an_added_post_with_its_payload_is_complete(cast: Service, alice: 
     response = await laptop.post("/events", [added(1, payload=tweet), added(2, payload=own)])
 
     assert data(response)["inserted"] == 2
-    texts = [
-        (await writing.bookmark(alice, post_id(n)))["tweet_details"]["text"] for n in (1, 2)
-    ]
+    texts = [(await writing.bookmark(alice, post_id(n)))["tweet_details"]["text"] for n in (1, 2)]
     assert texts == ["All of it.", "Our own."]
 
 

@@ -204,7 +204,9 @@ def _unfinished(account_id: int, now: int) -> Any:
     return work
 
 
-async def test_nothing_of_a_file_stays_on_disk(cast: Service, alice: Member, tmp_path: Path) -> None:
+async def test_nothing_of_a_file_stays_on_disk(
+    cast: Service, alice: Member, tmp_path: Path
+) -> None:
     laptop = await ingesting.device(cast, alice)
 
     await imported(cast, laptop, await upload(laptop, own("1")))

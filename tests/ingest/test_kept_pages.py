@@ -7,6 +7,7 @@ import pytest
 from bowerbird.library.ingest.kept_pages import KeptPages
 from bowerbird.requests import limits
 from bowerbird.sources.x import graphql
+from bowerbird.sources.x.requests import Operation
 from tests.support import ingesting
 from tests.support.ingesting import Sender, data, listed, post_id
 from tests.support.service import Member, Service
@@ -55,7 +56,7 @@ async def test_a_kept_page_is_read_by_a_newer_reader(
     pages = KeptPages(cast.database, cast.clock)
 
     before = await pages.read_again(await alice.account())
-    paths = {**graphql._PATHS, graphql.Operation.BOOKMARKS: ("saved_timeline", ())}  # noqa: SLF001 - a newer reader
+    paths = {**graphql._PATHS, Operation.BOOKMARKS: ("saved_timeline", ())}  # noqa: SLF001 - a newer reader
     monkeypatch.setattr(graphql, "_PATHS", paths)
     after = await pages.read_again(await alice.account())
 

@@ -8,7 +8,7 @@ import msgspec
 from bowerbird import __version__
 from bowerbird.ingest.operations import OPERATIONS, SEND_EVENTS, SEND_FILE
 from bowerbird.model.jobs import JobState
-from bowerbird.openapi import specification
+from bowerbird.openapi import ingest_fields, specification
 from bowerbird.openapi.headers import HEADERS
 from bowerbird.openapi.schemas import REF, Json, described, refusals
 from bowerbird.requests import limits
@@ -94,20 +94,25 @@ def encoded(api_origin: str, site_origin: str) -> bytes:
 def _schemas() -> Json:
     kinds = sorted({one.data for one in OPERATIONS if one.data}, key=lambda kind: kind.__name__)
     _, records = msgspec.json.schema_components(kinds, ref_template=REF + "{name}")
-    made: Json = {name: _answered(schema) for name, schema in records.items()}
-    made["FileResponse"]["properties"]["status"] = {"enum": list(JobState)}
+    made: Json = {name: _answered(name, schema) for name, schema in records.items()}
+    made["FileResponse"]["properties"]["status"] = {
+        "enum": list(JobState),
+        "description": "pending, processing, completed or failed.",
+    }
     bodies = [one.body for one in OPERATIONS if one.body is not None]
     made |= requests.components(bodies, REF)
     made |= refusals()
     return {name: described(name, schema) for name, schema in made.items()}
 
 
-def _answered(schema: Any) -> Json:
+def _answered(name: str, schema: Any) -> Json:
     """An answer has every field, also those that have a default in the code."""
-    made = {name: value for name, value in schema.items() if name not in ("title", "description")}
+    made = {key: value for key, value in schema.items() if key not in ("title", "description")}
     made["required"] = list(made["properties"])
-    for field in made["properties"].values():
-        field.pop("default", None)
+    for field, shape in made["properties"].items():
+        shape.pop("default", None)
+        if sentence := ingest_fields.sentence(name, field):
+            shape["description"] = sentence
     return made
 
 

@@ -1,6 +1,6 @@
 """Requests of devices that send posts: runs, pages, events, files."""
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta, Raw, Struct
 
@@ -11,6 +11,9 @@ from bowerbird.requests.fields import InvalidField, about
 _Moment = Annotated[str, Meta(max_length=40)]
 _PostId = Annotated[str, Meta(pattern=r"^[0-9]{1,40}$(?!\n)")]
 _SourceUser = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_.:-]{0,64}$(?!\n)")]
+
+
+_FLAG: Final = {"type": "boolean", "enum": [True, False], "default": False}
 
 
 class RunRequest(Struct, frozen=True, kw_only=True):
@@ -92,13 +95,13 @@ class FinishRequest(Struct, frozen=True, kw_only=True):
 class FileQuery(Struct, frozen=True, kw_only=True):
     """POST /ingest/v1/files."""
 
-    DEFAULTS: ClassVar[dict[str, bool]] = {"dry_run": False, "with_likes": False}
-
     dry_run: Annotated[
-        Literal["true", "false"] | None, about("Only count what the file has.", "true")
+        Literal["true", "false"] | None,
+        about("Only count what the file has.", example=True, parameter=_FLAG),
     ] = None
     with_likes: Annotated[
-        Literal["true", "false"] | None, about("Import liked posts too.", "false")
+        Literal["true", "false"] | None,
+        about("Import liked posts too.", example=False, parameter=_FLAG),
     ] = None
 
 
