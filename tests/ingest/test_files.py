@@ -130,6 +130,7 @@ async def test_a_file_above_50_mb_is_refused_while_it_is_received(
     response = await laptop.client.post("/ingest/v1/files", content=pieces())
 
     assert writing.refused(response) == (413, "PAYLOAD_TOO_LARGE")
+    assert writing.sentence(response) == "The body is larger than 50 MB."
     assert sent < 60
 
 
@@ -202,6 +203,23 @@ def _unfinished(account_id: int, now: int) -> Any:
             )
 
     return work
+
+
+async def test_an_import_that_the_server_stops_is_reported_and_can_be_repeated(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    content = own(*map(str, range(1, 2_001)))
+    response = await upload(laptop, content)
+
+    await cast.app.file_imports.close()
+
+    job = data(await laptop.client.get(response.headers["location"]))
+    assert job["status"] == "failed"
+    assert job["error"] == "The server stopped during the import. Send the file again."
+    again = await imported(cast, laptop, await upload(laptop, content))
+    assert (again["status"], again["report"]["posts"]) == ("completed", 2_000)
+    assert (await alice.account()).total == 2_000
 
 
 async def test_nothing_of_a_file_stays_on_disk(

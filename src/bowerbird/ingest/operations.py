@@ -32,15 +32,25 @@ class FileResponse(Struct, frozen=True, kw_only=True):
     completed_at: str | None
 
 
+class IngestOperation(Operation, frozen=True, kw_only=True):
+    # Whether a retry gets the first answer. The other operations may be repeated as they are.
+    takes_key: bool = False
+
+    @property
+    def is_keyed(self) -> bool:
+        return self.takes_key
+
+
 def _free(_: bytes) -> bool:
     """Sending posts costs a free account no call."""
     return False
 
 
-START_RUN: Final = Operation(
+START_RUN: Final = IngestOperation(
     method="POST",
     path=f"{PREFIX}/runs",
     name="startRun",
+    takes_key=True,
     summary="Start a run. The answer says where to stop, and which run can be continued.",
     data=StartedRun,
     body=RunRequest,
@@ -49,7 +59,7 @@ START_RUN: Final = Operation(
     refusals=(Code.SOURCE_USER_MISMATCH,),
     counts=_free,
 )
-GET_RUN: Final = Operation(
+GET_RUN: Final = IngestOperation(
     method="GET",
     path=f"{PREFIX}/runs/{{run_id}}",
     name="getRun",
@@ -59,17 +69,18 @@ GET_RUN: Final = Operation(
     refusals=(Code.NOT_FOUND,),
     counts=_free,
 )
-SEND_PAGE: Final = Operation(
+SEND_PAGE: Final = IngestOperation(
     method="POST",
     path=f"{PREFIX}/runs/{{run_id}}/pages",
     name="sendPage",
+    takes_key=True,
     summary="Send one page of the list, as the source answered. A repeated page is answered again.",
     data=PageResult,
     body=PageRequest,
     refusals=(Code.NOT_FOUND, Code.RUN_FINISHED),
     counts=_free,
 )
-FINISH_RUN: Final = Operation(
+FINISH_RUN: Final = IngestOperation(
     method="POST",
     path=f"{PREFIX}/runs/{{run_id}}/finish",
     name="finishRun",
@@ -79,7 +90,7 @@ FINISH_RUN: Final = Operation(
     refusals=(Code.NOT_FOUND,),
     counts=_free,
 )
-SEND_EVENTS: Final = Operation(
+SEND_EVENTS: Final = IngestOperation(
     method="POST",
     path=f"{PREFIX}/events",
     name="sendEvents",
@@ -88,7 +99,7 @@ SEND_EVENTS: Final = Operation(
     body=Event,
     counts=_free,
 )
-SEND_FILE: Final = Operation(
+SEND_FILE: Final = IngestOperation(
     method="POST",
     path=f"{PREFIX}/files",
     name="sendFile",
@@ -99,7 +110,7 @@ SEND_FILE: Final = Operation(
     headers={"Location": True, "Retry-After": True},
     counts=_free,
 )
-GET_FILE: Final = Operation(
+GET_FILE: Final = IngestOperation(
     method="GET",
     path=f"{PREFIX}/files/{{job_id}}",
     name="getFile",
@@ -110,7 +121,7 @@ GET_FILE: Final = Operation(
     refusals=(Code.NOT_FOUND,),
     counts=_free,
 )
-STATUS: Final = Operation(
+STATUS: Final = IngestOperation(
     method="GET",
     path=f"{PREFIX}/status",
     name="getStatus",

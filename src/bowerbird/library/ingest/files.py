@@ -79,7 +79,7 @@ class FileImports:
         self._intake = Intake(database, clock)
         self._runs = ImportRuns(database, clock)
         self._turns = asyncio.Semaphore(_AT_ONCE)
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: dict[asyncio.Task[None], _Job] = {}
 
     async def require_room(self, account: Account) -> None:
         """Refuses another file while the account's earlier ones are being imported."""
@@ -125,9 +125,10 @@ class FileImports:
             await self._store.insert(transaction, account.account_id, file)
 
         await self._database.write(work, account.account_id)
-        task = asyncio.create_task(self._run(account, path, file, choices, client))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        job = _Job(account, file, self._store, self._clock)
+        task = asyncio.create_task(self._run(job, path, choices, client))
+        self._tasks[task] = job
+        task.add_done_callback(self._tasks.pop)
         task.add_done_callback(lambda _: on_end())
         return file
 
@@ -144,19 +145,20 @@ class FileImports:
 
     async def close(self) -> None:
         """Stops the imports of this process. Their chunks are complete."""
-        tasks = list(self._tasks)
-        for task in tasks:
+        stopped = dict(self._tasks)
+        for task in stopped:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*stopped, return_exceptions=True)
+        for job in stopped.values():
+            # A task that is cancelled before its first step does not run at all.
+            if not job.is_ended:
+                await job.end(_STOPPED)
 
     async def finished(self) -> None:
         """Waits until all files of this process are imported."""
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _run(
-        self, account: Account, path: Path, file: FileImport, choices: Choices, client: str
-    ) -> None:
-        job = _Job(account, file, self._store, self._clock)
+    async def _run(self, job: "_Job", path: Path, choices: Choices, client: str) -> None:
         beating = asyncio.create_task(job.keep_alive())
         error: str | None = None
         try:
@@ -169,7 +171,7 @@ class FileImports:
         except asyncio.CancelledError:
             error = _STOPPED
         except Exception:  # noqa: BLE001 - the report says that the import failed
-            structlog.get_logger().exception("file import failed", job=file.job_id)
+            structlog.get_logger().exception("file import failed", job=job.file.job_id)
             error = "The import failed because of an internal error. It is logged."
         finally:
             beating.cancel()
@@ -215,6 +217,7 @@ class _Job:
         self.file = file
         self.report = FileReport()
         self.done = 0
+        self.is_ended = False
         self._store = store
         self._clock = clock
 
@@ -248,6 +251,7 @@ class _Job:
             self.done = self.file.size
         state = JobState.COMPLETED if error is None else JobState.FAILED
         await self._store_state(state, error, self._clock())
+        self.is_ended = True
 
     async def _store_state(
         self, state: JobState, error: str | None = None, completed_at: int | None = None
