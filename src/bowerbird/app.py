@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from starlette.requests import Request
@@ -11,6 +12,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
+from bowerbird.ingest.assembly import ingest
+from bowerbird.ingest.operations import PREFIX as INGEST
 from bowerbird.jobs.digests import DigestJobs
 from bowerbird.jobs.embedding import EmbeddingJobs
 from bowerbird.jobs.exports import ExportJobs
@@ -27,12 +30,13 @@ from bowerbird.library.digests.digests import Digests
 from bowerbird.library.exports.exports import Exports
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.imports.saving import Saving
+from bowerbird.library.ingest.files import FileImports
 from bowerbird.library.labels.labels import Labels
 from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.library.views.views import Views
 from bowerbird.mail import Mailer
-from bowerbird.openapi import sandbox_routes, specification
+from bowerbird.openapi import ingest_specification, sandbox_routes, specification
 from bowerbird.rest import account as account_routes
 from bowerbird.rest import bookmarks as bookmark_routes
 from bowerbird.rest import digests as digest_routes
@@ -80,6 +84,7 @@ class App:
     worker: Worker
     watch: JobWatch
     models: Models
+    file_imports: FileImports
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,10 +167,22 @@ def build(
         clock,
         metrics,
     )
+    file_imports = FileImports(database, clock)
+    sending = ingest(
+        settings,
+        database,
+        clock,
+        file_imports,
+        document=partial(ingest_specification.encoded, settings.api_origin, settings.site_origin),
+        by_key=authenticate,
+        idempotency=parts.idempotency,
+        metrics=metrics,
+    )
     single: dict[str, ASGIApp] = {**dict.fromkeys(_HEALTH, _health(database)), tools.path: tools}
     operations = rest.routes
     surfaces: dict[str, ASGIApp] = {
         "/v1": rest,
+        INGEST: sending,
         unsubscribing.PREFIX: unsubscribing.pages(parts.digests, metrics),
     }
     if has_sandbox:
@@ -183,6 +200,7 @@ def build(
         worker=worker,
         watch=JobWatch(database, clock, metrics),
         models=searching.models,
+        file_imports=file_imports,
     )
 
 

@@ -22,6 +22,8 @@ class Code(StrEnum):
     NOT_FOUND = "NOT_FOUND"
     METHOD_NOT_ALLOWED = "METHOD_NOT_ALLOWED"
     IDEMPOTENCY_IN_PROGRESS = "IDEMPOTENCY_IN_PROGRESS"
+    SOURCE_USER_MISMATCH = "SOURCE_USER_MISMATCH"
+    RUN_FINISHED = "RUN_FINISHED"
     PAYLOAD_TOO_LARGE = "PAYLOAD_TOO_LARGE"
     RANGE_NOT_SATISFIABLE = "RANGE_NOT_SATISFIABLE"
     IDEMPOTENCY_KEY_REUSED = "IDEMPOTENCY_KEY_REUSED"
@@ -80,6 +82,14 @@ CATALOGUE: Final[dict[Code, Meaning]] = {
         409,
         "The first request with this Idempotency-Key is still running",
         "Wait Retry-After seconds, then retry",
+    ),
+    Code.SOURCE_USER_MISMATCH: Meaning(
+        409,
+        "The device has sent posts of another account of the source",
+        "Ask the user, then retry with confirm_source_user",
+    ),
+    Code.RUN_FINISHED: Meaning(
+        409, "The run is finished and accepts no more pages", "Start a new run"
     ),
     Code.PAYLOAD_TOO_LARGE: Meaning(
         413, "The request body exceeds the size limit", "Split the request into smaller ones"

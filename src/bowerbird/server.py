@@ -159,6 +159,7 @@ async def _running_app(
         service.calls.stop()
         service.uses.stop()
         await asyncio.wait((*tasks, *workers, counting_calls, recording_versions))
+        await service.file_imports.close()
         await service.models.close()
         await database.close()
 

@@ -148,6 +148,8 @@ def test_rows_of_no_account_are_removed(library: Library) -> None:
     )
     library.sql("INSERT INTO smart_view VALUES (77, 'v', 'V', '', '{}', 'null', '[]', 0, 0)")
     library.sql("INSERT INTO version_use VALUES (77, 'v1', 1)")
+    library.sql("INSERT INTO source_post VALUES (77, '1', '', 0, NULL)")
+    library.sql("INSERT INTO source_folder VALUES (77, '1', 'x')")
     library.sql("INSERT INTO sunset_notice VALUES (77, 'v1', 'sent', 0)")
     blob = "x''" if library.settings.is_sqlite else "''"
     library.sql(f"INSERT INTO trash VALUES (77, '1', {blob}, 0)")  # noqa: S608 - ours
@@ -161,7 +163,7 @@ def test_rows_of_no_account_are_removed(library: Library) -> None:
     assert found.code == 1
     for table in (
         *("version_use", "sunset_notice", "smart_view", "trash", "idempotency", "job"),
-        *("digest", "digest_preference"),
+        *("digest", "digest_preference", "source_post", "source_folder"),
     ):
         assert f"The library: {table} rows of no account: stored 1, expected 0." in found.text
     assert "The library: api_call rows of no account: stored 1, expected 0." in found.text

@@ -24,6 +24,8 @@ UNITS = {
 # Bounds of single values, which the OpenAPI document states at their fields.
 OF_FIELDS = {
     "PAGE_DEFAULT",
+    # Stated in the row of REMOVALS_MAX.
+    "REMOVALS_MAX_PERCENT",
     "BUCKETS_MAX",
     "CURSOR_MAX",
     "LABEL_ID_MAX",

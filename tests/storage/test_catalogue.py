@@ -44,6 +44,13 @@ LIBRARY = {
     "digest",
     "digest_preference",
     "job",
+    "device",
+    "ingest_run",
+    "ingest_page",
+    "kept_page",
+    "source_post",
+    "source_folder",
+    "file_import",
 }
 # Where SQLite has a key on place, PostgreSQL has one on its two parts.
 PLACE = ["place"]

@@ -10,20 +10,21 @@ import httpx
 import jsonschema_rs
 
 SPEC = Path(__file__).parents[2] / "spec" / "openapi.json"
+INGEST = SPEC.with_name("ingest-openapi.json")
 
 
 @cache
-def document() -> dict[str, Any]:
-    loaded: dict[str, Any] = json.loads(SPEC.read_text(encoding="utf-8"))
+def document(spec: Path = SPEC) -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads(spec.read_text(encoding="utf-8"))
     return loaded
 
 
-def resolved(part: dict[str, Any]) -> dict[str, Any]:
+def resolved(part: dict[str, Any], spec: Path = SPEC) -> dict[str, Any]:
     """Resolves a reference of the document; returns any other value unchanged."""
     found: dict[str, Any] = part
     while "$ref" in found:
         names = found["$ref"].removeprefix("#/").split("/")
-        found = document()
+        found = document(spec)
         for name in names:
             found = found[name]
     return found
@@ -35,7 +36,7 @@ def of_accounts() -> dict[str, Any]:
     return {path: item for path, item in paths.items() if not _is_sandbox(path)}
 
 
-def check(response: httpx.Response) -> None:
+def check(response: httpx.Response, spec: Path = SPEC) -> None:
     """Fails if the document does not allow the response."""
     request = response.request
     is_sandbox = _is_sandbox(request.url.path)
@@ -43,26 +44,26 @@ def check(response: httpx.Response) -> None:
     if request.method == "OPTIONS" and response.status_code == 204:
         return
     assert "x-request-id" in response.headers
-    operation = _operation(request.url.path, request.method)
+    operation = _operation(request.url.path, request.method, spec)
     if operation is None:
         # An unknown path or method: the document only describes the envelope.
         _check_unknown(response, request, is_sandbox=is_sandbox)
         return
-    promised = resolved(operation["responses"].get(str(response.status_code), {}))
+    promised = resolved(operation["responses"].get(str(response.status_code), {}), spec)
     assert promised, f"{request.method} {request.url.path} answers {response.status_code}"
-    _check_headers(response, promised.get("headers", {}))
+    _check_headers(response, promised.get("headers", {}), spec)
     if _is_file(promised):
         assert response.headers["content-type"].partition(";")[0] in promised["content"]
     elif "content" in promised:
         schema = promised["content"]["application/json"]["schema"]
-        _check_body(response, request, schema)
+        _check_body(response, request, schema, spec)
     else:
         assert response.content == b""
 
 
-def _check_headers(response: httpx.Response, promised: dict[str, Any]) -> None:
+def _check_headers(response: httpx.Response, promised: dict[str, Any], spec: Path) -> None:
     for name, header in promised.items():
-        assert not resolved(header).get("required") or name in response.headers, name
+        assert not resolved(header, spec).get("required") or name in response.headers, name
     known = {name.lower() for name in promised} | {"content-type", "content-length"}
     assert set(response.headers) <= known, "a header that the document does not tell of"
 
@@ -85,23 +86,25 @@ def _is_file(promised: dict[str, Any]) -> bool:
     return not promised.get("content", {"": {"schema": {}}}).get("application/json", {"": ""})
 
 
-def _check_body(response: httpx.Response, request: httpx.Request, schema: dict[str, Any]) -> None:
+def _check_body(
+    response: httpx.Response, request: httpx.Request, schema: dict[str, Any], spec: Path = SPEC
+) -> None:
     assert response.headers["content-type"] == "application/json"
     if request.method == "HEAD":
         assert response.content == b""
         return
-    _validator(json.dumps(schema)).validate(response.json())
+    _validator(json.dumps(schema), spec).validate(response.json())
 
 
 @cache
-def _validator(schema: str) -> Any:
-    whole = {**json.loads(schema), "components": document()["components"]}
+def _validator(schema: str, spec: Path) -> Any:
+    whole = {**json.loads(schema), "components": document(spec)["components"]}
     return jsonschema_rs.Draft202012Validator(whole)
 
 
-def _operation(path: str, method: str) -> dict[str, Any] | None:
+def _operation(path: str, method: str, spec: Path) -> dict[str, Any] | None:
     # A fixed path takes precedence over one with a parameter.
-    for template, item in sorted(document()["paths"].items(), key=lambda pair: "{" in pair[0]):
+    for template, item in sorted(document(spec)["paths"].items(), key=lambda pair: "{" in pair[0]):
         if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", template), path):
             found: dict[str, Any] | None = item.get("get" if method == "HEAD" else method.lower())
             return found

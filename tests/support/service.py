@@ -49,6 +49,8 @@ class CheckedTransport(httpx.AsyncBaseTransport):
         await response.aread()
         if request.url.path.startswith("/v1"):
             published.check(response)
+        elif request.url.path.startswith("/ingest/v1") and "openapi" not in request.url.path:
+            published.check(response, published.INGEST)
         return response
 
 

@@ -12,6 +12,8 @@ from operator import mul
 from typing import Final, NamedTuple
 
 PREFIX: Final = "bwr_"
+# Tokens of devices have the same form.
+DEVICE_PREFIX: Final = "dev_"
 _ALPHABET: Final = string.digits + string.ascii_uppercase + string.ascii_lowercase
 _VALUES: Final = {character: value for value, character in enumerate(_ALPHABET)}
 _PAIRS: Final = tuple(first + second for first in _ALPHABET for second in _ALPHABET)
@@ -26,15 +28,15 @@ class ParsedKey(NamedTuple):
     key_hash: bytes
 
 
-def new_key(account_id: int) -> str:
+def new_key(account_id: int, prefix: str = PREFIX) -> str:
     random = "".join(secrets.choice(_ALPHABET) for _ in range(_RANDOM))
-    body = PREFIX + _base62(account_id, _ROUTE) + random
+    body = prefix + _base62(account_id, _ROUTE) + random
     return body + _checksum(body)
 
 
-def parse_key(text: str) -> ParsedKey | None:
+def parse_key(text: str, prefix: str = PREFIX) -> ParsedKey | None:
     """The account id and the hash of a key, or None if it is malformed. Needs no database."""
-    if len(text) != _LENGTH or not text.startswith(PREFIX):
+    if len(text) != _LENGTH or not text.startswith(prefix):
         return None
     if _checksum(text[:-_CHECK]) != text[-_CHECK:]:
         return None

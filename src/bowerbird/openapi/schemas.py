@@ -21,7 +21,7 @@ _TEXT: Final[Json] = {"type": "string"}
 
 
 def schemas() -> Json:
-    made = {**_records(), **_metas(), **_bodies(), **_refusals()}
+    made = {**_records(), **_metas(), **_bodies(), **refusals()}
     return {name: described(name, schema) for name, schema in made.items()}
 
 
@@ -103,7 +103,7 @@ def _untitled(schema: Json) -> Json:
     return {name: value for name, value in schema.items() if name not in ("title", "description")}
 
 
-def _refusals() -> Json:
+def refusals() -> Json:
     refusal = required(status={"const": False}, code=_TEXT, error=_TEXT)
     upgrade = {"type": "string", "format": "uri"}
     return {

@@ -113,9 +113,9 @@ def document(
             "schemas": {
                 **schemas(),
                 **marks,
-                **{_answer(o): _answer_schema(o) for o in OPERATIONS if not o.is_file},
+                **{answer_name(o): answer_schema(o) for o in OPERATIONS if not o.is_file},
             },
-            "responses": _shared_refusals(),
+            "responses": shared_refusals(OPERATIONS),
             "headers": {name: made for name, made in HEADERS.items() if name not in unused},
             "securitySchemes": {
                 "key": {
@@ -135,7 +135,7 @@ def _ending(operation: Operation, table: Sequence[Deprecation]) -> Deprecation |
 def _paths(operations: Sequence[tuple[Operation, Deprecation | None]], site_origin: str) -> Json:
     paths: dict[str, Json] = {}
     for operation, row in operations:
-        made = _operation(operation, headers.OF_DEPRECATED if row else ())
+        made = operation_of(operation, headers.OF_DEPRECATED if row else ())
         if operation.is_sandbox:
             made = sandbox_routes.marked(made)
         if row is not None:
@@ -155,7 +155,7 @@ def _deprecated(row: Deprecation, site_origin: str) -> Json:
     }
 
 
-def _operation(operation: Operation, more_headers: Sequence[str]) -> Json:
+def operation_of(operation: Operation, more_headers: Sequence[str] = ()) -> Json:
     made: Json = {
         "operationId": operation.name,
         "summary": operation.summary,
@@ -230,7 +230,7 @@ def _answers(operation: Operation, more_headers: Sequence[str]) -> Json:
 def _content(operation: Operation, status: int) -> Json:
     if operation.is_file:
         return {media_type: {} for media_type in _FILE_TYPES}
-    return _json({"$ref": REF + _answer(operation)}, examples.answer(_name(operation), status))
+    return _json({"$ref": REF + answer_name(operation)}, examples.answer(_name(operation), status))
 
 
 def _own_headers(operation: Operation, status: int) -> Json:
@@ -254,12 +254,12 @@ def _name(operation: Operation) -> str:
     return name[0].lower() + name[1:]
 
 
-def _answer(operation: Operation) -> str:
+def answer_name(operation: Operation) -> str:
     name = _name(operation)
     return f"{name[0].upper()}{name[1:]}Answer"
 
 
-def _answer_schema(operation: Operation) -> Json:
+def answer_schema(operation: Operation) -> Json:
     assert operation.data is not None
     data: Json = {"$ref": REF + operation.data.__name__}
     if operation.is_many:
@@ -267,7 +267,7 @@ def _answer_schema(operation: Operation) -> Json:
     meta: Json = {"type": "object"}
     if operation.meta is not None:
         meta = {"$ref": REF + operation.meta.__name__}
-    return described(_answer(operation), success(data, meta))
+    return described(answer_name(operation), success(data, meta))
 
 
 def _refusals(operation: Operation, more_headers: Sequence[str]) -> Json:
@@ -295,10 +295,10 @@ def _codes(operation: Operation) -> set[Code]:
     return codes
 
 
-def _shared_refusals() -> Json:
+def shared_refusals(operations: Sequence[Operation]) -> Json:
     """A response for each code that is the only one of its status in some operation."""
     made: Json = {}
-    for operation in OPERATIONS:
+    for operation in operations:
         for same in _by_status(operation).values():
             if len(same) == 1:
                 is_replayed = _is_replayed(operation, same[0])
@@ -316,9 +316,11 @@ def _is_replayed(operation: Operation, code: Code) -> bool:
 
 def _refusal(codes: Sequence[Code], more_headers: Sequence[str], *, is_replayed: bool) -> Json:
     is_payment = CATALOGUE[codes[0]].status == _PAYMENT
-    own = dict.fromkeys(_HEADERS[code] for code in codes if code in _HEADERS)
+    own = named(*dict.fromkeys(_HEADERS[code] for code in codes if code in _HEADERS))
+    if not all(code in _HEADERS for code in codes):
+        own = {name: {**HEADERS[name], "required": False} for name in own}
     if is_replayed:
-        own["Idempotency-Replayed"] = ""
+        own |= named("Idempotency-Replayed")
     schema: Json = {
         "allOf": [{"$ref": REF + ("UpgradeRefusal" if is_payment else "Refusal")}],
         "properties": {"code": {"enum": [code.value for code in codes]}},
@@ -326,7 +328,7 @@ def _refusal(codes: Sequence[Code], more_headers: Sequence[str], *, is_replayed:
     by_code = {code.value: {"value": examples.refusal(code)} for code in codes}
     return {
         "description": "; ".join(f"{code}: {CATALOGUE[code].when}" for code in codes) + ".",
-        "headers": named(*headers.ALWAYS, *more_headers, *own),
+        "headers": {**named(*headers.ALWAYS, *more_headers), **own},
         "content": {"application/json": {"schema": schema, "examples": by_code}},
     }
 

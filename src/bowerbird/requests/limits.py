@@ -42,3 +42,23 @@ SLUG_MAX: Final = 60
 SENT_SLUG_MAX: Final = 200
 CURSOR_MAX: Final = 10_000
 JSON_DEPTH_MAX: Final = MAX_DEPTH
+DEVICES_MAX: Final = 50
+# A page that a device sends, before and after decompression.
+INGEST_PAGE_BYTES_MAX: Final = 8 * 1024 * 1024
+INGEST_ENTRIES_MAX: Final = 100
+INGEST_EVENTS_MAX: Final = 100
+INGEST_FILE_BYTES_MAX: Final = 50_000_000
+# Per device, or per account for calls with an API key.
+INGEST_PAGES_PER_MINUTE: Final = 300
+INGEST_PAGES_PER_DAY: Final = 50_000
+INGEST_RUNS_PER_DAY: Final = 1_000
+# Requests with a large body that are being received or read at the same time.
+INGEST_CONCURRENT: Final = 32
+INGEST_CONCURRENT_PER_ACCOUNT: Final = 4
+INGEST_UNFINISHED_FILES: Final = 2
+KEPT_PAGES_MAX: Final = 200
+KEPT_BYTES_MAX: Final = 20_000_000
+# Posts that are not in a complete list any more are recorded as removed up to this number, or this
+# part of the library. More of them are held until the client confirms.
+REMOVALS_MAX: Final = 20
+REMOVALS_MAX_PERCENT: Final = 2

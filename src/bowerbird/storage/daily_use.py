@@ -9,6 +9,8 @@ from bowerbird.storage.database import Database, Reader, Row, Transaction
 
 KEYED_ANSWERS: Final = "keyed answers"
 EXPORTS: Final = "exports"
+INGEST_PAGES: Final = "ingest pages"
+INGEST_RUNS: Final = "ingest runs"
 
 
 class DayUse(Struct, frozen=True):

@@ -14,6 +14,7 @@ class Due(Struct, frozen=True):
     has_old_answers: bool
     has_old_trash: bool
     has_old_logs: bool
+    has_old_ingest: bool
 
 
 class SweepStore:
@@ -22,13 +23,23 @@ class SweepStore:
         self._sql = database.queries("sweeping")
 
     async def next_accounts(
-        self, after: int, limit: int, *, answers_before: int, trash_before: int, logs_before: int
+        self,
+        after: int,
+        limit: int,
+        *,
+        answers_before: int,
+        trash_before: int,
+        logs_before: int,
+        pages_before: int,
+        runs_before: int,
     ) -> Sequence[Due]:
         values = {
             "after": after,
             "limit": limit,
             "answers_before": answers_before,
             "trash_before": trash_before,
+            "pages_before": pages_before,
+            "runs_before": runs_before,
             "logs_before": logs_before,
         }
         rows = await self._database.slow_rows(self._sql["next_accounts"], values)

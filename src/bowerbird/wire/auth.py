@@ -9,7 +9,7 @@ from typing import Final
 from bowerbird.clock import MICROSECONDS, Clock, month_of
 from bowerbird.errors import Code, Refusal
 from bowerbird.model.accounts import Account
-from bowerbird.model.keys import parse_key
+from bowerbird.model.keys import DEVICE_PREFIX, parse_key
 from bowerbird.storage.accounts.accounts import AccountStore
 
 _MAX_CACHED: Final = 10_000
@@ -59,10 +59,15 @@ class Authenticator:
                 "No API key was sent; send it as Authorization: Bearer <API_KEY>.",
                 is_bad_token=False,
             )
-        scheme, _, token = header.decode("latin-1").strip().partition(" ")
-        if scheme.lower() != "bearer" or not token.strip():
+        token = bearer_token(header)
+        if not token:
             raise self._refused("Authorization must be: Bearer <API_KEY>.", is_bad_token=False)
-        key = parse_key(token.strip())
+        if token.startswith(DEVICE_PREFIX):
+            raise self._refused(
+                "A device token cannot be used here, only under /ingest/v1. Use an API key.",
+                is_bad_token=True,
+            )
+        key = parse_key(token)
         if key is not None:
             account = await self._store.by_key(key.account_id, key.key_hash, month)
             if account is not None:
@@ -72,6 +77,12 @@ class Authenticator:
 
     def _refused(self, sentence: str, *, is_bad_token: bool) -> Refusal:
         return unauthorized(sentence, self._site_origin, is_bad_token=is_bad_token)
+
+
+def bearer_token(header: bytes) -> str:
+    """The token of an Authorization header, or "" if it has none."""
+    scheme, _, token = header.decode("latin-1").strip().partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
 
 
 def unauthorized(sentence: str, site_origin: str, *, is_bad_token: bool) -> Refusal:

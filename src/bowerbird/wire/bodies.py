@@ -9,6 +9,7 @@ from bowerbird import errors
 from bowerbird.errors import Code, Refusal
 
 MAX_BYTES: Final = 1024 * 1024
+_LARGEST_IN_KIB: Final = 16 * 1024 * 1024
 
 
 async def read(receive: Receive, content_encoding: bytes) -> bytes:
@@ -23,7 +24,7 @@ async def read(receive: Receive, content_encoding: bytes) -> bytes:
         part = message.get("body", b"")
         size += len(part)
         if size > MAX_BYTES:
-            raise _too_large()
+            raise too_large()
         parts.append(part)
         if not message.get("more_body", False):
             break
@@ -41,11 +42,12 @@ def _inflated(body: bytes, encoding: bytes) -> bytes:
     except zlib.error:
         raise errors.invalid("body", "is not valid gzip, but Content-Encoding is gzip") from None
     if len(inflated) > MAX_BYTES:
-        raise _too_large()
+        raise too_large()
     if not inflater.eof or inflater.unused_data:
         raise errors.invalid("body", "must be exactly one complete gzip stream")
     return inflated
 
 
-def _too_large() -> Refusal:
-    return Refusal(Code.PAYLOAD_TOO_LARGE, f"The body is larger than {MAX_BYTES // 1024} KiB.")
+def too_large(most: int = MAX_BYTES) -> Refusal:
+    size = f"{most // 1024} KiB" if most <= _LARGEST_IN_KIB else f"{most // 1_000_000} MB"
+    return Refusal(Code.PAYLOAD_TOO_LARGE, f"The body is larger than {size}.")

@@ -23,7 +23,6 @@ from bowerbird.wire.responses.replies import Header, Reply
 
 MAX_HEADER_BYTES: Final = 32 * 1024
 MAX_BODY_BYTES: Final = bodies.MAX_BYTES
-_MAX_LENGTH_DIGITS: Final = len(str(MAX_BODY_BYTES))
 # nginx's status for a client that closed the connection before it had its response.
 _CLIENT_LEFT: Final = 499
 
@@ -65,6 +64,7 @@ class RoutedPath(Struct, frozen=True):
     is_public: bool = False
     # By method: sent with every response, refusals included.
     headers: Mapping[str, list[Header]] = {}
+    max_body_bytes: int = MAX_BODY_BYTES
 
 
 class Surface(Struct, frozen=True, kw_only=True):
@@ -172,7 +172,7 @@ class Pipeline:
         if handler is None:
             raise _not_allowed(request.method, path.allow)
         if self._surface.reads_bodies:
-            _check_body_size(request.headers.get(b"content-length"))
+            _check_body_size(request.headers.get(b"content-length"), path.max_body_bytes)
         return handler
 
     async def _send(self, request: Request, reply: Reply, receive: Receive, send: Send) -> None:
@@ -237,14 +237,12 @@ def _check_header_size(request: Request) -> None:
         )
 
 
-def _check_body_size(content_length: bytes | None) -> None:
+def _check_body_size(content_length: bytes | None, most: int) -> None:
     if content_length is None:
         return
     if not content_length.isdigit():
         raise errors.invalid("Content-Length", "must be a whole number of bytes")
     # Digits are counted first: int() refuses text of thousands of digits.
     digits = content_length.lstrip(b"0")
-    if len(digits) > _MAX_LENGTH_DIGITS or int(digits or b"0") > MAX_BODY_BYTES:
-        raise Refusal(
-            Code.PAYLOAD_TOO_LARGE, f"The body is larger than {MAX_BODY_BYTES // 1024} KiB."
-        )
+    if len(digits) > len(str(most)) or int(digits or b"0") > most:
+        raise bodies.too_large(most)

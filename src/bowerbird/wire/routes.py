@@ -84,7 +84,7 @@ class Operation(Struct, frozen=True, kw_only=True):
 
     @property
     def tag(self) -> str:
-        return self.path.split("/")[2]
+        return self.path.partition("/v1/")[2].partition("/")[0]
 
     @property
     def is_keyed(self) -> bool:

@@ -55,12 +55,16 @@ def spec(*, write: bool, check: bool, publish: bool) -> None:
 def generated_files() -> dict[str, str]:
     """Maps the path in the checkout to the text."""
     # These take 0.15 s to import, and every other command would wait for them.
-    from bowerbird.openapi import specification  # noqa: PLC0415 - see above
+    from bowerbird.openapi import ingest_specification, specification  # noqa: PLC0415 - see above
     from bowerbird.toolserver.tools import catalogue  # noqa: PLC0415 - see above
 
     document = specification.document("http://localhost:8080")
     return {
         "spec/openapi.json": json.dumps(document, indent=2, ensure_ascii=False) + "\n",
+        "spec/ingest-openapi.json": json.dumps(
+            ingest_specification.document("http://localhost:8080"), indent=2, ensure_ascii=False
+        )
+        + "\n",
         "docs/settings.md": _settings_page(),
         "docs/errors.md": _errors_page(),
         **catalogue.published_files(),

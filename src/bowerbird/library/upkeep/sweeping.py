@@ -23,6 +23,9 @@ from bowerbird.storage.bookmarks.trash import TrashStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.idempotency import RETENTION_HOURS, IdempotencyStore
 from bowerbird.storage.imports.changes import ChangeStore
+from bowerbird.storage.ingest.file_imports import FileImportStore
+from bowerbird.storage.ingest.kept_pages import RETENTION_DAYS, KeptPageStore
+from bowerbird.storage.ingest.runs import IngestRunStore
 from bowerbird.storage.labels import LabelStore
 from bowerbird.storage.sweeping import Due, SweepStore
 
@@ -35,6 +38,10 @@ _PAUSE_S: Final = 0.02
 _ACCOUNTS_PER_PAGE: Final = 500
 # Removing 100 rows takes about a millisecond.
 _REMOVED_PER_TRANSACTION: Final = 100
+# A kept page may have a megabyte.
+_KEPT_PAGES_PER_TRANSACTION: Final = 5
+# As long as an import can be undone.
+_RUNS_KEPT_DAYS: Final = 30
 
 
 class Sweeping:
@@ -43,6 +50,9 @@ class Sweeping:
         self._store = SweepStore(database)
         self._answers = IdempotencyStore(database)
         self._trash = TrashStore(database)
+        self._runs = IngestRunStore(database)
+        self._kept_pages = KeptPageStore(database)
+        self._file_imports = FileImportStore(database)
         self._changes = ChangeStore(database)
         self._labels = LabelStore(database)
         self._renames = LabelRenames(database)
@@ -56,6 +66,8 @@ class Sweeping:
         now = self._clock()
         answers_before = now - RETENTION_HOURS * 3_600 * MICROSECONDS
         trash_before = now - KEPT_DAYS * 86_400 * MICROSECONDS
+        pages_before = now - RETENTION_DAYS * 86_400 * MICROSECONDS
+        runs_before = now - _RUNS_KEPT_DAYS * 86_400 * MICROSECONDS
         removed, after = 0, 0
         while page := await self._store.next_accounts(
             after,
@@ -63,9 +75,13 @@ class Sweeping:
             answers_before=answers_before,
             trash_before=trash_before,
             logs_before=now,
+            pages_before=pages_before,
+            runs_before=runs_before,
         ):
             for due in page:
                 removed += await self._sweep_account(due, now, answers_before, trash_before)
+                if due.has_old_ingest:
+                    removed += await self._sweep_ingest(due.account_id, pages_before, runs_before)
             after = page[-1].account_id
         return removed
 
@@ -122,6 +138,28 @@ class Sweeping:
         removed = await self._repeat(answers) if due.has_old_answers else 0
         removed += await self._repeat(trash) if due.has_old_trash else 0
         return removed + (await self._repeat(logs) if due.has_old_logs else 0)
+
+    async def _sweep_ingest(self, account_id: int, pages_before: int, runs_before: int) -> int:
+        async def pages(transaction: Transaction) -> int:
+            return await self._runs.sweep(
+                transaction,
+                account_id,
+                pages_before=pages_before,
+                runs_before=runs_before,
+                most=_REMOVED_PER_TRANSACTION,
+            )
+
+        async def kept(transaction: Transaction) -> int:
+            return await self._kept_pages.sweep(
+                transaction, account_id, pages_before, _KEPT_PAGES_PER_TRANSACTION
+            )
+
+        async def files(transaction: Transaction) -> int:
+            return await self._file_imports.sweep(
+                transaction, account_id, pages_before, _REMOVED_PER_TRANSACTION
+            )
+
+        return sum([await self._repeat(removal) for removal in (pages, kept, files)])
 
     async def _repeat(self, removal: Removal) -> int:
         """Runs a removal until nothing is left; returns the number of removed rows."""

@@ -11,6 +11,7 @@ from bowerbird.storage.places import LAST_NUMBER, place_of
 
 _FIRST: Final = (
     "delete_keys",
+    "delete_devices",
     "delete_calls",
     "delete_daily_uses",
     "delete_version_uses",
@@ -24,6 +25,8 @@ _BOOKMARKS: Final = (*_PLACED, "delete_vectors", "delete_attachments", "delete_b
 _OTHERS: Final = (
     *("some_trash", "some_answers", "some_jobs", "some_digests", "some_labels"),
     *("some_deletions", "some_changes", "some_runs", "some_created_labels"),
+    *("some_pages", "some_ingest_runs", "some_kept_pages", "some_source_posts"),
+    *("some_source_folders", "some_file_imports"),
 )
 # Includes _FIRST again: a server may have written calls that it had counted in memory.
 _LAST: Final = (
@@ -34,6 +37,12 @@ _LAST: Final = (
     "delete_views",
     "delete_digests",
     "delete_labels",
+    "delete_pages",
+    "delete_ingest_runs",
+    "delete_kept_pages",
+    "delete_source_posts",
+    "delete_source_folders",
+    "delete_file_imports",
     "delete_deletions",
     "delete_changes",
     "delete_runs",

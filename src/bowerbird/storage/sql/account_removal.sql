@@ -135,6 +135,94 @@ DELETE FROM vector
 DELETE FROM vector_store
  WHERE account_id = :account_id
 
+-- name: delete_devices
+DELETE FROM device
+ WHERE account_id = :account_id
+
+-- name: some_ingest_runs
+DELETE FROM ingest_run
+ WHERE account_id = :account_id
+   AND run_id IN (SELECT i.run_id
+                   FROM ingest_run AS i
+                  WHERE i.account_id = :account_id
+                  ORDER BY i.run_id
+                  LIMIT :limit)
+RETURNING run_id
+
+-- name: delete_ingest_runs
+DELETE FROM ingest_run
+ WHERE account_id = :account_id
+
+-- name: some_kept_pages
+DELETE FROM kept_page
+ WHERE account_id = :account_id
+   AND kept_id IN (SELECT k.kept_id
+                   FROM kept_page AS k
+                  WHERE k.account_id = :account_id
+                  ORDER BY k.kept_id
+                  LIMIT :limit)
+RETURNING kept_id
+
+-- name: delete_kept_pages
+DELETE FROM kept_page
+ WHERE account_id = :account_id
+
+-- name: some_source_posts
+DELETE FROM source_post
+ WHERE account_id = :account_id
+   AND post_id IN (SELECT s.post_id
+                   FROM source_post AS s
+                  WHERE s.account_id = :account_id
+                  ORDER BY s.post_id
+                  LIMIT :limit)
+RETURNING post_id
+
+-- name: delete_source_posts
+DELETE FROM source_post
+ WHERE account_id = :account_id
+
+-- name: some_source_folders
+DELETE FROM source_folder
+ WHERE account_id = :account_id
+   AND folder_id IN (SELECT s.folder_id
+                   FROM source_folder AS s
+                  WHERE s.account_id = :account_id
+                  ORDER BY s.folder_id
+                  LIMIT :limit)
+RETURNING folder_id
+
+-- name: delete_source_folders
+DELETE FROM source_folder
+ WHERE account_id = :account_id
+
+-- name: some_file_imports
+DELETE FROM file_import
+ WHERE account_id = :account_id
+   AND job_id IN (SELECT f.job_id
+                   FROM file_import AS f
+                  WHERE f.account_id = :account_id
+                  ORDER BY f.job_id
+                  LIMIT :limit)
+RETURNING job_id
+
+-- name: delete_file_imports
+DELETE FROM file_import
+ WHERE account_id = :account_id
+
+-- name: some_pages
+DELETE FROM ingest_page
+ WHERE account_id = :account_id
+   AND (run_id, seq) IN (SELECT p.run_id, p.seq
+                           FROM ingest_page AS p
+                          WHERE p.account_id = :account_id
+                          ORDER BY p.run_id, p.seq
+                          LIMIT :limit)
+RETURNING seq
+
+-- name: delete_pages
+DELETE FROM ingest_page
+ WHERE account_id = :account_id
+
 -- name: some_deletions
 DELETE FROM deletion
  WHERE account_id = :account_id

@@ -1,5 +1,6 @@
 -- name: next_accounts
--- A page of accounts, and whether each has expired responses, deleted bookmarks or logs of imports.
+-- A page of accounts, and whether each has expired responses, deleted bookmarks, logs of imports, or
+-- rows of devices.
 SELECT l.account_id,
        EXISTS (SELECT 1
                  FROM idempotency AS i
@@ -13,7 +14,23 @@ SELECT l.account_id,
                  FROM import_run AS r
                 WHERE r.account_id = l.account_id
                   AND r.log_bytes > 0
-                  AND r.undo_until < :logs_before)
+                  AND r.undo_until < :logs_before),
+       EXISTS (SELECT 1
+                 FROM ingest_page AS p
+                WHERE p.account_id = l.account_id
+                  AND p.created_at < :pages_before)
+           OR EXISTS (SELECT 1
+                        FROM kept_page AS k
+                       WHERE k.account_id = l.account_id
+                         AND k.created_at < :pages_before)
+           OR EXISTS (SELECT 1
+                        FROM file_import AS f
+                       WHERE f.account_id = l.account_id
+                         AND f.created_at < :pages_before)
+           OR EXISTS (SELECT 1
+                        FROM ingest_run AS r
+                       WHERE r.account_id = l.account_id
+                         AND r.started_at < :runs_before)
   FROM library AS l
  WHERE l.account_id > :after
  ORDER BY l.account_id

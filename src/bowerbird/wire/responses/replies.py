@@ -28,8 +28,8 @@ PREFLIGHT: Final[list[Header]] = [
     (
         b"access-control-allow-headers",
         (
-            b"Authorization, Content-Type, Idempotency-Key, If-None-Match, If-Range, Range, "
-            b"X-Request-Id, X-Service-Sandbox-Error"
+            b"Authorization, Content-Encoding, Content-Type, Idempotency-Key, If-None-Match, "
+            b"If-Range, Range, X-Request-Id, X-Service-Sandbox-Error"
         ),
     ),
     (b"access-control-max-age", b"86400"),

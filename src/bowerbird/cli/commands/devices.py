@@ -1,0 +1,117 @@
+"""`device`: creates, lists and revokes devices; `reingest`: reads kept pages again."""
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import click
+
+from bowerbird.cli import tables
+from bowerbird.cli.context import LibraryContext, with_library
+from bowerbird.library.accounts.accounts import Accounts
+from bowerbird.library.accounts.devices import Devices
+from bowerbird.library.ingest.kept_pages import KeptPages, ReadAgain
+from bowerbird.model.devices import Device
+from bowerbird.model.instants import without_offset
+
+T = TypeVar("T")
+
+
+@click.group()
+def device() -> None:
+    """Create, list and revoke devices, which send posts to an account and can do nothing else."""
+
+
+@device.command()
+@click.argument("email")
+@click.option("--name", default="", help="A name that identifies the device in the list.")
+def create(email: str, name: str) -> None:
+    r"""Create a device for an account and print its token. It cannot be shown again.
+
+    \b
+    Example:
+      bowerbird device create you@example.com --name "Firefox on the laptop"
+    """
+    token = _with_devices(email, lambda devices, account_id: devices.create(account_id, name))
+    click.echo("Store this token in a safe place. It cannot be shown again.", err=True)
+    click.echo(token)
+
+
+@device.command("list")
+@click.argument("email")
+def list_devices(email: str) -> None:
+    r"""List the devices of an account: id, state, creation, last use, account at X, name.
+
+    The tokens themselves are not stored, only their hashes. The columns are tab-separated when the
+    output is not a terminal.
+
+    \b
+    Example:
+      bowerbird device list you@example.com
+    """
+    found = _with_devices(email, lambda devices, account_id: devices.all(account_id))
+    header = ("Id", "State", "Created (UTC)", "Last used (UTC)", "X account", "Name")
+    tables.print_rows(header, [_row(one) for one in found])
+
+
+@device.command()
+@click.argument("email")
+@click.argument("token_or_id", metavar="TOKEN-OR-ID")
+def revoke(email: str, token_or_id: str) -> None:
+    r"""Revoke a device. The server rejects it from the next request.
+
+    \b
+    Example:
+      bowerbird device revoke you@example.com 3f9c01ab
+    """
+    revoked = _with_devices(
+        email, lambda devices, account_id: devices.revoke(account_id, token_or_id)
+    )
+    click.echo(f"Revoked device {revoked}.")
+
+
+@click.command()
+@click.argument("email", required=False)
+def reingest(email: str | None) -> None:
+    r"""Read the pages again that no reader understood when a device sent them.
+
+    The service keeps such pages for seven days. Run this command after an upgrade. Without EMAIL
+    it reads the pages of all accounts. Pages that can be read now are imported, and not kept any
+    longer.
+
+    \b
+    Example:
+      bowerbird reingest
+    """
+
+    async def work(opened: LibraryContext) -> list[tuple[str, ReadAgain]]:
+        accounts = Accounts(opened.database, opened.clock)
+        emails = [email] if email else [one.email for one in await accounts.all()]
+        pages = KeptPages(opened.database, opened.clock)
+        return [(one, await pages.read_again(await accounts.find(one))) for one in emails]
+
+    for name, result in with_library(work):
+        if result.pages or email:
+            click.echo(
+                f"{name}: {result.read:,} of {result.pages:,} kept pages can be read now; "
+                f"{result.new:,} new and {result.changed:,} changed posts."
+            )
+
+
+def _with_devices(email: str, action: Callable[[Devices, int], Awaitable[T]]) -> T:
+    async def work(opened: LibraryContext) -> T:
+        account = await Accounts(opened.database, opened.clock).find(email)
+        return await action(Devices(opened.database, opened.clock), account.account_id)
+
+    return with_library(work)
+
+
+def _row(device: Device) -> list[str]:
+    used = "never" if device.last_used_at is None else without_offset(device.last_used_at)[:19]
+    return [
+        device.device_id,
+        "live" if device.revoked_at is None else "revoked",
+        without_offset(device.created_at)[:19],
+        used,
+        device.source_user_id,
+        device.name,
+    ]

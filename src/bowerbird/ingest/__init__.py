@@ -1,0 +1,1 @@
+"""Serves /ingest/v1, where devices send what their users save."""

@@ -1,0 +1,55 @@
+"""Connects the handlers of /ingest/v1 with the library."""
+
+from collections.abc import Callable
+
+from bowerbird.clock import Clock
+from bowerbird.ingest import router
+from bowerbird.ingest.auth import DeviceAuthenticator
+from bowerbird.ingest.files import FileHandlers
+from bowerbird.ingest.rates import Rates
+from bowerbird.ingest.sending import Sending
+from bowerbird.library.accounts.devices import Devices
+from bowerbird.library.ingest.events import IngestEvents
+from bowerbird.library.ingest.files import FileImports
+from bowerbird.library.ingest.pages import IngestPages
+from bowerbird.library.ingest.runs import IngestRuns
+from bowerbird.settings import Settings
+from bowerbird.storage.database import Database
+from bowerbird.storage.files.scratch import Scratch
+from bowerbird.wire.idempotency import Idempotency
+from bowerbird.wire.metrics import RequestMetrics
+from bowerbird.wire.pipeline import Authenticate, Pipeline
+
+
+def ingest(
+    settings: Settings,
+    database: Database,
+    clock: Clock,
+    files: FileImports,
+    *,
+    document: Callable[[], bytes],
+    by_key: Authenticate,
+    idempotency: Idempotency,
+    metrics: RequestMetrics,
+) -> Pipeline:
+    runs = IngestRuns(database, clock)
+    rates = Rates(clock)
+    sending = Sending(
+        runs,
+        IngestPages(database, clock, runs),
+        IngestEvents(database, clock),
+        idempotency,
+        rates=rates,
+        clock=clock,
+        upgrade_url=settings.upgrade_url,
+    )
+    of_files = FileHandlers(
+        files, Scratch(settings.data_dir), rates=rates, api_origin=settings.api_origin
+    )
+    return router.serve(
+        [*sending.routes(), *of_files.routes()],
+        document,
+        authenticate=DeviceAuthenticator(Devices(database, clock), by_key, settings.site_origin),
+        metrics=metrics,
+        upgrade_url=settings.upgrade_url,
+    )

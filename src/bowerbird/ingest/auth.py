@@ -1,0 +1,29 @@
+"""Authenticates devices by their tokens, and accounts by their API keys."""
+
+from bowerbird.library.accounts.devices import Devices
+from bowerbird.model.accounts import Account
+from bowerbird.model.keys import DEVICE_PREFIX
+from bowerbird.wire.auth import bearer_token, unauthorized
+from bowerbird.wire.pipeline import Authenticate
+
+
+class DeviceAuthenticator:
+    """A revoked token stops working at once: every request reads its device."""
+
+    def __init__(self, devices: Devices, by_key: Authenticate, site_origin: str) -> None:
+        self._devices = devices
+        self._by_key = by_key
+        self._site_origin = site_origin
+
+    async def __call__(self, header: bytes | None) -> Account:
+        token = "" if header is None else bearer_token(header)
+        if not token.startswith(DEVICE_PREFIX):
+            return await self._by_key(header)
+        caller = await self._devices.caller(token)
+        if caller is None:
+            raise unauthorized(
+                "The device token is not valid, or was revoked.",
+                self._site_origin,
+                is_bad_token=True,
+            )
+        return caller

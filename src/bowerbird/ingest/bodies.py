@@ -1,0 +1,101 @@
+"""Reads the bodies that devices send: larger than elsewhere, and compressed by gzip or zstd."""
+
+import io
+import zlib
+from typing import IO, Final
+
+import zstandard
+from starlette.types import Receive
+
+from bowerbird import errors
+from bowerbird.wire import bodies
+
+ENCODINGS: Final = (b"gzip", b"zstd")
+# More than any encoder uses for a body of this size.
+MAX_WINDOW_BYTES: Final = 8 * 1024 * 1024
+_PIECE: Final = 64 * 1024
+
+
+async def read(receive: Receive, most: int) -> bytes:
+    """The body as it was sent."""
+    parts: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise errors.invalid("body", "is shorter than its Content-Length")
+        part = message.get("body", b"")
+        size += len(part)
+        if size > most:
+            raise bodies.too_large(most)
+        parts.append(part)
+        if not message.get("more_body", False):
+            return b"".join(parts)
+
+
+def encoding_of(header: bytes | None) -> bytes:
+    """Checked before the body is read: gzip, zstd or nothing."""
+    encoding = (header or b"").strip().lower()
+    if encoding in (b"", b"identity"):
+        return b""
+    if encoding not in ENCODINGS:
+        raise errors.invalid("Content-Encoding", "must be gzip, zstd or absent")
+    return encoding
+
+
+def decompressed(body: bytes, encoding: bytes, most: int) -> bytes:
+    """Never holds more than `most` bytes of the result. May take milliseconds: use a thread."""
+    if not encoding:
+        return body
+    target = io.BytesIO()
+    decompress(io.BytesIO(body), target, encoding, most)
+    return target.getvalue()
+
+
+def decompress(source: IO[bytes], target: IO[bytes], encoding: bytes, most: int) -> None:
+    """Decompresses one complete stream. The size is counted while decompressing."""
+    if encoding == b"gzip":
+        _gunzip(source, target, most)
+    else:
+        _unzstd(source, target, most)
+
+
+def _gunzip(source: IO[bytes], target: IO[bytes], most: int) -> None:
+    inflater = zlib.decompressobj(wbits=31)
+    size = 0
+    data = source.read(_PIECE)
+    while data and not inflater.eof:
+        try:
+            piece = inflater.decompress(data, _PIECE)
+        except zlib.error:
+            raise _invalid("gzip") from None
+        size += len(piece)
+        if size > most:
+            raise bodies.too_large(most)
+        target.write(piece)
+        data = inflater.unconsumed_tail or source.read(_PIECE)
+    # What is still inside when all input is read: less than one piece.
+    rest = b"" if inflater.eof else inflater.flush(_PIECE)
+    if size + len(rest) > most:
+        raise bodies.too_large(most)
+    target.write(rest)
+    if not inflater.eof or inflater.unused_data or source.read(1):
+        raise errors.invalid("body", "must be exactly one complete gzip stream")
+
+
+def _unzstd(source: IO[bytes], target: IO[bytes], most: int) -> None:
+    inflater = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW_BYTES)
+    size = 0
+    try:
+        with inflater.stream_reader(source, closefd=False) as reader:
+            while piece := reader.read(_PIECE):
+                size += len(piece)
+                if size > most:
+                    raise bodies.too_large(most)
+                target.write(piece)
+    except zstandard.ZstdError:
+        raise _invalid("zstd") from None
+
+
+def _invalid(name: str) -> errors.Refusal:
+    return errors.invalid("body", f"is not valid {name}, but Content-Encoding is {name}")

@@ -1,0 +1,97 @@
+"""The handlers of files."""
+
+import secrets
+from functools import partial
+from typing import Final
+
+from bowerbird.ingest import operations, uploads
+from bowerbird.ingest.operations import FileResponse
+from bowerbird.ingest.rates import Rates
+from bowerbird.ingest.router import IngestCall, IngestRoute
+from bowerbird.library.exports.exports import ExportProgress
+from bowerbird.library.ingest.files import FileImports, report_of
+from bowerbird.model.ingest import FileImport
+from bowerbird.model.instants import with_offset
+from bowerbird.model.jobs import UNFINISHED
+from bowerbird.requests.ingest import FileQuery
+from bowerbird.sources.formats import Choices
+from bowerbird.storage.files.scratch import Scratch
+from bowerbird.wire import query_strings, writes
+from bowerbird.wire.responses.replies import Header, Reply
+
+_ACCEPTED: Final = 202
+_RETRY_AFTER: Final[Header] = (b"retry-after", b"1")
+_MAX_CLIENT: Final = 200
+
+
+class FileHandlers:
+    def __init__(
+        self, files: FileImports, scratch: Scratch, *, rates: Rates, api_origin: str
+    ) -> None:
+        self._files = files
+        self._scratch = scratch
+        self._rates = rates
+        self._api_origin = api_origin
+
+    def routes(self) -> list[IngestRoute]:
+        return [
+            IngestRoute(operations.SEND_FILE, self._send_file, uploads.MAX_BODY_BYTES),
+            IngestRoute(operations.GET_FILE, self._get_file),
+        ]
+
+    async def _send_file(self, call: IngestCall) -> Reply:
+        self._rates.count(call.account)
+        query = query_strings.read(call.query_string, FileQuery)
+        await self._files.require_room(call.account)
+        with self._rates.receiving(call.account):
+            folder = self._scratch.create(call.account.account_id, secrets.token_hex(8))
+            remove = partial(uploads.remove, folder)
+            try:
+                upload = await uploads.receive_file(
+                    call.receive,
+                    folder,
+                    call.headers.get(b"content-type", b""),
+                    call.headers.get(b"content-encoding"),
+                )
+                file = await self._files.start(
+                    call.account,
+                    *upload,
+                    is_dry_run=query.dry_run == "true",
+                    choices=Choices(with_likes=query.with_likes == "true"),
+                    client=_client(call),
+                    on_end=remove,
+                )
+            except BaseException:
+                remove()
+                raise
+        reply = writes.done(self._response(file), status=_ACCEPTED)
+        location = f"{operations.PREFIX}/files/{file.job_id}".encode()
+        headers = [*reply.headers, (b"location", location), _RETRY_AFTER]
+        return Reply(reply.status, headers, reply.body)
+
+    async def _get_file(self, call: IngestCall) -> Reply:
+        file = await self._files.get(call.account, call.path_params["job_id"])
+        reply = writes.done(self._response(file))
+        more = [_RETRY_AFTER] if file.state in UNFINISHED else []
+        return Reply(reply.status, [*reply.headers, *more], reply.body)
+
+    def _response(self, file: FileImport) -> FileResponse:
+        completed = file.completed_at
+        return FileResponse(
+            job_id=file.job_id,
+            status=file.state,
+            is_dry_run=file.is_dry_run,
+            progress=ExportProgress(file.done, file.size),
+            poll_url=f"{self._api_origin}{operations.PREFIX}/files/{file.job_id}",
+            file_size=file.size,
+            error=file.error,
+            report=report_of(file),
+            created_at=with_offset(file.created_at),
+            completed_at=None if completed is None else with_offset(completed),
+        )
+
+
+def _client(call: IngestCall) -> str:
+    """The name of the program, for the list of imports."""
+    sent = call.headers.get(b"user-agent", b"").decode("latin-1")
+    return "".join(filter(str.isprintable, sent))[:_MAX_CLIENT]

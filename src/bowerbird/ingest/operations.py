@@ -1,0 +1,142 @@
+"""Every operation of /ingest/v1: what it accepts and returns."""
+
+from typing import Final
+
+from msgspec import Struct
+
+from bowerbird.errors import Code
+from bowerbird.library.exports.exports import ExportProgress
+from bowerbird.library.ingest.events import EventsResult
+from bowerbird.library.ingest.files import FileReport
+from bowerbird.library.ingest.pages import PageResult
+from bowerbird.library.ingest.runs import FinishedRun, IngestStatus, RunStatus, StartedRun
+from bowerbird.requests.ingest import Event, FileQuery, FinishRequest, PageRequest, RunRequest
+from bowerbird.wire.routes import Operation
+
+PREFIX: Final = "/ingest/v1"
+
+
+class FileResponse(Struct, frozen=True, kw_only=True):
+    """A file that is imported in the background. Poll it like an export."""
+
+    job_id: str
+    status: str
+    is_dry_run: bool
+    # Bytes of the file.
+    progress: ExportProgress
+    poll_url: str
+    file_size: int
+    error: str | None
+    report: FileReport
+    created_at: str
+    completed_at: str | None
+
+
+class IngestOperation(Operation, frozen=True, kw_only=True):
+    # Whether a retry gets the first answer. The other operations may be repeated as they are.
+    takes_key: bool = False
+
+    @property
+    def is_keyed(self) -> bool:
+        return self.takes_key
+
+
+def _free(_: bytes) -> bool:
+    """Sending posts costs a free account no call."""
+    return False
+
+
+START_RUN: Final = IngestOperation(
+    method="POST",
+    path=f"{PREFIX}/runs",
+    name="startRun",
+    takes_key=True,
+    summary="Start a run. The answer says where to stop, and which run can be continued.",
+    data=StartedRun,
+    body=RunRequest,
+    statuses=(201,),
+    headers={"Location": True},
+    refusals=(Code.SOURCE_USER_MISMATCH,),
+    counts=_free,
+)
+GET_RUN: Final = IngestOperation(
+    method="GET",
+    path=f"{PREFIX}/runs/{{run_id}}",
+    name="getRun",
+    summary="Get the state of a run.",
+    data=RunStatus,
+    is_tagged=False,
+    refusals=(Code.NOT_FOUND,),
+    counts=_free,
+)
+SEND_PAGE: Final = IngestOperation(
+    method="POST",
+    path=f"{PREFIX}/runs/{{run_id}}/pages",
+    name="sendPage",
+    takes_key=True,
+    summary="Send one page of the list, as the source answered. A repeated page is answered again.",
+    data=PageResult,
+    body=PageRequest,
+    refusals=(Code.NOT_FOUND, Code.RUN_FINISHED),
+    counts=_free,
+)
+FINISH_RUN: Final = IngestOperation(
+    method="POST",
+    path=f"{PREFIX}/runs/{{run_id}}/finish",
+    name="finishRun",
+    summary="End a run. A full run to the end of the list finds posts that were removed from it.",
+    data=FinishedRun,
+    body=FinishRequest,
+    refusals=(Code.NOT_FOUND,),
+    counts=_free,
+)
+SEND_EVENTS: Final = IngestOperation(
+    method="POST",
+    path=f"{PREFIX}/events",
+    name="sendEvents",
+    summary="Tell that posts were saved or removed at the source. The last event of a post wins.",
+    data=EventsResult,
+    body=Event,
+    counts=_free,
+)
+SEND_FILE: Final = IngestOperation(
+    method="POST",
+    path=f"{PREFIX}/files",
+    name="sendFile",
+    summary="Import a file in any format that the import command reads. poll_url has the report.",
+    data=FileResponse,
+    query=FileQuery,
+    statuses=(202,),
+    headers={"Location": True, "Retry-After": True},
+    counts=_free,
+)
+GET_FILE: Final = IngestOperation(
+    method="GET",
+    path=f"{PREFIX}/files/{{job_id}}",
+    name="getFile",
+    summary="Get the progress of a file, and the report about it.",
+    data=FileResponse,
+    headers={"Retry-After": False},
+    is_tagged=False,
+    refusals=(Code.NOT_FOUND,),
+    counts=_free,
+)
+STATUS: Final = IngestOperation(
+    method="GET",
+    path=f"{PREFIX}/status",
+    name="getStatus",
+    summary="Get the last run, totals, and how much may still be sent today.",
+    data=IngestStatus,
+    is_tagged=False,
+    counts=_free,
+)
+OPERATIONS: Final = (
+    START_RUN,
+    GET_RUN,
+    SEND_PAGE,
+    FINISH_RUN,
+    SEND_EVENTS,
+    SEND_FILE,
+    GET_FILE,
+    STATUS,
+)

@@ -1,0 +1,161 @@
+"""The handlers of runs, pages and events."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+import msgspec
+
+from bowerbird import errors
+from bowerbird.clock import Clock
+from bowerbird.errors import Refusal
+from bowerbird.ingest import bodies, operations
+from bowerbird.ingest.rates import Rates
+from bowerbird.ingest.router import IngestCall, IngestRoute
+from bowerbird.library.ingest.events import IngestEvents
+from bowerbird.library.ingest.page_reading import CapturedPage
+from bowerbird.library.ingest.pages import IngestPages
+from bowerbird.library.ingest.runs import IngestRuns
+from bowerbird.model import instants
+from bowerbird.requests import decoding, limits
+from bowerbird.requests.ingest import Events, FinishRequest, PageRequest, RunRequest
+from bowerbird.storage.database import Transaction
+from bowerbird.wire import writes
+from bowerbird.wire.idempotency import Idempotency, Replay, Write
+from bowerbird.wire.responses import envelope
+from bowerbird.wire.responses.replies import JSON, PRIVATE, REPLAYED, Reply
+
+T = TypeVar("T")
+
+_MAX_BYTES: Final = limits.INGEST_PAGE_BYTES_MAX
+# Smaller bodies are decoded on the event loop, in less time than a thread takes to start.
+_LARGE: Final = 16 * 1024
+
+
+class Sending:
+    def __init__(
+        self,
+        runs: IngestRuns,
+        pages: IngestPages,
+        events: IngestEvents,
+        idempotency: Idempotency,
+        *,
+        rates: Rates,
+        clock: Clock,
+        upgrade_url: str,
+    ) -> None:
+        self._runs = runs
+        self._pages = pages
+        self._events = events
+        self._idempotency = idempotency
+        self._rates = rates
+        self._clock = clock
+        self._upgrade_url = upgrade_url
+
+    def routes(self) -> list[IngestRoute]:
+        return [
+            IngestRoute(operations.START_RUN, self._start_run),
+            IngestRoute(operations.GET_RUN, self._get_run),
+            IngestRoute(operations.SEND_PAGE, self._send_page, _MAX_BYTES),
+            IngestRoute(operations.FINISH_RUN, self._finish_run),
+            IngestRoute(operations.SEND_EVENTS, self._send_events, _MAX_BYTES),
+            IngestRoute(operations.STATUS, self._status),
+        ]
+
+    async def _start_run(self, call: IngestCall) -> Reply:
+        self._rates.count(call.account)
+        body = await _received(call, lambda body: body)
+        request = decoding.decode(body, RunRequest)
+
+        async def start(transaction: Transaction) -> Reply:
+            started = await self._runs.start(transaction, call.account, request)
+            reply = writes.done(started, status=201)
+            location = f"{operations.PREFIX}/runs/{started.run_id}".encode()
+            return Reply(reply.status, [*reply.headers, (b"location", location)], reply.body)
+
+        write = Write(
+            account_id=call.account.account_id,
+            effect=start,
+            to_reply=self._to_reply,
+            key=call.headers.get(b"idempotency-key"),
+            fingerprint=writes.fingerprint(call.method, call.path, body),
+        )
+        result = await self._idempotency.run(write)
+        if isinstance(result, Replay):
+            return Reply(result.status, [JSON, *PRIVATE, *result.headers, REPLAYED], result.body)
+        return result
+
+    async def _get_run(self, call: IngestCall) -> Reply:
+        run = await self._runs.find(call.account, call.path_params["run_id"])
+        return writes.done(await self._runs.status_of(call.account, run))
+
+    async def _send_page(self, call: IngestCall) -> Reply:
+        self._rates.count(call.account)
+        with self._rates.receiving(call.account):
+            seq, page = await _received(call, lambda body: _captured(body, self._clock()))
+            answer = await self._pages.take(call.account, call.path_params["run_id"], seq, page)
+        replayed = [REPLAYED] if answer.is_replayed else []
+        return Reply(200, [JSON, *PRIVATE, *replayed], envelope.success_of_one(answer.body))
+
+    async def _send_events(self, call: IngestCall) -> Reply:
+        self._rates.count(call.account)
+        with self._rates.receiving(call.account):
+            events = await _received(call, _events)
+            return writes.done(await self._events.take(call.account, events.events))
+
+    async def _finish_run(self, call: IngestCall) -> Reply:
+        self._rates.count(call.account)
+        request = await _received(call, lambda body: decoding.decode(body, FinishRequest))
+        run_id = call.path_params["run_id"]
+        return writes.done(await self._runs.finish(call.account, run_id, request))
+
+    async def _status(self, call: IngestCall) -> Reply:
+        return writes.done(await self._runs.status(call.account))
+
+    def _to_reply(self, result: Reply | Refusal) -> Reply:
+        if isinstance(result, Refusal):
+            return envelope.refusal(result, self._upgrade_url)
+        return result
+
+
+async def _received(call: IngestCall, decode: Callable[[bytes], T]) -> T:
+    """The request in a body. Large bodies are decompressed and decoded on a thread."""
+    encoding = bodies.encoding_of(call.headers.get(b"content-encoding"))
+    body = await bodies.read(call.receive, _MAX_BYTES)
+
+    def work() -> T:
+        return decode(bodies.decompressed(body, encoding, _MAX_BYTES))
+
+    if len(body) < _LARGE and not encoding:
+        return work()
+    return await asyncio.to_thread(work)
+
+
+def _captured(body: bytes, now: int) -> tuple[int, CapturedPage]:
+    # The payload is not checked here: the readers accept what other requests may not have.
+    request = decoding.decode(body, PageRequest, is_checked=True)
+    sent_at = instants.parse(request.captured_at) if request.captured_at else None
+    page = CapturedPage(
+        format=request.format,
+        payload=_payload(bytes(request.payload)),
+        op=request.op,
+        request_url=request.request_url,
+        # A page from the future would win over every later event.
+        captured_at=now if sent_at is None else min(sent_at, now),
+    )
+    return request.seq, page
+
+
+def _payload(raw: bytes) -> bytes:
+    """JSON is sent as it is, or in a text: then it reaches the reader even if it is broken."""
+    if not raw.startswith(b'"'):
+        return raw
+    text = msgspec.json.decode(raw, type=str)
+    return text.encode("utf-8", "replace")
+
+
+def _events(body: bytes) -> Events:
+    if not body.strip():
+        raise errors.invalid("body", "must be a list of events")
+    decoding.parse(body)
+    return decoding.decode(b'{"events":%b}' % body, Events)

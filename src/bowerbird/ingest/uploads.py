@@ -1,0 +1,163 @@
+"""Receives a file into a private temporary file, never into memory.
+
+The body is the file itself, or a form (multipart/form-data) with one file.
+"""
+
+import asyncio
+import re
+import shutil
+from pathlib import Path
+from typing import IO, Final, NamedTuple
+
+from starlette.types import Receive
+
+from bowerbird import errors
+from bowerbird.ingest import bodies as ingest_bodies
+from bowerbird.requests import limits
+from bowerbird.storage import private_files
+from bowerbird.wire import bodies
+
+# Room for the boundaries and headers of a form.
+FORM_BYTES: Final = 64 * 1024
+MAX_BODY_BYTES: Final = limits.INGEST_FILE_BYTES_MAX + FORM_BYTES
+_MAX_PART_HEADERS: Final = 16 * 1024
+_BUFFER: Final = 256 * 1024
+_BOUNDARY: Final = re.compile(rb'boundary=(?:"([^"]{1,70})"|([^\s;",]{1,70}))', re.IGNORECASE)
+_IS_FILE: Final = re.compile(
+    rb'content-disposition:[^\r\n]*;\s*(filename\*?|name="file")', re.IGNORECASE
+)
+
+
+class Upload(NamedTuple):
+    path: Path
+    size: int
+
+
+async def receive_file(
+    receive: Receive, folder: Path, content_type: bytes, content_encoding: bytes | None
+) -> Upload:
+    """The received file in `folder`. Raises a refusal if it is too large or incomplete."""
+    encoding = ingest_bodies.encoding_of(content_encoding)
+    boundary = _boundary(content_type)
+    sent, file = folder / "sent", folder / "file"
+    with _created(sent) as target:
+        await _store(receive, target)
+    if encoding:
+        unpacked = folder / "unpacked"
+        await asyncio.to_thread(_decompress, sent, unpacked, encoding)
+        sent = unpacked
+    if boundary is not None:
+        await asyncio.to_thread(_extract, sent, file, boundary)
+        sent = file
+    size = await asyncio.to_thread(lambda: sent.stat().st_size)
+    if size > limits.INGEST_FILE_BYTES_MAX:
+        raise bodies.too_large(limits.INGEST_FILE_BYTES_MAX)
+    if not size:
+        raise errors.invalid("body", "is empty; send a file")
+    return Upload(sent, size)
+
+
+def remove(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+async def _store(receive: Receive, target: IO[bytes]) -> None:
+    buffered = bytearray()
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise errors.invalid("body", "is shorter than its Content-Length")
+        buffered += message.get("body", b"")
+        if size + len(buffered) > MAX_BODY_BYTES:
+            raise bodies.too_large(limits.INGEST_FILE_BYTES_MAX)
+        is_last = not message.get("more_body", False)
+        if len(buffered) >= _BUFFER or is_last:
+            size += len(buffered)
+            await asyncio.to_thread(target.write, bytes(buffered))
+            buffered.clear()
+        if is_last:
+            return
+
+
+def _created(path: Path) -> IO[bytes]:
+    return open(private_files.open_new(path), "wb")  # noqa: PTH123 - the caller closes it
+
+
+def _decompress(source: Path, target: Path, encoding: bytes) -> None:
+    with source.open("rb") as packed, _created(target) as unpacked:
+        ingest_bodies.decompress(packed, unpacked, encoding, MAX_BODY_BYTES)
+
+
+def _boundary(content_type: bytes) -> bytes | None:
+    if not content_type.strip().lower().startswith(b"multipart/"):
+        return None
+    found = _BOUNDARY.search(content_type)
+    if found is None:
+        raise errors.invalid("Content-Type", "must name the boundary of the form")
+    return b"--" + (found[1] or found[2])
+
+
+def _extract(form: Path, file: Path, boundary: bytes) -> None:
+    """Copies the first file of a form."""
+    with form.open("rb") as source, _created(file) as target:
+        reader = _FormReader(source, boundary)
+        reader.skip_preamble()
+        while headers := reader.headers():
+            if _IS_FILE.search(headers):
+                reader.copy_part(target)
+                return
+            reader.copy_part(None)
+    raise errors.invalid("body", "must have a file in the form")
+
+
+class _FormReader:
+    """Reads the parts of a form one after the other, in pieces."""
+
+    def __init__(self, source: IO[bytes], boundary: bytes) -> None:
+        self._source = source
+        self._end = b"\r\n" + boundary
+        # As if a line had ended before the first boundary.
+        self._data = b"\r\n"
+        self._is_over = False
+
+    def skip_preamble(self) -> None:
+        self.copy_part(None)
+
+    def headers(self) -> bytes:
+        """The headers of the next part; empty after the last one."""
+        while not self._is_over:
+            if self._data.startswith(b"--"):
+                return b""
+            end = self._data.find(b"\r\n\r\n")
+            if end >= 0:
+                found, self._data = self._data[: end + 2], self._data[end + 4 :]
+                return found
+            if len(self._data) > _MAX_PART_HEADERS:
+                raise errors.invalid("body", "has a part whose headers are too long")
+            self._read_more()
+        raise _incomplete()
+
+    def copy_part(self, target: IO[bytes] | None) -> None:
+        """Reads up to the next boundary."""
+        while True:
+            found = self._data.find(self._end)
+            content = self._data[:found] if found >= 0 else self._data[: -len(self._end)]
+            if target is not None:
+                target.write(content)
+            if found >= 0:
+                self._data = self._data[found + len(self._end) :]
+                return
+            self._data = self._data[len(content) :]
+            if self._is_over:
+                raise _incomplete()
+            self._read_more()
+
+    def _read_more(self) -> None:
+        more = self._source.read(_BUFFER)
+        self._is_over = not more
+        self._data += more
+
+
+def _incomplete() -> errors.Refusal:
+    return errors.invalid("body", "is a form without its end")

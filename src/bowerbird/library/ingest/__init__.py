@@ -1,0 +1,1 @@
+"""What devices send: runs, pages, events and files."""

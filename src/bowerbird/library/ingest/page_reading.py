@@ -1,0 +1,158 @@
+"""Reads the pages that devices send, whatever is in them."""
+
+import io
+from collections.abc import Sequence
+from typing import Final
+from urllib.parse import parse_qs, urlsplit
+
+import structlog
+from msgspec import UNSET, Struct
+
+from bowerbird.sources.formats import Choices
+from bowerbird.sources.found import Found, FoundPost, LeftOut, Reason
+from bowerbird.sources.own_json_file import FORMAT as OWN_JSON
+from bowerbird.sources.x import api2, graphql, requests
+from bowerbird.sources.x.graphql import Folder
+from bowerbird.sources.x.pages import Page
+from bowerbird.sources.x.requests import Operation, PageRequest
+from bowerbird.sources.x.values import short_text
+
+_MAX_QUERY_FIELDS: Final = 50
+_CHANGES: Final = frozenset({Operation.CREATE, Operation.DELETE})
+# A bookmark page with more records than this is not read to its end.
+_MAX_RECORDS: Final = 1_000
+
+
+class CapturedPage(Struct, frozen=True, kw_only=True):
+    """An answer of the source, as a device captured it."""
+
+    format: str
+    payload: bytes
+    op: str = ""
+    request_url: str = ""
+    captured_at: int
+
+
+class ReadPage(Struct, frozen=True, kw_only=True):
+    posts: tuple[FoundPost, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    cursor_in: str = ""
+    cursor_out: str = ""
+    proves_end: bool = False
+    # A page of the list of all saved posts, not of a part of it.
+    is_listed: bool = False
+    # Otherwise the posts only update posts that the library already has.
+    lists_saved_posts: bool = True
+    folder_id: str = ""
+    folders: tuple[Folder, ...] = ()
+    errors: tuple[str, ...] = ()
+
+    @property
+    def unreadable(self) -> int:
+        """How many parts of the page no reader understood."""
+        invalid = sum(found.reason is Reason.INVALID for found in self.left_out)
+        return invalid + len(self.errors)
+
+    @property
+    def listed_ids(self) -> list[str]:
+        """The posts that the list has, also those that are not available any more."""
+        ids = [found.record.post_id for found in self.posts]
+        ids += [
+            found.post_id
+            for found in self.left_out
+            if found.post_id and found.reason in (Reason.UNAVAILABLE, Reason.INVALID)
+        ]
+        return list(dict.fromkeys(ids))
+
+    @property
+    def indexes(self) -> list[int]:
+        return [index for found in self.posts if (index := found.record.sort_index) is not UNSET]
+
+
+def request_of(page: CapturedPage) -> PageRequest | None:
+    """Which page of X's web client it is. None for other formats and requests."""
+    if page.format != "x.graphql":
+        return None
+    if found := requests.read(page.request_url):
+        return found
+    try:
+        return PageRequest(operation=Operation(page.op))
+    except ValueError:
+        return None
+
+
+def read(page: CapturedPage, now: int, folder_name: str = "") -> ReadPage:
+    """Never raises: a page that cannot be read has errors."""
+    try:
+        return _read(page, now, folder_name)
+    except Exception:  # noqa: BLE001 - otherwise the client would send the page again and again
+        structlog.get_logger().exception("unreadable page", format=page.format, op=page.op)
+        return _failed("The page cannot be read.")
+
+
+def _read(page: CapturedPage, now: int, folder_name: str) -> ReadPage:
+    if page.format == "bookmark":
+        return _own(page.payload)
+    if page.format == "x.api2":
+        return _api2(page)
+    request = request_of(page)
+    if request is None:
+        return _failed("request_url is not a request of X that shows saved posts.")
+    if request.operation in _CHANGES:
+        return _failed("Changes of bookmarks belong to /ingest/v1/events.")
+    if request.operation is Operation.FOLDERS:
+        listed = graphql.read_folders(page.payload)
+        return ReadPage(folders=listed.folders, cursor_out=listed.cursor_out, errors=listed.errors)
+    read = graphql.read_page(request, page.payload, now, folder_name)
+    is_listed = request.operation is Operation.BOOKMARKS
+    return _of(read, request.cursor, is_listed=is_listed)
+
+
+def _api2(page: CapturedPage) -> ReadPage:
+    try:
+        parts = urlsplit(page.request_url)
+        query = parse_qs(parts.query, max_num_fields=_MAX_QUERY_FIELDS)
+    except ValueError:
+        return _failed("request_url is not a URL.")
+    sent = query.get("max_results", [""])[0]
+    # Without a size, X sends up to 100, and the end of such a list proves nothing.
+    size = int(sent) if sent.isdecimal() and len(sent) < 4 else 100  # noqa: PLR2004 - three digits
+    read = api2.read_page(page.payload, size)
+    token = short_text(query.get("pagination_token", [""])[0])
+    cursor_in = token if token.isprintable() else ""
+    return _of(read, cursor_in, is_listed="/folders" not in parts.path)
+
+
+def _own(payload: bytes) -> ReadPage:
+    found: list[Found] = []
+    for one in OWN_JSON.read(io.BytesIO(payload), Choices()):
+        found.append(one)
+        if len(found) > _MAX_RECORDS:
+            return _failed(f"The page has more than {_MAX_RECORDS:,} records.")
+    return _of(Page(posts=tuple(_latest(found))), "", is_listed=False)
+
+
+def _latest(found: Sequence[Found]) -> list[Found]:
+    """The later of two records of a post wins."""
+    last = {one.record.post_id: one for one in found if isinstance(one, FoundPost)}
+    return [
+        one for one in found if not isinstance(one, FoundPost) or last[one.record.post_id] is one
+    ]
+
+
+def _of(page: Page, cursor_in: str, *, is_listed: bool) -> ReadPage:
+    return ReadPage(
+        posts=tuple(one for one in page.posts if isinstance(one, FoundPost)),
+        left_out=tuple(one for one in page.posts if isinstance(one, LeftOut)),
+        cursor_in=cursor_in,
+        cursor_out=page.cursor_out,
+        proves_end=page.proves_end,
+        is_listed=is_listed,
+        lists_saved_posts=page.lists_saved_posts,
+        folder_id=page.folder_id,
+        errors=page.errors,
+    )
+
+
+def _failed(sentence: str) -> ReadPage:
+    return ReadPage(errors=(sentence,))

@@ -1,0 +1,312 @@
+"""Takes the pages of a run: reads each one, stores its posts, and says whether to go on."""
+
+import asyncio
+import hashlib
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from bowerbird import errors
+from bowerbird.clock import Clock, day_of, seconds_left_of_day
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.access import turns
+from bowerbird.library.access.turns import Unfinished
+from bowerbird.library.imports.intake import Intake, IntakeOutcome, ItemResult
+from bowerbird.library.imports.runs import ImportRuns
+from bowerbird.library.ingest import page_reading
+from bowerbird.library.ingest.kept_pages import KeptPages
+from bowerbird.library.ingest.page_reading import CapturedPage, ReadPage
+from bowerbird.library.ingest.runs import USE_NOTED_EVERY, IngestRuns
+from bowerbird.model.accounts import Account
+from bowerbird.model.imports import RunState as ImportState
+from bowerbird.model.ingest import EndReason, IngestRun, KeptPage, PageLink, RunState, StoredPage
+from bowerbird.requests import limits
+from bowerbird.storage.accounts.devices import DeviceStore
+from bowerbird.storage.bookmarks.upsert import UpsertStore
+from bowerbird.storage.daily_use import INGEST_PAGES, DailyUseStore
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.ingest.runs import IngestRunStore
+from bowerbird.storage.ingest.source_posts import SourcePostStore
+
+# Reading a page takes about ten times its size of memory.
+_READ_AT_ONCE: Final = 2
+_encode: Final = msgspec.json.Encoder().encode
+
+
+class Skipped(Struct, frozen=True):
+    post_id: str
+    state: str
+    reason: str
+
+
+class PageResult(Struct, frozen=True, kw_only=True):
+    received: int
+    inserted: int
+    updated: int
+    unchanged: int
+    # Posts that the owner deleted from the library.
+    ignored_deleted: int
+    skipped: list[Skipped]
+    cursor_out: str | None
+    stop: bool
+    stop_reason: str | None
+    # Parts of the page that could not be read, and sentences about them.
+    unreadable: int
+    errors: list[str]
+    # The page is kept for a week, and read again after an upgrade.
+    is_kept: bool
+
+
+class PageAnswer(NamedTuple):
+    # A PageResult as JSON.
+    body: bytes
+    is_replayed: bool
+
+
+class _Taken(NamedTuple):
+    """A page that is read, and not stored yet."""
+
+    run: IngestRun
+    seq: int
+    fingerprint: bytes
+    read: ReadPage
+    kept: KeptPage | None
+    captured_at: int
+
+
+class IngestPages:
+    def __init__(self, database: Database, clock: Clock, runs: IngestRuns) -> None:
+        self._database = database
+        self._clock = clock
+        self._runs = runs
+        self._store = IngestRunStore(database)
+        self._posts = SourcePostStore(database)
+        self._devices = DeviceStore(database)
+        self._bookmarks = UpsertStore(database)
+        self._used = DailyUseStore(database, INGEST_PAGES)
+        self._imports = ImportRuns(database, clock)
+        self._intake = Intake(database, clock)
+        self._kept = KeptPages(database, clock)
+        self._reading = asyncio.Semaphore(_READ_AT_ONCE)
+
+    async def take(self, account: Account, run_id: str, seq: int, page: CapturedPage) -> PageAnswer:
+        run = await self._runs.find(account, run_id)
+        fingerprint = await asyncio.to_thread(_fingerprint, page)
+        if answer := await self._stored(self._database, account, run, seq, fingerprint):
+            return answer
+        if run.state == RunState.FINISHED:
+            raise Refusal(Code.RUN_FINISHED, "This run is finished. Start a new one.")
+        await self._require_room(account)
+        read = await self._read(account, page)
+        kept = None
+        if read.unreadable or await self._lacks_folder(account, read):
+            problem = "; ".join(read.errors) or "Some entries cannot be read."
+            kept = await self._kept.prepared(account, run_id, seq, page, problem)
+        taken = _Taken(run, seq, fingerprint, read, kept, page.captured_at)
+        answer = await self._store_page(account, taken)
+        if read.folders:
+            # Pages of these folders may have come first.
+            await self._kept.read_again(account, run.import_id or None)
+        return answer
+
+    async def _store_page(self, account: Account, taken: "_Taken") -> PageAnswer:
+        """The posts of a page commit together with the answer to it."""
+        if not taken.read.posts:
+            nothing = IntakeOutcome([])
+            return await self._database.write(
+                lambda transaction: self._record(transaction, account, taken, nothing),
+                account.account_id,
+            )
+        import_id = await self._import_of(account, taken.run)
+        prepared = await self._intake.prepare(account, taken.read.posts, run_id=import_id)
+
+        async def work(transaction: Transaction) -> PageAnswer | Unfinished[PageAnswer]:
+            step = await self._intake.take_within(transaction, account, prepared)
+            return await recorded(transaction, step)
+
+        async def recorded(
+            transaction: Transaction, step: IntakeOutcome | Unfinished[IntakeOutcome]
+        ) -> PageAnswer | Unfinished[PageAnswer]:
+            if not isinstance(step, Unfinished):
+                return await self._record(transaction, account, taken, step)
+
+            async def rest(later: Transaction) -> PageAnswer | Unfinished[PageAnswer]:
+                return await recorded(later, await step.rest(later))
+
+            return Unfinished(rest)
+
+        answer = await turns.run(self._database, work, account.account_id)
+        await self._intake.make_room(account)
+        return answer
+
+    async def _record(
+        self, transaction: Transaction, account: Account, taken: "_Taken", outcome: IntakeOutcome
+    ) -> PageAnswer:
+        run, read, kept = taken.run, taken.read, taken.kept
+        result = _result(run, read, outcome, is_kept=kept is not None)
+        page = StoredPage(
+            run_id=run.run_id,
+            seq=taken.seq,
+            fingerprint=taken.fingerprint,
+            answer=_encode(result),
+            is_listed=read.is_listed,
+            link=_link(read),
+        )
+        account_id, now = account.account_id, self._clock()
+        if not await self._store.add_page(transaction, account_id, page, now):
+            # The same page was sent twice at the same time, or the account was deleted.
+            again = await self._stored(transaction, account, run, page.seq, page.fingerprint)
+            if again is None:
+                raise errors.not_found("run", run.run_id)
+            return again
+        await self._store.touch(transaction, account_id, run.run_id, now)
+        if read.lists_saved_posts:
+            await self._posts.see(
+                transaction, account_id, read.listed_ids, run.run_id, taken.captured_at
+            )
+        for folder in read.folders:
+            await self._posts.put_folder(transaction, account_id, folder.id, folder.name)
+        if kept is not None:
+            await self._kept.keep(transaction, account, kept)
+        await self._devices.note_use(transaction, account_id, run.device_id, now, USE_NOTED_EVERY)
+        await self._used.add(transaction, account_id, day_of(now), uses=1)
+        return PageAnswer(page.answer, is_replayed=False)
+
+    async def _stored(
+        self,
+        reader: Database | Transaction,
+        account: Account,
+        run: IngestRun,
+        seq: int,
+        fingerprint: bytes,
+    ) -> PageAnswer | None:
+        stored = await self._store.page(reader, account.account_id, run.run_id, seq)
+        if stored is None:
+            return None
+        if stored[0] != fingerprint:
+            raise Refusal(
+                Code.IDEMPOTENCY_KEY_REUSED,
+                f"seq: the run has another page {seq}. Send this page with a new number.",
+            )
+        return PageAnswer(stored[1], is_replayed=True)
+
+    async def _require_room(self, account: Account) -> None:
+        now = self._clock()
+        used = await self._used.used(self._database, account.account_id, day_of(now))
+        if used.uses >= limits.INGEST_PAGES_PER_DAY:
+            raise Refusal(
+                Code.RATE_LIMITED,
+                f"This account has sent {limits.INGEST_PAGES_PER_DAY:,} pages today (UTC), the "
+                "maximum. Retry tomorrow.",
+                {"Retry-After": str(seconds_left_of_day(now))},
+            )
+
+    async def _read(self, account: Account, page: CapturedPage) -> ReadPage:
+        request = page_reading.request_of(page)
+        name = ""
+        if request is not None and request.folder_id:
+            name = await self._posts.folder(account.account_id, request.folder_id)
+        async with self._reading:
+            read = await asyncio.to_thread(page_reading.read, page, self._clock(), name)
+        if not read.lists_saved_posts:
+            read = await self._of_known_posts(account, read)
+        entries = len(read.posts) + len(read.left_out)
+        if entries > limits.INGEST_ENTRIES_MAX:
+            problem = f"has {entries} entries; a page can have {limits.INGEST_ENTRIES_MAX}"
+            raise errors.invalid("payload", problem)
+        return read
+
+    async def _of_known_posts(self, account: Account, read: ReadPage) -> ReadPage:
+        """The page of a post also has answers to it, which nobody saved."""
+        ids = [one.record.post_id for one in read.posts]
+        known = await self._bookmarks.stored(account, ids) if ids else {}
+        posts = tuple(one for one in read.posts if one.record.post_id in known)
+        return msgspec.structs.replace(read, posts=posts, left_out=())
+
+    async def _lacks_folder(self, account: Account, read: ReadPage) -> bool:
+        """Whether the posts belong to a folder whose name is not known yet."""
+        if not read.folder_id or not read.posts:
+            return False
+        return not await self._posts.folder(account.account_id, read.folder_id)
+
+    async def _import_of(self, account: Account, run: IngestRun) -> str:
+        """The import that takes the posts of a run.
+
+        It starts with the first post, so that empty runs are not listed. A run that goes on after
+        its import has ended, or was undone, gets another one.
+        """
+        if run.import_id and await self._takes_posts(account, run.import_id):
+            return run.import_id
+        started = await self._imports.start(
+            account,
+            source=run.source,
+            kind=run.kind,
+            client=run.client,
+            source_user_id=run.source_user_id,
+        )
+        if await self._store.set_import(
+            account.account_id, run.run_id, started.run_id, run.import_id
+        ):
+            return started.run_id
+        # Another page was faster.
+        await self._imports.finish(account, started.run_id)
+        return (await self._runs.find(account, run.run_id)).import_id
+
+    async def _takes_posts(self, account: Account, import_id: str) -> bool:
+        try:
+            found = await self._imports.get(account, import_id)
+        except Refusal:
+            # An account lists only its latest imports.
+            return False
+        return found.state is ImportState.RUNNING
+
+
+def _result(run: IngestRun, read: ReadPage, outcome: IntakeOutcome, *, is_kept: bool) -> PageResult:
+    results = [result for _, result in outcome.results]
+    reason = _stop_reason(run, read, results)
+    return PageResult(
+        received=len(read.posts) + len(read.left_out),
+        inserted=results.count(ItemResult.NEW),
+        updated=results.count(ItemResult.CHANGED),
+        unchanged=results.count(ItemResult.UNCHANGED),
+        ignored_deleted=results.count(ItemResult.IGNORED_DELETED),
+        skipped=[Skipped(one.post_id, one.reason, one.sentence) for one in read.left_out],
+        cursor_out=read.cursor_out or None,
+        stop=reason is not None,
+        stop_reason=reason,
+        unreadable=read.unreadable,
+        errors=list(read.errors),
+        is_kept=is_kept,
+    )
+
+
+def _stop_reason(run: IngestRun, read: ReadPage, results: Sequence[ItemResult]) -> str | None:
+    """A single known post is no reason: saving a post again moves it up."""
+    if not read.is_listed:
+        return None
+    if read.proves_end:
+        return EndReason.END
+    is_known = bool(results) and ItemResult.NEW not in results and not read.unreadable
+    if run.kind != "incremental" or run.stop_below is None or not is_known:
+        return None
+    is_below = all(index <= run.stop_below for index in read.indexes)
+    return EndReason.CAUGHT_UP if is_below else None
+
+
+def _link(read: ReadPage) -> PageLink:
+    return PageLink(
+        cursor_in=read.cursor_in,
+        cursor_out=read.cursor_out,
+        proves_end=read.proves_end,
+        is_readable=not read.unreadable,
+        lowest=min(read.indexes, default=None),
+        highest=max(read.indexes, default=None),
+    )
+
+
+def _fingerprint(page: CapturedPage) -> bytes:
+    """Equal for pages with the same content, whenever they were captured."""
+    head = f"{page.format}\n{page.op}\n{page.request_url}".encode()
+    return hashlib.blake2b(head + b"\n" + page.payload, digest_size=16).digest()

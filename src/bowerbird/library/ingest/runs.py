@@ -1,0 +1,308 @@
+"""Runs: a device starts one, sends the pages of a list, and ends it."""
+
+import secrets
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from bowerbird import errors
+from bowerbird.clock import MICROSECONDS, Clock, day_of, seconds_left_of_day
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.imports.runs import ImportRuns
+from bowerbird.library.ingest.removals import Removals
+from bowerbird.model.accounts import Account
+from bowerbird.model.devices import DeviceCaller
+from bowerbird.model.ingest import EndReason, IngestRun, RunState
+from bowerbird.model.instants import with_offset
+from bowerbird.requests import limits
+from bowerbird.requests.ingest import FinishRequest, RunRequest
+from bowerbird.storage.accounts.devices import DeviceStore
+from bowerbird.storage.daily_use import INGEST_PAGES, INGEST_RUNS, DailyUseStore
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.ingest.kept_pages import RETENTION_DAYS, KeptPageStore
+from bowerbird.storage.ingest.runs import IngestRunStore
+
+USE_NOTED_EVERY: Final = 60 * MICROSECONDS
+_HEAD: Final = 50
+_RESUMABLE: Final = RETENTION_DAYS * 86_400 * MICROSECONDS
+_LOOKED_AT: Final = 50
+_MAX_ID_LENGTH: Final = 64
+_COMPLETE: Final = (EndReason.END, EndReason.CAUGHT_UP)
+_LISTS: Final = ("full", "incremental", "api")
+
+
+class KnownPost(Struct, frozen=True):
+    post_id: str
+    # As text: it does not fit into a number of JavaScript.
+    sort_index: str
+
+
+class Resume(Struct, frozen=True):
+    run_id: str
+    cursor: str
+    next_seq: int
+
+
+class StartedRun(Struct, frozen=True, kw_only=True):
+    run_id: str
+    next_seq: int
+    known_head: list[KnownPost]
+    stop_below_sort_index: str | None
+    resume: Resume | None
+
+
+class FinishedRun(Struct, frozen=True, kw_only=True):
+    run_id: str
+    state: str
+    # Whether the pages prove that the list was read to its end, without a gap.
+    proved_end: bool
+    removed_candidates: int
+    removed: int
+    # The candidates were too many to be removed without a confirmation.
+    is_held: bool
+
+
+class RunStatus(Struct, frozen=True, kw_only=True):
+    run_id: str
+    source: str
+    kind: str
+    source_user_id: str
+    client: str
+    state: str
+    reason: str
+    # The import of its posts, which can be undone; null before the first post.
+    import_id: str | None
+    pages: int
+    next_seq: int
+    cursor: str | None
+    removed_candidates: int
+    removed: int
+    started_at: str
+    updated_at: str
+
+
+class Totals(Struct, frozen=True):
+    posts: int
+    kept_pages: int
+
+
+class Quota(Struct, frozen=True):
+    pages_today: int
+    pages_per_day: int
+    pages_per_minute: int
+
+
+class IngestStatus(Struct, frozen=True, kw_only=True):
+    last_run: RunStatus | None
+    totals: Totals
+    quota: Quota
+    device_id: str | None
+    source_user_id: str | None
+
+
+class IngestRuns:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._store = IngestRunStore(database)
+        self._devices = DeviceStore(database)
+        self._started = DailyUseStore(database, INGEST_RUNS)
+        self._pages = DailyUseStore(database, INGEST_PAGES)
+        self._kept = KeptPageStore(database)
+        self._removals = Removals(database, clock)
+        self._imports = ImportRuns(database, clock)
+        self._clock = clock
+
+    async def start(
+        self, transaction: Transaction, account: Account, request: RunRequest
+    ) -> StartedRun:
+        now = self._clock()
+        await self._count(transaction, account.account_id, now)
+        await self._bind(transaction, account, request, now)
+        before = await self._unfinished(transaction, account.account_id, request, now)
+        head = await self._store.head(transaction, account.account_id, _HEAD)
+        stop_below = head[0][1] if head else None
+        resume = None
+        if before is not None:
+            stop_below = await self._low_mark(transaction, account.account_id, before)
+            resume = await self._resume(transaction, account.account_id, before)
+        run = IngestRun(
+            run_id=secrets.token_hex(16),
+            device_id=_device_of(account),
+            source=request.source,
+            kind=request.kind,
+            source_user_id=request.source_user_id,
+            client=request.client,
+            import_id="",
+            state=RunState.RUNNING,
+            reason="",
+            stop_below=stop_below,
+            candidates=0,
+            removed=0,
+            started_at=now,
+            updated_at=now,
+        )
+        await self._store.insert(transaction, account.account_id, run)
+        return StartedRun(
+            run_id=run.run_id,
+            next_seq=0,
+            known_head=[KnownPost(post_id, str(index)) for post_id, index in head],
+            stop_below_sort_index=None if stop_below is None else str(stop_below),
+            resume=resume,
+        )
+
+    async def find(self, account: Account, run_id: str) -> IngestRun:
+        is_plain = len(run_id) <= _MAX_ID_LENGTH and run_id.isascii() and run_id.isprintable()
+        run = (
+            await self._store.get(self._database, account.account_id, run_id) if is_plain else None
+        )
+        if run is None:
+            raise errors.not_found("run", run_id)
+        return run
+
+    async def status_of(self, account: Account, run: IngestRun) -> RunStatus:
+        progress = await self._store.progress(self._database, account.account_id, run.run_id)
+        cursor = await self._store.last_cursor(self._database, account.account_id, run.run_id)
+        return RunStatus(
+            run_id=run.run_id,
+            source=run.source,
+            kind=run.kind,
+            source_user_id=run.source_user_id,
+            client=run.client,
+            state=run.state,
+            reason=run.reason,
+            import_id=run.import_id or None,
+            pages=progress.pages,
+            next_seq=_following(progress.last_seq),
+            cursor=cursor or None,
+            removed_candidates=run.candidates,
+            removed=run.removed,
+            started_at=with_offset(run.started_at),
+            updated_at=with_offset(run.updated_at),
+        )
+
+    async def status(self, account: Account) -> IngestStatus:
+        latest = await self._store.latest(self._database, account.account_id, 0, 1)
+        kept, _ = await self._kept.usage(self._database, account.account_id)
+        used = await self._pages.used(self._database, account.account_id, day_of(self._clock()))
+        device_id = _device_of(account)
+        bound = await self._devices.source_user(self._database, account.account_id, device_id)
+        return IngestStatus(
+            last_run=await self.status_of(account, latest[0]) if latest else None,
+            totals=Totals(account.total, kept),
+            quota=Quota(used.uses, limits.INGEST_PAGES_PER_DAY, limits.INGEST_PAGES_PER_MINUTE),
+            device_id=device_id or None,
+            source_user_id=bound or None,
+        )
+
+    async def finish(self, account: Account, run_id: str, request: FinishRequest) -> FinishedRun:
+        """Ends a run. Repeating it gives the same answer."""
+        run = await self.find(account, run_id)
+        part = await self._removals.read_part(account, run)
+        if run.state == RunState.FINISHED and not (request.confirm_removals and part):
+            return _finished(run, proved_end=part is not None)
+        is_interrupted = EndReason(request.reason) is EndReason.INTERRUPTED
+        if is_interrupted:
+            part = None
+        candidates = await self._removals.candidates(account, run, part)
+        is_held = self._removals.is_held(account, len(candidates)) and not request.confirm_removals
+        if not is_held:
+            await self._removals.apply(account, run, candidates)
+        ended = msgspec.structs.replace(
+            run,
+            state=RunState.INTERRUPTED if is_interrupted else RunState.FINISHED,
+            reason=request.reason,
+            candidates=max(run.candidates, len(candidates)),
+            removed=run.removed + (0 if is_held else len(candidates)),
+            updated_at=self._clock(),
+        )
+
+        async def work(transaction: Transaction) -> None:
+            await self._store.end(transaction, account.account_id, ended)
+
+        await self._database.write(work, account.account_id)
+        if ended.import_id:
+            await self._imports.finish(account, ended.import_id, ended.reason)
+        return _finished(ended, proved_end=part is not None)
+
+    async def _count(self, transaction: Transaction, account_id: int, now: int) -> None:
+        used = await self._started.add(transaction, account_id, day_of(now), uses=1)
+        if used.uses > limits.INGEST_RUNS_PER_DAY:
+            raise Refusal(
+                Code.RATE_LIMITED,
+                f"This account has started {limits.INGEST_RUNS_PER_DAY:,} runs today (UTC), the "
+                "maximum. Retry tomorrow.",
+                {"Retry-After": str(seconds_left_of_day(now))},
+            )
+
+    async def _bind(
+        self, transaction: Transaction, account: Account, request: RunRequest, now: int
+    ) -> None:
+        """The first run binds a device to an account of the source."""
+        device_id, sent = _device_of(account), request.source_user_id
+        if not device_id:
+            return
+        bound = await self._devices.source_user(transaction, account.account_id, device_id)
+        if sent and bound and sent != bound and not request.confirm_source_user:
+            raise Refusal(
+                Code.SOURCE_USER_MISMATCH,
+                f"source_user_id: this device has sent posts of the account {bound}, not of "
+                f"{sent}. Ask the user, then send confirm_source_user: true.",
+            )
+        if sent and sent != bound:
+            await self._devices.bind(transaction, account.account_id, device_id, sent)
+        await self._devices.note_use(
+            transaction, account.account_id, device_id, now, USE_NOTED_EVERY
+        )
+
+    async def _unfinished(
+        self, transaction: Transaction, account_id: int, request: RunRequest, now: int
+    ) -> IngestRun | None:
+        """The last run over the same list, if it did not reach its end."""
+        since = now - _RESUMABLE
+        latest = await self._store.latest(transaction, account_id, since, _LOOKED_AT)
+        for run in latest:
+            is_same = (run.source, run.source_user_id) == (request.source, request.source_user_id)
+            if not is_same or run.kind not in _LISTS:
+                continue
+            progress = await self._store.progress(transaction, account_id, run.run_id)
+            if progress.pages:
+                return None if run.reason in _COMPLETE else run
+        return None
+
+    async def _low_mark(
+        self, transaction: Transaction, account_id: int, run: IngestRun
+    ) -> int | None:
+        """How far the list is known without a gap. None: a run has to read it to its end."""
+        progress = await self._store.progress(transaction, account_id, run.run_id)
+        if run.stop_below is None or progress.lowest is None:
+            return run.stop_below
+        return min(run.stop_below, progress.lowest)
+
+    async def _resume(
+        self, transaction: Transaction, account_id: int, run: IngestRun
+    ) -> Resume | None:
+        cursor = await self._store.last_cursor(transaction, account_id, run.run_id)
+        if run.state == RunState.FINISHED or not cursor:
+            return None
+        progress = await self._store.progress(transaction, account_id, run.run_id)
+        return Resume(run.run_id, cursor, _following(progress.last_seq))
+
+
+def _device_of(account: Account) -> str:
+    return account.device_id if isinstance(account, DeviceCaller) else ""
+
+
+def _following(last_seq: int | None) -> int:
+    return 0 if last_seq is None else last_seq + 1
+
+
+def _finished(run: IngestRun, *, proved_end: bool) -> FinishedRun:
+    return FinishedRun(
+        run_id=run.run_id,
+        state=run.state,
+        proved_end=proved_end,
+        removed_candidates=run.candidates,
+        removed=run.removed,
+        is_held=run.candidates > run.removed,
+    )

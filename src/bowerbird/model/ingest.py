@@ -1,0 +1,100 @@
+"""Runs and pages that devices send: what the protocol remembers of them."""
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+
+class RunState(StrEnum):
+    RUNNING = "running"
+    # The client stopped before the end. It may go on with the same run.
+    INTERRUPTED = "interrupted"
+    FINISHED = "finished"
+
+
+class EndReason(StrEnum):
+    """Why a client ends a run."""
+
+    END = "end"
+    CAUGHT_UP = "caught_up"
+    INTERRUPTED = "interrupted"
+    GAVE_UP = "gave_up"
+
+
+class IngestRun(Struct, frozen=True):
+    run_id: str
+    device_id: str
+    source: str
+    kind: str
+    source_user_id: str
+    client: str
+    # The import under which its posts are listed, or "" before the first post.
+    import_id: str
+    state: str
+    reason: str
+    # A page with only known posts at or below this index ends an incremental run.
+    stop_below: int | None
+    candidates: int
+    removed: int
+    started_at: int
+    updated_at: int
+
+
+class RunProgress(Struct, frozen=True):
+    pages: int
+    last_seq: int | None
+    # The lowest index of the list that the run has reached.
+    lowest: int | None
+
+
+class PageLink(Struct, frozen=True):
+    """The place of a page in its list."""
+
+    cursor_in: str
+    cursor_out: str
+    proves_end: bool
+    is_readable: bool
+    lowest: int | None
+    highest: int | None
+
+
+class StoredPage(Struct, frozen=True, kw_only=True):
+    run_id: str
+    seq: int
+    fingerprint: bytes
+    answer: bytes
+    # Whether it is a page of the list of all saved posts.
+    is_listed: bool
+    link: PageLink
+
+
+class KeptPage(Struct, frozen=True):
+    """A page that no reader understood."""
+
+    kept_id: str
+    run_id: str
+    seq: int
+    op: str
+    request_url: str
+    format: str
+    captured_at: int
+    problem: str
+    # Compressed.
+    body: bytes
+    created_at: int
+
+
+class FileImport(Struct, frozen=True):
+    job_id: str
+    is_dry_run: bool
+    state: str
+    # Bytes of the file that were read.
+    done: int
+    size: int
+    # JSON.
+    report: bytes
+    error: str | None
+    created_at: int
+    # The server that imports the file renews it. If it is old, that server has stopped.
+    alive_at: int
+    completed_at: int | None

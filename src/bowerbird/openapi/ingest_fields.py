@@ -1,0 +1,113 @@
+"""The description of each field of an answer of /ingest/v1."""
+
+from typing import Final
+
+_COUNTS: Final = {
+    "inserted": "Posts that are new in the library.",
+    "updated": "Posts whose text, author, media or labels changed.",
+    "unchanged": "Posts that the library already has.",
+    "ignored_deleted": "Posts that the owner deleted from the library. They stay deleted.",
+}
+_REMOVALS: Final = {
+    "removed_candidates": "Known posts that are missing from the list.",
+    "removed": "Those of them that are recorded as removed. The library keeps their content.",
+}
+FIELDS: Final[dict[str, dict[str, str]]] = {
+    "*": {
+        "run_id": "The run.",
+        "next_seq": "The number of the next page.",
+        "cursor": "Where the list continues.",
+        "source_user_id": "The account of the source.",
+    },
+    "EventsResult": {
+        **_COUNTS,
+        "received": "Number of events.",
+        "removed": "Posts that are recorded as removed. The library keeps their content.",
+        "stale": "Events that are older than what is known about their post.",
+        "unreadable": "Added posts whose payload could not be read. The library has their link.",
+    },
+    "FileResponse": {
+        "job_id": "The import of the file.",
+        "is_dry_run": "Whether the file is only counted.",
+        "poll_url": "Where to get the progress and the report.",
+        "file_size": "Size of the file in bytes.",
+        "error": "Why the import failed, or null.",
+        "created_at": "When the file was received: ISO 8601 with an offset.",
+        "completed_at": "When the import ended, or null.",
+    },
+    "FileReport": {
+        **_COUNTS,
+        "inserted": "Posts that are new in the library; in a dry run, those that would be.",
+        "format": "What the file is.",
+        "posts": "Posts in the file.",
+        "left_out": "Number of records that are not imported, by reason.",
+        "first_left_out": "The first of these records.",
+        "notices": "Sentences about the file. No record is lost by them.",
+        "import_id": "The import, which can be undone with /v1/imports; null for a dry run.",
+    },
+    "LeftOutRecord": {
+        "line": "Line or number of the record, counted from 1.",
+        "reason": "Why it is left out.",
+        "sentence": "The reason as a sentence.",
+    },
+    "FinishedRun": {
+        **_REMOVALS,
+        "state": "finished, or interrupted if the run can be continued.",
+        "proved_end": "Whether the pages prove that the whole list was read.",
+        "is_held": "Whether the candidates are too many to be removed without a confirmation.",
+    },
+    "IngestStatus": {
+        "last_run": "The latest run of the account, or null.",
+        "device_id": "The device that calls; null for an API key.",
+        "source_user_id": "The account of the source that the device is bound to, or null.",
+    },
+    "RunStatus": {
+        **_REMOVALS,
+        "source": "Where the posts come from.",
+        "kind": "full, incremental, file or api.",
+        "client": "Name and version of the program.",
+        "state": "running, interrupted or finished.",
+        "reason": "Why it ended; empty while it runs.",
+        "import_id": "The import of its posts, which can be undone; null before the first post.",
+        "pages": "Number of pages received.",
+        "started_at": "When it started: ISO 8601 with an offset.",
+        "updated_at": "When it last received a page: ISO 8601 with an offset.",
+    },
+    "Totals": {
+        "posts": "Posts in the library.",
+        "kept_pages": "Pages that are kept because no reader understood them.",
+    },
+    "Quota": {
+        "pages_today": "Pages that the account has sent today (UTC).",
+        "pages_per_day": "The maximum per account and UTC day.",
+        "pages_per_minute": "The maximum of requests per device and minute.",
+    },
+    "PageResult": {
+        **_COUNTS,
+        "received": "Entries of the page.",
+        "skipped": "Entries that are not imported.",
+        "cursor_out": "Where the list continues, or null.",
+        "stop": "Whether the run can end here.",
+        "stop_reason": "end: the list ends. caught_up: everything below is known. Or null.",
+        "unreadable": "Parts of the page that could not be read. Do not send it again.",
+        "errors": "Sentences about the page.",
+        "is_kept": "Whether the page is kept for a week and read again after an upgrade.",
+    },
+    "Skipped": {
+        "state": "unavailable, advertisement, invalid, or another reason.",
+        "reason": "The reason as a sentence.",
+    },
+    "StartedRun": {
+        "known_head": "The newest posts of the library.",
+        "stop_below_sort_index": "An incremental run stops at a page whose posts are all known and "
+        "at or below this index; null: it reads to the end.",
+        "resume": "An earlier run that can be continued with its own id, or null.",
+    },
+    "KnownPost": {
+        "sort_index": "Place in the list, higher is newer. A text, because it exceeds 2^53.",
+    },
+}
+
+
+def sentence(schema: str, field: str) -> str | None:
+    return FIELDS.get(schema, {}).get(field) or FIELDS["*"].get(field)

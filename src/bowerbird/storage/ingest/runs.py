@@ -1,0 +1,137 @@
+"""Stores runs, the answers to their pages, and how the pages follow each other."""
+
+from collections.abc import Sequence
+
+from bowerbird.model.ingest import IngestRun, PageLink, RunProgress, StoredPage
+from bowerbird.storage.database import Database, Reader, Transaction
+
+
+class IngestRunStore:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._sql = database.queries("ingest")
+
+    async def insert(self, transaction: Transaction, account_id: int, run: IngestRun) -> None:
+        values = {
+            "account_id": account_id,
+            "run_id": run.run_id,
+            "device_id": run.device_id,
+            "source": run.source,
+            "kind": run.kind,
+            "source_user_id": run.source_user_id,
+            "client": run.client,
+            "stop_below": run.stop_below,
+            "now": run.started_at,
+        }
+        await transaction.run(self._sql["insert_run"], values)
+
+    async def get(self, reader: Reader, account_id: int, run_id: str) -> IngestRun | None:
+        values = {"account_id": account_id, "run_id": run_id}
+        rows = await reader.rows(self._sql["run"], values)
+        return IngestRun(*rows[0]) if rows else None
+
+    async def latest(
+        self, reader: Reader, account_id: int, since: int, limit: int
+    ) -> Sequence[IngestRun]:
+        values = {"account_id": account_id, "since": since, "limit": limit}
+        return [IngestRun(*row) for row in await reader.rows(self._sql["latest_runs"], values)]
+
+    async def set_import(self, account_id: int, run_id: str, import_id: str, before: str) -> bool:
+        """False if the run has another import than `before` already."""
+        values = {
+            "account_id": account_id,
+            "run_id": run_id,
+            "import_id": import_id,
+            "before": before,
+        }
+
+        async def work(transaction: Transaction) -> bool:
+            return bool(await transaction.rows(self._sql["set_import"], values))
+
+        return await self._database.write(work, account_id)
+
+    async def touch(self, transaction: Transaction, account_id: int, run_id: str, now: int) -> bool:
+        """Marks a run as running; False if it is finished."""
+        values = {"account_id": account_id, "run_id": run_id, "now": now}
+        return bool(await transaction.rows(self._sql["touch_run"], values))
+
+    async def end(self, transaction: Transaction, account_id: int, run: IngestRun) -> None:
+        values = {
+            "account_id": account_id,
+            "run_id": run.run_id,
+            "state": run.state,
+            "reason": run.reason,
+            "candidates": run.candidates,
+            "removed": run.removed,
+            "now": run.updated_at,
+        }
+        await transaction.run(self._sql["end_run"], values)
+
+    async def progress(self, reader: Reader, account_id: int, run_id: str) -> RunProgress:
+        values = {"account_id": account_id, "run_id": run_id}
+        rows = await reader.rows(self._sql["progress"], values)
+        return RunProgress(*rows[0])
+
+    async def last_cursor(self, reader: Reader, account_id: int, run_id: str) -> str:
+        values = {"account_id": account_id, "run_id": run_id}
+        rows = await reader.rows(self._sql["last_cursor"], values)
+        return rows[0][0] if rows else ""
+
+    async def page(
+        self, reader: Reader, account_id: int, run_id: str, seq: int
+    ) -> tuple[bytes, bytes] | None:
+        """The fingerprint of a page, and the answer to it."""
+        values = {"account_id": account_id, "run_id": run_id, "seq": seq}
+        rows = await reader.rows(self._sql["page"], values)
+        return (bytes(rows[0][0]), bytes(rows[0][1])) if rows else None
+
+    async def add_page(
+        self, transaction: Transaction, account_id: int, page: StoredPage, now: int
+    ) -> bool:
+        """False if the page is stored already."""
+        values = {
+            "account_id": account_id,
+            "run_id": page.run_id,
+            "seq": page.seq,
+            "fingerprint": page.fingerprint,
+            "answer": page.answer,
+            "is_listed": page.is_listed,
+            "is_readable": page.link.is_readable,
+            "proves_end": page.link.proves_end,
+            "cursor_in": page.link.cursor_in,
+            "cursor_out": page.link.cursor_out,
+            "lowest": page.link.lowest,
+            "highest": page.link.highest,
+            "now": now,
+        }
+        return bool(await transaction.rows(self._sql["insert_page"], values))
+
+    async def links(self, account_id: int, run_id: str) -> Sequence[PageLink]:
+        """The pages of the list of all saved posts, in the order of their numbers."""
+        values = {"account_id": account_id, "run_id": run_id}
+        rows = await self._database.slow_rows(self._sql["links"], values)
+        return [
+            PageLink(cursor_in, cursor_out, bool(proves_end), bool(is_readable), lowest, highest)
+            for cursor_in, cursor_out, proves_end, is_readable, lowest, highest in rows
+        ]
+
+    async def head(self, reader: Reader, account_id: int, limit: int) -> Sequence[tuple[str, int]]:
+        """The newest posts of the library, with their indexes."""
+        values = {"account_id": account_id, "limit": limit}
+        rows = await reader.rows(self._sql["head"], values)
+        return [(post_id, sort_index) for post_id, sort_index in rows]
+
+    async def sweep(
+        self,
+        transaction: Transaction,
+        account_id: int,
+        *,
+        pages_before: int,
+        runs_before: int,
+        most: int,
+    ) -> int:
+        """Removes a few old pages and runs; returns how many."""
+        values = {"account_id": account_id, "before": pages_before, "most": most}
+        pages = await transaction.rows(self._sql["old_pages"], values)
+        values["before"] = runs_before
+        return len(pages) + len(await transaction.rows(self._sql["old_runs"], values))

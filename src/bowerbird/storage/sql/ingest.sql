@@ -1,0 +1,170 @@
+-- name: insert_run
+INSERT INTO ingest_run (account_id, run_id, device_id, source, kind, source_user_id, client,
+                        import_id, state, reason, stop_below, candidates, removed, started_at, updated_at)
+SELECT l.account_id, CAST(:run_id AS text), CAST(:device_id AS text), CAST(:source AS text),
+       CAST(:kind AS text), CAST(:source_user_id AS text), CAST(:client AS text), '', 'running', '',
+       CAST(:stop_below AS bigint), 0, 0, CAST(:now AS bigint), CAST(:now AS bigint)
+  FROM library AS l
+ WHERE l.account_id = :account_id
+
+-- name: run
+SELECT r.run_id, r.device_id, r.source, r.kind, r.source_user_id, r.client, r.import_id,
+       r.state, r.reason, r.stop_below, r.candidates, r.removed, r.started_at, r.updated_at
+  FROM ingest_run AS r
+ WHERE r.account_id = :account_id
+   AND r.run_id = :run_id
+
+-- name: latest_runs
+SELECT r.run_id, r.device_id, r.source, r.kind, r.source_user_id, r.client, r.import_id,
+       r.state, r.reason, r.stop_below, r.candidates, r.removed, r.started_at, r.updated_at
+  FROM ingest_run AS r
+ WHERE r.account_id = :account_id
+   AND r.started_at >= :since
+ ORDER BY r.started_at DESC, r.run_id DESC
+ LIMIT :limit
+
+-- name: touch_run
+UPDATE ingest_run
+   SET state = 'running', updated_at = :now
+ WHERE account_id = :account_id
+   AND run_id = :run_id
+   AND state <> 'finished'
+RETURNING run_id
+
+-- name: set_import
+-- Returns no row if another page has set it.
+UPDATE ingest_run
+   SET import_id = :import_id
+ WHERE account_id = :account_id
+   AND run_id = :run_id
+   AND import_id = :before
+RETURNING import_id
+
+-- name: end_run
+UPDATE ingest_run
+   SET state = :state, reason = :reason, candidates = :candidates, removed = :removed,
+       updated_at = :now
+ WHERE account_id = :account_id
+   AND run_id = :run_id
+
+-- name: progress
+-- The pages of a run: their number, the last one, and the lowest index of the list.
+SELECT count(*), max(p.seq), min(p.lowest)
+  FROM ingest_page AS p
+ WHERE p.account_id = :account_id
+   AND p.run_id = :run_id
+
+-- name: last_cursor
+SELECT p.cursor_out
+  FROM ingest_page AS p
+ WHERE p.account_id = :account_id
+   AND p.run_id = :run_id
+   AND p.is_listed
+   AND p.cursor_out <> ''
+ ORDER BY p.seq DESC
+ LIMIT 1
+
+-- name: page
+SELECT p.fingerprint, p.answer
+  FROM ingest_page AS p
+ WHERE p.account_id = :account_id
+   AND p.run_id = :run_id
+   AND p.seq = :seq
+
+-- name: insert_page
+-- Returns no row if the page is stored already, or if the account has been deleted.
+INSERT INTO ingest_page (account_id, run_id, seq, fingerprint, answer, is_listed, is_readable,
+                         proves_end, cursor_in, cursor_out, lowest, highest, created_at)
+SELECT l.account_id, CAST(:run_id AS text), CAST(:seq AS bigint), :fingerprint, :answer,
+       :is_listed, :is_readable, :proves_end, CAST(:cursor_in AS text), CAST(:cursor_out AS text),
+       CAST(:lowest AS bigint), CAST(:highest AS bigint), CAST(:now AS bigint)
+  FROM library AS l
+ WHERE l.account_id = :account_id
+    ON CONFLICT (account_id, run_id, seq) DO NOTHING
+RETURNING seq
+
+-- name: links
+-- How the pages of the list follow each other.
+SELECT p.cursor_in, p.cursor_out, p.proves_end, p.is_readable, p.lowest, p.highest
+  FROM ingest_page AS p
+ WHERE p.account_id = :account_id
+   AND p.run_id = :run_id
+   AND p.is_listed
+ ORDER BY p.seq
+
+-- name: see_post
+INSERT INTO source_post (account_id, post_id, seen_run, changed_at, removed_at)
+SELECT l.account_id, CAST(:post_id AS text), CAST(:run_id AS text), CAST(:at AS bigint), NULL
+  FROM library AS l
+ WHERE l.account_id = :account_id
+    ON CONFLICT (account_id, post_id) DO UPDATE
+   SET seen_run = excluded.seen_run,
+       removed_at = CASE WHEN excluded.changed_at >= source_post.changed_at THEN NULL
+                         ELSE source_post.removed_at END,
+       changed_at = CASE WHEN excluded.changed_at > source_post.changed_at THEN excluded.changed_at
+                         ELSE source_post.changed_at END
+
+-- name: change_post
+-- What an event says about a post, unless something later is known.
+INSERT INTO source_post (account_id, post_id, seen_run, changed_at, removed_at)
+SELECT l.account_id, CAST(:post_id AS text), '', CAST(:at AS bigint), CAST(:removed_at AS bigint)
+  FROM library AS l
+ WHERE l.account_id = :account_id
+    ON CONFLICT (account_id, post_id) DO UPDATE
+   SET changed_at = excluded.changed_at, removed_at = excluded.removed_at
+ WHERE excluded.changed_at > source_post.changed_at
+
+-- name: candidates
+-- Posts that earlier runs saw in this part of the list, and this run did not.
+SELECT s.post_id
+  FROM source_post AS s
+  JOIN bookmark AS b ON b.account_id = s.account_id AND b.post_id = s.post_id
+ WHERE s.account_id = :account_id
+   AND s.removed_at IS NULL
+   AND s.seen_run <> :run_id
+   AND s.changed_at < :before
+   AND b.sort_index >= :lowest
+   AND b.sort_index <= :highest
+ ORDER BY s.post_id
+
+-- name: put_folder
+INSERT INTO source_folder (account_id, folder_id, name)
+SELECT l.account_id, CAST(:folder_id AS text), CAST(:name AS text)
+  FROM library AS l
+ WHERE l.account_id = :account_id
+    ON CONFLICT (account_id, folder_id) DO UPDATE SET name = excluded.name
+
+-- name: folder
+SELECT f.name
+  FROM source_folder AS f
+ WHERE f.account_id = :account_id
+   AND f.folder_id = :folder_id
+
+-- name: head
+SELECT b.post_id, b.sort_index
+  FROM bookmark AS b
+ WHERE b.account_id = :account_id
+ ORDER BY b.sort_index DESC, b.number DESC
+ LIMIT :limit
+
+-- name: old_pages
+DELETE FROM ingest_page
+ WHERE account_id = :account_id
+   AND (run_id, seq) IN (SELECT p.run_id, p.seq
+                           FROM ingest_page AS p
+                          WHERE p.account_id = :account_id
+                            AND p.created_at < :before
+                          ORDER BY p.created_at
+                          LIMIT :most)
+RETURNING seq
+
+-- name: old_runs
+DELETE FROM ingest_run
+ WHERE account_id = :account_id
+   AND run_id IN (SELECT r.run_id
+                    FROM ingest_run AS r
+                   WHERE r.account_id = :account_id
+                     AND r.started_at < :before
+                   ORDER BY r.started_at
+                   LIMIT :most)
+RETURNING run_id

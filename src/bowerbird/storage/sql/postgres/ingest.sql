@@ -1,0 +1,13 @@
+-- name: remove_posts
+UPDATE source_post
+   SET removed_at = :at, changed_at = :at
+ WHERE account_id = :account_id
+   AND post_id = ANY(CAST(:post_ids AS text[]))
+   AND removed_at IS NULL
+   AND seen_run <> :run_id
+
+-- name: changes
+SELECT s.post_id, s.changed_at
+  FROM source_post AS s
+ WHERE s.account_id = :account_id
+   AND s.post_id = ANY(CAST(:post_ids AS text[]))

@@ -1,0 +1,100 @@
+"""kill -9 while a device sends pages: nothing is lost, and each page takes effect once."""
+
+import asyncio
+import json
+import random
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from bowerbird.cli.context import opened_library
+from bowerbird.clock import system_clock
+from bowerbird.library.accounts.accounts import Accounts
+from bowerbird.library.upkeep.checks import Checks
+from bowerbird.settings import Settings
+from tests.crash.test_keyed_writes import EMAIL, Lives, lives
+from tests.support import serving
+from tests.support.ingesting import listed
+from tests.support.waiting import wait_until
+
+PAGES = 80
+KILLS = 15
+PER_PAGE = 5
+
+
+@pytest.mark.timeout(120)
+def test_a_killed_server_loses_no_page(tmp_path: Path) -> None:
+    port = serving.free_port()
+    environment = serving.environment_of(data_dir=tmp_path, port=port, admin_port=0)
+    serving.command("account", "create", EMAIL, environment=environment)
+    token = serving.command("device", "create", EMAIL, environment=environment).split()[-1]
+
+    with lives(environment) as server:
+        is_over, kills = threading.Event(), list[float]()
+        killing = threading.Thread(target=_kill, args=(server, is_over, kills))
+        with httpx.Client(
+            base_url=f"http://127.0.0.1:{port}/ingest/v1",
+            headers={"Authorization": f"Bearer {token}"},
+        ) as client:
+            run = _sent(client, "/runs", {"source": "x", "kind": "full"})
+            killing.start()
+            answers = [
+                _sent(client, f"/runs/{run['run_id']}/pages", {"seq": seq, **_page(seq)})
+                for seq in range(PAGES)
+            ]
+            is_over.set()
+            killing.join()
+            finished = _sent(client, f"/runs/{run['run_id']}/finish", {"reason": "end"})
+
+    assert len(kills) > 2
+    assert sum(answer["inserted"] for answer in answers) == PAGES * PER_PAGE
+    assert answers[-1]["stop_reason"] == "end"
+    assert finished["proved_end"]
+    assert asyncio.run(_library(Settings(data_dir=tmp_path))) == (PAGES * PER_PAGE, [])
+
+
+def _page(seq: int) -> dict[str, Any]:
+    first = (PAGES - seq) * PER_PAGE
+    numbers = list(range(first, first - PER_PAGE, -1))
+    return listed(numbers, seq, is_last=seq == PAGES - 1)
+
+
+def _sent(client: httpx.Client, path: str, body: dict[str, Any]) -> dict[str, Any]:
+    """The answer, after as many retries as it takes."""
+
+    def answered() -> dict[str, Any] | None:
+        try:
+            response = client.post(path, content=json.dumps(body), timeout=5)
+        except httpx.TransportError:
+            return None
+        if response.status_code == 503:
+            return None
+        assert response.status_code in (200, 201), response.text
+        data: dict[str, Any] = response.json()["data"]
+        return data
+
+    answer = wait_until(answered)
+    assert answer is not None
+    return answer
+
+
+def _kill(server: Lives, is_over: threading.Event, kills: list[float]) -> None:
+    chance = random.Random(0)  # noqa: S311 - a repeatable choice, not a secret
+    for _ in range(KILLS):
+        # Sleep on purpose: the kill must be able to hit any moment of a page.
+        time.sleep(chance.uniform(0.05, 0.3))
+        if is_over.is_set():
+            return
+        server.kill()
+        kills.append(time.monotonic())
+
+
+async def _library(settings: Settings) -> tuple[int, list[Any]]:
+    async with opened_library(settings) as opened:
+        account = await Accounts(opened.database, system_clock).find(EMAIL)
+        checks = Checks(opened.database, fixes=False, is_deep=True)
+        return account.total, list(await checks.account(account, lambda _: None))

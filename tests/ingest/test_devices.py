@@ -1,0 +1,122 @@
+"""Device tokens: where they work, and where not."""
+
+import pytest
+
+from bowerbird.library.accounts.devices import Devices
+from bowerbird.model.keys import DEVICE_PREFIX, new_key
+from bowerbird.requests import limits
+from tests.support import ingesting, writing
+from tests.support.ingesting import Sender, data, sender
+from tests.support.service import Member, Service
+
+pytestmark = pytest.mark.anyio
+
+
+def token_of(device: Sender) -> str:
+    return device.client.headers["Authorization"].removeprefix("Bearer ")
+
+
+async def test_a_token_has_its_own_prefix(cast: Service, alice: Member) -> None:
+    assert token_of(await ingesting.device(cast, alice)).startswith("dev_")
+
+
+@pytest.mark.parametrize("path", ["/v1/bookmarks", "/v1/account", "/mcp"])
+async def test_a_device_token_is_refused_elsewhere_with_a_sentence(
+    cast: Service, alice: Member, path: str
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+
+    method = "POST" if path == "/mcp" else "GET"
+    response = await laptop.client.request(method, path, json={})
+
+    assert response.status_code == 401
+    assert "A device token cannot be used here, only under /ingest/v1." in response.text
+
+
+async def test_an_api_key_works_for_ingest_too(cast: Service, alice: Member) -> None:
+    await ingesting.device(cast, alice)
+    by_key = sender(cast, alice, alice.key)
+
+    run = await by_key.start(source_user_id="111")
+    await by_key.start(source_user_id="222")
+    result = await by_key.send(run["run_id"], 0, ingesting.listed([1]))
+
+    assert result["inserted"] == 1
+    assert data(await by_key.get("/status"))["device_id"] is None
+
+
+async def test_a_revoked_device_is_refused_at_once(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    devices = Devices(cast.database, cast.clock)
+    await laptop.start()
+
+    await devices.revoke(alice.account_id, token_of(laptop))
+
+    response = await laptop.get("/status")
+    assert writing.refused(response) == (401, "UNAUTHORIZED")
+    assert "www-authenticate" in response.headers
+
+
+@pytest.mark.parametrize("header", [None, "Bearer", "Bearer dev_", "Bearer dev_x", "Basic abc"])
+async def test_a_missing_or_malformed_token_is_refused(
+    cast: Service, alice: Member, header: str | None
+) -> None:
+    headers = {} if header is None else {"Authorization": header}
+
+    response = await cast.nobody.get("/ingest/v1/status", headers=headers)
+
+    assert writing.refused(response) == (401, "UNAUTHORIZED")
+    assert alice
+
+
+async def test_a_forged_token_of_an_account_is_refused(cast: Service, alice: Member) -> None:
+    await ingesting.device(cast, alice)
+    forged = sender(cast, alice, new_key(alice.account_id, DEVICE_PREFIX))
+
+    assert (await forged.get("/status")).status_code == 401
+
+
+async def test_a_free_account_pays_no_call(cast: Service) -> None:
+    laptop = await ingesting.device(cast, cast.free)
+
+    await laptop.read_list("full", [2, 1])
+    await laptop.get("/status")
+
+    assert (await cast.free.account()).calls_this_month == 0
+
+
+async def test_the_last_use_is_stored(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    cast.clock.now += 5 * ingesting.MINUTE
+    await laptop.send(run_id, 0, ingesting.listed([1]))
+
+    [device] = await Devices(cast.database, cast.clock).all(alice.account_id)
+
+    assert device.last_used_at == cast.clock.now
+
+
+async def test_an_account_has_50_devices(cast: Service, alice: Member) -> None:
+    devices = Devices(cast.database, cast.clock)
+    tokens = [await devices.create(alice.account_id, "") for _ in range(limits.DEVICES_MAX)]
+
+    with pytest.raises(Exception, match="50 devices, the maximum"):
+        await devices.create(alice.account_id, "")
+
+    await devices.revoke(alice.account_id, tokens[0])
+    await devices.create(alice.account_id, "")
+
+
+async def test_a_browser_extension_may_read_answers(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+
+    preflight = await laptop.client.options(
+        "/ingest/v1/runs", headers={"Access-Control-Request-Headers": "content-encoding"}
+    )
+    answer = await laptop.get("/status")
+
+    assert preflight.status_code == 204
+    allowed = preflight.headers["access-control-allow-headers"]
+    assert {"Authorization", "Content-Type", "Content-Encoding"} <= set(allowed.split(", "))
+    assert answer.headers["access-control-allow-origin"] == "*"
+    assert "access-control-allow-credentials" not in answer.headers

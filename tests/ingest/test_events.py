@@ -1,0 +1,173 @@
+"""POST /ingest/v1/events."""
+
+from typing import Any
+
+import pytest
+
+from tests.sources.x import pages as shapes
+from tests.support import ingesting, make, writing
+from tests.support.ingesting import data, listed, post_id
+from tests.support.service import Member, Service
+
+pytestmark = pytest.mark.anyio
+EARLY, LATE = "2026-09-01T10:00:00Z", "2026-09-01T11:00:00Z"
+
+
+def added(number: int, at: str = EARLY, **fields: Any) -> dict[str, Any]:
+    return {"type": "added", "post_id": post_id(number), "at": at, **fields}
+
+
+def removed(number: int, at: str = EARLY) -> dict[str, Any]:
+    return {"type": "removed", "post_id": post_id(number), "at": at}
+
+
+async def test_an_added_post_is_a_stub_until_a_page_completes_it(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+
+    response = await laptop.post("/events", [added(1)])
+
+    assert data(response) == {
+        "received": 1,
+        "inserted": 1,
+        "updated": 0,
+        "unchanged": 0,
+        "removed": 0,
+        "stale": 0,
+        "unreadable": 0,
+    }
+    stub = await writing.bookmark(alice, post_id(1))
+    assert stub["tweet_details"]["link"] == f"https://x.com/i/status/{post_id(1)}"
+    assert stub["bookmarked_at"] == "2026-09-01T10:00:00.000000+00:00"
+    run_id = (await laptop.start())["run_id"]
+    await laptop.send(run_id, 0, listed([1]))
+    assert (await writing.bookmark(alice, post_id(1)))["tweet_details"]["text"] == "Post 1."
+
+
+async def test_an_added_post_with_its_payload_is_complete(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    tweet = {"data": {"tweetResult": {"result": shapes.tweet(post_id(1), "All of it.")}}}
+    own = make.post(post_id=post_id(2), text="Our own.")
+
+    response = await laptop.post("/events", [added(1, payload=tweet), added(2, payload=own)])
+
+    assert data(response)["inserted"] == 2
+    texts = [(await writing.bookmark(alice, post_id(n)))["tweet_details"]["text"] for n in (1, 2)]
+    assert texts == ["All of it.", "Our own."]
+
+
+@pytest.mark.parametrize("payload", [{"data": {}}, "{", 7, [], {"tweet_details": 7}])
+async def test_an_unreadable_payload_leaves_a_stub(
+    cast: Service, alice: Member, payload: Any
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+
+    result = data(await laptop.post("/events", [added(1, payload=payload)]))
+
+    assert (result["inserted"], result["unreadable"]) == (1, 1)
+    assert await alice.ids() == [post_id(1)]
+
+
+async def test_a_removed_post_stays_in_the_library(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.post("/events", [added(1, EARLY)])
+
+    result = data(await laptop.post("/events", [removed(1, LATE)]))
+
+    assert (result["removed"], result["stale"]) == (1, 0)
+    assert await laptop.removed() == [post_id(1)]
+    assert await alice.ids() == [post_id(1)]
+
+
+@pytest.mark.parametrize("is_early_first", [True, False])
+async def test_the_last_event_wins_in_any_order(
+    cast: Service, alice: Member, *, is_early_first: bool
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    events = [added(1, EARLY), removed(1, LATE)]
+
+    for event in events if is_early_first else reversed(events):
+        await laptop.post("/events", [event])
+
+    assert await laptop.removed() == [post_id(1)]
+
+
+async def test_the_last_event_of_one_request_wins(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+
+    result = data(await laptop.post("/events", [removed(1, LATE), added(1, EARLY)]))
+
+    assert (result["received"], result["removed"], result["stale"]) == (2, 1, 1)
+    assert await alice.ids() == []
+
+
+async def test_a_page_that_was_captured_before_a_removal_does_not_undo_it(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    await laptop.post("/events", [removed(1, LATE)])
+
+    await laptop.send(run_id, 0, {**listed([1]), "captured_at": EARLY})
+    assert await laptop.removed() == [post_id(1)]
+
+    await laptop.send(run_id, 1, {**listed([1], 1), "captured_at": "2026-09-01T11:30:00Z"})
+    assert await laptop.removed() == []
+
+
+async def test_repeated_events_change_nothing(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.post("/events", [added(1), removed(2)])
+    version = await writing.version(alice)
+
+    result = data(await laptop.post("/events", [added(1), removed(2)]))
+
+    assert result["stale"] == 2
+    assert await writing.version(alice) == version
+
+
+async def test_a_post_deleted_here_comes_back_when_it_is_saved_again(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.post("/events", [added(1, EARLY)])
+    await writing.send(alice, "DELETE", f"/v1/bookmarks/{post_id(1)}")
+
+    await laptop.post("/events", [added(1, EARLY)])
+    assert await alice.ids() == []
+    await laptop.post("/events", [added(1, LATE)])
+    assert await alice.ids() == [post_id(1)]
+
+
+async def test_an_event_from_the_future_does_not_win_for_ever(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.post("/events", [removed(1, "2999-01-01T00:00:00Z")])
+    cast.clock.now += ingesting.DAY
+
+    await laptop.post("/events", [added(1, "2026-09-02T10:00:00Z")])
+
+    assert await laptop.removed() == []
+
+
+@pytest.mark.parametrize(
+    ("body", "named"),
+    [
+        ({}, "events"),
+        ([], "events"),
+        ([{}], "events[0]"),
+        ([{"type": "added", "post_id": "1", "at": "soon"}], "events[0].at"),
+        ([{"type": "moved", "post_id": "1", "at": EARLY}], "events[0].type"),
+        ([{"type": "added", "post_id": "x", "at": EARLY}], "events[0].post_id"),
+        ([{"type": "removed", "post_id": "1", "at": EARLY}] * 101, "events"),
+    ],
+)
+async def test_invalid_events_are_refused_by_their_field(
+    cast: Service, alice: Member, body: Any, named: str
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+
+    response = await laptop.post("/events", body)
+
+    assert writing.refused(response) == (400, "INVALID_REQUEST")
+    assert writing.sentence(response).startswith(named)

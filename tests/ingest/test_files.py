@@ -1,0 +1,240 @@
+"""POST /ingest/v1/files and GET /ingest/v1/files/{job_id}."""
+
+import gzip
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import zstandard
+
+from bowerbird.requests import limits
+from tests.support import ingesting, make, writing
+from tests.support.ingesting import Sender, data
+from tests.support.service import Member, Service
+
+pytestmark = pytest.mark.anyio
+
+
+def own(*post_ids: str) -> bytes:
+    return json.dumps([make.post(post_id=post_id) for post_id in post_ids]).encode()
+
+
+async def upload(sender: Sender, content: bytes, query: str = "", **headers: str) -> httpx.Response:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return await sender.client.post(f"/ingest/v1/files{query}", content=content, headers=named)
+
+
+async def imported(cast: Service, sender: Sender, response: httpx.Response) -> dict[str, Any]:
+    """The job after the file was imported."""
+    assert response.status_code == 202, response.text
+    await cast.app.file_imports.finished()
+    done = await sender.client.get(response.headers["location"])
+    assert done.status_code == 200
+    assert "retry-after" not in done.headers
+    job: dict[str, Any] = data(done)
+    return job
+
+
+async def test_a_file_is_imported_and_reported(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+
+    response = await upload(laptop, own("1", "2"))
+    started = data(response)
+    job = await imported(cast, laptop, response)
+
+    assert started["status"] == "pending"
+    assert started["poll_url"].endswith(response.headers["location"])
+    assert (job["status"], job["error"], job["is_dry_run"]) == ("completed", None, False)
+    assert job["progress"] == {"done": job["file_size"], "total": job["file_size"]}
+    report = job["report"]
+    assert (report["format"], report["posts"], report["inserted"]) == ("Bowerbird JSON", 2, 2)
+    assert sorted(await alice.ids()) == ["1", "2"]
+    undone = await alice.client.post(f"/v1/imports/{report['import_id']}/undo")
+    assert undone.status_code == 200
+    assert await alice.ids() == []
+
+
+async def test_the_same_file_again_changes_nothing(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    content = own("1", "2")
+    await imported(cast, laptop, await upload(laptop, content))
+
+    job = await imported(cast, laptop, await upload(laptop, content))
+
+    assert (job["report"]["inserted"], job["report"]["unchanged"]) == (0, 2)
+
+
+async def test_a_dry_run_only_counts(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await alice.save(post_id="1")
+    content = own("1", "2") + b'\n{"post_id": "x"}'
+
+    job = await imported(cast, laptop, await upload(laptop, content, "?dry_run=true"))
+
+    report = job["report"]
+    assert (report["posts"], report["inserted"], report["import_id"]) == (2, 1, None)
+    assert sum(report["left_out"].values()) == len(report["first_left_out"]) > 0
+    assert await alice.ids() == ["1"]
+
+
+async def test_a_form_with_a_file_is_read(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+
+    response = await laptop.client.post(
+        "/ingest/v1/files",
+        data={"note": "hello"},
+        files={"file": ("posts.json", own("1"), "application/json")},
+    )
+
+    job = await imported(cast, laptop, response)
+    assert job["status"] == "completed"
+    assert await alice.ids() == ["1"]
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "zstd"])
+async def test_a_file_may_be_compressed(cast: Service, alice: Member, encoding: str) -> None:
+    laptop = await ingesting.device(cast, alice)
+    packed = gzip.compress(own("1")) if encoding == "gzip" else zstandard.compress(own("1"))
+
+    await imported(cast, laptop, await upload(laptop, packed, content_encoding=encoding))
+
+    assert await alice.ids() == ["1"]
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "zstd"])
+async def test_a_bomb_is_refused(cast: Service, alice: Member, encoding: str) -> None:
+    laptop = await ingesting.device(cast, alice)
+    raw = b" " * (limits.INGEST_FILE_BYTES_MAX + 200_000)
+    packed = gzip.compress(raw) if encoding == "gzip" else zstandard.compress(raw)
+
+    response = await upload(laptop, packed, content_encoding=encoding)
+
+    assert writing.refused(response) == (413, "PAYLOAD_TOO_LARGE")
+
+
+async def test_a_file_above_50_mb_is_refused_while_it_is_received(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    sent = 0
+
+    async def pieces() -> Any:
+        nonlocal sent
+        for _ in range(60):
+            sent += 1
+            yield b" " * 1_000_000
+
+    response = await laptop.client.post("/ingest/v1/files", content=pieces())
+
+    assert writing.refused(response) == (413, "PAYLOAD_TOO_LARGE")
+    assert writing.sentence(response) == "The body is larger than 50 MB."
+    assert sent < 60
+
+
+async def test_an_unknown_file_fails_with_one_sentence(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+
+    job = await imported(cast, laptop, await upload(laptop, b"%PDF-1.7 ..."))
+
+    assert (job["status"], job["error"]) == (
+        "failed",
+        "This file cannot be imported. It looks like a PDF.",
+    )
+    assert (await alice.get("/v1/imports")).json()["data"] == []
+
+
+@pytest.mark.parametrize(
+    ("content", "content_type"),
+    [
+        (b"", "application/json"),
+        (b"--b\r\n", "multipart/form-data; boundary=b"),
+        (b"--b--\r\n", "multipart/form-data; boundary=b"),
+        (b"nothing", "multipart/form-data; boundary=b"),
+        (b"--b\r\n\r\nx\r\n--b--", "multipart/form-data"),
+        (
+            b'--b\r\ncontent-disposition: form-data; name="file"\r\n\r\n',
+            "multipart/form-data; boundary=b",
+        ),
+        (b"--b\r\n" + b"x" * 20_000, "multipart/form-data; boundary=b"),
+    ],
+)
+async def test_an_empty_or_broken_upload_is_refused(
+    cast: Service, alice: Member, content: bytes, content_type: str
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+
+    response = await upload(laptop, content, content_type=content_type)
+
+    assert writing.refused(response) == (400, "INVALID_REQUEST")
+
+
+async def test_an_account_imports_two_files_at_a_time(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await cast.database.write(_unfinished(alice.account_id, cast.clock.now))
+
+    refused = await upload(laptop, own("1"))
+
+    assert writing.refused(refused) == (429, "RATE_LIMITED")
+    assert "retry-after" in refused.headers
+    cast.clock.now += 5 * ingesting.MINUTE
+    dead = data(await laptop.get("/files/job-0"))
+    assert (dead["status"], dead["error"]) == (
+        "failed",
+        "The server stopped during the import. Send the file again.",
+    )
+    await imported(cast, laptop, await upload(laptop, own("1")))
+
+
+def _unfinished(account_id: int, now: int) -> Any:
+    async def work(transaction: Any) -> None:
+        for number in range(limits.INGEST_UNFINISHED_FILES):
+            await transaction.run(
+                "INSERT INTO file_import VALUES (:account_id, :job_id, FALSE, 'processing', 0, 1,"
+                " :report, NULL, :now, :now, NULL)",
+                {
+                    "account_id": account_id,
+                    "job_id": f"job-{number}",
+                    "report": b"{}",
+                    "now": now,
+                },
+            )
+
+    return work
+
+
+async def test_an_import_that_the_server_stops_is_reported_and_can_be_repeated(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    content = own(*map(str, range(1, 2_001)))
+    response = await upload(laptop, content)
+
+    await cast.app.file_imports.close()
+
+    job = data(await laptop.client.get(response.headers["location"]))
+    assert job["status"] == "failed"
+    assert job["error"] == "The server stopped during the import. Send the file again."
+    again = await imported(cast, laptop, await upload(laptop, content))
+    assert (again["status"], again["report"]["posts"]) == ("completed", 2_000)
+    assert (await alice.account()).total == 2_000
+
+
+async def test_nothing_of_a_file_stays_on_disk(
+    cast: Service, alice: Member, tmp_path: Path
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+
+    await imported(cast, laptop, await upload(laptop, own("1")))
+    await upload(laptop, b"")
+
+    assert list((tmp_path / "scratch").glob("*")) == []
+    assert stat.S_IMODE((tmp_path / "scratch").stat().st_mode) == 0o700
+
+
+async def test_an_unknown_job_is_not_found(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+
+    assert writing.refused(await laptop.get("/files/none")) == (404, "NOT_FOUND")

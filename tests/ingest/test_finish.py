@@ -1,0 +1,181 @@
+"""POST /ingest/v1/runs/{run_id}/finish: which posts count as removed at their source."""
+
+import pytest
+
+from tests.support import ingesting, writing
+from tests.support.ingesting import data, listed, post_id
+from tests.support.service import Member, Service
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_post_that_is_missing_from_the_whole_list_is_recorded_as_removed(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.read_list("full", [5, 4], [3, 2, 1])
+    cast.clock.now += ingesting.DAY
+
+    finished = await laptop.read_list("full", [5, 4], [2, 1])
+
+    assert (finished["removed_candidates"], finished["removed"]) == (1, 1)
+    assert finished["proved_end"]
+    assert await laptop.removed() == [post_id(3)]
+    assert len(await alice.ids()) == 5
+
+
+async def test_a_removed_post_that_is_listed_again_is_not_removed_any_more(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    for numbers in ([3, 2, 1], [3, 1], [3, 2, 1]):
+        await laptop.read_list("full", numbers)
+        cast.clock.now += ingesting.DAY
+
+    assert await laptop.removed() == []
+
+
+@pytest.mark.parametrize("reason", ["caught_up", "gave_up", "end"])
+async def test_nothing_is_removed_without_a_page_that_proves_the_end(
+    cast: Service, alice: Member, reason: str
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.read_list("full", [5, 4, 3, 2, 1])
+    cast.clock.now += ingesting.DAY
+    run_id = (await laptop.start())["run_id"]
+    await laptop.send(run_id, 0, listed([5, 1]))
+
+    finished = await laptop.finish(run_id, reason)
+
+    assert (finished["proved_end"], finished["removed_candidates"]) == (False, 0)
+    assert await laptop.removed() == []
+
+
+async def test_nothing_is_removed_if_a_page_is_missing(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.read_list("full", [5, 4], [3, 2], [1])
+    cast.clock.now += ingesting.DAY
+    run_id = (await laptop.start())["run_id"]
+    await laptop.send(run_id, 0, listed([5, 4]))
+    await laptop.send(run_id, 1, listed([1], 2, is_last=True))
+
+    assert not (await laptop.finish(run_id))["proved_end"]
+    assert await laptop.removed() == []
+
+
+async def test_nothing_is_removed_if_a_page_could_not_be_read(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.read_list("full", [5, 4], [3, 2], [1])
+    cast.clock.now += ingesting.DAY
+    run_id = (await laptop.start())["run_id"]
+    await laptop.send(run_id, 0, listed([5, 4]))
+    await laptop.send(run_id, 1, {**listed([3], 1), "payload": "{"})
+    await laptop.send(run_id, 2, listed([1], 2, is_last=True))
+
+    assert not (await laptop.finish(run_id))["proved_end"]
+    assert await laptop.removed() == []
+
+
+async def test_the_order_of_the_pages_does_not_matter(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.read_list("full", [5, 4], [3, 2], [1])
+    cast.clock.now += ingesting.DAY
+    run_id = (await laptop.start())["run_id"]
+    await laptop.send(run_id, 2, listed([1], 2, is_last=True))
+    await laptop.send(run_id, 0, listed([5, 4]))
+    await laptop.send(run_id, 1, listed([2], 1))
+
+    assert (await laptop.finish(run_id))["removed"] == 1
+    assert await laptop.removed() == [post_id(3)]
+
+
+async def test_an_incremental_run_removes_nothing(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.read_list("full", [3, 2, 1])
+    cast.clock.now += ingesting.DAY
+
+    finished = await laptop.read_list("incremental", [3, 1])
+
+    assert finished["removed_candidates"] == 0
+    assert await laptop.removed() == []
+
+
+async def test_a_post_that_no_list_ever_had_is_not_removed(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.read_list("full", [5, 1])
+    await alice.save(post_id="42", sort_index=ingesting.sort_index(3))
+    cast.clock.now += ingesting.DAY
+
+    finished = await laptop.read_list("full", [5, 1])
+
+    assert finished["removed_candidates"] == 0
+
+
+async def test_many_removals_are_held_until_they_are_confirmed(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    everything = list(range(60, 0, -1))
+    await laptop.read_list("full", everything)
+    cast.clock.now += ingesting.DAY
+    run_id = (await laptop.start())["run_id"]
+    await laptop.send(run_id, 0, listed([60, 1], is_last=True))
+
+    held = await laptop.finish(run_id)
+    again = await laptop.finish(run_id)
+
+    assert (held["removed_candidates"], held["removed"], held["is_held"]) == (58, 0, True)
+    assert again == held
+    assert await laptop.removed() == []
+    confirmed = await laptop.finish(run_id, confirm_removals=True)
+    assert (confirmed["removed"], confirmed["is_held"]) == (58, False)
+    assert len(await laptop.removed()) == 58
+
+
+async def test_finishing_twice_gives_the_same_answer(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.read_list("full", [3, 2, 1])
+    cast.clock.now += ingesting.DAY
+    run_id = (await laptop.start())["run_id"]
+    await laptop.send(run_id, 0, listed([3, 1], is_last=True))
+
+    first = await laptop.finish(run_id)
+
+    assert await laptop.finish(run_id, "gave_up") == first
+    assert data(await laptop.get(f"/runs/{run_id}"))["reason"] == "end"
+
+
+async def test_an_unknown_reason_is_refused(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+
+    response = await laptop.post(f"/runs/{run_id}/finish", {"reason": "bored"})
+
+    assert writing.refused(response) == (400, "INVALID_REQUEST")
+
+
+async def test_the_posts_of_a_run_can_be_undone_as_one_import(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start(client="test 1.0"))["run_id"]
+    await laptop.send(run_id, 0, listed([2, 1], is_last=True))
+    await laptop.finish(run_id)
+    import_id = data(await laptop.get(f"/runs/{run_id}"))["import_id"]
+
+    undone = await alice.client.post(f"/v1/imports/{import_id}/undo")
+
+    assert undone.status_code == 200, undone.text
+    assert await alice.ids() == []
+
+
+async def test_an_interrupted_run_goes_on_under_another_import(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    await laptop.send(run_id, 0, listed([3, 2]))
+    await laptop.finish(run_id, "interrupted")
+
+    await laptop.send(run_id, 1, listed([1], 1, is_last=True))
+
+    assert (await laptop.finish(run_id))["proved_end"]
+    assert len(await alice.ids()) == 3

@@ -1,0 +1,107 @@
+"""Where an incremental run stops."""
+
+import pytest
+
+from tests.support import ingesting
+from tests.support.ingesting import listed
+from tests.support.service import Member, Service
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_run_stops_at_a_page_that_is_known_completely(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.read_list("full", [4, 3], [2, 1])
+    run_id = (await laptop.start("incremental"))["run_id"]
+
+    first = await laptop.send(run_id, 0, listed([6, 5]))
+    second = await laptop.send(run_id, 1, listed([4, 3], 1))
+
+    assert (first["stop"], first["inserted"]) == (False, 2)
+    assert (second["stop"], second["stop_reason"]) == (True, "caught_up")
+
+
+async def test_one_known_post_is_no_reason_to_stop(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.read_list("full", [4, 3], [2, 1])
+    run_id = (await laptop.start("incremental"))["run_id"]
+
+    page = await laptop.send(run_id, 0, listed([5, 4]))
+
+    assert not page["stop"]
+
+
+async def test_known_posts_above_the_head_are_no_reason_to_stop(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.read_list("full", [4, 3], [2, 1])
+    run_id = (await laptop.start("incremental"))["run_id"]
+    again = listed([9, 8])
+    for entry, number in zip(
+        again["payload"]["data"]["bookmark_timeline_v2"]["timeline"]["instructions"][0]["entries"],
+        (2, 1),
+        strict=False,
+    ):
+        result = entry["content"]["itemContent"]["tweet_results"]["result"]
+        result["rest_id"] = result["legacy"]["id_str"] = ingesting.post_id(number)
+        entry["entryId"] = f"tweet-{ingesting.post_id(number)}"
+
+    page = await laptop.send(run_id, 0, again)
+
+    assert (page["inserted"], page["stop"]) == (0, False)
+
+
+async def test_after_an_interrupted_run_the_next_one_goes_on_to_where_it_was(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.read_list("full", [2, 1])
+    broken = (await laptop.start("incremental"))["run_id"]
+    await laptop.send(broken, 0, listed([8, 7]))
+    await laptop.finish(broken, "interrupted")
+
+    started = await laptop.start("incremental")
+    run_id = started["run_id"]
+    pages = [
+        await laptop.send(run_id, 0, listed([10, 9])),
+        await laptop.send(run_id, 1, listed([8, 7], 1)),
+        await laptop.send(run_id, 2, listed([6, 5], 2)),
+        await laptop.send(run_id, 3, listed([4, 3], 3)),
+        await laptop.send(run_id, 4, listed([2, 1], 4)),
+    ]
+
+    assert started["stop_below_sort_index"] == str(ingesting.sort_index(2))
+    assert [page["stop"] for page in pages] == [False, False, False, False, True]
+    assert len(await alice.ids()) == 10
+
+
+async def test_after_a_first_run_that_was_interrupted_the_next_one_reads_to_the_end(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    broken = (await laptop.start("full"))["run_id"]
+    await laptop.send(broken, 0, listed([4, 3]))
+
+    started = await laptop.start("incremental")
+    known = await laptop.send(started["run_id"], 0, listed([4, 3]))
+    last = await laptop.send(started["run_id"], 1, listed([2, 1], 1, is_last=True))
+
+    assert started["stop_below_sort_index"] is None
+    assert not known["stop"]
+    assert last["stop_reason"] == "end"
+
+
+async def test_a_page_of_a_search_stops_nothing(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.read_list("full", [2, 1])
+    run_id = (await laptop.start("incremental"))["run_id"]
+    page = listed([2, 1], is_last=True)
+    timeline = page["payload"]["data"].pop("bookmark_timeline_v2")
+    page["payload"]["data"] = {"search_by_raw_query": {"bookmarks_search_timeline": timeline}}
+
+    result = await laptop.send(
+        run_id, 0, {**page, "request_url": ingesting.url("BookmarkSearchTimeline")}
+    )
+
+    assert (result["unchanged"], result["stop"]) == (2, False)

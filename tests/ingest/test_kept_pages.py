@@ -1,0 +1,134 @@
+"""Pages that no reader understood: kept for a week, and read again after an upgrade."""
+
+import json
+
+import pytest
+
+from bowerbird.library.ingest.kept_pages import KeptPages
+from bowerbird.requests import limits
+from bowerbird.sources.x import graphql
+from bowerbird.sources.x.requests import Operation
+from tests.support import ingesting
+from tests.support.ingesting import Sender, data, listed, post_id
+from tests.support.service import Member, Service
+
+pytestmark = pytest.mark.anyio
+
+
+async def kept(sender: Sender) -> int:
+    count: int = data(await sender.get("/status"))["totals"]["kept_pages"]
+    return count
+
+
+@pytest.mark.parametrize("payload", ["{", "", {"data": {}}, {"errors": [{"message": "No."}]}, 7])
+async def test_an_unreadable_page_is_answered_and_kept(
+    cast: Service, alice: Member, payload: object
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+
+    result = await laptop.send(run_id, 0, {**listed([1]), "payload": payload})
+
+    assert result["unreadable"] == len(result["errors"]) == 1
+    assert (result["is_kept"], result["stop"], result["received"]) == (True, False, 0)
+    assert await kept(laptop) == 1
+
+
+async def test_readable_pages_are_not_kept(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+
+    result = await laptop.send(run_id, 0, listed([1]))
+
+    assert not result["is_kept"]
+    assert await kept(laptop) == 0
+
+
+async def test_a_kept_page_is_read_by_a_newer_reader(
+    cast: Service, alice: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    page = listed([2, 1])
+    renamed = json.loads(json.dumps(page).replace("bookmark_timeline_v2", "saved_timeline"))
+    await laptop.send(run_id, 0, renamed)
+    await laptop.send(run_id, 1, {**page, "payload": "{"})
+    pages = KeptPages(cast.database, cast.clock)
+
+    before = await pages.read_again(await alice.account())
+    paths = {**graphql._PATHS, Operation.BOOKMARKS: ("saved_timeline", ())}  # noqa: SLF001 - a newer reader
+    monkeypatch.setattr(graphql, "_PATHS", paths)
+    after = await pages.read_again(await alice.account())
+
+    assert (before.pages, before.read) == (2, 0)
+    assert (after.pages, after.read, after.new) == (2, 1, 2)
+    assert await alice.ids() == [post_id(2), post_id(1)]
+    assert await kept(laptop) == 1
+
+
+async def test_a_page_whose_reader_fails_is_kept_too(
+    cast: Service, alice: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+
+    def broken(*_: object) -> None:
+        raise KeyError
+
+    monkeypatch.setattr(graphql, "read_page", broken)
+    result = await laptop.send(run_id, 0, listed([1]))
+
+    assert result["errors"] == ["The page cannot be read."]
+    assert result["is_kept"]
+
+
+async def test_kept_pages_are_bounded_in_number_and_size(
+    cast: Service, alice: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    monkeypatch.setattr(limits, "KEPT_PAGES_MAX", 2)
+
+    results = [
+        await laptop.send(run_id, seq, {**listed([1]), "payload": "{" * seq}) for seq in range(3)
+    ]
+    monkeypatch.setattr(limits, "KEPT_PAGES_MAX", 200)
+    monkeypatch.setattr(limits, "KEPT_BYTES_MAX", 20)
+    large = await laptop.send(run_id, 3, {**listed([1]), "payload": "{"})
+
+    assert [result["is_kept"] for result in results] == [True, True, False]
+    assert not large["is_kept"]
+
+
+async def test_old_rows_are_swept(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    await laptop.send(run_id, 0, listed([1]))
+    await laptop.send(run_id, 1, {**listed([1], 1), "payload": "{"})
+    await laptop.client.post("/ingest/v1/files", content=b"%PDF")
+    await cast.app.file_imports.finished()
+
+    cast.clock.now += 6 * ingesting.DAY
+    await cast.app.sweeping.sweep()
+    assert await counts(alice) == {
+        "ingest_page": 2, "kept_page": 1, "file_import": 1, "ingest_run": 1, "source_post": 1
+    }  # fmt: skip
+    cast.clock.now += 2 * ingesting.DAY
+    await cast.app.sweeping.sweep()
+    assert await counts(alice) == {
+        "ingest_page": 0, "kept_page": 0, "file_import": 0, "ingest_run": 1, "source_post": 1
+    }  # fmt: skip
+    cast.clock.now += 30 * ingesting.DAY
+    await cast.app.sweeping.sweep()
+    assert (await counts(alice))["ingest_run"] == 0
+
+
+async def counts(member: Member) -> dict[str, int]:
+    found = {}
+    for table in ("ingest_page", "kept_page", "file_import", "ingest_run", "source_post"):
+        rows = await member.database.rows(
+            f"SELECT count(*) FROM {table} WHERE account_id = :account_id",  # noqa: S608 - our names
+            {"account_id": member.account_id},
+        )
+        found[table] = rows[0][0]
+    return found

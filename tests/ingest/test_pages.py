@@ -1,0 +1,344 @@
+"""POST /ingest/v1/runs/{run_id}/pages."""
+
+import asyncio
+import gzip
+import json
+from typing import Any
+
+import pytest
+import zstandard
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bowerbird.requests import limits
+from tests.sources.x import pages as shapes
+from tests.support import ingesting, make, writing
+from tests.support.ingesting import captured, data, listed, post_id
+from tests.support.service import Member, Service
+
+pytestmark = pytest.mark.anyio
+LARGEST = limits.INGEST_PAGE_BYTES_MAX
+
+
+async def test_the_posts_of_a_page_are_in_the_library(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+
+    result = await laptop.send(run_id, 0, listed([3, 2, 1]))
+
+    assert result == {
+        "received": 3,
+        "inserted": 3,
+        "updated": 0,
+        "unchanged": 0,
+        "ignored_deleted": 0,
+        "skipped": [],
+        "cursor_out": "c1",
+        "stop": False,
+        "stop_reason": None,
+        "unreadable": 0,
+        "errors": [],
+        "is_kept": False,
+    }
+    assert await alice.ids() == [post_id(3), post_id(2), post_id(1)]
+    saved = await writing.bookmark(alice, post_id(2))
+    assert saved["tweet_details"]["text"] == "Post 2."
+    assert saved["sort_index"] == ingesting.sort_index(2)
+
+
+async def test_a_repeated_page_gets_the_stored_answer(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    body = {"seq": 0, **listed([3, 2, 1])}
+    first = await laptop.post(f"/runs/{run_id}/pages", body)
+    version = await writing.version(alice)
+
+    headers = {"Idempotency-Key": f"{run_id}:0"}
+    second = await laptop.post(f"/runs/{run_id}/pages", body, headers=headers)
+
+    assert second.content == first.content
+    assert second.headers["idempotency-replayed"] == "true"
+    assert await writing.version(alice) == version
+
+
+async def test_the_same_page_sent_twice_at_the_same_time_is_stored_once(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    body = {"seq": 0, **listed([3, 2, 1])}
+
+    answers = await asyncio.gather(*(laptop.post(f"/runs/{run_id}/pages", body) for _ in range(3)))
+
+    assert len({answer.content for answer in answers}) == 1
+    assert len(await alice.ids()) == 3
+
+
+async def test_another_page_with_the_same_number_is_refused(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    await laptop.send(run_id, 0, listed([3]))
+
+    response = await laptop.post(f"/runs/{run_id}/pages", {"seq": 0, **listed([2])})
+
+    assert writing.refused(response) == (422, "IDEMPOTENCY_KEY_REUSED")
+    assert await alice.ids() == [post_id(3)]
+
+
+async def test_a_finished_run_accepts_no_page_but_repeats_its_answers(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    await laptop.send(run_id, 0, listed([3]))
+    await laptop.finish(run_id, "gave_up")
+
+    refused = await laptop.post(f"/runs/{run_id}/pages", {"seq": 1, **listed([2], 1)})
+    again = await laptop.post(f"/runs/{run_id}/pages", {"seq": 0, **listed([3])})
+
+    assert writing.refused(refused) == (409, "RUN_FINISHED")
+    assert again.status_code == 200
+
+
+async def test_a_page_may_be_a_text_with_the_answer_in_it(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    page = listed([3])
+
+    await laptop.send(run_id, 0, {**page, "payload": json.dumps(page["payload"])})
+
+    assert await alice.ids() == [post_id(3)]
+
+
+async def test_pages_of_the_api_and_own_bookmarks_are_read(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start("api"))["run_id"]
+    api2 = {"data": [{"id": post_id(1), "text": "From the API."}], "meta": {"result_count": 1}}
+    request_url = "https://api.x.com/2/users/1/bookmarks?max_results=90"
+
+    first = await laptop.send(
+        run_id, 0, {"format": "x.api2", "payload": api2, "request_url": request_url}
+    )
+    own = [make.post(post_id="77", text="Our own.")]
+    second = await laptop.send(run_id, 1, {"format": "bookmark", "payload": own})
+
+    assert (first["inserted"], first["stop_reason"]) == (1, "end")
+    assert (second["inserted"], second["stop"]) == (1, False)
+    assert sorted(await alice.ids()) == sorted([post_id(1), "77"])
+
+
+async def test_unavailable_posts_are_skipped_with_a_reason(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    page = shapes.page_of(shapes.entry(None, number=post_id(1)))
+
+    result = await laptop.send(run_id, 0, captured(page))
+
+    [skipped] = result["skipped"]
+    assert (skipped["post_id"], skipped["state"]) == (post_id(1), "unavailable")
+    assert post_id(1) in skipped["reason"]
+    assert not result["is_kept"]
+
+
+async def test_the_page_of_a_post_updates_it_but_saves_no_other(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    await laptop.send(run_id, 0, listed([1]))
+    posts = [shapes.entry(shapes.tweet(post_id(n), "A longer text now.")) for n in (1, 2)]
+    page = shapes.document(
+        shapes.add_entries(*posts), head="threaded_conversation_with_injections_v2"
+    )
+    request_url = ingesting.url("TweetDetail", focalTweetId=post_id(1))
+
+    result = await laptop.send(run_id, 1, captured(page, request_url=request_url))
+
+    assert (result["received"], result["updated"], result["stop"]) == (1, 1, False)
+    assert await alice.ids() == [post_id(1)]
+
+
+@pytest.mark.parametrize("is_folder_first", [True, False])
+async def test_a_folder_becomes_a_label_in_any_order(
+    cast: Service, alice: Member, *, is_folder_first: bool
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    folders = {"data": {"viewer": {"bookmark_collections_slice": {"items": [
+        {"id": "555", "name": "To read"}
+    ]}}}}  # fmt: skip
+    posts = shapes.document(
+        shapes.add_entries(shapes.entry(shapes.tweet(post_id(1)))),
+        head="bookmark_collection_timeline",
+    )
+    sent = [
+        captured(folders, request_url=ingesting.url("BookmarkFoldersSlice")),
+        captured(
+            posts,
+            request_url=ingesting.url("BookmarkFolderTimeline", bookmark_collection_id="555"),
+        ),
+    ]
+
+    for seq, page in enumerate(sent if is_folder_first else reversed(sent)):
+        await laptop.send(run_id, seq, page)
+
+    assert await writing.tags(alice, post_id(1)) == ["To read"]
+    assert data(await laptop.get("/status"))["totals"]["kept_pages"] == 0
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "zstd"])
+async def test_a_page_may_be_compressed(cast: Service, alice: Member, encoding: str) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    raw = json.dumps({"seq": 0, **listed([3, 2])}).encode()
+    packed = gzip.compress(raw) if encoding == "gzip" else zstandard.compress(raw)
+
+    response = await _send_raw(laptop, run_id, packed, encoding)
+
+    assert response.status_code == 200, response.text
+    assert len(await alice.ids()) == 2
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "zstd"])
+async def test_a_page_that_is_larger_when_decompressed_is_refused(
+    cast: Service, alice: Member, encoding: str
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    raw = b" " * (LARGEST + 1)
+    packed = gzip.compress(raw) if encoding == "gzip" else zstandard.compress(raw)
+
+    response = await _send_raw(laptop, run_id, packed, encoding)
+
+    assert writing.refused(response) == (413, "PAYLOAD_TOO_LARGE")
+
+
+@pytest.mark.parametrize(
+    ("body", "encoding"),
+    [
+        (b"not gzip", "gzip"),
+        (gzip.compress(b"{}")[:-4], "gzip"),
+        (gzip.compress(b"{}") + b"more", "gzip"),
+        (b"not zstd", "zstd"),
+        (b"{}", "br"),
+    ],
+)
+async def test_a_broken_or_unknown_compression_is_refused(
+    cast: Service, alice: Member, body: bytes, encoding: str
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+
+    response = await _send_raw(laptop, run_id, body, encoding)
+
+    assert writing.refused(response) == (400, "INVALID_REQUEST")
+
+
+async def test_a_page_above_8_mib_is_refused_and_one_of_7_mib_is_not(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    head = b'{"seq":0,"format":"x.graphql","payload":{"data":{"x":"'
+
+    large = await _send_raw(laptop, run_id, head + b"x" * LARGEST + b'"}}}')
+    fitting = await _send_raw(laptop, run_id, head + b"x" * (7 << 20) + b'"}}}')
+
+    assert writing.refused(large) == (413, "PAYLOAD_TOO_LARGE")
+    assert fitting.status_code == 200
+    assert data(fitting)["unreadable"] == 1
+
+
+async def test_a_page_with_more_than_100_posts_is_refused(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+
+    response = await laptop.post(f"/runs/{run_id}/pages", {"seq": 0, **listed(list(range(101)))})
+
+    assert writing.refused(response) == (400, "INVALID_REQUEST")
+    assert writing.sentence(response).startswith("payload:")
+    assert await alice.ids() == []
+
+
+async def test_a_device_sends_300_requests_per_minute(cast: Service, alice: Member) -> None:
+    laptop, phone = await ingesting.device(cast, alice), await ingesting.device(cast, alice)
+    await laptop.start()
+    for _ in range(limits.INGEST_PAGES_PER_MINUTE - 1):
+        await laptop.post("/runs/none/finish", {"reason": "end"})
+
+    refused = await laptop.post("/runs", {"source": "x", "kind": "full"})
+
+    assert writing.refused(refused) == (429, "RATE_LIMITED")
+    assert 0 < int(refused.headers["retry-after"]) <= 60
+    await phone.start()
+    cast.clock.now += int(refused.headers["retry-after"]) * 1_000_000
+    await laptop.start()
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"seq": -1}, "seq"),
+        ({"seq": "0"}, "seq"),
+        ({"format": "html"}, "format"),
+        ({"captured_at": "yesterday"}, "captured_at"),
+        ({"request_url": "ü"}, "request_url"),
+        ({"op": "\x00"}, "op"),
+    ],
+)
+async def test_an_invalid_page_is_refused_by_its_field(
+    cast: Service, alice: Member, fields: dict[str, Any], named: str
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+
+    response = await laptop.post(f"/runs/{run_id}/pages", {"seq": 0, **listed([1]), **fields})
+
+    assert writing.refused(response) == (400, "INVALID_REQUEST")
+    assert writing.sentence(response).startswith(f"{named}:")
+
+
+async def test_no_body_is_a_server_error(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    loop = asyncio.get_running_loop()
+
+    @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(
+        st.one_of(
+            st.binary(max_size=200),
+            st.text(max_size=200).map(_as_payload),
+            st.recursive(
+                st.none() | st.booleans() | st.integers() | st.text(max_size=20),
+                lambda inner: (
+                    st.lists(inner, max_size=4)
+                    | st.dictionaries(
+                        st.sampled_from(
+                            ["data", "bookmark_timeline_v2", "timeline", "instructions"]
+                        )
+                        | st.text(max_size=8),
+                        inner,
+                        max_size=4,
+                    )
+                ),
+            ).map(_as_payload),
+        )
+    )
+    def send(body: bytes) -> None:
+        cast.clock.now += ingesting.MINUTE
+        sending = _send_raw(laptop, run_id, body)
+        response = asyncio.run_coroutine_threadsafe(sending, loop).result(30)
+        assert response.status_code in (200, 400, 422), response.text
+
+    await asyncio.to_thread(send)
+
+
+def _as_payload(value: Any) -> bytes:
+    page = {"seq": abs(hash(str(value))) % 1_000_000, "format": "x.graphql", "op": "Bookmarks"}
+    return json.dumps({**page, "payload": value}).encode()
+
+
+async def _send_raw(sender: ingesting.Sender, run_id: str, body: bytes, encoding: str = "") -> Any:
+    headers = {"Content-Encoding": encoding} if encoding else {}
+    path = f"/ingest/v1/runs/{run_id}/pages"
+    return await sender.client.post(path, content=body, headers=headers)

@@ -1,0 +1,101 @@
+"""GET /ingest/v1/status and /ingest/v1/openapi.json."""
+
+import json
+
+import pytest
+from openapi_spec_validator import validate
+
+from bowerbird.requests import limits
+from tests.support import ingesting, published
+from tests.support.ingesting import data
+from tests.support.service import Member, Service
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_the_status_of_a_new_device(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+
+    status = data(await laptop.get("/status"))
+
+    assert status == {
+        "last_run": None,
+        "totals": {"posts": 0, "kept_pages": 0},
+        "quota": {
+            "pages_today": 0,
+            "pages_per_day": limits.INGEST_PAGES_PER_DAY,
+            "pages_per_minute": limits.INGEST_PAGES_PER_MINUTE,
+        },
+        "device_id": status["device_id"],
+        "source_user_id": None,
+    }
+
+
+async def test_the_status_after_a_run(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.read_list("full", [3, 2], [1], source_user_id="111")
+
+    status = data(await laptop.get("/status"))
+
+    assert status["totals"]["posts"] == 3
+    assert status["quota"]["pages_today"] == 2
+    assert (status["last_run"]["state"], status["last_run"]["reason"]) == ("finished", "end")
+    assert status["source_user_id"] == "111"
+
+
+async def test_the_pages_of_a_day_are_bounded(
+    cast: Service, alice: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    monkeypatch.setattr(limits, "INGEST_PAGES_PER_DAY", 1)
+    run_id = (await laptop.start())["run_id"]
+    await laptop.send(run_id, 0, ingesting.listed([1]))
+
+    refused = await laptop.post(f"/runs/{run_id}/pages", {"seq": 1, **ingesting.listed([2], 1)})
+
+    assert refused.status_code == 429
+    assert int(refused.headers["retry-after"]) > 0
+    cast.clock.now += ingesting.DAY
+    await laptop.send(run_id, 1, ingesting.listed([2], 1))
+
+
+async def test_the_runs_of_a_day_are_bounded(
+    cast: Service, alice: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    monkeypatch.setattr(limits, "INGEST_RUNS_PER_DAY", 1)
+    await laptop.start()
+
+    refused = await laptop.post("/runs", {"source": "x", "kind": "full"})
+
+    assert refused.status_code == 429
+    assert int(refused.headers["retry-after"]) > 0
+
+
+async def test_the_document_needs_no_token_and_is_the_published_one(cast: Service) -> None:
+    response = await cast.nobody.get("/ingest/v1/openapi.json")
+
+    served = response.json()
+    assert response.status_code == 200
+    assert response.headers["access-control-allow-origin"] == "*"
+    assert served["paths"] == published.document(published.INGEST)["paths"]
+
+
+def test_the_document_is_valid_and_describes_every_field() -> None:
+    document = json.loads(published.INGEST.read_text(encoding="utf-8"))
+
+    validate(document)
+    missing = [
+        f"{name}.{field}"
+        for name, schema in document["components"]["schemas"].items()
+        for field, shape in schema.get("properties", {}).items()
+        if "description" not in shape and "$ref" not in shape
+    ]
+    assert missing == []
+
+
+@pytest.mark.parametrize("path", ["/ingest/v1", "/ingest/v1/", "/ingest/v1/nothing"])
+async def test_unknown_paths_are_not_found(cast: Service, alice: Member, path: str) -> None:
+    laptop = await ingesting.device(cast, alice)
+
+    assert (await laptop.client.get(path)).status_code == 404
