@@ -96,7 +96,8 @@ class RequestReader:
             self.head_bytes = self.head_bytes or 1
 
     def on_url(self, url: bytes) -> None:
-        self._target = url
+        # Called once for each part of a URL that arrives in several pieces.
+        self._target += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
         # Fields after a chunked body are not kept.
