@@ -14,7 +14,7 @@ from bowerbird.storage.database import Database, Transaction
 T = TypeVar("T")
 R = TypeVar("R")
 
-POSTS_PER_TURN: Final = 500
+POSTS_PER_TURN: Final = 200
 # Changing the labels of a post writes its stored JSON again, which can be a long article.
 BYTES_PER_TURN: Final = 2 << 20
 
