@@ -18,6 +18,7 @@ class Wire(Protocol):
     async def drained(self) -> None: ...
     def read_on(self) -> None: ...
     def date_line(self) -> bytes: ...
+    def hold_body(self, size: int) -> None: ...
 
 
 class Exchange:
@@ -29,6 +30,7 @@ class Exchange:
         "_expects_continue",
         "_has_ended",
         "_headers",
+        "_is_ending",
         "_no_body",
         "_pieces",
         "_refusal",
@@ -59,6 +61,7 @@ class Exchange:
         self._headers: list[tuple[bytes, bytes]] = []
         self._chunked = False
         self._no_body = False
+        self._is_ending = False
         self.is_gone = False
         self.is_head_sent = False
         self.is_answered = False
@@ -75,6 +78,7 @@ class Exchange:
         self._pieces.append(piece)
         self._unread += len(piece)
         self._wake()
+        self._wire.hold_body(len(piece))
 
     def end_body(self) -> None:
         self._arrived = True
@@ -83,6 +87,11 @@ class Exchange:
     def refuse_body(self, refusal: Refusal) -> None:
         """Makes the application's next read of the body fail."""
         self._refusal = refusal
+        self._wake()
+
+    def announce_end(self) -> None:
+        """Tells the application that the client has closed its side; it may still read."""
+        self._is_ending = True
         self._wake()
 
     def disconnect(self) -> None:
@@ -101,7 +110,7 @@ class Exchange:
             if self._arrived and not self._has_ended:
                 self._has_ended = True
                 return {"type": "http.request", "body": b"", "more_body": False}
-            if self.is_gone or self.is_answered:
+            if self.is_gone or self._is_ending or self.is_answered:
                 return {"type": "http.disconnect"}
             self._waiter = asyncio.get_running_loop().create_future()
             await self._waiter

@@ -1,6 +1,6 @@
 """Reads requests from the bytes of a connection, with llhttp as the parser."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 import httptools
@@ -53,6 +53,11 @@ class RequestReader:
         self._is_second_head = False
         self._refusal: Refusal | None = None
 
+    @property
+    def headers(self) -> Sequence[tuple[bytes, bytes]]:
+        """The headers of the request that is being read, as far as they have arrived."""
+        return self._headers
+
     def feed(self, data: bytes) -> None:
         """Raises Refusal if the data is not a request, or one that is too large."""
         if self.body is None:
@@ -102,7 +107,8 @@ class RequestReader:
     def on_header(self, name: bytes, value: bytes) -> None:
         # Fields after a chunked body are not kept.
         if self.body is None and not self._is_second_head:
-            self._headers.append((name.lower(), value))
+            # The parser leaves blanks after a value, which are not part of it.
+            self._headers.append((name.lower(), value.rstrip(b" \t")))
 
     def on_headers_complete(self) -> None:
         if self._is_second_head:
@@ -135,7 +141,10 @@ class RequestReader:
         return RequestHead(
             scope,
             closes=scope["http_version"] == "1.0" or not self._parser.should_keep_alive(),
-            expects_continue=(b"expect", b"100-continue") in self._headers,
+            expects_continue=any(
+                name == b"expect" and value.lower() == b"100-continue"
+                for name, value in self._headers
+            ),
         )
 
     def _scope(self) -> Scope:
@@ -147,6 +156,8 @@ class RequestReader:
             raise refusals.too_large_head()
         if len(self._headers) > bounds.MAX_HEADERS:
             raise refusals.too_many_headers()
+        if version == "1.1" and [name for name, _ in self._headers].count(b"host") != 1:
+            raise refusals.invalid("The request must have exactly one Host header.")
         try:
             path, raw_path, query = targets.split(self._target)
         except targets.BadTarget:
