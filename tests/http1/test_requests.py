@@ -181,7 +181,9 @@ async def test_an_offer_to_upgrade_with_a_chunked_body_is_ignored(client: Client
         (b"GET /" + b"a" * 70_000 + b" HTTP/1.1\r\n\r\n", "64 KiB"),
         (b"GET / HTTP/1.1\r\nHost: a\r\nA: " + b"a" * 70_000 + b"\r\n\r\n", "64 KiB"),
         (b"GET / HTTP/1.1\r\nA: " + b"a" * 700_000, "64 KiB"),
-        (b"GET / HTTP/1.1\r\nHost: a\r\n" + b"A: b\r\n" * 300 + b"\r\n", "200 headers"),
+        (b"GET / HTTP/1.1\r\nHost: a\r\n" + b"A: b\r\n" * 300, "200 headers"),
+        (request("/", "Transfer-Encoding: gzip, chunked", method="POST"), "Transfer-Encoding"),
+        (b"POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n", "Transfer-Encoding"),
     ],
 )
 async def test_what_is_not_a_request_is_refused_with_a_sentence_and_closed(
@@ -218,6 +220,24 @@ async def test_a_body_of_nothing_but_frames_is_refused(server: RawServer, client
 
     assert "not content" in answer.json["error"]
     assert server.bodies == []
+
+
+async def test_a_body_of_tiny_chunks_is_refused(server: RawServer, client: Client) -> None:
+    head = request("/", "Transfer-Encoding: chunked", method="POST")
+    await client.send(head + b"2\r\nab\r\n" * 1_000)
+
+    answer = await client.answer()
+
+    assert "not content" in answer.json["error"]
+    assert server.bodies == []
+
+
+async def test_a_few_small_chunks_are_read(client: Client) -> None:
+    head = request("/", "Transfer-Encoding: chunked", method="POST")
+    chunks = b"2\r\nab\r\n" * 50 + b"1000\r\n" + b"x" * 4_096 + b"\r\n"
+    await client.send(head + chunks + b"0\r\n\r\n")
+
+    assert (await client.answer()).body == b"ab" * 50 + b"x" * 4_096
 
 
 @given(

@@ -117,12 +117,15 @@ async def test_bodies_in_memory_are_bounded(monkeypatch: pytest.MonkeyPatch) -> 
             head = request("/", "Content-Length: 200000", method="POST")
             await client.send(head + b"x" * 190_000)
 
-        refused = await clients[0].answer()
         await clients[9].send(b"x" * 10_000)
-        served = await clients[9].answer()
+        for client in clients[:9]:
+            client.writer.write(b"x" * 10_000)
+        answers = [await client.answer() for client in clients]
 
-        assert (refused.status, refused.headers["retry-after"]) == (503, "5")
-        assert served.status == 200
+        statuses = [answer.status for answer in answers]
+        assert 4 <= statuses.count(200) <= 6
+        assert set(statuses) == {200, 503}
+        assert {a.headers["retry-after"] for a in answers if a.status == 503} == {"5"}
 
 
 def test_the_limit_of_open_files_is_raised_or_bounds_the_connections() -> None:

@@ -40,7 +40,13 @@ def test_an_address_or_localhost_is_allowed(address: str, host: str) -> None:
     "host",
     [
         *("evil.example", "evil.example:8081", "127.0.0.1.evil.example", "localhost.evil.example"),
-        *("127.0.0.1@evil.example", "[evil]:1", "", "evil.example#127.0.0.1"),
+        *(
+            "127.0.0.1@evil.example",
+            "evil.example@localhost",
+            "[evil]:1",
+            "",
+            "evil.example#127.0.0.1",
+        ),
     ],
 )
 def test_the_name_of_a_web_page_is_refused_with_a_sentence(address: str, host: str) -> None:

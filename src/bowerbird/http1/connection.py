@@ -186,7 +186,11 @@ class Connection(asyncio.Protocol):
         """Refuses the body that is arriving, because the server has no memory for it."""
         if self._failure is None:
             self._fail(refusals.no_memory())
+            self._release_bodies()
             self._settle()
+
+    def held_bytes(self) -> int:
+        return self._held
 
     def _fail(self, refusal: Refusal) -> None:
         """Refuses what the client has sent, after the answers to what came before it."""

@@ -1,7 +1,6 @@
 """One request and its answer, between the connection and the ASGI application."""
 
 import asyncio
-from collections import deque
 from typing import Protocol
 
 from starlette.types import Message, Scope
@@ -32,7 +31,6 @@ class Exchange:
         "_headers",
         "_is_ending",
         "_no_body",
-        "_pieces",
         "_refusal",
         "_status",
         "_unread",
@@ -50,8 +48,7 @@ class Exchange:
         self.scope: Scope = head.scope
         self.closes = head.closes
         self._expects_continue = head.expects_continue
-        self._pieces: deque[bytes] = deque()
-        self._unread = 0
+        self._unread = bytearray()
         # All of the body has arrived, and the application has been told so.
         self._arrived = False
         self._has_ended = False
@@ -72,11 +69,13 @@ class Exchange:
 
     @property
     def is_full(self) -> bool:
-        return self._unread > bounds.MAX_UNREAD_BODY_BYTES
+        return len(self._unread) > bounds.MAX_UNREAD_BODY_BYTES
 
     def add_body(self, piece: bytes) -> None:
-        self._pieces.append(piece)
-        self._unread += len(piece)
+        if self._refusal is not None:
+            return
+        # One buffer: a list of tiny pieces takes many times their size.
+        self._unread += piece
         self._wake()
         self._wire.hold_body(len(piece))
 
@@ -87,6 +86,7 @@ class Exchange:
     def refuse_body(self, refusal: Refusal) -> None:
         """Makes the application's next read of the body fail."""
         self._refusal = refusal
+        self._unread = bytearray()
         self._wake()
 
     def announce_end(self) -> None:
@@ -105,7 +105,7 @@ class Exchange:
         while True:
             if self._refusal is not None:
                 raise self._refusal
-            if self._pieces:
+            if self._unread:
                 return self._next_piece()
             if self._arrived and not self._has_ended:
                 self._has_ended = True
@@ -116,10 +116,8 @@ class Exchange:
             await self._waiter
 
     def _next_piece(self) -> Message:
-        body = self._pieces.popleft() if len(self._pieces) == 1 else b"".join(self._pieces)
-        self._pieces.clear()
-        was_full = self.is_full
-        self._unread = 0
+        body, was_full = bytes(self._unread), self.is_full
+        self._unread = bytearray()
         self._has_ended = self._arrived
         if was_full:
             self._wire.read_on()

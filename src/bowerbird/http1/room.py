@@ -40,6 +40,7 @@ class Occupant(Protocol):
         """Bytes that the client has sent or read since the wait began."""
 
     def unsent_bytes(self) -> int: ...
+    def held_bytes(self) -> int: ...
     def expire(self) -> None: ...
     def refuse_body(self) -> None: ...
     def close_unless_busy(self) -> None: ...
@@ -108,13 +109,13 @@ class Room:
             self._waiting[connection] = None
 
     def hold_body(self, connection: Occupant, size: int) -> None:
-        """Counts a part of a body in memory; refuses the slowest bodies if all are too large."""
+        """Counts a part of a body in memory; refuses the largest body if all take too much."""
         self._body_bytes += size
         if self._body_bytes <= bounds.MAX_ALL_BODY_BYTES:
             return
-        slowest = next((one for one in self._waiting if one.wait is Wait.BODY), connection)
+        arriving = [one for one in self._waiting if one.wait is Wait.BODY]
         self._shed += 1
-        slowest.refuse_body()
+        max([connection, *arriving], key=lambda one: one.held_bytes()).refuse_body()
 
     def release_body(self, size: int) -> None:
         self._body_bytes -= size

@@ -45,6 +45,8 @@ async def _response(scope: Scope, configured_host: str, registry: CollectorRegis
 
 def is_allowed(sent: str, configured: str) -> bool:
     """Whether the value of `Host` cannot be the name of somebody else's web page."""
+    if "@" in sent:
+        return False
     try:
         name = urlsplit(f"//{sent}").hostname or ""
     except ValueError:
