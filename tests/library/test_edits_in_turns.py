@@ -25,7 +25,7 @@ async def test_a_refused_first_turn_says_that_nothing_was_made(database: Databas
 
 
 async def test_a_refused_later_turn_says_that_a_part_was_made(database: Database) -> None:
-    async def first(_: Transaction) -> None | Unfinished[None]:
+    async def first(_: Transaction) -> Unfinished[None] | None:
         return Unfinished(refusing)
 
     with pytest.raises(Refusal) as refused:
