@@ -12,7 +12,7 @@ does a write that continues another one, which would be left half made otherwise
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from typing import Final
@@ -25,6 +25,8 @@ _RETRY_AFTER_S: Final = 2
 
 # Set in the task of a background job, and so in everything it awaits.
 IN_BACKGROUND: Final[ContextVar[bool]] = ContextVar("in_background", default=False)
+# Called with each slot that the task gets: a limit for the read itself starts then, not before.
+ON_SLOT: Final[ContextVar[Callable[[], None] | None]] = ContextVar("on_slot", default=None)
 # None is the service itself: reads that belong to no account.
 Owner = int | None
 _Waiters = dict[asyncio.Future[None], None]
@@ -92,6 +94,8 @@ class FairQueue:
         else:
             self._require_room(owner)
             await self._wait(owner, self._bounds.wait_s if wait_s is None else wait_s)
+        if (on_slot := ON_SLOT.get()) is not None:
+            on_slot()
 
     def release(self, owner: Owner) -> None:
         self._free += 1
