@@ -371,7 +371,8 @@ async def test_a_count_that_waits_for_other_accounts_is_not_given_up(database: D
     account = await cast.alice.account()
     budget = Budget(request_s=0.3, count_s=0.05)
     views = Views(database, Bookmarks(database), cast.clock, budget)
-    queue, others = slow_queue(database), []
+    queue = slow_queue(database)
+    others: list[int] = []
     while queue._may_take(-len(others)):  # noqa: SLF001 - until every slot is taken
         await queue.acquire(-len(others))
         others.append(-len(others))
