@@ -74,7 +74,7 @@ async def call(port: int, requests: "itertools.cycle[bytes]", statuses: Counter[
 def expensive(port: int, key: str, posts: list[str]) -> "itertools.cycle[bytes]":
     run = secrets.token_hex(4)
     operations = [
-        {"action": action, "label_name": f"{run} {number}", "tweet_ids": posts}
+        {"op": action, "label_name": f"{run} {number}", "tweet_ids": posts}
         for number in range(2)
         for action in ("add", "remove")
     ]

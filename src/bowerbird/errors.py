@@ -159,6 +159,14 @@ class Refusal(Exception):  # noqa: N818 - the request is wrong, not the service
         return CATALOGUE[self.code].status
 
 
+class TooManyWaiting(Refusal):
+    """The account itself sent too much at the same time. The service works for the others."""
+
+    def __init__(self, sentence: str, retry_after_s: int) -> None:
+        headers = {"Retry-After": str(retry_after_s)}
+        Refusal.__init__(self, Code.SERVICE_UNAVAILABLE, sentence, headers)
+
+
 def invalid(parameter: str, problem: str) -> Refusal:
     return Refusal(Code.INVALID_REQUEST, f"{parameter}: {problem}.")
 

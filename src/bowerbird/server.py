@@ -9,8 +9,10 @@ import sys
 from collections.abc import AsyncIterator
 from typing import Final
 
+import msgspec
 import structlog
 import uvloop
+from starlette.types import ASGIApp
 
 from bowerbird import app, logs
 from bowerbird.app import App
@@ -24,6 +26,8 @@ from bowerbird.storage.files.files import Files
 from bowerbird.storage.opening import open_database
 
 _RETRY_S: Final = 3.0
+# Metrics are read by one or two programs.
+_ADMIN_CONNECTIONS: Final = 16
 _JOB_READ_LIMIT_S: Final = 30.0
 
 
@@ -62,10 +66,11 @@ def _address(settings: Settings) -> tuple[socket.AddressFamily, str]:
 
 
 def _cannot_listen(settings: Settings, port: int, error: OSError) -> BadSetting:
-    return BadSetting(
-        f"Cannot listen on {settings.host}:{port}: {error.strerror}. "
-        "Choose another address with --host and --port."
-    )
+    if port == settings.http2_port:
+        advice = "Set BOWERBIRD_HTTP2_PORT to another port, or to 0 to turn HTTP/2 off."
+    else:
+        advice = "Choose another address with --host and --port."
+    return BadSetting(f"Cannot listen on {settings.host}:{port}: {error.strerror}. {advice}")
 
 
 async def _serve(settings: Settings, worker: int) -> None:
@@ -75,17 +80,17 @@ async def _serve(settings: Settings, worker: int) -> None:
         asyncio.get_running_loop().add_reader(sys.stdin.fileno(), stopping.set)
     runs_jobs = settings.is_sqlite and worker == 0
     async with _running_app(settings, stopping, runs_jobs=runs_jobs) as service:
-        _open_admin_port(settings, service, worker)
-        serving = [
-            server.serve(
-                service.asgi,
-                _listener(settings),
-                bounds.of(settings),
-                upgrade_url=settings.upgrade_url,
-                stopping=stopping,
-                stop_timeout_s=settings.stop_timeout_s,
-            )
-        ]
+        limits = bounds.of(settings)
+        listener = _listener(settings)
+        serving = []
+        if settings.admin_port:
+            from bowerbird.wire import admin_port  # noqa: PLC0415 - takes 40 ms, and is optional
+
+            metrics = admin_port.metrics_app(settings.admin_host, service.metrics.registry)
+            admin_listener = _admin_listener(settings, settings.admin_port + worker)
+            few = msgspec.structs.replace(limits, max_connections=_ADMIN_CONNECTIONS)
+            serving.append(_serve_http1(settings, metrics, admin_listener, few, stopping))
+        serving.append(_serve_http1(settings, service.asgi, listener, limits, stopping))
         if settings.http2_port:
             from bowerbird import http2  # noqa: PLC0415 - optional, and slow to import
 
@@ -99,6 +104,23 @@ async def _serve(settings: Settings, worker: int) -> None:
                 )
             )
         await asyncio.gather(*serving)
+
+
+async def _serve_http1(
+    settings: Settings,
+    asgi: ASGIApp,
+    listener: socket.socket,
+    limits: bounds.Bounds,
+    stopping: asyncio.Event,
+) -> None:
+    await server.serve(
+        asgi,
+        listener,
+        limits,
+        upgrade_url=settings.upgrade_url,
+        stopping=stopping,
+        stop_timeout_s=settings.stop_timeout_s,
+    )
 
 
 def _listener(settings: Settings) -> socket.socket:
@@ -202,19 +224,23 @@ async def _require_shared_files(settings: Settings, database: Database) -> None:
             return
 
 
-def _open_admin_port(settings: Settings, service: App, worker: int) -> None:
-    if not settings.admin_port:
-        return
-    from bowerbird.wire import admin_port  # noqa: PLC0415 - takes 40 ms, and the port is optional
-
-    port = settings.admin_port + worker
+def _admin_listener(settings: Settings, port: int) -> socket.socket:
     try:
-        admin_port.start(settings.admin_host, port, service.metrics.registry)
+        found = socket.getaddrinfo(settings.admin_host, port, type=socket.SOCK_STREAM)
+        family, _, _, _, address = found[0]
+        listener = socket.socket(family)
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind((str(address[0]), port))
+        except OSError:
+            listener.close()
+            raise
     except OSError as error:
         raise BadSetting(
             f"Cannot listen on the admin port {port}: {error.strerror}. "
             "Set BOWERBIRD_ADMIN_PORT to another port, or to 0 to disable it."
         ) from None
+    return listener
 
 
 def environment_for(settings: Settings) -> dict[str, str]:

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 PREFIX: Final = "BOWERBIRD_"
 _LAST_PORT: Final = 65_535
+_LONGEST_TIMEOUT_S: Final = 86_400
 _ATOM: Final = r"[A-Za-z0-9!#$%&'*+/=?^_{|}~-]+"
 _MAILBOX: Final = rf"{_ATOM}(?:\.{_ATOM})*@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*"
 _SENDER: Final = re.compile(rf'(?:[^<>@"\\,;:()\[\]\x00-\x1f\x7f]*<{_MAILBOX}>|{_MAILBOX})')
@@ -54,19 +55,23 @@ class Settings:
     )
     max_connections: int = setting(
         4096,
-        "Connections that one server process keeps open. When more arrive, those that have waited "
-        "longest for their client are closed. Health checks are answered in any case.",
+        "Connections that one server process keeps open. When more arrive, those whose client has "
+        "been silent longest are closed. Up to 64 more are kept for health checks.",
     )
     header_timeout_s: int = setting(
-        10, "Seconds in which the headers of a request must arrive, counted from its first byte."
+        10,
+        "Seconds in which the headers of a request must arrive, counted from its first byte. A new "
+        "connection must send its first byte within this time.",
     )
     body_timeout_s: int = setting(
         30,
-        "Seconds in which the body of a request must arrive, plus one second for every 16 KiB.",
+        "Seconds in which the body of a request must arrive, plus one second for every 16 KiB "
+        "received.",
     )
     response_timeout_s: int = setting(
         60,
-        "Seconds in which a client must read a response, plus one second for every 16 KiB.",
+        "Seconds in which a client must read what the server has sent, plus one second for every "
+        "16 KiB. A long response is sent in parts, and the time counts for each of them.",
     )
     idle_timeout_s: int = setting(
         75, "Seconds that a connection may stay open without a request after an earlier one."
@@ -186,6 +191,11 @@ class Settings:
                 raise BadSetting(
                     f"{PREFIX}{name.upper()}={value} is too small; the minimum is {least}."
                 )
+            if name.endswith("_timeout_s") and value > _LONGEST_TIMEOUT_S:
+                raise BadSetting(
+                    f"{PREFIX}{name.upper()}={value} is too large; the maximum is "
+                    f"{_LONGEST_TIMEOUT_S} seconds."
+                )
         self._check_ports()
         self._check_addresses()
         if self.intro_url and not self.intro_model:
@@ -210,6 +220,20 @@ class Settings:
                 value = getattr(self, name)
                 raise BadSetting(
                     f"{PREFIX}{name.upper()}={value} is too large; the maximum is {_LAST_PORT}."
+                )
+
+        self._check_different_ports(last_admin_port)
+
+    def _check_different_ports(self, last_admin_port: int) -> None:
+        admin_ports = range(self.admin_port, last_admin_port + 1) if self.admin_port else ()
+        for name, port, others in (
+            ("HTTP2_PORT", self.http2_port, (self.port, *admin_ports)),
+            ("ADMIN_PORT", self.port if self.port in admin_ports else 0, (self.port,)),
+        ):
+            if port and port in others:
+                raise BadSetting(
+                    f"{PREFIX}{name} uses port {port}, which another setting uses too. "
+                    "Choose another port."
                 )
 
     def _check_addresses(self) -> None:
@@ -313,7 +337,8 @@ def _convert(name: str, text: str, kind: type) -> object:
     try:
         return kind(text)
     except ValueError:
-        raise BadSetting(f"{name}={text!r} must be a whole number.") from None
+        unit = " of seconds" if name.endswith("_S") else ""
+        raise BadSetting(f"{name}={text!r} must be a whole number{unit}.") from None
 
 
 def _one_of(name: str, value: str, accepted: tuple[str, ...]) -> None:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from tests.support.raw_http import Client, RawServer, request
+from tests.support.raw_http import Client, DeafClient, RawServer, request
 from tests.support.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.anyio
@@ -89,3 +89,42 @@ async def test_the_application_is_told_when_its_client_leaves(
     client.leave()
 
     await asyncio.wait_for(server.has_left.wait(), PATIENCE_S)
+
+
+async def test_a_client_that_closes_its_side_gets_the_answer_to_its_write(
+    server: RawServer, client: Client
+) -> None:
+    await client.send(request("/hold", method="POST", body=b"x"))
+    client.writer.write_eof()
+    await server.is_held.acquire()
+    server.is_released.set()
+
+    assert (await client.answer()).body == b"held"
+    assert await client.is_closed_by_the_server()
+
+
+async def test_answers_stay_in_order_when_one_takes_long_to_send(
+    server: RawServer, client: Client
+) -> None:
+    sent = request("/large-then-wait") + request("/hold") + request("/", method="POST", body=b"c")
+    await client.send(sent)
+
+    large = await client.answer()
+    server.is_released.set()
+    held, last = await client.answer(), await client.answer()
+
+    assert (len(large.body), held.body, last.body) == (20_000_000, b"held", b"c")
+
+
+async def test_a_client_that_stops_reading_and_leaves_causes_no_error(
+    server: RawServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    deaf = DeafClient()
+    await deaf.ask(server.port, "/endless-unless-gone")
+    await server.is_held.acquire()
+
+    deaf.close()
+
+    await asyncio.wait_for(server.has_left.wait(), PATIENCE_S)
+    assert (await (await server.connect()).ask("/")).status == 200
+    assert caplog.records == []

@@ -120,6 +120,12 @@ async def test_a_client_that_expects_to_continue_is_refused_without_sending(
     assert (answer.status, answer.headers["connection"]) == (401, "close")
 
 
+async def test_blanks_around_a_header_are_not_part_of_it(server: RawServer, client: Client) -> None:
+    await client.ask("/", "X-Name: \t one two \t ")
+
+    assert dict(server.scopes[0]["headers"])[b"x-name"] == b"one two"
+
+
 @pytest.mark.parametrize("body", [b"", b"a body"])
 async def test_an_offer_to_upgrade_to_http2_is_ignored(client: Client, body: bytes) -> None:
     offer = ("Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABk")
@@ -144,30 +150,40 @@ async def test_an_offer_to_upgrade_with_a_chunked_body_is_ignored(client: Client
     [
         (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "HTTP/1.1"),
         (b"GET /\r\n\r\n", "HTTP/1.1"),
+        (b"GET / HTTP/1.1\r\n\r\n", "Host"),
+        (b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "Host"),
         (b"GET / HTTP/3.0\r\n\r\n", "version"),
         (b"BREW / HTTP/1.1\r\n\r\n", "method"),
         (b"\x16\x03\x01\x02\x00\x01", "method"),
         (b"GET nowhere HTTP/1.1\r\n\r\n", "url"),
-        (b"GET ftp://a/b HTTP/1.1\r\n\r\n", "path"),
-        (b"CONNECT a:1 HTTP/1.1\r\n\r\n", "path"),
+        (b"GET ftp://a/b HTTP/1.1\r\nHost: a\r\n\r\n", "path"),
+        (b"CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n", "path"),
         (b"GET /\xff HTTP/1.1\r\n\r\n", "url"),
-        (b"GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", "Content-Length"),
-        (b"GET / HTTP/1.1\r\nContent-Length: " + b"9" * 40 + b"\r\n\r\n", "Content-Length"),
-        (b"GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", "Content-Length"),
-        (b"GET / HTTP/1.1\r\nContent-Length: 1, 1\r\n\r\n", "Content-Length"),
+        (b"GET / HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n", "Content-Length"),
         (
-            b"POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+            b"GET / HTTP/1.1\r\nHost: a\r\nContent-Length: " + b"9" * 40 + b"\r\n\r\n",
+            "Content-Length",
+        ),
+        (
+            b"GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+            "Content-Length",
+        ),
+        (b"GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 1, 1\r\n\r\n", "Content-Length"),
+        (
+            request("/", "Content-Length: 1", "Transfer-Encoding: chunked", method="POST"),
             "Transfer-Encoding",
         ),
-        (b"POST / HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n", "Transfer-Encoding"),
+        (b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n", "Transfer-Encoding"),
         (b"GET / HTTP/1.1\r\nA : b\r\n\r\n", "header"),
         (b"GET / HTTP/1.1\r\nA: b\r\n c\r\n\r\n", "header"),
         (b"GET / HTTP/1.1\r\nA: \x00\r\n\r\n", "header"),
         (b"GET / HTTP/1.1\nA: b\n\n", "CRLF"),
         (b"GET /" + b"a" * 70_000 + b" HTTP/1.1\r\n\r\n", "64 KiB"),
-        (b"GET / HTTP/1.1\r\nA: " + b"a" * 70_000 + b"\r\n\r\n", "64 KiB"),
+        (b"GET / HTTP/1.1\r\nHost: a\r\nA: " + b"a" * 70_000 + b"\r\n\r\n", "64 KiB"),
         (b"GET / HTTP/1.1\r\nA: " + b"a" * 700_000, "64 KiB"),
-        (b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 300 + b"\r\n", "200 headers"),
+        (b"GET / HTTP/1.1\r\nHost: a\r\n" + b"A: b\r\n" * 300, "200 headers"),
+        (request("/", "Transfer-Encoding: gzip, chunked", method="POST"), "Transfer-Encoding"),
+        (b"POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n", "Transfer-Encoding"),
     ],
 )
 async def test_what_is_not_a_request_is_refused_with_a_sentence_and_closed(
@@ -204,6 +220,24 @@ async def test_a_body_of_nothing_but_frames_is_refused(server: RawServer, client
 
     assert "not content" in answer.json["error"]
     assert server.bodies == []
+
+
+async def test_a_body_of_tiny_chunks_is_refused(server: RawServer, client: Client) -> None:
+    head = request("/", "Transfer-Encoding: chunked", method="POST")
+    await client.send(head + b"2\r\nab\r\n" * 1_000)
+
+    answer = await client.answer()
+
+    assert "not content" in answer.json["error"]
+    assert server.bodies == []
+
+
+async def test_a_few_small_chunks_are_read(client: Client) -> None:
+    head = request("/", "Transfer-Encoding: chunked", method="POST")
+    chunks = b"2\r\nab\r\n" * 50 + b"1000\r\n" + b"x" * 4_096 + b"\r\n"
+    await client.send(head + chunks + b"0\r\n\r\n")
+
+    assert (await client.answer()).body == b"ab" * 50 + b"x" * 4_096
 
 
 @given(

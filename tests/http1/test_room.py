@@ -45,7 +45,7 @@ async def test_the_connection_that_has_waited_longest_gives_way() -> None:
 async def test_half_sent_requests_give_way_too() -> None:
     async with raw_http.serving(FEW) as server:
         for client in await connect(server, 4):
-            await client.send(b"POST / HTTP/1.1\r\nContent-Length: 10\r\n\r\nhalf")
+            await client.send(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhalf")
 
         assert (await (await server.connect()).ask("/")).status == 200
 
@@ -107,6 +107,25 @@ async def test_answers_that_nobody_reads_are_bounded_in_memory(
         assert not all([await client.is_reset() for client in clients])
         for client in clients:
             client.close()
+
+
+async def test_bodies_in_memory_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounds, "MAX_ALL_BODY_BYTES", 1_000_000)
+    async with raw_http.serving(stop_timeout_s=0) as server:
+        clients = await connect(server, 10)
+        for client in clients:
+            head = request("/", "Content-Length: 200000", method="POST")
+            await client.send(head + b"x" * 190_000)
+
+        await clients[9].send(b"x" * 10_000)
+        for client in clients[:9]:
+            client.writer.write(b"x" * 10_000)
+        answers = [await client.answer() for client in clients]
+
+        statuses = [answer.status for answer in answers]
+        assert 4 <= statuses.count(200) <= 6
+        assert set(statuses) == {200, 503}
+        assert {a.headers["retry-after"] for a in answers if a.status == 503} == {"5"}
 
 
 def test_the_limit_of_open_files_is_raised_or_bounds_the_connections() -> None:

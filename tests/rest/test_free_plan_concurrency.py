@@ -39,7 +39,9 @@ async def test_one_call_left_means_that_one_of_many_parallel_reads_succeeds(cast
 
     statuses = await _statuses(*[free.get("/v1/bookmarks") for _ in range(PARALLEL)])
 
-    assert statuses == {200: 1, 402: PARALLEL - 1}
+    assert statuses[200] == 1
+    # 503 if more of them wait to be counted than the account may have waiting.
+    assert statuses[402] + statuses[503] == PARALLEL - 1
     await service.calls.flush()
     assert (await free.account()).calls_this_month == 3
 
@@ -107,7 +109,8 @@ async def test_two_services_on_one_database_share_the_last_calls(
             *[member.get("/v1/bookmarks") for _ in range(PARALLEL // 2) for member in members]
         )
 
-        assert statuses == {200: 5, 402: PARALLEL - 5}
+        assert statuses[200] == 5
+        assert statuses[402] + statuses[503] == PARALLEL - 5
         assert (await cast.free.account()).calls_this_month == 5
 
 

@@ -222,6 +222,18 @@ async def test_400_and_404_are_replayed(alice: Member) -> None:
     assert (await _raw(alice, b"{ ", key="malformed")).status_code == 422
 
 
+async def test_a_view_with_invalid_buckets_is_refused_under_its_key(alice: Member) -> None:
+    body = {"name": "V", "triage_buckets": [{"name": "a"}, {"name": "A"}]}
+
+    first, again = [await writing.send(alice, "POST", "/v1/views", body, key="k") for _ in range(2)]
+    reused = await writing.send(alice, "POST", "/v1/views", {"name": "V"}, key="k")
+
+    assert writing.refused(first) == (400, "INVALID_REQUEST")
+    assert _is_replayed(again)
+    assert again.content == first.content
+    assert writing.refused(reused) == (422, "IDEMPOTENCY_KEY_REUSED")
+
+
 async def test_a_402_is_not_stored_and_succeeds_after_the_upgrade(free: Member) -> None:
     await free.save(post_id="1")
     refused = await writing.send(free, "POST", ADD, _body("x", "1"), key="k")

@@ -9,15 +9,19 @@ import pytest
 from bowerbird.library.access import turns
 from bowerbird.library.imports.file_imports import FileImports, ImportOptions
 from bowerbird.library.upkeep.sweeping import Sweeping
+from bowerbird.requests import limits
 from tests.support import make, writing
 from tests.support.service import Member
-from tests.support.watched_writes import WatchedWrites, interrupted
+from tests.support.watched_writes import Pause, WatchedWrites, interrupted
 
 pytestmark = pytest.mark.anyio
 
 POSTS = 2 * turns.POSTS_PER_TURN + 100
 # A post that moves from one label to another is three rows: two labels and its list of names.
 MOST_ROWS = 3 * turns.POSTS_PER_TURN + 20
+
+# No test saves a post with an id this long.
+UNKNOWN = "9" * 30
 
 
 async def fill(member: Member, count: int = POSTS, **fields: Any) -> list[str]:
@@ -92,14 +96,14 @@ async def test_labelling_a_thousand_posts_takes_short_transactions(alice: Member
     post_ids = await fill(alice, 1_000, tags=[])
     watched = WatchedWrites(alice.database)
 
-    added = (await writing.add(alice, "x", *post_ids[:999], "4711")).json()
+    added = (await writing.add(alice, "x", *post_ids[:999], UNKNOWN)).json()
     removed = (await writing.remove(alice, "x", *post_ids)).json()
 
     assert watched.most_rows <= MOST_ROWS
     assert added["meta"] == {
         "message": "Labelled 999 posts.",
         "affected": 999,
-        "not_found": ["4711"],
+        "not_found": [UNKNOWN],
     }
     assert [post["post_id"] for post in added["data"]] == post_ids[:999]
     assert {tuple(post["tags"]) for post in added["data"]} == {("x",)}
@@ -205,6 +209,69 @@ async def test_a_rename_between_two_turns_of_another_edit_is_finished_first(
 
     assert response.json()["meta"]["affected"] == 0
     assert await all_tags(alice) == {("new", "other")}
+    assert await writing.recount(alice) == []
+
+
+# Changes of other requests between two turns
+
+
+async def paused_after_the_first_turn(
+    member: Member, request: Any
+) -> tuple["asyncio.Future[Any]", Pause]:
+    pause = WatchedWrites(member.database).pause_after(1)
+    editing = asyncio.ensure_future(request)
+    await pause.reached.wait()
+    return editing, pause
+
+
+async def test_a_label_deleted_meanwhile_counts_as_removed(alice: Member) -> None:
+    post_ids = await fill(alice, 300)
+    removal = writing.remove(alice, "wide", *post_ids)
+    removing, pause = await paused_after_the_first_turn(alice, removal)
+    await writing.send(alice, "DELETE", await path_of(alice, "wide"))
+    pause.over.set()
+
+    response = await removing
+
+    assert response.status_code == 200
+    assert response.json()["meta"]["affected"] == turns.POSTS_PER_TURN
+    assert [post["post_id"] for post in response.json()["data"]] == post_ids
+    assert {tuple(post["tags"]) for post in response.json()["data"]} == {("other",)}
+    assert "not_changed" not in response.json()["meta"]
+    assert await writing.recount(alice) == []
+
+
+async def test_posts_are_named_that_did_not_get_a_label_deleted_meanwhile(alice: Member) -> None:
+    post_ids = await fill(alice, 300, tags=[])
+    adding, pause = await paused_after_the_first_turn(alice, writing.add(alice, "x", *post_ids))
+    await writing.send(alice, "DELETE", await path_of(alice, "x"))
+    pause.over.set()
+
+    response = await adding
+
+    assert response.status_code == 200
+    meta = response.json()["meta"]
+    assert meta["affected"] == turns.POSTS_PER_TURN
+    assert meta["not_changed"] == post_ids[turns.POSTS_PER_TURN :]
+    assert len(response.json()["data"]) == turns.POSTS_PER_TURN
+    assert await writing.labels(alice) == {}
+    assert await writing.recount(alice) == []
+
+
+async def test_posts_are_named_that_became_full_meanwhile(alice: Member) -> None:
+    post_ids = await fill(alice, 300, tags=[])
+    full = post_ids[-1]
+    operations = [writing.operation("add", "x", *post_ids), writing.operation("add", "y", full)]
+    adding, pause = await paused_after_the_first_turn(alice, writing.batch(alice, *operations))
+    await alice.save(post_id=full, tags=[f"label {n}" for n in range(limits.POST_LABELS_MAX)])
+    pause.over.set()
+
+    response = await adding
+
+    first, second = response.json()["data"]["results"]
+    assert (first["ok"], first["affected"], first["not_changed"]) == (True, 299, [full])
+    assert not second["ok"]
+    assert (await writing.labels(alice))["x"] == 299
     assert await writing.recount(alice) == []
 
 

@@ -20,6 +20,7 @@ from bowerbird.library.views.counts import Budget, CountState
 from bowerbird.library.views.views import Views
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
+from bowerbird.storage.fair_queue import FairQueue
 from bowerbird.storage.postgres.database import PostgresDatabase, open_pool
 from bowerbird.storage.sqlite.database import FILE_NAME, SqliteDatabase
 from tests.support import databases, service, toolcalls, writing
@@ -329,6 +330,64 @@ async def test_a_count_that_takes_too_long_is_interrupted_and_marked(
     async with asyncio.timeout(PATIENCE_S):
         rows = await asyncio.gather(*(sqlite.slow_rows("SELECT 1", {}) for _ in range(3)))
     assert [list(row) for row in rows] == [[(1,)]] * 3
+
+
+async def test_a_count_that_took_too_long_is_tried_again_later(
+    cast: service.Service, sqlite: SqliteDatabase
+) -> None:
+    await save_and_view(cast.alice, "x")
+    account = await cast.alice.account()
+    soon, late = (
+        Views(sqlite, Bookmarks(sqlite), cast.clock, Budget(PATIENCE_S, 0.05, retry_s=retry_s))
+        for retry_s in (0, 300)
+    )
+    connections = sqlite._slow_readers.connections  # noqa: SLF001 - a count that never ends
+    for connection in connections:
+        connection.execute(ENDLESS.format(account_id=account.account_id))
+    for views in (soon, late):
+        (view,) = await views.responses(account, await views.all(account))
+        assert view.count_state is CountState.UNAVAILABLE
+
+    for connection in connections:
+        connection.execute("DROP VIEW temp.bookmark_label")
+
+    states = [
+        (await views.responses(account, await views.all(account)))[0].count_state
+        for views in (soon, late)
+    ]
+    assert states == [CountState.EXACT, CountState.UNAVAILABLE]
+
+
+def slow_queue(database: Database) -> FairQueue:
+    if isinstance(database, SqliteDatabase):
+        return database._slow_readers._queue  # noqa: SLF001 - no other account is slow enough
+    assert isinstance(database, PostgresDatabase)
+    return database._slow_reads  # noqa: SLF001 - as above
+
+
+async def test_a_count_that_waits_for_other_accounts_is_not_given_up(database: Database) -> None:
+    cast = await service.build(database)
+    await save_and_view(cast.alice, "x")
+    account = await cast.alice.account()
+    budget = Budget(request_s=0.3, count_s=0.05)
+    views = Views(database, Bookmarks(database), cast.clock, budget)
+    queue = slow_queue(database)
+    others: list[int] = []
+    while queue._may_take(-len(others)):  # noqa: SLF001 - until every slot is taken
+        await queue.acquire(-len(others))
+        others.append(-len(others))
+
+    (waiting,) = await views.responses(account, await views.all(account))
+    for other in others:
+        queue.release(other)
+
+    async def is_exact() -> bool:
+        (view,) = await views.responses(account, await views.all(account))
+        assert view.count_state is not CountState.UNAVAILABLE
+        return view.count_state is CountState.EXACT
+
+    assert waiting.count_state is CountState.PENDING
+    await until(is_exact)
 
 
 async def test_counting_ends_when_the_library_closes(sqlite_template: Path, tmp_path: Path) -> None:

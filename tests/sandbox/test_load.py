@@ -60,11 +60,24 @@ async def _stalled(asgi: Any, count: int) -> list[Stalled]:
     return requests
 
 
+async def _unread(asgi: Any, count: int) -> list["Unread"]:
+    requests = [Unread(asgi, "/v1/sandbox/bookmarks", from_body=True) for _ in range(count)]
+    for request in requests:
+        await request.is_waiting.wait()
+    return requests
+
+
+async def _cancelled(requests: list["Unread"]) -> None:
+    for request in requests:
+        request.task.cancel()
+    await asyncio.gather(*(request.task for request in requests), return_exceptions=True)
+
+
 async def test_too_many_concurrent_requests_get_429_with_retry_after(
     visitor: Visitor,
 ) -> None:
     await visitor.get("/labels")
-    stalled = await _stalled(visitor.app.asgi, MAX_CONCURRENT)
+    unread = await _unread(visitor.app.asgi, MAX_CONCURRENT)
 
     responses = [await visitor.get("/bookmarks"), await visitor.post("/labels/add", {})]
 
@@ -74,38 +87,55 @@ async def test_too_many_concurrent_requests_get_429_with_retry_after(
         assert response.json()["meta"] == {"sandbox": True}
         assert int(response.headers["retry-after"]) >= 1
         assert "Simulated" not in response.json()["error"]
-    assert [await request.end() for request in stalled] == [400] * MAX_CONCURRENT
+    await _cancelled(unread)
     assert (await visitor.get("/bookmarks")).status_code == 200
+
+
+async def test_slow_bodies_do_not_close_the_sandbox(visitor: Visitor) -> None:
+    stalled = await _stalled(visitor.app.asgi, 2 * MAX_CONCURRENT)
+
+    assert (await visitor.get("/bookmarks")).status_code == 200
+    assert (await visitor.post("/labels/add", {})).status_code == 400
+    assert [await request.end() for request in stalled] == [400] * len(stalled)
+
+
+async def test_a_request_whose_body_arrives_while_the_sandbox_is_full_gets_429(
+    visitor: Visitor,
+) -> None:
+    (stalled,) = await _stalled(visitor.app.asgi, 1)
+    unread = await _unread(visitor.app.asgi, MAX_CONCURRENT)
+
+    assert await stalled.end() == 429
+    await _cancelled(unread)
+    assert (await visitor.post("/labels/add", {})).status_code == 400
 
 
 async def test_a_finished_request_makes_room_for_the_next(visitor: Visitor) -> None:
-    stalled = await _stalled(visitor.app.asgi, MAX_CONCURRENT - 1)
+    unread = await _unread(visitor.app.asgi, MAX_CONCURRENT - 1)
 
     assert (await visitor.get("/bookmarks")).status_code == 200
     assert (await visitor.get("/bookmarks?limit=0")).status_code == 400
+    assert (await visitor.post("/labels/add", {})).status_code == 400
     assert (await visitor.get("/bookmarks")).status_code == 200
-    for request in stalled:
-        await request.end()
+    await _cancelled(unread)
 
 
 async def test_simulated_failures_work_while_the_sandbox_is_full(visitor: Visitor) -> None:
-    stalled = await _stalled(visitor.app.asgi, MAX_CONCURRENT)
+    unread = await _unread(visitor.app.asgi, MAX_CONCURRENT)
 
     response = await visitor.client.get(
         "/v1/sandbox/bookmarks", headers={"X-Service-Sandbox-Error": "not_found"}
     )
 
     assert response.status_code == 404
-    for request in stalled:
-        await request.end()
+    await _cancelled(unread)
 
 
 async def test_a_full_sandbox_does_not_affect_the_api(cast: Service) -> None:
-    stalled = await _stalled(cast.app.asgi, MAX_CONCURRENT)
+    unread = await _unread(cast.app.asgi, MAX_CONCURRENT)
 
     assert (await cast.alice.get("/v1/labels")).status_code == 200
-    for request in stalled:
-        await request.end()
+    await _cancelled(unread)
 
 
 async def test_a_body_that_never_arrives_gets_400_and_makes_room(visitor: Visitor) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.support import serving
 from tests.support.serving import PATIENCE_SECONDS, Server
+from tests.support.waiting import wait_until
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +39,7 @@ def test_2000_silent_connections_do_not_stop_the_service(server: Server) -> None
 
 @pytest.mark.parametrize(
     "sent",
-    [b"", b"GET /hea", b"POST /v1/labels/add HTTP/1.1\r\nContent-Length: 9\r\n\r\n{"],
+    [b"", b"GET /hea", b"POST /v1/labels/add HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{"],
     ids=["silent", "half a head", "half a body"],
 )
 def test_a_client_that_does_not_go_on_is_closed(server: Server, sent: bytes) -> None:
@@ -49,7 +50,10 @@ def test_a_client_that_does_not_go_on_is_closed(server: Server, sent: bytes) -> 
 
 def test_a_slow_body_with_a_key_is_refused_in_the_usual_format(server: Server) -> None:
     key = server.new_key("slow@example.com")
-    head = f"POST /v1/labels/add HTTP/1.1\r\nAuthorization: Bearer {key}\r\nContent-Length: 9\r\n"
+    head = (
+        "POST /v1/labels/add HTTP/1.1\r\nHost: a\r\n"
+        f"Authorization: Bearer {key}\r\nContent-Length: 9\r\n"
+    )
 
     with connected(server, f"{head}\r\n{{".encode()) as connection:
         received = connection.recv(65_536)
@@ -90,3 +94,16 @@ def test_a_url_of_70_kb_is_refused_in_the_usual_format(server: Server) -> None:
 def test_half_a_request_does_not_delay_the_stop(tmp_path: Path) -> None:
     with serving.serving(tmp_path) as server, connected(server, b"GET /"):
         assert server.stop() == 0
+
+
+def test_a_refused_request_is_logged_with_its_id(server: Server) -> None:
+    sent = b"GET / HTTP/1.1\r\nHost: a\r\nX-Request-Id: refused-1\r\nContent-Length: -1\r\n\r\n"
+
+    with connected(server, sent) as connection:
+        received = connection.recv(65_536)
+
+    assert b"x-request-id: refused-1\r\n" in received
+    wait_until(lambda: "refused-1" in server.errors())
+    (line,) = [line for line in server.log() if line.get("id") == "refused-1"]
+    assert (line["event"], line["status"]) == ("request refused", 400)
+    assert "Content-Length" in line["reason"]

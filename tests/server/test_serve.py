@@ -188,6 +188,35 @@ def test_a_port_above_65535_is_reported_in_one_sentence(
     assert ran.stderr == f"Error: {named} is too large; the maximum is 65535.\n"
 
 
+@pytest.mark.parametrize(
+    ("variables", "named"),
+    [
+        ({"port": 9000, "http2_port": 9000}, "BOWERBIRD_HTTP2_PORT uses port 9000"),
+        ({"port": 9000, "admin_port": 9000}, "BOWERBIRD_ADMIN_PORT uses port 9000"),
+        ({"port": 9001, "admin_port": 9000, "workers": 2}, "BOWERBIRD_ADMIN_PORT uses port 9001"),
+        ({"admin_port": 9000, "http2_port": 9000}, "BOWERBIRD_HTTP2_PORT uses port 9000"),
+    ],
+)
+def test_a_port_with_two_uses_is_reported_in_one_sentence(
+    tmp_path: Path, variables: dict[str, int], named: str
+) -> None:
+    environment = serving.environment_of(data_dir=tmp_path, **variables)
+
+    ran = serving.bowerbird("serve", environment=environment)
+
+    assert ran.returncode == 1
+    assert ran.stderr == f"Error: {named}, which another setting uses too. Choose another port.\n"
+
+
+def test_a_time_out_of_more_than_a_day_is_reported_in_one_sentence(tmp_path: Path) -> None:
+    environment = serving.environment_of(data_dir=tmp_path, header_timeout_s=10**30)
+
+    ran = serving.bowerbird("serve", environment=environment)
+
+    assert ran.returncode == 1
+    assert ran.stderr.endswith("is too large; the maximum is 86400 seconds.\n")
+
+
 def test_a_misspelt_setting_is_reported_with_the_most_similar_name() -> None:
     environment = serving.environment_of(databse_url="x")
 

@@ -44,7 +44,7 @@ async def removed(database: Database, account_id: int, table: str, statement: st
             await transaction.run(FILL[table], values)
         for part in DISABLED_PLANS:
             await transaction.run(f"SET LOCAL enable_{part} = off", {})
-        values = {"account_id": account_id, "before": 1_000, "most": 2}
+        values = {"account_id": account_id, "before": 1_000, "most": 2, "most_bytes": 1_000}
         rows = await transaction.rows(database.queries(table)[statement], values)
         return sorted(row[0] for row in rows)
 

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from bowerbird.errors import Code, Refusal
+from bowerbird.errors import Code, Refusal, TooManyWaiting
 from bowerbird.storage.fair_queue import Bounds, FairQueue
 
 pytestmark = pytest.mark.anyio
@@ -120,19 +120,35 @@ async def test_an_account_with_too_many_waiting_is_refused_and_others_are_not() 
         await visitors.leave(name)
 
 
-async def test_too_many_waiting_in_total_are_refused() -> None:
+async def test_with_too_many_waiting_in_total_only_accounts_that_wait_are_refused() -> None:
     visitors = Visitors(queue_of(1, 1, total=2))
     await visitors.arrive(ALICE, "a1", "a2")
     await visitors.arrive(BOB, "b1")
 
-    with pytest.raises(Refusal, match="Too many requests") as refused:
-        await visitors.queue.acquire(CAROL)
+    for account_id in (ALICE, BOB):
+        with pytest.raises(Refusal, match="Too many requests wait") as refused:
+            await visitors.queue.acquire(account_id)
+        assert refused.value.code is Code.SERVICE_UNAVAILABLE
+        assert int(refused.value.headers["Retry-After"]) >= 1
+    await visitors.arrive(CAROL, "c1")
 
-    assert refused.value.code is Code.SERVICE_UNAVAILABLE
-    assert int(refused.value.headers["Retry-After"]) >= 1
+    for name in ("a1", "a2", "b1", "c1"):
+        await visitors.leave(name)
+    assert visitors.served == ["a1", "a2", "b1", "c1"]
+
+
+async def test_every_account_is_refused_at_the_most_that_may_wait() -> None:
+    queue = FairQueue("database reader", 1, 1, Bounds(total=1, at_most=2))
+    visitors = Visitors(queue)
+    await visitors.arrive(ALICE, "a1", "a2")
+    await visitors.arrive(BOB, "b1")
+
+    with pytest.raises(Refusal, match="Too many requests wait"):
+        await queue.acquire(CAROL)
+
     for name in ("a1", "a2", "b1"):
         await visitors.leave(name)
-    await visitors.queue.acquire(CAROL)
+    await queue.acquire(CAROL)
 
 
 async def test_waiting_ends_at_the_time_limit() -> None:
@@ -258,7 +274,7 @@ async def test_slots_are_neither_lost_nor_granted_twice() -> None:
     outcomes = await asyncio.gather(*tasks, return_exceptions=True)
 
     assert {type(outcome) for outcome in outcomes} <= {
-        *(type(None), asyncio.CancelledError, Refusal),
+        *(type(None), asyncio.CancelledError, Refusal, TooManyWaiting),
     }
     assert min(served.values()) > 100
     # All slots are free again: as many accounts get one without waiting.

@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from bowerbird.errors import Code, Refusal
+from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.postgres.database import Limits, PostgresDatabase, open_pool
 from bowerbird.storage.sqlite.database import FILE_NAME, SqliteDatabase
@@ -25,6 +26,7 @@ from tests.support.waiting import until
 pytestmark = pytest.mark.anyio
 
 ALICE, BOB, CAROL = 1, 2, 3
+PATIENCE_S = 5
 
 
 class Order:
@@ -34,11 +36,14 @@ class Order:
         self._database = database
         self.ran: list[str] = []
 
-    def start(self, account_id: int | None, name: str) -> "asyncio.Task[None]":
+    def start(
+        self, account_id: int | None, name: str, *, is_continuing: bool = False
+    ) -> "asyncio.Task[None]":
         async def work(_: Transaction) -> None:
             self.ran.append(name)
 
-        return asyncio.create_task(self._database.write(work, account_id))
+        write = self._database.write(work, account_id, is_continuing=is_continuing)
+        return asyncio.create_task(write)
 
 
 @contextmanager
@@ -98,6 +103,86 @@ async def test_only_the_account_with_too_many_waiting_writes_is_refused(sqlite: 
     assert "too many" not in order.ran
     assert len(order.ran) == WAITING_PER_ACCOUNT + 2
     await order.start(ALICE, "later")
+
+
+async def test_busy_accounts_do_not_close_the_queue_for_the_others(sqlite: Database) -> None:
+    order = Order(sqlite)
+    busy = range(100, 110)
+    with held(sqlite) as release:
+        waiting = [
+            order.start(account_id, "busy")
+            for account_id in busy
+            for _ in range(WAITING_PER_ACCOUNT)
+        ]
+        await settled()
+        first = order.start(ALICE, "first")
+        await settled()
+
+        with pytest.raises(Refusal, match="Too many changes wait for the database"):
+            await order.start(ALICE, "second")
+        release()
+        await asyncio.gather(first, *waiting)
+
+    # After the write of each busy account that came first.
+    assert order.ran.index("first") == len(busy)
+
+
+async def test_the_calls_of_a_free_account_wait_in_its_name(sqlite: Database) -> None:
+    store = AccountStore(sqlite)
+    with held(sqlite) as release:
+        waiting = [
+            asyncio.create_task(store.charge(ALICE, 1, 100)) for _ in range(WAITING_PER_ACCOUNT)
+        ]
+        await settled()
+
+        with pytest.raises(Refusal, match="Too many changes of this account"):
+            await asyncio.wait_for(store.charge(ALICE, 1, 100), PATIENCE_S)
+        release()
+        await asyncio.gather(*waiting)
+
+
+async def test_the_next_turn_of_an_edit_is_not_refused_when_too_many_writes_wait(
+    sqlite: Database,
+) -> None:
+    order = Order(sqlite)
+    with held(sqlite) as release:
+        waiting = [order.start(ALICE, f"a{n}") for n in range(WAITING_PER_ACCOUNT)]
+        await settled()
+
+        waiting.append(order.start(ALICE, "next turn", is_continuing=True))
+        await settled()
+        release()
+        await asyncio.gather(*waiting)
+
+    assert order.ran[0] == "next turn"
+
+
+async def test_the_next_turn_of_an_edit_waits_as_long_as_it_takes(
+    sqlite_template: Path, tmp_path: Path
+) -> None:
+    shutil.copy(sqlite_template, tmp_path / FILE_NAME)
+    database = SqliteDatabase(tmp_path, write_wait_s=0.05)
+    order = Order(database)
+    with held(database):
+        turn = order.start(ALICE, "next turn", is_continuing=True)
+        with pytest.raises(Refusal, match="waited too long"):
+            await order.start(ALICE, "late")
+        assert not turn.done()
+    await turn
+    await database.close()
+
+    assert order.ran == ["next turn"]
+
+
+async def test_the_next_turn_of_an_edit_is_refused_when_the_service_stops(
+    sqlite_template: Path, tmp_path: Path
+) -> None:
+    shutil.copy(sqlite_template, tmp_path / FILE_NAME)
+    database = SqliteDatabase(tmp_path)
+    await database.close()
+
+    with pytest.raises(Refusal, match="The service is stopping"):
+        await Order(database).start(ALICE, "next turn", is_continuing=True)
 
 
 async def test_a_write_that_waits_too_long_is_refused_and_does_not_run(
@@ -215,3 +300,64 @@ async def test_waiting_writes_of_one_account_leave_connections_for_others(
             assert not any(task.done() for task in asked)
         await watcher.close()
         assert {(await task).status_code for task in asked} == {200}
+
+
+async def test_the_next_turn_of_an_edit_on_postgresql_waits_as_long_as_it_takes(
+    postgres: ThrowawayPostgres,
+) -> None:
+    limits = Limits(wait_s=0.2)
+    with postgres.fresh_database(databases.TEMPLATE) as url:
+        database = PostgresDatabase(await open_pool(url, 2, limits), limits)
+        order = Order(database)
+        entered, leave = asyncio.Event(), asyncio.Event()
+
+        async def hold(_: Transaction) -> None:
+            entered.set()
+            await leave.wait()
+
+        # As many as an account may run, and as many of it as may wait.
+        holding = asyncio.create_task(database.write(hold, ALICE))
+        await entered.wait()
+        waiting = [order.start(ALICE, f"a{n}") for n in range(100)]
+        await settled()
+        with pytest.raises(Refusal, match="Too many requests of this account"):
+            await order.start(ALICE, "too many")
+
+        turn = order.start(ALICE, "next turn", is_continuing=True)
+        refused = await asyncio.gather(*waiting, return_exceptions=True)
+        assert not turn.done()
+        leave.set()
+        await asyncio.gather(holding, turn)
+        await database.close()
+
+    assert all(isinstance(outcome, Refusal) for outcome in refused)
+    assert order.ran == ["next turn"]
+
+
+async def test_the_next_turn_of_an_edit_waits_for_a_connection_that_others_use(
+    postgres: ThrowawayPostgres,
+) -> None:
+    limits = Limits(wait_s=0.2)
+    with postgres.fresh_database(databases.TEMPLATE) as url:
+        database = PostgresDatabase(await open_pool(url, 2, limits), limits)
+        order = Order(database)
+        leave = asyncio.Event()
+        entered = [asyncio.Event(), asyncio.Event()]
+
+        async def hold(number: int) -> None:
+            async with database._connections.slot(number):  # noqa: SLF001 - as slow reads do
+                entered[number].set()
+                await leave.wait()
+
+        holding = [asyncio.create_task(hold(number)) for number in range(2)]
+        for event in entered:
+            await event.wait()
+        turn = order.start(ALICE, "next turn", is_continuing=True)
+        with pytest.raises(Refusal, match="No database connection became free"):
+            await order.start(BOB, "late")
+        assert not turn.done()
+        leave.set()
+        await asyncio.gather(turn, *holding)
+        await database.close()
+
+    assert order.ran == ["next turn"]

@@ -287,10 +287,10 @@ async def test_a_write_during_closing_is_refused(sqlite_template: Path, tmp_path
         def __getattr__(self, name: str) -> Any:
             return getattr(jobs, name)
 
-        def put(self, job: Any, account_id: int | None) -> None:
+        def put(self, job: Any, account_id: int | None, **how: Any) -> None:
             threads.may_start.set()
             writer._thread.join(10)  # noqa: SLF001 - as above
-            jobs.put(job, account_id)
+            jobs.put(job, account_id, **how)
 
     closing = asyncio.create_task(database.close())
     await threads.has_work.wait()

@@ -177,6 +177,21 @@ async def large(_: RawServer, __: Receive, send: Send) -> None:
     await send({"type": "http.response.body", "body": b"x" * 20_000_000})
 
 
+async def large_then_wait(service: RawServer, receive: Receive, send: Send) -> None:
+    """Does something else after its answer is sent."""
+    await large(service, receive, send)
+    await service.is_released.wait()
+
+
+async def endless_unless_gone(service: RawServer, receive: Receive, send: Send) -> None:
+    await _start(send)
+    await send({"type": "http.response.body", "body": b"x" * 20_000_000, "more_body": False})
+    service.is_held.release()
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    service.has_left.set()
+
+
 async def stream(_: RawServer, __: Receive, send: Send) -> None:
     await _start(send)
     for piece in (b"one ", b"", b"two"):
@@ -216,6 +231,8 @@ _ANSWERS: dict[str, Callable[[RawServer, Receive, Send], Any]] = {
     "/hold": hold,
     "/wait": wait,
     "/large": large,
+    "/large-then-wait": large_then_wait,
+    "/endless-unless-gone": endless_unless_gone,
     "/stream": stream,
     "/endless": endless,
     "/fail": fail,

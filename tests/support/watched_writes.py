@@ -40,7 +40,11 @@ class WatchedWrites:
         return pause
 
     async def _watched(
-        self, work: Callable[[Transaction], Awaitable[T]], account_id: int | None = None
+        self,
+        work: Callable[[Transaction], Awaitable[T]],
+        account_id: int | None = None,
+        *,
+        is_continuing: bool = False,
     ) -> T:
         counted = 0
 
@@ -51,7 +55,7 @@ class WatchedWrites:
             counted = own.rows_written
             return result
 
-        result = await self._write(counting, account_id)
+        result = await self._write(counting, account_id, is_continuing=is_continuing)
         self.rows.append(counted)
         if pause := self._pauses.pop(len(self.rows), None):
             pause.reached.set()

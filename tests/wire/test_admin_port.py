@@ -1,22 +1,19 @@
 """The admin port answers programs of this machine, and no web page."""
 
 import socket
+from collections.abc import Iterator
 
 import httpx
 import pytest
-from prometheus_client import CollectorRegistry, Counter
 
 from bowerbird.wire import admin_port
 from tests.support import serving
-from tests.support.serving import free_port
 
 
 @pytest.fixture(scope="module")
-def address() -> str:
-    registry, port = CollectorRegistry(), free_port()
-    Counter("bowerbird_nests", "Nests.", registry=registry).inc()
-    admin_port.start("127.0.0.1", port, registry)
-    return f"127.0.0.1:{port}"
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with serving.serving(tmp_path_factory.mktemp("admin")) as running:
+        yield f"127.0.0.1:{running.admin_port}"
 
 
 def get(address: str, path: str = "/metrics", **headers: str) -> httpx.Response:
@@ -27,7 +24,8 @@ def test_serves_the_metrics(address: str) -> None:
     response = get(address)
 
     assert response.status_code == 200
-    assert "bowerbird_nests_total 1.0" in response.text
+    assert "bowerbird_requests_total" in response.text
+    assert response.headers["content-type"].startswith("text/plain")
     assert "access-control-allow-origin" not in response.headers
 
 
@@ -42,14 +40,20 @@ def test_an_address_or_localhost_is_allowed(address: str, host: str) -> None:
     "host",
     [
         *("evil.example", "evil.example:8081", "127.0.0.1.evil.example", "localhost.evil.example"),
-        *("127.0.0.1@evil.example", "[evil]:1", "", "evil.example#127.0.0.1"),
+        *(
+            "127.0.0.1@evil.example",
+            "evil.example@localhost",
+            "[evil]:1",
+            "",
+            "evil.example#127.0.0.1",
+        ),
     ],
 )
 def test_the_name_of_a_web_page_is_refused_with_a_sentence(address: str, host: str) -> None:
     response = get(address, host=host)
 
     assert response.status_code in (400, 403)
-    assert "bowerbird_nests" not in response.text
+    assert "bowerbird_requests_total" not in response.text
 
 
 def test_the_refusal_says_what_to_use(address: str) -> None:

@@ -9,6 +9,7 @@ import asyncio
 import socket
 import struct
 from collections import deque
+from contextlib import suppress
 from typing import Final, cast
 
 import structlog
@@ -22,6 +23,7 @@ from bowerbird.http1.request_reader import RequestHead, RequestReader
 from bowerbird.http1.room import Room, Wait
 from bowerbird.wire.responses import envelope
 
+_ONLY_READ: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _RESET: Final = struct.pack("ii", 1, 0)
 _HEALTH: Final = frozenset({"/healthz", "/livez", "/readyz"})
 
@@ -43,6 +45,11 @@ class Connection(asyncio.Protocol):
         self._is_reading = True
         self._is_unsent = False
         self._is_leaving = False
+        self._is_lost = False
+        # The client has closed its side.
+        self._has_ended = False
+        # Bytes of bodies that are in memory for this connection.
+        self._held = 0
         self._drained: asyncio.Future[None] | None = None
         # Keeps the running task from being collected.
         self._task: asyncio.Task[None] | None = None
@@ -63,7 +70,9 @@ class Connection(asyncio.Protocol):
         self._room.note_wait(self)
 
     def connection_lost(self, _exc: Exception | None) -> None:
+        self._is_lost = True
         self._room.leave(self)
+        self._release_bodies()
         for exchange in (self._current, *self._pipelined):
             if exchange is not None:
                 exchange.disconnect()
@@ -81,6 +90,19 @@ class Connection(asyncio.Protocol):
         self._read_if_room()
         self._settle()
 
+    def eof_received(self) -> bool:
+        """A client that has sent its request may close its side and still wait for the answer.
+
+        Most clients close both sides at once, so the application is told, and a read ends. A write
+        is finished in any case, so its answer is sent.
+        """
+        exchange = self._current
+        if exchange is None or self._reader.body is not None:
+            return False
+        self._has_ended = True
+        exchange.announce_end()
+        return exchange.scope["method"] not in _ONLY_READ
+
     def pause_writing(self) -> None:
         self._is_unsent = True
         self._settle()
@@ -89,7 +111,7 @@ class Connection(asyncio.Protocol):
         self._is_unsent = False
         self._wake()
         if self._current is not None and self._current.is_answered:
-            self._finish()
+            self._finish(self._current)
         self._settle()
 
     # Exchanges
@@ -115,7 +137,7 @@ class Connection(asyncio.Protocol):
             await self._answer(exchange)
         except Refusal as refusal:
             if not exchange.is_head_sent:
-                await self._refuse.send(refusal, exchange.send)
+                await self._refuse.send(refusal, exchange.send, exchange.scope["headers"])
         except Exception:  # noqa: BLE001 - the caller gets an answer to every fault
             reference = self._refuse.new_id()
             structlog.get_logger().exception("fault", reference=reference, route="unknown")
@@ -125,7 +147,7 @@ class Connection(asyncio.Protocol):
             # Half an answer must not look like a whole one.
             self.abort()
         elif not self._is_unsent:
-            self._finish()
+            self._finish(exchange)
             self._settle()
 
     async def _answer(self, exchange: Exchange) -> None:
@@ -135,19 +157,40 @@ class Connection(asyncio.Protocol):
                 raise refusals.no_room()
         await self._app(exchange.scope, exchange.receive, exchange.send)
 
-    def _finish(self) -> None:
+    def _finish(self, exchange: Exchange) -> None:
         """Goes on after an answer that has been handed to the kernel."""
-        exchange, self._current = self._current, None
-        self._has_served = True
-        if exchange is None or self._transport.is_closing():
+        # Called when the answer has been sent and when the application returns, in either order.
+        if exchange is not self._current or self._transport.is_closing():
             return
-        if exchange.closes or self._room.is_closing:
+        self._current = None
+        self._has_served = True
+        self._release_bodies()
+        is_last = self._has_ended and not self._pipelined
+        if exchange.closes or is_last or self._room.is_closing:
             self._leave(has_unread_body=not exchange.has_arrived)
         elif self._pipelined:
             self._start(self._pipelined.popleft())
             self._read_if_room()
         elif self._failure is not None:
             self._answer_failure(self._failure)
+
+    def hold_body(self, size: int) -> None:
+        self._held += size
+        self._room.hold_body(self, size)
+
+    def _release_bodies(self) -> None:
+        self._room.release_body(self._held)
+        self._held = 0
+
+    def refuse_body(self) -> None:
+        """Refuses the body that is arriving, because the server has no memory for it."""
+        if self._failure is None:
+            self._fail(refusals.no_memory())
+            self._release_bodies()
+            self._settle()
+
+    def held_bytes(self) -> int:
+        return self._held
 
     def _fail(self, refusal: Refusal) -> None:
         """Refuses what the client has sent, after the answers to what came before it."""
@@ -166,9 +209,9 @@ class Connection(asyncio.Protocol):
         self._task = self._loop.create_task(self._send_failure(exchange, refusal))
 
     async def _send_failure(self, exchange: Exchange, refusal: Refusal) -> None:
-        await self._refuse.send(refusal, exchange.send)
+        await self._refuse.send(refusal, exchange.send, self._reader.headers)
         if not self._is_unsent:
-            self._finish()
+            self._finish(exchange)
             self._settle()
 
     # What an exchange asks for
@@ -254,10 +297,13 @@ class Connection(asyncio.Protocol):
             self._current.closes = True
 
     def abort(self) -> None:
+        if self._is_lost:
+            return
         if self._is_unsent:
             # Otherwise the kernel keeps what the client does not read.
             opened: socket.socket = self._transport.get_extra_info("socket")
-            opened.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+            with suppress(OSError, ValueError):
+                opened.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
         self._transport.abort()
 
     def _leave(self, *, has_unread_body: bool) -> None:

@@ -1,7 +1,6 @@
 """One request and its answer, between the connection and the ASGI application."""
 
 import asyncio
-from collections import deque
 from typing import Protocol
 
 from starlette.types import Message, Scope
@@ -18,6 +17,7 @@ class Wire(Protocol):
     async def drained(self) -> None: ...
     def read_on(self) -> None: ...
     def date_line(self) -> bytes: ...
+    def hold_body(self, size: int) -> None: ...
 
 
 class Exchange:
@@ -29,8 +29,8 @@ class Exchange:
         "_expects_continue",
         "_has_ended",
         "_headers",
+        "_is_ending",
         "_no_body",
-        "_pieces",
         "_refusal",
         "_status",
         "_unread",
@@ -48,8 +48,7 @@ class Exchange:
         self.scope: Scope = head.scope
         self.closes = head.closes
         self._expects_continue = head.expects_continue
-        self._pieces: deque[bytes] = deque()
-        self._unread = 0
+        self._unread = bytearray()
         # All of the body has arrived, and the application has been told so.
         self._arrived = False
         self._has_ended = False
@@ -59,6 +58,7 @@ class Exchange:
         self._headers: list[tuple[bytes, bytes]] = []
         self._chunked = False
         self._no_body = False
+        self._is_ending = False
         self.is_gone = False
         self.is_head_sent = False
         self.is_answered = False
@@ -69,12 +69,15 @@ class Exchange:
 
     @property
     def is_full(self) -> bool:
-        return self._unread > bounds.MAX_UNREAD_BODY_BYTES
+        return len(self._unread) > bounds.MAX_UNREAD_BODY_BYTES
 
     def add_body(self, piece: bytes) -> None:
-        self._pieces.append(piece)
-        self._unread += len(piece)
+        if self._refusal is not None:
+            return
+        # One buffer: a list of tiny pieces takes many times their size.
+        self._unread += piece
         self._wake()
+        self._wire.hold_body(len(piece))
 
     def end_body(self) -> None:
         self._arrived = True
@@ -83,6 +86,12 @@ class Exchange:
     def refuse_body(self, refusal: Refusal) -> None:
         """Makes the application's next read of the body fail."""
         self._refusal = refusal
+        self._unread = bytearray()
+        self._wake()
+
+    def announce_end(self) -> None:
+        """Tells the application that the client has closed its side; it may still read."""
+        self._is_ending = True
         self._wake()
 
     def disconnect(self) -> None:
@@ -96,21 +105,19 @@ class Exchange:
         while True:
             if self._refusal is not None:
                 raise self._refusal
-            if self._pieces:
+            if self._unread:
                 return self._next_piece()
             if self._arrived and not self._has_ended:
                 self._has_ended = True
                 return {"type": "http.request", "body": b"", "more_body": False}
-            if self.is_gone or self.is_answered:
+            if self.is_gone or self._is_ending or self.is_answered:
                 return {"type": "http.disconnect"}
             self._waiter = asyncio.get_running_loop().create_future()
             await self._waiter
 
     def _next_piece(self) -> Message:
-        body = self._pieces.popleft() if len(self._pieces) == 1 else b"".join(self._pieces)
-        self._pieces.clear()
-        was_full = self.is_full
-        self._unread = 0
+        body, was_full = bytes(self._unread), self.is_full
+        self._unread = bytearray()
         self._has_ended = self._arrived
         if was_full:
             self._wire.read_on()

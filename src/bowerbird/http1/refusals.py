@@ -1,5 +1,8 @@
 """What the server refuses by itself, answered in the same form as by the rest of the service."""
 
+from collections.abc import Sequence
+
+import structlog
 from starlette.types import Send
 
 from bowerbird.errors import Code, Refusal
@@ -15,9 +18,17 @@ class Refusals:
         self._upgrade_url = upgrade_url
         self._ids = RequestIds()
 
-    async def send(self, refusal: Refusal, send: Send) -> None:
+    async def send(
+        self, refusal: Refusal, send: Send, sent_headers: Sequence[tuple[bytes, bytes]] = ()
+    ) -> None:
+        """`sent_headers` are those of the request, as far as they were read."""
         reply = envelope.refusal(refusal, self._upgrade_url)
-        headers = [*reply.headers, (b"x-request-id", self.new_id().encode())]
+        request_id = self._ids.of(dict(sent_headers))
+        # Never the sentence of another layer, and nothing that the client sent.
+        structlog.get_logger().info(
+            "request refused", id=request_id, status=reply.status, reason=refusal.sentence
+        )
+        headers = [*reply.headers, (b"x-request-id", request_id.encode())]
         await send({"type": "http.response.start", "status": reply.status, "headers": headers})
         await send({"type": "http.response.body", "body": reply.body})
 
@@ -56,6 +67,14 @@ def too_much_framing() -> Refusal:
 def late(part: str, limit_s: float) -> Refusal:
     unit = "second" if limit_s == 1 else "seconds"
     return invalid(f"The request's {part} took longer than {limit_s:g} {unit} to arrive.")
+
+
+def no_memory() -> Refusal:
+    return Refusal(
+        Code.SERVICE_UNAVAILABLE,
+        "The server is receiving too many requests with large bodies. Retry later.",
+        {"Retry-After": "5"},
+    )
 
 
 def no_room() -> Refusal:

@@ -1,7 +1,7 @@
 """Reads requests from the bytes of a connection, with llhttp as the parser."""
 
-from collections.abc import Callable
-from typing import Final, Protocol
+from collections.abc import Callable, Sequence
+from typing import Final, NoReturn, Protocol
 
 import httptools
 from msgspec import Struct
@@ -12,9 +12,12 @@ from bowerbird.http1 import bounds, refusals, targets
 
 _VERSIONS: Final = ("1.1", "1.0")
 _FRAMING: Final = (b"content-length", b"transfer-encoding")
-# Sizes of chunks and fields after a body are read too, and must not go on for ever.
+# Sizes of chunks and fields after a body are read too, and must not go on for ever. Tiny chunks
+# cost as much to parse as large ones.
 _FREE_FRAMING_BYTES: Final = 256 * 1024
-_MAX_FRAMING_RATIO: Final = 16
+_MAX_FRAMING_RATIO: Final = 4
+_FREE_CHUNKS: Final = 64
+_MIN_CHUNK_BYTES: Final = 64
 
 
 class RequestHead(Struct, frozen=True):
@@ -47,11 +50,17 @@ class RequestReader:
         self.body: Body | None = None
         self._received = 0
         self._content = 0
+        self._chunks = 0
         # The parser takes the body of a request for an upgrade as foreign data. It gets a second
         # head, without the upgrade, to read that body with.
         self._upgrading: Body | None = None
         self._is_second_head = False
         self._refusal: Refusal | None = None
+
+    @property
+    def headers(self) -> Sequence[tuple[bytes, bytes]]:
+        """The headers of the request that is being read, as far as they have arrived."""
+        return self._headers
 
     def feed(self, data: bytes) -> None:
         """Raises Refusal if the data is not a request, or one that is too large."""
@@ -92,16 +101,20 @@ class RequestReader:
     def on_message_begin(self) -> None:
         if not self._is_second_head:
             self._target, self._headers = b"", []
-            self._received = self._content = 0
+            self._received = self._content = self._chunks = 0
             self.head_bytes = self.head_bytes or 1
 
     def on_url(self, url: bytes) -> None:
-        self._target = url
+        # Called once for each part of a URL that arrives in several pieces.
+        self._target += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
         # Fields after a chunked body are not kept.
         if self.body is None and not self._is_second_head:
-            self._headers.append((name.lower(), value))
+            if len(self._headers) >= bounds.MAX_HEADERS:
+                self._stop(refusals.too_many_headers())
+            # The parser leaves blanks after a value, which are not part of it.
+            self._headers.append((name.lower(), value.rstrip(b" \t")))
 
     def on_headers_complete(self) -> None:
         if self._is_second_head:
@@ -110,14 +123,17 @@ class RequestReader:
         try:
             body = self._begin(self._head())
         except Refusal as refusal:
-            # The parser replaces exceptions of its callbacks by its own.
-            self._refusal = refusal
-            raise
+            self._stop(refusal)
         self.head_bytes = 0
         if self._parser.should_upgrade():
             self._upgrading = body
         else:
             self.body = body
+
+    def on_chunk_header(self) -> None:
+        self._chunks += 1
+        if self._chunks > _FREE_CHUNKS + self._content // _MIN_CHUNK_BYTES:
+            self._stop(refusals.too_much_framing())
 
     def on_body(self, piece: bytes) -> None:
         self._content += len(piece)
@@ -129,12 +145,20 @@ class RequestReader:
             self.body.end_body()
             self.body = None
 
+    def _stop(self, refusal: Refusal) -> NoReturn:
+        """Ends the parsing. The parser replaces exceptions of its callbacks by its own."""
+        self._refusal = refusal
+        raise refusal
+
     def _head(self) -> RequestHead:
         scope = self._scope()
         return RequestHead(
             scope,
             closes=scope["http_version"] == "1.0" or not self._parser.should_keep_alive(),
-            expects_continue=(b"expect", b"100-continue") in self._headers,
+            expects_continue=any(
+                name == b"expect" and value.lower() == b"100-continue"
+                for name, value in self._headers
+            ),
         )
 
     def _scope(self) -> Scope:
@@ -144,8 +168,11 @@ class RequestReader:
         size = len(self._target) + sum([len(name) + len(value) for name, value in self._headers])
         if size > bounds.MAX_HEAD_BYTES:
             raise refusals.too_large_head()
-        if len(self._headers) > bounds.MAX_HEADERS:
-            raise refusals.too_many_headers()
+        codings = [value.lower() for name, value in self._headers if name == b"transfer-encoding"]
+        if codings and (codings != [b"chunked"] or version == "1.0"):
+            raise refusals.invalid("The only Transfer-Encoding is chunked, in HTTP/1.1.")
+        if version == "1.1" and [name for name, _ in self._headers].count(b"host") != 1:
+            raise refusals.invalid("The request must have exactly one Host header.")
         try:
             path, raw_path, query = targets.split(self._target)
         except targets.BadTarget:

@@ -40,7 +40,9 @@ class Occupant(Protocol):
         """Bytes that the client has sent or read since the wait began."""
 
     def unsent_bytes(self) -> int: ...
+    def held_bytes(self) -> int: ...
     def expire(self) -> None: ...
+    def refuse_body(self) -> None: ...
     def close_unless_busy(self) -> None: ...
     def abort(self) -> None: ...
 
@@ -58,6 +60,7 @@ class Room:
         self._loop = asyncio.get_running_loop()
         self._emptied = asyncio.Event()
         self._shed = 0
+        self._body_bytes = 0
         self._timeouts = {
             Wait.FIRST_REQUEST: limits.header_timeout_s,
             Wait.NEXT_REQUEST: limits.idle_timeout_s,
@@ -105,6 +108,18 @@ class Room:
             connection.waits_since = self._loop.time()
             self._waiting[connection] = None
 
+    def hold_body(self, connection: Occupant, size: int) -> None:
+        """Counts a part of a body in memory; refuses the largest body if all take too much."""
+        self._body_bytes += size
+        if self._body_bytes <= bounds.MAX_ALL_BODY_BYTES:
+            return
+        arriving = [one for one in self._waiting if one.wait is Wait.BODY]
+        self._shed += 1
+        max([connection, *arriving], key=lambda one: one.held_bytes()).refuse_body()
+
+    def release_body(self, size: int) -> None:
+        self._body_bytes -= size
+
     async def keep_sweeping(self) -> None:
         """Closes connections whose client has kept the server waiting too long."""
         while True:
@@ -114,7 +129,11 @@ class Room:
     def _sweep(self) -> None:
         now = self._loop.time()
         for connection in [one for one in self._waiting if self._deadline(one) < now]:
-            connection.expire()
+            try:
+                connection.expire()
+            except Exception:  # noqa: BLE001 - one connection must not keep the others open
+                structlog.get_logger().exception("connection not closed")
+                self.leave(connection)
         self._bound_unsent()
         if self._shed:
             structlog.get_logger().warning(

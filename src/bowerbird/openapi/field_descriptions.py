@@ -31,6 +31,8 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "not_found": "Ids that are not in the library.",
         "further_ids": "Ids of the posts that data does not repeat, because an answer repeats the "
         f"labels of at most {limits.ECHOED_POSTS_MAX:,} posts; only if there are any.",
+        "not_changed": "Ids of posts that could not get the label, because another request deleted "
+        "it or gave them too many labels while this one was running; only if there are any.",
         "author_id": "Identifier of the post's author.",
         "author_username": "The author's handle, without @.",
         "author_details": "Who wrote the post.",

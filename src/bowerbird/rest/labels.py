@@ -182,4 +182,5 @@ def _meta(op: Op, changed: Labelled) -> ChangeMeta:
         changed.affected,
         changed.not_found,
         changed.further_ids or UNSET,
+        changed.not_changed or UNSET,
     )

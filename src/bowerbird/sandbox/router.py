@@ -1,7 +1,8 @@
 """Serves /v1/sandbox: the API's pipeline without keys, with its own limits.
 
 Anybody may call the sandbox, so it limits how many requests it handles at the same time, and how
-long a client may take to send its body and to receive its response.
+long a client may take to send its body and to receive its response. A request counts when its body
+has arrived, so that slow bodies do not close the sandbox.
 """
 
 import asyncio
@@ -99,6 +100,27 @@ class _Entrance:
 
     async def __call__(self, request: Request) -> None:
         simulation.judge(request.scope["headers"], request.request_id, self._site_origin)
+        if request.method not in router.WITH_BODY:
+            self._enter(request)
+            return
+        self._require_room()
+        receive = _in_time(request.receive, self._body_limit_s)
+
+        async def received() -> Any:
+            message = await receive()
+            is_whole = message["type"] == "http.request" and not message.get("more_body", False)
+            if is_whole and request.on_end is None:
+                self._enter(request)
+            return message
+
+        request.receive = received
+
+    def _enter(self, request: Request) -> None:
+        self._require_room()
+        self._under_way += 1
+        request.on_end = self._leave
+
+    def _require_room(self) -> None:
         if self._under_way >= MAX_CONCURRENT:
             raise Refusal(
                 Code.RATE_LIMITED,
@@ -106,9 +128,6 @@ class _Entrance:
                 "try again in a second.",
                 {"Retry-After": str(_RETRY_AFTER_S)},
             )
-        self._under_way += 1
-        request.on_end = self._leave
-        request.receive = _in_time(request.receive, self._body_limit_s)
 
     def _leave(self) -> None:
         self._under_way -= 1
@@ -122,7 +141,7 @@ def _extra_headers(_: Request, reply: Reply) -> Sequence[Header]:
 
 
 def _in_time(receive: Receive, limit_s: float) -> Receive:
-    """Refuses a body that arrives too slowly: its request counts as under way until then."""
+    """Refuses a body that arrives too slowly."""
     deadline = asyncio.get_running_loop().time() + limit_s
 
     async def received() -> Any:

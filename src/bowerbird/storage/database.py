@@ -88,12 +88,19 @@ class Database(Protocol):
         """
 
     async def write(
-        self, work: Callable[[Transaction], Awaitable[T]], account_id: int | None = None
+        self,
+        work: Callable[[Transaction], Awaitable[T]],
+        account_id: int | None = None,
+        *,
+        is_continuing: bool = False,
     ) -> T:
         """Runs `work` in one transaction; returns when the commit is on disk.
 
         Accounts take turns, and how many writes of an account wait is bounded. A write without an
         account belongs to the service itself.
+
+        A write that continues another one goes first among those of its account, and waits as long
+        as it takes: a request has at most one of them.
         """
 
     async def require_ready(self) -> None:

@@ -6,12 +6,13 @@ other account waits: a read holds its slot for seconds, and the next account may
 later. Waiting is bounded in number and in time; a request beyond that is refused with 503.
 
 A read of a background job goes first among those of its account, and waits as long as it takes: a
-worker runs few jobs, and an export must not fail because its account also sends many requests.
+worker runs few jobs, and an export must not fail because its account also sends many requests. So
+does a write that continues another one, which would be left half made otherwise.
 """
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from typing import Final
@@ -24,17 +25,24 @@ _RETRY_AFTER_S: Final = 2
 
 # Set in the task of a background job, and so in everything it awaits.
 IN_BACKGROUND: Final[ContextVar[bool]] = ContextVar("in_background", default=False)
+# Called with each slot that the task gets: a limit for the read itself starts then, not before.
+ON_SLOT: Final[ContextVar[Callable[[], None] | None]] = ContextVar("on_slot", default=None)
 # None is the service itself: reads that belong to no account.
 Owner = int | None
 _Waiters = dict[asyncio.Future[None], None]
 
 
 class Bounds(Struct, frozen=True):
-    """How many requests may wait per account and in total, and for how long."""
+    """How many requests may wait per account and in total, and for how long.
+
+    With `total` waiting, only accounts that already wait are refused, so that a few busy accounts
+    do not close the queue for the others. `at_most` is for all.
+    """
 
     per_account: int = 100
     total: int = 1_000
     wait_s: float = 10.0
+    at_most: int = 10_000
 
 
 class FairQueue:
@@ -86,6 +94,8 @@ class FairQueue:
         else:
             self._require_room(owner)
             await self._wait(owner, self._bounds.wait_s if wait_s is None else wait_s)
+        if (on_slot := ON_SLOT.get()) is not None:
+            on_slot()
 
     def release(self, owner: Owner) -> None:
         self._free += 1
@@ -135,11 +145,13 @@ class FairQueue:
             self._forget(owner, waiter)
 
     def _require_room(self, owner: Owner) -> None:
-        if len(self._waiting.get(owner, ())) >= self._bounds.per_account:
-            raise self._refusal(
-                f"Too many requests of this account wait for a {self._resource}; retry later."
+        own = len(self._waiting.get(owner, ()))
+        if own >= self._bounds.per_account:
+            raise errors.TooManyWaiting(
+                f"Too many requests of this account wait for a {self._resource}; retry later.",
+                _RETRY_AFTER_S,
             )
-        if self._count >= self._bounds.total:
+        if self._count >= (self._bounds.total if own else self._bounds.at_most):
             raise self._refusal(f"Too many requests wait for a {self._resource}; retry later.")
 
     def _expire(self, waiter: asyncio.Future[None]) -> None:

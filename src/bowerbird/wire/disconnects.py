@@ -1,7 +1,7 @@
 """Cancels the work on a response when its client disconnects."""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import Any, Final, TypeVar
 
 from starlette.types import Receive
@@ -12,14 +12,17 @@ R = TypeVar("R")
 _WATCH_AFTER_S: Final = 0.05
 
 
-async def unless_gone(receive: Receive, work: Awaitable[R]) -> R | None:
+async def unless_gone(
+    receive: Receive, work: Awaitable[R], may_cancel: Callable[[], bool] = lambda: True
+) -> R | None:
     """The result of `work`; None if the client disconnects first, and then `work` is cancelled.
 
-    Only for requests whose body has been read or is not needed.
+    Only for requests whose body has been read or is not needed. `may_cancel` is asked when the
+    client disconnects: a write must not be cancelled, because a part of it may be stored already.
     """
     task = asyncio.current_task()
     assert task is not None
-    watch = _Watch(receive, task)
+    watch = _Watch(receive, task, may_cancel)
     start = asyncio.get_running_loop().call_later(_WATCH_AFTER_S, watch.start)
     try:
         return await work
@@ -34,9 +37,12 @@ async def unless_gone(receive: Receive, work: Awaitable[R]) -> R | None:
 
 
 class _Watch:
-    def __init__(self, receive: Receive, task: "asyncio.Task[Any]") -> None:
+    def __init__(
+        self, receive: Receive, task: "asyncio.Task[Any]", may_cancel: Callable[[], bool]
+    ) -> None:
         self._receive = receive
         self._task = task
+        self._may_cancel = may_cancel
         self._watching: asyncio.Task[None] | None = None
         self.has_left = False
 
@@ -52,5 +58,6 @@ class _Watch:
     async def _until_left(self) -> None:
         while (await self._receive())["type"] != "http.disconnect":
             pass
-        self.has_left = True
-        self._task.cancel()
+        if self._may_cancel():
+            self.has_left = True
+            self._task.cancel()

@@ -2,9 +2,15 @@
 
 After a crash either both are stored or neither is. So a retry either replays the answer or runs the
 write for the first time.
+
+A large edit needs several transactions. Its answer commits with the last one. Until then the key is
+claimed: the same request gets 409, another request 422. After a crash the claim stays, and a retry
+takes it over when its lease has ended, or at once in the process of the first request. It does the
+rest of the edit.
 """
 
 import re
+import secrets
 from collections.abc import Awaitable, Callable
 from typing import Final, Generic, NamedTuple, TypeVar
 
@@ -19,7 +25,12 @@ from bowerbird.library.access.turns import Unfinished
 from bowerbird.requests import limits
 from bowerbird.storage.daily_use import DayUse
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.idempotency import RETENTION_HOURS, IdempotencyStore, StoredAnswer
+from bowerbird.storage.idempotency import (
+    RETENTION_HOURS,
+    IdempotencyStore,
+    InProgressError,
+    StoredAnswer,
+)
 from bowerbird.wire.responses.replies import Header, Reply
 
 T = TypeVar("T")
@@ -63,11 +74,22 @@ class Replay(NamedTuple):
 _Other = Refusal | Replay
 
 
+class _Claim(NamedTuple, Generic[T]):
+    """A running request with a key."""
+
+    write: Write[T]
+    key: str
+    holder: str
+
+
 class Idempotency:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._store = IdempotencyStore(database)
         self._clock = clock
+        # Names this process in the claims of its requests, and the requests that it runs.
+        self._process = secrets.token_hex(8)
+        self._running: set[str] = set()
 
     async def run(self, write: Write[T]) -> T | Replay:
         """The result of the effect, or the stored answer of the first request with this key."""
@@ -78,52 +100,80 @@ class Idempotency:
                 lambda transaction: _paid(transaction, write, write.effect),
                 write.account_id,
             )
-        key = _checked(write.key, write.key_name)
+        holder = f"{self._process} {secrets.token_hex(8)}"
+        claim = _Claim(write, _checked(write.key, write.key_name), holder)
 
         async def first(transaction: Transaction) -> T | _Other | Unfinished[T | _Other]:
-            return await self._turn(transaction, write, key)
+            return await self._turn(transaction, claim)
 
-        result: T | _Other = await turns.run(self._database, first, write.account_id)
+        self._running.add(holder)
+        try:
+            result: T | _Other = await turns.run(self._database, first, write.account_id)
+        finally:
+            self._running.discard(holder)
         if isinstance(result, Refusal):
             raise result
         return result
 
     async def _turn(
-        self, transaction: Transaction, write: Write[T], key: str, rest: Effect[T] | None = None
+        self, transaction: Transaction, claim: _Claim[T], rest: Effect[T] | None = None
     ) -> T | _Other | Unfinished[T | _Other]:
         """The first turn of a write, or one that does the rest of it."""
-        claimed = await self._claim(transaction, write, key)
+        write, key = claim.write, claim.key
+        claimed = await self._claim(transaction, claim)
         if isinstance(claimed, StoredAnswer):
-            return _replay(claimed, write)
+            return _replay(claimed)
         if rest is None:
-            self._require_room(write, claimed)
+            if claimed is not None:
+                self._require_room(write, claimed)
             _require_calls_left(write)
         result = await _result(transaction, write, rest or write.effect)
         if isinstance(result, Unfinished):
-            # There is no answer to store yet. After a crash, a retry does the rest of the work.
-            await self._store.release(transaction, write.account_id, key)
-            return Unfinished(lambda later: self._turn(later, write, key, result.rest))
+            await self._store.renew(
+                transaction, write.account_id, key, holder=claim.holder, now=self._clock()
+            )
+            return Unfinished(lambda later: self._turn(later, claim, result.rest))
         await self._keep(transaction, write, key, write.to_reply(result))
         return result
 
     async def _claim(
-        self, transaction: Transaction, write: Write[T], key: str
-    ) -> StoredAnswer | DayUse:
+        self, transaction: Transaction, claim: _Claim[T]
+    ) -> StoredAnswer | DayUse | None:
+        """The stored answer; or what the account has stored today, if the key is new.
+
+        None if the key is claimed already, by this request or by one that has ended.
+        """
         now = self._clock()
+        write = claim.write
         try:
-            return await self._store.claim(
+            found = await self._store.claim(
                 transaction,
                 write.account_id,
-                key,
+                claim.key,
                 fingerprint=write.fingerprint,
                 now=now,
                 oldest=now - RETENTION_HOURS * 3_600 * MICROSECONDS,
             )
-        except Refusal as refused:
-            if refused.code is not Code.IDEMPOTENCY_IN_PROGRESS:
-                raise
-            sentence = f"{write.key_name}: {refused.sentence}"
-            raise Refusal(refused.code, sentence, refused.headers) from refused
+        except InProgressError as error:
+            raise _in_progress(write) from error
+        if isinstance(found, DayUse):
+            return found
+        _require_same_request(found, write)
+        if found.holder is None:
+            return found
+        if found.holder != claim.holder and not self._has_ended(found, now):
+            raise _in_progress(write)
+        return None
+
+    def _has_ended(self, claimed: StoredAnswer, now: int) -> bool:
+        """Whether the request that claimed a key has ended without an answer.
+
+        What runs in another process is unknown, so its claim counts until it expires.
+        """
+        holder = claimed.holder or ""
+        if holder.startswith(self._process):
+            return holder not in self._running
+        return claimed.is_expired(now)
 
     def _require_room(self, write: Write[T], used: DayUse) -> None:
         """Refuses before anything is written: a key that cannot be stored cannot be honoured."""
@@ -187,12 +237,23 @@ async def _result(
         return refused
 
 
-def _replay(stored: StoredAnswer, write: Write[T]) -> Replay:
+def _in_progress(write: Write[T]) -> Refusal:
+    return Refusal(
+        Code.IDEMPOTENCY_IN_PROGRESS,
+        f"{write.key_name}: the first request with this key is still running.",
+        {"Retry-After": "1"},
+    )
+
+
+def _require_same_request(stored: StoredAnswer, write: Write[T]) -> None:
     if stored.fingerprint != write.fingerprint:
         raise Refusal(
             Code.IDEMPOTENCY_KEY_REUSED,
             f"{write.key_name}: this key was used for another request; use a new one.",
         )
+
+
+def _replay(stored: StoredAnswer) -> Replay:
     headers = [(name.encode(), value.encode()) for name, value in _headers(stored.headers)]
     return Replay(stored.status, headers, stored.body)
 

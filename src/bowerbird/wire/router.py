@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import re
 
 _ANY_METHOD: Final = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
-_WRITES: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+WITH_BODY: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _KEYED: Final = frozenset({"POST", "PUT", "PATCH"})
 
 
@@ -135,11 +135,11 @@ class ApiRouter:
             range=headers.get(b"range"),
             if_range=headers.get(b"if-range"),
         )
-        if request.method in _WRITES:
+        if request.method in WITH_BODY:
             call = await _with_body(call, request)
         if not (account.is_free and endpoint.counts(query_string)):
             return await endpoint.handle(call)
-        if request.method in _WRITES:
+        if request.method in WITH_BODY:
             # A write checks and pays itself, once it is known that it is not a replay.
             charge = CallCharge(self._calls, account)
             return await endpoint.handle(msgspec.structs.replace(call, charge=charge))

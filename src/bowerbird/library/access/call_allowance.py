@@ -14,7 +14,7 @@ import structlog
 from msgspec import Struct
 
 from bowerbird.clock import Clock, first_of_next_month, month_of
-from bowerbird.errors import Code, Refusal
+from bowerbird.errors import Code, Refusal, TooManyWaiting
 from bowerbird.model.accounts import Account
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Transaction
@@ -54,6 +54,9 @@ class CallCounter:
         month = month_of(self._clock())
         try:
             calls = await self._store.charge(account.account_id, month, self._limit(month, account))
+        except TooManyWaiting:
+            # Counting it in memory would let calls pass beyond the limit.
+            raise
         except Refusal as refused:
             # A full disk must not stop reads.
             self._log.warning("call not written", reason=refused.sentence)

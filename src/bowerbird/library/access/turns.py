@@ -3,18 +3,22 @@
 SQLite has one writer for all accounts, and on PostgreSQL a transaction locks its library. A turn
 is so small that nobody waits long for it: it takes about 20 ms, and never more than 50 ms. After
 each turn the library is consistent, so an edit that is interrupted can be repeated.
+
+Only the first turn can be refused because too many changes wait. The others wait as long as it
+takes, so that a busy database leaves no edit half made.
 """
 
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
+from bowerbird.errors import Code, Refusal
 from bowerbird.storage.database import Database, Transaction
 
 T = TypeVar("T")
 R = TypeVar("R")
 
-POSTS_PER_TURN: Final = 500
+POSTS_PER_TURN: Final = 200
 # Changing the labels of a post writes its stored JSON again, which can be a long article.
 BYTES_PER_TURN: Final = 2 << 20
 
@@ -34,8 +38,22 @@ async def run(
     """Takes as many turns as the work needs. Other writers come in between."""
     step = await database.write(work, account_id)
     while isinstance(step, Unfinished):
-        step = await database.write(step.rest, account_id)
+        try:
+            step = await database.write(step.rest, account_id, is_continuing=True)
+        except Refusal as refused:
+            raise _made_in_part(refused) from refused
     return step
+
+
+def _made_in_part(refused: Refusal) -> Refusal:
+    """The database says that the change was not made, which is true only of the last turn."""
+    if refused.code is not Code.SERVICE_UNAVAILABLE:
+        return refused
+    sentence = (
+        "Only a part of the change was made before the database became unavailable; repeat the "
+        "request to make the rest."
+    )
+    return Refusal(refused.code, sentence, refused.headers)
 
 
 def then(step: T | Unfinished[T], convert: Callable[[T], R]) -> R | Unfinished[R]:

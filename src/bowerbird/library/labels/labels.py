@@ -35,6 +35,8 @@ class OperationResult(Struct, frozen=True, omit_defaults=True):
     further_ids: list[str] | None = None
     # Ids of the operation that are not in the library, if any.
     not_found: list[str] | None = None
+    # Ids of the operation that could not get the label any more, if any.
+    not_changed: list[str] | None = None
     error: OperationError | None = None
 
 
@@ -79,7 +81,7 @@ class Labels:
         account: Account,
         operations: Sequence[LabelOperation | InvalidOperation],
     ) -> BatchResult | Unfinished[BatchResult]:
-        """Carries out each operation wholly, or reports why it changed nothing."""
+        """Carries out each operation, or reports why it changed nothing."""
         plans.check_writes(account)
         changes = [
             Change(one.op, one.post_ids, one.label_name)
@@ -256,4 +258,5 @@ def _result(
         data=outcome.posts,
         further_ids=outcome.further_ids or None,
         not_found=outcome.not_found or None,
+        not_changed=outcome.not_changed or None,
     )

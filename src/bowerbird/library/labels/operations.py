@@ -1,7 +1,9 @@
 """Adds labels to posts and removes them, in turns.
 
 An operation with many or long posts takes several turns. Everything that can refuse it is checked
-before its first turn changes anything.
+before its first turn changes anything. After that it is not refused any more: if another request
+deletes the label between two turns, or fills a post with labels, the result names the posts that
+were not changed.
 """
 
 from collections.abc import Iterable, Sequence
@@ -38,6 +40,8 @@ class Labelled(Struct, frozen=True):
     not_found: list[str]
     # Ids of the posts beyond those that an answer repeats.
     further_ids: list[str]
+    # Ids of the posts that could not get the label any more, because of another request.
+    not_changed: list[str] = []
 
 
 Outcome = Labelled | Refusal
@@ -101,7 +105,7 @@ class Operations:
         changes: Sequence[Change],
         outcomes: Sequence[Outcome] = (),
     ) -> Sequence[Outcome] | Unfinished[Sequence[Outcome]]:
-        """The result of each change, or why it was refused; a refused one changes nothing."""
+        """The result of each change, or why it was refused; a refused one changed nothing."""
         # Before each turn, because a rename may have started since the last one.
         return await self._renames.finished(
             transaction, account_id, lambda t: self._turn(t, account_id, changes, outcomes)
@@ -172,42 +176,85 @@ async def _outcome(
     changeset: Changeset, part: _Part, sizes: dict[str, int], echo: Echo
 ) -> Labelled | Refusal | Change:
     """The result of a change, or the rest of it."""
+    if part.change.done is not None:
+        return _continued(changeset, part, part.change.done, sizes, echo)
     change = part.change
     try:
         label, not_found = await _checked(changeset, part, sizes)
     except Refusal as refused:
         return refused
-    posts = [post for post_id in part.post_ids if (post := changeset.post(post_id)) is not None]
-    apply = changeset.attach if change.op == "add" else changeset.detach
-    affected = sum(apply(post, label) for post in posts)
-    before = change.done or Labelled([], 0, not_found, [])
-    tagged, further_ids = echo.split(posts)
-    known = set(before.not_found)
+    started = msgspec.structs.replace(change, label_name=None, label_id=str(label.label_id))
+    posts = _posts(changeset, part)
+    return _step(
+        started,
+        part.later,
+        Labelled([], 0, not_found, []),
+        _applied(changeset, started, posts, echo),
+    )
+
+
+def _continued(
+    changeset: Changeset, part: _Part, done: Labelled, sizes: dict[str, int], echo: Echo
+) -> Labelled | Change:
+    """The next turn of a change. What other requests have done since does not refuse it."""
+    change, later = part.change, part.later
+    posts = _posts(changeset, part)
+    label = _label_of(changeset, change, is_required=False)
+    unchangeable: list[str] = []
+    if change.op == "add" and label is None:
+        # The label was deleted, from the posts of the earlier turns too.
+        unchangeable = [post_id for post_id in change.post_ids if post_id in sizes]
+        posts, later = [], []
+    elif change.op == "add":
+        unchangeable = [post.post_id for post in posts if _is_full(post, label)]
+        posts = [post for post in posts if not _is_full(post, label)]
+    known = set(done.not_found)
     gone = [i for i in change.post_ids if i not in sizes and i not in known]
-    done = Labelled(
-        [*before.posts, *tagged],
-        before.affected + affected,
-        [*before.not_found, *gone],
-        [*before.further_ids, *further_ids],
+    before = msgspec.structs.replace(
+        done,
+        not_found=[*done.not_found, *gone],
+        not_changed=[*done.not_changed, *unchangeable],
     )
-    if not part.later:
-        return done
-    return msgspec.structs.replace(
-        change, post_ids=part.later, label_name=None, label_id=str(label.label_id), done=done
+    return _step(change, later, before, _applied(changeset, change, posts, echo))
+
+
+def _posts(changeset: Changeset, part: _Part) -> list[EditablePost]:
+    return [post for post_id in part.post_ids if (post := changeset.post(post_id)) is not None]
+
+
+def _applied(
+    changeset: Changeset, change: Change, posts: Sequence[EditablePost], echo: Echo
+) -> Labelled:
+    """Changes these posts. A label that is deleted by now is already removed from them."""
+    label = _label_of(changeset, change, is_required=False)
+    apply = changeset.attach if change.op == "add" else changeset.detach
+    affected = 0 if label is None else sum(apply(post, label) for post in posts)
+    tagged, further_ids = echo.split(posts)
+    return Labelled(tagged, affected, [], further_ids)
+
+
+def _step(change: Change, later: list[str], before: Labelled, turn: Labelled) -> Labelled | Change:
+    """The result of all turns, or the rest of the change."""
+    done = msgspec.structs.replace(
+        before,
+        posts=[*before.posts, *turn.posts],
+        affected=before.affected + turn.affected,
+        further_ids=[*before.further_ids, *turn.further_ids],
     )
+    return msgspec.structs.replace(change, post_ids=later, done=done) if later else done
 
 
 async def _checked(
     changeset: Changeset, part: _Part, sizes: dict[str, int]
 ) -> tuple[Label, list[str]]:
-    """The label of a change, and the ids that are not in the library."""
+    """The label of a new change, and the ids that are not in the library."""
     change = part.change
     label = _label_of(changeset, change)
     if label is None and change.op == "remove":
         assert change.label_name is not None
         raise errors.not_found("label", change.label_name)
     not_found = [post_id for post_id in change.post_ids if post_id not in sizes]
-    if change.done is None and len(not_found) == len(change.post_ids):
+    if len(not_found) == len(change.post_ids):
         raise errors.not_found("bookmark", ", ".join(change.post_ids[:3]))
     if change.op == "add":
         await _require_room(changeset, part, label)
@@ -233,12 +280,15 @@ def _is_full(post: EditablePost, label: Label | None) -> bool:
     return label is None or label.name not in post.tags
 
 
-def _label_of(changeset: Changeset, change: Change) -> Label | None:
-    """The label of a change; None if no label has that name yet."""
+def _label_of(changeset: Changeset, change: Change, *, is_required: bool = True) -> Label | None:
+    """The label of a change; None if no label has that name yet.
+
+    A label that is named by its id must exist if it is required.
+    """
     if change.label_name is not None:
         return changeset.label(change.label_name)
     assert change.label_id is not None
     label = changeset.label_of_id(change.label_id)
-    if label is None:
+    if label is None and is_required:
         raise errors.not_found("label", change.label_id)
     return label

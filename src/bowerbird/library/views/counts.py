@@ -10,7 +10,8 @@ import asyncio
 import hashlib
 import itertools
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from enum import StrEnum
 from typing import Any, Final
 
@@ -23,12 +24,14 @@ from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account
 from bowerbird.model.views import Query
 from bowerbird.requests.limits import VIEWS_MAX
-from bowerbird.storage.fair_queue import Bounds, FairQueue
+from bowerbird.storage.fair_queue import ON_SLOT, Bounds, FairQueue
 
 _REMEMBERED: Final = 50_000
 # Leaves one of SQLite's three readers to everything else.
 _CONCURRENT: Final = 2
 _WAITING_MAX: Final = 2 * VIEWS_MAX
+# A little longer than a queue lets a read wait, which then refuses it.
+_SLOT_WAIT_S: Final = Bounds().wait_s + 1
 _encode: Final = msgspec.json.Encoder(order="sorted").encode
 
 
@@ -37,7 +40,7 @@ class CountState(StrEnum):
     # The library has changed since, or a relative date has moved.
     EARLIER = "earlier"
     PENDING = "pending"
-    # Counting took too long. It is not tried again until the library changes.
+    # Counting took too long. It is tried again when the library changes, or after some minutes.
     UNAVAILABLE = "unavailable"
 
     @property
@@ -52,11 +55,15 @@ class Count(Struct, frozen=True):
 
 
 class Budget(Struct, frozen=True):
-    """How long a request waits, how long one count may take, and how long the background works."""
+    """How long a request waits, how long one count may take, and how long the background works.
+
+    A count that took too long is tried again after `retry_s`.
+    """
 
     request_s: float = 0.25
     count_s: float = 5.0
     background_s: float = 60.0
+    retry_s: float = 300.0
 
 
 class CountRequest(Struct, frozen=True):
@@ -80,7 +87,8 @@ class _Known(Struct, frozen=True):
     value: int | None
     # Grows with every count, so that the oldest counts are repeated first.
     order: int
-    is_given_up: bool = False
+    # The time of the event loop at which a count that took too long was given up.
+    given_up_at: float | None = None
 
 
 class _Counting(Struct):
@@ -129,7 +137,10 @@ class ViewCounts:
 
     def _is_settled(self, key: Any, request: CountRequest) -> bool:
         known = self._known.get(key)
-        return known is not None and known.stamp == request.stamp
+        if known is None or known.stamp != request.stamp:
+            return False
+        now = asyncio.get_running_loop().time()
+        return known.given_up_at is None or now < known.given_up_at + self._budget.retry_s
 
     def _start(self, missing: dict[Any, CountRequest]) -> "list[asyncio.Future[None]]":
         """Puts these counts before the others that the account waits for."""
@@ -158,7 +169,8 @@ class ViewCounts:
         try:
             while counting.waiting and loop.time() < counting.end:
                 key, (request, future) = next(iter(counting.waiting.items()))
-                self._known.put(key, await self._counted(key, request))
+                if (counted := await self._counted(key, request)) is not None:
+                    self._known.put(key, counted)
                 # Another request may want a newer count by now.
                 if counting.waiting.get(key, (None,))[0] is request:
                     del counting.waiting[key]
@@ -173,23 +185,55 @@ class ViewCounts:
             for _, future in counting.waiting.values():
                 future.cancel()
 
-    async def _counted(self, key: Any, request: CountRequest) -> _Known:
+    async def _counted(self, key: Any, request: CountRequest) -> _Known | None:
+        """None if the count did not get a reader in time, because others use them all."""
         async with self._turns.slot(request.account.account_id):
+            limit = _StatementLimit(self._budget.count_s)
             try:
-                # Cancelling the read interrupts its statement.
-                async with asyncio.timeout(self._budget.count_s):
+                async with limit.started():
                     return _Known(request.stamp, await request.total(), next(self._order))
             except TimeoutError:
+                if not limit.has_slot:
+                    return None
                 earlier = self._known.get(key)
                 value = None if earlier is None else earlier.value
-                return _Known(request.stamp, value, next(self._order), is_given_up=True)
+                now = asyncio.get_running_loop().time()
+                return _Known(request.stamp, value, next(self._order), given_up_at=now)
+
+
+class _StatementLimit:
+    """Limits the time of a read from the moment when it gets a slot.
+
+    The wait before that says nothing about the read. It is limited too, because not all that a
+    count waits for is a slot.
+    """
+
+    def __init__(self, limit_s: float) -> None:
+        self._limit_s = limit_s
+        self._timeout = asyncio.timeout(limit_s + _SLOT_WAIT_S)
+        self.has_slot = False
+
+    @asynccontextmanager
+    async def started(self) -> AsyncIterator[None]:
+        token = ON_SLOT.set(self._start)
+        try:
+            # Cancelling the read interrupts its statement.
+            async with self._timeout:
+                yield
+        finally:
+            ON_SLOT.reset(token)
+
+    def _start(self) -> None:
+        self.has_slot = True
+        if not self._timeout.expired():
+            self._timeout.reschedule(asyncio.get_running_loop().time() + self._limit_s)
 
 
 def _count(known: _Known | None, stamp: tuple[int, int, str]) -> Count:
     if known is None:
         return Count(0, CountState.PENDING)
     is_current = known.stamp == stamp
-    if known.is_given_up and is_current:
+    if known.given_up_at is not None and is_current:
         return Count(known.value or 0, CountState.UNAVAILABLE)
     if known.value is None:
         return Count(0, CountState.PENDING)

@@ -105,7 +105,8 @@ class Views:
 
     async def prepare_create(self, account: Account, request: NewView) -> None:
         """Counts before the transaction, which must not take long."""
-        await self._prepare(account, changes.created(request, "", 0).base_query)
+        with suppress(errors.Refusal):
+            await self._prepare(account, changes.created(request, "", 0).base_query)
 
     async def create(
         self, transaction: Transaction, account: Account, request: NewView

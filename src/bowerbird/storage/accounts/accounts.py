@@ -86,7 +86,8 @@ class AccountStore:
         async def work(transaction: Transaction) -> int | None:
             return await self.charge_within(transaction, account_id, month, limit)
 
-        return await self._database.write(work)
+        # In the name of the account, or its reads would queue as the service's own, without bounds.
+        return await self._database.write(work, account_id)
 
     async def charge_within(
         self, transaction: Transaction, account_id: int, month: int, limit: int

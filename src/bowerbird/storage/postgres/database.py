@@ -152,15 +152,20 @@ class PostgresDatabase:
             return cast("Sequence[Row]", await connection.fetch(text, *arguments))
 
     async def write(
-        self, work: Callable[[Transaction], Awaitable[T]], account_id: int | None = None
+        self,
+        work: Callable[[Transaction], Awaitable[T]],
+        account_id: int | None = None,
+        *,
+        is_continuing: bool = False,
     ) -> T:
-        deadline = self._deadline()
-        async with self._writes.slot(account_id, self._limits.wait_s):
+        deadline = None if is_continuing else self._deadline()
+        async with self._writes.slot(account_id, self._limits.wait_s, in_background=is_continuing):
             return await self._write(work, account_id, deadline)
 
     async def _write(
-        self, work: Callable[[Transaction], Awaitable[T]], owner: Owner, deadline: float
+        self, work: Callable[[Transaction], Awaitable[T]], owner: Owner, deadline: float | None
     ) -> T:
+        """Without a deadline, the work waits for a connection as long as others use them all."""
         failure: BaseException | None = None
         for attempt in range(_TRIES):
             has_begun = False
@@ -182,7 +187,7 @@ class PostgresDatabase:
                     raise refused_write(error) from error
                 failure = error
                 await self._pool.expire_connections()
-            deadline = self._deadline()
+            deadline = None if deadline is None else self._deadline()
         raise refused_write(failure) from failure
 
     def _deadline(self) -> float:
@@ -190,9 +195,10 @@ class PostgresDatabase:
         return asyncio.get_running_loop().time() + self._limits.wait_s
 
     @asynccontextmanager
-    async def _connection(self, owner: Owner, deadline: float) -> AsyncIterator[Any]:
-        async with self._connections.slot(owner, _left(deadline)):
-            connection = await self._acquired(deadline)
+    async def _connection(self, owner: Owner, deadline: float | None) -> AsyncIterator[Any]:
+        wait_s = None if deadline is None else _left(deadline)
+        async with self._connections.slot(owner, wait_s, in_background=deadline is None):
+            connection = await self._acquired(deadline or self._deadline())
             try:
                 yield connection
             except TimeoutError:

@@ -10,8 +10,10 @@ UPDATE idempotency
  WHERE account_id = :account_id
    AND idempotency_key = :idempotency_key
 
--- name: release
-DELETE FROM idempotency
+-- name: renew
+-- While a request runs, `headers` names the request, and its claim dates from its last transaction.
+UPDATE idempotency
+   SET headers = :holder, created_at = :created_at
  WHERE account_id = :account_id
    AND idempotency_key = :idempotency_key
 

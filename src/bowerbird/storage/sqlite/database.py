@@ -69,9 +69,13 @@ class SqliteDatabase(SqliteDialect):
         )
 
     async def write(
-        self, work: Callable[[Transaction], Awaitable[T]], account_id: int | None = None
+        self,
+        work: Callable[[Transaction], Awaitable[T]],
+        account_id: int | None = None,
+        *,
+        is_continuing: bool = False,
     ) -> T:
-        return await self._writer.write(work, account_id)
+        return await self._writer.write(work, account_id, is_continuing=is_continuing)
 
     async def require_ready(self) -> None:
         self._watch.require_unchanged()

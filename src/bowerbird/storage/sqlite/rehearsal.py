@@ -50,6 +50,8 @@ class MemoryDatabase(SqliteDialect):
         self,
         work: Callable[[Transaction], Awaitable[T]],
         account_id: int | None = None,  # noqa: ARG002 - all callers share one sample account
+        *,
+        is_continuing: bool = False,  # noqa: ARG002 - no write is refused
     ) -> T:
         self._connection.execute("BEGIN IMMEDIATE")
         try:
@@ -88,6 +90,8 @@ class RehearsalDatabase(MemoryDatabase):
         self,
         work: Callable[[Transaction], Awaitable[T]],
         account_id: int | None = None,  # noqa: ARG002 - all callers share one sample account
+        *,
+        is_continuing: bool = False,  # noqa: ARG002 - no write is refused
     ) -> T:
         return await self._on_thread(lambda: self._rehearsed(work))
 

@@ -2,7 +2,11 @@
 
 An account with a hundred waiting writes delays the write of another account by one of them. How
 many writes of an account may wait is bounded; the service's own writes are not, because they are
-few and must not be refused when callers send many.
+few and must not be refused when callers send many. If very many writes wait in all, only accounts
+that already wait are refused: a few busy accounts do not close the queue for the others.
+
+A write that continues another one, of which a part is made, is never refused. A request has at most
+one of them.
 """
 
 import queue
@@ -15,7 +19,9 @@ from bowerbird import errors
 J = TypeVar("J")
 
 WAITING_PER_ACCOUNT: Final = 100
+# With this many waiting in all, an account may have one.
 _WAITING: Final = 1_000
+_WAITING_AT_MOST: Final = 10_000
 _RETRY_AFTER_S: Final = 2
 
 
@@ -29,12 +35,16 @@ class WriteQueue(Generic[J]):
         self._count = 0
         self._is_closed = False
 
-    def put(self, job: J, account_id: int | None = None) -> None:
-        """Refuses the job if too many wait."""
+    def put(self, job: J, account_id: int | None = None, *, is_continuing: bool = False) -> None:
+        """Refuses the job if too many wait. One that continues is the first of its account."""
         with self._changed:
-            if account_id is not None:
+            if account_id is not None and not is_continuing:
                 self._require_room(account_id)
-            self._waiting.setdefault(account_id, deque()).append(job)
+            jobs = self._waiting.setdefault(account_id, deque())
+            if is_continuing:
+                jobs.appendleft(job)
+            else:
+                jobs.append(job)
             self._count += 1
             self._changed.notify()
 
@@ -82,12 +92,13 @@ class WriteQueue(Generic[J]):
         return job
 
     def _require_room(self, account_id: int) -> None:
-        if len(self._waiting.get(account_id, ())) >= WAITING_PER_ACCOUNT:
-            raise errors.unavailable(
+        own = len(self._waiting.get(account_id, ()))
+        if own >= WAITING_PER_ACCOUNT:
+            raise errors.TooManyWaiting(
                 "Too many changes of this account wait for the database; retry later.",
                 _RETRY_AFTER_S,
             )
-        if self._count >= _WAITING:
+        if self._count >= (_WAITING if own else _WAITING_AT_MOST):
             raise errors.unavailable(
                 "Too many changes wait for the database; retry later.", _RETRY_AFTER_S
             )

@@ -28,7 +28,7 @@ from bowerbird.storage.sqlite.write_queue import WriteQueue
 T = TypeVar("T")
 Work = Callable[[Transaction], Awaitable[Any]]
 
-# A request whose write has not started by then gets 503.
+# A request whose first write has not started by then gets 503.
 WRITE_WAIT_S: Final = 8.0
 _GROUP_S: Final = 0.020
 _JOIN_S: Final = 0.05
@@ -68,7 +68,7 @@ class Writer:
         watch: FileWatch,
         wait_s: float = WRITE_WAIT_S,
     ) -> None:
-        """A write that has not started after `wait_s` is refused."""
+        """A write that has not started after `wait_s` is refused, unless it continues another."""
         self._connection = connect()
         self._wait_s = wait_s
         # Writes that come later than half of that are refused without waiting.
@@ -83,25 +83,33 @@ class Writer:
         self._thread.start()
 
     async def write(
-        self, work: Callable[[Transaction], Awaitable[T]], account_id: int | None = None
+        self,
+        work: Callable[[Transaction], Awaitable[T]],
+        account_id: int | None = None,
+        *,
+        is_continuing: bool = False,
     ) -> T:
         if self._is_closing:
             raise errors.stopping()
         if self._lock.is_stuck:
             self._report_held_lock()
-            raise self._lock.refusal()
+            if not is_continuing:
+                raise self._lock.refusal()
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[T] = loop.create_future()
         job = _Job(work, loop, answer, threading.Lock())
-        self._jobs.put(job, account_id)
-        expiry = loop.call_later(self._wait_s, self._expire, job, account_id)
+        self._jobs.put(job, account_id, is_continuing=is_continuing)
+        expiry = None
+        if not is_continuing:
+            expiry = loop.call_later(self._wait_s, self._expire, job, account_id)
         try:
             return await answer
         except asyncio.CancelledError:
             self._jobs.remove(job, account_id)
             raise
         finally:
-            expiry.cancel()
+            if expiry is not None:
+                expiry.cancel()
 
     def require_free_lock(self) -> None:
         """Raises a refusal if another process has held the lock for too long."""

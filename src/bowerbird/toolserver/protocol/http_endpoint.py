@@ -91,7 +91,7 @@ class ToolServer:
         caller = request.state = ToolCaller(request.account, request.request_id)
         answers = self._loaded or await self._first()
         answering = answers.answer(body, request.scope["headers"], caller)
-        return await unless_gone(request.receive, answering)
+        return await unless_gone(request.receive, answering, lambda: not caller.is_writing)
 
     async def _first(self) -> Answers:
         async with self._loading:

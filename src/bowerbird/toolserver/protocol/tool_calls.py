@@ -28,6 +28,8 @@ class ToolCaller(Struct):
     called: str = "unknown"
     # The error code of a call that was refused.
     refused: str = ""
+    # Whether the tool may have changed something, so that the call must not be cancelled.
+    is_writing: bool = False
 
 
 class ToolCalls:
@@ -47,6 +49,7 @@ class ToolCalls:
         if bound is None:
             return None
         caller.called = name
+        caller.is_writing = not bound.tool.hints.is_read_only
         try:
             result = await self._run(caller.account, bound, sent)
         except Refusal as refused:

@@ -96,15 +96,20 @@ _TAGGED: Final = json_schemas.record(
     },
 )
 _NOT_FOUND: Final = json_schemas.array({"type": "string"}, "Ids not in the library.")
+_NOT_CHANGED: Final = json_schemas.array(
+    {"type": "string"},
+    "Ids of posts that could not get the label: meanwhile it was deleted, or they got too many.",
+)
 _CHANGED: Final = json_schemas.record(
     "The posts that were changed.",
     {
         "affected": json_schemas.count("Posts whose labels changed."),
         "posts": json_schemas.array(_TAGGED, "The posts after the change."),
         "not_found": _NOT_FOUND,
+        "not_changed": _NOT_CHANGED,
         **json_schemas.SHORT_TRUNCATED,
     },
-    optional=("advice",),
+    optional=("not_changed", "advice"),
 )
 
 LIST: Final = Tool(
@@ -177,9 +182,10 @@ BATCH: Final = Tool(
                         "ok": {"type": "boolean", "description": "Whether it was made."},
                         "affected": json_schemas.count("Posts whose labels changed."),
                         "not_found": _NOT_FOUND,
+                        "not_changed": _NOT_CHANGED,
                         "error": json_schemas.text("Why it failed."),
                     },
-                    optional=("affected", "not_found", "error"),
+                    optional=("affected", "not_found", "not_changed", "error"),
                 ),
                 "One per change, in the same order.",
             ),
@@ -263,7 +269,7 @@ def _operation(index: int, sent: Any) -> LabelOperation | InvalidOperation:
 
 
 def _changed(labelled: Labelled) -> Json:
-    ids_size = response_size.size(labelled.not_found)
+    ids_size = response_size.size([*labelled.not_found, *labelled.not_changed])
     posts = [_post(post) for post in labelled.posts]
     total = len(posts) + len(labelled.further_ids)
     fitted = response_size.fit(
@@ -275,6 +281,8 @@ def _changed(labelled: Labelled) -> Json:
         "not_found": labelled.not_found,
         "truncated": not fitted.is_complete or len(posts) < total,
     }
+    if labelled.not_changed:
+        content["not_changed"] = labelled.not_changed
     if content["truncated"]:
         content["advice"] = (
             f"All {labelled.affected} posts were changed, but only {len(fitted.records)} of "

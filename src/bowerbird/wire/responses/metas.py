@@ -41,6 +41,7 @@ class ChangeMeta(Struct, frozen=True):
     affected: int
     not_found: list[str]
     further_ids: list[str] | UnsetType = UNSET
+    not_changed: list[str] | UnsetType = UNSET
 
 
 class ViewListMeta(Struct, frozen=True):
