@@ -4,11 +4,13 @@ from typing import Any
 
 import pytest
 
-from bowerbird.library.imports.intake import ItemResult
+from bowerbird.library.bookmarks import trash
+from bowerbird.library.imports.intake import Intake, ItemResult
 from bowerbird.library.upkeep.sweeping import Sweeping
+from bowerbird.sources import own_json
 from bowerbird.sources.found import Completeness, FoundPost, OrderSource
 from bowerbird.storage.sqlite.database import SqliteDatabase
-from tests.support import writing
+from tests.support import make, writing
 from tests.support.imports import found, take
 from tests.support.service import NOW, Member
 
@@ -319,3 +321,62 @@ async def test_a_restored_post_is_not_deleted(alice: Member) -> None:
 
     assert await result(alice, found(STUB, text="a")) is ItemResult.UNCHANGED
     assert await result(alice, found(text=LONG)) is ItemResult.CHANGED
+
+
+async def test_only_the_latest_deletions_are_remembered(
+    alice: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trash, "DELETIONS_MAX", 2)
+    await take(alice, *(found(post_id=post_id) for post_id in ("1", "2", "3")))
+    for post_id in ("1", "2", "3"):
+        alice.clock.now += 1
+        await writing.send(alice, "DELETE", f"/v1/bookmarks/{post_id}")
+
+    outcome = await take(alice, *(found(post_id=post_id) for post_id in ("1", "2", "3")))
+
+    assert [one for _, one in outcome.results] == [
+        ItemResult.NEW,
+        ItemResult.IGNORED_DELETED,
+        ItemResult.IGNORED_DELETED,
+    ]
+
+
+async def test_a_post_that_changed_after_the_comparison_is_compared_again(alice: Member) -> None:
+    intake, account = Intake(alice.database, alice.clock), await alice.account()
+    await take(alice, found(STUB, text=""))
+    prepared = await intake.prepare(account, [found(PREVIEW, text="A long text…")])
+    await take(alice, found(text=LONG))
+
+    await alice.database.write(lambda t: intake.take_within(t, account, prepared))
+
+    assert (await stored(alice))["tweet_details"]["text"] == LONG
+
+
+async def test_labels_beyond_the_limit_are_reported(alice: Member) -> None:
+    await take(alice, found(tags=[f"t{n}" for n in range(99)]))
+
+    outcome = await take(alice, found(tags=["a", "b", " ", "x" * 101]))
+
+    (left_out,) = outcome.labels_left_out
+    assert (left_out.post_id, list(left_out.names)) == ("1", ["b"])
+    assert len((await stored(alice))["tags"]) == 100
+
+
+async def test_a_record_of_the_api_replaces_what_it_sets(alice: Member) -> None:
+    await take(alice, found(text=LONG, tags=["a", "b"], attachments=[IMAGE]))
+    incoming = own_json.read(make.raw(make.post(post_id="1", text="short", tags=["c"]))).incoming
+    record = FoundPost(record=incoming.record, line=1, own=incoming)
+
+    assert await result(alice, record) is ItemResult.CHANGED
+
+    post = await stored(alice)
+    assert (post["tweet_details"]["text"], post["tags"]) == ("short", ["c"])
+    assert post["tweet_details"]["attachments"] == []
+
+
+async def test_two_records_of_a_post_in_one_page_are_merged(alice: Member) -> None:
+    outcome = await take(alice, found(STUB, text="", tags=["a"]), found(text=LONG, tags=["b"]))
+
+    assert [one for _, one in outcome.results] == [ItemResult.NEW, ItemResult.CHANGED]
+    post = await stored(alice)
+    assert (post["tweet_details"]["text"], post["tags"]) == (LONG, ["a", "b"])

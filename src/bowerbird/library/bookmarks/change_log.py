@@ -12,7 +12,7 @@ from bowerbird.library.bookmarks.upsert_batch import Batch
 from bowerbird.model.imports import Deletion, RunRow
 from bowerbird.model.labels import Label
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.imports.changes import ChangeStore
+from bowerbird.storage.imports.changes import ChangeStore, Log
 from bowerbird.storage.libraries import LockedLibrary
 
 UNDO_DAYS: Final = 30
@@ -27,6 +27,7 @@ def undo_until(now: int) -> int:
 
 class ChangeLog:
     def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
         self._store = ChangeStore(database)
         self._clock = clock
 
@@ -56,12 +57,23 @@ class ChangeLog:
                 undo_until=undo_until(self._clock()),
             )
 
-    async def make_room(self, transaction: Transaction, account_id: int) -> bool:
-        """Removes a part of the oldest log if all logs are too large; False if they are not."""
+    async def make_room(self, account_id: int) -> None:
+        """Removes the oldest logs, in short transactions, until the others are small enough."""
+
+        async def work(transaction: Transaction) -> None:
+            await self._remove_oldest(transaction, account_id)
+
+        while _is_full(await self._store.logs(self._database, account_id)):
+            await self._database.write(work, account_id)
+
+    async def _remove_oldest(self, transaction: Transaction, account_id: int) -> None:
         logs = await self._store.logs(transaction, account_id)
-        if sum(log.size for log in logs) <= LOG_BYTES_MAX:
-            return False
+        if not _is_full(logs):
+            return
         oldest = logs[0].number
         await self._store.give_up(transaction, account_id, oldest)
         await self._store.remove_first(transaction, account_id, oldest, _REMOVED_PER_TURN)
-        return True
+
+
+def _is_full(logs: Sequence[Log]) -> bool:
+    return sum(log.size for log in logs) > LOG_BYTES_MAX

@@ -34,6 +34,7 @@ from bowerbird.storage.places import place_of
 
 # As many as the chunks of an import: one transaction takes about 20 ms.
 POSTS_PER_TRANSACTION: Final = 200
+BYTES_PER_TRANSACTION: Final = 1 << 20
 
 
 class ItemResult(StrEnum):
@@ -174,13 +175,8 @@ class Intake:
         )
 
     async def make_room(self, account: Account) -> None:
-        """Removes the oldest logs of changes if an account has too many."""
-
-        async def work(transaction: Transaction) -> bool:
-            return await self._log.make_room(transaction, account.account_id)
-
-        while await self._database.write(work, account.account_id):
-            pass
+        """Call it after `take_within` with a run: the logs of all runs are bounded together."""
+        await self._log.make_room(account.account_id)
 
     async def _write(
         self, transaction: Transaction, account_id: int, prepared: PreparedIntake
@@ -275,13 +271,19 @@ class Intake:
 
 
 def _chunks(found: Sequence[FoundPost]) -> Iterator[list[FoundPost]]:
-    """Up to 200 posts each. The second of two records of a post comes in a later chunk."""
+    """Up to 200 posts each, fewer if they are long.
+
+    The second of two records of a post comes in a later chunk.
+    """
     chunk: dict[str, FoundPost] = {}
+    size = 0
     for one in found:
-        if len(chunk) >= POSTS_PER_TRANSACTION or one.record.post_id in chunk:
+        is_full = len(chunk) >= POSTS_PER_TRANSACTION or size >= BYTES_PER_TRANSACTION
+        if is_full or one.record.post_id in chunk:
             yield list(chunk.values())
-            chunk = {}
+            chunk, size = {}, 0
         chunk[one.record.post_id] = one
+        size += _size(one)
     if chunk:
         yield list(chunk.values())
 
@@ -292,6 +294,15 @@ def unwritten(prepared: PreparedIntake) -> IntakeOutcome:
     written = frozenset(write.incoming.post_id for write in writes)
     new = written - prepared.known.posts.keys()
     return _outcome(prepared.plan.items, written - new, (), new)
+
+
+def _size(found: FoundPost) -> int:
+    """About as many bytes as the post takes. Only long texts matter."""
+    if found.own is not None:
+        return len(found.own.post_json)
+    details = found.record.tweet_details
+    body = (details.article or {}).get("plain_text")
+    return len(details.text) + (len(body) if isinstance(body, str) else 0)
 
 
 def _outcome(

@@ -29,13 +29,13 @@ from bowerbird.storage.bookmarks.changeset import ChangesetStore
 from bowerbird.storage.bookmarks.deletions import DeletionStore
 from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.imports.changes import ChangeStore
+from bowerbird.storage.imports.changes import ChangeStore, Replaced
 from bowerbird.storage.imports.runs import RunStore
 from bowerbird.storage.labels import LabelStore
 from bowerbird.storage.libraries import LibraryStore, LockedLibrary
 
 # Fewer than a turn of a label change, because the words of a post are written as well.
-_POSTS_PER_TURN: Final = 200
+POSTS_PER_TURN: Final = 200
 _LABELS_PER_TURN: Final = 500
 
 
@@ -78,9 +78,9 @@ class Undoing:
             return _outcome(run, run.undone)
         if run.state is not RunState.UNDOING:
             await self._begin(transaction, account_id, run)
-        sizes = await self._changes.sizes(transaction, account_id, run.number, _POSTS_PER_TURN)
+        sizes = await self._changes.sizes(transaction, account_id, run.number, POSTS_PER_TURN)
         if sizes:
-            some = turns.fitting(sizes, _POSTS_PER_TURN)
+            some = turns.fitting(sizes, POSTS_PER_TURN)
             await self._undo_posts(transaction, opened, run, some)
         elif await self._undo_labels(transaction, opened, run):
             await self._changes.remove_first(transaction, account_id, run.number, 1)
@@ -122,8 +122,8 @@ class Undoing:
         numbers = list(changes)
         later = await self._changes.of_posts(transaction, account_id, numbers, after=run.number)
         handed_on = [
-            (others[0][0], number, _handed_on(changes[number], others[0][1]))
-            for number, others in later.items()
+            Replaced(run_number, number, change, _handed_on(changes[number], change))
+            for number, ((run_number, change), *_) in later.items()
         ]
         await self._changes.replace(transaction, account_id, handed_on)
         own = {number: change for number, change in changes.items() if number not in later}

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from bowerbird.model.imports import Change, State, pack, packed_size, unpack
 from bowerbird.model.labels import Label
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, Reader, Transaction
 from bowerbird.storage.libraries import LockedLibrary
 
 
@@ -22,6 +22,15 @@ class CurrentPost(NamedTuple):
     state: State
     # Not compressed.
     rendering: bytes
+
+
+class Replaced(NamedTuple):
+    """A change of a run, and the one that takes its place."""
+
+    run: int
+    number: int
+    before: Change
+    change: Change
 
 
 class ChangeStore:
@@ -96,14 +105,27 @@ class ChangeStore:
         return found
 
     async def replace(
-        self, transaction: Transaction, account_id: int, changes: Sequence[tuple[int, int, Change]]
+        self, transaction: Transaction, account_id: int, changes: Sequence[Replaced]
     ) -> None:
-        """Stores other changes of runs, as (run, number, change)."""
-        rows = [
-            {"account_id": account_id, "run": run, "number": number, "change": pack(change)}
-            for run, number, change in changes
-        ]
+        """Stores other changes of runs instead of those that they had."""
+        rows: list[dict[str, Any]] = []
+        growth: dict[int, int] = {}
+        for one in changes:
+            packed = pack(one.change)
+            # Never lowered, so that the log of a run is empty only if nothing is left of it.
+            more = max(len(packed) - len(pack(one.before)), 0)
+            growth[one.run] = growth.get(one.run, 0) + more
+            key = {"account_id": account_id, "run": one.run, "number": one.number}
+            rows.append({**key, "change": packed})
         await transaction.run_many(self._sql["insert_change"], rows)
+        await transaction.run_many(
+            self._sql["grow_log"],
+            [
+                {"account_id": account_id, "number": run, "bytes": size}
+                for run, size in sorted(growth.items())
+                if size
+            ],
+        )
 
     async def remove_first(
         self, transaction: Transaction, account_id: int, run: int, most: int
@@ -131,9 +153,9 @@ class ChangeStore:
         values = {"account_id": account_id, "numbers": self._database.number_list(numbers)}
         await transaction.run(self._sql["forget_posts"], values)
 
-    async def logs(self, transaction: Transaction, account_id: int) -> list[Log]:
+    async def logs(self, reader: Reader, account_id: int) -> list[Log]:
         """The runs that have a log, the oldest first."""
-        rows = await transaction.rows(self._sql["log_sizes"], {"account_id": account_id})
+        rows = await reader.rows(self._sql["log_sizes"], {"account_id": account_id})
         return [Log(*row) for row in rows]
 
     async def give_up(self, transaction: Transaction, account_id: int, run: int) -> None:

@@ -52,6 +52,12 @@ UPDATE import_run
  WHERE account_id = :account_id
    AND number = :number
 
+-- name: grow_log
+UPDATE import_run
+   SET log_bytes = log_bytes + :bytes
+ WHERE account_id = :account_id
+   AND number = :number
+
 -- name: give_up_log
 UPDATE import_run
    SET undo_until = 0

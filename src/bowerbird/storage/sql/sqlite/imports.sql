@@ -7,7 +7,8 @@ SELECT c.number, c.run, c.change
  ORDER BY c.number, c.run
 
 -- name: forget_posts
-DELETE FROM import_change
+-- Otherwise SQLite reads the whole log of the account.
+DELETE FROM import_change INDEXED BY import_change_by_bookmark
  WHERE account_id = :account_id
    AND number IN (SELECT wanted.value FROM json_each(:numbers) AS wanted)
 
