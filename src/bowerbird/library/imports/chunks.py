@@ -13,7 +13,8 @@ from bowerbird.sources.found import Found, FoundPost, LeftOut, Notice, OrderSour
 CHUNK_POSTS: Final = 200
 # With long articles or many labels, a chunk has fewer posts.
 _CHUNK_BYTES: Final = 1 << 20
-_CHUNK_LABELS: Final = 1_000
+# A label takes up to four rows: itself, its count, that the post has it, and the log of the run.
+_CHUNK_LABELS: Final = 700
 # A file may have a million rows that are left out, and no posts.
 _CHUNK_REMARKS: Final = 1_000
 _encode: Final = msgspec.json.Encoder().encode
