@@ -249,6 +249,23 @@ async def test_a_page_above_8_mib_is_refused_and_one_of_7_mib_is_not(
     assert data(fitting)["unreadable"] == 1
 
 
+async def test_a_page_of_many_megabytes_of_posts_is_stored(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    page = listed(list(range(40, 0, -1)), is_last=True)
+    instructions = page["payload"]["data"]["bookmark_timeline_v2"]["timeline"]["instructions"]
+    for entry in instructions[0]["entries"]:
+        result = entry["content"]["itemContent"]["tweet_results"]["result"]
+        result["legacy"]["full_text"] = "word " * 10_000
+
+    first = await laptop.send(run_id, 0, page)
+    again = await laptop.send(run_id, 0, page)
+
+    assert (first["inserted"], first["stop_reason"]) == (40, "end")
+    assert again == first
+    assert len(await alice.crawl()) == 40
+
+
 async def test_a_page_with_more_than_100_posts_is_refused(cast: Service, alice: Member) -> None:
     laptop = await ingesting.device(cast, alice)
     run_id = (await laptop.start())["run_id"]

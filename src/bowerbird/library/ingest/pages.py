@@ -32,6 +32,8 @@ from bowerbird.storage.ingest.source_posts import SourcePostStore
 
 # Reading a page takes about ten times its size of memory.
 _READ_AT_ONCE: Final = 2
+# The posts of a larger page are stored in several transactions, so that other writers do not wait.
+_LARGE: Final = 1 << 20
 _encode: Final = msgspec.json.Encoder().encode
 
 
@@ -105,21 +107,23 @@ class IngestPages:
             problem = "; ".join(read.errors) or "Some entries cannot be read."
             kept = await self._kept.prepared(account, run_id, seq, page, problem)
         taken = _Taken(run, seq, fingerprint, read, kept, page.captured_at)
-        answer = await self._store_page(account, taken)
+        is_large = len(page.payload) > _LARGE
+        answer = await self._store_page(account, taken, is_large=is_large)
         if read.folders:
             # Pages of these folders may have come first.
             await self._kept.read_again(account, run.import_id or None)
         return answer
 
-    async def _store_page(self, account: Account, taken: "_Taken") -> PageAnswer:
-        """The posts of a page commit together with the answer to it."""
-        if not taken.read.posts:
-            nothing = IntakeOutcome([])
+    async def _store_page(self, account: Account, taken: "_Taken", *, is_large: bool) -> PageAnswer:
+        """The posts of a page commit together with the answer to it, unless they are too large."""
+        posts = taken.read.posts
+        import_id = await self._import_of(account, taken.run) if posts else None
+        if not posts or is_large:
+            outcome = await self._intake.take(account, posts, run_id=import_id)
             return await self._database.write(
-                lambda transaction: self._record(transaction, account, taken, nothing),
+                lambda transaction: self._record(transaction, account, taken, outcome),
                 account.account_id,
             )
-        import_id = await self._import_of(account, taken.run)
         prepared = await self._intake.prepare(account, taken.read.posts, run_id=import_id)
 
         async def work(transaction: Transaction) -> PageAnswer | Unfinished[PageAnswer]:
