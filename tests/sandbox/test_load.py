@@ -56,7 +56,10 @@ class Stalled:
 async def _stalled(asgi: Any, count: int) -> list[Stalled]:
     requests = [Stalled(asgi) for _ in range(count)]
     for request in requests:
-        await request.is_waiting.wait()
+        # Refused requests end without waiting for their body.
+        waiting = asyncio.create_task(request.is_waiting.wait())
+        await asyncio.wait((waiting, request.task), return_when=asyncio.FIRST_COMPLETED)
+        assert waiting.done(), request.status
     return requests
 
 
