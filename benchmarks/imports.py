@@ -7,17 +7,20 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from rich.progress import track
 
-from benchmarks import posts, servers
-from benchmarks.figures import Row, at_least_row, below_row
+from benchmarks import library, load, posts, servers
+from benchmarks.figures import Row, at_least_row, below_row, ratio_row
+from benchmarks.load import Request
 from benchmarks.options import Options
 
 _EMAIL: Final = "importer@example.com"
 _NEW_TARGET, _UNCHANGED_TARGET, _MEMORY_TARGET_MB = 8_000, 13_000, 300
+_READS_TARGET: Final = 0.7
 _LIMIT_S: Final = 300.0
 _ROUNDS: Final = 3
 _BATCH: Final = 2_000
@@ -45,6 +48,42 @@ def measure(options: Options) -> Iterator[Row]:
     yield _row("import again, all unchanged", again, count, _UNCHANGED_TARGET)
     peaks = [run.peak_mb for run in new]
     yield below_row("import, peak memory", peaks, "MB", _MEMORY_TARGET_MB)
+    yield _reads(file, options)
+
+
+def _reads(file: Path, options: Options) -> Row:
+    """Compares lists alone with lists of the same server while another account imports."""
+    ours = library.prepare(options.scale)
+    requests = [Request("/v1/bookmarks?limit=100", key) for key in ours.keys[1:]]
+    folder = options.work_folder / "reads"
+    alone, beside = [], []
+    for number in range(options.rounds):
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(ours.folder, folder)
+        _run(folder, options.log, "account", "create", _EMAIL, "--plan", "pro")
+        with servers.bowerbird(folder, options.log, answer_cache_mb=0) as server:
+            seconds, work = options.seconds, options.work_folder
+            alone.append(load.run(server.port, requests, seconds, number, work).per_second)
+            with _importing(folder, options.log, file):
+                beside.append(load.run(server.port, requests, seconds, number, work).per_second)
+    shutil.rmtree(folder)
+    return ratio_row("lists while posts are imported", beside, alone, _READS_TARGET)
+
+
+@contextmanager
+def _importing(folder: Path, log: Path, file: Path) -> Iterator[None]:
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            [*servers.command(), "import", _EMAIL, str(file)],
+            env=servers.environment(folder),
+            stdout=output,
+            stderr=output,
+        )
+        try:
+            yield
+        finally:
+            process.terminate()
+            process.wait()
 
 
 def _row(work: str, runs: Sequence[_Run], count: int, target: float) -> Row:

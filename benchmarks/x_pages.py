@@ -1,17 +1,25 @@
-"""Measures the reader of X's web pages: from the JSON of a page to the JSON of its records."""
+"""Measures the reader of X's web pages: from the JSON of a page to records, and into a library."""
 
+import asyncio
+import shutil
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
-from benchmarks import posts
+from benchmarks import library, posts
 from benchmarks.figures import Row, at_least_row
 from benchmarks.options import Options
+from bowerbird.clock import system_clock
+from bowerbird.library.imports.intake import Intake
+from bowerbird.library.imports.runs import ImportRuns
+from bowerbird.settings import Settings
 from bowerbird.sources.found import FoundPost
 from bowerbird.sources.x import graphql
 from bowerbird.sources.x.requests import Operation, PageRequest
+from bowerbird.storage.opening import open_database
 
 _TARGET: Final = 2_000
 _POSTS, _POSTS_PER_PAGE = 2_000, 20
@@ -38,6 +46,33 @@ def measure(options: Options) -> Iterator[Row]:
         rates.append(_POSTS / (time.perf_counter() - started))
     detail = f"{_POSTS:,} posts of {size / 1000:.1f} kB, {_POSTS_PER_PAGE} per page"
     yield at_least_row("X pages to records", rates, "posts/s", _TARGET, detail)
+    stored = [asyncio.run(_store(pages, options.work_folder / "x")) for _ in range(options.rounds)]
+    yield at_least_row("X pages parsed and stored", stored, "posts/s", _TARGET, detail)
+
+
+async def _store(pages: list[bytes], folder: Path) -> float:
+    """Posts per second into an empty library, with a transaction for each page."""
+    shutil.rmtree(folder, ignore_errors=True)
+    database = await open_database(Settings(data_dir=folder))
+    try:
+        account, _ = await library.new_account(database, 0)
+        run = await ImportRuns(database, system_clock).start(
+            account, source="x", kind="full", client="benchmark"
+        )
+        intake = Intake(database, system_clock)
+        new = 0
+        started = time.perf_counter()
+        for page in pages:
+            read = graphql.read_page(_REQUEST, page, _NOW).posts
+            found = [post for post in read if isinstance(post, FoundPost)]
+            new += (await intake.take(account, found, run_id=run.run_id)).new
+        seconds = time.perf_counter() - started
+    finally:
+        await database.close()
+    shutil.rmtree(folder)
+    if new != _POSTS:
+        raise RuntimeError(f"The library has {new} of {_POSTS} posts.")
+    return _POSTS / seconds
 
 
 def _read(pages: list[bytes]) -> None:
