@@ -46,7 +46,7 @@ def test_an_import_of_the_file_restores_the_bookmarks_exactly(empty: Library, ta
 
     again = target.with_name("bob.json")
     empty.run("account", "export", "bob@example.com", again)
-    assert ran.out == "new 1203\nchanged 0\nunchanged 0\nrefused 0\n"
+    assert "  new 1203\n  changed 0\n  unchanged 0\n" in ran.out
     assert _read(again)["bookmarks"] == _read(target)["bookmarks"]
 
 
@@ -99,7 +99,7 @@ def test_an_import_of_the_file_does_not_restore_deleted_bookmarks(
 
     ran = empty.run("import", "bob@example.com", target)
 
-    assert ran.out == "new 3\nchanged 0\nunchanged 0\nrefused 0\n"
+    assert "  new 3\n  changed 0\n  unchanged 0\n" in ran.out
 
 
 def test_the_file_of_an_empty_account_is_complete(empty: Library, target: Path) -> None:

@@ -17,6 +17,7 @@ from tests.cli.libraries import Library, Ran
 from tests.support import smtp
 from tests.support.in_turn import in_turn
 from tests.support.smtp import MailServer, mail_server_beside
+from tests.support.waiting import wait_until
 
 NOTE = "https://example.com/docs/v2"
 GIVEN = ("v1", "--note", NOTE, "--sunset", "2099-12-31")
@@ -212,6 +213,8 @@ def test_the_next_run_finishes_a_killed_one_and_sends_nothing_twice(
         process.communicate()
     server.at_data = lambda _: None
     assert process.returncode == -signal.SIGKILL
+    # The server notes the third email after the sender is gone.
+    wait_until(lambda: len(server.letters) == 3)
     (third,) = {email["To"] for email in server.letters[2:]}
 
     ran = send(library)

@@ -16,6 +16,7 @@ from bowerbird.sources.formats import Choices, Format
 from bowerbird.sources.found import FoundPost
 from bowerbird.sources.reading import read
 from bowerbird.sources.recognition import FORMATS, UnknownFile
+from bowerbird.sources.x import files as x_files
 from tests.support.source_files import Report, report
 
 _NUMBERS: Final = range(1050118621198921700, 1050118621198921712)
@@ -108,6 +109,8 @@ def test_every_format_has_a_file_here() -> None:
     # One column and Reddit's two are tested by other names below.
     others = {"CSV of posts", "Mastodon CSV", "Reddit CSV", "bookmarks of an X archive"}
     others |= {"bookmarks of a Mastodon archive", "likes of a Mastodon archive"}
+    # The formats of X have tests of their own.
+    others |= {format.name for format in x_files.FORMATS}
 
     assert {format.name for format in FORMATS} == tested | others
 

@@ -105,7 +105,9 @@ class FileImports:
                     or any(chunk.must_follow(pending.chunk) for pending in waiting)
                 ):
                     await self._end_first(report, waiting)
-                waiting.append(_Pending(chunk, asyncio.create_task(self._take(report, chunk))))
+                before = waiting[-1].writing if waiting else None
+                taking = asyncio.create_task(self._take(report, chunk, before))
+                waiting.append(_Pending(chunk, taking))
             while waiting:
                 await self._end_first(report, waiting)
         finally:
@@ -124,7 +126,10 @@ class FileImports:
             if writing.exception() is None:
                 self._count(report, chunk, writing.result())
 
-    async def _take(self, report: FileReport, chunk: Chunk) -> IntakeOutcome:
+    async def _take(
+        self, report: FileReport, chunk: Chunk, before: "asyncio.Task[IntakeOutcome] | None"
+    ) -> IntakeOutcome:
+        """Writes a chunk after the one before it, so that posts keep the order of the file."""
         posts = [self._adapted(report, post) for post in chunk.posts.values()]
         if not posts:
             return IntakeOutcome()
@@ -132,6 +137,8 @@ class FileImports:
         prepared = await self._intake.prepare(self._account, posts, run_id=run_id)
         if self._options.is_dry_run:
             return unwritten(prepared)
+        if before is not None:
+            await asyncio.wait([before])
         if prepared.changes_library:
             return await self._intake.write(self._account, prepared)
         # The run gets these counts at its end, so that importing a file again writes nothing.

@@ -98,7 +98,7 @@ _TAGGED: Final = json_schemas.record(
 _NOT_FOUND: Final = json_schemas.array({"type": "string"}, "Ids not in the library.")
 _NOT_CHANGED: Final = json_schemas.array(
     {"type": "string"},
-    "Ids of posts that could not get the label: meanwhile it was deleted, or they got too many.",
+    "Posts that could not get the label.",
 )
 _CHANGED: Final = json_schemas.record(
     "The posts that were changed.",

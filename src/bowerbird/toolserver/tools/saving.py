@@ -47,7 +47,7 @@ class PostArguments(Struct, frozen=True, kw_only=True):
     """Only describes an item of `posts`; it may have every field of a bookmark."""
 
     post_id: Annotated[str, Meta(pattern=r"^[0-9]{1,40}$")]
-    tweet_details: Annotated[dict[str, Any], about("text, link and posted_at, for example.")]
+    tweet_details: Annotated[dict[str, Any], about("Such as text.")]
     author_username: str | None = None
 
 
@@ -55,7 +55,7 @@ class SaveArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     links: Links = None
     posts: Annotated[
         Annotated[list[Any], Meta(max_length=limits.SAVED_MAX)] | None,
-        about("Posts whose text you have, in the format of the REST API.", items=PostArguments),
+        about("Posts in the format of the REST API.", items=PostArguments),
     ] = None
     labels: Labels = None
     idempotency_key: writes.IdempotencyKey = None
@@ -78,9 +78,8 @@ SAVE: Final = Tool(
     title="Save posts",
     description=(
         f"Saves up to {limits.SAVED_MAX} posts, usually by their links. A link alone stores author "
-        "and address; a later import adds the text, because the library fetches nothing. Saving a "
-        "post again does no harm, and brings back a deleted one. If an item fails, the result "
-        "gives the reason, and the others are still saved."
+        "and address; a later import adds the text. Saving again does no harm, and brings back a "
+        "deleted post. An item can fail alone."
     ),
     takes=SaveArguments,
     returns=json_schemas.record(
@@ -90,7 +89,7 @@ SAVE: Final = Tool(
                 json_schemas.record(
                     "One item.",
                     {
-                        "index": json_schemas.count("Posts are counted first, then links."),
+                        "index": json_schemas.count("Posts first, then links."),
                         "ok": {"type": "boolean"},
                         "post_id": {"type": "string"},
                         "result": {"type": "string", "enum": list(RESULTS)},
@@ -99,7 +98,7 @@ SAVE: Final = Tool(
                     },
                     optional=("post_id", "result", "labels_left_out", "error"),
                 ),
-                "In the order of the call.",
+                "In order.",
             ),
             "succeeded": {"type": "integer"},
             "failed": {"type": "integer"},

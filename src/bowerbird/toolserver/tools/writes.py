@@ -25,8 +25,7 @@ IdempotencyKey = Annotated[
     Annotated[str, Meta(max_length=255)] | None,
     Meta(
         description=(
-            "Any visible ASCII text. For 24 hours, a call with the same key and arguments returns "
-            "the first result and does nothing."
+            "For 24 hours, the same key and arguments return the first result and change nothing."
         )
     ),
 ]
