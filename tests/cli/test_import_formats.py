@@ -232,3 +232,18 @@ def test_an_import_can_be_undone_as_it_says(library: Library, files: list[Path])
 
     assert undone.code == 0, undone.text
     assert library.value("SELECT count(*) FROM bookmark") == 0
+
+
+def test_labels_of_other_programs_beyond_the_bound_are_reported(
+    library: Library, tmp_path: Path
+) -> None:
+    file = tmp_path / "pocket.csv"
+    tags = "|".join(f"tag {number:03}" for number in range(150))
+    row = f"T,https://x.com/a/status/20,1629980125,{tags},unread\n"
+    file.write_text(f"title,url,time_added,tags,status\n{row}")
+
+    ran = library.run("import", EMAIL, file)
+
+    assert "  labels left out 50\n" in ran.out
+    assert ran.code == 1
+    assert library.value("SELECT count(*) FROM bookmark_label") == 100

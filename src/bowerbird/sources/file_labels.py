@@ -7,8 +7,8 @@ from typing import Final
 
 from bowerbird.model.labels import MAX_NAME_CHARACTERS, clean_name, name_key
 
-# As many as a post may have.
-MAX_LABELS_PER_POST: Final = 100
+# More than a post may have, so that the importer can say which ones it left out.
+MAX_NAMES_READ: Final = 1_000
 MAX_FOLDER_DEPTH: Final = 50
 _MAX_READ_CHARACTERS: Final = 20_000
 _ELLIPSIS: Final = "…"
@@ -23,7 +23,7 @@ def names(*groups: Iterable[str]) -> list[str]:
     found: dict[str, str] = {}
     for group in groups:
         for text in group:
-            if len(found) >= MAX_LABELS_PER_POST:
+            if len(found) >= MAX_NAMES_READ:
                 return list(found.values())
             if name := shortened(text):
                 found.setdefault(name_key(name), name)
