@@ -10,7 +10,7 @@ from bowerbird.ingest.rates import Rates
 from bowerbird.ingest.sending import Sending
 from bowerbird.library.accounts.devices import Devices
 from bowerbird.library.ingest.events import IngestEvents
-from bowerbird.library.ingest.files import FileImports
+from bowerbird.library.ingest.files import FileJobs
 from bowerbird.library.ingest.pages import IngestPages
 from bowerbird.library.ingest.runs import IngestRuns
 from bowerbird.settings import Settings
@@ -25,7 +25,7 @@ def ingest(
     settings: Settings,
     database: Database,
     clock: Clock,
-    files: FileImports,
+    files: FileJobs,
     *,
     document: Callable[[], bytes],
     by_key: Authenticate,

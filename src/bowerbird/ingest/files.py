@@ -9,12 +9,12 @@ from bowerbird.ingest.operations import FileResponse
 from bowerbird.ingest.rates import Rates
 from bowerbird.ingest.router import IngestCall, IngestRoute
 from bowerbird.library.exports.exports import ExportProgress
-from bowerbird.library.ingest.files import FileImports, report_of
+from bowerbird.library.imports.file_imports import ImportOptions
+from bowerbird.library.ingest.files import FileJobs, report_of
 from bowerbird.model.ingest import FileImport
 from bowerbird.model.instants import with_offset
 from bowerbird.model.jobs import UNFINISHED
 from bowerbird.requests.ingest import FileQuery
-from bowerbird.sources.formats import Choices
 from bowerbird.storage.files.scratch import Scratch
 from bowerbird.wire import query_strings, writes
 from bowerbird.wire.responses.replies import Header, Reply
@@ -25,9 +25,7 @@ _MAX_CLIENT: Final = 200
 
 
 class FileHandlers:
-    def __init__(
-        self, files: FileImports, scratch: Scratch, *, rates: Rates, api_origin: str
-    ) -> None:
+    def __init__(self, files: FileJobs, scratch: Scratch, *, rates: Rates, api_origin: str) -> None:
         self._files = files
         self._scratch = scratch
         self._rates = rates
@@ -56,8 +54,9 @@ class FileHandlers:
                 file = await self._files.start(
                     call.account,
                     *upload,
-                    is_dry_run=query.dry_run == "true",
-                    choices=Choices(with_likes=query.with_likes == "true"),
+                    options=ImportOptions(
+                        with_likes=query.with_likes == "true", is_dry_run=query.dry_run == "true"
+                    ),
                     client=_client(call),
                     on_end=remove,
                 )
