@@ -1,7 +1,5 @@
 """The handlers of files."""
 
-import secrets
-from functools import partial
 from typing import Final
 
 from bowerbird.ingest import operations, uploads
@@ -15,7 +13,7 @@ from bowerbird.model.ingest import FileImport
 from bowerbird.model.instants import with_offset
 from bowerbird.model.jobs import UNFINISHED
 from bowerbird.requests.ingest import FileQuery
-from bowerbird.storage.files.scratch import Scratch
+from bowerbird.storage.files.uploads import UploadFolders
 from bowerbird.wire import query_strings, writes
 from bowerbird.wire.responses.replies import Header, Reply
 
@@ -25,9 +23,11 @@ _MAX_CLIENT: Final = 200
 
 
 class FileHandlers:
-    def __init__(self, files: FileJobs, scratch: Scratch, *, rates: Rates, api_origin: str) -> None:
+    def __init__(
+        self, files: FileJobs, folders: UploadFolders, *, rates: Rates, api_origin: str
+    ) -> None:
         self._files = files
-        self._scratch = scratch
+        self._folders = folders
         self._rates = rates
         self._api_origin = api_origin
 
@@ -42,12 +42,11 @@ class FileHandlers:
         query = query_strings.read(call.query_string, FileQuery)
         await self._files.require_room(call.account)
         with self._rates.receiving(call.account):
-            folder = self._scratch.create(call.account.account_id, secrets.token_hex(8))
-            remove = partial(uploads.remove, folder)
+            folder = self._folders.create(call.account.account_id)
             try:
                 upload = await uploads.receive_file(
                     call.receive,
-                    folder,
+                    folder.path,
                     call.headers.get(b"content-type", b""),
                     call.headers.get(b"content-encoding"),
                 )
@@ -58,10 +57,10 @@ class FileHandlers:
                         with_likes=query.with_likes == "true", is_dry_run=query.dry_run == "true"
                     ),
                     client=_client(call),
-                    on_end=remove,
+                    on_end=folder.remove,
                 )
             except BaseException:
-                remove()
+                folder.remove()
                 raise
         reply = writes.done(self._response(file), status=_ACCEPTED)
         location = f"{operations.PREFIX}/files/{file.job_id}".encode()

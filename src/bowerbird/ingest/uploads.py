@@ -5,7 +5,6 @@ The body is the file itself, or a form (multipart/form-data) with one file.
 
 import asyncio
 import re
-import shutil
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
@@ -57,10 +56,6 @@ async def receive_file(
     if not size:
         raise errors.invalid("body", "is empty; send a file")
     return Upload(sent, size)
-
-
-def remove(folder: Path) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 async def _store(receive: Receive, target: IO[bytes]) -> None:
