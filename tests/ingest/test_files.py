@@ -108,6 +108,19 @@ async def test_a_date_of_saving_in_the_future_is_not_used(cast: Service, alice: 
     assert not (post["bookmarked_at"] or "").startswith("2099")
 
 
+async def test_a_file_brings_its_labels_on_every_plan(cast: Service) -> None:
+    laptop = await ingesting.device(cast, cast.free)
+    content = json.dumps([make.post(post_id="1", tags=["birds"])]).encode()
+
+    await imported(cast, laptop, await upload(laptop, content))
+
+    (post,) = (await cast.free.get("/v1/bookmarks")).json()["data"]
+    assert post["tags"] == ["birds"]
+    body = {"tweet_ids": ["1"], "label_name": "nests"}
+    refused = await writing.send(cast.free, "POST", "/v1/labels/add", body)
+    assert writing.refused(refused) == (402, "SUBSCRIPTION_REQUIRED")
+
+
 async def test_large_records_are_imported_in_small_chunks(cast: Service, alice: Member) -> None:
     laptop = await ingesting.device(cast, alice)
     posts = [
