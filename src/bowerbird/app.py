@@ -30,7 +30,7 @@ from bowerbird.library.digests.digests import Digests
 from bowerbird.library.exports.exports import Exports
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.imports.saving import Saving
-from bowerbird.library.ingest.files import FileImports
+from bowerbird.library.ingest.files import FileJobs
 from bowerbird.library.labels.labels import Labels
 from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.library.vectors.semantic_search import SemanticSearch
@@ -84,7 +84,7 @@ class App:
     worker: Worker
     watch: JobWatch
     models: Models
-    file_imports: FileImports
+    file_imports: FileJobs
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,7 @@ def build(
         clock,
         metrics,
     )
-    file_imports = FileImports(database, clock)
+    file_imports = FileJobs(database, clock)
     sending = ingest(
         settings,
         database,

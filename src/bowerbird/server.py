@@ -23,6 +23,7 @@ from bowerbird.library.exports.file_place import FilePlace
 from bowerbird.settings import BadSetting, Settings
 from bowerbird.storage.database import Database
 from bowerbird.storage.files.files import Files
+from bowerbird.storage.files.uploads import UploadFolders
 from bowerbird.storage.opening import open_database
 
 _RETRY_S: Final = 3.0
@@ -162,6 +163,7 @@ def _stop_signal() -> asyncio.Event:
 async def _running_app(
     settings: Settings, stopping: asyncio.Event, *, runs_jobs: bool
 ) -> AsyncIterator[App]:
+    await asyncio.to_thread(UploadFolders(settings.data_dir).delete_leftovers)
     database = await open_database(settings)
     service = app.build(settings, database, system_clock)
     counting_calls = asyncio.create_task(service.calls.keep_flushing())

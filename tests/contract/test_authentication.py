@@ -3,6 +3,7 @@
 import httpx
 import pytest
 
+from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.model.accounts import Key
 from bowerbird.model.keys import key_hash, new_key
 from bowerbird.storage.accounts.keys import KeyStore
@@ -87,6 +88,9 @@ async def test_a_key_carries_every_permission_of_its_account(cast: Service) -> N
     await digesting.make(cast.alice)
     cast.alice.clock.now = now
     real["digest_id"] = "latest"
+    runs = ImportRuns(cast.database, cast.clock)
+    run = await runs.start(await cast.alice.account(), source="x", kind="file", client="")
+    real["run_id"] = run.run_id
     # The link to a file needs no API key.
     paths = {path: item for path, item in of_accounts().items() if not path.endswith("/file")}
 

@@ -1,8 +1,12 @@
 """POST /ingest/v1/files and GET /ingest/v1/files/{job_id}."""
 
 import gzip
+import io
 import json
+import secrets
 import stat
+import tracemalloc
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +42,11 @@ async def imported(cast: Service, sender: Sender, response: httpx.Response) -> d
     return job
 
 
+def counts(job: dict[str, Any]) -> tuple[int, int, int]:
+    (file,) = job["report"]["files"]
+    return file["new"], file["changed"], file["unchanged"]
+
+
 async def test_a_file_is_imported_and_reported(cast: Service, alice: Member) -> None:
     laptop = await ingesting.device(cast, alice)
 
@@ -49,10 +58,10 @@ async def test_a_file_is_imported_and_reported(cast: Service, alice: Member) -> 
     assert started["poll_url"].endswith(response.headers["location"])
     assert (job["status"], job["error"], job["is_dry_run"]) == ("completed", None, False)
     assert job["progress"] == {"done": job["file_size"], "total": job["file_size"]}
-    report = job["report"]
-    assert (report["format"], report["posts"], report["inserted"]) == ("Bowerbird JSON", 2, 2)
+    (file,) = job["report"]["files"]
+    assert (file["format"], file["found"], file["new"]) == ("Bowerbird JSON", 2, 2)
     assert sorted(await alice.ids()) == ["1", "2"]
-    undone = await alice.client.post(f"/v1/imports/{report['import_id']}/undo")
+    undone = await alice.client.post(f"/v1/imports/{job['report']['run_id']}/undo")
     assert undone.status_code == 200
     assert await alice.ids() == []
 
@@ -64,20 +73,73 @@ async def test_the_same_file_again_changes_nothing(cast: Service, alice: Member)
 
     job = await imported(cast, laptop, await upload(laptop, content))
 
-    assert (job["report"]["inserted"], job["report"]["unchanged"]) == (0, 2)
+    assert counts(job) == (0, 0, 2)
 
 
-async def test_a_dry_run_only_counts(cast: Service, alice: Member) -> None:
+async def test_a_dry_run_compares_the_file_with_the_library(cast: Service, alice: Member) -> None:
     laptop = await ingesting.device(cast, alice)
-    await alice.save(post_id="1")
-    content = own("1", "2") + b'\n{"post_id": "x"}'
+    first, second = make.post(post_id="1"), make.post(post_id="2")
+    await imported(cast, laptop, await upload(laptop, json.dumps([first, second]).encode()))
+    second["tweet_details"]["text"] = "Later"
+    content = json.dumps([first, second, make.post(post_id="3")]).encode() + b'\n{"post_id": "x"}'
 
-    job = await imported(cast, laptop, await upload(laptop, content, "?dry_run=true"))
+    dry = await imported(cast, laptop, await upload(laptop, content, "?dry_run=true"))
 
-    report = job["report"]
-    assert (report["posts"], report["inserted"], report["import_id"]) == (2, 1, None)
-    assert sum(report["left_out"].values()) == len(report["first_left_out"]) > 0
-    assert await alice.ids() == ["1"]
+    assert (dry["report"]["run_id"], dry["report"]["is_dry_run"]) == ("", True)
+    assert counts(dry) == (1, 1, 1)
+    (file,) = dry["report"]["files"]
+    assert sum(file["left_out"].values()) == len(file["rows"]) > 0
+    assert sorted(await alice.ids()) == ["1", "2"]
+    assert counts(await imported(cast, laptop, await upload(laptop, content))) == (1, 1, 1)
+
+
+async def test_a_date_of_saving_in_the_future_is_not_used(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    content = (
+        b"id,title,note,excerpt,url,folder,tags,created,cover,highlights,favorite\n"
+        b"1,A post,,,https://x.com/ada/status/20,Unsorted,,2099-01-01T00:00:00.000Z,,,false\n"
+    )
+
+    job = await imported(cast, laptop, await upload(laptop, content))
+
+    (file,) = job["report"]["files"]
+    assert (file["new"], file["future_dates"]) == (1, 1)
+    (post,) = (await alice.get("/v1/bookmarks")).json()["data"]
+    assert not (post["bookmarked_at"] or "").startswith("2099")
+
+
+async def test_a_file_brings_its_labels_on_every_plan(cast: Service) -> None:
+    laptop = await ingesting.device(cast, cast.free)
+    content = json.dumps([make.post(post_id="1", tags=["birds"])]).encode()
+
+    await imported(cast, laptop, await upload(laptop, content))
+
+    (post,) = (await cast.free.get("/v1/bookmarks")).json()["data"]
+    assert post["tags"] == ["birds"]
+    body = {"tweet_ids": ["1"], "label_name": "nests"}
+    refused = await writing.send(cast.free, "POST", "/v1/labels/add", body)
+    assert writing.refused(refused) == (402, "SUBSCRIPTION_REQUIRED")
+
+
+async def test_large_records_are_imported_in_small_chunks(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    posts = [
+        make.post(post_id=str(number), text=secrets.token_hex(60_000)) for number in range(1, 121)
+    ]
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("posts.json", json.dumps(posts))
+    del posts
+
+    tracemalloc.start()
+    try:
+        job = await imported(cast, laptop, await upload(laptop, packed.getvalue()))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert counts(job) == (120, 0, 0), job["report"]
+    assert peak < 40_000_000
 
 
 async def test_a_form_with_a_file_is_read(cast: Service, alice: Member) -> None:
@@ -92,6 +154,41 @@ async def test_a_form_with_a_file_is_read(cast: Service, alice: Member) -> None:
     job = await imported(cast, laptop, response)
     assert job["status"] == "completed"
     assert await alice.ids() == ["1"]
+
+
+def form(parts: int, content: bytes) -> bytes:
+    """A form with a file after so many other parts."""
+    return (
+        b"--b\r\n\r\nx\r\n" * parts
+        + b'--b\r\ncontent-disposition: form-data; name="file"\r\n\r\n'
+        + content
+        + b"\r\n--b--\r\n"
+    )
+
+
+async def test_the_file_is_among_the_first_20_parts_of_a_form(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    kind = "multipart/form-data; boundary=b"
+
+    await imported(cast, laptop, await upload(laptop, form(19, own("1")), content_type=kind))
+    refused = await upload(laptop, form(20, own("2")), content_type=kind)
+
+    assert await alice.ids() == ["1"]
+    assert writing.refused(refused) == (400, "INVALID_REQUEST")
+    assert "among the first 20 parts" in writing.sentence(refused)
+
+
+async def test_a_large_file_in_a_form_arrives_whole(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    kind = "multipart/form-data; boundary=b"
+    posts = [make.post(post_id=str(number), text="\r\n--" * 900) for number in range(1, 201)]
+    content = json.dumps(posts).encode()
+    assert len(content) > 1_000_000
+
+    job = await imported(cast, laptop, await upload(laptop, form(3, content), content_type=kind))
+
+    assert job["file_size"] == len(content)
+    assert counts(job) == (200, 0, 0)
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "zstd"])
@@ -218,7 +315,7 @@ async def test_an_import_that_the_server_stops_is_reported_and_can_be_repeated(
     assert job["status"] == "failed"
     assert job["error"] == "The server stopped during the import. Send the file again."
     again = await imported(cast, laptop, await upload(laptop, content))
-    assert (again["status"], again["report"]["posts"]) == ("completed", 2_000)
+    assert (again["status"], again["report"]["files"][0]["found"]) == ("completed", 2_000)
     assert (await alice.account()).total == 2_000
 
 

@@ -8,10 +8,14 @@ import pytest
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.errors import unavailable
+from bowerbird.library.imports.intake import Intake
+from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.upkeep.sweeping import Sweeping
+from bowerbird.model.instants import with_offset
 from bowerbird.storage.bookmarks.trash import TrashStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.idempotency import IdempotencyStore
+from tests.support.imports import found
 from tests.support.service import Member, Service
 
 pytestmark = pytest.mark.anyio
@@ -59,6 +63,56 @@ async def test_only_expired_records_are_removed(cast: Service) -> None:
     assert await sweeping_of(cast).sweep() == 4
     assert await left(cast.database) == ["alice-kept", "alice-new", "bob-kept", "bob-new"]
     assert await sweeping_of(cast).sweep() == 0
+
+
+async def test_an_import_that_has_not_changed_for_a_day_is_interrupted(cast: Service) -> None:
+    account, runs = await cast.alice.account(), ImportRuns(cast.database, cast.clock)
+    intake = Intake(cast.database, cast.clock)
+    started = cast.clock.now
+    stopped, busy, ended = [
+        (await runs.start(account, source="x", kind="full", client="")).run_id for _ in range(3)
+    ]
+    await runs.finish(account, ended)
+    await intake.take(account, [found(post_id="1")], run_id=stopped)
+    cast.clock.now = started + 2 * HOUR
+    await intake.take(account, [found(post_id="2")], run_id=busy)
+    cast.clock.now = started + 25 * HOUR
+    young = (await runs.start(account, source="x", kind="full", client="")).run_id
+
+    assert await sweeping_of(cast).sweep() == 0
+
+    states = {run.run_id: run.state for run in (await runs.list(account, 10, None)).runs}
+    assert states == {
+        stopped: "interrupted",
+        busy: "running",
+        ended: "finished",
+        young: "running",
+    }
+    shown = await runs.get(account, stopped)
+    assert (shown.reason, shown.finished_at) == ("interrupted", with_offset(started))
+    await runs.undo(account, stopped)
+    assert await cast.alice.ids() == ["2"]
+    cast.clock.now = started + 27 * HOUR
+    await sweeping_of(cast).sweep()
+    assert (await runs.get(account, busy)).finished_at == with_offset(started + 2 * HOUR)
+    assert (await runs.get(account, young)).state == "running"
+
+
+async def test_many_stopped_imports_are_interrupted_in_several_short_transactions(
+    cast: Service,
+) -> None:
+    account, runs = await cast.alice.account(), ImportRuns(cast.database, cast.clock)
+    for _ in range(150):
+        await runs.start(account, source="x", kind="full", client="")
+    cast.clock.now += 25 * HOUR
+    counting = Watched(cast.database)
+
+    await sweeping_of(cast, counting).sweep()
+
+    # The last one finds nothing.
+    assert counting.writes == 3
+    page = await runs.list(account, 150, None)
+    assert {run.state for run in page.runs} == {"interrupted"}
 
 
 async def test_many_records_are_removed_in_several_short_transactions(cast: Service) -> None:

@@ -28,7 +28,6 @@ async def test_an_import_is_shown_with_its_counts(alice: Member) -> None:
         "started_at": "2026-07-18T08:21:13.841838+00:00",
         "finished_at": "2026-07-18T08:21:13.841838+00:00",
         "counts": {"new": 1, "changed": 1, "unchanged": 1, "ignored_deleted": 1},
-        "cursor": "",
         "undo_until": "2026-08-17T08:21:13.841838+00:00",
         "undone": {"removed": 0, "restored": 0, "kept": 0},
     }

@@ -39,6 +39,16 @@ def key(server: Server) -> str:
     return server.new_key()
 
 
+def test_a_start_deletes_what_a_killed_server_had_received(tmp_path: Path) -> None:
+    leftover = tmp_path / "data" / "scratch" / "7-upload0123456789abcdef-abcdefgh"
+    leftover.mkdir(parents=True)
+    (leftover / "lock").touch()
+    (leftover / "sent").write_text("[]")
+
+    with serving.serving(tmp_path):
+        assert not leftover.exists()
+
+
 def test_prints_its_addresses_and_how_to_create_the_first_key(server: Server) -> None:
     output = server.output()
 

@@ -10,12 +10,12 @@ from bowerbird.ingest.rates import Rates
 from bowerbird.ingest.sending import Sending
 from bowerbird.library.accounts.devices import Devices
 from bowerbird.library.ingest.events import IngestEvents
-from bowerbird.library.ingest.files import FileImports
+from bowerbird.library.ingest.files import FileJobs
 from bowerbird.library.ingest.pages import IngestPages
 from bowerbird.library.ingest.runs import IngestRuns
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
-from bowerbird.storage.files.scratch import Scratch
+from bowerbird.storage.files.uploads import UploadFolders
 from bowerbird.wire.idempotency import Idempotency
 from bowerbird.wire.metrics import RequestMetrics
 from bowerbird.wire.pipeline import Authenticate, Pipeline
@@ -25,7 +25,7 @@ def ingest(
     settings: Settings,
     database: Database,
     clock: Clock,
-    files: FileImports,
+    files: FileJobs,
     *,
     document: Callable[[], bytes],
     by_key: Authenticate,
@@ -44,7 +44,7 @@ def ingest(
         upgrade_url=settings.upgrade_url,
     )
     of_files = FileHandlers(
-        files, Scratch(settings.data_dir), rates=rates, api_origin=settings.api_origin
+        files, UploadFolders(settings.data_dir), rates=rates, api_origin=settings.api_origin
     )
     return router.serve(
         [*sending.routes(), *of_files.routes()],

@@ -1,7 +1,5 @@
 """The handlers of files."""
 
-import secrets
-from functools import partial
 from typing import Final
 
 from bowerbird.ingest import operations, uploads
@@ -9,13 +7,13 @@ from bowerbird.ingest.operations import FileResponse
 from bowerbird.ingest.rates import Rates
 from bowerbird.ingest.router import IngestCall, IngestRoute
 from bowerbird.library.exports.exports import ExportProgress
-from bowerbird.library.ingest.files import FileImports, report_of
+from bowerbird.library.imports.file_imports import ImportOptions
+from bowerbird.library.ingest.files import FileJobs, report_of
 from bowerbird.model.ingest import FileImport
 from bowerbird.model.instants import with_offset
 from bowerbird.model.jobs import UNFINISHED
 from bowerbird.requests.ingest import FileQuery
-from bowerbird.sources.formats import Choices
-from bowerbird.storage.files.scratch import Scratch
+from bowerbird.storage.files.uploads import UploadFolders
 from bowerbird.wire import query_strings, writes
 from bowerbird.wire.responses.replies import Header, Reply
 
@@ -26,10 +24,10 @@ _MAX_CLIENT: Final = 200
 
 class FileHandlers:
     def __init__(
-        self, files: FileImports, scratch: Scratch, *, rates: Rates, api_origin: str
+        self, files: FileJobs, folders: UploadFolders, *, rates: Rates, api_origin: str
     ) -> None:
         self._files = files
-        self._scratch = scratch
+        self._folders = folders
         self._rates = rates
         self._api_origin = api_origin
 
@@ -44,25 +42,25 @@ class FileHandlers:
         query = query_strings.read(call.query_string, FileQuery)
         await self._files.require_room(call.account)
         with self._rates.receiving(call.account):
-            folder = self._scratch.create(call.account.account_id, secrets.token_hex(8))
-            remove = partial(uploads.remove, folder)
+            folder = self._folders.create(call.account.account_id)
             try:
                 upload = await uploads.receive_file(
                     call.receive,
-                    folder,
+                    folder.path,
                     call.headers.get(b"content-type", b""),
                     call.headers.get(b"content-encoding"),
                 )
                 file = await self._files.start(
                     call.account,
                     *upload,
-                    is_dry_run=query.dry_run == "true",
-                    choices=Choices(with_likes=query.with_likes == "true"),
+                    options=ImportOptions(
+                        with_likes=query.with_likes == "true", is_dry_run=query.dry_run == "true"
+                    ),
                     client=_client(call),
-                    on_end=remove,
+                    on_end=folder.remove,
                 )
             except BaseException:
-                remove()
+                folder.remove()
                 raise
         reply = writes.done(self._response(file), status=_ACCEPTED)
         location = f"{operations.PREFIX}/files/{file.job_id}".encode()

@@ -6,8 +6,8 @@ from msgspec import Struct
 
 from bowerbird.errors import Code
 from bowerbird.library.exports.exports import ExportProgress
+from bowerbird.library.imports.report import ImportReport
 from bowerbird.library.ingest.events import EventsResult
-from bowerbird.library.ingest.files import FileReport
 from bowerbird.library.ingest.pages import PageResult
 from bowerbird.library.ingest.runs import FinishedRun, IngestStatus, RunStatus, StartedRun
 from bowerbird.requests.ingest import Event, FileQuery, FinishRequest, PageRequest, RunRequest
@@ -27,7 +27,7 @@ class FileResponse(Struct, frozen=True, kw_only=True):
     poll_url: str
     file_size: int
     error: str | None
-    report: FileReport
+    report: ImportReport
     created_at: str
     completed_at: str | None
 

@@ -5,7 +5,6 @@ The body is the file itself, or a form (multipart/form-data) with one file.
 
 import asyncio
 import re
-import shutil
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
@@ -21,6 +20,8 @@ from bowerbird.wire import bodies
 FORM_BYTES: Final = 64 * 1024
 MAX_BODY_BYTES: Final = limits.INGEST_FILE_BYTES_MAX + FORM_BYTES
 _MAX_PART_HEADERS: Final = 16 * 1024
+# A form has one file; programs may add a few fields.
+_MAX_PARTS: Final = 20
 _BUFFER: Final = 256 * 1024
 _BOUNDARY: Final = re.compile(rb'boundary=(?:"([^"]{1,70})"|([^\s;",]{1,70}))', re.IGNORECASE)
 _IS_FILE: Final = re.compile(
@@ -55,10 +56,6 @@ async def receive_file(
     if not size:
         raise errors.invalid("body", "is empty; send a file")
     return Upload(sent, size)
-
-
-def remove(folder: Path) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 async def _store(receive: Receive, target: IO[bytes]) -> None:
@@ -103,12 +100,15 @@ def _extract(form: Path, file: Path, boundary: bytes) -> None:
     with form.open("rb") as source, _created(file) as target:
         reader = _FormReader(source, boundary)
         reader.skip_preamble()
-        while headers := reader.headers():
+        for _ in range(_MAX_PARTS):
+            headers = reader.headers()
+            if not headers:
+                raise errors.invalid("body", "must have a file in the form")
             if _IS_FILE.search(headers):
                 reader.copy_part(target)
                 return
             reader.copy_part(None)
-    raise errors.invalid("body", "must have a file in the form")
+    raise errors.invalid("body", f"must have a file among the first {_MAX_PARTS} parts of the form")
 
 
 class _FormReader:
@@ -119,6 +119,8 @@ class _FormReader:
         self._end = b"\r\n" + boundary
         # As if a line had ended before the first boundary.
         self._data = b"\r\n"
+        # What is before it was read. Cutting it off would copy the rest for each part.
+        self._at = 0
         self._is_over = False
 
     def skip_preamble(self) -> None:
@@ -127,13 +129,13 @@ class _FormReader:
     def headers(self) -> bytes:
         """The headers of the next part; empty after the last one."""
         while not self._is_over:
-            if self._data.startswith(b"--"):
+            if self._data.startswith(b"--", self._at):
                 return b""
-            end = self._data.find(b"\r\n\r\n")
+            start, end = self._at, self._data.find(b"\r\n\r\n", self._at)
             if end >= 0:
-                found, self._data = self._data[: end + 2], self._data[end + 4 :]
-                return found
-            if len(self._data) > _MAX_PART_HEADERS:
+                self._at = end + 4
+                return self._data[start : end + 2]
+            if len(self._data) - start > _MAX_PART_HEADERS:
                 raise errors.invalid("body", "has a part whose headers are too long")
             self._read_more()
         raise _incomplete()
@@ -141,14 +143,15 @@ class _FormReader:
     def copy_part(self, target: IO[bytes] | None) -> None:
         """Reads up to the next boundary."""
         while True:
-            found = self._data.find(self._end)
-            content = self._data[:found] if found >= 0 else self._data[: -len(self._end)]
+            found = self._data.find(self._end, self._at)
+            # A boundary may begin in these bytes, and end in the next ones.
+            end = found if found >= 0 else max(self._at, len(self._data) - len(self._end))
             if target is not None:
-                target.write(content)
+                target.write(memoryview(self._data)[self._at : end])
+            self._at = end
             if found >= 0:
-                self._data = self._data[found + len(self._end) :]
+                self._at += len(self._end)
                 return
-            self._data = self._data[len(content) :]
             if self._is_over:
                 raise _incomplete()
             self._read_more()
@@ -156,7 +159,8 @@ class _FormReader:
     def _read_more(self) -> None:
         more = self._source.read(_BUFFER)
         self._is_over = not more
-        self._data += more
+        self._data = self._data[self._at :] + more
+        self._at = 0
 
 
 def _incomplete() -> errors.Refusal:

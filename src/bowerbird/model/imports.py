@@ -147,7 +147,6 @@ class RunRow(Struct, frozen=True, kw_only=True):
     source_user_id: str
     state: RunState
     reason: str
-    cursor: str
     started_at: int
     finished_at: int | None
     counts: RunCounts

@@ -259,7 +259,6 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "started_at": "When it started.",
         "finished_at": "When it ended; null while it runs.",
         "counts": "What became of its posts.",
-        "cursor": "Where the source continues; empty if it has no such place.",
         "undo_until": "It can be undone until then; null if it cannot be undone.",
         "undone": "What undoing it has done so far.",
     },

@@ -28,26 +28,40 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
     },
     "FileResponse": {
         "job_id": "The import of the file.",
-        "is_dry_run": "Whether the file is only counted.",
+        "is_dry_run": "Whether the library stays as it is.",
         "poll_url": "Where to get the progress and the report.",
         "file_size": "Size of the file in bytes.",
         "error": "Why the import failed, or null.",
         "created_at": "When the file was received: ISO 8601 with an offset.",
         "completed_at": "When the import ended, or null.",
     },
-    "FileReport": {
-        **_COUNTS,
-        "inserted": "Posts that are new in the library; in a dry run, those that would be.",
-        "format": "What the file is.",
-        "posts": "Posts in the file.",
-        "left_out": "Number of records that are not imported, by reason.",
-        "first_left_out": "The first of these records.",
-        "notices": "Sentences about the file. No record is lost by them.",
-        "import_id": "The import, which can be undone with /v1/imports; null for a dry run.",
+    "ImportReport": {
+        "run_id": "The import, which can be undone with /v1/imports. Empty in a dry run, and if "
+        "the file could not be read.",
+        "undo_until": "Until when it can be undone: ISO 8601 with an offset. Empty if it cannot.",
+        "is_dry_run": "Whether the library stays as it is. The counts say what would happen.",
+        "files": "The report about the file.",
     },
-    "LeftOutRecord": {
+    "FileReport": {
+        "name": "file.",
+        "format": "What the file is. Empty if it could not be read.",
+        "problem": "Why nothing in the file can be imported, as a sentence. Empty if it can.",
+        "found": "Posts in the file.",
+        "new": _COUNTS["inserted"],
+        "changed": _COUNTS["updated"],
+        "unchanged": _COUNTS["unchanged"],
+        "ignored_deleted": _COUNTS["ignored_deleted"],
+        "left_out": "Number of records that are not imported, by reason.",
+        "labels_left_out": "Labels that posts did not get, because they or the account cannot have "
+        "more.",
+        "notes": "Notes of the owner. They are not imported yet.",
+        "future_dates": "Dates of saving that are in the future, and therefore not used.",
+        "rows": "The first records that are left out, or imported without some of their labels.",
+        "notices": "Sentences about the file. No record is lost by them.",
+    },
+    "Row": {
         "line": "Line or number of the record, counted from 1.",
-        "reason": "Why it is left out.",
+        "reason": "Why it is left out; labels if it is imported without some of its labels.",
         "sentence": "The reason as a sentence.",
     },
     "FinishedRun": {

@@ -97,7 +97,7 @@ class FileQuery(Struct, frozen=True, kw_only=True):
 
     dry_run: Annotated[
         Literal["true", "false"] | None,
-        about("Only count what the file has.", example=True, parameter=_FLAG),
+        about("Say what would happen, and change nothing.", example=True, parameter=_FLAG),
     ] = None
     with_likes: Annotated[
         Literal["true", "false"] | None,

@@ -14,6 +14,7 @@ class Due(Struct, frozen=True):
     has_old_answers: bool
     has_old_trash: bool
     has_old_logs: bool
+    has_stopped_runs: bool
     has_old_ingest: bool
 
 
@@ -30,6 +31,8 @@ class SweepStore:
         answers_before: int,
         trash_before: int,
         logs_before: int,
+        stopped_before: int,
+        undo_kept: int,
         pages_before: int,
         runs_before: int,
     ) -> Sequence[Due]:
@@ -41,6 +44,8 @@ class SweepStore:
             "pages_before": pages_before,
             "runs_before": runs_before,
             "logs_before": logs_before,
+            "stopped_before": stopped_before,
+            "undo_kept": undo_kept,
         }
         rows = await self._database.slow_rows(self._sql["next_accounts"], values)
         return [Due(account_id, *map(bool, expired)) for account_id, *expired in rows]

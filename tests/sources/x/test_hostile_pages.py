@@ -227,7 +227,6 @@ def test_a_page_damaged_anywhere_is_read(
 
     _check(graphql.read_page(request, payload, NOW).posts, payload)
     graphql.read_folders(payload)
-    graphql.read_change(request, payload)
 
 
 _WHOLE = json.dumps(document(add_entries(*_ENTRIES, cursor()))).encode()

@@ -16,13 +16,13 @@ from bowerbird.storage.imports.changes import ChangeStore, Log
 from bowerbird.storage.libraries import LockedLibrary
 
 UNDO_DAYS: Final = 30
-_KEPT: Final = UNDO_DAYS * 86_400 * MICROSECONDS
+KEPT: Final = UNDO_DAYS * 86_400 * MICROSECONDS
 LOG_BYTES_MAX: Final = 256 << 20
 _REMOVED_PER_TURN: Final = 500
 
 
 def undo_until(now: int) -> int:
-    return now + _KEPT
+    return now + KEPT
 
 
 class ChangeLog:

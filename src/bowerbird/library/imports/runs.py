@@ -25,7 +25,6 @@ from bowerbird.storage.libraries import LibraryStore
 # Beyond it, the oldest run is no longer listed and cannot be undone.
 RUNS_MAX: Final = 1_000
 _NAME_MAX: Final = 200
-_CURSOR_MAX: Final = 4_096
 _ID_MAX: Final = 40
 _ID_BYTES: Final = 12
 _REMOVED_PER_TURN: Final = 500
@@ -44,8 +43,6 @@ class Run(Struct, frozen=True, kw_only=True):
     started_at: str
     finished_at: str | None
     counts: RunCounts
-    # Where the source continues; empty if it has no such place.
-    cursor: str
     # None if it cannot be undone any more, or is undone.
     undo_until: str | None
     undone: UndoCounts
@@ -80,7 +77,6 @@ class ImportRuns:
             source_user_id=source_user_id[:_NAME_MAX],
             state=RunState.RUNNING,
             reason="",
-            cursor="",
             started_at=now,
             finished_at=None,
             counts=RunCounts(),
@@ -144,14 +140,6 @@ class ImportRuns:
         await self._database.write(work, account.account_id)
         return await self.get(account, run_id)
 
-    async def save_cursor(
-        self, transaction: Transaction, account: Account, run_id: str, cursor: str
-    ) -> None:
-        """Remembers where the source continues. A longer cursor is not stored."""
-        run = _found(await self._store.by_id(transaction, account.account_id, _id(run_id)), run_id)
-        if len(cursor) <= _CURSOR_MAX and cursor != run.cursor:
-            await self._store.set_cursor(transaction, account.account_id, run.number, cursor)
-
     async def undo(self, account: Account, run_id: str) -> UndoOutcome:
         async def work(transaction: Transaction) -> UndoOutcome | Unfinished[UndoOutcome]:
             return await self.undo_within(transaction, account, run_id)
@@ -196,7 +184,6 @@ class ImportRuns:
             started_at=with_offset(run.started_at),
             finished_at=None if run.finished_at is None else with_offset(run.finished_at),
             counts=run.counts,
-            cursor=run.cursor,
             undo_until=with_offset(run.undo_until) if can_undo else None,
             undone=run.undone,
         )

@@ -5,79 +5,46 @@ what is already there changes nothing.
 """
 
 import asyncio
+import os
 import secrets
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 import msgspec
 import structlog
-from msgspec import Struct
 
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.imports.intake import Intake, ItemResult
-from bowerbird.library.imports.runs import ImportRuns
+from bowerbird.library.imports.file_imports import FileImports, ImportOptions
+from bowerbird.library.imports.report import ImportReport
 from bowerbird.model.accounts import Account
 from bowerbird.model.ingest import FileImport
 from bowerbird.model.jobs import UNFINISHED, JobState
 from bowerbird.requests import limits
-from bowerbird.sources import reading
-from bowerbird.sources.formats import Choices
-from bowerbird.sources.found import Found, FoundPost, LeftOut
-from bowerbird.sources.recognition import UnknownFile
-from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.ingest.file_imports import FileImportStore
 
-_CHUNK: Final = 200
 _AT_ONCE: Final = 2
-_SHOWN: Final = 100
+# The name that the client gave the file is not used.
+_NAME: Final = "file"
 _ALIVE_EVERY_S: Final = 5
 # A file whose server has not reported for so long is not imported any more.
 _DEAD_AFTER: Final = 120 * MICROSECONDS
 _DAY: Final = 86_400 * MICROSECONDS
 _MAX_ID_LENGTH: Final = 64
 _STOPPED: Final = "The server stopped during the import. Send the file again."
-
-
-class LeftOutRecord(Struct, frozen=True):
-    line: int
-    reason: str
-    sentence: str
-
-
-class FileReport(Struct, kw_only=True):
-    """What a file has, and what was done with it."""
-
-    format: str = ""
-    posts: int = 0
-    inserted: int = 0
-    updated: int = 0
-    unchanged: int = 0
-    ignored_deleted: int = 0
-    # Records that are not imported, by reason, and the first of them.
-    left_out: dict[str, int] = {}
-    first_left_out: list[LeftOutRecord] = []
-    notices: list[str] = []
-    # The import, which can be undone; null for a dry run.
-    import_id: str | None = None
-
-
-_report: Final = msgspec.json.Decoder(FileReport).decode
+_report: Final = msgspec.json.Decoder(ImportReport).decode
 _encode: Final = msgspec.json.Encoder().encode
 
 
-class FileImports:
+class FileJobs:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
         self._store = FileImportStore(database)
-        self._bookmarks = UpsertStore(database)
-        self._intake = Intake(database, clock)
-        self._runs = ImportRuns(database, clock)
         self._turns = asyncio.Semaphore(_AT_ONCE)
         self._tasks: dict[asyncio.Task[None], _Job] = {}
 
@@ -101,8 +68,7 @@ class FileImports:
         path: Path,
         size: int,
         *,
-        is_dry_run: bool,
-        choices: Choices,
+        options: ImportOptions,
         client: str,
         on_end: Callable[[], None],
     ) -> FileImport:
@@ -110,11 +76,11 @@ class FileImports:
         now = self._clock()
         file = FileImport(
             job_id=secrets.token_hex(16),
-            is_dry_run=is_dry_run,
+            is_dry_run=options.is_dry_run,
             state=JobState.PENDING,
             done=0,
             size=size,
-            report=_encode(FileReport()),
+            report=_encode(ImportReport(is_dry_run=options.is_dry_run)),
             error=None,
             created_at=now,
             alive_at=now,
@@ -126,7 +92,7 @@ class FileImports:
 
         await self._database.write(work, account.account_id)
         job = _Job(account, file, self._store, self._clock)
-        task = asyncio.create_task(self._run(job, path, choices, client))
+        task = asyncio.create_task(self._run(job, path, options, client))
         self._tasks[task] = job
         task.add_done_callback(self._tasks.pop)
         task.add_done_callback(lambda _: on_end())
@@ -158,14 +124,12 @@ class FileImports:
         """Waits until all files of this process are imported."""
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _run(self, job: "_Job", path: Path, choices: Choices, client: str) -> None:
+    async def _run(self, job: "_Job", path: Path, options: ImportOptions, client: str) -> None:
         beating = asyncio.create_task(job.keep_alive())
         error: str | None = None
         try:
             async with self._turns:
-                await self._import(job, path, choices, client)
-        except UnknownFile as unknown:
-            error = str(unknown)
+                await self._import(job, path, options, client)
         except Refusal as refused:
             error = refused.sentence
         except asyncio.CancelledError:
@@ -178,33 +142,18 @@ class FileImports:
             await asyncio.gather(beating, return_exceptions=True)
         await job.end(error)
 
-    async def _import(self, job: "_Job", path: Path, choices: Choices, client: str) -> None:
-        with path.open("rb") as file:
-            opened = await asyncio.to_thread(reading.read, file, choices)
-            job.report.format = opened.name
-            if not job.file.is_dry_run:
-                run = await self._runs.start(job.account, source="file", kind="file", client=client)
-                job.report.import_id = run.run_id
-            reason = "interrupted"
+    async def _import(self, job: "_Job", path: Path, options: ImportOptions, client: str) -> None:
+        imports = FileImports(self._database, self._clock, job.account, options)
+        job.report = imports.report
+        reason = "interrupted"
+        with path.open("rb") as file, job.reading(file):
             try:
-                while chunk := await asyncio.to_thread(_chunk, opened.found):
-                    await self._take(job, chunk)
-                    job.done = file.tell()
+                read = await imports.read(file, _NAME, client)
                 reason = "end"
             finally:
-                if job.report.import_id is not None:
-                    await self._runs.finish(job.account, job.report.import_id, reason)
-
-    async def _take(self, job: "_Job", chunk: list[Found]) -> None:
-        posts = [one for one in chunk if isinstance(one, FoundPost)]
-        job.note(chunk)
-        if job.file.is_dry_run:
-            ids = list({one.record.post_id for one in posts})
-            known = await self._bookmarks.stored(job.account, ids)
-            job.report.inserted += len(ids) - len(known)
-        elif posts:
-            outcome = await self._intake.take(job.account, posts, run_id=job.report.import_id)
-            job.count([result for _, result in outcome.results])
+                await imports.finish(reason)
+        if read.problem:
+            raise Refusal(Code.INVALID_REQUEST, read.problem)
 
 
 class _Job:
@@ -215,29 +164,19 @@ class _Job:
     ) -> None:
         self.account = account
         self.file = file
-        self.report = FileReport()
-        self.done = 0
+        self.report = ImportReport(is_dry_run=file.is_dry_run)
+        self._open: int | None = None
         self.is_ended = False
         self._store = store
         self._clock = clock
 
-    def note(self, chunk: list[Found]) -> None:
-        report = self.report
-        for one in chunk:
-            if isinstance(one, FoundPost):
-                report.posts += 1
-            elif isinstance(one, LeftOut):
-                report.left_out[one.reason] = report.left_out.get(one.reason, 0) + 1
-                if len(report.first_left_out) < _SHOWN:
-                    report.first_left_out.append(LeftOutRecord(one.line, one.reason, one.sentence))
-            elif len(report.notices) < _SHOWN:
-                report.notices.append(one.sentence)
-
-    def count(self, results: list[ItemResult]) -> None:
-        self.report.inserted += results.count(ItemResult.NEW)
-        self.report.updated += results.count(ItemResult.CHANGED)
-        self.report.unchanged += results.count(ItemResult.UNCHANGED)
-        self.report.ignored_deleted += results.count(ItemResult.IGNORED_DELETED)
+    @contextmanager
+    def reading(self, file: IO[bytes]) -> Iterator[None]:
+        self._open = file.fileno()
+        try:
+            yield
+        finally:
+            self._open = None
 
     async def keep_alive(self) -> None:
         while True:
@@ -247,8 +186,6 @@ class _Job:
             await asyncio.sleep(_ALIVE_EVERY_S)
 
     async def end(self, error: str | None) -> None:
-        if error is None:
-            self.done = self.file.size
         state = JobState.COMPLETED if error is None else JobState.FAILED
         await self._store_state(state, error, self._clock())
         self.is_ended = True
@@ -259,7 +196,7 @@ class _Job:
         self.file = msgspec.structs.replace(
             self.file,
             state=state,
-            done=min(self.done, self.file.size),
+            done=self._done(state),
             report=_encode(self.report),
             error=error,
             alive_at=self._clock(),
@@ -267,16 +204,15 @@ class _Job:
         )
         await self._store.update(self.account.account_id, self.file)
 
+    def _done(self, state: JobState) -> int:
+        """How many bytes of the file were read."""
+        if state is JobState.COMPLETED:
+            return self.file.size
+        if self._open is None:
+            return self.file.done
+        # Not `tell`, which waits while a thread reads the file.
+        return min(os.lseek(self._open, 0, os.SEEK_CUR), self.file.size)
 
-def report_of(file: FileImport) -> FileReport:
+
+def report_of(file: FileImport) -> ImportReport:
     return _report(file.report)
-
-
-def _chunk(found: Iterator[Found]) -> list[Found]:
-    """The next records. Reading them may take long, so this runs on a thread."""
-    chunk: list[Found] = []
-    for one in found:
-        chunk.append(one)
-        if len(chunk) >= _CHUNK:
-            break
-    return chunk

@@ -1,6 +1,7 @@
 """Removes expired records: stored responses of writes, deleted bookmarks, and logs of imports.
 
-It also finishes the renames of labels that a killed process has left half done.
+It also finishes the renames of labels that a killed process has left half done, and ends imports
+whose process or device has gone.
 
 Each transaction removes a few rows of one account, with a pause after it, so that other writers
 do not wait. Several servers can sweep concurrently; each skips rows that another is removing.
@@ -17,12 +18,14 @@ from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import turns
 from bowerbird.library.access.turns import Unfinished
+from bowerbird.library.bookmarks import change_log
 from bowerbird.library.bookmarks.label_renames import LabelRenames
 from bowerbird.library.bookmarks.trash import KEPT_DAYS
 from bowerbird.storage.bookmarks.trash import TrashStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.idempotency import RETENTION_HOURS, IdempotencyStore
 from bowerbird.storage.imports.changes import ChangeStore
+from bowerbird.storage.imports.runs import RunStore
 from bowerbird.storage.ingest.file_imports import FileImportStore
 from bowerbird.storage.ingest.kept_pages import RETENTION_DAYS, KeptPageStore
 from bowerbird.storage.ingest.runs import IngestRunStore
@@ -42,6 +45,8 @@ _REMOVED_PER_TRANSACTION: Final = 100
 _KEPT_PAGES_PER_TRANSACTION: Final = 5
 # As long as an import can be undone.
 _RUNS_KEPT_DAYS: Final = 30
+# An import that has not changed for so long has stopped.
+_STOPPED_AFTER: Final = 24 * 3_600 * MICROSECONDS
 
 
 class Sweeping:
@@ -54,6 +59,7 @@ class Sweeping:
         self._kept_pages = KeptPageStore(database)
         self._file_imports = FileImportStore(database)
         self._changes = ChangeStore(database)
+        self._imports = RunStore(database)
         self._labels = LabelStore(database)
         self._renames = LabelRenames(database)
         self._clock = clock
@@ -75,11 +81,15 @@ class Sweeping:
             answers_before=answers_before,
             trash_before=trash_before,
             logs_before=now,
+            stopped_before=now - _STOPPED_AFTER,
+            undo_kept=change_log.KEPT,
             pages_before=pages_before,
             runs_before=runs_before,
         ):
             for due in page:
                 removed += await self._sweep_account(due, now, answers_before, trash_before)
+                if due.has_stopped_runs:
+                    await self._interrupt_runs(due.account_id, now - _STOPPED_AFTER)
                 if due.has_old_ingest:
                     removed += await self._sweep_ingest(due.account_id, pages_before, runs_before)
             after = page[-1].account_id
@@ -138,6 +148,18 @@ class Sweeping:
         removed = await self._repeat(answers) if due.has_old_answers else 0
         removed += await self._repeat(trash) if due.has_old_trash else 0
         return removed + (await self._repeat(logs) if due.has_old_logs else 0)
+
+    async def _interrupt_runs(self, account_id: int, before: int) -> None:
+        async def some(transaction: Transaction) -> int:
+            return await self._imports.interrupt(
+                transaction,
+                account_id,
+                before=before,
+                kept=change_log.KEPT,
+                most=_REMOVED_PER_TRANSACTION,
+            )
+
+        await self._repeat(some)
 
     async def _sweep_ingest(self, account_id: int, pages_before: int, runs_before: int) -> int:
         async def pages(transaction: Transaction) -> int:

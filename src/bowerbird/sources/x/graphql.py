@@ -27,10 +27,6 @@ _PATHS: Final = {
     Operation.POST_PAGE: ("threaded_conversation", ()),
 }
 _LISTS: Final = frozenset({Operation.BOOKMARKS, Operation.FOLDER})
-_DONE: Final = {
-    Operation.CREATE: "tweet_bookmark_put",
-    Operation.DELETE: "tweet_bookmark_delete",
-}
 
 
 class Folder(Struct, frozen=True):
@@ -43,13 +39,6 @@ class Folders(Struct, frozen=True, kw_only=True):
     folders: tuple[Folder, ...] = ()
     cursor_out: str = ""
     errors: tuple[str, ...] = ()
-
-
-class Change(Struct, frozen=True):
-    """The person saved a post on X, or removed it."""
-
-    post_id: str
-    is_saved: bool
 
 
 def read_page(request: PageRequest, payload: bytes, now: int, folder_name: str = "") -> Page:
@@ -103,18 +92,6 @@ def _folder(item: dict[str, Any]) -> Folder | None:
     number = post_id(inner.get("id")) or post_id(inner.get("id_str"))
     name = clean_name(short_text(inner.get("name")))
     return Folder(number, name) if number and name else None
-
-
-def read_change(request: PageRequest, payload: bytes) -> Change | None:
-    """The change that X confirmed, or None if it refused it."""
-    field = _DONE.get(request.operation)
-    try:
-        answer = at(decode(payload), "data", field or "")
-    except InvalidDocument:
-        return None
-    if answer != "Done" or not request.post_id:
-        return None
-    return Change(request.post_id, request.operation is Operation.CREATE)
 
 
 def _instructions(operation: Operation, document: object) -> list[Any] | None:

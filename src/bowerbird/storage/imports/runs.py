@@ -61,11 +61,15 @@ class RunStore:
         values |= {"state": state.value, "reason": reason, "finished_at": finished_at}
         await transaction.run(self._sql["set_state"], values)
 
-    async def set_cursor(
-        self, transaction: Transaction, account_id: int, number: int, cursor: str
-    ) -> None:
-        values = {"account_id": account_id, "number": number, "cursor": cursor}
-        await transaction.run(self._sql["set_cursor"], values)
+    async def interrupt(
+        self, transaction: Transaction, account_id: int, *, before: int, kept: int, most: int
+    ) -> int:
+        """Ends a few runs that have not changed since `before`; returns how many.
+
+        `kept` is how long after its last change a run can be undone.
+        """
+        values = {"account_id": account_id, "before": before, "kept": kept, "most": most}
+        return len(await transaction.rows(self._sql["interrupt_runs"], values))
 
     async def add_undone(
         self, transaction: Transaction, account_id: int, number: int, counts: UndoCounts
@@ -76,7 +80,7 @@ class RunStore:
 
 
 def _run(row: Row) -> RunRow:
-    number, run_id, source, kind, client, source_user_id, state, reason, cursor, *others = row
+    number, run_id, source, kind, client, source_user_id, state, reason, *others = row
     started_at, finished_at, new, changed, unchanged, ignored, placed, *more = others
     removed, restored, kept, undo_until, log_bytes = more
     return RunRow(
@@ -88,7 +92,6 @@ def _run(row: Row) -> RunRow:
         source_user_id=source_user_id,
         state=RunState(state),
         reason=reason,
-        cursor=cursor,
         started_at=started_at,
         finished_at=finished_at,
         counts=RunCounts(new=new, changed=changed, unchanged=unchanged, ignored_deleted=ignored),

@@ -13,7 +13,7 @@ VALUES (:account_id, :number, :run_id, :source, :kind, :client, :source_user_id,
 
 -- name: run
 SELECT r.number, r.run_id, r.source, r.kind, r.client, r.source_user_id, r.state, r.reason,
-       r.cursor, r.started_at, r.finished_at, r.new_posts, r.changed_posts, r.unchanged_posts,
+       r.started_at, r.finished_at, r.new_posts, r.changed_posts, r.unchanged_posts,
        r.ignored_posts, r.placed_posts, r.removed_posts, r.restored_posts, r.kept_posts,
        r.undo_until, r.log_bytes
   FROM import_run AS r
@@ -22,7 +22,7 @@ SELECT r.number, r.run_id, r.source, r.kind, r.client, r.source_user_id, r.state
 
 -- name: runs
 SELECT r.number, r.run_id, r.source, r.kind, r.client, r.source_user_id, r.state, r.reason,
-       r.cursor, r.started_at, r.finished_at, r.new_posts, r.changed_posts, r.unchanged_posts,
+       r.started_at, r.finished_at, r.new_posts, r.changed_posts, r.unchanged_posts,
        r.ignored_posts, r.placed_posts, r.removed_posts, r.restored_posts, r.kept_posts,
        r.undo_until, r.log_bytes
   FROM import_run AS r
@@ -92,11 +92,22 @@ UPDATE import_run
  WHERE account_id = :account_id
    AND number = :number
 
--- name: set_cursor
+-- name: interrupt_runs
+-- A change of a post also moves undo_until, so it says when the run last changed one.
 UPDATE import_run
-   SET cursor = :cursor
+   SET state = 'interrupted', reason = 'interrupted',
+       finished_at = CASE WHEN undo_until - :kept > started_at THEN undo_until - :kept
+                          ELSE started_at END
  WHERE account_id = :account_id
-   AND number = :number
+   AND number IN (SELECT r.number
+                    FROM import_run AS r
+                   WHERE r.account_id = :account_id
+                     AND r.state = 'running'
+                     AND r.started_at < :before
+                     AND r.undo_until - :kept < :before
+                   ORDER BY r.number
+                   LIMIT :most)
+RETURNING number
 
 -- name: add_undone
 UPDATE import_run

@@ -1,6 +1,6 @@
 -- name: next_accounts
--- A page of accounts, and whether each has expired responses, deleted bookmarks, logs of imports, or
--- rows of devices.
+-- A page of accounts, and whether each has expired responses, deleted bookmarks, logs of imports,
+-- imports that have stopped, or rows of devices.
 SELECT l.account_id,
        EXISTS (SELECT 1
                  FROM idempotency AS i
@@ -15,6 +15,12 @@ SELECT l.account_id,
                 WHERE r.account_id = l.account_id
                   AND r.log_bytes > 0
                   AND r.undo_until < :logs_before),
+       EXISTS (SELECT 1
+                 FROM import_run AS r
+                WHERE r.account_id = l.account_id
+                  AND r.state = 'running'
+                  AND r.started_at < :stopped_before
+                  AND r.undo_until - :undo_kept < :stopped_before),
        EXISTS (SELECT 1
                  FROM ingest_page AS p
                 WHERE p.account_id = l.account_id
