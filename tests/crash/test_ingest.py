@@ -42,10 +42,12 @@ def test_a_killed_server_loses_no_page(tmp_path: Path) -> None:
         ) as client:
             run = _sent(client, "/runs", {"source": "x", "kind": "full"})
             killing.start()
-            answers = [
-                _sent(client, f"/runs/{run['run_id']}/pages", {"seq": seq, **_page(seq)})
-                for seq in range(PAGES)
-            ]
+            answers = []
+            for seq in range(PAGES):
+                # A quick machine would send all pages before the first kills.
+                wait_until(lambda least=seq // 20: len(kills) >= least or None)
+                page = {"seq": seq, **_page(seq)}
+                answers.append(_sent(client, f"/runs/{run['run_id']}/pages", page))
             is_over.set()
             killing.join()
             finished = _sent(client, f"/runs/{run['run_id']}/finish", {"reason": "end"})
