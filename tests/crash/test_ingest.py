@@ -5,6 +5,7 @@ import json
 import random
 import threading
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ def test_a_killed_server_loses_no_page(tmp_path: Path) -> None:
             answers = []
             for seq in range(PAGES):
                 # A quick machine would send all pages before the first kills.
-                wait_until(lambda least=seq // 20: len(kills) >= least or None)
+                wait_until(partial(_was_killed, kills, seq // 20))
                 page = {"seq": seq, **_page(seq)}
                 answers.append(_sent(client, f"/runs/{run['run_id']}/pages", page))
             is_over.set()
@@ -82,6 +83,10 @@ def _sent(client: httpx.Client, path: str, body: dict[str, Any]) -> dict[str, An
     answer = wait_until(answered)
     assert answer is not None
     return answer
+
+
+def _was_killed(kills: list[float], times: int) -> bool:
+    return len(kills) >= times
 
 
 def _kill(server: Lives, is_over: threading.Event, kills: list[float]) -> None:
