@@ -362,10 +362,10 @@ async def test_labels_beyond_the_limit_are_reported(alice: Member) -> None:
     assert len((await stored(alice))["tags"]) == 100
 
 
-async def test_a_record_of_the_api_replaces_what_it_sets(alice: Member) -> None:
+async def test_a_record_of_a_file_of_the_api_replaces_the_content(alice: Member) -> None:
     await take(alice, found(text=LONG, tags=["a", "b"], attachments=[IMAGE]))
     incoming = own_json.read(make.raw(make.post(post_id="1", text="short", tags=["c"]))).incoming
-    record = FoundPost(record=incoming.record, line=1, own=incoming)
+    record = FoundPost(record=incoming.record, line=1, own=incoming, is_whole=True)
 
     assert await result(alice, record) is ItemResult.CHANGED
 

@@ -15,12 +15,15 @@ _NO_COUNTS: Final = Metrics()
 _CUT_MARKS: Final = "….  \n"
 
 
-def merge(stored: Post, has: int, found: Post, gives: int) -> Post:
-    """`has` and `gives` say how complete the stored and the found post are."""
+def merge(stored: Post, has: int, found: Post, gives: int, *, is_partial: bool = False) -> Post:
+    """`has` and `gives` say how complete the stored and the found post are.
+
+    `is_partial`: a count of the found post that is 0 may be missing.
+    """
     is_richer = gives > has or gives == has == Stored.FULL
     return Post(
         post_id=stored.post_id,
-        tweet_details=_details(stored, found, has, gives),
+        tweet_details=_details(stored, found, has, gives, is_partial=is_partial),
         author_id=_either(stored.author_id, found.author_id, takes_found=is_richer),
         author_username=_either(
             stored.author_username, found.author_username, takes_found=gives >= has
@@ -33,9 +36,10 @@ def merge(stored: Post, has: int, found: Post, gives: int) -> Post:
     )
 
 
-def _details(stored: Post, found: Post, has: int, gives: int) -> PostDetails:
+def _details(stored: Post, found: Post, has: int, gives: int, *, is_partial: bool) -> PostDetails:
     old, new = stored.tweet_details, found.tweet_details
     is_richer = gives > has or gives == has == Stored.FULL
+    counts = _counts(old.meta, new.meta, gives, is_partial=is_partial)
     return PostDetails(
         text=_text(old.text, new.text, has, gives),
         link=_either(
@@ -47,7 +51,7 @@ def _details(stored: Post, found: Post, has: int, gives: int) -> PostDetails:
         attachments=_list(old.attachments, new.attachments, takes_found=is_richer),
         article=_article(old.article, new.article, takes_found=is_richer),
         quoted_tweet=_quoted(old.quoted_tweet, new.quoted_tweet, takes_found=is_richer),
-        meta=_meta(old.meta, new.meta, stored.post_id, gives, takes_found=is_richer),
+        meta=_meta(old.meta, new.meta, stored.post_id, gives, counts, takes_found=is_richer),
     )
 
 
@@ -110,13 +114,27 @@ def _richness(quoted: dict[str, Any]) -> tuple[bool, bool, int, int]:
     )
 
 
-def _meta(old: PostMeta, new: PostMeta, post_id: str, gives: int, *, takes_found: bool) -> PostMeta:
-    counts = new.non_real_time_engagement_metrics
-    if gives == Stored.STUB or counts == _NO_COUNTS:
-        counts = old.non_real_time_engagement_metrics
+def _counts(old: PostMeta, new: PostMeta, gives: int, *, is_partial: bool) -> Metrics:
+    before, after = old.non_real_time_engagement_metrics, new.non_real_time_engagement_metrics
+    if gives == Stored.STUB or after == _NO_COUNTS:
+        return before
+    if not is_partial:
+        return after
+    return Metrics(
+        **{
+            name: getattr(after, name) or getattr(before, name)
+            for name in Metrics.__struct_fields__
+        }
+    )
+
+
+def _meta(
+    old: PostMeta, new: PostMeta, post_id: str, gives: int, counts: Metrics, *, takes_found: bool
+) -> PostMeta:
+    first, second = (new, old) if takes_found else (old, new)
     return PostMeta(
-        tweet_reply_to_tweet_id=old.tweet_reply_to_tweet_id or new.tweet_reply_to_tweet_id,
-        tweet_reply_to_user_id=old.tweet_reply_to_user_id or new.tweet_reply_to_user_id,
+        tweet_reply_to_tweet_id=first.tweet_reply_to_tweet_id or second.tweet_reply_to_tweet_id,
+        tweet_reply_to_user_id=first.tweet_reply_to_user_id or second.tweet_reply_to_user_id,
         tweet_conversation_id=_conversation(old, new, post_id, gives, takes_found=takes_found),
         tweet_is_thread=old.tweet_is_thread or new.tweet_is_thread,
         is_sub_tweet_of_thread=old.is_sub_tweet_of_thread or new.is_sub_tweet_of_thread,

@@ -18,7 +18,7 @@ from bowerbird.model.labels import clean_name, name_key
 from bowerbird.model.rendering import content_hash, post_json
 from bowerbird.model.upsert import ExistingBookmark, Incoming
 from bowerbird.sources import own_json
-from bowerbird.sources.found import Completeness, FoundPost
+from bowerbird.sources.found import Completeness, FoundPost, OrderSource
 from bowerbird.storage.bookmarks.upsert import StoredPost
 
 _STORED: Final = {
@@ -96,10 +96,12 @@ def plan(found: Sequence[FoundPost], known: Known, now: int, *, is_saving: bool)
     writes: list[Write] = []
     for one in taken:
         stored = known.posts.get(one.record.post_id)
-        if one.own is None or _is_poorer(one, stored):
+        # A person who saves a post sets its labels and flags, also without sending its text.
+        is_merged = one.own is None or (_is_poorer(one, stored) and not is_saving)
+        if is_merged:
             write = _merged(one, stored, threads, now, positions)
         else:
-            write = _own(one.own, one.added_labels, stored)
+            write = _own(one, stored, now, positions)
         if write is not None:
             writes.append(write)
     writes += _roots(taken, known)
@@ -111,16 +113,53 @@ def _is_poorer(found: FoundPost, stored: StoredPost | None) -> bool:
 
 
 def _own(
-    incoming: Incoming, added_labels: Sequence[str], stored: StoredPost | None
+    found: FoundPost, stored: StoredPost | None, now: int, positions: Positions
 ) -> Write | None:
-    if added_labels:
-        names = [*(incoming.tags or {}).values(), *added_labels]
+    incoming = found.own
+    assert incoming is not None
+    if stored is not None and not found.replaces_stored:
+        incoming = _filled(incoming, stored, _STORED[found.completeness])
+    if found.order_source is OrderSource.SAVED_DATE:
+        where = places.place(found, None if stored is None else stored.existing, now, positions)
+        incoming = msgspec.structs.replace(
+            incoming,
+            record=msgspec.structs.replace(incoming.record, sort_index=where.sort_index),
+            bookmarked_at=where.bookmarked_at,
+            order_source=where.order_source,
+        )
+    if found.added_labels:
+        names = [*(incoming.tags or {}).values(), *found.added_labels]
         keeps_labels = incoming.tags is None and stored is not None
         tags = _tags(names, stored.existing if stored and keeps_labels else None)
         incoming = msgspec.structs.replace(incoming, tags=tags)
     if stored is not None and not differs(incoming, stored.existing):
         return None
     return Write(incoming, draft_of(incoming, words_of(incoming.record)))
+
+
+def _filled(incoming: Incoming, stored: StoredPost, gives: int) -> Incoming:
+    """The record with the stored values of the fields that it does not have."""
+    before = _post_of(stored)
+    if before is None:
+        return incoming
+    has = stored.existing.completeness
+    sent = own_json.post_of(incoming.record)
+    post = merging.merge(before, has, sent, gives, is_partial=True)
+    data = post_json(post)
+    return msgspec.structs.replace(
+        incoming,
+        record=msgspec.structs.replace(incoming.record, **msgspec.structs.asdict(post)),
+        post_json=data,
+        content_hash=content_hash(data),
+        posted_at=_posted_at(post),
+        completeness=max(has, gives),
+    )
+
+
+def _posted_at(post: Post) -> int:
+    posted_at = post.tweet_details.posted_at
+    moment = instants.parse(posted_at) if posted_at else None
+    return instants.UNKNOWN if moment is None else moment
 
 
 def _merged(
@@ -187,8 +226,6 @@ def _incoming(
     is_read = record.is_read if existing is None else UNSET
     is_archived = record.is_archived if existing is None else UNSET
     data = post_json(post)
-    posted_at = post.tweet_details.posted_at
-    moment = instants.parse(posted_at) if posted_at else None
     return Incoming(
         record=ImportRecord(
             **msgspec.structs.asdict(post),
@@ -198,7 +235,7 @@ def _incoming(
         ),
         post_json=data,
         content_hash=content_hash(data),
-        posted_at=instants.UNKNOWN if moment is None else moment,
+        posted_at=_posted_at(post),
         bookmarked_at=where.bookmarked_at,
         tags=_tags([*(record.tags or ()), *found.added_labels], existing),
         completeness=has,
@@ -246,12 +283,11 @@ def _roots(found: Sequence[FoundPost], known: Known) -> list[Write]:
             continue
         post = merging.as_thread(before)
         data = post_json(post)
-        moment = instants.parse(post.tweet_details.posted_at)
         incoming = Incoming(
             record=ImportRecord(**msgspec.structs.asdict(post)),
             post_json=data,
             content_hash=content_hash(data),
-            posted_at=instants.UNKNOWN if moment is None else moment,
+            posted_at=_posted_at(post),
             completeness=stored.existing.completeness,
             order_source=stored.existing.order_source,
         )
