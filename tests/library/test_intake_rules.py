@@ -73,6 +73,14 @@ RICHER = {
     "a full text and a cut one that claims to be full": (
         ("text", LONG), found(text=LONG), found(text=LONG[:30] + "…")
     ),
+    "a full text and a cut one with a link to the rest": (
+        ("text", LONG), found(text=LONG), found(text=LONG[:60] + "… https://t.co/AbC123")
+    ),
+    "a full text and a cut one with the address of the post": (
+        ("text", LONG),
+        found(text=LONG),
+        found(text=LONG[:30] + "… https://twitter.com/i/web/status/1"),
+    ),
 }  # fmt: skip
 
 
@@ -87,6 +95,13 @@ async def test_the_richer_value_wins_in_any_order(
         await take(alice, post)
 
     assert (await stored(alice))["tweet_details"][field] == value
+
+
+async def test_a_link_at_the_end_of_another_text_is_not_a_cut(alice: Member) -> None:
+    await take(alice, found(text="Nests and more"))
+    await take(alice, found(text="Nests https://t.co/a"))
+
+    assert (await stored(alice))["tweet_details"]["text"] == "Nests https://t.co/a"
 
 
 async def test_a_known_author_is_not_replaced_by_none(alice: Member) -> None:

@@ -4,6 +4,7 @@ A value is never replaced by a poorer one: a text by its beginning, an article b
 author by none, pictures by none. Counts and the author's profile are those seen last.
 """
 
+import re
 from typing import Any, Final
 
 import msgspec
@@ -13,6 +14,11 @@ from bowerbird.model.imports import Stored
 
 _NO_COUNTS: Final = Metrics()
 _CUT_MARKS: Final = "….  \n"
+# X ends the beginning of a long text with a link to the post, which some readers resolve.
+_LINK_TO_REST: Final = re.compile(
+    r"…\s?https?://(?:t\.co/[A-Za-z0-9]+|(?:x|twitter)\.com/\w+(?:/web)?/status/[0-9]+)\Z"
+)
+_MAX_LINK_CHARACTERS: Final = 100
 
 
 def merge(stored: Post, has: int, found: Post, gives: int, *, is_partial: bool = False) -> Post:
@@ -68,7 +74,10 @@ def _text(old: str, new: str, has: int, gives: int) -> str:
 
 def _is_beginning(short: str, whole: str) -> bool:
     """Whether a text is a cut version of a longer one."""
-    return len(short) < len(whole) and whole.startswith(short.rstrip(_CUT_MARKS))
+    beginning = short.rstrip()
+    if link := _LINK_TO_REST.search(beginning, max(0, len(beginning) - _MAX_LINK_CHARACTERS)):
+        beginning = beginning[: link.start()]
+    return len(beginning) < len(whole) and whole.startswith(beginning.rstrip(_CUT_MARKS))
 
 
 def _either(old: str, new: str, *, takes_found: bool) -> str:
