@@ -48,6 +48,8 @@ class FoundPost(Struct, frozen=True, kw_only=True):
     note: str = ""
     # Labels to add to those that the post has, whatever the record says about labels.
     added_labels: tuple[str, ...] = ()
+    # When the source gave the record, in microseconds; None if nothing says so.
+    captured_at: int | None = None
     # For a record in the format of the API, which sets the labels, flags and place that it has.
     own: Incoming | None = None
     # The record is from a file in the format of the API, which has whole posts: a missing field is

@@ -31,6 +31,7 @@ from bowerbird.storage.bookmarks.upsert import StoredPost, UpsertStore
 from bowerbird.storage.database import Database, Reader, Transaction
 from bowerbird.storage.imports.changes import ChangeStore
 from bowerbird.storage.imports.runs import RunStore
+from bowerbird.storage.ingest.source_posts import SourcePostStore
 from bowerbird.storage.libraries import LibraryStore, LockedLibrary
 from bowerbird.storage.places import place_of
 
@@ -114,6 +115,7 @@ class Intake:
         self._deletions = DeletionStore(database)
         self._libraries = LibraryStore(database)
         self._runs = RunStore(database)
+        self._sources = SourcePostStore(database)
         self._changes = ChangeStore(database)
         self._renames = LabelRenames(database)
         self._log = ChangeLog(database, clock)
@@ -264,8 +266,11 @@ class Intake:
         if others:
             posts |= await self._store.posts(reader, account_id, place, wanted)
             threads = await self._store.threads(reader, account_id, ids)
+        dated = [one.record.post_id for one in found if one.captured_at is not None]
+        seen = await self._sources.changes(account_id, dated, reader) if dated else {}
         return Known(
             posts=posts,
+            seen=seen,
             deletions=await self._deletions.known(reader, account_id, own + ids),
             threads=threads,
             started_at=None if run is None else run.started_at,

@@ -1,10 +1,11 @@
 """Merges what a source says about a post with what the library has. The richer value wins.
 
 A value is never replaced by a poorer one: a text by its beginning, an article by its title, a known
-author by none, pictures by none. Counts and the author's profile are those seen last.
+author by none, pictures by none. Counts and the author's profile are those captured last.
 """
 
 import re
+from enum import Enum, auto
 from typing import Any, Final
 
 import msgspec
@@ -21,37 +22,51 @@ _LINK_TO_REST: Final = re.compile(
 _MAX_LINK_CHARACTERS: Final = 100
 
 
-def merge(stored: Post, has: int, found: Post, gives: int, *, is_partial: bool = False) -> Post:
-    """`has` and `gives` say how complete the stored and the found post are.
+class Sight(Enum):
+    """What a source saw of a post, compared with what the library has."""
 
-    `is_partial`: a count of the found post that is 0 may be missing.
-    """
+    LATEST = auto()
+    # The library has counts and a profile that were captured later.
+    OLDER = auto()
+    # A part of the post: a count that is 0 may be missing.
+    PART = auto()
+
+
+def merge(stored: Post, has: int, found: Post, gives: int, sight: Sight = Sight.LATEST) -> Post:
+    """`has` and `gives` say how complete the stored and the found post are."""
     is_richer = gives > has or gives == has == Stored.FULL
+    is_current = sight is not Sight.OLDER
     return Post(
         post_id=stored.post_id,
-        tweet_details=_details(stored, found, has, gives, is_partial=is_partial),
+        tweet_details=_details(stored, found, has, gives, sight),
         author_id=_either(stored.author_id, found.author_id, takes_found=is_richer),
         author_username=_either(
-            stored.author_username, found.author_username, takes_found=gives >= has
+            stored.author_username,
+            found.author_username,
+            takes_found=is_current and gives >= has,
         ),
         author_details=_author(
-            stored.author_details, found.author_details, takes_found=gives > Stored.STUB
+            stored.author_details,
+            found.author_details,
+            takes_found=is_current and gives > Stored.STUB,
         ),
         source=found.source or stored.source,
         source_id=found.source_id or stored.source_id,
     )
 
 
-def _details(stored: Post, found: Post, has: int, gives: int, *, is_partial: bool) -> PostDetails:
+def _details(stored: Post, found: Post, has: int, gives: int, sight: Sight) -> PostDetails:
     old, new = stored.tweet_details, found.tweet_details
     is_richer = gives > has or gives == has == Stored.FULL
-    counts = _counts(old.meta, new.meta, gives, is_partial=is_partial)
+    names_author = bool(found.author_username > stored.author_username == "")
+    counts = _counts(old.meta, new.meta, gives, sight)
     return PostDetails(
         text=_text(old.text, new.text, has, gives),
+        # The link has the name of the author, which can change.
         link=_either(
             old.link,
             new.link,
-            takes_found=is_richer or bool(found.author_username > stored.author_username == ""),
+            takes_found=names_author or (is_richer and sight is not Sight.OLDER),
         ),
         posted_at=_either(old.posted_at, new.posted_at, takes_found=is_richer),
         attachments=_list(old.attachments, new.attachments, takes_found=is_richer),
@@ -123,18 +138,16 @@ def _richness(quoted: dict[str, Any]) -> tuple[bool, bool, int, int]:
     )
 
 
-def _counts(old: PostMeta, new: PostMeta, gives: int, *, is_partial: bool) -> Metrics:
+def _counts(old: PostMeta, new: PostMeta, gives: int, sight: Sight) -> Metrics:
     before, after = old.non_real_time_engagement_metrics, new.non_real_time_engagement_metrics
     if gives == Stored.STUB or after == _NO_COUNTS:
         return before
-    if not is_partial:
+    if sight is Sight.OLDER:
+        return after if before == _NO_COUNTS else before
+    if sight is Sight.LATEST:
         return after
-    return Metrics(
-        **{
-            name: getattr(after, name) or getattr(before, name)
-            for name in Metrics.__struct_fields__
-        }
-    )
+    names = Metrics.__struct_fields__
+    return Metrics(**{name: getattr(after, name) or getattr(before, name) for name in names})
 
 
 def _meta(
