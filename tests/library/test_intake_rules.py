@@ -432,6 +432,24 @@ async def test_a_record_of_a_file_of_the_api_replaces_the_content(alice: Member)
     assert post["tweet_details"]["attachments"] == []
 
 
+async def test_a_record_of_the_api_in_an_event_fills_the_post_and_moves_it(alice: Member) -> None:
+    await take(alice, found(attachments=[IMAGE], order=OrderSource.X, sort_index=EARLY_INDEX))
+    sent = {"post_id": "1", "tweet_details": {"text": "sent"}}
+    record = own_json.found_post(own_json.read(make.raw(sent)).incoming, line=1)
+    saved = msgspec.structs.replace(record.record, bookmarked_at=DATED["bookmarked_at"])
+
+    await take(
+        alice,
+        msgspec.structs.replace(record, record=saved, order_source=OrderSource.SAVED_DATE),
+        is_saving=True,
+    )
+
+    post = await stored(alice)
+    details = post["tweet_details"]
+    assert (details["text"], details["attachments"]) == ("sent", [IMAGE])
+    assert post["sort_index"] == DATED_INDEX
+
+
 async def test_two_records_of_a_post_in_one_page_are_merged(alice: Member) -> None:
     outcome = await take(alice, found(STUB, text="", tags=["a"]), found(text=LONG, tags=["b"]))
 
