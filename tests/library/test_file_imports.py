@@ -139,3 +139,25 @@ async def test_an_import_does_not_touch_another_account(alice: Member, bob: Memb
     await _import(alice, make.raw(make.post(post_id="20", text="of Alice")))
 
     assert (await bob.client.get("/v1/bookmarks")).content == before.content
+
+
+async def test_an_old_export_does_not_empty_a_post_that_was_completed_since(alice: Member) -> None:
+    link = {"link": "https://x.com/ada/status/1"}
+    stub = {**make.post(post_id="1", is_read=False), "tags": None, "tweet_details": link}
+    await alice.save(post_id="1", text="completed", author="ada", tags=["kept"])
+    before = (await alice.get("/v1/bookmarks/1")).json()["data"]
+
+    report = await _import(alice, make.raw(stub))
+
+    assert report.files[0].unchanged == 1
+    assert (await alice.get("/v1/bookmarks/1")).json()["data"] == before
+
+
+async def test_a_link_in_an_export_keeps_the_labels_and_the_author_of_a_link(alice: Member) -> None:
+    stub = {"post_id": "1", "tweet_details": {"link": "https://x.com/ada/status/1"}}
+    await _import(alice, make.raw({**stub, "author_username": "ada", "tags": ["kept"]}))
+
+    await _import(alice, make.raw({**stub, "tags": None, "is_read": True}))
+
+    post = (await alice.get("/v1/bookmarks/1")).json()["data"]
+    assert (post["author_username"], post["tags"], post["is_read"]) == ("ada", ["kept"], True)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from bowerbird.library.bookmarks import trash
@@ -9,6 +10,7 @@ from bowerbird.library.imports.intake import Intake, ItemResult
 from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.sources import own_json
 from bowerbird.sources.found import Completeness, FoundPost, OrderSource
+from bowerbird.storage.ingest.source_posts import SourcePostStore
 from bowerbird.storage.sqlite.database import SqliteDatabase
 from tests.support import make, writing
 from tests.support.imports import found, take
@@ -73,6 +75,14 @@ RICHER = {
     "a full text and a cut one that claims to be full": (
         ("text", LONG), found(text=LONG), found(text=LONG[:30] + "…")
     ),
+    "a full text and a cut one with a link to the rest": (
+        ("text", LONG), found(text=LONG), found(text=LONG[:60] + "… https://t.co/AbC123")
+    ),
+    "a full text and a cut one with the address of the post": (
+        ("text", LONG),
+        found(text=LONG),
+        found(text=LONG[:30] + "… https://twitter.com/i/web/status/1"),
+    ),
 }  # fmt: skip
 
 
@@ -87,6 +97,13 @@ async def test_the_richer_value_wins_in_any_order(
         await take(alice, post)
 
     assert (await stored(alice))["tweet_details"][field] == value
+
+
+async def test_a_link_at_the_end_of_another_text_is_not_a_cut(alice: Member) -> None:
+    await take(alice, found(text="Nests and more"))
+    await take(alice, found(text="Nests https://t.co/a"))
+
+    assert (await stored(alice))["tweet_details"]["text"] == "Nests https://t.co/a"
 
 
 async def test_a_known_author_is_not_replaced_by_none(alice: Member) -> None:
@@ -124,6 +141,31 @@ async def test_new_counts_are_stored_and_do_not_touch_the_index_of_words(alice: 
     assert await writing.recount(alice) == []
 
 
+async def seen(member: Member, at: int) -> None:
+    """A page that was captured at this moment had the post."""
+    store, account = SourcePostStore(member.database), await member.account()
+    await member.database.write(
+        lambda transaction: store.see(transaction, account.account_id, ["1"], "run", at),
+        account.account_id,
+    )
+
+
+@pytest.mark.parametrize(("captured_at", "expected"), [(-1, (9, "Now")), (0, (4, "Then"))])
+async def test_an_older_page_changes_neither_counts_nor_the_profile(
+    alice: Member, captured_at: int, expected: tuple[int, str]
+) -> None:
+    await take(alice, found(name="Now", metrics={"favorite_count": 9}))
+    await seen(alice, NOW)
+
+    late = found(name="Then", metrics={"favorite_count": 4}, attachments=[IMAGE])
+    await take(alice, msgspec.structs.replace(late, captured_at=NOW + captured_at))
+
+    post = await stored(alice)
+    counts = post["tweet_details"]["meta"]["non_real_time_engagement_metrics"]
+    assert (counts["favorite_count"], post["author_details"]["name"]) == expected
+    assert post["tweet_details"]["attachments"] == [IMAGE]
+
+
 async def test_counts_of_a_stub_are_unknown(alice: Member) -> None:
     await take(alice, found(metrics={"favorite_count": 5}))
     await take(alice, found(STUB, metrics={"favorite_count": 0}))
@@ -155,6 +197,7 @@ DATED: dict[str, Any] = {
     "bookmarked_at": "2024-05-01T10:00:00+00:00",
 }
 DATED_INDEX = (1714557600000 << 20) | (0xFFFFF - 1)
+EARLY_INDEX = (1714557600000 - 1) << 20
 
 
 @pytest.mark.parametrize(
@@ -162,6 +205,7 @@ DATED_INDEX = (1714557600000 << 20) | (0xFFFFF - 1)
     [
         ({"order": OrderSource.X, "sort_index": X_INDEX}, DATED, X_INDEX),
         (DATED, {"order": OrderSource.X, "sort_index": X_INDEX}, X_INDEX),
+        ({"order": OrderSource.X, "sort_index": EARLY_INDEX}, DATED, DATED_INDEX),
         (DATED, {"order": OrderSource.FILE_POSITION}, DATED_INDEX),
         ({"order": OrderSource.FILE_POSITION}, DATED, DATED_INDEX),
         (DATED, {}, DATED_INDEX),
@@ -184,6 +228,20 @@ async def test_the_better_source_decides_the_place(
     await take(alice, found(**second))
 
     assert (await stored(alice))["sort_index"] == expected
+
+
+async def test_a_post_that_is_saved_again_moves_up_and_an_old_page_does_not_move_it_back(
+    alice: Member,
+) -> None:
+    listed = found(order=OrderSource.X, sort_index=EARLY_INDEX)
+    await take(alice, listed, found(post_id="2", order=OrderSource.X, sort_index=EARLY_INDEX + 1))
+    assert await alice.ids() == ["2", "1"]
+
+    await take(alice, found(**DATED))
+    await take(alice, listed)
+
+    assert await alice.ids() == ["1", "2"]
+    assert (await stored(alice))["bookmarked_at"] == "2024-05-01T10:00:00.000000+00:00"
 
 
 async def test_the_time_of_saving_comes_from_the_index_of_x(alice: Member) -> None:
@@ -362,16 +420,34 @@ async def test_labels_beyond_the_limit_are_reported(alice: Member) -> None:
     assert len((await stored(alice))["tags"]) == 100
 
 
-async def test_a_record_of_the_api_replaces_what_it_sets(alice: Member) -> None:
+async def test_a_record_of_a_file_of_the_api_replaces_the_content(alice: Member) -> None:
     await take(alice, found(text=LONG, tags=["a", "b"], attachments=[IMAGE]))
     incoming = own_json.read(make.raw(make.post(post_id="1", text="short", tags=["c"]))).incoming
-    record = FoundPost(record=incoming.record, line=1, own=incoming)
+    record = FoundPost(record=incoming.record, line=1, own=incoming, is_whole=True)
 
     assert await result(alice, record) is ItemResult.CHANGED
 
     post = await stored(alice)
     assert (post["tweet_details"]["text"], post["tags"]) == ("short", ["c"])
     assert post["tweet_details"]["attachments"] == []
+
+
+async def test_a_record_of_the_api_in_an_event_fills_the_post_and_moves_it(alice: Member) -> None:
+    await take(alice, found(attachments=[IMAGE], order=OrderSource.X, sort_index=EARLY_INDEX))
+    sent = {"post_id": "1", "tweet_details": {"text": "sent"}}
+    record = own_json.found_post(own_json.read(make.raw(sent)).incoming, line=1)
+    saved = msgspec.structs.replace(record.record, bookmarked_at=DATED["bookmarked_at"])
+
+    await take(
+        alice,
+        msgspec.structs.replace(record, record=saved, order_source=OrderSource.SAVED_DATE),
+        is_saving=True,
+    )
+
+    post = await stored(alice)
+    details = post["tweet_details"]
+    assert (details["text"], details["attachments"]) == ("sent", [IMAGE])
+    assert post["sort_index"] == DATED_INDEX
 
 
 async def test_two_records_of_a_post_in_one_page_are_merged(alice: Member) -> None:

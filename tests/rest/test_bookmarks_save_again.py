@@ -235,3 +235,48 @@ async def test_accounts_save_the_same_post_separately(alice: Member, bob: Member
     assert (await stored(alice, X_ID))["tweet_details"]["text"] == ""
     assert await writing.labels(alice) == {"mine": 1}
     assert await everything(bob) == before
+
+
+IMAGE = {"type": "image", "url": "https://pbs.twimg.com/a.jpg"}
+ARTICLE = {"id": "9", "title": "On nests", "plain_text": "The whole article."}
+
+
+async def test_a_part_of_a_post_keeps_the_rest(alice: Member) -> None:
+    meta = {"tweet_reply_to_tweet_id": "7"}
+    counts = {"reply_count": 3, "favorite_count": 5}
+    await alice.save(
+        post_id="1",
+        text="before",
+        author="ada",
+        article=ARTICLE,
+        attachments=[IMAGE],
+        meta=meta,
+        metrics=counts,
+        tags=["old"],
+    )
+    before = await stored(alice, "1")
+    new_counts = {"non_real_time_engagement_metrics": {"favorite_count": 6}}
+    part = {"post_id": "1", "tweet_details": {"text": "Long", "meta": new_counts}}
+
+    found = await results(alice, posts=[part])
+
+    after = await stored(alice, "1")
+    assert [one["result"] for one in found] == ["changed"]
+    assert after["tweet_details"].pop("text") == "Long"
+    assert before["tweet_details"].pop("text") == "before"
+    before["tweet_details"]["meta"]["non_real_time_engagement_metrics"]["favorite_count"] = 6
+    assert after == before
+    assert await alice.ids(q="ada") == ["1"]
+    assert [one["result"] for one in await results(alice, posts=[part])] == ["unchanged"]
+    assert await writing.recount(alice) == []
+
+
+async def test_the_flags_and_labels_of_a_post_can_be_set_without_its_text(alice: Member) -> None:
+    await alice.save(post_id="1", text="words", tags=["old"])
+    before = await stored(alice, "1")
+    part = {"post_id": "1", "tweet_details": {}, "is_read": True, "tags": None}
+
+    found = await results(alice, posts=[part])
+
+    assert [one["result"] for one in found] == ["changed"]
+    assert await stored(alice, "1") == {**before, "is_read": True, "tags": None}

@@ -147,6 +147,50 @@ async def test_a_postgres_database_of_an_earlier_release_keeps_its_data(
         assert shape == await query_postgres(fresh, POSTGRES_SHAPE)
 
 
+# Placed by X; by a date of saving; by the moment of the import; by a made-up index; by the moment
+# of the import, before a date of saving was known.
+OLD_PLACES = """
+INSERT INTO bookmark (account_id, number, post_id, sort_index, is_read, is_archived, imported_at,
+                      bookmarked_at, posted_at, media, author_key, author_name_key, title_key,
+                      quote_count, reply_count, retweet_count, bookmark_count, favorite_count,
+                      content_hash)
+VALUES (1, 1, '11', (1784362873841 << 20) + 5, {no}, {no}, 1784362873841838, 1784362873841000,
+        0, 0, '', '', '', 0, 0, 0, 0, 0, {empty}),
+       (1, 2, '12', 1714557600000 << 20, {no}, {no}, 1784362873841838, 1714557600000000,
+        0, 0, '', '', '', 0, 0, 0, 0, 0, {empty}),
+       (1, 3, '13', 1784362873841 << 20, {no}, {no}, 1784362873841838, 1784362873841838,
+        0, 0, '', '', '', 0, 0, 0, 0, 0, {empty}),
+       (1, 4, '14', 7, {no}, {no}, 1784362873841838, 1784362873841838,
+        0, 0, '', '', '', 0, 0, 0, 0, 0, {empty}),
+       (1, 5, '15', 1784362873841 << 20, {no}, {no}, 1784362873841838, 1714557600000000,
+        0, 0, '', '', '', 0, 0, 0, 0, 0, {empty})
+"""
+PLACES_AFTER = [("11", 3), ("12", 2), ("13", 0), ("14", 3), ("15", 0)]
+READ_PLACES = "SELECT post_id, order_source FROM bookmark ORDER BY post_id"
+BEFORE_IMPORTS = 9
+
+
+def test_old_posts_of_sqlite_without_an_index_of_x_can_get_one(tmp_path: Path) -> None:
+    sqlite_schema.prepare(tmp_path, migrations.available("sqlite")[:BEFORE_IMPORTS])
+    query_sqlite(tmp_path / FILE_NAME, OLD_PLACES.format(no=0, empty="x''"))
+
+    sqlite_schema.prepare(tmp_path)
+
+    assert query_sqlite(tmp_path / FILE_NAME, READ_PLACES) == PLACES_AFTER
+
+
+async def test_old_posts_of_postgres_without_an_index_of_x_can_get_one(
+    postgres: ThrowawayPostgres,
+) -> None:
+    with postgres.fresh_database() as old:
+        await postgres_schema.migrate(old, migrations.available("postgres")[:BEFORE_IMPORTS])
+        await query_postgres(old, OLD_PLACES.format(no="false", empty="''"))
+
+        await postgres_schema.migrate(old)
+
+        assert await query_postgres(old, READ_PLACES) == PLACES_AFTER
+
+
 def test_a_fresh_library_needs_no_copy(tmp_path: Path) -> None:
     sqlite_schema.prepare(tmp_path)
 

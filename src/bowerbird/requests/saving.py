@@ -3,19 +3,17 @@
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Final
 
-import msgspec
-from msgspec import UNSET, Meta, Raw, Struct
+from msgspec import Meta, Raw, Struct
 
 from bowerbird import errors
 from bowerbird.errors import Code, Refusal
-from bowerbird.model.imports import Stored
 from bowerbird.requests import limits
 from bowerbird.requests.fields import InvalidField, about, unique
 from bowerbird.requests.gates import Gate
 from bowerbird.requests.scalars import LabelName
 from bowerbird.sources import own_json, post_links
 from bowerbird.sources.file_posts import FilePost, found_post
-from bowerbird.sources.found import Completeness, FoundPost, OrderSource
+from bowerbird.sources.found import FoundPost
 
 SUPPORTED: Final = "X (Twitter), Mastodon, Bluesky and Reddit"
 
@@ -141,20 +139,7 @@ def read_post(place: str, raw: bytes) -> ItemToSave:
         incoming = own_json.read(raw).incoming
     except own_json.InvalidRecord as problem:
         return invalid(place, str(problem))
-    record = incoming.record
-    details = record.tweet_details
-    has_content = details.text or details.article or details.attachments or details.quoted_tweet
-    if not has_content:
-        # The list also returns posts that are known only by their link. They stay such posts.
-        incoming = msgspec.structs.replace(incoming, completeness=Stored.STUB)
-    found = FoundPost(
-        record=record,
-        own=incoming,
-        line=0,
-        completeness=Completeness.FULL if has_content else Completeness.STUB,
-        order_source=OrderSource.X if record.sort_index is not UNSET else None,
-    )
-    return ItemToSave(place=place, found=found)
+    return ItemToSave(place=place, found=own_json.found_post(incoming, line=0))
 
 
 def read_links(links: list[str] | None) -> list[ItemToSave]:

@@ -48,8 +48,18 @@ class FoundPost(Struct, frozen=True, kw_only=True):
     note: str = ""
     # Labels to add to those that the post has, whatever the record says about labels.
     added_labels: tuple[str, ...] = ()
-    # For a record in the format of the API, whose values replace those of the library.
+    # When the source gave the record, in microseconds; None if nothing says so.
+    captured_at: int | None = None
+    # For a record in the format of the API, which sets the labels, flags and place that it has.
     own: Incoming | None = None
+    # The record is from a file in the format of the API, which has whole posts: a missing field is
+    # empty. Otherwise the library keeps what the record does not have.
+    is_whole: bool = False
+
+    @property
+    def replaces_stored(self) -> bool:
+        """Whether the content of a stored post does not matter. A record without content fills."""
+        return self.own is not None and self.is_whole and self.completeness is Completeness.FULL
 
 
 class Reason(StrEnum):

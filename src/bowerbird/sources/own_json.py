@@ -9,10 +9,12 @@ from msgspec import UNSET, Struct, UnsetType
 
 from bowerbird.model import instants
 from bowerbird.model.bookmarks import ImportRecord, Post, check_open_fields
+from bowerbird.model.imports import Stored
 from bowerbird.model.json_depth import MAX_DEPTH, is_too_deep
 from bowerbird.model.labels import MAX_NAME_CHARACTERS, clean_name, name_key
 from bowerbird.model.rendering import content_hash, post_json
 from bowerbird.model.upsert import Incoming
+from bowerbird.sources.found import Completeness, FoundPost, OrderSource
 
 # Escapes that may be characters no database can store: U+0000 and half a surrogate pair.
 _SUSPICIOUS_ESCAPE: Final = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
@@ -47,6 +49,27 @@ def read(raw: bytes, *, is_stored: bool = False) -> ParsedRecord:
     except msgspec.ValidationError as error:
         raise InvalidRecord(f"tweet_details.{_sentence(error)}") from None
     return ParsedRecord(_incoming(record if is_stored else with_offset(record)), removed)
+
+
+def completeness_of(post: Post) -> Completeness:
+    """Lists and exports also have posts that are known only by their link. They stay such posts."""
+    details = post.tweet_details
+    has_content = details.text or details.article or details.attachments or details.quoted_tweet
+    return Completeness.FULL if has_content else Completeness.STUB
+
+
+def found_post(incoming: Incoming, line: int) -> FoundPost:
+    record = incoming.record
+    completeness = completeness_of(record)
+    if completeness is Completeness.STUB:
+        incoming = msgspec.structs.replace(incoming, completeness=Stored.STUB)
+    return FoundPost(
+        record=record,
+        line=line,
+        completeness=completeness,
+        order_source=OrderSource.X if record.sort_index is not UNSET else None,
+        own=incoming,
+    )
 
 
 def post_of(record: Post) -> Post:

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 
+import msgspec
 from msgspec import UNSET
 
 from bowerbird.sources import own_json
 from bowerbird.sources.file_posts import invalid
 from bowerbird.sources.formats import Beginning, Choices, Format
-from bowerbird.sources.found import Found, FoundPost, Notice, OrderSource
+from bowerbird.sources.found import Completeness, Found, FoundPost, Notice
 from bowerbird.sources.parsing.json_records import MalformedFile, Record, records
 from bowerbird.sources.parsing.text_lines import SeekableFile, Utf8File
 
@@ -32,10 +33,19 @@ def _found(record: Record) -> tuple[Found, int]:
         parsed = own_json.read(record.raw)
     except own_json.InvalidRecord as problem:
         return invalid(record.line, str(problem)), 0
-    post = parsed.incoming.record
-    order = OrderSource.X if post.sort_index is not UNSET else None
-    found = FoundPost(record=post, line=record.line, order_source=order, own=parsed.incoming)
-    return found, parsed.removed
+    return _with_labels_kept(own_json.found_post(parsed.incoming, record.line)), parsed.removed
+
+
+def _with_labels_kept(found: FoundPost) -> FoundPost:
+    """The record; if it is only a link, without an empty list of labels.
+
+    The post of an old export may have been completed and labelled since.
+    """
+    if found.completeness is not Completeness.STUB or found.record.tags or found.own is None:
+        return found
+    record = msgspec.structs.replace(found.record, tags=UNSET)
+    own = msgspec.structs.replace(found.own, record=record, tags=None)
+    return msgspec.structs.replace(found, record=record, own=own)
 
 
 def _fits(beginning: Beginning) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from bowerbird.sources.found import FoundPost, LeftOut, OrderSource, Reason
+from bowerbird.sources.found import Completeness, FoundPost, LeftOut, OrderSource, Reason
 from bowerbird.sources.x import api2
 from bowerbird.sources.x.pages import Page
 from tests.sources.x.pages import Json, found_ids
@@ -281,3 +281,18 @@ def test_one_included_text_cannot_fill_every_post() -> None:
         assert isinstance(found, FoundPost)
         assert found.record.tweet_details.quoted_tweet is not None
         assert len(found.record.tweet_details.quoted_tweet["text"]) == 100_000
+
+
+@pytest.mark.parametrize("end", ["…", "… https://t.co/AbC123", "…https://t.co/AbC123\n"])
+def test_a_cut_text_without_its_note_is_a_preview(end: str) -> None:
+    urls = [
+        {
+            "url": "https://t.co/AbC123",
+            "expanded_url": f"https://twitter.com/i/web/status/{_ID}",
+        }
+    ]
+    cut = _post(text=f"The first words{end}", entities={"urls": urls})
+
+    assert _only(cut).completeness is Completeness.PREVIEW
+    assert _only({**cut, "note_tweet": {"text": "All…"}}).completeness is Completeness.FULL
+    assert _only(_post(text="A link https://t.co/AbC123")).completeness is Completeness.FULL

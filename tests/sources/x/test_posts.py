@@ -157,6 +157,11 @@ def test_a_long_text_without_its_note_is_a_preview() -> None:
     assert read_post(post).completeness is Completeness.PREVIEW
 
 
+def test_a_text_that_ends_with_a_link_to_the_rest_is_a_preview() -> None:
+    assert read_post(tweet(text="Cut… https://t.co/rest1")).completeness is Completeness.PREVIEW
+    assert read_post(tweet(text="The author's dots…")).completeness is Completeness.FULL
+
+
 def test_metrics_are_numbers_even_if_x_writes_something_else() -> None:
     post = tweet(
         quote_count=1, reply_count="2", retweet_count=None, bookmark_count=-4, favorite_count=10**30

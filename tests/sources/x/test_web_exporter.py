@@ -106,6 +106,13 @@ def test_a_repost_is_stored_under_the_id_of_the_post(read: Any) -> None:
     assert found.completeness is Completeness.PREVIEW
 
 
+@pytest.mark.parametrize("read", [_from_json, _from_csv])
+def test_a_cut_text_is_a_preview(read: Any) -> None:
+    (found,) = read(exporter_row(full_text="The first words… https://t.co/AbC123"))
+
+    assert found.completeness is Completeness.PREVIEW
+
+
 def test_an_id_without_a_date_takes_the_date_of_the_file() -> None:
     (found,) = _from_json(exporter_row("20", created_at="2006-03-21 21:50:14 +01:00"))
 

@@ -168,6 +168,8 @@ class FileImports:
             report.future_dates += 1
             record = msgspec.structs.replace(record, bookmarked_at=UNSET)
             post = msgspec.structs.replace(post, record=record, order_source=None)
+        if post.own is not None:
+            post = msgspec.structs.replace(post, is_whole=True)
         if self._options.label:
             post = msgspec.structs.replace(post, added_labels=(self._options.label,))
         return post

@@ -1,7 +1,8 @@
 """Takes found posts into a library. Taking the same posts again changes nothing.
 
 A post of another source is merged with what the library has (`merging.py`), and keeps its flags and
-labels; found labels are added. A record in the format of the API replaces what it sets. A post that
+labels; found labels are added. A record in the format of the API sets the labels, flags and place
+that it has. In a file it replaces the content as a whole, and otherwise it is merged. A post that
 its owner deleted stays deleted until it is saved again.
 """
 
@@ -24,12 +25,13 @@ from bowerbird.library.imports.planning import Known, Plan, Planned, conversatio
 from bowerbird.model.accounts import Account
 from bowerbird.model.imports import RunCounts, RunRow
 from bowerbird.model.upsert import LeftOutLabels
-from bowerbird.sources.found import Completeness, FoundPost
+from bowerbird.sources.found import FoundPost
 from bowerbird.storage.bookmarks.deletions import DeletionStore
 from bowerbird.storage.bookmarks.upsert import StoredPost, UpsertStore
 from bowerbird.storage.database import Database, Reader, Transaction
 from bowerbird.storage.imports.changes import ChangeStore
 from bowerbird.storage.imports.runs import RunStore
+from bowerbird.storage.ingest.source_posts import SourcePostStore
 from bowerbird.storage.libraries import LibraryStore, LockedLibrary
 from bowerbird.storage.places import place_of
 
@@ -113,6 +115,7 @@ class Intake:
         self._deletions = DeletionStore(database)
         self._libraries = LibraryStore(database)
         self._runs = RunStore(database)
+        self._sources = SourcePostStore(database)
         self._changes = ChangeStore(database)
         self._renames = LabelRenames(database)
         self._log = ChangeLog(database, clock)
@@ -251,10 +254,9 @@ class Intake:
         found: Sequence[FoundPost],
         run: RunRow | None,
     ) -> Known:
-        # A complete record in the format of the API replaces the stored one, whose content is then
-        # not needed.
-        own = [one.record.post_id for one in found if _replaces(one)]
-        others = [one for one in found if not _replaces(one)]
+        # The content of a stored post is not needed if it is replaced as a whole.
+        own = [one.record.post_id for one in found if one.replaces_stored]
+        others = [one for one in found if not one.replaces_stored]
         ids = [one.record.post_id for one in others]
         wanted = list(dict.fromkeys([*ids, *conversations(others)]))
         posts: dict[str, StoredPost] = {}
@@ -264,17 +266,16 @@ class Intake:
         if others:
             posts |= await self._store.posts(reader, account_id, place, wanted)
             threads = await self._store.threads(reader, account_id, ids)
+        dated = [one.record.post_id for one in found if one.captured_at is not None]
+        seen = await self._sources.changes(account_id, dated, reader) if dated else {}
         return Known(
             posts=posts,
+            seen=seen,
             deletions=await self._deletions.known(reader, account_id, own + ids),
             threads=threads,
             started_at=None if run is None else run.started_at,
             placed=0 if run is None else run.placed_posts,
         )
-
-
-def _replaces(found: FoundPost) -> bool:
-    return found.own is not None and found.completeness is Completeness.FULL
 
 
 def _chunks(found: Sequence[FoundPost]) -> Iterator[list[FoundPost]]:

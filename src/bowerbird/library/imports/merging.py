@@ -1,9 +1,11 @@
 """Merges what a source says about a post with what the library has. The richer value wins.
 
 A value is never replaced by a poorer one: a text by its beginning, an article by its title, a known
-author by none, pictures by none. Counts and the author's profile are those seen last.
+author by none, pictures by none. Counts and the author's profile are those captured last.
 """
 
+import re
+from enum import Enum, auto
 from typing import Any, Final
 
 import msgspec
@@ -13,41 +15,64 @@ from bowerbird.model.imports import Stored
 
 _NO_COUNTS: Final = Metrics()
 _CUT_MARKS: Final = "….  \n"
+# X ends the beginning of a long text with a link to the post, which some readers resolve.
+_LINK_TO_REST: Final = re.compile(
+    r"…\s?https?://(?:t\.co/[A-Za-z0-9]+|(?:x|twitter)\.com/\w+(?:/web)?/status/[0-9]+)\Z"
+)
+_MAX_LINK_CHARACTERS: Final = 100
 
 
-def merge(stored: Post, has: int, found: Post, gives: int) -> Post:
+class Sight(Enum):
+    """What a source saw of a post, compared with what the library has."""
+
+    LATEST = auto()
+    # The library has counts and a profile that were captured later.
+    OLDER = auto()
+    # A part of the post: a count that is 0 may be missing.
+    PART = auto()
+
+
+def merge(stored: Post, has: int, found: Post, gives: int, sight: Sight = Sight.LATEST) -> Post:
     """`has` and `gives` say how complete the stored and the found post are."""
     is_richer = gives > has or gives == has == Stored.FULL
+    is_current = sight is not Sight.OLDER
     return Post(
         post_id=stored.post_id,
-        tweet_details=_details(stored, found, has, gives),
+        tweet_details=_details(stored, found, has, gives, sight),
         author_id=_either(stored.author_id, found.author_id, takes_found=is_richer),
         author_username=_either(
-            stored.author_username, found.author_username, takes_found=gives >= has
+            stored.author_username,
+            found.author_username,
+            takes_found=is_current and gives >= has,
         ),
         author_details=_author(
-            stored.author_details, found.author_details, takes_found=gives > Stored.STUB
+            stored.author_details,
+            found.author_details,
+            takes_found=is_current and gives > Stored.STUB,
         ),
         source=found.source or stored.source,
         source_id=found.source_id or stored.source_id,
     )
 
 
-def _details(stored: Post, found: Post, has: int, gives: int) -> PostDetails:
+def _details(stored: Post, found: Post, has: int, gives: int, sight: Sight) -> PostDetails:
     old, new = stored.tweet_details, found.tweet_details
     is_richer = gives > has or gives == has == Stored.FULL
+    names_author = bool(found.author_username > stored.author_username == "")
+    counts = _counts(old.meta, new.meta, gives, sight)
     return PostDetails(
         text=_text(old.text, new.text, has, gives),
+        # The link has the name of the author, which can change.
         link=_either(
             old.link,
             new.link,
-            takes_found=is_richer or bool(found.author_username > stored.author_username == ""),
+            takes_found=names_author or (is_richer and sight is not Sight.OLDER),
         ),
         posted_at=_either(old.posted_at, new.posted_at, takes_found=is_richer),
         attachments=_list(old.attachments, new.attachments, takes_found=is_richer),
         article=_article(old.article, new.article, takes_found=is_richer),
         quoted_tweet=_quoted(old.quoted_tweet, new.quoted_tweet, takes_found=is_richer),
-        meta=_meta(old.meta, new.meta, stored.post_id, gives, takes_found=is_richer),
+        meta=_meta(old.meta, new.meta, stored.post_id, gives, counts, takes_found=is_richer),
     )
 
 
@@ -64,7 +89,10 @@ def _text(old: str, new: str, has: int, gives: int) -> str:
 
 def _is_beginning(short: str, whole: str) -> bool:
     """Whether a text is a cut version of a longer one."""
-    return len(short) < len(whole) and whole.startswith(short.rstrip(_CUT_MARKS))
+    beginning = short.rstrip()
+    if link := _LINK_TO_REST.search(beginning, max(0, len(beginning) - _MAX_LINK_CHARACTERS)):
+        beginning = beginning[: link.start()]
+    return len(beginning) < len(whole) and whole.startswith(beginning.rstrip(_CUT_MARKS))
 
 
 def _either(old: str, new: str, *, takes_found: bool) -> str:
@@ -110,13 +138,25 @@ def _richness(quoted: dict[str, Any]) -> tuple[bool, bool, int, int]:
     )
 
 
-def _meta(old: PostMeta, new: PostMeta, post_id: str, gives: int, *, takes_found: bool) -> PostMeta:
-    counts = new.non_real_time_engagement_metrics
-    if gives == Stored.STUB or counts == _NO_COUNTS:
-        counts = old.non_real_time_engagement_metrics
+def _counts(old: PostMeta, new: PostMeta, gives: int, sight: Sight) -> Metrics:
+    before, after = old.non_real_time_engagement_metrics, new.non_real_time_engagement_metrics
+    if gives == Stored.STUB or after == _NO_COUNTS:
+        return before
+    if sight is Sight.OLDER:
+        return after if before == _NO_COUNTS else before
+    if sight is Sight.LATEST:
+        return after
+    names = Metrics.__struct_fields__
+    return Metrics(**{name: getattr(after, name) or getattr(before, name) for name in names})
+
+
+def _meta(
+    old: PostMeta, new: PostMeta, post_id: str, gives: int, counts: Metrics, *, takes_found: bool
+) -> PostMeta:
+    first, second = (new, old) if takes_found else (old, new)
     return PostMeta(
-        tweet_reply_to_tweet_id=old.tweet_reply_to_tweet_id or new.tweet_reply_to_tweet_id,
-        tweet_reply_to_user_id=old.tweet_reply_to_user_id or new.tweet_reply_to_user_id,
+        tweet_reply_to_tweet_id=first.tweet_reply_to_tweet_id or second.tweet_reply_to_tweet_id,
+        tweet_reply_to_user_id=first.tweet_reply_to_user_id or second.tweet_reply_to_user_id,
         tweet_conversation_id=_conversation(old, new, post_id, gives, takes_found=takes_found),
         tweet_is_thread=old.tweet_is_thread or new.tweet_is_thread,
         is_sub_tweet_of_thread=old.is_sub_tweet_of_thread or new.is_sub_tweet_of_thread,

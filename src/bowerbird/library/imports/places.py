@@ -1,7 +1,8 @@
 """The place of a found post in the library: its index and the time of saving.
 
 An index of X wins over a date of saving, and that over a position in a list. Of two indexes of X,
-or of two dates, the later one wins, because a post that is saved again moves up.
+or of two dates, the later one wins, because a post that is saved again moves up. A date that is
+later than the stored index of X wins for the same reason; an earlier one changes nothing.
 """
 
 from typing import Final, NamedTuple
@@ -58,13 +59,24 @@ def place(
             return Place(Ordered.POSITION, positions.next(), is_counted=True)
         return offered
     if offered.order_source < stored.order_source:
-        return Place(stored.order_source)
+        # The post was saved again since X gave the index. The rank stays, so that an older page
+        # does not move the post back.
+        is_saved_again = offered.order_source == Ordered.DATE and _is_later(offered, stored)
+        where = offered if is_saved_again else Place(stored.order_source)
+        return where._replace(order_source=stored.order_source)
     if offered.order_source > stored.order_source:
         if offered.order_source == Ordered.POSITION:
             return Place(Ordered.POSITION, positions.next(), is_counted=True)
         return offered
     is_later = offered.sort_index is not UNSET and offered.sort_index > stored.sort_index
     return offered if is_later else Place(stored.order_source)
+
+
+def _is_later(offered: Place, stored: ExistingBookmark) -> bool:
+    """Whether a date is after the millisecond of a stored index."""
+    if offered.sort_index is UNSET:
+        return False
+    return offered.sort_index >> _LOW_BITS > stored.sort_index >> _LOW_BITS
 
 
 def comes_back(found: FoundPost, deletion: Deletion, now: int) -> bool:

@@ -9,6 +9,7 @@ from msgspec import UNSET
 from bowerbird.library.bookmarks.bookmark_row import Row, draft_of, searchable_texts, words_of
 from bowerbird.library.bookmarks.upsert_batch import differs
 from bowerbird.library.imports import merging, places
+from bowerbird.library.imports.merging import Sight
 from bowerbird.library.imports.places import Place, Positions
 from bowerbird.model import instants
 from bowerbird.model.bookmarks import ImportRecord, Post
@@ -18,7 +19,7 @@ from bowerbird.model.labels import clean_name, name_key
 from bowerbird.model.rendering import content_hash, post_json
 from bowerbird.model.upsert import ExistingBookmark, Incoming
 from bowerbird.sources import own_json
-from bowerbird.sources.found import Completeness, FoundPost
+from bowerbird.sources.found import Completeness, FoundPost, OrderSource
 from bowerbird.storage.bookmarks.upsert import StoredPost
 
 _STORED: Final = {
@@ -40,6 +41,13 @@ class Known(NamedTuple):
     # When the run started, and how many posts got a place from their position so far.
     started_at: int | None
     placed: int
+    # When a page or event last said something about these posts.
+    seen: Mapping[str, int]
+
+    def is_older(self, found: FoundPost) -> bool:
+        """Whether the post was captured before the last page that had it."""
+        seen_at = self.seen.get(found.record.post_id)
+        return found.captured_at is not None and seen_at is not None and found.captured_at < seen_at
 
 
 class Planned(NamedTuple):
@@ -64,6 +72,15 @@ class Plan(NamedTuple):
     writes: Sequence[Write]
     # How many posts of the run have a place from their position.
     placed: int
+
+
+class _Library(NamedTuple):
+    """What all posts of a plan are compared with."""
+
+    known: Known
+    threads: set[tuple[str, str]]
+    now: int
+    positions: Positions
 
 
 def conversations(found: Iterable[FoundPost]) -> list[str]:
@@ -92,14 +109,13 @@ def plan(found: Sequence[FoundPost], known: Known, now: int, *, is_saving: bool)
             continue
         items.append(Planned(post_id, is_back=is_deleted))
         taken.append(one)
-    threads = known.threads | _continued(taken)
+    library = _Library(known, known.threads | _continued(taken), now, positions)
     writes: list[Write] = []
     for one in taken:
         stored = known.posts.get(one.record.post_id)
-        if one.own is None or _is_poorer(one, stored):
-            write = _merged(one, stored, threads, now, positions)
-        else:
-            write = _own(one.own, one.added_labels, stored)
+        # A person who saves a post sets its labels and flags, also without sending its text.
+        is_merged = one.own is None or (_is_poorer(one, stored) and not is_saving)
+        write = _merged(one, stored, library) if is_merged else _own(one, stored, library)
         if write is not None:
             writes.append(write)
     writes += _roots(taken, known)
@@ -110,11 +126,22 @@ def _is_poorer(found: FoundPost, stored: StoredPost | None) -> bool:
     return stored is not None and _STORED[found.completeness] < stored.existing.completeness
 
 
-def _own(
-    incoming: Incoming, added_labels: Sequence[str], stored: StoredPost | None
-) -> Write | None:
-    if added_labels:
-        names = [*(incoming.tags or {}).values(), *added_labels]
+def _own(found: FoundPost, stored: StoredPost | None, library: _Library) -> Write | None:
+    incoming = found.own
+    assert incoming is not None
+    if stored is not None and not found.replaces_stored:
+        incoming = _filled(incoming, stored, _STORED[found.completeness])
+    if found.order_source is OrderSource.SAVED_DATE:
+        existing = None if stored is None else stored.existing
+        where = places.place(found, existing, library.now, library.positions)
+        incoming = msgspec.structs.replace(
+            incoming,
+            record=msgspec.structs.replace(incoming.record, sort_index=where.sort_index),
+            bookmarked_at=where.bookmarked_at,
+            order_source=where.order_source,
+        )
+    if found.added_labels:
+        names = [*(incoming.tags or {}).values(), *found.added_labels]
         keeps_labels = incoming.tags is None and stored is not None
         tags = _tags(names, stored.existing if stored and keeps_labels else None)
         incoming = msgspec.structs.replace(incoming, tags=tags)
@@ -123,23 +150,43 @@ def _own(
     return Write(incoming, draft_of(incoming, words_of(incoming.record)))
 
 
-def _merged(
-    found: FoundPost,
-    stored: StoredPost | None,
-    threads: set[tuple[str, str]],
-    now: int,
-    positions: Positions,
-) -> Write | None:
+def _filled(incoming: Incoming, stored: StoredPost, gives: int) -> Incoming:
+    """The record with the stored values of the fields that it does not have."""
+    before = _post_of(stored)
+    if before is None:
+        return incoming
+    has = stored.existing.completeness
+    sent = own_json.post_of(incoming.record)
+    post = merging.merge(before, has, sent, gives, Sight.PART)
+    data = post_json(post)
+    return msgspec.structs.replace(
+        incoming,
+        record=msgspec.structs.replace(incoming.record, **msgspec.structs.asdict(post)),
+        post_json=data,
+        content_hash=content_hash(data),
+        posted_at=_posted_at(post),
+        completeness=max(has, gives),
+    )
+
+
+def _posted_at(post: Post) -> int:
+    posted_at = post.tweet_details.posted_at
+    moment = instants.parse(posted_at) if posted_at else None
+    return instants.UNKNOWN if moment is None else moment
+
+
+def _merged(found: FoundPost, stored: StoredPost | None, library: _Library) -> Write | None:
     before = None if stored is None else _post_of(stored)
     existing = None if stored is None else stored.existing
     gives = _STORED[found.completeness]
     has = gives if existing is None else max(existing.completeness, gives)
     after = _with_source(own_json.post_of(own_json.with_offset(found.record)), found)
     if before is not None and existing is not None:
-        after = merging.merge(before, existing.completeness, after, gives)
-    if (after.post_id, order_key(after.author_username)) in threads:
+        sight = Sight.OLDER if library.known.is_older(found) else Sight.LATEST
+        after = merging.merge(before, existing.completeness, after, gives, sight)
+    if (after.post_id, order_key(after.author_username)) in library.threads:
         after = merging.as_thread(after)
-    where = places.place(found, existing, now, positions)
+    where = places.place(found, existing, library.now, library.positions)
     incoming = _incoming(after, found, existing, where, has)
     if existing is not None and not differs(incoming, existing):
         return None
@@ -187,8 +234,6 @@ def _incoming(
     is_read = record.is_read if existing is None else UNSET
     is_archived = record.is_archived if existing is None else UNSET
     data = post_json(post)
-    posted_at = post.tweet_details.posted_at
-    moment = instants.parse(posted_at) if posted_at else None
     return Incoming(
         record=ImportRecord(
             **msgspec.structs.asdict(post),
@@ -198,7 +243,7 @@ def _incoming(
         ),
         post_json=data,
         content_hash=content_hash(data),
-        posted_at=instants.UNKNOWN if moment is None else moment,
+        posted_at=_posted_at(post),
         bookmarked_at=where.bookmarked_at,
         tags=_tags([*(record.tags or ()), *found.added_labels], existing),
         completeness=has,
@@ -246,12 +291,11 @@ def _roots(found: Sequence[FoundPost], known: Known) -> list[Write]:
             continue
         post = merging.as_thread(before)
         data = post_json(post)
-        moment = instants.parse(post.tweet_details.posted_at)
         incoming = Incoming(
             record=ImportRecord(**msgspec.structs.asdict(post)),
             post_json=data,
             content_hash=content_hash(data),
-            posted_at=instants.UNKNOWN if moment is None else moment,
+            posted_at=_posted_at(post),
             completeness=stored.existing.completeness,
             order_source=stored.existing.order_source,
         )

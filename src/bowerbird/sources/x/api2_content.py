@@ -61,7 +61,8 @@ def reference(post: Object, *kinds: str) -> str:
 
 def read(post: Object, number: str, included: Included, quoted_id: str) -> Content:
     note = mapping(post.get("note_tweet") or post.get("note_post"))
-    text = post_text(note.get("text")) or post_text(post.get("text"))
+    note_text = post_text(note.get("text"))
+    text = note_text or post_text(post.get("text"))
     links = objects(at(note, "entities", "urls")) + objects(at(post, "entities", "urls"))
     targets = {short_text(link.get("url")): _target(link) for link in links}
     own = {short_text(link.get("url")) for link in links if _is_own(link, number, quoted_id)}
@@ -74,7 +75,8 @@ def read(post: Object, number: str, included: Included, quoted_id: str) -> Conte
         attachments=_attachments(post, included, foreign),
         article=_article(post, included),
         has_text=bool(text) or isinstance(post.get("text"), str),
-        is_cut=len(text) == MAX_POST_CHARACTERS,
+        # Without the field of the note, X sends only the beginning of a long text.
+        is_cut=len(text) == MAX_POST_CHARACTERS or (not note_text and texts.is_cut(text)),
     )
 
 

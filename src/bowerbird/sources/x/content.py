@@ -82,6 +82,7 @@ def read(unwrapped: Unwrapped, number: str, *, hides_quote: bool) -> Content:
             or legacy.get("truncated") is True
             or ("note_tweet" in tweet and not note_text)
             or len(text) == MAX_POST_CHARACTERS
+            or (not note_text and texts.has_link_to_rest(text, own_links))
         ),
     )
 

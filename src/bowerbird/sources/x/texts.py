@@ -6,6 +6,8 @@ from typing import Final
 
 _LINK: Final = re.compile(r"https?://t\.co/[A-Za-z0-9]+")
 _MAX_LINK_CHARACTERS: Final = 64
+# X ends the beginning of a long text like this. The link leads to the post.
+_CUT: Final = re.compile(r"…\s*(https?://t\.co/[A-Za-z0-9]+)?\Z")
 # Bounds a text that repeats one short link to a long address. Real posts stay far below it.
 MAX_ADDED_CHARACTERS: Final = 100_000
 _ESCAPES: Final = {
@@ -27,6 +29,20 @@ def readable(text: str, targets: Mapping[str, str], hidden: Collection[str]) -> 
     resolved, and differ between its formats.
     """
     return _expand(unescape(_without_end(text, hidden)), targets)
+
+
+def is_cut(text: str) -> bool:
+    """Whether a text may be the beginning of a longer one. Authors use dots, too."""
+    return _CUT.search(text.rstrip()[-_MAX_LINK_CHARACTERS:]) is not None
+
+
+def has_link_to_rest(text: str, hidden: Collection[str]) -> bool:
+    """The same for texts of the web client, which are cut only with a link.
+
+    Links to the media of a post, which are hidden, come after whole texts as well.
+    """
+    cut = _CUT.search(text.rstrip()[-_MAX_LINK_CHARACTERS:])
+    return cut is not None and cut[1] is not None and cut[1] not in hidden
 
 
 def unescape(text: str) -> str:

@@ -139,9 +139,9 @@ def _flat(row: Object, number: str) -> Saved:
         attachments=[each for each in map(_attachment, media) if each],
         article=None,
         has_text=isinstance(row.get("full_text"), str),
-        is_cut=bool(reposted),
+        is_cut=bool(reposted) or texts.has_link_to_rest(text, hidden),
     )
-    completeness = Completeness.PREVIEW if reposted else Completeness.FULL
+    completeness = Completeness.PREVIEW if read.is_cut else Completeness.FULL
     return Saved(
         content=read,
         details=_details(row, read),

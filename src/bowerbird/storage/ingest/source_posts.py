@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, Reader, Transaction
 
 
 class SourcePostStore:
@@ -37,10 +37,12 @@ class SourcePostStore:
         }
         await transaction.run(self._sql["change_post"], values)
 
-    async def changes(self, account_id: int, post_ids: Sequence[str]) -> dict[str, int]:
+    async def changes(
+        self, account_id: int, post_ids: Sequence[str], reader: Reader | None = None
+    ) -> dict[str, int]:
         """When the source last said something about each of these posts."""
         values = {"account_id": account_id, "post_ids": self._database.text_list(post_ids)}
-        rows = await self._database.rows(self._sql["changes"], values)
+        rows = await (reader or self._database).rows(self._sql["changes"], values)
         return {post_id: changed_at for post_id, changed_at in rows}  # noqa: C416 - a row is no tuple
 
     async def missing(

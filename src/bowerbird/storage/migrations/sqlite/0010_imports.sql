@@ -1,12 +1,18 @@
 -- compatible: yes
 -- How much of a post is stored (0 stub, 1 preview, 2 full), and where its place in the library comes
--- from (0 import, 1 position in a list, 2 date of saving, 3 X). Posts of earlier releases keep theirs.
+-- from (0 import, 1 position in a list, 2 date of saving, 3 X).
 ALTER TABLE bookmark ADD COLUMN completeness INTEGER NOT NULL DEFAULT 2;
 ALTER TABLE bookmark ADD COLUMN order_source INTEGER NOT NULL DEFAULT 3;
 -- The conversation that a post continues as a reply to its own author, so that its first post is
 -- known to start a thread, whichever of them arrives first.
 ALTER TABLE bookmark ADD COLUMN thread TEXT;
 CREATE INDEX bookmark_by_thread ON bookmark (account_id, thread) WHERE thread IS NOT NULL;
+
+-- The index of X replaces one that was derived from the time of saving or of the import.
+UPDATE bookmark
+   SET order_source = CASE WHEN sort_index = (imported_at / 1000) << 20 THEN 0 ELSE 2 END
+ WHERE sort_index = (bookmarked_at / 1000) << 20
+    OR sort_index = (imported_at / 1000) << 20;
 
 -- Posts that the owner deleted. They stay deleted until they are saved again.
 CREATE TABLE deletion (
