@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support import ingesting, writing
+from tests.support import ingesting, make, writing
 from tests.support.ingesting import data, listed, post_id
 from tests.support.service import Member, Service
 
@@ -179,3 +179,47 @@ async def test_an_interrupted_run_goes_on_under_another_import(
 
     assert (await laptop.finish(run_id))["proved_end"]
     assert len(await alice.ids()) == 3
+
+
+async def test_a_run_of_one_x_account_removes_no_posts_of_another(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.read_list("full", [4, 3, 2], source_user_id="111")
+    cast.clock.now += ingesting.DAY
+
+    finished = await laptop.read_list(
+        "full", [5, 1], source_user_id="222", confirm_source_user=True
+    )
+
+    assert finished["removed_candidates"] == 0
+    assert await laptop.removed() == []
+
+
+async def test_a_post_that_came_in_our_own_format_is_not_removed_by_a_list_of_x(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start("incremental"))["run_id"]
+    own = make.post(post_id="42", sort_index=ingesting.sort_index(3))
+    await laptop.send(run_id, 0, {"format": "bookmark", "payload": [own]})
+    cast.clock.now += ingesting.DAY
+
+    finished = await laptop.read_list("full", [5, 1])
+
+    assert finished["removed_candidates"] == 0
+
+
+async def test_a_post_that_only_an_event_named_is_not_removed_by_a_list(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    saved_at = "2026-08-30T12:00:00Z"
+    event = {"type": "added", "post_id": post_id(3), "at": saved_at}
+    await laptop.post("/events", [event])
+    await alice.save(post_id=post_id(3), sort_index=ingesting.sort_index(3))
+    cast.clock.now += ingesting.DAY
+
+    finished = await laptop.read_list("full", [5, 1])
+
+    assert finished["removed_candidates"] == 0

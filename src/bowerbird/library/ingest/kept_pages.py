@@ -17,6 +17,7 @@ from bowerbird.model.ingest import KeptPage
 from bowerbird.requests import limits
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.ingest.kept_pages import KeptPageStore
+from bowerbird.storage.ingest.runs import IngestRunStore
 from bowerbird.storage.ingest.source_posts import SourcePostStore
 
 _LEVEL: Final = 6
@@ -39,6 +40,7 @@ class KeptPages:
         self._clock = clock
         self._store = KeptPageStore(database)
         self._posts = SourcePostStore(database)
+        self._runs = IngestRunStore(database)
         self._intake = Intake(database, clock)
 
     async def prepared(
@@ -93,6 +95,7 @@ class KeptPages:
         if read.lists_saved_posts and read.posts:
             outcome = await self._intake.take(account, read.posts, run_id=import_id)
             results = [result for _, result in outcome.results]
+        run = await self._runs.get(self._database, account.account_id, kept.run_id)
 
         async def work(transaction: Transaction) -> None:
             for folder in read.folders:
@@ -100,9 +103,16 @@ class KeptPages:
                     transaction, account.account_id, folder.id, folder.name
                 )
             # Not as seen by its run: a later run may have seen the post since.
-            for post_id in read.listed_ids if read.lists_saved_posts else ():
+            if run is None or read.is_own or not read.lists_saved_posts:
+                return
+            for post_id in read.listed_ids:
                 await self._posts.change(
-                    transaction, account.account_id, post_id, at=kept.captured_at, is_saved=True
+                    transaction,
+                    account.account_id,
+                    run.user,
+                    post_id,
+                    at=kept.captured_at,
+                    is_saved=True,
                 )
 
         await self._database.write(work, account.account_id)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
+import msgspec
 import structlog
 from msgspec import UNSET, Struct
 
@@ -43,6 +44,8 @@ class ReadPage(Struct, frozen=True, kw_only=True):
     is_listed: bool = False
     # Otherwise the posts only update posts that the library already has.
     lists_saved_posts: bool = True
+    # Records in the format of the API, of any source.
+    is_own: bool = False
     folder_id: str = ""
     folders: tuple[Folder, ...] = ()
     errors: tuple[str, ...] = ()
@@ -129,7 +132,8 @@ def _own(payload: bytes) -> ReadPage:
         found.append(one)
         if len(found) > _MAX_RECORDS:
             return _failed(f"The page has more than {_MAX_RECORDS:,} records.")
-    return _of(Page(posts=tuple(_latest(found))), "", is_listed=False)
+    read = _of(Page(posts=tuple(_latest(found))), "", is_listed=False)
+    return msgspec.structs.replace(read, is_own=True)
 
 
 def _latest(found: Sequence[Found]) -> list[Found]:

@@ -18,9 +18,11 @@ from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.ingest import page_reading
 from bowerbird.library.ingest.kept_pages import KeptPages
 from bowerbird.library.ingest.page_reading import CapturedPage, ReadPage
+from bowerbird.library.ingest.removals import Removals
 from bowerbird.library.ingest.runs import USE_NOTED_EVERY, IngestRuns
 from bowerbird.model.accounts import Account
 from bowerbird.model.imports import RunState as ImportState
+from bowerbird.model.imports import Stored
 from bowerbird.model.ingest import EndReason, IngestRun, KeptPage, PageLink, RunState, StoredPage
 from bowerbird.requests import limits
 from bowerbird.storage.accounts.devices import DeviceStore
@@ -76,6 +78,8 @@ class _Taken(NamedTuple):
     read: ReadPage
     kept: KeptPage | None
     captured_at: int
+    # Whether the library has only the link of one of the posts.
+    has_stubs: bool
 
 
 class IngestPages:
@@ -91,6 +95,7 @@ class IngestPages:
         self._imports = ImportRuns(database, clock)
         self._intake = Intake(database, clock)
         self._kept = KeptPages(database, clock)
+        self._removals = Removals(database, clock)
         self._reading = asyncio.Semaphore(_READ_AT_ONCE)
 
     async def take(self, account: Account, run_id: str, seq: int, page: CapturedPage) -> PageAnswer:
@@ -106,7 +111,8 @@ class IngestPages:
         if read.unreadable or await self._lacks_folder(account, read):
             problem = "; ".join(read.errors) or "Some entries cannot be read."
             kept = await self._kept.prepared(account, run_id, seq, page, problem)
-        taken = _Taken(run, seq, fingerprint, read, kept, page.captured_at)
+        has_stubs = await self._has_stubs(account, run, read)
+        taken = _Taken(run, seq, fingerprint, read, kept, page.captured_at, has_stubs)
         is_large = len(page.payload) > _LARGE
         answer = await self._store_page(account, taken, is_large=is_large)
         if read.folders:
@@ -149,14 +155,15 @@ class IngestPages:
         self, transaction: Transaction, account: Account, taken: "_Taken", outcome: IntakeOutcome
     ) -> PageAnswer:
         run, read, kept = taken.run, taken.read, taken.kept
-        result = _result(run, read, outcome, is_kept=kept is not None)
+        reason = _stop_reason(taken, [result for _, result in outcome.results])
+        result = _result(read, outcome, reason, is_kept=kept is not None)
         page = StoredPage(
             run_id=run.run_id,
             seq=taken.seq,
             fingerprint=taken.fingerprint,
             answer=_encode(result),
             is_listed=read.is_listed,
-            link=_link(read),
+            link=_link(read, is_caught_up=reason is EndReason.CAUGHT_UP),
         )
         account_id, now = account.account_id, self._clock()
         if not await self._store.add_page(transaction, account_id, page, now):
@@ -166,10 +173,9 @@ class IngestPages:
                 raise errors.not_found("run", run.run_id)
             return again
         await self._store.touch(transaction, account_id, run.run_id, now)
-        if read.lists_saved_posts:
-            await self._posts.see(
-                transaction, account_id, read.listed_ids, run.run_id, taken.captured_at
-            )
+        await self._note_saved(transaction, account_id, taken)
+        if reason is not None:
+            await self._removals.note_completeness(transaction, account, run.run_id)
         for folder in read.folders:
             await self._posts.put_folder(transaction, account_id, folder.id, folder.name)
         if kept is not None:
@@ -177,6 +183,17 @@ class IngestPages:
         await self._devices.note_use(transaction, account_id, run.device_id, now, USE_NOTED_EVERY)
         await self._used.add(transaction, account_id, day_of(now), uses=1)
         return PageAnswer(page.answer, is_replayed=False)
+
+    async def _note_saved(self, transaction: Transaction, account_id: int, taken: "_Taken") -> None:
+        """What the page says about its posts. Records of other sources say nothing about a list."""
+        run, read, at = taken.run, taken.read, taken.captured_at
+        if read.is_listed:
+            await self._posts.see(transaction, account_id, read.listed_ids, run, at)
+        elif read.lists_saved_posts and not read.is_own:
+            for post_id in sorted(read.listed_ids):
+                await self._posts.change(
+                    transaction, account_id, run.user, post_id, at=at, is_saved=True
+                )
 
     async def _stored(
         self,
@@ -229,6 +246,12 @@ class IngestPages:
         posts = tuple(one for one in read.posts if one.record.post_id in known)
         return msgspec.structs.replace(read, posts=posts, left_out=())
 
+    async def _has_stubs(self, account: Account, run: IngestRun, read: ReadPage) -> bool:
+        if run.kind != "incremental" or not read.is_listed or not read.posts:
+            return False
+        known = await self._bookmarks.stored(account, [one.record.post_id for one in read.posts])
+        return any(one.completeness == Stored.STUB for one in known.values())
+
     async def _lacks_folder(self, account: Account, read: ReadPage) -> bool:
         """Whether the posts belong to a folder whose name is not known yet."""
         if not read.folder_id or not read.posts:
@@ -267,9 +290,10 @@ class IngestPages:
         return found.state is ImportState.RUNNING
 
 
-def _result(run: IngestRun, read: ReadPage, outcome: IntakeOutcome, *, is_kept: bool) -> PageResult:
+def _result(
+    read: ReadPage, outcome: IntakeOutcome, reason: EndReason | None, *, is_kept: bool
+) -> PageResult:
     results = [result for _, result in outcome.results]
-    reason = _stop_reason(run, read, results)
     return PageResult(
         received=len(read.posts) + len(read.left_out),
         inserted=results.count(ItemResult.NEW),
@@ -286,20 +310,26 @@ def _result(run: IngestRun, read: ReadPage, outcome: IntakeOutcome, *, is_kept: 
     )
 
 
-def _stop_reason(run: IngestRun, read: ReadPage, results: Sequence[ItemResult]) -> str | None:
-    """A single known post is no reason: saving a post again moves it up."""
+def _stop_reason(taken: _Taken, results: Sequence[ItemResult]) -> EndReason | None:
+    """A single known post is no reason: saving a post again moves it up.
+
+    A post of which the library has only the link is not known.
+    """
+    run, read = taken.run, taken.read
     if not read.is_listed:
         return None
     if read.proves_end:
         return EndReason.END
-    is_known = bool(results) and ItemResult.NEW not in results and not read.unreadable
+    is_known = ItemResult.NEW not in results and not read.unreadable and not taken.has_stubs
     if run.kind != "incremental" or run.stop_below is None or not is_known:
         return None
-    is_below = all(index <= run.stop_below for index in read.indexes)
+    indexes = read.indexes
+    # Without indexes, nobody knows where in the list the page is.
+    is_below = bool(indexes) and all(index <= run.stop_below for index in indexes)
     return EndReason.CAUGHT_UP if is_below else None
 
 
-def _link(read: ReadPage) -> PageLink:
+def _link(read: ReadPage, *, is_caught_up: bool) -> PageLink:
     return PageLink(
         cursor_in=read.cursor_in,
         cursor_out=read.cursor_out,
@@ -307,6 +337,7 @@ def _link(read: ReadPage) -> PageLink:
         is_readable=not read.unreadable,
         lowest=min(read.indexes, default=None),
         highest=max(read.indexes, default=None),
+        is_caught_up=is_caught_up,
     )
 
 
