@@ -1,5 +1,8 @@
 """POST /ingest/v1/runs/{run_id}/finish: which posts count as removed at their source."""
 
+from typing import Any
+
+import anyio
 import pytest
 
 from tests.support import ingesting, make, writing
@@ -223,3 +226,39 @@ async def test_a_post_that_only_an_event_named_is_not_removed_by_a_list(
     finished = await laptop.read_list("full", [5, 1])
 
     assert finished["removed_candidates"] == 0
+
+
+async def test_a_run_that_changes_nothing_is_no_import(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.read_list("full", [2, 1])
+    await laptop.read_list("full", [2, 1])
+    await laptop.read_list("incremental", [2, 1])
+
+    assert len(data(await alice.client.get("/v1/imports"))) == 1
+
+
+async def test_pages_sent_while_a_run_is_finished_are_stored_before_it_or_refused(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    for _ in range(3):
+        run_id = (await laptop.start())["run_id"]
+        await laptop.send(run_id, 0, listed([50]))
+        responses: list[Any] = []
+
+        async def page(seq: int, run_id: str = run_id, to: list[Any] = responses) -> None:
+            body = {"seq": seq, **listed([seq], seq)}
+            to.append(await laptop.post(f"/runs/{run_id}/pages", body))
+
+        async with anyio.create_task_group() as group:
+            for seq in (1, 2):
+                group.start_soon(page, seq)
+            group.start_soon(laptop.finish, run_id)
+            for seq in (3,):
+                group.start_soon(page, seq)
+
+        answers = {writing.refused(one) for one in responses if one.status_code != 200}
+        assert answers <= {(409, "RUN_FINISHED")}
+        run = data(await laptop.get(f"/runs/{run_id}"))
+        assert run["state"] == "finished"
+        assert run["pages"] == 1 + sum(one.status_code == 200 for one in responses)

@@ -84,6 +84,16 @@ class StoredPage(Struct, frozen=True, kw_only=True):
     link: PageLink
 
 
+class KeptPageHead(Struct, frozen=True):
+    """What is known about a kept page without its content."""
+
+    kept_id: str
+    op: str
+    request_url: str
+    format: str
+    problem: str
+
+
 class KeptPage(Struct, frozen=True):
     """A page that no reader understood."""
 

@@ -35,7 +35,7 @@ class EventsResult(Struct, frozen=True, kw_only=True):
     unchanged: int
     # Posts that are recorded as removed at the source. The library keeps them.
     removed: int
-    # Events that are older than what is known about their post.
+    # Events that are older than what is known about their post, such as that it was deleted here.
     stale: int
     # Added posts whose payload could not be read; the library has a link to them.
     unreadable: int
@@ -69,7 +69,8 @@ class IngestEvents:
         results: list[ItemResult] = []
         if added:
             posts = [one.post for one in added]
-            outcome = await self._intake.take(account, posts, run_id=None, is_saving=True)
+            # A post that was deleted here after the event stays deleted.
+            outcome = await self._intake.take(account, posts, run_id=None)
             results = [result for _, result in outcome.results]
         await self._mark(account, user, fresh, now)
         return EventsResult(
@@ -78,7 +79,7 @@ class IngestEvents:
             updated=results.count(ItemResult.CHANGED),
             unchanged=results.count(ItemResult.UNCHANGED),
             removed=len(fresh) - len(added),
-            stale=len(events) - len(fresh),
+            stale=len(events) - len(fresh) + results.count(ItemResult.IGNORED_DELETED),
             unreadable=sum(not one.is_readable for one in added),
         )
 

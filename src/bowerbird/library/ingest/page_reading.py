@@ -129,7 +129,9 @@ def _api2(page: CapturedPage) -> ReadPage:
 def _own(payload: bytes) -> ReadPage:
     found: list[Found] = []
     for one in OWN_JSON.read(io.BytesIO(payload), Choices()):
-        found.append(one)
+        # Devices only add to what the library has; they replace nothing.
+        is_post = isinstance(one, FoundPost)
+        found.append(msgspec.structs.replace(one, own=None) if is_post else one)
         if len(found) > _MAX_RECORDS:
             return _failed(f"The page has more than {_MAX_RECORDS:,} records.")
     read = _of(Page(posts=tuple(_latest(found))), "", is_listed=False)

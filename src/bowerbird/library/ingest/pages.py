@@ -14,9 +14,9 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import turns
 from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.imports.intake import Intake, IntakeOutcome, ItemResult
-from bowerbird.library.imports.runs import ImportRuns
+from bowerbird.library.imports.runs import ImportRuns, NotRunning
 from bowerbird.library.ingest import page_reading
-from bowerbird.library.ingest.kept_pages import KeptPages
+from bowerbird.library.ingest.kept_pages import NO_FOLDER_NAME, KeptPages
 from bowerbird.library.ingest.page_reading import CapturedPage, ReadPage
 from bowerbird.library.ingest.removals import Removals
 from bowerbird.library.ingest.runs import USE_NOTED_EVERY, IngestRuns
@@ -36,6 +36,9 @@ from bowerbird.storage.ingest.source_posts import SourcePostStore
 _READ_AT_ONCE: Final = 2
 # The posts of a larger page are stored in several transactions, so that other writers do not wait.
 _LARGE: Final = 1 << 20
+# How often a page gets another import, if the one it had ends meanwhile.
+_IMPORTS_TRIED: Final = 3
+_SOME_UNREADABLE: Final = "Some entries cannot be read."
 _encode: Final = msgspec.json.Encoder().encode
 
 
@@ -104,12 +107,14 @@ class IngestPages:
         if answer := await self._stored(self._database, account, run, seq, fingerprint):
             return answer
         if run.state == RunState.FINISHED:
-            raise Refusal(Code.RUN_FINISHED, "This run is finished. Start a new one.")
+            raise _finished()
         await self._require_room(account)
         read = await self._read(account, page)
         kept = None
         if read.unreadable or await self._lacks_folder(account, read):
-            problem = "; ".join(read.errors) or "Some entries cannot be read."
+            problem = "; ".join(read.errors)
+            if not problem:
+                problem = _SOME_UNREADABLE if read.unreadable else NO_FOLDER_NAME
             kept = await self._kept.prepared(account, run_id, seq, page, problem)
         has_stubs = await self._has_stubs(account, run, read)
         taken = _Taken(run, seq, fingerprint, read, kept, page.captured_at, has_stubs)
@@ -117,22 +122,58 @@ class IngestPages:
         answer = await self._store_page(account, taken, is_large=is_large)
         if read.folders:
             # Pages of these folders may have come first.
-            await self._kept.read_again(account, run.import_id or None)
+            await self._kept.read_folders(account, {folder.id for folder in read.folders})
         return answer
 
     async def _store_page(self, account: Account, taken: "_Taken", *, is_large: bool) -> PageAnswer:
+        unchanged = await self._without_import(account, taken)
+        if unchanged is not None:
+            return await self._write_record(account, taken, unchanged)
+        for _ in range(_IMPORTS_TRIED):
+            import_id = await self._import_of(account, taken.run)
+            try:
+                return await self._store_posts(account, taken, import_id, is_large=is_large)
+            except NotRunning:
+                # The run was finished or interrupted meanwhile, or its import undone.
+                run = await self._runs.find(account, taken.run.run_id)
+                taken = taken._replace(run=run)
+        raise _finished()
+
+    async def _without_import(self, account: Account, taken: "_Taken") -> IntakeOutcome | None:
+        """The outcome for a page that needs no import, because it writes no posts."""
+        run, posts = taken.run, taken.read.posts
+        if not posts:
+            return IntakeOutcome([])
+        if run.import_id and await self._takes_posts(account, run.import_id):
+            return None
+        return await self._intake.without_changes(account, posts)
+
+    async def _write_record(
+        self, account: Account, taken: "_Taken", outcome: IntakeOutcome
+    ) -> PageAnswer:
+        return await self._database.write(
+            lambda transaction: self._record(transaction, account, taken, outcome),
+            account.account_id,
+        )
+
+    async def _store_posts(
+        self, account: Account, taken: "_Taken", import_id: str, *, is_large: bool
+    ) -> PageAnswer:
         """The posts of a page commit together with the answer to it, unless they are too large."""
-        posts = taken.read.posts
-        import_id = await self._import_of(account, taken.run) if posts else None
-        if not posts or is_large:
-            outcome = await self._intake.take(account, posts, run_id=import_id)
-            return await self._database.write(
-                lambda transaction: self._record(transaction, account, taken, outcome),
+        if is_large:
+            again = await self._database.write(
+                lambda transaction: self._replayed(transaction, account, taken),
                 account.account_id,
             )
+            if again is not None:
+                return again
+            outcome = await self._intake.take(account, taken.read.posts, run_id=import_id)
+            return await self._write_record(account, taken, outcome)
         prepared = await self._intake.prepare(account, taken.read.posts, run_id=import_id)
 
         async def work(transaction: Transaction) -> PageAnswer | Unfinished[PageAnswer]:
+            if again := await self._replayed(transaction, account, taken):
+                return again
             step = await self._intake.take_within(transaction, account, prepared)
             return await recorded(transaction, step)
 
@@ -155,6 +196,8 @@ class IngestPages:
         self, transaction: Transaction, account: Account, taken: "_Taken", outcome: IntakeOutcome
     ) -> PageAnswer:
         run, read, kept = taken.run, taken.read, taken.kept
+        if done := await self._replayed(transaction, account, taken):
+            return done
         reason = _stop_reason(taken, [result for _, result in outcome.results])
         result = _result(read, outcome, reason, is_kept=kept is not None)
         page = StoredPage(
@@ -172,7 +215,6 @@ class IngestPages:
             if again is None:
                 raise errors.not_found("run", run.run_id)
             return again
-        await self._store.touch(transaction, account_id, run.run_id, now)
         await self._note_saved(transaction, account_id, taken)
         if reason is not None:
             await self._removals.note_completeness(transaction, account, run.run_id)
@@ -183,6 +225,18 @@ class IngestPages:
         await self._devices.note_use(transaction, account_id, run.device_id, now, USE_NOTED_EVERY)
         await self._used.add(transaction, account_id, day_of(now), uses=1)
         return PageAnswer(page.answer, is_replayed=False)
+
+    async def _replayed(
+        self, transaction: Transaction, account: Account, taken: "_Taken"
+    ) -> PageAnswer | None:
+        """Marks the run as running. A finished run takes no page, but repeats its answers."""
+        run_id = taken.run.run_id
+        if await self._store.touch(transaction, account.account_id, run_id, self._clock()):
+            return None
+        again = await self._stored(transaction, account, taken.run, taken.seq, taken.fingerprint)
+        if again is None:
+            raise _finished()
+        return again
 
     async def _note_saved(self, transaction: Transaction, account_id: int, taken: "_Taken") -> None:
         """What the page says about its posts. Records of other sources say nothing about a list."""
@@ -261,8 +315,8 @@ class IngestPages:
     async def _import_of(self, account: Account, run: IngestRun) -> str:
         """The import that takes the posts of a run.
 
-        It starts with the first post, so that empty runs are not listed. A run that goes on after
-        its import has ended, or was undone, gets another one.
+        It starts with the first post that changes something, so that empty ones are not listed.
+        A run that goes on after its import has ended, or was undone, gets another one.
         """
         if run.import_id and await self._takes_posts(account, run.import_id):
             return run.import_id
@@ -277,9 +331,12 @@ class IngestPages:
             account.account_id, run.run_id, started.run_id, run.import_id
         ):
             return started.run_id
-        # Another page was faster.
+        # Another page was faster, or the run is finished.
         await self._imports.finish(account, started.run_id)
-        return (await self._runs.find(account, run.run_id)).import_id
+        current = await self._runs.find(account, run.run_id)
+        if current.state == RunState.FINISHED:
+            raise _finished()
+        return current.import_id
 
     async def _takes_posts(self, account: Account, import_id: str) -> bool:
         try:
@@ -288,6 +345,10 @@ class IngestPages:
             # An account lists only its latest imports.
             return False
         return found.state is ImportState.RUNNING
+
+
+def _finished() -> Refusal:
+    return Refusal(Code.RUN_FINISHED, "This run is finished. Start a new one.")
 
 
 def _result(

@@ -231,8 +231,10 @@ class IngestRuns:
             await self._removals.note_completeness(transaction, account, run_id)
 
         await self._database.write(work, account.account_id)
-        if ended.import_id:
-            await self._imports.finish(account, ended.import_id, ended.reason)
+        # A page may have started the import since.
+        import_id = (await self.find(account, run_id)).import_id
+        if import_id:
+            await self._imports.finish(account, import_id, ended.reason)
         return _finished(ended, proved_end=part is not None)
 
     async def _count(self, transaction: Transaction, account_id: int, now: int) -> None:

@@ -53,6 +53,7 @@ UPDATE ingest_run
  WHERE account_id = :account_id
    AND run_id = :run_id
    AND import_id = :before
+   AND state <> 'finished'
 RETURNING import_id
 
 -- name: end_run
