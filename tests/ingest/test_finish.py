@@ -262,3 +262,19 @@ async def test_pages_sent_while_a_run_is_finished_are_stored_before_it_or_refuse
         run = data(await laptop.get(f"/runs/{run_id}"))
         assert run["state"] == "finished"
         assert run["pages"] == 1 + sum(one.status_code == 200 for one in responses)
+
+
+async def test_a_post_that_its_owner_saved_since_stays_and_is_counted_as_kept(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    await laptop.send(run_id, 0, listed([2, 1], is_last=True))
+    await laptop.finish(run_id)
+    await alice.save(post_id=post_id(1), text="Mine.")
+    import_id = data(await laptop.get(f"/runs/{run_id}"))["import_id"]
+
+    undone = data(await alice.client.post(f"/v1/imports/{import_id}/undo"))
+
+    assert (undone["removed"], undone["kept"]) == (1, 1)
+    assert await alice.ids() == [post_id(1)]
