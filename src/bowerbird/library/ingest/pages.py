@@ -2,28 +2,27 @@
 
 import asyncio
 import hashlib
-from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import msgspec
-from msgspec import Struct
 
 from bowerbird import errors
 from bowerbird.clock import Clock, day_of, seconds_left_of_day
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import turns
 from bowerbird.library.access.turns import Unfinished
-from bowerbird.library.imports.intake import Intake, IntakeOutcome, ItemResult
+from bowerbird.library.imports.intake import Intake, IntakeOutcome
 from bowerbird.library.imports.runs import ImportRuns, NotRunning
-from bowerbird.library.ingest import page_reading
+from bowerbird.library.ingest import page_reading, page_results
 from bowerbird.library.ingest.kept_pages import NO_FOLDER_NAME, KeptPages
 from bowerbird.library.ingest.page_reading import CapturedPage, ReadPage
+from bowerbird.library.ingest.page_results import TakenPage
 from bowerbird.library.ingest.removals import Removals
 from bowerbird.library.ingest.runs import USE_NOTED_EVERY, IngestRuns
 from bowerbird.model.accounts import Account
 from bowerbird.model.imports import RunState as ImportState
 from bowerbird.model.imports import Stored
-from bowerbird.model.ingest import EndReason, IngestRun, KeptPage, PageLink, RunState, StoredPage
+from bowerbird.model.ingest import EndReason, IngestRun, RunState, StoredPage
 from bowerbird.requests import limits
 from bowerbird.storage.accounts.devices import DeviceStore
 from bowerbird.storage.bookmarks.upsert import UpsertStore
@@ -42,47 +41,10 @@ _SOME_UNREADABLE: Final = "Some entries cannot be read."
 _encode: Final = msgspec.json.Encoder().encode
 
 
-class Skipped(Struct, frozen=True):
-    post_id: str
-    state: str
-    reason: str
-
-
-class PageResult(Struct, frozen=True, kw_only=True):
-    received: int
-    inserted: int
-    updated: int
-    unchanged: int
-    # Posts that the owner deleted from the library.
-    ignored_deleted: int
-    skipped: list[Skipped]
-    cursor_out: str | None
-    stop: bool
-    stop_reason: str | None
-    # Parts of the page that could not be read, and sentences about them.
-    unreadable: int
-    errors: list[str]
-    # The page is kept for a week, and read again after an upgrade.
-    is_kept: bool
-
-
 class PageAnswer(NamedTuple):
     # A PageResult as JSON.
     body: bytes
     is_replayed: bool
-
-
-class _Taken(NamedTuple):
-    """A page that is read, and not stored yet."""
-
-    run: IngestRun
-    seq: int
-    fingerprint: bytes
-    read: ReadPage
-    kept: KeptPage | None
-    captured_at: int
-    # Whether the library has only the link of one of the posts.
-    has_stubs: bool
 
 
 class IngestPages:
@@ -117,7 +79,7 @@ class IngestPages:
                 problem = _SOME_UNREADABLE if read.unreadable else NO_FOLDER_NAME
             kept = await self._kept.prepared(account, run_id, seq, page, problem)
         has_stubs = await self._has_stubs(account, run, read)
-        taken = _Taken(run, seq, fingerprint, read, kept, page.captured_at, has_stubs)
+        taken = TakenPage(run, seq, fingerprint, read, kept, page.captured_at, has_stubs)
         is_large = len(page.payload) > _LARGE
         answer = await self._store_page(account, taken, is_large=is_large)
         if read.folders:
@@ -125,7 +87,9 @@ class IngestPages:
             await self._kept.read_folders(account, {folder.id for folder in read.folders})
         return answer
 
-    async def _store_page(self, account: Account, taken: "_Taken", *, is_large: bool) -> PageAnswer:
+    async def _store_page(
+        self, account: Account, taken: TakenPage, *, is_large: bool
+    ) -> PageAnswer:
         unchanged = await self._without_import(account, taken)
         if unchanged is not None:
             return await self._write_record(account, taken, unchanged)
@@ -139,7 +103,7 @@ class IngestPages:
                 taken = taken._replace(run=run)
         raise _finished()
 
-    async def _without_import(self, account: Account, taken: "_Taken") -> IntakeOutcome | None:
+    async def _without_import(self, account: Account, taken: TakenPage) -> IntakeOutcome | None:
         """The outcome for a page that needs no import, because it writes no posts."""
         run, posts = taken.run, taken.read.posts
         if not posts:
@@ -149,7 +113,7 @@ class IngestPages:
         return await self._intake.without_changes(account, posts)
 
     async def _write_record(
-        self, account: Account, taken: "_Taken", outcome: IntakeOutcome
+        self, account: Account, taken: TakenPage, outcome: IntakeOutcome
     ) -> PageAnswer:
         return await self._database.write(
             lambda transaction: self._record(transaction, account, taken, outcome),
@@ -157,7 +121,7 @@ class IngestPages:
         )
 
     async def _store_posts(
-        self, account: Account, taken: "_Taken", import_id: str, *, is_large: bool
+        self, account: Account, taken: TakenPage, import_id: str, *, is_large: bool
     ) -> PageAnswer:
         """The posts of a page commit together with the answer to it, unless they are too large."""
         if is_large:
@@ -193,20 +157,20 @@ class IngestPages:
         return answer
 
     async def _record(
-        self, transaction: Transaction, account: Account, taken: "_Taken", outcome: IntakeOutcome
+        self, transaction: Transaction, account: Account, taken: TakenPage, outcome: IntakeOutcome
     ) -> PageAnswer:
         run, read, kept = taken.run, taken.read, taken.kept
         if done := await self._replayed(transaction, account, taken):
             return done
-        reason = _stop_reason(taken, [result for _, result in outcome.results])
-        result = _result(read, outcome, reason, is_kept=kept is not None)
+        reason = page_results.stop_reason(taken, [result for _, result in outcome.results])
+        result = page_results.result_of(read, outcome, reason, is_kept=kept is not None)
         page = StoredPage(
             run_id=run.run_id,
             seq=taken.seq,
             fingerprint=taken.fingerprint,
             answer=_encode(result),
             is_listed=read.is_listed,
-            link=_link(read, is_caught_up=reason is EndReason.CAUGHT_UP),
+            link=page_results.link_of(read, is_caught_up=reason is EndReason.CAUGHT_UP),
         )
         account_id, now = account.account_id, self._clock()
         if not await self._store.add_page(transaction, account_id, page, now):
@@ -227,7 +191,7 @@ class IngestPages:
         return PageAnswer(page.answer, is_replayed=False)
 
     async def _replayed(
-        self, transaction: Transaction, account: Account, taken: "_Taken"
+        self, transaction: Transaction, account: Account, taken: TakenPage
     ) -> PageAnswer | None:
         """Marks the run as running. A finished run takes no page, but repeats its answers."""
         run_id = taken.run.run_id
@@ -238,7 +202,9 @@ class IngestPages:
             raise _finished()
         return again
 
-    async def _note_saved(self, transaction: Transaction, account_id: int, taken: "_Taken") -> None:
+    async def _note_saved(
+        self, transaction: Transaction, account_id: int, taken: TakenPage
+    ) -> None:
         """What the page says about its posts. Records of other sources say nothing about a list."""
         run, read, at = taken.run, taken.read, taken.captured_at
         if read.is_listed:
@@ -349,57 +315,6 @@ class IngestPages:
 
 def _finished() -> Refusal:
     return Refusal(Code.RUN_FINISHED, "This run is finished. Start a new one.")
-
-
-def _result(
-    read: ReadPage, outcome: IntakeOutcome, reason: EndReason | None, *, is_kept: bool
-) -> PageResult:
-    results = [result for _, result in outcome.results]
-    return PageResult(
-        received=len(read.posts) + len(read.left_out),
-        inserted=results.count(ItemResult.NEW),
-        updated=results.count(ItemResult.CHANGED),
-        unchanged=results.count(ItemResult.UNCHANGED),
-        ignored_deleted=results.count(ItemResult.IGNORED_DELETED),
-        skipped=[Skipped(one.post_id, one.reason, one.sentence) for one in read.left_out],
-        cursor_out=read.cursor_out or None,
-        stop=reason is not None,
-        stop_reason=reason,
-        unreadable=read.unreadable,
-        errors=list(read.errors),
-        is_kept=is_kept,
-    )
-
-
-def _stop_reason(taken: _Taken, results: Sequence[ItemResult]) -> EndReason | None:
-    """A single known post is no reason: saving a post again moves it up.
-
-    A post of which the library has only the link is not known.
-    """
-    run, read = taken.run, taken.read
-    if not read.is_listed:
-        return None
-    if read.proves_end:
-        return EndReason.END
-    is_known = ItemResult.NEW not in results and not read.unreadable and not taken.has_stubs
-    if run.kind != "incremental" or run.stop_below is None or not is_known:
-        return None
-    indexes = read.indexes
-    # Without indexes, nobody knows where in the list the page is.
-    is_below = bool(indexes) and all(index <= run.stop_below for index in indexes)
-    return EndReason.CAUGHT_UP if is_below else None
-
-
-def _link(read: ReadPage, *, is_caught_up: bool) -> PageLink:
-    return PageLink(
-        cursor_in=read.cursor_in,
-        cursor_out=read.cursor_out,
-        proves_end=read.proves_end,
-        is_readable=not read.unreadable,
-        lowest=min(read.indexes, default=None),
-        highest=max(read.indexes, default=None),
-        is_caught_up=is_caught_up,
-    )
 
 
 def _fingerprint(page: CapturedPage) -> bytes:
