@@ -11,6 +11,8 @@ from tests.support.service import Member, Service
 
 pytestmark = pytest.mark.anyio
 EARLY, LATE = "2026-09-01T10:00:00Z", "2026-09-01T11:00:00Z"
+# After everything that tests do on the first day.
+NEXT_DAY = "2026-09-02T11:00:00Z"
 
 
 def added(number: int, at: str = EARLY, **fields: Any) -> dict[str, Any]:
@@ -134,10 +136,68 @@ async def test_a_post_deleted_here_comes_back_when_it_is_saved_again(
     await laptop.post("/events", [added(1, EARLY)])
     await writing.send(alice, "DELETE", f"/v1/bookmarks/{post_id(1)}")
 
-    await laptop.post("/events", [added(1, EARLY)])
+    late = data(await laptop.post("/events", [added(1, LATE)]))
+    assert (late["inserted"], late["stale"]) == (0, 1)
     assert await alice.ids() == []
-    await laptop.post("/events", [added(1, LATE)])
+    cast.clock.now += ingesting.DAY
+    await laptop.post("/events", [added(1, NEXT_DAY)])
     assert await alice.ids() == [post_id(1)]
+
+
+async def test_a_post_that_is_saved_again_comes_back_with_its_content(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.read_list("full", [1])
+    await writing.send(alice, "DELETE", f"/v1/bookmarks/{post_id(1)}")
+    cast.clock.now += ingesting.DAY
+
+    await laptop.post("/events", [added(1, NEXT_DAY)])
+
+    assert (await writing.bookmark(alice, post_id(1)))["tweet_details"]["text"] == "Post 1."
+
+
+async def test_the_payload_of_an_event_only_adds_to_a_post(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await alice.save(post_id=post_id(1), tags=["mine"], is_read=True, text="A long text of mine.")
+    own = make.post(post_id=post_id(1), tags=["theirs"], is_read=False, text="A long")
+
+    await laptop.post("/events", [added(1, LATE, payload=own)])
+
+    post = await writing.bookmark(alice, post_id(1))
+    assert post["tweet_details"]["text"] == "A long text of mine."
+    assert sorted(post["tags"]) == ["mine", "theirs"]
+    assert post["is_read"]
+
+
+async def test_the_time_of_an_event_counts_not_that_of_its_payload(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    own = make.post(post_id=post_id(1), bookmarked_at="2020-01-01T00:00:00Z")
+
+    await laptop.post("/events", [added(1, LATE, payload=own)])
+
+    post = await writing.bookmark(alice, post_id(1))
+    assert post["bookmarked_at"] == "2026-09-01T11:00:00.000000+00:00"
+
+
+async def test_an_event_takes_no_post_out_of_the_run_that_brought_it(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    await laptop.send(run_id, 0, listed([1], is_last=True))
+    await laptop.finish(run_id)
+    cast.clock.now += ingesting.DAY
+    tweet = {"data": {"tweetResult": {"result": shapes.tweet(post_id(1), "Another text.")}}}
+    await laptop.post("/events", [added(1, NEXT_DAY, payload=tweet)])
+    import_id = data(await laptop.get(f"/runs/{run_id}"))["import_id"]
+
+    undone = await alice.client.post(f"/v1/imports/{import_id}/undo")
+
+    assert data(undone)["removed"] == 1
+    assert await alice.ids() == []
 
 
 async def test_an_event_from_the_future_does_not_win_for_ever(cast: Service, alice: Member) -> None:

@@ -1,8 +1,11 @@
 """POST /ingest/v1/runs/{run_id}/finish: which posts count as removed at their source."""
 
+from typing import Any
+
+import anyio
 import pytest
 
-from tests.support import ingesting, writing
+from tests.support import ingesting, make, writing
 from tests.support.ingesting import data, listed, post_id
 from tests.support.service import Member, Service
 
@@ -179,3 +182,99 @@ async def test_an_interrupted_run_goes_on_under_another_import(
 
     assert (await laptop.finish(run_id))["proved_end"]
     assert len(await alice.ids()) == 3
+
+
+async def test_a_run_of_one_x_account_removes_no_posts_of_another(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.read_list("full", [4, 3, 2], source_user_id="111")
+    cast.clock.now += ingesting.DAY
+
+    finished = await laptop.read_list(
+        "full", [5, 1], source_user_id="222", confirm_source_user=True
+    )
+
+    assert finished["removed_candidates"] == 0
+    assert await laptop.removed() == []
+
+
+async def test_a_post_that_came_in_our_own_format_is_not_removed_by_a_list_of_x(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start("incremental"))["run_id"]
+    own = make.post(post_id="42", sort_index=ingesting.sort_index(3))
+    await laptop.send(run_id, 0, {"format": "bookmark", "payload": [own]})
+    cast.clock.now += ingesting.DAY
+
+    finished = await laptop.read_list("full", [5, 1])
+
+    assert finished["removed_candidates"] == 0
+
+
+async def test_a_post_that_only_an_event_named_is_not_removed_by_a_list(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    saved_at = "2026-08-30T12:00:00Z"
+    event = {"type": "added", "post_id": post_id(3), "at": saved_at}
+    await laptop.post("/events", [event])
+    await alice.save(post_id=post_id(3), sort_index=ingesting.sort_index(3))
+    cast.clock.now += ingesting.DAY
+
+    finished = await laptop.read_list("full", [5, 1])
+
+    assert finished["removed_candidates"] == 0
+
+
+async def test_a_run_that_changes_nothing_is_no_import(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.read_list("full", [2, 1])
+    await laptop.read_list("full", [2, 1])
+    await laptop.read_list("incremental", [2, 1])
+
+    assert len(data(await alice.client.get("/v1/imports"))) == 1
+
+
+async def test_pages_sent_while_a_run_is_finished_are_stored_before_it_or_refused(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    for _ in range(3):
+        run_id = (await laptop.start())["run_id"]
+        await laptop.send(run_id, 0, listed([50]))
+        responses: list[Any] = []
+
+        async def page(seq: int, run_id: str = run_id, to: list[Any] = responses) -> None:
+            body = {"seq": seq, **listed([seq], seq)}
+            to.append(await laptop.post(f"/runs/{run_id}/pages", body))
+
+        async with anyio.create_task_group() as group:
+            for seq in (1, 2):
+                group.start_soon(page, seq)
+            group.start_soon(laptop.finish, run_id)
+            for seq in (3,):
+                group.start_soon(page, seq)
+
+        answers = {writing.refused(one) for one in responses if one.status_code != 200}
+        assert answers <= {(409, "RUN_FINISHED")}
+        run = data(await laptop.get(f"/runs/{run_id}"))
+        assert run["state"] == "finished"
+        assert run["pages"] == 1 + sum(one.status_code == 200 for one in responses)
+
+
+async def test_a_post_that_its_owner_saved_since_stays_and_is_counted_as_kept(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    await laptop.send(run_id, 0, listed([2, 1], is_last=True))
+    await laptop.finish(run_id)
+    await alice.save(post_id=post_id(1), text="Mine.")
+    import_id = data(await laptop.get(f"/runs/{run_id}"))["import_id"]
+
+    undone = data(await alice.client.post(f"/v1/imports/{import_id}/undo"))
+
+    assert (undone["removed"], undone["kept"]) == (1, 1)
+    assert await alice.ids() == [post_id(1)]

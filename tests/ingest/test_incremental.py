@@ -105,3 +105,111 @@ async def test_a_page_of_a_search_stops_nothing(cast: Service, alice: Member) ->
     )
 
     assert (result["unchanged"], result["stop"]) == (2, False)
+
+
+async def test_posts_that_no_list_had_do_not_stop_a_run_too_early(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.read_list("full", [2, 1])
+    for number in (8, 7):
+        await alice.save(post_id=ingesting.post_id(number), sort_index=ingesting.sort_index(number))
+
+    started = await laptop.start("incremental")
+    pages = [
+        await laptop.send(started["run_id"], 0, listed([8, 7])),
+        await laptop.send(started["run_id"], 1, listed([6, 5], 1)),
+        await laptop.send(started["run_id"], 2, listed([2, 1], 2)),
+    ]
+
+    assert started["stop_below_sort_index"] == str(ingesting.sort_index(2))
+    assert [page["stop"] for page in pages] == [False, False, True]
+
+
+async def test_without_a_complete_run_of_the_same_user_the_whole_list_is_read(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.read_list("full", [2, 1], source_user_id="111")
+
+    other = await laptop.start("incremental", source_user_id="222", confirm_source_user=True)
+    same = await laptop.start("incremental", source_user_id="111", confirm_source_user=True)
+
+    assert other["stop_below_sort_index"] is None
+    assert same["stop_below_sort_index"] == str(ingesting.sort_index(2))
+
+
+async def test_a_post_of_which_only_the_link_is_known_is_no_reason_to_stop(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.read_list("full", [5, 1])
+    event = {"type": "added", "post_id": ingesting.post_id(3), "at": "2026-09-01T10:00:00Z"}
+    await laptop.post("/events", [event])
+    run_id = (await laptop.start("incremental"))["run_id"]
+
+    page = await laptop.send(run_id, 0, listed([3, 1]))
+
+    assert (page["updated"], page["stop"]) == (1, False)
+
+
+async def test_the_last_complete_run_counts_after_its_pages_are_swept(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.read_list("full", [2, 1])
+    cast.clock.now += 10 * ingesting.DAY
+    await cast.app.sweeping.sweep()
+
+    started = await laptop.start("incremental")
+
+    assert started["stop_below_sort_index"] == str(ingesting.sort_index(2))
+
+
+async def test_an_interrupted_run_is_not_forgotten_after_a_page_of_no_list(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    broken = (await laptop.start("full"))["run_id"]
+    await laptop.send(broken, 0, listed([8, 7]))
+    await laptop.finish(broken, "interrupted")
+    other = (await laptop.start("incremental"))["run_id"]
+    await laptop.send(other, 0, {**listed([8]), "payload": "{", "request_url": ""})
+    await laptop.finish(other, "end")
+
+    started = await laptop.start("incremental")
+
+    assert started["resume"]["run_id"] == broken
+    assert started["stop_below_sort_index"] is None
+
+
+@pytest.mark.parametrize("reason", ["end", "caught_up"])
+async def test_a_run_is_complete_only_if_its_pages_say_so(
+    cast: Service, alice: Member, reason: str
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.read_list("full", [2, 1])
+    short = (await laptop.start("incremental"))["run_id"]
+    await laptop.send(short, 0, listed([8, 7]))
+    await laptop.finish(short, reason)
+
+    started = await laptop.start("incremental")
+
+    assert started["stop_below_sort_index"] == str(ingesting.sort_index(2))
+
+
+async def test_a_run_that_caught_up_is_where_the_next_one_stops(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.read_list("full", [2, 1])
+    run_id = (await laptop.start("incremental"))["run_id"]
+    await laptop.send(run_id, 0, listed([4, 3]))
+    last = await laptop.send(run_id, 1, listed([2, 1], 1))
+
+    # The client stopped working before it could end the run.
+    started = await laptop.start("incremental")
+
+    assert last["stop_reason"] == "caught_up"
+    assert started["stop_below_sort_index"] == str(ingesting.sort_index(4))
+    assert started["resume"] is None

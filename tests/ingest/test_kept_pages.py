@@ -20,6 +20,22 @@ async def kept(sender: Sender) -> int:
     return count
 
 
+@pytest.mark.parametrize("form", ["bookmark", "x.graphql"])
+@pytest.mark.parametrize("payload", [b'"\xff"', b'"\\ud83d"', b'{"a":"\\ud83d"}', b'{"a":"\xff"}'])
+async def test_a_page_with_broken_text_is_answered_and_kept(
+    cast: Service, alice: Member, payload: bytes, form: str
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    head = json.dumps({"seq": 0, "format": form, "request_url": ingesting.url()}).encode()
+    body = head[:-1] + b', "payload": ' + payload + b"}"
+
+    response = await laptop.client.post(f"/ingest/v1/runs/{run_id}/pages", content=body)
+
+    assert response.status_code == 200, response.text
+    assert data(response)["is_kept"]
+
+
 @pytest.mark.parametrize("payload", ["{", "", {"data": {}}, {"errors": [{"message": "No."}]}, 7])
 async def test_an_unreadable_page_is_answered_and_kept(
     cast: Service, alice: Member, payload: object
@@ -132,3 +148,40 @@ async def counts(member: Member) -> dict[str, int]:
         )
         found[table] = rows[0][0]
     return found
+
+
+async def test_reading_kept_pages_again_is_an_import_that_can_be_undone(
+    cast: Service, alice: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    await laptop.send(run_id, 0, listed([1]))
+    page = json.dumps(listed([2, 1], 1)).replace("Post 1.", "Post 1, changed.")
+    await laptop.send(run_id, 1, json.loads(page.replace("bookmark_timeline_v2", "saved_timeline")))
+    await laptop.finish(run_id, "gave_up")
+    first = data(await laptop.get(f"/runs/{run_id}"))["import_id"]
+    paths = {**graphql._PATHS, Operation.BOOKMARKS: ("saved_timeline", ())}  # noqa: SLF001 - a newer reader
+    monkeypatch.setattr(graphql, "_PATHS", paths)
+
+    await KeptPages(cast.database, cast.clock).read_again(await alice.account())
+
+    imports = data(await alice.client.get("/v1/imports"))
+    assert [(one["kind"], one["state"]) for one in imports] == [
+        ("kept", "finished"),
+        ("full", "interrupted"),
+    ]
+    for import_id in (imports[0]["run_id"], first):
+        assert (await alice.client.post(f"/v1/imports/{import_id}/undo")).status_code == 200
+    assert await alice.ids() == []
+
+
+async def test_reading_kept_pages_again_without_a_change_is_no_import(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    await laptop.send(run_id, 0, {**listed([1]), "payload": "{"})
+
+    await KeptPages(cast.database, cast.clock).read_again(await alice.account())
+
+    assert data(await alice.client.get("/v1/imports")) == []

@@ -359,3 +359,21 @@ async def _send_raw(sender: ingesting.Sender, run_id: str, body: bytes, encoding
     headers = {"Content-Encoding": encoding} if encoding else {}
     path = f"/ingest/v1/runs/{run_id}/pages"
     return await sender.client.post(path, content=body, headers=headers)
+
+
+async def test_a_record_that_a_device_sends_only_adds_to_a_post(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await alice.save(
+        post_id=post_id(1), tags=["mine"], is_read=True, sort_index=2**60, text="Mine."
+    )
+    own = make.post(post_id=post_id(1), tags=["theirs"], is_read=False, sort_index=5, text="")
+    run_id = (await laptop.start())["run_id"]
+
+    await laptop.send(run_id, 0, {"format": "bookmark", "payload": [own]})
+
+    post = await writing.bookmark(alice, post_id(1))
+    assert (post["tweet_details"]["text"], post["is_read"]) == ("Mine.", True)
+    assert sorted(post["tags"]) == ["mine", "theirs"]
+    assert post["sort_index"] == 2**60

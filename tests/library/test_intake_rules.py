@@ -8,6 +8,7 @@ import pytest
 from bowerbird.library.bookmarks import trash
 from bowerbird.library.imports.intake import Intake, ItemResult
 from bowerbird.library.upkeep.sweeping import Sweeping
+from bowerbird.model.ingest import SourceUser
 from bowerbird.sources import own_json
 from bowerbird.sources.found import Completeness, FoundPost, OrderSource
 from bowerbird.storage.ingest.source_posts import SourcePostStore
@@ -145,7 +146,9 @@ async def seen(member: Member, at: int) -> None:
     """A page that was captured at this moment had the post."""
     store, account = SourcePostStore(member.database), await member.account()
     await member.database.write(
-        lambda transaction: store.see(transaction, account.account_id, ["1"], "run", at),
+        lambda transaction: store.change(
+            transaction, account.account_id, SourceUser("x", "7"), "1", at=at, is_saved=True
+        ),
         account.account_id,
     )
 

@@ -8,7 +8,7 @@ from bowerbird.errors import Code
 from bowerbird.library.exports.exports import ExportProgress
 from bowerbird.library.imports.report import ImportReport
 from bowerbird.library.ingest.events import EventsResult
-from bowerbird.library.ingest.pages import PageResult
+from bowerbird.library.ingest.page_results import PageResult
 from bowerbird.library.ingest.runs import FinishedRun, IngestStatus, RunStatus, StartedRun
 from bowerbird.requests.ingest import Event, FileQuery, FinishRequest, PageRequest, RunRequest
 from bowerbird.wire.routes import Operation

@@ -1,6 +1,7 @@
 """The handlers of runs, pages and events."""
 
 import asyncio
+import re
 from collections.abc import Callable
 from typing import Final, TypeVar
 
@@ -28,6 +29,11 @@ from bowerbird.wire.responses.replies import JSON, PRIVATE, REPLAYED, Reply
 T = TypeVar("T")
 
 _MAX_BYTES: Final = limits.INGEST_PAGE_BYTES_MAX
+# Half of a character, as a cut text has it: JSON must not have it, and X sends it all the same.
+_LONE_SURROGATES: Final = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    rb"|(?P<lone>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)"
+)
 # Smaller bodies are decoded on the event loop, in less time than a thread takes to start.
 _LARGE: Final = 16 * 1024
 
@@ -133,7 +139,13 @@ async def _received(call: IngestCall, decode: Callable[[bytes], T]) -> T:
 
 def _captured(body: bytes, now: int) -> tuple[int, CapturedPage]:
     # The payload is not checked here: the readers accept what other requests may not have.
-    request = decoding.decode(body, PageRequest, is_checked=True)
+    try:
+        request = decoding.decode(body, PageRequest, is_checked=True)
+    except Refusal:
+        readable = _LONE_SURROGATES.sub(_replaced, body)
+        if readable == body:
+            raise
+        request = decoding.decode(readable, PageRequest, is_checked=True)
     sent_at = instants.parse(request.captured_at) if request.captured_at else None
     page = CapturedPage(
         format=request.format,
@@ -150,8 +162,15 @@ def _payload(raw: bytes) -> bytes:
     """JSON is sent as it is, or in a text: then it reaches the reader even if it is broken."""
     if not raw.startswith(b'"'):
         return raw
-    text = msgspec.json.decode(raw, type=str)
-    return text.encode("utf-8", "replace")
+    try:
+        return msgspec.json.decode(raw, type=str).encode("utf-8", "replace")
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        # No reader understands it, so it is kept.
+        return raw
+
+
+def _replaced(escape: re.Match[bytes]) -> bytes:
+    return b"\\ufffd" if escape["lone"] else escape[0]
 
 
 def _events(body: bytes) -> Events:

@@ -1,6 +1,7 @@
 """Runs and pages that devices send: what the protocol remembers of them."""
 
 from enum import StrEnum
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -38,13 +39,26 @@ class IngestRun(Struct, frozen=True):
     removed: int
     started_at: int
     updated_at: int
+    # Whether it read the list without a gap to its end, or to where the list was known.
+    is_complete: bool
+    # The highest index of the list, if the run is complete.
+    highest: int | None
+
+    @property
+    def user(self) -> "SourceUser":
+        return SourceUser(self.source, self.source_user_id)
+
+
+class SourceUser(NamedTuple):
+    """An account of a source, whose list a run reads."""
+
+    source: str
+    source_user_id: str
 
 
 class RunProgress(Struct, frozen=True):
     pages: int
     last_seq: int | None
-    # The lowest index of the list that the run has reached.
-    lowest: int | None
 
 
 class PageLink(Struct, frozen=True):
@@ -56,6 +70,8 @@ class PageLink(Struct, frozen=True):
     is_readable: bool
     lowest: int | None
     highest: int | None
+    # The client was told that the library has the rest of the list.
+    is_caught_up: bool = False
 
 
 class StoredPage(Struct, frozen=True, kw_only=True):
@@ -66,6 +82,16 @@ class StoredPage(Struct, frozen=True, kw_only=True):
     # Whether it is a page of the list of all saved posts.
     is_listed: bool
     link: PageLink
+
+
+class KeptPageHead(Struct, frozen=True):
+    """What is known about a kept page without its content."""
+
+    kept_id: str
+    op: str
+    request_url: str
+    format: str
+    problem: str
 
 
 class KeptPage(Struct, frozen=True):

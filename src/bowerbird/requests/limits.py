@@ -58,6 +58,8 @@ INGEST_CONCURRENT_PER_ACCOUNT: Final = 4
 INGEST_UNFINISHED_FILES: Final = 2
 KEPT_PAGES_MAX: Final = 200
 KEPT_BYTES_MAX: Final = 20_000_000
+# Pages of a folder that came before its name, read again with one request.
+KEPT_PAGES_READ_AT_ONCE: Final = 10
 # Posts that are not in a complete list any more are recorded as removed up to this number, or this
 # part of the library. More of them are held until the client confirms.
 REMOVALS_MAX: Final = 20

@@ -31,7 +31,7 @@ _PRIMARY_KEYS: Final = {
     "ingest_run": "account_id, run_id",
     "ingest_page": "account_id, run_id, seq",
     "kept_page": "account_id, kept_id",
-    "source_post": "account_id, post_id",
+    "source_post": "account_id, source, source_user_id, post_id",
     "source_folder": "account_id, folder_id",
     "file_import": "account_id, job_id",
     "idempotency": "account_id, idempotency_key",

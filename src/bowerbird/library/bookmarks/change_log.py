@@ -40,10 +40,11 @@ class ChangeLog:
         *,
         created: Sequence[Label],
         deletions: Mapping[str, Deletion],
+        is_of_owner: bool = True,
     ) -> None:
         if run is None:
-            # A change outside of runs belongs to the owner, and undoing a run must not revert it.
-            if batch.changed:
+            # A change of the owner stays when a run is undone.
+            if batch.changed and is_of_owner:
                 numbers = [row["number"] for row in batch.changed]
                 await self._store.forget(transaction, opened.account_id, numbers)
             return

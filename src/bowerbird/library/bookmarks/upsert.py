@@ -104,10 +104,12 @@ class Upsert:
         is_bounded: bool = True,
         run: RunRow | None = None,
         deletions: Mapping[str, Deletion] = _NO_DELETIONS,
+        is_of_owner: bool = True,
     ) -> Written:
         """Writes the posts into a locked library, and records them as changes of a run.
 
-        `deletions` are the marks of deleted posts that come back.
+        `deletions` are the marks of deleted posts that come back. Without a run, the posts belong
+        to no run any more, unless it is not their owner (`is_of_owner`) who changes them.
         """
         stored = await self._store.stored_within(
             transaction, opened, [a.post_id for a in prepared.arrivals]
@@ -130,7 +132,13 @@ class Upsert:
         await self.drop_stale(transaction, opened, batch.arrivals)
         await self._label_store.relabel(transaction, opened, batch.attached, batch.detached)
         await self._log.record(
-            transaction, opened, run, batch, created=room.created, deletions=deletions
+            transaction,
+            opened,
+            run,
+            batch,
+            created=room.created,
+            deletions=deletions,
+            is_of_owner=is_of_owner,
         )
         if batch.new or batch.changed or room.created:
             await self._libraries.advance(transaction, opened, batch.change)

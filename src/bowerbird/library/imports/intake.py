@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import Final, NamedTuple
 
+import msgspec
 from msgspec import Struct
 
 from bowerbird.clock import Clock
@@ -19,13 +20,16 @@ from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bookmarks.change_log import ChangeLog
 from bowerbird.library.bookmarks.label_renames import LabelRenames
+from bowerbird.library.bookmarks.trash import Trash
 from bowerbird.library.bookmarks.upsert import Prepared, Upsert
 from bowerbird.library.imports import runs
 from bowerbird.library.imports.planning import Known, Plan, Planned, conversations, plan
 from bowerbird.model.accounts import Account
+from bowerbird.model.bookmarks import ImportRecord
 from bowerbird.model.imports import RunCounts, RunRow
 from bowerbird.model.upsert import LeftOutLabels
-from bowerbird.sources.found import FoundPost
+from bowerbird.sources import own_json
+from bowerbird.sources.found import Completeness, FoundPost
 from bowerbird.storage.bookmarks.deletions import DeletionStore
 from bowerbird.storage.bookmarks.upsert import StoredPost, UpsertStore
 from bowerbird.storage.database import Database, Reader, Transaction
@@ -38,6 +42,8 @@ from bowerbird.storage.places import place_of
 # As many as the chunks of an import: one transaction takes about 20 ms.
 POSTS_PER_TRANSACTION: Final = 200
 BYTES_PER_TRANSACTION: Final = 1 << 20
+# From the poorest to the richest.
+COMPLETENESS: Final = tuple(Completeness)
 
 
 class ItemResult(StrEnum):
@@ -119,6 +125,7 @@ class Intake:
         self._changes = ChangeStore(database)
         self._renames = LabelRenames(database)
         self._log = ChangeLog(database, clock)
+        self._trash = Trash(database, clock)
 
     async def take(
         self,
@@ -167,7 +174,43 @@ class Intake:
         known = await self._known(self._database, account.account_id, place, found, run)
         # Finding the words of long posts takes too long for the event loop.
         made = await asyncio.to_thread(plan, found, known, self._clock(), is_saving=is_saving)
+        whole = await self._refilled(account, found, known, made)
+        if whole is not found:
+            found = whole
+            made = await asyncio.to_thread(plan, found, known, self._clock(), is_saving=is_saving)
         return PreparedIntake(found, run_id, is_saving, known, made)
+
+    async def without_changes(
+        self, account: Account, found: Sequence[FoundPost]
+    ) -> IntakeOutcome | None:
+        """The outcome, if taking these posts would write nothing."""
+        outcome = IntakeOutcome([])
+        for chunk in _chunks(found):
+            prepared = await self.prepare(account, chunk)
+            if prepared.changes_library:
+                return None
+            outcome += unwritten(prepared)
+        return outcome
+
+    async def _refilled(
+        self, account: Account, found: Sequence[FoundPost], known: Known, made: Plan
+    ) -> Sequence[FoundPost]:
+        """If only the link of a deleted post comes back, the post gets its content back too."""
+        back = {one.post_id for one in made.items if one.is_back}
+        stubs = [
+            one.record.post_id
+            for one in found
+            if one.completeness is Completeness.STUB and one.record.post_id in back
+        ]
+        contents = await self._trash.contents(account, stubs) if stubs else {}
+        if not contents:
+            return found
+        return [
+            _with_content(one, content, known.deletions[one.record.post_id].completeness)
+            if (content := contents.get(one.record.post_id))
+            else one
+            for one in found
+        ]
 
     async def take_within(
         self, transaction: Transaction, account: Account, prepared: PreparedIntake
@@ -199,7 +242,9 @@ class Intake:
         if known != prepared.known:
             # Somebody else changed these posts since they were compared.
             made = plan(prepared.found, known, self._clock(), is_saving=prepared.is_saving)
-        outcome = await self._put(transaction, opened, made, known, run)
+        outcome = await self._put(
+            transaction, opened, made, known, run, is_saving=prepared.is_saving
+        )
         if prepared.is_saving:
             await self._own(transaction, opened, made, known)
         if run is not None:
@@ -214,6 +259,8 @@ class Intake:
         made: Plan,
         known: Known,
         run: RunRow | None,
+        *,
+        is_saving: bool,
     ) -> IntakeOutcome:
         if not made.writes:
             return _outcome(made.items, frozenset(), ())
@@ -226,6 +273,7 @@ class Intake:
             Prepared(opened.account_id, arrivals, drafts, 0),
             run=run,
             deletions=back,
+            is_of_owner=is_saving,
         )
         await self._deletions.remove(transaction, opened.account_id, list(back))
         minor = frozenset(write.incoming.post_id for write in made.writes if write.is_minor)
@@ -267,7 +315,7 @@ class Intake:
             posts |= await self._store.posts(reader, account_id, place, wanted)
             threads = await self._store.threads(reader, account_id, ids)
         dated = [one.record.post_id for one in found if one.captured_at is not None]
-        seen = await self._sources.changes(account_id, dated, reader) if dated else {}
+        seen = await self._sources.last_changes(reader, account_id, dated) if dated else {}
         return Known(
             posts=posts,
             seen=seen,
@@ -276,6 +324,18 @@ class Intake:
             started_at=None if run is None else run.started_at,
             placed=0 if run is None else run.placed_posts,
         )
+
+
+def _with_content(found: FoundPost, deleted: ImportRecord, completeness: int) -> FoundPost:
+    """The found post with the content of a deleted one; its place and state are new."""
+    content = own_json.post_of(deleted)
+    given = {name: getattr(content, name) for name in content.__struct_fields__}
+    return msgspec.structs.replace(
+        found,
+        record=msgspec.structs.replace(found.record, **given),
+        own=None,
+        completeness=COMPLETENESS[completeness],
+    )
 
 
 def _chunks(found: Sequence[FoundPost]) -> Iterator[list[FoundPost]]:

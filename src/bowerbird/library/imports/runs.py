@@ -48,6 +48,10 @@ class Run(Struct, frozen=True, kw_only=True):
     undone: UndoCounts
 
 
+class NotRunning(Refusal):
+    """The import has ended, or was undone."""
+
+
 class RunPage(Struct, frozen=True):
     runs: list[Run]
     next_cursor: str | None
@@ -193,7 +197,7 @@ def require_running(run: RunRow | None, run_id: str) -> RunRow:
     """The run, if posts can still be added to it."""
     run = _found(run, run_id)
     if run.state is not RunState.RUNNING:
-        raise Refusal(
+        raise NotRunning(
             Code.INVALID_REQUEST,
             f"Import {run.run_id} is {run.state.value} and takes no more posts. Start another one.",
         )

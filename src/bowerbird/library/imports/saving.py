@@ -11,19 +11,20 @@ from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans, turns
 from bowerbird.library.access.turns import Unfinished
-from bowerbird.library.bookmarks.trash import Trash
-from bowerbird.library.imports.intake import Intake, IntakeOutcome, ItemResult, PreparedIntake
+from bowerbird.library.imports.intake import (
+    COMPLETENESS,
+    Intake,
+    IntakeOutcome,
+    ItemResult,
+    PreparedIntake,
+)
 from bowerbird.library.labels.labels import OperationError
 from bowerbird.model.accounts import Account
-from bowerbird.model.bookmarks import ImportRecord
 from bowerbird.model.imports import Stored
 from bowerbird.requests.saving import ItemToSave
-from bowerbird.sources import own_json
 from bowerbird.sources.found import Completeness, FoundPost
 from bowerbird.storage.database import Database, Transaction
 
-# From the poorest to the richest.
-_COMPLETENESS: Final = tuple(Completeness)
 # In the order of a summary. A completed post was known only by its link before.
 _COMPLETED: Final = "completed"
 RESULTS: Final = ("new", _COMPLETED, "changed", "unchanged")
@@ -65,7 +66,6 @@ class Saving:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._intake = Intake(database, clock)
-        self._trash = Trash(database, clock)
 
     async def prepare(
         self, account: Account, items: Sequence[ItemToSave], labels: Sequence[str] = ()
@@ -77,7 +77,9 @@ class Saving:
         found = [
             msgspec.structs.replace(one, added_labels=tuple(labels)) for one in _once_each(admitted)
         ]
-        parts = [await self._prepared(account, part) for part in _parts(found)]
+        parts = [
+            await self._intake.prepare(account, part, is_saving=True) for part in _parts(found)
+        ]
         return PreparedSave(admitted, parts)
 
     async def save(
@@ -125,28 +127,6 @@ class Saving:
         part = prepared.parts[number]
         return await take(transaction, lambda later: self._intake.take_within(later, account, part))
 
-    async def _prepared(self, account: Account, found: Sequence[FoundPost]) -> PreparedIntake:
-        """If only the link of a deleted post is sent, the post comes back with its content."""
-        prepared = await self._intake.prepare(account, found, is_saving=True)
-        known = prepared.known
-        back = [
-            one.record.post_id
-            for one in found
-            if one.completeness is Completeness.STUB
-            and one.record.post_id in known.deletions
-            and one.record.post_id not in known.posts
-        ]
-        contents = await self._trash.contents(account, back) if back else {}
-        if not contents:
-            return prepared
-        whole = [
-            _with_content(one, content, known.deletions[one.record.post_id].completeness)
-            if (content := contents.get(one.record.post_id))
-            else one
-            for one in found
-        ]
-        return await self._intake.prepare(account, whole, is_saving=True)
-
 
 def summary(result: SaveResult) -> str:
     """What was done, in a sentence or two."""
@@ -190,19 +170,7 @@ def _once_each(items: Sequence[ItemToSave]) -> list[FoundPost]:
 
 
 def _richness(found: FoundPost) -> tuple[int, bool]:
-    return _COMPLETENESS.index(found.completeness), bool(found.record.tweet_details.text)
-
-
-def _with_content(found: FoundPost, deleted: ImportRecord, completeness: int) -> FoundPost:
-    """The found post with the content of a deleted one; its place and state are new."""
-    content = own_json.post_of(deleted)
-    given = {name: getattr(content, name) for name in content.__struct_fields__}
-    return msgspec.structs.replace(
-        found,
-        record=msgspec.structs.replace(found.record, **given),
-        own=None,
-        completeness=_COMPLETENESS[completeness],
-    )
+    return COMPLETENESS.index(found.completeness), bool(found.record.tweet_details.text)
 
 
 def _parts(found: Sequence[FoundPost]) -> Iterator[list[FoundPost]]:

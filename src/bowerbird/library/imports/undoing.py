@@ -118,9 +118,13 @@ class Undoing:
         self, transaction: Transaction, opened: LockedLibrary, run: RunRow, some: int
     ) -> None:
         account_id = opened.account_id
-        changes = dict(await self._changes.of_run(transaction, account_id, run.number, some))
-        numbers = list(changes)
-        later = await self._changes.of_posts(transaction, account_id, numbers, after=run.number)
+        logged = dict(await self._changes.of_run(transaction, account_id, run.number, some))
+        changes = {number: change for number, change in logged.items() if change is not None}
+        taken_over = [number for number, change in logged.items() if change is None]
+        left = await self._changes.current(transaction, opened, taken_over) if taken_over else ()
+        later = await self._changes.of_posts(
+            transaction, account_id, list(changes), after=run.number
+        )
         handed_on = [
             Replaced(run_number, number, change, _handed_on(changes[number], change))
             for number, ((run_number, change), *_) in later.items()
@@ -128,8 +132,8 @@ class Undoing:
         await self._changes.replace(transaction, account_id, handed_on)
         own = {number: change for number, change in changes.items() if number not in later}
         done = await self._restore(transaction, opened, own)
-        await self._changes.remove_to(transaction, account_id, run.number, numbers)
-        counts = done + UndoCounts(kept=len(handed_on))
+        await self._changes.remove_to(transaction, account_id, run.number, list(logged))
+        counts = done + UndoCounts(kept=len(handed_on) + len(left))
         await self._runs.add_undone(transaction, account_id, run.number, counts)
 
     async def _restore(

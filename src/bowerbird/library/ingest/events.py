@@ -11,10 +11,11 @@ from bowerbird.clock import Clock
 from bowerbird.library.imports.intake import Intake, ItemResult
 from bowerbird.library.ingest import page_reading
 from bowerbird.library.ingest.page_reading import CapturedPage
-from bowerbird.library.ingest.runs import USE_NOTED_EVERY
+from bowerbird.library.ingest.runs import USE_NOTED_EVERY, IngestRuns
 from bowerbird.model.accounts import Account
 from bowerbird.model.bookmarks import ImportRecord, PostDetails
 from bowerbird.model.devices import DeviceCaller
+from bowerbird.model.ingest import SourceUser
 from bowerbird.model.instants import parse, with_offset
 from bowerbird.requests.ingest import Event
 from bowerbird.sources.found import Completeness, FoundPost, OrderSource
@@ -22,6 +23,8 @@ from bowerbird.storage.accounts.devices import DeviceStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.ingest.source_posts import SourcePostStore
 
+# Events have posts of X only.
+_X: Final = "x"
 _POST: Final = "TweetResultByRestId"
 
 
@@ -32,7 +35,7 @@ class EventsResult(Struct, frozen=True, kw_only=True):
     unchanged: int
     # Posts that are recorded as removed at the source. The library keeps them.
     removed: int
-    # Events that are older than what is known about their post.
+    # Events that are older than what is known about their post, such as that it was deleted here.
     stale: int
     # Added posts whose payload could not be read; the library has a link to them.
     unreadable: int
@@ -49,12 +52,14 @@ class IngestEvents:
         self._clock = clock
         self._posts = SourcePostStore(database)
         self._devices = DeviceStore(database)
+        self._runs = IngestRuns(database, clock)
         self._intake = Intake(database, clock)
 
     async def take(self, account: Account, events: Sequence[Event]) -> EventsResult:
         now = self._clock()
         latest = _latest(events, now)
-        known = await self._posts.changes(account.account_id, list(latest))
+        user = await self._runs.user_of(self._database, account, _X)
+        known = await self._posts.changes(account.account_id, user, list(latest))
         fresh = {
             post_id: (at, event)
             for post_id, (at, event) in latest.items()
@@ -64,27 +69,30 @@ class IngestEvents:
         results: list[ItemResult] = []
         if added:
             posts = [one.post for one in added]
-            outcome = await self._intake.take(account, posts, run_id=None, is_saving=True)
+            # A post that was deleted here after the event stays deleted.
+            outcome = await self._intake.take(account, posts, run_id=None)
             results = [result for _, result in outcome.results]
-        await self._mark(account, fresh, now)
+        await self._mark(account, user, fresh, now)
         return EventsResult(
             received=len(events),
             inserted=results.count(ItemResult.NEW),
             updated=results.count(ItemResult.CHANGED),
             unchanged=results.count(ItemResult.UNCHANGED),
             removed=len(fresh) - len(added),
-            stale=len(events) - len(fresh),
+            stale=len(events) - len(fresh) + results.count(ItemResult.IGNORED_DELETED),
             unreadable=sum(not one.is_readable for one in added),
         )
 
-    async def _mark(self, account: Account, fresh: dict[str, tuple[int, Event]], now: int) -> None:
+    async def _mark(
+        self, account: Account, user: SourceUser, fresh: dict[str, tuple[int, Event]], now: int
+    ) -> None:
         device_id = account.device_id if isinstance(account, DeviceCaller) else ""
 
         async def work(transaction: Transaction) -> None:
             for post_id, (at, event) in sorted(fresh.items()):
                 is_saved = event.type == "added"
                 await self._posts.change(
-                    transaction, account.account_id, post_id, at=at, is_saved=is_saved
+                    transaction, account.account_id, user, post_id, at=at, is_saved=is_saved
                 )
             await self._devices.note_use(
                 transaction, account.account_id, device_id, now, USE_NOTED_EVERY

@@ -2,6 +2,7 @@
 
 import asyncio
 import secrets
+from collections.abc import Collection, Sequence
 from typing import Final
 
 import structlog
@@ -10,17 +11,23 @@ from msgspec import Struct
 
 from bowerbird.clock import Clock
 from bowerbird.library.imports.intake import Intake, ItemResult
+from bowerbird.library.imports.runs import ImportRuns, NotRunning
 from bowerbird.library.ingest import page_reading
-from bowerbird.library.ingest.page_reading import CapturedPage
+from bowerbird.library.ingest.page_reading import CapturedPage, ReadPage
 from bowerbird.model.accounts import Account
-from bowerbird.model.ingest import KeptPage
+from bowerbird.model.ingest import KeptPage, KeptPageHead
 from bowerbird.requests import limits
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.ingest.kept_pages import KeptPageStore
+from bowerbird.storage.ingest.runs import IngestRunStore
 from bowerbird.storage.ingest.source_posts import SourcePostStore
 
 _LEVEL: Final = 6
 _MAX_PROBLEM: Final = 500
+NO_FOLDER_NAME: Final = "The name of its folder is not known yet."
+# Kept pages that can be read become an import of this kind.
+_SOURCE: Final = "x"
+_KIND: Final = "kept"
 
 
 class ReadAgain(Struct, frozen=True):
@@ -39,6 +46,8 @@ class KeptPages:
         self._clock = clock
         self._store = KeptPageStore(database)
         self._posts = SourcePostStore(database)
+        self._runs = IngestRunStore(database)
+        self._imports = ImportRuns(database, clock)
         self._intake = Intake(database, clock)
 
     async def prepared(
@@ -66,48 +75,89 @@ class KeptPages:
     async def keep(self, transaction: Transaction, account: Account, page: KeptPage) -> None:
         await self._store.insert(transaction, account.account_id, page)
 
-    async def read_again(self, account: Account, import_id: str | None = None) -> ReadAgain:
+    async def read_again(self, account: Account) -> ReadAgain:
         """Reads every kept page with the current readers; forgets those that can be read."""
-        pages, read, new, changed, after = 0, 0, 0, 0, ""
-        while kept := await self._store.next(account.account_id, after):
-            after, pages = kept.kept_id, pages + 1
-            results = await self._read_one(account, kept, import_id)
-            if results is not None:
+        kept_ids = [one.kept_id for one in await self._store.heads(account.account_id)]
+        return await self._read_all(account, kept_ids)
+
+    async def read_folders(self, account: Account, folder_ids: Collection[str]) -> None:
+        """Reads some pages of these folders, which came before the names of the folders."""
+        waiting = [
+            one.kept_id
+            for one in await self._store.heads(account.account_id)
+            if one.problem == NO_FOLDER_NAME and _folder_of(one) in folder_ids
+        ]
+        try:
+            await self._read_all(account, waiting[: limits.KEPT_PAGES_READ_AT_ONCE])
+        except NotRunning:
+            # The owner undid it. The rest of the pages stay.
+            return
+
+    async def _read_all(self, account: Account, kept_ids: Sequence[str]) -> ReadAgain:
+        """The posts belong to an import of their own, which is listed and can be undone."""
+        pages, results, import_id, read = 0, list[ItemResult](), "", 0
+        try:
+            for kept_id in kept_ids:
+                kept = await self._store.get(account.account_id, kept_id)
+                if kept is None:
+                    continue
+                pages += 1
+                page = await self._read(account, kept)
+                if page is None:
+                    continue
                 read += 1
-                new += results.count(ItemResult.NEW)
-                changed += results.count(ItemResult.CHANGED)
+                posts = page.posts if page.lists_saved_posts else ()
+                outcome = await self._intake.without_changes(account, posts)
+                if outcome is None:
+                    import_id = import_id or await self._start(account)
+                    outcome = await self._intake.take(account, posts, run_id=import_id)
+                results += [result for _, result in outcome.results]
+                await self._settle(account, kept, page)
+        finally:
+            if import_id:
+                await self._imports.finish(account, import_id)
+        new, changed = results.count(ItemResult.NEW), results.count(ItemResult.CHANGED)
         return ReadAgain(pages, read, new, changed)
 
-    async def _read_one(
-        self, account: Account, kept: KeptPage, import_id: str | None
-    ) -> list[ItemResult] | None:
+    async def _start(self, account: Account) -> str:
+        started = await self._imports.start(account, source=_SOURCE, kind=_KIND, client="")
+        return started.run_id
+
+    async def _read(self, account: Account, kept: KeptPage) -> ReadPage | None:
         """None if the page still cannot be read."""
         page = await asyncio.to_thread(_captured, kept)
         request = page_reading.request_of(page)
         folder_id = "" if request is None else request.folder_id
         name = await self._posts.folder(account.account_id, folder_id) if folder_id else ""
         read = await asyncio.to_thread(page_reading.read, page, self._clock(), name)
-        if read.unreadable or (folder_id and not name):
-            return None
-        results: list[ItemResult] = []
-        if read.lists_saved_posts and read.posts:
-            outcome = await self._intake.take(account, read.posts, run_id=import_id)
-            results = [result for _, result in outcome.results]
+        return None if read.unreadable or (folder_id and not name) else read
+
+    async def _settle(self, account: Account, kept: KeptPage, read: ReadPage) -> None:
+        """Notes what else the page says, and forgets the page."""
+        account_id = account.account_id
+        run = await self._runs.get(self._database, account_id, kept.run_id)
 
         async def work(transaction: Transaction) -> None:
             for folder in read.folders:
-                await self._posts.put_folder(
-                    transaction, account.account_id, folder.id, folder.name
-                )
+                await self._posts.put_folder(transaction, account_id, folder.id, folder.name)
+            if run is None or read.is_own or not read.lists_saved_posts:
+                return
             # Not as seen by its run: a later run may have seen the post since.
-            for post_id in read.listed_ids if read.lists_saved_posts else ():
+            for post_id in read.listed_ids:
                 await self._posts.change(
-                    transaction, account.account_id, post_id, at=kept.captured_at, is_saved=True
+                    transaction, account_id, run.user, post_id, at=kept.captured_at, is_saved=True
                 )
 
-        await self._database.write(work, account.account_id)
-        await self._store.delete(account.account_id, kept.kept_id)
-        return results
+        await self._database.write(work, account_id)
+        await self._store.delete(account_id, kept.kept_id)
+
+
+def _folder_of(head: KeptPageHead) -> str:
+    page = CapturedPage(
+        format=head.format, payload=b"", op=head.op, request_url=head.request_url, captured_at=0
+    )
+    request = page_reading.request_of(page)
+    return "" if request is None else request.folder_id
 
 
 def _captured(kept: KeptPage) -> CapturedPage:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
+import msgspec
 import structlog
 from msgspec import UNSET, Struct
 
@@ -43,6 +44,8 @@ class ReadPage(Struct, frozen=True, kw_only=True):
     is_listed: bool = False
     # Otherwise the posts only update posts that the library already has.
     lists_saved_posts: bool = True
+    # Records in the format of the API, of any source.
+    is_own: bool = False
     folder_id: str = ""
     folders: tuple[Folder, ...] = ()
     errors: tuple[str, ...] = ()
@@ -84,7 +87,10 @@ def request_of(page: CapturedPage) -> PageRequest | None:
 def read(page: CapturedPage, now: int, folder_name: str = "") -> ReadPage:
     """Never raises: a page that cannot be read has errors."""
     try:
-        return _read(page, now, folder_name)
+        read = _read(page, now, folder_name)
+        captured_at = min(page.captured_at, now)
+        posts = [msgspec.structs.replace(post, captured_at=captured_at) for post in read.posts]
+        return msgspec.structs.replace(read, posts=tuple(posts))
     except Exception:  # noqa: BLE001 - otherwise the client would send the page again and again
         structlog.get_logger().exception("unreadable page", format=page.format, op=page.op)
         return _failed("The page cannot be read.")
@@ -126,10 +132,13 @@ def _api2(page: CapturedPage) -> ReadPage:
 def _own(payload: bytes) -> ReadPage:
     found: list[Found] = []
     for one in OWN_JSON.read(io.BytesIO(payload), Choices()):
-        found.append(one)
+        # Devices only add to what the library has; they replace nothing.
+        is_post = isinstance(one, FoundPost)
+        found.append(msgspec.structs.replace(one, own=None) if is_post else one)
         if len(found) > _MAX_RECORDS:
             return _failed(f"The page has more than {_MAX_RECORDS:,} records.")
-    return _of(Page(posts=tuple(_latest(found))), "", is_listed=False)
+    read = _of(Page(posts=tuple(_latest(found))), "", is_listed=False)
+    return msgspec.structs.replace(read, is_own=True)
 
 
 def _latest(found: Sequence[Found]) -> list[Found]:

@@ -2,26 +2,27 @@
 
 import asyncio
 import hashlib
-from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import msgspec
-from msgspec import Struct
 
 from bowerbird import errors
 from bowerbird.clock import Clock, day_of, seconds_left_of_day
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import turns
 from bowerbird.library.access.turns import Unfinished
-from bowerbird.library.imports.intake import Intake, IntakeOutcome, ItemResult
-from bowerbird.library.imports.runs import ImportRuns
-from bowerbird.library.ingest import page_reading
-from bowerbird.library.ingest.kept_pages import KeptPages
+from bowerbird.library.imports.intake import Intake, IntakeOutcome
+from bowerbird.library.imports.runs import ImportRuns, NotRunning
+from bowerbird.library.ingest import page_reading, page_results
+from bowerbird.library.ingest.kept_pages import NO_FOLDER_NAME, KeptPages
 from bowerbird.library.ingest.page_reading import CapturedPage, ReadPage
+from bowerbird.library.ingest.page_results import TakenPage
+from bowerbird.library.ingest.removals import Removals
 from bowerbird.library.ingest.runs import USE_NOTED_EVERY, IngestRuns
 from bowerbird.model.accounts import Account
 from bowerbird.model.imports import RunState as ImportState
-from bowerbird.model.ingest import EndReason, IngestRun, KeptPage, PageLink, RunState, StoredPage
+from bowerbird.model.imports import Stored
+from bowerbird.model.ingest import EndReason, IngestRun, RunState, StoredPage
 from bowerbird.requests import limits
 from bowerbird.storage.accounts.devices import DeviceStore
 from bowerbird.storage.bookmarks.upsert import UpsertStore
@@ -34,48 +35,16 @@ from bowerbird.storage.ingest.source_posts import SourcePostStore
 _READ_AT_ONCE: Final = 2
 # The posts of a larger page are stored in several transactions, so that other writers do not wait.
 _LARGE: Final = 1 << 20
+# How often a page gets another import, if the one it had ends meanwhile.
+_IMPORTS_TRIED: Final = 3
+_SOME_UNREADABLE: Final = "Some entries cannot be read."
 _encode: Final = msgspec.json.Encoder().encode
-
-
-class Skipped(Struct, frozen=True):
-    post_id: str
-    state: str
-    reason: str
-
-
-class PageResult(Struct, frozen=True, kw_only=True):
-    received: int
-    inserted: int
-    updated: int
-    unchanged: int
-    # Posts that the owner deleted from the library.
-    ignored_deleted: int
-    skipped: list[Skipped]
-    cursor_out: str | None
-    stop: bool
-    stop_reason: str | None
-    # Parts of the page that could not be read, and sentences about them.
-    unreadable: int
-    errors: list[str]
-    # The page is kept for a week, and read again after an upgrade.
-    is_kept: bool
 
 
 class PageAnswer(NamedTuple):
     # A PageResult as JSON.
     body: bytes
     is_replayed: bool
-
-
-class _Taken(NamedTuple):
-    """A page that is read, and not stored yet."""
-
-    run: IngestRun
-    seq: int
-    fingerprint: bytes
-    read: ReadPage
-    kept: KeptPage | None
-    captured_at: int
 
 
 class IngestPages:
@@ -91,6 +60,7 @@ class IngestPages:
         self._imports = ImportRuns(database, clock)
         self._intake = Intake(database, clock)
         self._kept = KeptPages(database, clock)
+        self._removals = Removals(database, clock)
         self._reading = asyncio.Semaphore(_READ_AT_ONCE)
 
     async def take(self, account: Account, run_id: str, seq: int, page: CapturedPage) -> PageAnswer:
@@ -99,34 +69,75 @@ class IngestPages:
         if answer := await self._stored(self._database, account, run, seq, fingerprint):
             return answer
         if run.state == RunState.FINISHED:
-            raise Refusal(Code.RUN_FINISHED, "This run is finished. Start a new one.")
+            raise _finished()
         await self._require_room(account)
         read = await self._read(account, page)
         kept = None
         if read.unreadable or await self._lacks_folder(account, read):
-            problem = "; ".join(read.errors) or "Some entries cannot be read."
+            problem = "; ".join(read.errors)
+            if not problem:
+                problem = _SOME_UNREADABLE if read.unreadable else NO_FOLDER_NAME
             kept = await self._kept.prepared(account, run_id, seq, page, problem)
-        taken = _Taken(run, seq, fingerprint, read, kept, page.captured_at)
+        has_stubs = await self._has_stubs(account, run, read)
+        taken = TakenPage(run, seq, fingerprint, read, kept, page.captured_at, has_stubs)
         is_large = len(page.payload) > _LARGE
         answer = await self._store_page(account, taken, is_large=is_large)
         if read.folders:
             # Pages of these folders may have come first.
-            await self._kept.read_again(account, run.import_id or None)
+            await self._kept.read_folders(account, {folder.id for folder in read.folders})
         return answer
 
-    async def _store_page(self, account: Account, taken: "_Taken", *, is_large: bool) -> PageAnswer:
+    async def _store_page(
+        self, account: Account, taken: TakenPage, *, is_large: bool
+    ) -> PageAnswer:
+        unchanged = await self._without_import(account, taken)
+        if unchanged is not None:
+            return await self._write_record(account, taken, unchanged)
+        for _ in range(_IMPORTS_TRIED):
+            import_id = await self._import_of(account, taken.run)
+            try:
+                return await self._store_posts(account, taken, import_id, is_large=is_large)
+            except NotRunning:
+                # The run was finished or interrupted meanwhile, or its import undone.
+                run = await self._runs.find(account, taken.run.run_id)
+                taken = taken._replace(run=run)
+        raise _finished()
+
+    async def _without_import(self, account: Account, taken: TakenPage) -> IntakeOutcome | None:
+        """The outcome for a page that needs no import, because it writes no posts."""
+        run, posts = taken.run, taken.read.posts
+        if not posts:
+            return IntakeOutcome([])
+        if run.import_id and await self._takes_posts(account, run.import_id):
+            return None
+        return await self._intake.without_changes(account, posts)
+
+    async def _write_record(
+        self, account: Account, taken: TakenPage, outcome: IntakeOutcome
+    ) -> PageAnswer:
+        return await self._database.write(
+            lambda transaction: self._record(transaction, account, taken, outcome),
+            account.account_id,
+        )
+
+    async def _store_posts(
+        self, account: Account, taken: TakenPage, import_id: str, *, is_large: bool
+    ) -> PageAnswer:
         """The posts of a page commit together with the answer to it, unless they are too large."""
-        posts = taken.read.posts
-        import_id = await self._import_of(account, taken.run) if posts else None
-        if not posts or is_large:
-            outcome = await self._intake.take(account, posts, run_id=import_id)
-            return await self._database.write(
-                lambda transaction: self._record(transaction, account, taken, outcome),
+        if is_large:
+            again = await self._database.write(
+                lambda transaction: self._replayed(transaction, account, taken),
                 account.account_id,
             )
+            if again is not None:
+                return again
+            outcome = await self._intake.take(account, taken.read.posts, run_id=import_id)
+            return await self._write_record(account, taken, outcome)
         prepared = await self._intake.prepare(account, taken.read.posts, run_id=import_id)
 
         async def work(transaction: Transaction) -> PageAnswer | Unfinished[PageAnswer]:
+            if again := await self._replayed(transaction, account, taken):
+                return again
             step = await self._intake.take_within(transaction, account, prepared)
             return await recorded(transaction, step)
 
@@ -146,17 +157,20 @@ class IngestPages:
         return answer
 
     async def _record(
-        self, transaction: Transaction, account: Account, taken: "_Taken", outcome: IntakeOutcome
+        self, transaction: Transaction, account: Account, taken: TakenPage, outcome: IntakeOutcome
     ) -> PageAnswer:
         run, read, kept = taken.run, taken.read, taken.kept
-        result = _result(run, read, outcome, is_kept=kept is not None)
+        if done := await self._replayed(transaction, account, taken):
+            return done
+        reason = page_results.stop_reason(taken, [result for _, result in outcome.results])
+        result = page_results.result_of(read, outcome, reason, is_kept=kept is not None)
         page = StoredPage(
             run_id=run.run_id,
             seq=taken.seq,
             fingerprint=taken.fingerprint,
             answer=_encode(result),
             is_listed=read.is_listed,
-            link=_link(read),
+            link=page_results.link_of(read, is_caught_up=reason is EndReason.CAUGHT_UP),
         )
         account_id, now = account.account_id, self._clock()
         if not await self._store.add_page(transaction, account_id, page, now):
@@ -165,11 +179,9 @@ class IngestPages:
             if again is None:
                 raise errors.not_found("run", run.run_id)
             return again
-        await self._store.touch(transaction, account_id, run.run_id, now)
-        if read.lists_saved_posts:
-            await self._posts.see(
-                transaction, account_id, read.listed_ids, run.run_id, taken.captured_at
-            )
+        await self._note_saved(transaction, account_id, taken)
+        if reason is not None:
+            await self._removals.note_completeness(transaction, account, run.run_id)
         for folder in read.folders:
             await self._posts.put_folder(transaction, account_id, folder.id, folder.name)
         if kept is not None:
@@ -177,6 +189,31 @@ class IngestPages:
         await self._devices.note_use(transaction, account_id, run.device_id, now, USE_NOTED_EVERY)
         await self._used.add(transaction, account_id, day_of(now), uses=1)
         return PageAnswer(page.answer, is_replayed=False)
+
+    async def _replayed(
+        self, transaction: Transaction, account: Account, taken: TakenPage
+    ) -> PageAnswer | None:
+        """Marks the run as running. A finished run takes no page, but repeats its answers."""
+        run_id = taken.run.run_id
+        if await self._store.touch(transaction, account.account_id, run_id, self._clock()):
+            return None
+        again = await self._stored(transaction, account, taken.run, taken.seq, taken.fingerprint)
+        if again is None:
+            raise _finished()
+        return again
+
+    async def _note_saved(
+        self, transaction: Transaction, account_id: int, taken: TakenPage
+    ) -> None:
+        """What the page says about its posts. Records of other sources say nothing about a list."""
+        run, read, at = taken.run, taken.read, taken.captured_at
+        if read.is_listed:
+            await self._posts.see(transaction, account_id, read.listed_ids, run, at)
+        elif read.lists_saved_posts and not read.is_own:
+            for post_id in sorted(read.listed_ids):
+                await self._posts.change(
+                    transaction, account_id, run.user, post_id, at=at, is_saved=True
+                )
 
     async def _stored(
         self,
@@ -229,6 +266,12 @@ class IngestPages:
         posts = tuple(one for one in read.posts if one.record.post_id in known)
         return msgspec.structs.replace(read, posts=posts, left_out=())
 
+    async def _has_stubs(self, account: Account, run: IngestRun, read: ReadPage) -> bool:
+        if run.kind != "incremental" or not read.is_listed or not read.posts:
+            return False
+        known = await self._bookmarks.stored(account, [one.record.post_id for one in read.posts])
+        return any(one.completeness == Stored.STUB for one in known.values())
+
     async def _lacks_folder(self, account: Account, read: ReadPage) -> bool:
         """Whether the posts belong to a folder whose name is not known yet."""
         if not read.folder_id or not read.posts:
@@ -238,8 +281,8 @@ class IngestPages:
     async def _import_of(self, account: Account, run: IngestRun) -> str:
         """The import that takes the posts of a run.
 
-        It starts with the first post, so that empty runs are not listed. A run that goes on after
-        its import has ended, or was undone, gets another one.
+        It starts with the first post that changes something, so that empty ones are not listed.
+        A run that goes on after its import has ended, or was undone, gets another one.
         """
         if run.import_id and await self._takes_posts(account, run.import_id):
             return run.import_id
@@ -254,9 +297,12 @@ class IngestPages:
             account.account_id, run.run_id, started.run_id, run.import_id
         ):
             return started.run_id
-        # Another page was faster.
+        # Another page was faster, or the run is finished.
         await self._imports.finish(account, started.run_id)
-        return (await self._runs.find(account, run.run_id)).import_id
+        current = await self._runs.find(account, run.run_id)
+        if current.state == RunState.FINISHED:
+            raise _finished()
+        return current.import_id
 
     async def _takes_posts(self, account: Account, import_id: str) -> bool:
         try:
@@ -267,47 +313,8 @@ class IngestPages:
         return found.state is ImportState.RUNNING
 
 
-def _result(run: IngestRun, read: ReadPage, outcome: IntakeOutcome, *, is_kept: bool) -> PageResult:
-    results = [result for _, result in outcome.results]
-    reason = _stop_reason(run, read, results)
-    return PageResult(
-        received=len(read.posts) + len(read.left_out),
-        inserted=results.count(ItemResult.NEW),
-        updated=results.count(ItemResult.CHANGED),
-        unchanged=results.count(ItemResult.UNCHANGED),
-        ignored_deleted=results.count(ItemResult.IGNORED_DELETED),
-        skipped=[Skipped(one.post_id, one.reason, one.sentence) for one in read.left_out],
-        cursor_out=read.cursor_out or None,
-        stop=reason is not None,
-        stop_reason=reason,
-        unreadable=read.unreadable,
-        errors=list(read.errors),
-        is_kept=is_kept,
-    )
-
-
-def _stop_reason(run: IngestRun, read: ReadPage, results: Sequence[ItemResult]) -> str | None:
-    """A single known post is no reason: saving a post again moves it up."""
-    if not read.is_listed:
-        return None
-    if read.proves_end:
-        return EndReason.END
-    is_known = bool(results) and ItemResult.NEW not in results and not read.unreadable
-    if run.kind != "incremental" or run.stop_below is None or not is_known:
-        return None
-    is_below = all(index <= run.stop_below for index in read.indexes)
-    return EndReason.CAUGHT_UP if is_below else None
-
-
-def _link(read: ReadPage) -> PageLink:
-    return PageLink(
-        cursor_in=read.cursor_in,
-        cursor_out=read.cursor_out,
-        proves_end=read.proves_end,
-        is_readable=not read.unreadable,
-        lowest=min(read.indexes, default=None),
-        highest=max(read.indexes, default=None),
-    )
+def _finished() -> Refusal:
+    return Refusal(Code.RUN_FINISHED, "This run is finished. Start a new one.")
 
 
 def _fingerprint(page: CapturedPage) -> bytes:

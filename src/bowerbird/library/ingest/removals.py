@@ -37,17 +37,22 @@ class Removals:
             return None
         return proven_part(await self._runs.links(account.account_id, run.run_id))
 
+    async def note_completeness(
+        self, transaction: Transaction, account: Account, run_id: str
+    ) -> None:
+        """A run is complete if its pages prove it, whatever the client says."""
+        links = await self._runs.links_within(transaction, account.account_id, run_id)
+        part = read_part(links)
+        if part is not None:
+            await self._runs.complete(transaction, account.account_id, run_id, part.highest)
+
     async def candidates(
         self, account: Account, run: IngestRun, part: ListPart | None
     ) -> Sequence[str]:
         if part is None or part.lowest is None or part.highest is None:
             return ()
         return await self._posts.missing(
-            account.account_id,
-            run.run_id,
-            lowest=part.lowest,
-            highest=part.highest,
-            before=run.started_at,
+            account.account_id, run, lowest=part.lowest, highest=part.highest
         )
 
     def is_held(self, account: Account, count: int) -> bool:
@@ -61,12 +66,30 @@ class Removals:
             part = post_ids[start : start + _PER_TRANSACTION]
 
             async def work(transaction: Transaction, part: Sequence[str] = part) -> None:
-                await self._posts.remove(transaction, account.account_id, part, run.run_id, now)
+                await self._posts.remove(transaction, account.account_id, part, run, now)
 
             await self._database.write(work, account.account_id)
 
 
 def proven_part(links: Sequence[PageLink]) -> ListPart | None:
+    """The whole list, if the pages reach its end without a gap."""
+    followed = _followed(links)
+    return _part(followed) if followed and followed[-1].proves_end else None
+
+
+def read_part(links: Sequence[PageLink]) -> ListPart | None:
+    """The list to its end, or to the page from which on it was known; None if there is a gap."""
+    followed = _followed(links)
+    return _part(followed) if followed else None
+
+
+def _part(followed: Sequence[PageLink]) -> ListPart:
+    lowest = min((one.lowest for one in followed if one.lowest is not None), default=None)
+    highest = max((one.highest for one in followed if one.highest is not None), default=None)
+    return ListPart(lowest, highest)
+
+
+def _followed(links: Sequence[PageLink]) -> Sequence[PageLink]:
     """Follows the cursors from the first page to the end of the list, in whatever order they came.
 
     A missing page, or one that could not be read, may have had any post.
@@ -79,11 +102,7 @@ def proven_part(links: Sequence[PageLink]) -> ListPart | None:
     cursor, followed = "", list[PageLink]()
     while (page := by_cursor.pop(cursor, None)) is not None and page.is_readable:
         followed.append(page)
-        if page.proves_end:
-            lowest = min((one.lowest for one in followed if one.lowest is not None), default=None)
-            highest = max(
-                (one.highest for one in followed if one.highest is not None), default=None
-            )
-            return ListPart(lowest, highest)
+        if page.proves_end or page.is_caught_up:
+            return followed
         cursor = page.cursor_out
-    return None
+    return ()

@@ -13,13 +13,13 @@ from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.ingest.removals import Removals
 from bowerbird.model.accounts import Account
 from bowerbird.model.devices import DeviceCaller
-from bowerbird.model.ingest import EndReason, IngestRun, RunState
+from bowerbird.model.ingest import EndReason, IngestRun, RunState, SourceUser
 from bowerbird.model.instants import with_offset
 from bowerbird.requests import limits
 from bowerbird.requests.ingest import FinishRequest, RunRequest
 from bowerbird.storage.accounts.devices import DeviceStore
 from bowerbird.storage.daily_use import INGEST_PAGES, INGEST_RUNS, DailyUseStore
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, Reader, Transaction
 from bowerbird.storage.ingest.kept_pages import RETENTION_DAYS, KeptPageStore
 from bowerbird.storage.ingest.runs import IngestRunStore
 
@@ -28,7 +28,6 @@ _HEAD: Final = 50
 _RESUMABLE: Final = RETENTION_DAYS * 86_400 * MICROSECONDS
 _LOOKED_AT: Final = 50
 _MAX_ID_LENGTH: Final = 64
-_COMPLETE: Final = (EndReason.END, EndReason.CAUGHT_UP)
 _LISTS: Final = ("full", "incremental", "api")
 
 
@@ -119,19 +118,18 @@ class IngestRuns:
         now = self._clock()
         await self._count(transaction, account.account_id, now)
         await self._bind(transaction, account, request, now)
-        before = await self._unfinished(transaction, account.account_id, request, now)
+        user = await self.user_of(transaction, account, request.source, request.source_user_id)
+        resume = await self._resume(transaction, account.account_id, user, now)
         head = await self._store.head(transaction, account.account_id, _HEAD)
-        stop_below = head[0][1] if head else None
-        resume = None
-        if before is not None:
-            stop_below = await self._low_mark(transaction, account.account_id, before)
-            resume = await self._resume(transaction, account.account_id, before)
+        # Posts also come by events, files and links, so the newest post says nothing about the
+        # list. Only a run that has read it does.
+        stop_below = await self._store.known_below(transaction, account.account_id, user)
         run = IngestRun(
             run_id=secrets.token_hex(16),
             device_id=_device_of(account),
             source=request.source,
             kind=request.kind,
-            source_user_id=request.source_user_id,
+            source_user_id=user.source_user_id,
             client=request.client,
             import_id="",
             state=RunState.RUNNING,
@@ -141,6 +139,8 @@ class IngestRuns:
             removed=0,
             started_at=now,
             updated_at=now,
+            is_complete=False,
+            highest=None,
         )
         await self._store.insert(transaction, account.account_id, run)
         return StartedRun(
@@ -159,6 +159,15 @@ class IngestRuns:
         if run is None:
             raise errors.not_found("run", run_id)
         return run
+
+    async def user_of(
+        self, reader: Reader, account: Account, source: str, sent: str = ""
+    ) -> SourceUser:
+        """The account of the source: as sent, or the one that the device is bound to."""
+        device_id = _device_of(account)
+        if not sent and device_id:
+            sent = await self._devices.source_user(reader, account.account_id, device_id)
+        return SourceUser(source, sent)
 
     async def status_of(self, account: Account, run: IngestRun) -> RunStatus:
         progress = await self._store.progress(self._database, account.account_id, run.run_id)
@@ -219,10 +228,13 @@ class IngestRuns:
 
         async def work(transaction: Transaction) -> None:
             await self._store.end(transaction, account.account_id, ended)
+            await self._removals.note_completeness(transaction, account, run_id)
 
         await self._database.write(work, account.account_id)
-        if ended.import_id:
-            await self._imports.finish(account, ended.import_id, ended.reason)
+        # A page may have started the import since.
+        import_id = (await self.find(account, run_id)).import_id
+        if import_id:
+            await self._imports.finish(account, import_id, ended.reason)
         return _finished(ended, proved_end=part is not None)
 
     async def _count(self, transaction: Transaction, account_id: int, now: int) -> None:
@@ -255,38 +267,23 @@ class IngestRuns:
             transaction, account.account_id, device_id, now, USE_NOTED_EVERY
         )
 
-    async def _unfinished(
-        self, transaction: Transaction, account_id: int, request: RunRequest, now: int
-    ) -> IngestRun | None:
-        """The last run over the same list, if it did not reach its end."""
-        since = now - _RESUMABLE
-        latest = await self._store.latest(transaction, account_id, since, _LOOKED_AT)
-        for run in latest:
-            is_same = (run.source, run.source_user_id) == (request.source, request.source_user_id)
-            if not is_same or run.kind not in _LISTS:
-                continue
-            progress = await self._store.progress(transaction, account_id, run.run_id)
-            if progress.pages:
-                return None if run.reason in _COMPLETE else run
-        return None
-
-    async def _low_mark(
-        self, transaction: Transaction, account_id: int, run: IngestRun
-    ) -> int | None:
-        """How far the list is known without a gap. None: a run has to read it to its end."""
-        progress = await self._store.progress(transaction, account_id, run.run_id)
-        if run.stop_below is None or progress.lowest is None:
-            return run.stop_below
-        return min(run.stop_below, progress.lowest)
-
     async def _resume(
-        self, transaction: Transaction, account_id: int, run: IngestRun
+        self, transaction: Transaction, account_id: int, user: SourceUser, now: int
     ) -> Resume | None:
-        cursor = await self._store.last_cursor(transaction, account_id, run.run_id)
-        if run.state == RunState.FINISHED or not cursor:
-            return None
-        progress = await self._store.progress(transaction, account_id, run.run_id)
-        return Resume(run.run_id, cursor, _following(progress.last_seq))
+        """The last run over the same list that can go on, unless a later one is complete."""
+        since = now - _RESUMABLE
+        for run in await self._store.latest(transaction, account_id, since, _LOOKED_AT):
+            if run.user != user or run.kind not in _LISTS:
+                continue
+            if run.is_complete:
+                return None
+            if run.state == RunState.FINISHED:
+                continue
+            cursor = await self._store.last_cursor(transaction, account_id, run.run_id)
+            if cursor:
+                progress = await self._store.progress(transaction, account_id, run.run_id)
+                return Resume(run.run_id, cursor, _following(progress.last_seq))
+        return None
 
 
 def _device_of(account: Account) -> str:

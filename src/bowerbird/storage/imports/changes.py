@@ -75,10 +75,11 @@ class ChangeStore:
 
     async def of_run(
         self, transaction: Transaction, account_id: int, run: int, limit: int
-    ) -> list[tuple[int, Change]]:
+    ) -> list[tuple[int, Change | None]]:
+        """The run's first changes; None for bookmarks that their owner has taken over since."""
         values = {"account_id": account_id, "run": run, "limit": limit}
         rows = await transaction.rows(self._sql["changes_of_run"], values)
-        return [(number, unpack(change)) for number, change in rows]
+        return [(number, unpack(change) if change else None) for number, change in rows]
 
     async def sizes(
         self, transaction: Transaction, account_id: int, run: int, limit: int
@@ -149,8 +150,12 @@ class ChangeStore:
     async def forget(
         self, transaction: Transaction, account_id: int, numbers: Sequence[int]
     ) -> None:
-        """Removes these bookmarks from the log, so that no run changes them when it is undone."""
-        values = {"account_id": account_id, "numbers": self._database.number_list(numbers)}
+        """The owner takes these bookmarks over: no run changes them when it is undone."""
+        values = {
+            "account_id": account_id,
+            "numbers": self._database.number_list(numbers),
+            "nothing": b"",
+        }
         await transaction.run(self._sql["forget_posts"], values)
 
     async def logs(self, reader: Reader, account_id: int) -> list[Log]:

@@ -1,8 +1,9 @@
 """Stores pages that no reader understood, for a week."""
 
+from collections.abc import Sequence
 from typing import Final
 
-from bowerbird.model.ingest import KeptPage
+from bowerbird.model.ingest import KeptPage, KeptPageHead
 from bowerbird.storage.database import Database, Reader, Transaction
 
 RETENTION_DAYS: Final = 7
@@ -35,9 +36,14 @@ class KeptPageStore:
         }
         await transaction.run(self._sql["insert"], values)
 
-    async def next(self, account_id: int, after: str) -> KeptPage | None:
-        """The page with the next id. Pages are read one by one, because they may be large."""
-        values = {"account_id": account_id, "after": after, "limit": 1}
+    async def heads(self, account_id: int) -> Sequence[KeptPageHead]:
+        """The kept pages without their content, the oldest first."""
+        rows = await self._database.slow_rows(self._sql["heads"], {"account_id": account_id})
+        return [KeptPageHead(*row) for row in rows]
+
+    async def get(self, account_id: int, kept_id: str) -> KeptPage | None:
+        """Pages are read one by one, because they may be large."""
+        values = {"account_id": account_id, "kept_id": kept_id}
         rows = await self._database.slow_rows(self._sql["page"], values)
         return KeptPage(*rows[0]) if rows else None
 

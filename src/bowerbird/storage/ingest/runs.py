@@ -1,8 +1,11 @@
 """Stores runs, the answers to their pages, and how the pages follow each other."""
 
 from collections.abc import Sequence
+from typing import Any
 
-from bowerbird.model.ingest import IngestRun, PageLink, RunProgress, StoredPage
+import msgspec
+
+from bowerbird.model.ingest import IngestRun, PageLink, RunProgress, SourceUser, StoredPage
 from bowerbird.storage.database import Database, Reader, Transaction
 
 
@@ -21,6 +24,7 @@ class IngestRunStore:
             "source_user_id": run.source_user_id,
             "client": run.client,
             "stop_below": run.stop_below,
+            "is_complete": run.is_complete,
             "now": run.started_at,
         }
         await transaction.run(self._sql["insert_run"], values)
@@ -28,13 +32,23 @@ class IngestRunStore:
     async def get(self, reader: Reader, account_id: int, run_id: str) -> IngestRun | None:
         values = {"account_id": account_id, "run_id": run_id}
         rows = await reader.rows(self._sql["run"], values)
-        return IngestRun(*rows[0]) if rows else None
+        return _run(rows[0]) if rows else None
 
     async def latest(
         self, reader: Reader, account_id: int, since: int, limit: int
     ) -> Sequence[IngestRun]:
         values = {"account_id": account_id, "since": since, "limit": limit}
-        return [IngestRun(*row) for row in await reader.rows(self._sql["latest_runs"], values)]
+        return [_run(row) for row in await reader.rows(self._sql["latest_runs"], values)]
+
+    async def known_below(self, reader: Reader, account_id: int, user: SourceUser) -> int | None:
+        """The highest index of the last complete run over this list."""
+        values = {
+            "account_id": account_id,
+            "source": user.source,
+            "source_user_id": user.source_user_id,
+        }
+        rows = await reader.rows(self._sql["last_complete"], values)
+        return rows[0][0] if rows else None
 
     async def set_import(self, account_id: int, run_id: str, import_id: str, before: str) -> bool:
         """False if the run has another import than `before` already."""
@@ -67,6 +81,18 @@ class IngestRunStore:
         }
         await transaction.run(self._sql["end_run"], values)
 
+    async def complete(
+        self, transaction: Transaction, account_id: int, run_id: str, highest: int | None
+    ) -> None:
+        """The run has read the list as far as it was not known."""
+        values = {
+            "account_id": account_id,
+            "run_id": run_id,
+            "is_complete": True,
+            "highest": highest,
+        }
+        await transaction.run(self._sql["complete_run"], values)
+
     async def progress(self, reader: Reader, account_id: int, run_id: str) -> RunProgress:
         values = {"account_id": account_id, "run_id": run_id}
         rows = await reader.rows(self._sql["progress"], values)
@@ -98,6 +124,7 @@ class IngestRunStore:
             "is_listed": page.is_listed,
             "is_readable": page.link.is_readable,
             "proves_end": page.link.proves_end,
+            "is_caught_up": page.link.is_caught_up,
             "cursor_in": page.link.cursor_in,
             "cursor_out": page.link.cursor_out,
             "lowest": page.link.lowest,
@@ -109,11 +136,13 @@ class IngestRunStore:
     async def links(self, account_id: int, run_id: str) -> Sequence[PageLink]:
         """The pages of the list of all saved posts, in the order of their numbers."""
         values = {"account_id": account_id, "run_id": run_id}
-        rows = await self._database.slow_rows(self._sql["links"], values)
-        return [
-            PageLink(cursor_in, cursor_out, bool(proves_end), bool(is_readable), lowest, highest)
-            for cursor_in, cursor_out, proves_end, is_readable, lowest, highest in rows
-        ]
+        return _links(await self._database.slow_rows(self._sql["links"], values))
+
+    async def links_within(
+        self, transaction: Transaction, account_id: int, run_id: str
+    ) -> Sequence[PageLink]:
+        values = {"account_id": account_id, "run_id": run_id}
+        return _links(await transaction.rows(self._sql["links"], values))
 
     async def head(self, reader: Reader, account_id: int, limit: int) -> Sequence[tuple[str, int]]:
         """The newest posts of the library, with their indexes."""
@@ -135,3 +164,15 @@ class IngestRunStore:
         pages = await transaction.rows(self._sql["old_pages"], values)
         values["before"] = runs_before
         return len(pages) + len(await transaction.rows(self._sql["old_runs"], values))
+
+
+def _links(rows: Sequence[Any]) -> Sequence[PageLink]:
+    return [
+        PageLink(cursor_in, cursor_out, bool(ends), bool(readable), low, high, bool(caught_up))
+        for cursor_in, cursor_out, ends, readable, low, high, caught_up in rows
+    ]
+
+
+def _run(row: Sequence[Any]) -> IngestRun:
+    run = IngestRun(*row)
+    return msgspec.structs.replace(run, is_complete=bool(run.is_complete))

@@ -1,7 +1,9 @@
 """Stores what a source said about posts: still saved there, or removed, and in which folder."""
 
 from collections.abc import Sequence
+from typing import Any
 
+from bowerbird.model.ingest import IngestRun, SourceUser
 from bowerbird.storage.database import Database, Reader, Transaction
 
 
@@ -15,22 +17,29 @@ class SourcePostStore:
         transaction: Transaction,
         account_id: int,
         post_ids: Sequence[str],
-        run_id: str,
+        run: IngestRun,
         at: int,
     ) -> None:
-        """A run saw these posts in the list."""
+        """A run saw these posts in the list of all saved posts."""
         values = [
-            {"account_id": account_id, "post_id": post_id, "run_id": run_id, "at": at}
+            {**_key(account_id, run.user), "post_id": post_id, "run_id": run.run_id, "at": at}
             for post_id in sorted(post_ids)
         ]
         if values:
             await transaction.run_many(self._sql["see_post"], values)
 
     async def change(
-        self, transaction: Transaction, account_id: int, post_id: str, *, at: int, is_saved: bool
+        self,
+        transaction: Transaction,
+        account_id: int,
+        user: SourceUser,
+        post_id: str,
+        *,
+        at: int,
+        is_saved: bool,
     ) -> None:
         values = {
-            "account_id": account_id,
+            **_key(account_id, user),
             "post_id": post_id,
             "at": at,
             "removed_at": None if is_saved else at,
@@ -38,23 +47,31 @@ class SourcePostStore:
         await transaction.run(self._sql["change_post"], values)
 
     async def changes(
-        self, account_id: int, post_ids: Sequence[str], reader: Reader | None = None
+        self, account_id: int, user: SourceUser, post_ids: Sequence[str]
     ) -> dict[str, int]:
         """When the source last said something about each of these posts."""
+        values = {**_key(account_id, user), "post_ids": self._database.text_list(post_ids)}
+        rows = await self._database.rows(self._sql["changes"], values)
+        return {post_id: changed_at for post_id, changed_at in rows}  # noqa: C416 - a row is no tuple
+
+    async def last_changes(
+        self, reader: Reader, account_id: int, post_ids: Sequence[str]
+    ) -> dict[str, int]:
+        """When any source last said something about each of these posts."""
         values = {"account_id": account_id, "post_ids": self._database.text_list(post_ids)}
-        rows = await (reader or self._database).rows(self._sql["changes"], values)
+        rows = await reader.rows(self._sql["last_changes"], values)
         return {post_id: changed_at for post_id, changed_at in rows}  # noqa: C416 - a row is no tuple
 
     async def missing(
-        self, account_id: int, run_id: str, *, lowest: int, highest: int, before: int
+        self, account_id: int, run: IngestRun, *, lowest: int, highest: int
     ) -> Sequence[str]:
         """Posts of this part of the list that earlier runs saw, and this one did not."""
         values = {
-            "account_id": account_id,
-            "run_id": run_id,
+            **_key(account_id, run.user),
+            "run_id": run.run_id,
             "lowest": lowest,
             "highest": highest,
-            "before": before,
+            "before": run.started_at,
         }
         rows = await self._database.slow_rows(self._sql["candidates"], values)
         return [row[0] for row in rows]
@@ -64,14 +81,14 @@ class SourcePostStore:
         transaction: Transaction,
         account_id: int,
         post_ids: Sequence[str],
-        run_id: str,
+        run: IngestRun,
         at: int,
     ) -> None:
         """Records that the posts are not saved at the source any more."""
         values = {
-            "account_id": account_id,
+            **_key(account_id, run.user),
             "post_ids": self._database.text_list(post_ids),
-            "run_id": run_id,
+            "run_id": run.run_id,
             "at": at,
         }
         await transaction.run(self._sql["remove_posts"], values)
@@ -87,3 +104,11 @@ class SourcePostStore:
         values = {"account_id": account_id, "folder_id": folder_id}
         rows = await self._database.rows(self._sql["folder"], values)
         return rows[0][0] if rows else ""
+
+
+def _key(account_id: int, user: SourceUser) -> dict[str, Any]:
+    return {
+        "account_id": account_id,
+        "source": user.source,
+        "source_user_id": user.source_user_id,
+    }

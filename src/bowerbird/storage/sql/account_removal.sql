@@ -170,11 +170,11 @@ DELETE FROM kept_page
 -- name: some_source_posts
 DELETE FROM source_post
  WHERE account_id = :account_id
-   AND post_id IN (SELECT s.post_id
-                   FROM source_post AS s
-                  WHERE s.account_id = :account_id
-                  ORDER BY s.post_id
-                  LIMIT :limit)
+   AND (source, source_user_id, post_id) IN (SELECT s.source, s.source_user_id, s.post_id
+                                               FROM source_post AS s
+                                              WHERE s.account_id = :account_id
+                                              ORDER BY s.source, s.source_user_id, s.post_id
+                                              LIMIT :limit)
 RETURNING post_id
 
 -- name: delete_source_posts

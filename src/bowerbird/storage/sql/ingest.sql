@@ -1,27 +1,42 @@
 -- name: insert_run
 INSERT INTO ingest_run (account_id, run_id, device_id, source, kind, source_user_id, client,
-                        import_id, state, reason, stop_below, candidates, removed, started_at, updated_at)
+                        import_id, state, reason, stop_below, candidates, removed, started_at,
+                        updated_at, is_complete, highest)
 SELECT l.account_id, CAST(:run_id AS text), CAST(:device_id AS text), CAST(:source AS text),
        CAST(:kind AS text), CAST(:source_user_id AS text), CAST(:client AS text), '', 'running', '',
-       CAST(:stop_below AS bigint), 0, 0, CAST(:now AS bigint), CAST(:now AS bigint)
+       CAST(:stop_below AS bigint), 0, 0, CAST(:now AS bigint), CAST(:now AS bigint),
+       CAST(:is_complete AS boolean), NULL
   FROM library AS l
  WHERE l.account_id = :account_id
 
 -- name: run
 SELECT r.run_id, r.device_id, r.source, r.kind, r.source_user_id, r.client, r.import_id,
-       r.state, r.reason, r.stop_below, r.candidates, r.removed, r.started_at, r.updated_at
+       r.state, r.reason, r.stop_below, r.candidates, r.removed, r.started_at, r.updated_at,
+       r.is_complete, r.highest
   FROM ingest_run AS r
  WHERE r.account_id = :account_id
    AND r.run_id = :run_id
 
 -- name: latest_runs
 SELECT r.run_id, r.device_id, r.source, r.kind, r.source_user_id, r.client, r.import_id,
-       r.state, r.reason, r.stop_below, r.candidates, r.removed, r.started_at, r.updated_at
+       r.state, r.reason, r.stop_below, r.candidates, r.removed, r.started_at, r.updated_at,
+       r.is_complete, r.highest
   FROM ingest_run AS r
  WHERE r.account_id = :account_id
    AND r.started_at >= :since
  ORDER BY r.started_at DESC, r.run_id DESC
  LIMIT :limit
+
+-- name: last_complete
+SELECT r.highest
+  FROM ingest_run AS r
+ WHERE r.account_id = :account_id
+   AND r.source = :source
+   AND r.source_user_id = :source_user_id
+   AND r.is_complete
+   AND r.highest IS NOT NULL
+ ORDER BY r.started_at DESC, r.run_id DESC
+ LIMIT 1
 
 -- name: touch_run
 UPDATE ingest_run
@@ -38,6 +53,7 @@ UPDATE ingest_run
  WHERE account_id = :account_id
    AND run_id = :run_id
    AND import_id = :before
+   AND state <> 'finished'
 RETURNING import_id
 
 -- name: end_run
@@ -47,9 +63,15 @@ UPDATE ingest_run
  WHERE account_id = :account_id
    AND run_id = :run_id
 
+-- name: complete_run
+UPDATE ingest_run
+   SET is_complete = :is_complete, highest = :highest
+ WHERE account_id = :account_id
+   AND run_id = :run_id
+
 -- name: progress
--- The pages of a run: their number, the last one, and the lowest index of the list.
-SELECT count(*), max(p.seq), min(p.lowest)
+-- The pages of a run: their number, and the last one.
+SELECT count(*), max(p.seq)
   FROM ingest_page AS p
  WHERE p.account_id = :account_id
    AND p.run_id = :run_id
@@ -74,10 +96,11 @@ SELECT p.fingerprint, p.answer
 -- name: insert_page
 -- Returns no row if the page is stored already, or if the account has been deleted.
 INSERT INTO ingest_page (account_id, run_id, seq, fingerprint, answer, is_listed, is_readable,
-                         proves_end, cursor_in, cursor_out, lowest, highest, created_at)
+                         proves_end, is_caught_up, cursor_in, cursor_out, lowest, highest,
+                         created_at)
 SELECT l.account_id, CAST(:run_id AS text), CAST(:seq AS bigint), :fingerprint, :answer,
-       :is_listed, :is_readable, :proves_end, CAST(:cursor_in AS text), CAST(:cursor_out AS text),
-       CAST(:lowest AS bigint), CAST(:highest AS bigint), CAST(:now AS bigint)
+       :is_listed, :is_readable, :proves_end, :is_caught_up, CAST(:cursor_in AS text),
+       CAST(:cursor_out AS text), CAST(:lowest AS bigint), CAST(:highest AS bigint), CAST(:now AS bigint)
   FROM library AS l
  WHERE l.account_id = :account_id
     ON CONFLICT (account_id, run_id, seq) DO NOTHING
@@ -85,7 +108,8 @@ RETURNING seq
 
 -- name: links
 -- How the pages of the list follow each other.
-SELECT p.cursor_in, p.cursor_out, p.proves_end, p.is_readable, p.lowest, p.highest
+SELECT p.cursor_in, p.cursor_out, p.proves_end, p.is_readable, p.lowest, p.highest,
+       p.is_caught_up
   FROM ingest_page AS p
  WHERE p.account_id = :account_id
    AND p.run_id = :run_id
@@ -93,11 +117,12 @@ SELECT p.cursor_in, p.cursor_out, p.proves_end, p.is_readable, p.lowest, p.highe
  ORDER BY p.seq
 
 -- name: see_post
-INSERT INTO source_post (account_id, post_id, seen_run, changed_at, removed_at)
-SELECT l.account_id, CAST(:post_id AS text), CAST(:run_id AS text), CAST(:at AS bigint), NULL
+INSERT INTO source_post (account_id, source, source_user_id, post_id, seen_run, changed_at,
+                         removed_at)
+SELECT l.account_id, CAST(:source AS text), CAST(:source_user_id AS text), CAST(:post_id AS text), CAST(:run_id AS text), CAST(:at AS bigint), NULL
   FROM library AS l
  WHERE l.account_id = :account_id
-    ON CONFLICT (account_id, post_id) DO UPDATE
+    ON CONFLICT (account_id, source, source_user_id, post_id) DO UPDATE
    SET seen_run = excluded.seen_run,
        removed_at = CASE WHEN excluded.changed_at >= source_post.changed_at THEN NULL
                          ELSE source_post.removed_at END,
@@ -106,22 +131,25 @@ SELECT l.account_id, CAST(:post_id AS text), CAST(:run_id AS text), CAST(:at AS 
 
 -- name: change_post
 -- What an event says about a post, unless something later is known.
-INSERT INTO source_post (account_id, post_id, seen_run, changed_at, removed_at)
-SELECT l.account_id, CAST(:post_id AS text), '', CAST(:at AS bigint), CAST(:removed_at AS bigint)
+INSERT INTO source_post (account_id, source, source_user_id, post_id, seen_run, changed_at,
+                         removed_at)
+SELECT l.account_id, CAST(:source AS text), CAST(:source_user_id AS text), CAST(:post_id AS text), '', CAST(:at AS bigint), CAST(:removed_at AS bigint)
   FROM library AS l
  WHERE l.account_id = :account_id
-    ON CONFLICT (account_id, post_id) DO UPDATE
+    ON CONFLICT (account_id, source, source_user_id, post_id) DO UPDATE
    SET changed_at = excluded.changed_at, removed_at = excluded.removed_at
  WHERE excluded.changed_at > source_post.changed_at
 
 -- name: candidates
--- Posts that earlier runs saw in this part of the list, and this run did not.
+-- Posts that earlier runs saw in this part of the same list, and this run did not.
 SELECT s.post_id
   FROM source_post AS s
   JOIN bookmark AS b ON b.account_id = s.account_id AND b.post_id = s.post_id
  WHERE s.account_id = :account_id
+   AND s.source = :source
+   AND s.source_user_id = :source_user_id
    AND s.removed_at IS NULL
-   AND s.seen_run <> :run_id
+   AND s.seen_run NOT IN ('', :run_id)
    AND s.changed_at < :before
    AND b.sort_index >= :lowest
    AND b.sort_index <= :highest

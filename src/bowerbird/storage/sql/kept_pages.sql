@@ -14,14 +14,18 @@ SELECT l.account_id, CAST(:kept_id AS text), CAST(:run_id AS text), CAST(:seq AS
  WHERE l.account_id = :account_id
     ON CONFLICT (account_id, kept_id) DO NOTHING
 
+-- name: heads
+SELECT k.kept_id, k.op, k.request_url, k.format, k.problem
+  FROM kept_page AS k
+ WHERE k.account_id = :account_id
+ ORDER BY k.created_at, k.kept_id
+
 -- name: page
 SELECT k.kept_id, k.run_id, k.seq, k.op, k.request_url, k.format, k.captured_at, k.problem, k.body,
        k.created_at
   FROM kept_page AS k
  WHERE k.account_id = :account_id
-   AND k.kept_id > :after
- ORDER BY k.kept_id
- LIMIT :limit
+   AND k.kept_id = :kept_id
 
 -- name: delete
 DELETE FROM kept_page

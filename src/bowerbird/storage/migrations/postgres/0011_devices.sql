@@ -35,6 +35,10 @@ CREATE TABLE ingest_run (
     removed        bigint  NOT NULL,
     started_at     bigint  NOT NULL,
     updated_at     bigint  NOT NULL,
+    -- Whether it read the list without a gap to its end, or to where the list was known.
+    is_complete    boolean NOT NULL,
+    -- The highest index of the list, if it is complete. The next incremental run stops below it.
+    highest        bigint,
     PRIMARY KEY (account_id, run_id)
 );
 
@@ -51,6 +55,8 @@ CREATE TABLE ingest_page (
     is_listed   boolean NOT NULL,
     is_readable boolean NOT NULL,
     proves_end  boolean NOT NULL,
+    -- Whether the client was told that the library has the rest of the list.
+    is_caught_up boolean NOT NULL,
     cursor_in   text    NOT NULL,
     cursor_out  text    NOT NULL,
     lowest      bigint,
@@ -80,16 +86,21 @@ CREATE TABLE kept_page (
 
 CREATE INDEX kept_page_by_date ON kept_page (account_id, created_at, size);
 
--- Whether a post is still saved at its source, and which run saw it last.
+-- Whether a post is still saved at its source, by each account of the source, and which run saw
+-- it last in the list of all saved posts ('' if none did).
 CREATE TABLE source_post (
-    account_id bigint  NOT NULL,
-    post_id    text    COLLATE "C" NOT NULL,
-    seen_run   text    NOT NULL,
+    account_id     bigint  NOT NULL,
+    source         text    COLLATE "C" NOT NULL,
+    source_user_id text    COLLATE "C" NOT NULL,
+    post_id        text    COLLATE "C" NOT NULL,
+    seen_run       text    NOT NULL,
     -- When the source said so. A later statement wins, in whatever order they arrive.
-    changed_at bigint  NOT NULL,
-    removed_at bigint,
-    PRIMARY KEY (account_id, post_id)
+    changed_at     bigint  NOT NULL,
+    removed_at     bigint,
+    PRIMARY KEY (account_id, source, source_user_id, post_id)
 );
+-- For a post that any source user has.
+CREATE INDEX source_post_by_id ON source_post (account_id, post_id, changed_at);
 
 -- The names of folders, which become labels.
 CREATE TABLE source_folder (

@@ -35,6 +35,10 @@ CREATE TABLE ingest_run (
     removed        INTEGER NOT NULL,
     started_at     INTEGER NOT NULL,
     updated_at     INTEGER NOT NULL,
+    -- Whether it read the list without a gap to its end, or to where the list was known.
+    is_complete    INTEGER NOT NULL,
+    -- The highest index of the list, if it is complete. The next incremental run stops below it.
+    highest        INTEGER,
     PRIMARY KEY (account_id, run_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -51,6 +55,8 @@ CREATE TABLE ingest_page (
     is_listed   INTEGER NOT NULL,
     is_readable INTEGER NOT NULL,
     proves_end  INTEGER NOT NULL,
+    -- Whether the client was told that the library has the rest of the list.
+    is_caught_up INTEGER NOT NULL,
     cursor_in   TEXT    NOT NULL,
     cursor_out  TEXT    NOT NULL,
     lowest      INTEGER,
@@ -80,16 +86,21 @@ CREATE TABLE kept_page (
 
 CREATE INDEX kept_page_by_date ON kept_page (account_id, created_at, size);
 
--- Whether a post is still saved at its source, and which run saw it last.
+-- Whether a post is still saved at its source, by each account of the source, and which run saw
+-- it last in the list of all saved posts ('' if none did).
 CREATE TABLE source_post (
-    account_id INTEGER NOT NULL,
-    post_id    TEXT    NOT NULL,
-    seen_run   TEXT    NOT NULL,
+    account_id     INTEGER NOT NULL,
+    source         TEXT    NOT NULL,
+    source_user_id TEXT    NOT NULL,
+    post_id        TEXT    NOT NULL,
+    seen_run       TEXT    NOT NULL,
     -- When the source said so. A later statement wins, in whatever order they arrive.
-    changed_at INTEGER NOT NULL,
-    removed_at INTEGER,
-    PRIMARY KEY (account_id, post_id)
+    changed_at     INTEGER NOT NULL,
+    removed_at     INTEGER,
+    PRIMARY KEY (account_id, source, source_user_id, post_id)
 ) STRICT, WITHOUT ROWID;
+-- For a post that any source user has.
+CREATE INDEX source_post_by_id ON source_post (account_id, post_id, changed_at);
 
 -- The names of folders, which become labels.
 CREATE TABLE source_folder (

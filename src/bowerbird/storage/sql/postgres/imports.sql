@@ -4,10 +4,13 @@ SELECT c.number, c.run, c.change
  WHERE c.account_id = :account_id
    AND c.number = ANY(CAST(:numbers AS bigint[]))
    AND c.run > :after
+   AND length(c.change) > 0
  ORDER BY c.number, c.run
 
 -- name: forget_posts
-DELETE FROM import_change
+-- An empty change: the post stays when the run is undone, and is counted.
+UPDATE import_change
+   SET change = :nothing
  WHERE account_id = :account_id
    AND number = ANY(CAST(:numbers AS bigint[]))
 

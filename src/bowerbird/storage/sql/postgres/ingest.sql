@@ -2,12 +2,23 @@
 UPDATE source_post
    SET removed_at = :at, changed_at = :at
  WHERE account_id = :account_id
+   AND source = :source
+   AND source_user_id = :source_user_id
    AND post_id = ANY(CAST(:post_ids AS text[]))
    AND removed_at IS NULL
    AND seen_run <> :run_id
+
+-- name: last_changes
+SELECT s.post_id, max(s.changed_at)
+  FROM source_post AS s
+ WHERE s.account_id = :account_id
+   AND s.post_id = ANY(CAST(:post_ids AS text[]))
+ GROUP BY s.post_id
 
 -- name: changes
 SELECT s.post_id, s.changed_at
   FROM source_post AS s
  WHERE s.account_id = :account_id
+   AND s.source = :source
+   AND s.source_user_id = :source_user_id
    AND s.post_id = ANY(CAST(:post_ids AS text[]))

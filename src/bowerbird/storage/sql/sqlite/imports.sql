@@ -4,11 +4,14 @@ SELECT c.number, c.run, c.change
   FROM json_each(:numbers) AS wanted
   CROSS JOIN import_change AS c INDEXED BY import_change_by_bookmark
           ON c.account_id = :account_id AND c.number = wanted.value AND c.run > :after
+          AND length(c.change) > 0
  ORDER BY c.number, c.run
 
 -- name: forget_posts
--- Otherwise SQLite reads the whole log of the account.
-DELETE FROM import_change INDEXED BY import_change_by_bookmark
+-- An empty change: the post stays when the run is undone, and is counted.
+-- Without the index, SQLite reads the whole log of the account.
+UPDATE import_change INDEXED BY import_change_by_bookmark
+   SET change = :nothing
  WHERE account_id = :account_id
    AND number IN (SELECT wanted.value FROM json_each(:numbers) AS wanted)
 

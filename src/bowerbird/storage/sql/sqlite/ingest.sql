@@ -2,11 +2,20 @@
 UPDATE source_post
    SET removed_at = :at, changed_at = :at
  WHERE account_id = :account_id
+   AND source = :source
+   AND source_user_id = :source_user_id
    AND post_id IN (SELECT value FROM json_each(:post_ids))
    AND removed_at IS NULL
    AND seen_run <> :run_id
 
+-- name: last_changes
+SELECT s.post_id, max(s.changed_at)
+  FROM json_each(:post_ids) AS wanted
+  CROSS JOIN source_post AS s ON s.account_id = :account_id AND s.post_id = wanted.value
+ GROUP BY s.post_id
+
 -- name: changes
 SELECT s.post_id, s.changed_at
   FROM json_each(:post_ids) AS wanted
-  CROSS JOIN source_post AS s ON s.account_id = :account_id AND s.post_id = wanted.value
+  CROSS JOIN source_post AS s ON s.account_id = :account_id AND s.source = :source
+          AND s.source_user_id = :source_user_id AND s.post_id = wanted.value

@@ -1,0 +1,98 @@
+"""What a page gives: the answer to the client, whether to go on, and its place in the list."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from bowerbird.library.imports.intake import IntakeOutcome, ItemResult
+from bowerbird.library.ingest.page_reading import ReadPage
+from bowerbird.model.ingest import EndReason, IngestRun, KeptPage, PageLink
+
+
+class Skipped(Struct, frozen=True):
+    post_id: str
+    state: str
+    reason: str
+
+
+class PageResult(Struct, frozen=True, kw_only=True):
+    received: int
+    inserted: int
+    updated: int
+    unchanged: int
+    # Posts that the owner deleted from the library.
+    ignored_deleted: int
+    skipped: list[Skipped]
+    cursor_out: str | None
+    stop: bool
+    stop_reason: str | None
+    # Parts of the page that could not be read, and sentences about them.
+    unreadable: int
+    errors: list[str]
+    # The page is kept for a week, and read again after an upgrade.
+    is_kept: bool
+
+
+class TakenPage(NamedTuple):
+    """A page that is read, and not stored yet."""
+
+    run: IngestRun
+    seq: int
+    fingerprint: bytes
+    read: ReadPage
+    kept: KeptPage | None
+    captured_at: int
+    # Whether the library has only the link of one of the posts.
+    has_stubs: bool
+
+
+def result_of(
+    read: ReadPage, outcome: IntakeOutcome, reason: EndReason | None, *, is_kept: bool
+) -> PageResult:
+    results = [result for _, result in outcome.results]
+    return PageResult(
+        received=len(read.posts) + len(read.left_out),
+        inserted=results.count(ItemResult.NEW),
+        updated=results.count(ItemResult.CHANGED),
+        unchanged=results.count(ItemResult.UNCHANGED),
+        ignored_deleted=results.count(ItemResult.IGNORED_DELETED),
+        skipped=[Skipped(one.post_id, one.reason, one.sentence) for one in read.left_out],
+        cursor_out=read.cursor_out or None,
+        stop=reason is not None,
+        stop_reason=reason,
+        unreadable=read.unreadable,
+        errors=list(read.errors),
+        is_kept=is_kept,
+    )
+
+
+def stop_reason(taken: TakenPage, results: Sequence[ItemResult]) -> EndReason | None:
+    """A single known post is no reason: saving a post again moves it up.
+
+    A post of which the library has only the link is not known.
+    """
+    run, read = taken.run, taken.read
+    if not read.is_listed:
+        return None
+    if read.proves_end:
+        return EndReason.END
+    is_known = ItemResult.NEW not in results and not read.unreadable and not taken.has_stubs
+    if run.kind != "incremental" or run.stop_below is None or not is_known:
+        return None
+    indexes = read.indexes
+    # Without indexes, nobody knows where in the list the page is.
+    is_below = bool(indexes) and all(index <= run.stop_below for index in indexes)
+    return EndReason.CAUGHT_UP if is_below else None
+
+
+def link_of(read: ReadPage, *, is_caught_up: bool) -> PageLink:
+    return PageLink(
+        cursor_in=read.cursor_in,
+        cursor_out=read.cursor_out,
+        proves_end=read.proves_end,
+        is_readable=not read.unreadable,
+        lowest=min(read.indexes, default=None),
+        highest=max(read.indexes, default=None),
+        is_caught_up=is_caught_up,
+    )
