@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
+from bowerbird.http1.bounds import HEALTH_PATHS
 from bowerbird.ingest.assembly import ingest
 from bowerbird.ingest.operations import PREFIX as INGEST
 from bowerbird.jobs.digests import DigestJobs
@@ -67,7 +68,6 @@ from bowerbird.wire.routes import ApiRoute
 from bowerbird.wire.writes import Writes
 
 VERSION: Final = "v1"
-_HEALTH: Final = ("/healthz", "/livez", "/readyz")
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,10 @@ def build(
         idempotency=parts.idempotency,
         metrics=metrics,
     )
-    single: dict[str, ASGIApp] = {**dict.fromkeys(_HEALTH, _health(database)), tools.path: tools}
+    single: dict[str, ASGIApp] = {
+        **dict.fromkeys(HEALTH_PATHS, _health(database)),
+        tools.path: tools,
+    }
     operations = rest.routes
     surfaces: dict[str, ASGIApp] = {
         "/v1": rest,
@@ -324,6 +327,6 @@ def _health(database: Database) -> Router:
         return PlainTextResponse("ready\n")
 
     return Router(
-        [Route(path, ready if path == "/readyz" else alive) for path in _HEALTH],
+        [Route(path, ready if path == "/readyz" else alive) for path in HEALTH_PATHS],
         redirect_slashes=False,
     )

@@ -25,6 +25,8 @@ MAX_PIPELINED: Final = 16
 MIN_BYTES_PER_SECOND: Final = 16 * 1024
 # How long the server reads what a refused client still sends, so that the client sees the answer.
 LINGER_S: Final = 2.0
+# Answered even when every connection is busy.
+HEALTH_PATHS: Final = ("/healthz", "/livez", "/readyz")
 # Room for health checks when every connection is busy.
 RESERVED_CONNECTIONS: Final = 64
 # Open files that are not connections: databases, logs, threads, clients of other services.

@@ -25,7 +25,6 @@ from bowerbird.wire.responses import envelope
 
 _ONLY_READ: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _RESET: Final = struct.pack("ii", 1, 0)
-_HEALTH: Final = frozenset({"/healthz", "/livez", "/readyz"})
 
 
 class Connection(asyncio.Protocol):
@@ -153,7 +152,7 @@ class Connection(asyncio.Protocol):
     async def _answer(self, exchange: Exchange) -> None:
         if self.is_reserved:
             exchange.closes = True
-            if exchange.scope["path"] not in _HEALTH:
+            if exchange.scope["path"] not in bounds.HEALTH_PATHS:
                 raise refusals.no_room()
         await self._app(exchange.scope, exchange.receive, exchange.send)
 

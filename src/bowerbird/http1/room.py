@@ -70,9 +70,6 @@ class Room:
             Wait.LEAVING: bounds.LINGER_S,
         }
 
-    def __len__(self) -> int:
-        return len(self._open)
-
     def admit(self, connection: Occupant) -> None:
         """Makes room for a new connection by closing the one that has waited longest.
 

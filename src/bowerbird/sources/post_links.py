@@ -173,7 +173,7 @@ def _by_host(host: str, parts: SplitResult) -> PostLink | None:
         link = f"https://{host}/@{name}/{number}"
     else:
         link = f"https://{host}/users/{name}/statuses/{number}"
-    # A server numbers its posts once, whoever wrote them, so one post has one id here under
+    # A server numbers its posts once for all authors, so one post has one id here under
     # both of its addresses.
     return foreign_post(MASTODON, f"{host}/{number}", author, link)
 
