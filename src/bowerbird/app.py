@@ -133,7 +133,7 @@ def build(
     )
 
     def record_use(account_id: int) -> None:
-        uses.note(account_id, VERSION)
+        uses.note_call(account_id, VERSION)
 
     paths = [(route.method, route.path) for route in table]
     deprecated = deprecation.headers_by_route(deprecations, paths, settings.site_origin)

@@ -66,7 +66,7 @@ async def test_a_later_day_is_recorded_and_an_earlier_one_is_ignored(cast: Servi
     await cast.alice.get("/v1/bookmarks")
     await cast.app.uses.flush()
     late = VersionUse(VersionUseStore(cast.database), SetClock())
-    late.note(cast.alice.account_id, "v1")
+    late.note_call(cast.alice.account_id, "v1")
     await late.flush()
 
     assert await _uses(cast.database) == {cast.alice.account_id: ("v1", TODAY + 1)}
@@ -83,7 +83,7 @@ async def test_recording_a_use_does_not_change_the_etag(cast: Service, alice: Me
 
 async def test_no_use_is_recorded_for_a_deleted_account(cast: Service) -> None:
     uses = VersionUse(VersionUseStore(cast.database), cast.clock)
-    uses.note(12345, "v1")
+    uses.note_call(12345, "v1")
 
     await uses.flush()
 
@@ -114,7 +114,7 @@ async def test_version_uses_that_cannot_be_written_are_logged_and_written_later(
     cast: Service,
 ) -> None:
     uses = VersionUse(VersionUseStore(cast.database), cast.clock)
-    uses.note(cast.alice.account_id, "v1")
+    uses.note_call(cast.alice.account_id, "v1")
     await cast.database.write(lambda t: t.run("ALTER TABLE version_use RENAME TO away", {}))
     with capture_logs() as logs:
         noting = asyncio.create_task(uses.keep_flushing())
@@ -135,7 +135,7 @@ async def test_every_use_is_recorded_when_the_cache_is_full(
     uses = VersionUse(VersionUseStore(cast.database), cast.clock)
     members = (cast.alice, cast.bob, cast.free)
     for member in members:
-        uses.note(member.account_id, "v1")
+        uses.note_call(member.account_id, "v1")
 
     await uses.flush()
 

@@ -12,7 +12,7 @@ from bowerbird.model.folding import fold
 from bowerbird.model.keys import new_account_id
 from bowerbird.storage.accounts.account_removal import AccountRemoval
 from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.database import Database
+from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.files.files import Files
 
 # Deliberately loose: a strict pattern would reject valid addresses.
@@ -34,22 +34,37 @@ class HalfDeleted(Refusal):
 
 
 class Accounts:
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(
+        self, database: Database, clock: Clock, default_plan: str = Plan.PRO
+    ) -> None:
         self._database = database
         self._store = AccountStore(database)
         self._clock = clock
+        self._default_plan = _plan(default_plan)
 
-    async def create(self, email: str, plan: str) -> int:
+    async def create(self, email: str, plan: str | None = None) -> int:
         """Returns the id of the new account."""
         email = _checked(email)
-        membership = Membership(new_account_id(), email, _plan(plan), 0, self._clock())
+        plan = self._default_plan if plan is None else _plan(plan)
+        membership = Membership(new_account_id(), email, plan, 0, self._clock())
         if not await self._store.create(membership, fold(email)):
             raise Refusal(Code.INVALID_REQUEST, f"{email} already has an account.")
         return membership.account_id
 
-    async def default_plan(self, signup_plan: str) -> str:
-        """The first account is the operator's, so it gets the paid plan."""
-        return signup_plan if await self._store.count() else Plan.PRO
+    async def create_within(
+        self, transaction: Transaction, email: str, *, may_own: bool = False
+    ) -> int:
+        """Creates an account with the default plan. Without an owner, one that may own becomes it.
+
+        An empty address is allowed: not every provider gives one.
+        """
+        email = _checked(email) if email else ""
+        account_id = new_account_id()
+        membership = Membership(account_id, email, self._default_plan, 0, self._clock())
+        key = fold(email) if email else _key_without_address(account_id)
+        if not await self._store.create_within(transaction, membership, key, may_own=may_own):
+            raise Refusal(Code.INVALID_REQUEST, f"{email} already has an account.")
+        return account_id
 
     async def all(self) -> Sequence[Membership]:
         return await self._store.all()
@@ -91,6 +106,11 @@ class Accounts:
         if account_id is None:
             raise NoAccount(Code.NOT_FOUND, f"No account has the address {shown(email.strip())}.")
         return account_id
+
+
+def _key_without_address(account_id: int) -> str:
+    # No address is without an @ sign.
+    return f"account {account_id}"
 
 
 def _checked(email: str) -> str:

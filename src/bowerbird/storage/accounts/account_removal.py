@@ -12,6 +12,11 @@ from bowerbird.storage.places import LAST_NUMBER, place_of
 _FIRST: Final = (
     "delete_keys",
     "delete_devices",
+    "delete_sessions",
+    "delete_passkeys",
+    "delete_identities",
+    "delete_links",
+    "delete_activity",
     "delete_calls",
     "delete_daily_uses",
     "delete_version_uses",

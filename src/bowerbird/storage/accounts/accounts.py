@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 
 from bowerbird.model.accounts import Account, Membership
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, Reader, Transaction
 
 
 class AccountStore:
@@ -44,27 +44,51 @@ class AccountStore:
         return Membership(*rows[0]) if rows else None
 
     async def create(self, membership: Membership, email_key: str) -> bool:
-        """False if the email address already has an account."""
+        """False if the email address already has an account. The first account owns the service."""
 
         async def work(transaction: Transaction) -> bool:
-            values = {
-                "account_id": membership.account_id,
-                "email": membership.email,
-                "email_key": email_key,
-                "plan": membership.plan,
-                "epoch": secrets.randbits(62),
-                "created_at": membership.created_at,
-            }
-            if not await transaction.rows(self._sql["insert_person"], values):
-                return False
-            rows = await transaction.rows(self._sql["take_local_number"], values)
-            await transaction.run(
-                self._sql["insert_library"], {**values, "local_number": rows[0][0]}
-            )
-            await transaction.run(self._sql["insert_digest_preference"], values)
-            return True
+            return await self.create_within(transaction, membership, email_key, may_own=True)
 
         return await self._database.write(work)
+
+    async def create_within(
+        self, transaction: Transaction, membership: Membership, email_key: str, *, may_own: bool
+    ) -> bool:
+        """False if the email address is taken. If there is no owner, one that may own becomes it."""
+        values = {
+            "account_id": membership.account_id,
+            "email": membership.email,
+            "email_key": email_key,
+            "plan": membership.plan,
+            "epoch": secrets.randbits(62),
+            "created_at": membership.created_at,
+            "may_own": may_own,
+        }
+        if not await transaction.rows(self._sql["insert_person"], values):
+            return False
+        rows = await transaction.rows(self._sql["take_local_number"], values)
+        await transaction.run(self._sql["insert_library"], {**values, "local_number": rows[0][0]})
+        await transaction.run(self._sql["insert_digest_preference"], values)
+        return True
+
+    async def owner(self, reader: Reader) -> int | None:
+        """The account of the person who operates the service."""
+        rows = await reader.rows(self._sql["owner"], {})
+        return rows[0][0] if rows else None
+
+    async def set_owner(self, account_id: int) -> None:
+        async def work(transaction: Transaction) -> None:
+            await transaction.run(self._sql["take_ownership"], {})
+            await transaction.rows(self._sql["give_ownership"], {"account_id": account_id})
+
+        await self._database.write(work)
+
+    async def set_email(
+        self, transaction: Transaction, account_id: int, email: str, email_key: str
+    ) -> bool:
+        """False if another account has the address."""
+        values = {"account_id": account_id, "email": email, "email_key": email_key}
+        return bool(await transaction.rows(self._sql["set_email"], values))
 
     async def set_plan(self, account_id: int, plan: str) -> None:
         async def work(transaction: Transaction) -> None:

@@ -278,3 +278,23 @@ RETURNING run
 -- name: delete_created_labels
 DELETE FROM import_label
  WHERE account_id = :account_id
+
+-- name: delete_sessions
+DELETE FROM web_session
+ WHERE account_id = :account_id
+
+-- name: delete_passkeys
+DELETE FROM passkey
+ WHERE account_id = :account_id
+
+-- name: delete_identities
+DELETE FROM provider_identity
+ WHERE account_id = :account_id
+
+-- name: delete_links
+DELETE FROM one_time_link
+ WHERE account_id = :account_id
+
+-- name: delete_activity
+DELETE FROM activity
+ WHERE account_id = :account_id

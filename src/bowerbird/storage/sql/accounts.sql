@@ -43,8 +43,11 @@ SELECT p.account_id, p.email, l.plan, l.total, p.created_at
 
 -- name: insert_person
 -- Returns no row if the email address is taken.
-INSERT INTO person (account_id, email, email_key, created_at)
-VALUES (:account_id, :email, :email_key, :created_at)
+INSERT INTO person (account_id, email, email_key, created_at, is_owner)
+SELECT CAST(:account_id AS bigint), CAST(:email AS text), CAST(:email_key AS text),
+       CAST(:created_at AS bigint),
+       :may_own AND NOT EXISTS (SELECT 1 FROM person AS p WHERE p.is_owner)
+ WHERE TRUE
     ON CONFLICT (email_key) DO NOTHING
 RETURNING account_id
 
@@ -83,3 +86,30 @@ SELECT CAST(:account_id AS bigint), CAST(:month AS bigint), 1
    SET calls = api_call.calls + 1
  WHERE api_call.calls < CAST(:limit AS bigint)
 RETURNING calls
+
+-- name: owner
+SELECT p.account_id, p.email
+  FROM person AS p
+ WHERE p.is_owner
+
+-- name: take_ownership
+UPDATE person
+   SET is_owner = FALSE
+ WHERE is_owner
+
+-- name: give_ownership
+UPDATE person
+   SET is_owner = TRUE
+ WHERE account_id = :account_id
+RETURNING account_id
+
+-- name: set_email
+-- Returns no row if another account has the address.
+UPDATE person
+   SET email = :email, email_key = :email_key
+ WHERE account_id = :account_id
+   AND NOT EXISTS (SELECT 1
+                     FROM person AS other
+                    WHERE other.email_key = :email_key
+                      AND other.account_id <> :account_id)
+RETURNING account_id

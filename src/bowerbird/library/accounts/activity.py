@@ -1,0 +1,43 @@
+"""The activity log of an account: sign-ins, keys, devices, exports, imports and deletions.
+
+An entry is written in the transaction of what it tells of.
+"""
+
+import secrets
+from collections.abc import Sequence
+from typing import Final
+
+from bowerbird.clock import MICROSECONDS, Clock
+from bowerbird.library.access import caller
+from bowerbird.model.activity import ActivityEntry, ActivityKind
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.sign_in.activity import ActivityStore
+
+KEPT_DAYS: Final = 180
+PAGE: Final = 50
+_MAX_DETAIL: Final = 200
+_LATEST: Final = (2**63 - 1, "")
+
+
+class Activity:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._store = ActivityStore(database)
+        self._clock = clock
+
+    def entry(self, kind: ActivityKind, detail: str = "") -> ActivityEntry:
+        """Call it before the transaction: only the request itself knows its address."""
+        return ActivityEntry(
+            self._clock(), secrets.token_hex(6), kind, detail[:_MAX_DETAIL], caller.address()
+        )
+
+    async def add(self, transaction: Transaction, account_id: int, entry: ActivityEntry) -> None:
+        await self._store.add(transaction, account_id, entry)
+
+    async def page(
+        self, account_id: int, before: tuple[int, str] = _LATEST
+    ) -> Sequence[ActivityEntry]:
+        """At most `PAGE` entries before the given time and id, the latest first."""
+        return await self._store.page(account_id, before, PAGE)
+
+    def expired_before(self) -> int:
+        return self._clock() - KEPT_DAYS * 86_400 * MICROSECONDS

@@ -1,0 +1,1 @@
+"""Signing in: sessions of browsers, one-time links, passkeys, providers and sign-up."""

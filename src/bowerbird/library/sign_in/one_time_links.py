@@ -1,0 +1,125 @@
+"""One-time links: they sign in the owner or the holder of an account.
+
+A link works once and for a short time, because it is all that one needs to sign in. The token is in the
+fragment of the URL, which browsers do not send, and only its hash is stored.
+"""
+
+import secrets
+from typing import Final
+
+from msgspec import Struct
+
+from bowerbird.clock import MICROSECONDS, Clock
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.accounts.accounts import Accounts
+from bowerbird.library.accounts.activity import Activity
+from bowerbird.library.sign_in.sessions import Sessions
+from bowerbird.model.activity import ActivityKind
+from bowerbird.model.session_tokens import is_link_token, new_link_token, token_hash
+from bowerbird.model.sign_in import LinkKind, OneTimeLink, Where
+from bowerbird.storage.accounts.accounts import AccountStore
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.sign_in.one_time_links import OneTimeLinkStore
+
+MINUTES: Final = 15
+METHOD: Final = "link"
+_MAX_OPEN: Final = 20
+_NO_ACCOUNT: Final = 0
+
+
+class LinkRefused(Refusal):
+    """The link was used, has expired, or was never made. The sentence does not say which."""
+
+
+class EmailNeeded(Refusal):
+    """The link creates the owner's account, which needs an email address."""
+
+
+class Entered(Struct, frozen=True):
+    """A person has signed in."""
+
+    account_id: int
+    # For the cookie.
+    session_token: str
+    is_new_account: bool = False
+
+
+class OneTimeLinks:
+    def __init__(
+        self, database: Database, accounts: Accounts, sessions: Sessions, clock: Clock
+    ) -> None:
+        self._database = database
+        self._accounts = accounts
+        self._sessions = sessions
+        self._store = OneTimeLinkStore(database)
+        self._people = AccountStore(database)
+        self._activity = Activity(database, clock)
+        self._clock = clock
+
+    async def create_for_owner(self) -> str:
+        """Returns the token of a link for the owner, who may not have an account yet."""
+        return await self._create(LinkKind.OWNER, _NO_ACCOUNT)
+
+    async def create_for(self, account_id: int) -> str:
+        """Returns the token of a link for an account."""
+        return await self._create(LinkKind.ACCOUNT, account_id)
+
+    async def _create(self, kind: LinkKind, account_id: int) -> str:
+        now, token = self._clock(), new_link_token()
+        expires_at = now + MINUTES * 60 * MICROSECONDS
+        link = OneTimeLink(secrets.token_hex(4), kind, account_id, "", now, expires_at)
+        entry = self._activity.entry(ActivityKind.LINK_CREATED)
+
+        async def work(transaction: Transaction) -> None:
+            if not await self._store.insert(transaction, token_hash(token), link, _MAX_OPEN):
+                raise Refusal(
+                    Code.INVALID_REQUEST,
+                    f"{_MAX_OPEN} links are open already. They expire after {MINUTES} minutes.",
+                )
+            if account_id != _NO_ACCOUNT:
+                await self._activity.add(transaction, account_id, entry)
+
+        await self._database.write(work)
+        return token
+
+    async def redeem(self, token: str, where: Where, email: str = "") -> Entered:
+        """Signs in the account of the link. A link can be used once.
+
+        `email` is for the owner's new account, and is ignored otherwise.
+        """
+        if not is_link_token(token):
+            raise _refused()
+        entry = self._activity.entry(ActivityKind.SIGNED_IN, METHOD)
+
+        async def work(transaction: Transaction) -> Entered:
+            now, link_hash = self._clock(), token_hash(token)
+            link = await self._store.open_link(transaction, link_hash, now)
+            if link is None or link.kind not in (LinkKind.OWNER, LinkKind.ACCOUNT):
+                raise _refused()
+            account_id, is_new = await self._account_of(transaction, link, email)
+            if not await self._store.use(transaction, link_hash, now):
+                raise _refused()
+            session = await self._sessions.start(transaction, account_id, METHOD, where)
+            await self._activity.add(transaction, account_id, entry)
+            return Entered(account_id, session, is_new)
+
+        return await self._database.write(work)
+
+    async def _account_of(
+        self, transaction: Transaction, link: OneTimeLink, email: str
+    ) -> tuple[int, bool]:
+        if link.kind is LinkKind.ACCOUNT:
+            return link.account_id, False
+        owner = await self._people.owner(transaction)
+        if owner is not None:
+            return owner, False
+        if not email.strip():
+            raise EmailNeeded(Code.INVALID_REQUEST, "Enter your email address.")
+        account_id = await self._accounts.create_within(transaction, email, may_own=True)
+        return account_id, True
+
+
+def _refused() -> LinkRefused:
+    return LinkRefused(
+        Code.NOT_FOUND, "This link was used already, or has expired. Make a new one."
+    )

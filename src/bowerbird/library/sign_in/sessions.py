@@ -1,0 +1,126 @@
+"""Sessions of browsers: started at sign-in, ended one by one or all at once."""
+
+import secrets
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from bowerbird.clock import MICROSECONDS, Clock, month_of
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.accounts.activity import Activity
+from bowerbird.library.accounts.uses import Uses
+from bowerbird.model.activity import ActivityKind
+from bowerbird.model.session_tokens import new_session_token, parse_session_token, token_hash
+from bowerbird.model.sign_in import Session, SignedIn, Where
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.sign_in.sessions import Alive, SessionStore
+
+IDLE_DAYS: Final = 30
+ABSOLUTE_DAYS: Final = 180
+# For this long after a proof the person need not prove again who they are.
+PROOF_MINUTES: Final = 10
+# The time of the last use is exact to this.
+_USE_STEP: Final = 10 * 60 * MICROSECONDS
+_MAX_SESSIONS: Final = 50
+_DAY: Final = 86_400 * MICROSECONDS
+
+SessionUses = Uses[tuple[int, str]]
+
+
+class Sessions:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._store = SessionStore(database)
+        self._activity = Activity(database, clock)
+        self._clock = clock
+        self.uses: SessionUses = Uses("session uses", self._store.put_uses)
+
+    async def start(
+        self, transaction: Transaction, account_id: int, method: str, where: Where
+    ) -> str:
+        """Returns the token for the cookie. It cannot be read again: only its hash is stored."""
+        now, token = self._clock(), new_session_token(account_id)
+        session = Session(
+            secrets.token_hex(8), method, where.device, where.address, now, now, now
+        )
+        await self._store.make_room(transaction, account_id, self._alive(), _MAX_SESSIONS - 1)
+        if not await self._store.insert(transaction, account_id, token_hash(token), session):
+            raise Refusal(Code.NOT_FOUND, "The account no longer exists.")
+        return token
+
+    async def visitor(self, token: str) -> SignedIn | None:
+        """None if the token is malformed, unknown, revoked or expired."""
+        parsed = parse_session_token(token)
+        if parsed is None:
+            return None
+        now = self._clock()
+        found = await self._store.by_token(
+            parsed.account_id, parsed.session_hash, self._alive(), month_of(now)
+        )
+        if found is not None and found.session.last_used_at <= now - _USE_STEP:
+            step = now // _USE_STEP * _USE_STEP
+            self.uses.note((parsed.account_id, found.session.session_id), step)
+        return found
+
+    def is_proved(self, visitor: SignedIn) -> bool:
+        """Whether the person proved recently who they are."""
+        return visitor.session.proved_at > self._clock() - PROOF_MINUTES * 60 * MICROSECONDS
+
+    async def prove(
+        self, transaction: Transaction, visitor: SignedIn, method: str, where: Where
+    ) -> str:
+        """Notes that the person has proved who they are; returns the session's new token."""
+        account_id = visitor.account.account_id
+        token = new_session_token(account_id)
+        session = msgspec.structs.replace(
+            visitor.session,
+            proved_at=self._clock(),
+            method=method,
+            address=where.address,
+            device=where.device,
+        )
+        if not await self._store.replace_token(
+            transaction, account_id, token_hash(token), session
+        ):
+            raise Refusal(Code.NOT_FOUND, "This session has ended. Sign in again.")
+        return token
+
+    async def all(self, account_id: int) -> Sequence[Session]:
+        """The sessions that are alive, the one used last first."""
+        return await self._store.all(account_id, self._alive())
+
+    async def sign_out(self, visitor: SignedIn) -> None:
+        await self._end(visitor, visitor.session.session_id, ActivityKind.SIGNED_OUT)
+
+    async def end(self, visitor: SignedIn, session_id: str) -> None:
+        await self._end(visitor, session_id, ActivityKind.SESSION_ENDED)
+
+    async def end_others(self, visitor: SignedIn) -> int:
+        """Ends all sessions of the account but this one; returns their number."""
+        account_id = visitor.account.account_id
+        entry = self._activity.entry(ActivityKind.SESSIONS_ENDED)
+
+        async def work(transaction: Transaction) -> int:
+            ended = await self._store.end_others(
+                transaction, account_id, visitor.session.session_id
+            )
+            if ended:
+                await self._activity.add(transaction, account_id, entry)
+            return ended
+
+        return await self._database.write(work, account_id)
+
+    async def _end(self, visitor: SignedIn, session_id: str, kind: ActivityKind) -> None:
+        account_id = visitor.account.account_id
+        entry = self._activity.entry(kind)
+
+        async def work(transaction: Transaction) -> None:
+            if await self._store.end(transaction, account_id, session_id):
+                await self._activity.add(transaction, account_id, entry)
+
+        await self._database.write(work, account_id)
+
+    def _alive(self) -> Alive:
+        now = self._clock()
+        return Alive(now - IDLE_DAYS * _DAY, now - ABSOLUTE_DAYS * _DAY)

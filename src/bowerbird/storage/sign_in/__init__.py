@@ -1,0 +1,1 @@
+"""Rows of sessions, one-time links, passkeys, identities at providers, and the activity log."""

@@ -1,0 +1,64 @@
+"""Reads and writes one-time links. Only the hash of a link's token is stored."""
+
+from collections.abc import Sequence
+
+from bowerbird.model.sign_in import LinkKind, OneTimeLink
+from bowerbird.storage.database import Database, Reader, Row, Transaction
+
+
+class OneTimeLinkStore:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._sql = database.queries("one_time_links")
+
+    async def insert(
+        self, transaction: Transaction, link_hash: bytes, link: OneTimeLink, most: int
+    ) -> bool:
+        """False if the account has so many open links of this kind already."""
+        values = {"account_id": link.account_id, "kind": link.kind, "now": link.created_at}
+        await transaction.run(self._sql["remove_expired"], values)
+        rows = await transaction.rows(self._sql["count"], values)
+        if rows[0][0] >= most:
+            return False
+        await transaction.run(
+            self._sql["insert"],
+            {
+                "link_hash": link_hash,
+                "link_id": link.link_id,
+                "kind": link.kind,
+                "account_id": link.account_id,
+                "detail": link.detail,
+                "created_at": link.created_at,
+                "expires_at": link.expires_at,
+            },
+        )
+        return True
+
+    async def open_link(self, reader: Reader, link_hash: bytes, now: int) -> OneTimeLink | None:
+        """None if the link is unknown, used or expired."""
+        values = {"link_hash": link_hash, "now": now}
+        rows = await reader.rows(self._sql["by_hash"], values)
+        return _link(rows[0]) if rows else None
+
+    async def use(self, transaction: Transaction, link_hash: bytes, now: int) -> bool:
+        """False if another request has used it."""
+        values = {"link_hash": link_hash, "now": now}
+        return bool(await transaction.rows(self._sql["use"], values))
+
+    async def all(
+        self, account_id: int, kind: LinkKind, now: int, limit: int
+    ) -> Sequence[OneTimeLink]:
+        """The links that can still be used, the latest first."""
+        values = {"account_id": account_id, "kind": kind, "now": now, "limit": limit}
+        return [_link(row) for row in await self._database.rows(self._sql["list"], values)]
+
+    async def withdraw(
+        self, transaction: Transaction, account_id: int, kind: LinkKind, link_id: str
+    ) -> bool:
+        values = {"account_id": account_id, "kind": kind, "link_id": link_id}
+        return bool(await transaction.rows(self._sql["withdraw"], values))
+
+
+def _link(row: Row) -> OneTimeLink:
+    link_id, kind, *rest = row
+    return OneTimeLink(link_id, LinkKind(kind), *rest)

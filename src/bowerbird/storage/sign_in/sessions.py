@@ -1,0 +1,109 @@
+"""Reads and writes sessions of browsers. Only the hash of a session's cookie is stored."""
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from bowerbird.model.accounts import Account
+from bowerbird.model.sign_in import Session, SignedIn
+from bowerbird.storage.database import Database, Transaction
+
+_ACCOUNT_COLUMNS = len(Account.__struct_fields__)
+_LISTED = 100
+
+
+class Alive(Struct, frozen=True):
+    """A session is alive if it was used and created after these times."""
+
+    used_after: int
+    created_after: int
+
+    @property
+    def values(self) -> dict[str, int]:
+        return {"used_after": self.used_after, "created_after": self.created_after}
+
+
+class SessionStore:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._sql = database.queries("sessions")
+
+    async def insert(
+        self, transaction: Transaction, account_id: int, session_hash: bytes, session: Session
+    ) -> bool:
+        """False if the account is gone."""
+        values = {
+            "account_id": account_id,
+            "session_hash": session_hash,
+            "session_id": session.session_id,
+            "method": session.method,
+            "device": session.device,
+            "address": session.address,
+            "created_at": session.created_at,
+            "last_used_at": session.last_used_at,
+            "proved_at": session.proved_at,
+        }
+        return bool(await transaction.rows(self._sql["insert"], values))
+
+    async def by_token(
+        self, account_id: int, session_hash: bytes, alive: Alive, month: int
+    ) -> SignedIn | None:
+        values = {
+            "account_id": account_id,
+            "session_hash": session_hash,
+            "month": month,
+            **alive.values,
+        }
+        rows = await self._database.rows(self._sql["by_token"], values)
+        if not rows:
+            return None
+        account, rest = rows[0][:_ACCOUNT_COLUMNS], rows[0][_ACCOUNT_COLUMNS:]
+        email, is_owner, time_zone, *session = rest
+        return SignedIn(Account(*account), email, bool(is_owner), time_zone, Session(*session))
+
+    async def all(self, account_id: int, alive: Alive) -> Sequence[Session]:
+        values = {"account_id": account_id, "limit": _LISTED, **alive.values}
+        return [Session(*row) for row in await self._database.rows(self._sql["list"], values)]
+
+    async def end(self, transaction: Transaction, account_id: int, session_id: str) -> bool:
+        values = {"account_id": account_id, "session_id": session_id}
+        return bool(await transaction.rows(self._sql["end"], values))
+
+    async def end_others(self, transaction: Transaction, account_id: int, session_id: str) -> int:
+        values = {"account_id": account_id, "session_id": session_id}
+        return len(await transaction.rows(self._sql["end_others"], values))
+
+    async def make_room(
+        self, transaction: Transaction, account_id: int, alive: Alive, most: int
+    ) -> None:
+        """Ends expired sessions, and the least recently used ones beyond `most`."""
+        values = {"account_id": account_id}
+        await transaction.rows(self._sql["end_expired"], values | alive.values)
+        await transaction.rows(self._sql["end_beyond"], values | {"most": most})
+
+    async def replace_token(
+        self, transaction: Transaction, account_id: int, new_hash: bytes, session: Session
+    ) -> bool:
+        """Gives the session another cookie, and stores when and how the person proved it."""
+        values = {
+            "account_id": account_id,
+            "session_id": session.session_id,
+            "new_hash": new_hash,
+            "proved_at": session.proved_at,
+            "method": session.method,
+            "address": session.address,
+            "device": session.device,
+        }
+        return bool(await transaction.rows(self._sql["replace_token"], values))
+
+    async def put_uses(self, uses: Mapping[tuple[int, str], int]) -> None:
+        """Takes (account, session) -> time of the last use."""
+        rows = [
+            {"account_id": account_id, "session_id": session_id, "last_used_at": at}
+            for (account_id, session_id), at in sorted(uses.items())
+        ]
+
+        async def work(transaction: Transaction) -> None:
+            await transaction.run_many(self._sql["note_use"], rows)
+
+        await self._database.write(work)

@@ -1,0 +1,50 @@
+-- name: insert
+INSERT INTO one_time_link (link_hash, link_id, kind, account_id, detail, created_at, expires_at)
+VALUES (:link_hash, :link_id, :kind, :account_id, :detail, :created_at, :expires_at)
+
+-- name: by_hash
+SELECT k.link_id, k.kind, k.account_id, k.detail, k.created_at, k.expires_at, k.used_at
+  FROM one_time_link AS k
+ WHERE k.link_hash = :link_hash
+   AND k.used_at IS NULL
+   AND k.expires_at > :now
+
+-- name: use
+UPDATE one_time_link
+   SET used_at = :now
+ WHERE link_hash = :link_hash
+   AND used_at IS NULL
+   AND expires_at > :now
+RETURNING link_id
+
+-- name: list
+SELECT k.link_id, k.kind, k.account_id, k.detail, k.created_at, k.expires_at, k.used_at
+  FROM one_time_link AS k
+ WHERE k.account_id = :account_id
+   AND k.kind = :kind
+   AND k.used_at IS NULL
+   AND k.expires_at > :now
+ ORDER BY k.created_at DESC, k.link_id
+ LIMIT :limit
+
+-- name: count
+SELECT count(*)
+  FROM one_time_link AS k
+ WHERE k.account_id = :account_id
+   AND k.kind = :kind
+   AND k.used_at IS NULL
+   AND k.expires_at > :now
+
+-- name: withdraw
+DELETE FROM one_time_link
+ WHERE account_id = :account_id
+   AND kind = :kind
+   AND link_id = :link_id
+   AND used_at IS NULL
+RETURNING link_id
+
+-- name: remove_expired
+DELETE FROM one_time_link
+ WHERE account_id = :account_id
+   AND kind = :kind
+   AND (expires_at <= :now OR used_at IS NOT NULL)
