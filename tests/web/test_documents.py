@@ -35,7 +35,7 @@ UNKNOWN_PATHS = [
     "/static/../templates/home.html",
     "/static/..%2ftemplates%2fhome.html",
     "/static/%2e%2e/%2e%2e/pyproject.toml",
-    "/static/..\\..\\settings.py",
+    "/static/..\\..\\errors.py",
     "/%00",
     "/keys%00",
     "/keys/",

@@ -1,0 +1,149 @@
+"""Refuses settings that have the right type but cannot work, alone or together."""
+
+import re
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+from bowerbird.settings.values import (
+    MAILBOX,
+    PREFIX,
+    BadSetting,
+    check_address,
+    check_contact,
+    check_key,
+    check_origin,
+    one_of,
+)
+
+if TYPE_CHECKING:
+    from bowerbird.settings.table import Settings
+
+_LAST_PORT: Final = 65_535
+_LONGEST_TIMEOUT_S: Final = 86_400
+_SENDER: Final = re.compile(rf'(?:[^<>@"\\,;:()\[\]\x00-\x1f\x7f]*<{MAILBOX}>|{MAILBOX})')
+_LEAST: Final = {
+    "port": 1,
+    "admin_port": 0,
+    "http2_port": 0,
+    "max_connections": 1,
+    "header_timeout_s": 1,
+    "body_timeout_s": 1,
+    "response_timeout_s": 1,
+    "idle_timeout_s": 1,
+    "workers": 1,
+    "free_calls_per_month": 0,
+    "answer_cache_mb": 0,
+    "vector_cache_mb": 0,
+    "postgres_connections": 1,
+    "stop_timeout_s": 0,
+}
+
+
+def check(settings: "Settings") -> None:
+    one_of("SIGNUP_PLAN", settings.signup_plan, ("free", "pro"))
+    one_of("SANDBOX", settings.sandbox, ("on", "off"))
+    one_of("LOG_LEVEL", settings.log_level, ("debug", "info", "warning", "error"))
+    for name, least in _LEAST.items():
+        value = getattr(settings, name)
+        if value < least:
+            raise BadSetting(
+                f"{PREFIX}{name.upper()}={value} is too small; the minimum is {least}."
+            )
+        if name.endswith("_timeout_s") and value > _LONGEST_TIMEOUT_S:
+            raise BadSetting(
+                f"{PREFIX}{name.upper()}={value} is too large; the maximum is "
+                f"{_LONGEST_TIMEOUT_S} seconds."
+            )
+    _check_ports(settings)
+    _check_addresses(settings)
+    if settings.intro_url and not settings.intro_model:
+        raise BadSetting(f"{PREFIX}INTRO_MODEL is empty; {PREFIX}INTRO_URL requires it.")
+    for name in ("operator_contact", "security_contact"):
+        check_contact(name, getattr(settings, name))
+    if settings.database_url and not settings.database_url.startswith(
+        ("postgresql://", "postgres://")
+    ):
+        raise BadSetting(
+            f"{PREFIX}DATABASE_URL must start with postgresql:// (leave it empty for SQLite)."
+        )
+    _check_files(settings)
+    _check_mail(settings)
+
+
+def _check_ports(settings: "Settings") -> None:
+    last_admin_port = settings.admin_port + settings.workers - 1 if settings.admin_port else 0
+    for name, last in (
+        ("port", settings.port),
+        ("http2_port", settings.http2_port),
+        ("admin_port", last_admin_port),
+    ):
+        if last > _LAST_PORT:
+            value = getattr(settings, name)
+            raise BadSetting(
+                f"{PREFIX}{name.upper()}={value} is too large; the maximum is {_LAST_PORT}."
+            )
+
+    _check_different_ports(settings, last_admin_port)
+
+
+def _check_different_ports(settings: "Settings", last_admin_port: int) -> None:
+    admin_ports = range(settings.admin_port, last_admin_port + 1) if settings.admin_port else ()
+    for name, port, others in (
+        ("HTTP2_PORT", settings.http2_port, (settings.port, *admin_ports)),
+        ("ADMIN_PORT", settings.port if settings.port in admin_ports else 0, (settings.port,)),
+    ):
+        if port and port in others:
+            raise BadSetting(
+                f"{PREFIX}{name} uses port {port}, which another setting uses too. "
+                "Choose another port."
+            )
+
+
+def _check_addresses(settings: "Settings") -> None:
+    for name in ("base_url", "site_url", "mcp_url", "embedding_url", "intro_url"):
+        check_address(name, getattr(settings, name))
+    for origin in settings.tool_origins.split(","):
+        check_origin("tool_origins", origin.strip())
+    for name in ("embedding_key", "intro_key", "files_s3_key_id", "files_s3_secret"):
+        check_key(name, getattr(settings, name))
+
+
+def _check_files(settings: "Settings") -> None:
+    parts = urlsplit(settings.files_url)
+    is_folder = parts.scheme == "file" and parts.netloc in ("", "localhost") and parts.path
+    is_bucket = parts.scheme == "s3" and parts.netloc and not parts.query
+    if settings.files_url and not (is_folder or is_bucket):
+        raise BadSetting(
+            f"{PREFIX}FILES_URL={settings.files_url!r} must be s3://bucket/prefix or "
+            "file:///a/path (leave it empty for the data folder)."
+        )
+    check_address("files_s3_endpoint", settings.files_s3_endpoint)
+    if bool(settings.files_s3_key_id) != bool(settings.files_s3_secret):
+        missing = "SECRET" if settings.files_s3_key_id else "KEY_ID"
+        raise BadSetting(f"{PREFIX}FILES_S3_{missing} is empty; an S3 key needs id and secret.")
+
+
+def _check_mail(settings: "Settings") -> None:
+    # The URL may contain a password, so error messages do not repeat it.
+    if settings.smtp_url and not _is_mail_server(settings.smtp_url):
+        raise BadSetting(
+            f"{PREFIX}SMTP_URL must be smtp://host:587 or smtps://host:465, with "
+            "user:password@ before the host if the server requires a login."
+        )
+    if settings.mail_from and not _SENDER.fullmatch(settings.mail_from):
+        raise BadSetting(
+            f"{PREFIX}MAIL_FROM={settings.mail_from!r} must look like "
+            "bowerbird@example.com or Bowerbird <bowerbird@example.com>."
+        )
+    if settings.smtp_url and not settings.mail_from:
+        raise BadSetting(f"{PREFIX}MAIL_FROM is empty; {PREFIX}SMTP_URL requires it.")
+
+
+def _is_mail_server(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError:
+        return False
+    known = parts.scheme in ("smtp", "smtps") and bool(parts.hostname) and port != 0
+    return known and not parts.path.strip("/") and not parts.query and not parts.fragment

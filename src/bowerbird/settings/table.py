@@ -1,0 +1,189 @@
+"""The table of settings: name, type, default and description of each.
+
+`make generate` writes docs/settings.md from this table; `make check` fails when the two differ.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from bowerbird.settings.checks import check
+from bowerbird.settings.environment import read
+
+
+def setting(default: Any, help: str, *, secret: bool = False) -> Any:
+    return field(default=default, metadata={"help": help, "secret": secret})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    data_dir: Path = setting(Path("data"), "Folder for the database and the files.")
+    database_url: str = setting(
+        "",
+        "`postgresql://…` stores the library in PostgreSQL. If empty, the library is one SQLite "
+        "file in the data folder.",
+        secret=True,
+    )
+    host: str = setting("127.0.0.1", "Address the service listens on.")
+    port: int = setting(8080, "Port the service listens on.")
+    admin_host: str = setting("127.0.0.1", "Address or name the admin port listens on.")
+    admin_port: int = setting(
+        0,
+        "Port that serves `/metrics`, such as 8081. Server process *n*, counted from 0, uses this "
+        "port plus *n*. 0 means that there is no admin port.",
+    )
+    http2_port: int = setting(
+        0,
+        "Port that serves HTTP/2 without TLS, for a reverse proxy that speaks it. Only that proxy "
+        "should reach it: it limits headers, but has no time-outs. 0 turns it off; the main port "
+        "always speaks HTTP/1.1.",
+    )
+    max_connections: int = setting(
+        4096,
+        "Connections that one server process keeps open. When more arrive, those whose client has "
+        "been silent longest are closed. Up to 64 more are kept for health checks.",
+    )
+    header_timeout_s: int = setting(
+        10,
+        "Seconds in which the headers of a request must arrive, counted from its first byte. A new "
+        "connection must send its first byte within this time.",
+    )
+    body_timeout_s: int = setting(
+        30,
+        "Seconds in which the body of a request must arrive, plus one second for every 16 KiB "
+        "received.",
+    )
+    response_timeout_s: int = setting(
+        60,
+        "Seconds in which a client must read what the server has sent, plus one second for every "
+        "16 KiB. A long response is sent in parts, and the time counts for each of them.",
+    )
+    idle_timeout_s: int = setting(
+        75, "Seconds that a connection may stay open without a request after an earlier one."
+    )
+    workers: int = setting(1, "Number of server processes. Keep it at 1 with SQLite.")
+    base_url: str = setting(
+        "",
+        "Public origin of the API, without `/v1`. Links in responses start with it. If empty, it "
+        "is `http://localhost:` and the port.",
+    )
+    site_url: str = setting("", "Public origin of the website. Defaults to the base URL.")
+    mcp_url: str = setting(
+        "", "Public URL of the MCP server. Defaults to the base URL plus `/mcp`."
+    )
+    tool_origins: str = setting(
+        "",
+        "Additional origins whose web pages may call the MCP server, separated by commas, such as "
+        "`https://app.example.com`. Only browsers need this.",
+    )
+    operator_contact: str = setting(
+        "",
+        "How to reach the operator: an email address or an `https://` page. The website shows it "
+        "to people who want an account, a key or another plan.",
+    )
+    security_contact: str = setting(
+        "",
+        "Where to report a vulnerability: an email address or an `https://` page, published in "
+        "`/.well-known/security.txt`. Defaults to the operator's contact.",
+    )
+    sandbox: str = setting(
+        "on", "`off` disables `/v1/sandbox`, where anyone can try the API without a key."
+    )
+    signup_plan: str = setting(
+        "free", "Plan of a new account: `free` or `pro`. The first account is always `pro`."
+    )
+    free_calls_per_month: int = setting(100, "API calls per calendar month (UTC) on the free plan.")
+    answer_cache_mb: int = setting(
+        64, "Size of the response cache in megabytes. 0 turns the cache off."
+    )
+    files_url: str = setting(
+        "",
+        "Where to store files such as exports: `s3://bucket/prefix`, or `file:///a/path` on a disk "
+        "that all nodes share. If empty, files go to the folder `files` in the data folder.",
+    )
+    files_s3_endpoint: str = setting(
+        "", "URL of an S3 server other than Amazon's, such as `https://s3.example.com`."
+    )
+    files_s3_region: str = setting("us-east-1", "Region of the S3 bucket.")
+    files_s3_key_id: str = setting(
+        "", "Id of the S3 access key. If empty, the credentials of the machine are used."
+    )
+    files_s3_secret: str = setting("", "Secret of the S3 access key.", secret=True)
+    smtp_url: str = setting(
+        "",
+        "SMTP server: `smtp://user:password@host:587` or `smtps://…:465`. `smtp://` uses STARTTLS "
+        "if the server offers it, and requires it when a password is set, except on localhost. "
+        "If empty, no email is sent.",
+        secret=True,
+    )
+    mail_from: str = setting(
+        "", "Sender of email: `bowerbird@example.com` or `Bowerbird <bowerbird@example.com>`."
+    )
+    model_dir: str = setting(
+        "",
+        "Folder of the model for search by meaning. Defaults to where `make install` builds it.",
+    )
+    vector_cache_mb: int = setting(
+        256, "Size of the cache of vectors for search by meaning, in megabytes."
+    )
+    embedding_url: str = setting(
+        "",
+        "URL of a service with an OpenAI-compatible embeddings API, such as "
+        "`http://localhost:11434/v1`. It replaces the built-in model.",
+    )
+    embedding_key: str = setting("", "API key of the embedding service.", secret=True)
+    embedding_model: str = setting(
+        "text-embedding-3-small",
+        "Model name to send to the embedding service. Changing it embeds every library again.",
+    )
+    intro_url: str = setting(
+        "",
+        "Base URL of an OpenAI-compatible chat service that writes introductions to digests, such "
+        "as `https://api.example.com/v1`. It receives the authors, titles and texts of the posts "
+        "shown. If empty, digests have no introduction.",
+    )
+    intro_key: str = setting("", "API key of the service that writes introductions.", secret=True)
+    intro_model: str = setting(
+        "", "Model that writes introductions. Required with `BOWERBIRD_INTRO_URL`."
+    )
+    postgres_connections: int = setting(10, "Maximum number of PostgreSQL connections per process.")
+    log_level: str = setting("info", "Lowest level to log: `debug`, `info`, `warning` or `error`.")
+    stop_timeout_s: int = setting(
+        30, "Seconds that open requests have to finish when the server stops."
+    )
+
+    @classmethod
+    def from_env(cls, env: Mapping[str, str]) -> Self:
+        settings = cls(**read(env, cls))
+        settings.check()
+        return settings
+
+    def check(self) -> None:
+        """Raises BadSetting for values that have the right type but cannot work."""
+        check(self)
+
+    @property
+    def is_sqlite(self) -> bool:
+        return not self.database_url
+
+    @property
+    def api_origin(self) -> str:
+        # "localhost" rather than 127.0.0.1: passkeys do not work on an IP address.
+        return (self.base_url or f"http://localhost:{self.port}").rstrip("/")
+
+    @property
+    def site_origin(self) -> str:
+        return self.site_url.rstrip("/") or self.api_origin
+
+    @property
+    def tool_server(self) -> str:
+        return self.mcp_url.rstrip("/") or f"{self.api_origin}/mcp"
+
+    @property
+    def register_url(self) -> str:
+        return f"{self.site_origin}/keys"
+
+    @property
+    def upgrade_url(self) -> str:
+        return f"{self.site_origin}/upgrade"

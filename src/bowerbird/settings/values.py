@@ -1,0 +1,64 @@
+"""Checks of single values: addresses, origins, keys and contacts."""
+
+import re
+from typing import Final
+from urllib.parse import urlsplit
+
+PREFIX: Final = "BOWERBIRD_"
+_ATOM: Final = r"[A-Za-z0-9!#$%&'*+/=?^_{|}~-]+"
+MAILBOX: Final = rf"{_ATOM}(?:\.{_ATOM})*@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*"
+_VISIBLE: Final = re.compile(r"[\x21-\x7e]*")
+_ORIGIN: Final = re.compile(r"[a-z]+://[^/?#@\s]+/?")
+_CONTACT: Final = re.compile(rf"{MAILBOX}|https://[^\s<>\"]+")
+
+
+class BadSetting(Exception):  # noqa: N818 - named for what it is
+    """A setting has an invalid value. The message names the variable and says what is valid."""
+
+
+def one_of(name: str, value: str, accepted: tuple[str, ...]) -> None:
+    if value not in accepted:
+        raise BadSetting(f"{PREFIX}{name}={value!r} must be one of {', '.join(accepted)}.")
+
+
+def check_address(name: str, value: str) -> None:
+    if not value:
+        return
+    if not is_web_address(value):
+        raise BadSetting(
+            f"{PREFIX}{name.upper()}={value!r} is not an http:// or https:// URL "
+            "(if it has a port, the port must be a number from 1 to 65535)."
+        )
+
+
+def is_web_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        # urlsplit checks the port only when it is read.
+        is_sound = parts.port != 0 and _VISIBLE.fullmatch(text) is not None
+    except ValueError:
+        return False
+    return is_sound and parts.scheme in ("http", "https") and bool(parts.hostname)
+
+
+def check_origin(name: str, value: str) -> None:
+    if value and not (is_web_address(value) and _ORIGIN.fullmatch(value)):
+        raise BadSetting(
+            f"{PREFIX}{name.upper()}: {value!r} is not an origin such as https://app.example.com."
+        )
+
+
+def check_key(name: str, value: str) -> None:
+    # The key is sent in a header. It is a secret, so the error message does not repeat it.
+    if not _VISIBLE.fullmatch(value):
+        raise BadSetting(
+            f"{PREFIX}{name.upper()} contains characters that a key cannot contain; copy it again."
+        )
+
+
+def check_contact(name: str, value: str) -> None:
+    # security.txt has one field per line, so a contact must not contain a line break.
+    if value and not _CONTACT.fullmatch(value):
+        raise BadSetting(
+            f"{PREFIX}{name.upper()}={value!r} must be an email address or an https:// URL."
+        )
