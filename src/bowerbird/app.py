@@ -20,8 +20,10 @@ from bowerbird.jobs.embedding import EmbeddingJobs
 from bowerbird.jobs.exports import ExportJobs
 from bowerbird.jobs.watching import JobWatch
 from bowerbird.jobs.worker import Worker
+from bowerbird.library.access import caller
 from bowerbird.library.access.call_allowance import CallCounter
 from bowerbird.library.accounts.account_state import AccountState
+from bowerbird.library.accounts.uses import Uses
 from bowerbird.library.accounts.version_use import VersionUse
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.flags import Flags
@@ -33,6 +35,7 @@ from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.imports.saving import Saving
 from bowerbird.library.ingest.files import FileJobs
 from bowerbird.library.labels.labels import Labels
+from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.library.views.views import Views
@@ -55,9 +58,11 @@ from bowerbird.storage.database import Database
 from bowerbird.storage.files.files import Files
 from bowerbird.toolserver.assembly import ToolParts, tool_server
 from bowerbird.web import unsubscribing
+from bowerbird.web.assembly import visits
 from bowerbird.web.site import site
 from bowerbird.wire import deprecation
 from bowerbird.wire.auth import Authenticator
+from bowerbird.wire.client_addresses import ClientAddresses
 from bowerbird.wire.deprecation import DEPRECATIONS, Deprecation
 from bowerbird.wire.idempotency import Idempotency
 from bowerbird.wire.metrics import RequestMetrics
@@ -81,6 +86,7 @@ class App:
     metrics: RequestMetrics
     sweeping: Sweeping
     uses: VersionUse
+    session_uses: Uses[tuple[int, str]]
     worker: Worker
     watch: JobWatch
     models: Models
@@ -155,6 +161,8 @@ def build(
         record_use=record_use,
     )
     has_sandbox = settings.sandbox == "on"
+    sessions = Sessions(database, clock)
+    addresses = ClientAddresses(settings.trusted_proxies)
     pages = site(
         settings,
         lambda: specification.document(
@@ -166,6 +174,7 @@ def build(
         sandbox_routes.ROUTES if has_sandbox else (),
         clock,
         metrics,
+        visits=visits(settings, database, clock, sessions, addresses),
     )
     file_imports = FileJobs(database, clock)
     sending = ingest(
@@ -194,12 +203,13 @@ def build(
         operations = [*operations, *keyless.routes]
         surfaces = {sandbox_routes.PREFIX: keyless, **surfaces}
     return App(
-        asgi=_dispatch(single, surfaces, pages),
+        asgi=_dispatch(single, surfaces, pages, addresses),
         routes=operations,
         calls=calls,
         metrics=metrics,
         sweeping=Sweeping(database, clock),
         uses=uses,
+        session_uses=sessions.uses,
         worker=worker,
         watch=JobWatch(database, clock, metrics),
         models=searching.models,
@@ -295,13 +305,17 @@ def _routes(
 
 
 def _dispatch(
-    single: Mapping[str, ASGIApp], surfaces: Mapping[str, ASGIApp], pages: ASGIApp
+    single: Mapping[str, ASGIApp],
+    surfaces: Mapping[str, ASGIApp],
+    pages: ASGIApp,
+    addresses: ClientAddresses,
 ) -> ASGIApp:
     """Single paths come first, then surfaces by prefix in the given order, then the pages."""
 
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
+        caller.set_address(partial(addresses.of, scope))
         path: str = scope["path"]
         if path in single:
             await single[path](scope, receive, send)

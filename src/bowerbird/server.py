@@ -167,7 +167,8 @@ async def _running_app(
     database = await open_database(settings)
     service = app.build(settings, database, system_clock)
     counting_calls = asyncio.create_task(service.calls.keep_flushing())
-    recording_versions = asyncio.create_task(service.uses.keep_flushing())
+    uses_kept = (service.uses, service.session_uses)
+    recording_uses = [asyncio.create_task(uses.keep_flushing()) for uses in uses_kept]
     tasks = [asyncio.create_task(service.sweeping.keep_sweeping())]
     if settings.admin_port:
         tasks.append(asyncio.create_task(service.watch.keep_refreshing()))
@@ -181,8 +182,9 @@ async def _running_app(
         for task in tasks:
             task.cancel()
         service.calls.stop()
-        service.uses.stop()
-        await asyncio.wait((*tasks, *workers, counting_calls, recording_versions))
+        for uses in uses_kept:
+            uses.stop()
+        await asyncio.wait((*tasks, *workers, counting_calls, *recording_uses))
         await service.file_imports.close()
         await service.models.close()
         await database.close()

@@ -176,7 +176,7 @@ async def test_an_unexpected_error_returns_only_a_reference() -> None:
     def broken() -> dict[str, object]:
         raise RuntimeError("a secret detail")
 
-    faulty = site_of(Settings(), broken, (), SetClock(), RequestMetrics())
+    faulty = site_of(Settings(), broken, (), SetClock(), RequestMetrics(), visits=no_visits)
     async with httpx.AsyncClient(
         transport=httpx.ASGITransport(faulty), base_url="http://test"
     ) as client:

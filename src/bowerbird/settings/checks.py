@@ -11,6 +11,7 @@ from bowerbird.settings.values import (
     check_address,
     check_contact,
     check_key,
+    check_network,
     check_origin,
     one_of,
 )
@@ -40,7 +41,10 @@ _LEAST: Final = {
 
 
 def check(settings: "Settings") -> None:
-    one_of("SIGNUP_PLAN", settings.signup_plan, ("free", "pro"))
+    one_of("DEFAULT_PLAN", settings.default_plan, ("free", "pro"))
+    one_of("SIGN_UP", settings.sign_up, ("closed", "invite", "open"))
+    for network in settings.trusted_proxies.split(","):
+        check_network("trusted_proxies", network.strip())
     one_of("SANDBOX", settings.sandbox, ("on", "off"))
     one_of("LOG_LEVEL", settings.log_level, ("debug", "info", "warning", "error"))
     for name, least in _LEAST.items():

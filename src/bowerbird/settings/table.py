@@ -90,8 +90,20 @@ class Settings:
     sandbox: str = setting(
         "on", "`off` disables `/v1/sandbox`, where anyone can try the API without a key."
     )
-    signup_plan: str = setting(
-        "free", "Plan of a new account: `free` or `pro`. The first account is always `pro`."
+    default_plan: str = setting(
+        "pro",
+        "Plan of a new account: `pro` or `free`. A hosted service that charges for `pro` sets "
+        "`free`.",
+    )
+    sign_up: str = setting(
+        "closed",
+        "Who may create an account on the website: `closed` (only the command line creates "
+        "accounts), `invite` (people with an invitation from the owner) or `open` (everybody).",
+    )
+    trusted_proxies: str = setting(
+        "127.0.0.1, ::1",
+        "Addresses or networks of reverse proxies, separated by commas, such as `10.0.0.0/8`. For "
+        "a connection from one of them, the client's address is read from `X-Forwarded-For`.",
     )
     free_calls_per_month: int = setting(100, "API calls per calendar month (UTC) on the free plan.")
     answer_cache_mb: int = setting(
@@ -183,6 +195,10 @@ class Settings:
     @property
     def register_url(self) -> str:
         return f"{self.site_origin}/keys"
+
+    def link_url(self, token: str) -> str:
+        """The URL of a one-time link. Browsers do not send the part after `#`."""
+        return f"{self.site_origin}/link#{token}"
 
     @property
     def upgrade_url(self) -> str:

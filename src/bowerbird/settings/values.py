@@ -1,5 +1,6 @@
 """Checks of single values: addresses, origins, keys and contacts."""
 
+import ipaddress
 import re
 from typing import Final
 from urllib.parse import urlsplit
@@ -62,3 +63,12 @@ def check_contact(name: str, value: str) -> None:
         raise BadSetting(
             f"{PREFIX}{name.upper()}={value!r} must be an email address or an https:// URL."
         )
+
+
+def check_network(name: str, value: str) -> None:
+    try:
+        ipaddress.ip_network(value or "::1", strict=False)
+    except ValueError:
+        raise BadSetting(
+            f"{PREFIX}{name.upper()}: {value!r} is not an IP address or network such as 10.0.0.0/8."
+        ) from None

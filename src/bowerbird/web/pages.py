@@ -54,14 +54,27 @@ class HtmlPage(Struct, frozen=True):
         return Reply(self.status, headers, body)
 
     def _policy(self, nonce: str) -> str:
-        connect = ""
-        if self.callable_origins:
-            connect = f"connect-src 'self' {' '.join(self.callable_origins)}; "
-        return (
-            f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; "
-            f"img-src 'self'; {connect}base-uri 'none'; form-action 'none'; "
-            "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
-        )
+        calls = " ".join(("'self'", *self.callable_origins)) if self.callable_origins else ""
+        return _policy(nonce, calls=calls, forms="'none'")
+
+
+def personal_headers(nonce: str, *, is_secure: bool) -> list[Header]:
+    """The headers of a page for one visitor, which has forms and is never cached."""
+    replaced = {b"cache-control": b"no-store", b"referrer-policy": b"same-origin"}
+    headers = [(name, replaced.get(name, value)) for name, value in _HEADERS]
+    policy = _policy(nonce, calls="'self'", forms="'self'")
+    headers.append((b"content-security-policy", policy.encode()))
+    return [*headers, _HSTS] if is_secure else headers
+
+
+def _policy(nonce: str, *, calls: str, forms: str) -> str:
+    """`calls` are the origins that scripts may call; if empty, none."""
+    connect = f"connect-src {calls}; " if calls else ""
+    return (
+        f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; "
+        f"img-src 'self'; {connect}base-uri 'none'; form-action {forms}; "
+        "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+    )
 
 
 def page(settings: Settings, html: str, *, calls_api: bool = False, status: int = 200) -> HtmlPage:

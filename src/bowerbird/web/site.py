@@ -1,7 +1,7 @@
 """The site: looks paths up in a table of pages and documents, and caches what is rendered."""
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -11,6 +11,7 @@ from bowerbird.settings import Settings
 from bowerbird.web.reference import Route
 from bowerbird.web.schema_rows import Json
 from bowerbird.web.site_paths import Maker, Resource, SitePaths
+from bowerbird.web.visits.router import VisitRouter
 from bowerbird.wire.metrics import RequestMetrics
 from bowerbird.wire.pipeline import Pipeline, Request, RoutedPath, Surface
 from bowerbird.wire.responses import documents
@@ -25,6 +26,9 @@ _PLAIN: Final[list[Header]] = [
     (b"access-control-allow-origin", b"*"),
 ]
 _WITHOUT_BODY: Final = (204, 304)
+
+ShowPublished = Callable[[Request], Awaitable[Reply]]
+Visits = Callable[[ShowPublished], VisitRouter]
 # Its expiry date is counted from today, so it is rendered for every request.
 _NOT_CACHED: Final = "/.well-known/security.txt"
 
@@ -35,27 +39,31 @@ def site(
     sandbox: Collection[Route],
     clock: Clock,
     metrics: RequestMetrics,
+    *,
+    visits: Visits,
 ) -> Pipeline:
     """Serves every path outside /v1 and the tool server.
 
     `openapi` builds the OpenAPI document. `sandbox` lists the routes of the API, by method and
-    path, that the sandbox offers too; it is empty when there is no sandbox.
+    path, that the sandbox offers too; it is empty when there is no sandbox. `visits` builds the
+    pages that differ for each visitor.
     """
-    pages = _Site(SitePaths(settings, openapi, sandbox, clock))
+    pages = _Site(SitePaths(settings, openapi, sandbox, clock), visits)
     surface = Surface(
         find=pages.find,
         phrase_refusal=pages.phrase_refusal,
         extra_headers=_content_length,
         on_arrival=pages.load,
         preflight=lambda path: documents.preflight() if path else None,
-        reads_bodies=False,
     )
     return Pipeline(surface, metrics)
 
 
 class _Site:
-    def __init__(self, paths: SitePaths) -> None:
+    def __init__(self, paths: SitePaths, visits: Visits) -> None:
         self._paths = paths
+        self._visits = visits(self.show_published)
+        self._makers: dict[str, Maker] = {}
         self._table: dict[str, RoutedPath] | None = None
         self._missing: Resource | None = None
         self._rendered: dict[str, Resource] = {}
@@ -63,14 +71,22 @@ class _Site:
     async def load(self, _: Request) -> None:
         if self._table is None:
             # Reading the OpenAPI document and every static file would block the event loop.
-            makers, self._missing = await asyncio.to_thread(
+            self._makers, self._missing = await asyncio.to_thread(
                 lambda: (self._paths.table(), self._paths.missing())
             )
-            self._table = {path: self._routed(path, maker) for path, maker in makers.items()}
+            self._table = {path: self._routed(path, make) for path, make in self._makers.items()}
 
     def find(self, path: str) -> tuple[RoutedPath | None, dict[str, Any]]:
+        found, params = self._visits.find(path)
+        if found is not None:
+            return found, params
         assert self._table is not None
         return self._table.get(path), {}
+
+    async def show_published(self, request: Request) -> Reply:
+        """The page that strangers see at a path where others see their own."""
+        path = request.path
+        return await self._show(path, self._makers[path], request)
 
     def phrase_refusal(self, refused: Refusal, request: Request) -> Reply:
         is_page = b"text/html" in request.headers.get(b"accept", b"").lower()

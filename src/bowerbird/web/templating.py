@@ -41,7 +41,7 @@ class Templates:
             "version": __version__,
             "nonce": NONCE_PLACEHOLDER,
             "contact": contact_url(settings.operator_contact),
-            "signup_plan": settings.signup_plan,
+            "default_plan": settings.default_plan,
             "catalogue": CATALOGUE,
             "has_sandbox": has_sandbox,
             "sandbox_url": f"{settings.api_origin}{SANDBOX}",

@@ -1,4 +1,4 @@
-"""`account`: creates, lists, changes, exports and deletes accounts."""
+"""`account`: creates, lists, changes, exports and deletes accounts, and lets people sign in."""
 
 import sys
 from collections.abc import AsyncIterator
@@ -10,8 +10,10 @@ import click
 from bowerbird.cli import atomic_files, tables
 from bowerbird.cli.context import LibraryContext, with_library
 from bowerbird.cli.progress import Advance, progress_bars
+from bowerbird.cli.site_links import one_time_links
 from bowerbird.library.accounts.account_export import AccountExports, Piece
 from bowerbird.library.accounts.accounts import Accounts
+from bowerbird.library.sign_in.one_time_links import MINUTES
 from bowerbird.model.accounts import Account, Membership, Plan
 from bowerbird.model.instants import without_offset
 from bowerbird.storage.files.files import Files
@@ -27,9 +29,7 @@ def account() -> None:
 
 @account.command()
 @click.argument("email")
-@click.option(
-    "--plan", type=_PLAN, help="Default: pro for the first account, then BOWERBIRD_SIGNUP_PLAN."
-)
+@click.option("--plan", type=_PLAN, help="Default: BOWERBIRD_DEFAULT_PLAN.")
 def create(email: str, plan: str | None) -> None:
     r"""Create an account and print its id.
 
@@ -40,9 +40,8 @@ def create(email: str, plan: str | None) -> None:
     """
 
     async def work(opened: LibraryContext) -> int:
-        accounts = Accounts(opened.database, opened.clock)
-        chosen = plan or await accounts.default_plan(opened.settings.signup_plan)
-        return await accounts.create(email, chosen)
+        accounts = Accounts(opened.database, opened.clock, opened.settings.default_plan)
+        return await accounts.create(email, plan)
 
     click.echo(with_library(work))
 
@@ -74,6 +73,41 @@ def plan(email: str, plan: str) -> None:
     """
     with_library(lambda opened: Accounts(opened.database, opened.clock).set_plan(email, plan))
     click.echo(f"{email.strip()} now has the plan {plan}.")
+
+
+@account.command()
+@click.argument("email")
+def link(email: str) -> None:
+    r"""Print a link with which the holder of an account signs in to the website, once.
+
+    \b
+    Example:
+      bowerbird account link you@example.com
+    """
+
+    async def work(opened: LibraryContext) -> str:
+        accounts = Accounts(opened.database, opened.clock)
+        found = await accounts.find(email)
+        token = await one_time_links(opened).create_for(found.account_id)
+        return opened.settings.link_url(token)
+
+    click.echo(with_library(work))
+    click.echo(f"It works once, within {MINUTES} minutes.", err=True)
+
+
+@account.command()
+@click.argument("email")
+def owner(email: str) -> None:
+    r"""Make an account the owner's. The owner operates the service on the website.
+
+    There is one owner: the account that owned the service before is an ordinary one afterwards.
+
+    \b
+    Example:
+      bowerbird account owner you@example.com
+    """
+    with_library(lambda opened: Accounts(opened.database, opened.clock).set_owner(email))
+    click.echo(f"{email.strip()} is now the owner.")
 
 
 @account.command()

@@ -19,10 +19,11 @@ from bowerbird.cli.context import (
     settings_from_environment,
     with_library,
 )
+from bowerbird.cli.site_links import owner_link
 from bowerbird.errors import Refusal
 from bowerbird.library.exports.file_place import FilePlace
+from bowerbird.library.sign_in.one_time_links import MINUTES
 from bowerbird.settings import Settings
-from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.files.files import Files
 from bowerbird.storage.migrations import SchemaProblem
 from bowerbird.storage.opening import explained
@@ -125,6 +126,7 @@ async def _print_addresses(settings: Settings) -> None:
     where = str(settings.data_dir) if settings.is_sqlite else "PostgreSQL"
     origin = settings.api_origin
     click.echo(f"Library in {where}")
+    click.echo(f"  Site     {settings.site_origin}")
     click.echo(f"  API      {origin}/v1")
     if settings.sandbox == "on":
         click.echo(f"  Sandbox  {origin}/v1/sandbox")
@@ -132,18 +134,18 @@ async def _print_addresses(settings: Settings) -> None:
     click.echo(f"  Keys     {settings.register_url}")
     if settings.admin_port:
         click.echo(f"  Metrics  http://{settings.admin_host}:{settings.admin_port}/metrics")
-    command = sys.argv[0] if sys.argv[0].endswith("bowerbird") else "bowerbird"
     try:
         async with opened_library(settings) as opened:
-            is_new = not await AccountStore(opened.database).count()
+            link = await owner_link(opened)
             await _check_files(opened)
     except SchemaProblem as problem:
         click.echo(f"Not ready: {problem}")
         return
-    if is_new:
-        click.echo("Create your first key in another terminal:")
-        click.echo(f"  {command} account create you@example.com")
-        click.echo(f"  {command} key create you@example.com")
+    if link is not None:
+        click.echo(
+            f"To sign in as the owner, open this link within {MINUTES} minutes. It works once:"
+        )
+        click.echo(f"  {link}")
 
 
 async def _require_shared_files(settings: Settings) -> None:

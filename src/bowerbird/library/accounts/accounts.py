@@ -34,9 +34,7 @@ class HalfDeleted(Refusal):
 
 
 class Accounts:
-    def __init__(
-        self, database: Database, clock: Clock, default_plan: str = Plan.PRO
-    ) -> None:
+    def __init__(self, database: Database, clock: Clock, default_plan: str = Plan.PRO) -> None:
         self._database = database
         self._store = AccountStore(database)
         self._clock = clock
@@ -79,6 +77,10 @@ class Accounts:
     async def set_plan(self, email: str, plan: str) -> None:
         account = await self.find(email)
         await self._store.set_plan(account.account_id, _plan(plan))
+
+    async def set_owner(self, email: str) -> None:
+        account = await self.find(email)
+        await self._store.set_owner(account.account_id)
 
     async def delete(
         self, email: str, files: Files, progress: Progress = lambda _done, _total: None

@@ -20,7 +20,7 @@ _MAX_RECORDED: Final = 100_000
 
 
 class Uses(Generic[K]):
-    """`write` stores what was used and when, as a day or a time; a later use replaces an earlier."""
+    """`write` stores what was used and when, as a day or a time. A later use wins."""
 
     def __init__(self, name: str, write: Callable[[Mapping[K, int]], Awaitable[None]]) -> None:
         self._name = name

@@ -1,7 +1,7 @@
 """One-time links: they sign in the owner or the holder of an account.
 
-A link works once and for a short time, because it is all that one needs to sign in. The token is in the
-fragment of the URL, which browsers do not send, and only its hash is stored.
+A link works once and for a short time, because it is all that one needs to sign in. The token is
+in the fragment of the URL, which browsers do not send, and only its hash is stored.
 """
 
 import secrets
@@ -11,9 +11,9 @@ from msgspec import Struct
 
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
+from bowerbird.library.access.activity import Activity
 from bowerbird.library.accounts.accounts import Accounts
-from bowerbird.library.accounts.activity import Activity
-from bowerbird.library.sign_in.sessions import Sessions
+from bowerbird.library.sign_in.sessions import IDLE_DAYS, Sessions
 from bowerbird.model.activity import ActivityKind
 from bowerbird.model.session_tokens import is_link_token, new_link_token, token_hash
 from bowerbird.model.sign_in import LinkKind, OneTimeLink, Where
@@ -59,6 +59,11 @@ class OneTimeLinks:
     async def create_for_owner(self) -> str:
         """Returns the token of a link for the owner, who may not have an account yet."""
         return await self._create(LinkKind.OWNER, _NO_ACCOUNT)
+
+    async def has_owner_entered(self) -> bool:
+        """Whether the owner is signed in somewhere, or can sign in without a link."""
+        used_after = self._clock() - IDLE_DAYS * 86_400 * MICROSECONDS
+        return await self._store.has_owner_entered(used_after)
 
     async def create_for(self, account_id: int) -> str:
         """Returns the token of a link for an account."""

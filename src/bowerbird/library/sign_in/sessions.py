@@ -8,7 +8,7 @@ import msgspec
 
 from bowerbird.clock import MICROSECONDS, Clock, month_of
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.accounts.activity import Activity
+from bowerbird.library.access.activity import Activity
 from bowerbird.library.accounts.uses import Uses
 from bowerbird.model.activity import ActivityKind
 from bowerbird.model.session_tokens import new_session_token, parse_session_token, token_hash
@@ -41,9 +41,7 @@ class Sessions:
     ) -> str:
         """Returns the token for the cookie. It cannot be read again: only its hash is stored."""
         now, token = self._clock(), new_session_token(account_id)
-        session = Session(
-            secrets.token_hex(8), method, where.device, where.address, now, now, now
-        )
+        session = Session(secrets.token_hex(8), method, where.device, where.address, now, now, now)
         await self._store.make_room(transaction, account_id, self._alive(), _MAX_SESSIONS - 1)
         if not await self._store.insert(transaction, account_id, token_hash(token), session):
             raise Refusal(Code.NOT_FOUND, "The account no longer exists.")
@@ -80,9 +78,7 @@ class Sessions:
             address=where.address,
             device=where.device,
         )
-        if not await self._store.replace_token(
-            transaction, account_id, token_hash(token), session
-        ):
+        if not await self._store.replace_token(transaction, account_id, token_hash(token), session):
             raise Refusal(Code.NOT_FOUND, "This session has ended. Sign in again.")
         return token
 

@@ -54,7 +54,7 @@ class AccountStore:
     async def create_within(
         self, transaction: Transaction, membership: Membership, email_key: str, *, may_own: bool
     ) -> bool:
-        """False if the email address is taken. If there is no owner, one that may own becomes it."""
+        """False if the address is taken. `may_own`: it becomes the owner's if there is no owner."""
         values = {
             "account_id": membership.account_id,
             "email": membership.email,

@@ -1,0 +1,38 @@
+"""How often an address may try to sign in.
+
+What people sign in with cannot be guessed, so this only bounds the work that strangers can cause.
+It counts by address and never by account: otherwise a stranger could lock a person out.
+"""
+
+from typing import Final
+
+from bowerbird.clock import MICROSECONDS, Clock
+from bowerbird.errors import Code, Refusal
+from bowerbird.lru import LruCache
+
+# An address may try so often at once, and again every few seconds.
+BURST: Final = 20
+_REFILL: Final = 3 * MICROSECONDS
+_MAX_ADDRESSES: Final = 10_000
+
+
+class AttemptLimits:
+    """Counts in memory, so each process of a server counts by itself."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        # The time at which an address has its whole burst again.
+        self._full_at = LruCache(_MAX_ADDRESSES)
+
+    def count(self, network: str) -> None:
+        """Raises a refusal if the address has tried too often."""
+        now = self._clock()
+        full_at = max(self._full_at.get(network) or 0, now) + _REFILL
+        wait = full_at - now - BURST * _REFILL
+        if wait > 0:
+            raise Refusal(
+                Code.RATE_LIMITED,
+                "Too many attempts from your network address. Wait a moment, then try again.",
+                {"Retry-After": str(-(-wait // MICROSECONDS))},
+            )
+        self._full_at.put(network, full_at)

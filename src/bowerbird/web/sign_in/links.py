@@ -1,0 +1,57 @@
+"""The page of a one-time link.
+
+The token is in the fragment of the URL, so it is in no log. Opening the page changes nothing: a
+button sends the token, because mail programs and scanners open every link they see.
+"""
+
+from typing import Final
+
+from bowerbird.errors import Refusal
+from bowerbird.library.sign_in.attempt_limits import AttemptLimits
+from bowerbird.library.sign_in.one_time_links import EmailNeeded, LinkRefused, OneTimeLinks
+from bowerbird.library.sign_in.sessions import ABSOLUTE_DAYS
+from bowerbird.web.visits.pages import VisitPages
+from bowerbird.web.visits.router import Access, PageRoute
+from bowerbird.web.visits.visit import Visit
+from bowerbird.wire.client_addresses import network_of
+from bowerbird.wire.responses.replies import Reply
+
+PATH: Final = "/link"
+# A new person is asked to add a passkey, with which they can return.
+_NEXT: Final = "/account?said=signed-in#sign-in-methods"
+
+
+def routes(links: OneTimeLinks, limits: AttemptLimits, pages: VisitPages) -> list[PageRoute]:
+    async def show(visit: Visit) -> Reply:
+        return pages.show(visit, "link.html", state="ready", token="", email="", problem="")
+
+    async def redeem(visit: Visit) -> Reply:
+        limits.count(network_of(visit.where.address))
+        token, email = visit.form.get("token", ""), visit.form.get("email", "")
+        try:
+            entered = await links.redeem(token, visit.where, email)
+        except LinkRefused as refused:
+            return pages.show(
+                visit, "link.html", status=410, state="refused", problem=refused.sentence
+            )
+        except EmailNeeded:
+            return pages.show(visit, "link.html", state="email", token=token, email="", problem="")
+        except Refusal as refused:
+            if not email:
+                raise
+            return pages.show(
+                visit,
+                "link.html",
+                status=refused.status,
+                state="email",
+                token=token,
+                email=email,
+                problem=refused.sentence,
+            )
+        visit.enter(entered.session_token, ABSOLUTE_DAYS)
+        return pages.go(_NEXT)
+
+    return [
+        PageRoute("GET", PATH, show, Access.ANYONE),
+        PageRoute("POST", PATH, redeem, Access.ANYONE),
+    ]

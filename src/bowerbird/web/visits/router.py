@@ -1,0 +1,159 @@
+"""Finds the page of a path, and lets only those see it who may.
+
+Every change needs a token from one of our forms and an `Origin` that is ours, so that pages of
+other sites cannot cause it.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from enum import Enum, auto
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
+
+import msgspec
+from msgspec import Struct
+from starlette.routing import compile_path
+
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.sign_in.sessions import Sessions
+from bowerbird.model.sign_in import Where
+from bowerbird.web.visits import forms
+from bowerbird.web.visits.browsers import browser_of
+from bowerbird.web.visits.cookies import CookieJar
+from bowerbird.web.visits.hosts import OwnHosts
+from bowerbird.web.visits.pages import VisitPages
+from bowerbird.web.visits.visit import ANONYMOUS, SESSION, Visit
+from bowerbird.wire.client_addresses import ClientAddresses
+from bowerbird.wire.pipeline import Handler, Request, RoutedPath
+from bowerbird.wire.responses.replies import Reply
+
+if TYPE_CHECKING:
+    import re
+
+SIGN_IN: Final = "/sign-in"
+PROVE: Final = "/sign-in/again"
+
+
+class Access(Enum):
+    """Who may open a page."""
+
+    ANYONE = auto()
+    SIGNED_IN = auto()
+    # Signed in, and proved it within the last ten minutes.
+    PROVED = auto()
+    OWNER = auto()
+
+
+class PageRoute(Struct, frozen=True):
+    method: str
+    path: str
+    handle: Callable[[Visit], Awaitable[Reply]]
+    access: Access = Access.SIGNED_IN
+    # Where to return after a proof, for a path that has no page of its own.
+    page: str = ""
+
+
+class VisitRouter:
+    def __init__(
+        self,
+        routes: Sequence[PageRoute],
+        sessions: Sessions,
+        pages: VisitPages,
+        *,
+        jar: CookieJar,
+        hosts: OwnHosts,
+        addresses: ClientAddresses,
+    ) -> None:
+        self._sessions = sessions
+        self._pages = pages
+        self._jar = jar
+        self._hosts = hosts
+        self._addresses = addresses
+        self._fixed: dict[str, RoutedPath] = {}
+        self._patterns: list[tuple[re.Pattern[str], RoutedPath]] = []
+        for path in self._paths(routes):
+            if "{" in path.route:
+                self._patterns.append((compile_path(path.route)[0], path))
+            else:
+                self._fixed[path.route] = path
+
+    def find(self, path: str) -> tuple[RoutedPath | None, dict[str, Any]]:
+        if found := self._fixed.get(path):
+            return found, {}
+        for pattern, found in self._patterns:
+            if match := pattern.fullmatch(path):
+                return found, match.groupdict()
+        return None, {}
+
+    async def visit_of(self, request: Request) -> Visit:
+        """Reads the session: the only read of the database that a page needs for its visitor."""
+        host = self._hosts.of(request.headers.get(b"host"))
+        cookie = request.headers.get(b"cookie")
+        token = self._jar.read(cookie, SESSION)
+        visitor = await self._sessions.visitor(token) if token else None
+        if visitor is not None:
+            request.account = visitor.account
+        return Visit(
+            request=request,
+            jar=self._jar,
+            host=host,
+            where=Where(
+                self._addresses.of(request.scope),
+                browser_of(request.headers.get(b"user-agent", b"")),
+            ),
+            visitor=visitor,
+            secret=token if visitor is not None else self._jar.read(cookie, ANONYMOUS),
+            query=forms.parsed(request.scope["query_string"]),
+        )
+
+    async def _run(self, route: PageRoute, request: Request) -> Reply:
+        visit = await self.visit_of(request)
+        if route.method == "POST":
+            visit.form = await forms.read(request)
+            if not self._is_our_form(visit):
+                return self._finished(visit, self._refused_form(visit))
+        refused = self._refused(route, visit)
+        return self._finished(visit, refused or await route.handle(visit))
+
+    def _is_our_form(self, visit: Visit) -> bool:
+        origin = visit.request.headers.get(b"origin", b"").decode("latin-1").lower()
+        return origin == visit.host.origin and visit.has_valid_token()
+
+    def _refused_form(self, visit: Visit) -> Reply:
+        return self._pages.problem(
+            visit,
+            403,
+            "This form is out of date",
+            "Nothing was changed. Go back, reload the page and try again. Cookies must be allowed.",
+        )
+
+    def _refused(self, route: PageRoute, visit: Visit) -> Reply | None:
+        if route.access is Access.ANYONE:
+            return None
+        page = route.page or (visit.request.path if route.method == "GET" else "/")
+        after = f"?next={quote(page, safe='/')}"
+        if visit.visitor is None:
+            return self._pages.go(SIGN_IN + after)
+        if route.access is Access.OWNER and not visit.visitor.is_owner:
+            # Others are not told that there is such a page.
+            raise Refusal(Code.NOT_FOUND, "No such page.")
+        if route.access is Access.PROVED and not self._sessions.is_proved(visit.visitor):
+            return self._pages.go(PROVE + after)
+        return None
+
+    def _finished(self, visit: Visit, reply: Reply) -> Reply:
+        if not visit.cookies:
+            return reply
+        return msgspec.structs.replace(reply, headers=[*reply.headers, *visit.cookies])
+
+    def _paths(self, routes: Sequence[PageRoute]) -> list[RoutedPath]:
+        by_path: dict[str, dict[str, Handler]] = {}
+        for route in routes:
+            handlers = by_path.setdefault(route.path, {})
+            for method in ("GET", "HEAD") if route.method == "GET" else (route.method,):
+                handlers[method] = partial(self._run, route)
+        return [_routed(path, handlers) for path, handlers in by_path.items()]
+
+
+def _routed(path: str, handlers: Mapping[str, Handler]) -> RoutedPath:
+    return RoutedPath(path, handlers, ", ".join(handlers), max_body_bytes=forms.MAX_BYTES)

@@ -1,0 +1,97 @@
+"""One request of a browser, with what is known about its sender."""
+
+import hashlib
+import hmac
+import secrets
+from typing import Final
+
+from msgspec import Struct, field
+
+from bowerbird.model.sign_in import SignedIn, Where
+from bowerbird.web.visits.cookies import CookieJar
+from bowerbird.web.visits.forms import Form
+from bowerbird.web.visits.hosts import Host
+from bowerbird.wire.pipeline import Request
+from bowerbird.wire.responses.replies import Header
+
+SESSION: Final = "session"
+ANONYMOUS: Final = "visit"
+THEME: Final = "theme"
+FORM_TOKEN: Final = "csrf"  # noqa: S105 - the name of a field
+_SALT_BYTES: Final = 8
+_MAX_NEXT: Final = 2_000
+
+
+class Visit(Struct, kw_only=True):
+    request: Request
+    jar: CookieJar
+    host: Host
+    where: Where
+    visitor: SignedIn | None
+    # What only this browser has: the token of its session, or a random text for a stranger.
+    secret: str
+    query: Form
+    form: Form = {}
+    # Cookies that the response sets.
+    cookies: list[Header] = field(default_factory=list)
+
+    @property
+    def signed_in(self) -> SignedIn:
+        """The visitor of a page that only signed-in people can open."""
+        assert self.visitor is not None
+        return self.visitor
+
+    @property
+    def account_id(self) -> int:
+        return self.signed_in.account.account_id
+
+    @property
+    def theme(self) -> str:
+        chosen = self.jar.read(self.request.headers.get(b"cookie"), THEME)
+        return chosen if chosen in ("light", "dark") else ""
+
+    def form_token(self) -> str:
+        """A token that forms on this page must send back.
+
+        It differs each time, so that the size of a compressed page tells nothing about it.
+        """
+        if not self.secret:
+            self.secret = secrets.token_urlsafe(32)
+            self.cookies.append(self.jar.write(ANONYMOUS, self.secret))
+        salt = secrets.token_hex(_SALT_BYTES)
+        return f"{salt}.{self._signature(salt)}"
+
+    def has_valid_token(self) -> bool:
+        salt, _, signature = self.form.get(FORM_TOKEN, "").partition(".")
+        if not self.secret or not signature.isascii():
+            return False
+        return hmac.compare_digest(signature, self._signature(salt))
+
+    def enter(self, session_token: str, days: float) -> None:
+        """Signs this browser in."""
+        self.cookies.append(self.jar.write(SESSION, session_token, days))
+        self.cookies.append(self.jar.remove(ANONYMOUS))
+
+    def leave(self) -> None:
+        """Signs this browser out."""
+        self.cookies.append(self.jar.remove(SESSION))
+
+    def next_path(self, default: str = "/") -> str:
+        """Where to go after signing in: a path of this site and nothing else."""
+        wanted = self.form.get("next") or self.query.get("next") or default
+        return wanted if is_own_path(wanted) else default
+
+    def _signature(self, salt: str) -> str:
+        return hmac.new(self.secret.encode(), salt.encode(), hashlib.sha256).hexdigest()
+
+
+def is_own_path(text: str) -> bool:
+    """Browsers read two slashes, or a slash and a backslash, as the start of another site."""
+    return (
+        text.startswith("/")
+        and not text.startswith(("//", "/\\"))
+        and len(text) <= _MAX_NEXT
+        and text.isascii()
+        and text.isprintable()
+        and "\\" not in text
+    )
