@@ -172,11 +172,18 @@ async def test_the_health_checks_succeed(site: httpx.AsyncClient) -> None:
         assert (await site.get(path)).status_code == 200
 
 
+class NoVisits:
+    def find(self, _: str) -> tuple[None, dict[str, object]]:
+        return None, {}
+
+
 async def test_an_unexpected_error_returns_only_a_reference() -> None:
     def broken() -> dict[str, object]:
         raise RuntimeError("a secret detail")
 
-    faulty = site_of(Settings(), broken, (), SetClock(), RequestMetrics(), visits=no_visits)
+    faulty = site_of(
+        Settings(), broken, (), SetClock(), RequestMetrics(), visits=lambda _: NoVisits()
+    )
     async with httpx.AsyncClient(
         transport=httpx.ASGITransport(faulty), base_url="http://test"
     ) as client:

@@ -7,6 +7,7 @@ from bowerbird.library.sign_in.one_time_links import OneTimeLinks
 from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
+from bowerbird.web import start
 from bowerbird.web.sign_in import links as link_pages
 from bowerbird.web.sign_in import sessions as session_pages
 from bowerbird.web.site import ShowPublished, Visits
@@ -32,6 +33,7 @@ def visits(
 
     def build(show_published: ShowPublished) -> VisitRouter:
         routes: list[PageRoute] = [
+            *start.routes(pages, show_published),
             *link_pages.routes(links, limits, pages),
             *session_pages.routes(sessions, pages),
         ]

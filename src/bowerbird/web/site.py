@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
@@ -11,7 +11,6 @@ from bowerbird.settings import Settings
 from bowerbird.web.reference import Route
 from bowerbird.web.schema_rows import Json
 from bowerbird.web.site_paths import Maker, Resource, SitePaths
-from bowerbird.web.visits.router import VisitRouter
 from bowerbird.wire.metrics import RequestMetrics
 from bowerbird.wire.pipeline import Pipeline, Request, RoutedPath, Surface
 from bowerbird.wire.responses import documents
@@ -28,7 +27,15 @@ _PLAIN: Final[list[Header]] = [
 _WITHOUT_BODY: Final = (204, 304)
 
 ShowPublished = Callable[[Request], Awaitable[Reply]]
-Visits = Callable[[ShowPublished], VisitRouter]
+
+
+class PathFinder(Protocol):
+    """Finds the pages that differ for each visitor."""
+
+    def find(self, path: str) -> tuple[RoutedPath | None, dict[str, Any]]: ...
+
+
+Visits = Callable[[ShowPublished], PathFinder]
 # Its expiry date is counted from today, so it is rendered for every request.
 _NOT_CACHED: Final = "/.well-known/security.txt"
 

@@ -86,7 +86,7 @@ class SitePaths:
     def _pages(self) -> dict[str, Maker]:
         pages: dict[str, Maker] = {
             "/": self._home,
-            "/keys": lambda: self._page("keys.html"),
+            "/keys": lambda: self._page("keys_signed_out.html"),
             "/upgrade": lambda: self._page("upgrade.html", plans=self._plans()),
             "/docs": lambda: self._page("docs/overview.html", sections=self._sections()),
         }

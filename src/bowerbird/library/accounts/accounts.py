@@ -29,6 +29,10 @@ class NoAccount(Refusal):
     """No account has the email address."""
 
 
+class EmailRefused(Refusal):
+    """It is not an email address, or another account has it."""
+
+
 class HalfDeleted(Refusal):
     """The deletion of the account is running, or was interrupted."""
 
@@ -46,7 +50,7 @@ class Accounts:
         plan = self._default_plan if plan is None else _plan(plan)
         membership = Membership(new_account_id(), email, plan, 0, self._clock())
         if not await self._store.create(membership, fold(email)):
-            raise Refusal(Code.INVALID_REQUEST, f"{email} already has an account.")
+            raise EmailRefused(Code.INVALID_REQUEST, f"{email} already has an account.")
         return membership.account_id
 
     async def create_within(
@@ -61,7 +65,7 @@ class Accounts:
         membership = Membership(account_id, email, self._default_plan, 0, self._clock())
         key = fold(email) if email else _key_without_address(account_id)
         if not await self._store.create_within(transaction, membership, key, may_own=may_own):
-            raise Refusal(Code.INVALID_REQUEST, f"{email} already has an account.")
+            raise EmailRefused(Code.INVALID_REQUEST, f"{email} already has an account.")
         return account_id
 
     async def all(self) -> Sequence[Membership]:
@@ -118,7 +122,7 @@ def _key_without_address(account_id: int) -> str:
 def _checked(email: str) -> str:
     email = email.strip()
     if len(email) > _MAX_EMAIL_LENGTH or not email.isprintable() or not _EMAIL.fullmatch(email):
-        raise Refusal(
+        raise EmailRefused(
             Code.INVALID_REQUEST, f"Invalid email address {shown(email)}. Example: you@example.com."
         )
     return email

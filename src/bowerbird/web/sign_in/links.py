@@ -6,9 +6,14 @@ button sends the token, because mail programs and scanners open every link they 
 
 from typing import Final
 
-from bowerbird.errors import Refusal
+from bowerbird.library.accounts.accounts import EmailRefused
 from bowerbird.library.sign_in.attempt_limits import AttemptLimits
-from bowerbird.library.sign_in.one_time_links import EmailNeeded, LinkRefused, OneTimeLinks
+from bowerbird.library.sign_in.one_time_links import (
+    MINUTES,
+    EmailNeeded,
+    LinkRefused,
+    OneTimeLinks,
+)
 from bowerbird.library.sign_in.sessions import ABSOLUTE_DAYS
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import Access, PageRoute
@@ -18,36 +23,45 @@ from bowerbird.wire.responses.replies import Reply
 
 PATH: Final = "/link"
 # A new person is asked to add a passkey, with which they can return.
-_NEXT: Final = "/account?said=signed-in#sign-in-methods"
+_NEXT: Final = "/account?said=signed-in#methods"
 
 
 def routes(links: OneTimeLinks, limits: AttemptLimits, pages: VisitPages) -> list[PageRoute]:
+    def shown(
+        visit: Visit,
+        state: str,
+        *,
+        token: str = "",
+        email: str = "",
+        email_error: str = "",
+        status: int = 200,
+    ) -> Reply:
+        return pages.show(
+            visit,
+            "link.html",
+            status=status,
+            state=state,
+            minutes=MINUTES,
+            token=token,
+            email=email,
+            email_error=email_error,
+        )
+
     async def show(visit: Visit) -> Reply:
-        return pages.show(visit, "link.html", state="ready", token="", email="", problem="")
+        return shown(visit, "ready")
 
     async def redeem(visit: Visit) -> Reply:
         limits.count(network_of(visit.where.address))
         token, email = visit.form.get("token", ""), visit.form.get("email", "")
         try:
             entered = await links.redeem(token, visit.where, email)
-        except LinkRefused as refused:
-            return pages.show(
-                visit, "link.html", status=410, state="refused", problem=refused.sentence
-            )
+        except LinkRefused:
+            return shown(visit, "used", status=410)
         except EmailNeeded:
-            return pages.show(visit, "link.html", state="email", token=token, email="", problem="")
-        except Refusal as refused:
-            if not email:
-                raise
-            return pages.show(
-                visit,
-                "link.html",
-                status=refused.status,
-                state="email",
-                token=token,
-                email=email,
-                problem=refused.sentence,
-            )
+            return shown(visit, "owner", token=token)
+        except EmailRefused as refused:
+            problem = refused.sentence
+            return shown(visit, "owner", token=token, email=email, email_error=problem, status=400)
         visit.enter(entered.session_token, ABSOLUTE_DAYS)
         return pages.go(_NEXT)
 

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from bowerbird.settings import Settings
 from bowerbird.web import pages
 from bowerbird.web.templating import Templates
+from bowerbird.web.visits.messages import MESSAGES
 from bowerbird.web.visits.visit import Visit
 from bowerbird.wire.responses import compression
 from bowerbird.wire.responses.replies import Header, Reply
@@ -20,14 +21,16 @@ class VisitPages:
 
     def show(self, visit: Visit, name: str, *, status: int = 200, **values: Any) -> Reply:
         nonce = secrets.token_urlsafe(16)
+        visitor = visit.visitor
         shared = {
             "nonce": nonce,
             "csrf": visit.form_token(),
-            "visitor": visit.visitor,
+            "email": visitor.email if visitor else "",
+            "is_owner": visitor is not None and visitor.is_owner,
             "theme": visit.theme,
-            "here": visit.request.path,
-            "is_ip_address": visit.host.is_ip_address,
-            "said": visit.query.get("said", ""),
+            "message": MESSAGES.get(visit.query.get("said", ""), ""),
+            "problem": "",
+            "has_passkeys": not visit.host.is_ip_address,
         }
         html = self._templates.render(name, **(shared | values))
         headers = pages.personal_headers(nonce, is_secure=self._is_secure)
@@ -38,8 +41,24 @@ class VisitPages:
             headers.append((b"content-encoding", encoding.encode()))
         return Reply(status, headers, body)
 
-    def problem(self, visit: Visit, status: int, title: str, sentence: str) -> Reply:
-        return self.show(visit, "problem.html", status=status, title=title, sentence=sentence)
+    def problem(
+        self,
+        visit: Visit,
+        status: int,
+        heading: str,
+        sentence: str,
+        action: tuple[str, str] = ("/", "Home"),
+    ) -> Reply:
+        """A page that says why nothing was done. `action` is the path and text of a next step."""
+        path, text = action
+        return self.show(
+            visit,
+            "problem.html",
+            status=status,
+            heading=heading,
+            sentence=sentence,
+            action={"path": path, "text": text},
+        )
 
     def go(self, path: str) -> Reply:
         """Sends the browser to another page of this site."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import re
 
 SIGN_IN: Final = "/sign-in"
-PROVE: Final = "/sign-in/again"
+PROVE: Final = "/reauthenticate"
 
 
 class Access(Enum):
@@ -123,8 +123,9 @@ class VisitRouter:
         return self._pages.problem(
             visit,
             403,
-            "This form is out of date",
-            "Nothing was changed. Go back, reload the page and try again. Cookies must be allowed.",
+            "Nothing was changed",
+            "The form is out of date, or was not sent by this site. Open the page again and retry. "
+            "Your browser must accept cookies.",
         )
 
     def _refused(self, route: PageRoute, visit: Visit) -> Reply | None:

@@ -16,7 +16,6 @@ from bowerbird.wire.responses.replies import Header
 
 SESSION: Final = "session"
 ANONYMOUS: Final = "visit"
-THEME: Final = "theme"
 FORM_TOKEN: Final = "csrf"  # noqa: S105 - the name of a field
 _SALT_BYTES: Final = 8
 _MAX_NEXT: Final = 2_000
@@ -47,8 +46,11 @@ class Visit(Struct, kw_only=True):
 
     @property
     def theme(self) -> str:
-        chosen = self.jar.read(self.request.headers.get(b"cookie"), THEME)
-        return chosen if chosen in ("light", "dark") else ""
+        """The colours that `theme.js` has stored: light, dark, or '' for those of the system."""
+        for pair in self.request.headers.get(b"cookie", b"").split(b";"):
+            if pair.strip() in (b"theme=light", b"theme=dark"):
+                return pair.strip().removeprefix(b"theme=").decode()
+        return ""
 
     def form_token(self) -> str:
         """A token that forms on this page must send back.

@@ -1,0 +1,94 @@
+"""One-time links: the owner's way in, and everybody's when all else fails."""
+
+import pytest
+
+from bowerbird.clock import MICROSECONDS
+from tests.web.sign_in.conftest import House
+
+pytestmark = pytest.mark.anyio
+MINUTE = 60 * MICROSECONDS
+
+
+async def test_the_owner_creates_an_account_and_is_signed_in(house: House) -> None:
+    token = await house.links.create_for_owner()
+    person = house.somebody()
+
+    asked = await person.send("/link", "/link", token=token)
+    assert "Your email address" in asked.text
+    assert person.session == ""
+
+    entered = await person.send("/link", "/link", token=token, email="me@example.com")
+
+    assert entered.status_code == 303
+    assert person.session
+    [member] = await house.accounts.all()
+    assert (member.email, member.plan) == ("me@example.com", "pro")
+
+
+async def test_a_link_works_once(house: House) -> None:
+    await house.accounts.create("me@example.com")
+    token = await house.links.create_for_owner()
+    first, second = house.somebody(), house.somebody()
+
+    assert (await first.send("/link", "/link", token=token)).status_code == 303
+    again = await second.send("/link", "/link", token=token)
+
+    assert again.status_code == 410
+    assert "no longer valid" in again.text
+    assert not second.session
+
+
+async def test_a_link_expires_after_fifteen_minutes(house: House) -> None:
+    await house.accounts.create("me@example.com")
+    token = await house.links.create_for_owner()
+    house.clock.now += 15 * MINUTE
+
+    assert (await house.somebody().send("/link", "/link", token=token)).status_code == 410
+
+
+async def test_opening_the_page_of_a_link_does_not_use_it(house: House) -> None:
+    await house.accounts.create("me@example.com")
+    token = await house.links.create_for_owner()
+    await house.somebody().open("/link")
+
+    assert (await house.somebody().send("/link", "/link", token=token)).status_code == 303
+
+
+async def test_a_link_of_an_account_signs_in_that_account(house: House) -> None:
+    await house.owner()
+    member = await house.member("other@example.com")
+
+    assert (await member.open("/")).status_code == 200
+    assert (
+        member.session[:16] == f"{(await house.accounts.find('other@example.com')).account_id:016x}"
+    )
+
+
+async def test_no_visitor_becomes_the_owner_without_the_link(house: House) -> None:
+    person = house.somebody()
+    for token in ("", "x" * 43, "\u0000", "A" * 60_000):
+        refused = await person.send("/link", "/link", token=token, email="thief@example.com")
+        assert refused.status_code in {400, 410}, token
+
+    assert not await house.accounts.all()
+    assert person.session == ""
+
+
+async def test_an_address_that_is_no_address_is_refused_and_the_link_stays(house: House) -> None:
+    token = await house.links.create_for_owner()
+    person = house.somebody()
+
+    refused = await person.send("/link", "/link", token=token, email="nonsense")
+    assert refused.status_code == 400
+    assert "Invalid email address" in refused.text
+
+    entered = await person.send("/link", "/link", token=token, email="me@example.com")
+    assert entered.status_code == 303
+
+
+async def test_the_stored_link_is_a_hash(house: House) -> None:
+    token = await house.links.create_for_owner()
+    rows = await house.database.rows("SELECT * FROM one_time_link", {})
+
+    assert token not in str(rows)
+    assert token.encode() not in [value for row in rows for value in row]
