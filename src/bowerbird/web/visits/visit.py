@@ -16,6 +16,8 @@ from bowerbird.wire.responses.replies import Header
 
 SESSION: Final = "session"
 ANONYMOUS: Final = "visit"
+ATTEMPT: Final = "attempt"
+_ATTEMPT_DAYS: Final = 10 / (24 * 60)
 FORM_TOKEN: Final = "csrf"  # noqa: S105 - the name of a field
 _SALT_BYTES: Final = 8
 _MAX_NEXT: Final = 2_000
@@ -73,6 +75,15 @@ class Visit(Struct, kw_only=True):
         """Signs this browser in."""
         self.cookies.append(self.jar.write(SESSION, session_token, days))
         self.cookies.append(self.jar.remove(ANONYMOUS))
+        self.cookies.append(self.jar.remove(ATTEMPT))
+
+    @property
+    def attempt(self) -> str:
+        """The attempt to sign in that this browser has started, or ''."""
+        return self.jar.read(self.request.headers.get(b"cookie"), ATTEMPT)
+
+    def keep_attempt(self, attempt: str) -> None:
+        self.cookies.append(self.jar.write(ATTEMPT, attempt, _ATTEMPT_DAYS))
 
     def leave(self) -> None:
         """Signs this browser out."""
