@@ -23,6 +23,7 @@ from bowerbird.jobs.worker import Worker
 from bowerbird.library.access import caller
 from bowerbird.library.access.call_allowance import CallCounter
 from bowerbird.library.accounts.account_state import AccountState
+from bowerbird.library.accounts.key_use import KeyUse
 from bowerbird.library.accounts.uses import Uses
 from bowerbird.library.accounts.version_use import VersionUse
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
@@ -53,6 +54,7 @@ from bowerbird.sandbox import router as sandbox
 from bowerbird.search.models import Models
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.accounts import AccountStore
+from bowerbird.storage.accounts.keys import KeyStore
 from bowerbird.storage.accounts.version_use import VersionUseStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.files.files import Files
@@ -87,6 +89,7 @@ class App:
     sweeping: Sweeping
     uses: VersionUse
     session_uses: Uses[tuple[int, str]]
+    key_uses: KeyUse
     worker: Worker
     watch: JobWatch
     models: Models
@@ -129,7 +132,8 @@ def build(
         meaning=searching.meaning,
         wake_worker=worker.wake,
     )
-    authenticate = Authenticator(accounts, clock, settings.site_origin)
+    key_uses = KeyUse(KeyStore(database), clock)
+    authenticate = Authenticator(accounts, clock, settings.site_origin, key_uses.note_call)
     table = _routes(
         parts,
         Trash(database, clock),
@@ -210,6 +214,7 @@ def build(
         sweeping=Sweeping(database, clock),
         uses=uses,
         session_uses=sessions.uses,
+        key_uses=key_uses,
         worker=worker,
         watch=JobWatch(database, clock, metrics),
         models=searching.models,
