@@ -15,6 +15,7 @@ from bowerbird.errors import Refusal
 from bowerbird.http1.bounds import HEALTH_PATHS
 from bowerbird.ingest.assembly import ingest
 from bowerbird.ingest.operations import PREFIX as INGEST
+from bowerbird.jobs import deletions
 from bowerbird.jobs.digests import DigestJobs
 from bowerbird.jobs.embedding import EmbeddingJobs
 from bowerbird.jobs.exports import ExportJobs
@@ -238,7 +239,12 @@ def build_worker(
     topics = DigestTopics(database, searching.meaning)
     digests = DigestJobs(database, settings, clock, topics.of)
     kinds = [exports.kind, digests.kind, searching.jobs.kind]
-    recurring = [*exports.recurring, *digests.recurring, *searching.jobs.recurring]
+    recurring = [
+        *exports.recurring,
+        *digests.recurring,
+        *searching.jobs.recurring,
+        deletions.recurring(database, files),
+    ]
     return Worker(database, kinds, recurring, clock)
 
 

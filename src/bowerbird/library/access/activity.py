@@ -25,7 +25,7 @@ class Activity:
         self._clock = clock
 
     def entry(self, kind: ActivityKind, detail: str = "") -> ActivityEntry:
-        """Call it before the transaction: only the request itself knows its address."""
+        """`detail` is what it was done to, such as the name of a key."""
         return ActivityEntry(
             self._clock(), secrets.token_hex(6), kind, detail[:_MAX_DETAIL], caller.address()
         )

@@ -64,9 +64,7 @@ class Keys:
         # Keys and ids are printable ASCII. PostgreSQL rejects some other characters.
         if key.isascii() and key.isprintable():
             entry = self._activity.entry(ActivityKind.KEY_REVOKED)
-            revoked = await self._store.revoke(
-                account_id, key, key_hash(key), self._clock(), entry
-            )
+            revoked = await self._store.revoke(account_id, key, key_hash(key), self._clock(), entry)
         if revoked is None:
             # The error does not repeat the key: it may be valid for another account.
             named = "That key" if key.startswith(PREFIX) else f"Key {shown(key)}"

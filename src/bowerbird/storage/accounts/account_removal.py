@@ -74,9 +74,14 @@ class AccountRemoval:
     async def hide(self) -> None:
         async def work(transaction: Transaction) -> None:
             await transaction.run(self._sql["enable_secure_delete"], {})
-            await self._run(transaction, _FIRST, {"account_id": self._account_id})
+            await self.hide_within(transaction)
 
         await self._database.write(work)
+
+    async def hide_within(self, transaction: Transaction) -> None:
+        """From then on nobody can use the account, and nothing shows that it exists."""
+        values = {"account_id": self._account_id}
+        await self._run(transaction, (*_FIRST, "release_ownership"), values)
 
     async def remove_bookmarks(self, limit: int) -> int:
         """Removes up to `limit` bookmarks; returns the number of removed ones."""
@@ -119,6 +124,14 @@ class AccountRemoval:
     async def start_index_merge(self) -> None:
         async def work(transaction: Transaction) -> None:
             await transaction.run(self._sql["start_index_merge"], {})
+
+        await self._database.write(work)
+
+    async def end(self) -> None:
+        """After the merge: the words that it removes must be overwritten too."""
+
+        async def work(transaction: Transaction) -> None:
+            await transaction.run(self._sql["disable_secure_delete"], {})
 
         await self._database.write(work)
 

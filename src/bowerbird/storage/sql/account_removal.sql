@@ -7,6 +7,12 @@ SELECT count(*)
 DELETE FROM api_key
  WHERE account_id = :account_id
 
+-- name: release_ownership
+UPDATE person
+   SET is_owner = FALSE
+ WHERE account_id = :account_id
+   AND is_owner
+
 -- name: delete_calls
 DELETE FROM api_call
  WHERE account_id = :account_id
