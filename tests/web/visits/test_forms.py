@@ -1,5 +1,7 @@
 """Fields of HTML forms and of query strings."""
 
+from contextlib import suppress
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,10 +29,8 @@ def test_a_strange_form_is_refused(body: bytes) -> None:
 
 @given(st.binary(max_size=200))
 def test_any_bytes_are_a_form_or_are_refused(body: bytes) -> None:
-    try:
-        forms.parsed(body)
-    except Refusal as refused:
-        assert refused.sentence.startswith("form: ")
+    with suppress(Refusal):
+        assert all("\x00" not in value for value in forms.parsed(body).values())
 
 
 @pytest.mark.parametrize("path", ["/", "/keys", "/library?q=a%20b#top"])
