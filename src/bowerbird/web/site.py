@@ -5,6 +5,9 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from functools import partial
 from typing import Any, Final, Protocol
 
+import msgspec
+import structlog
+
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.settings import Settings
@@ -96,14 +99,23 @@ class _Site:
         return await self._show(path, self._makers[path], request)
 
     def phrase_refusal(self, refused: Refusal, request: Request) -> Reply:
-        is_page = b"text/html" in request.headers.get(b"accept", b"").lower()
-        if refused.code is Code.NOT_FOUND and is_page and self._missing is not None:
-            return self._missing.answer(_target(request))
+        headers = [(k.lower().encode(), v.encode()) for k, v in refused.headers.items()]
+        if b"text/html" in request.headers.get(b"accept", b"").lower():
+            try:
+                reply = self._problem_page(refused, request).answer(_target(request))
+            except Exception:  # noqa: BLE001 - a page that cannot be rendered must not hide the reason
+                structlog.get_logger().exception("problem page", reference=request.request_id)
+            else:
+                return msgspec.structs.replace(reply, headers=[*reply.headers, *headers])
         sentence = refused.sentence
         if refused.code is Code.NOT_FOUND:
             sentence = "No such page. Start at /llms.txt or /docs."
-        headers = [(k.lower().encode(), v.encode()) for k, v in refused.headers.items()]
         return Reply(refused.status, [*_PLAIN, *headers], f"{sentence}\n".encode())
+
+    def _problem_page(self, refused: Refusal, request: Request) -> Resource:
+        if refused.code is Code.NOT_FOUND and self._missing is not None:
+            return self._missing
+        return self._paths.problem(refused, request.request_id)
 
     def _routed(self, path: str, maker: Maker) -> RoutedPath:
         handler = partial(self._show, path, maker)

@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from bowerbird.clock import MICROSECONDS, Clock
+from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
 from bowerbird.settings import Settings
 from bowerbird.web import assets, discovery, page_examples
@@ -23,6 +24,12 @@ _MARKDOWN: Final = "text/markdown; charset=utf-8"
 _PLAIN: Final = "text/plain; charset=utf-8"
 # RFC 9116 recommends less than a year.
 _SECURITY_TXT_DAYS: Final = 180
+
+_HEADINGS: Final = {
+    Code.RATE_LIMITED: "Too many attempts",
+    Code.METHOD_NOT_ALLOWED: "This page cannot do that",
+    Code.PAYLOAD_TOO_LARGE: "That is too large",
+}
 
 Resource = Document | HtmlPage
 Maker = Callable[[], Resource]
@@ -56,6 +63,22 @@ class SitePaths:
 
     def missing(self) -> HtmlPage:
         return self._page("missing.html", status=404)
+
+    def problem(self, refused: Refusal, reference: str) -> HtmlPage:
+        """The page for a request that was refused, or that failed."""
+        status = refused.status
+        if refused.code is Code.INTERNAL_ERROR:
+            return self._page("error.html", status=status, reference=reference)
+        if refused.code is Code.SERVICE_UNAVAILABLE:
+            retry_after = refused.headers.get("Retry-After", "")
+            return self._page("maintenance.html", status=status, retry_after=retry_after)
+        return self._page(
+            "problem.html",
+            status=status,
+            heading=_HEADINGS.get(refused.code, "That did not work"),
+            sentence=refused.sentence,
+            action={"path": "/", "text": "Home"},
+        )
 
     def _documents(self) -> dict[str, Maker]:
         settings = self._settings
