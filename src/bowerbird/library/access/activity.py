@@ -7,13 +7,14 @@ import secrets
 from collections.abc import Sequence
 from typing import Final
 
-from bowerbird.clock import MICROSECONDS, Clock
+from bowerbird.clock import Clock
 from bowerbird.library.access import caller
 from bowerbird.model.activity import ActivityEntry, ActivityKind
+from bowerbird.storage.activity import ActivityStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.sign_in.activity import ActivityStore
 
 KEPT_DAYS: Final = 180
+ENTRIES_MAX: Final = 10_000
 PAGE: Final = 50
 _MAX_DETAIL: Final = 200
 _LATEST: Final = (2**63 - 1, "")
@@ -38,6 +39,3 @@ class Activity:
     ) -> Sequence[ActivityEntry]:
         """At most `PAGE` entries before the given time and id, the latest first."""
         return await self._store.page(account_id, before, PAGE)
-
-    def expired_before(self) -> int:
-        return self._clock() - KEPT_DAYS * 86_400 * MICROSECONDS

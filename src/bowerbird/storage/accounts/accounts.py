@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 
 from bowerbird.model.accounts import Account, Membership
 from bowerbird.model.activity import ActivityEntry
+from bowerbird.storage.activity import ActivityStore
 from bowerbird.storage.database import Database, Reader, Transaction
-from bowerbird.storage.sign_in.activity import ActivityStore
 
 
 class AccountStore:

@@ -6,8 +6,8 @@ import msgspec
 
 from bowerbird.model.activity import ActivityEntry
 from bowerbird.model.devices import Device, DeviceCaller
+from bowerbird.storage.activity import ActivityStore
 from bowerbird.storage.database import Database, Reader, Transaction
-from bowerbird.storage.sign_in.activity import ActivityStore
 
 
 class DeviceStore:

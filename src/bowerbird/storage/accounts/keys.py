@@ -7,8 +7,8 @@ import msgspec
 
 from bowerbird.model.accounts import Key
 from bowerbird.model.activity import ActivityEntry
+from bowerbird.storage.activity import ActivityStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.sign_in.activity import ActivityStore
 
 _ANY_NUMBER: Final = 2**31
 

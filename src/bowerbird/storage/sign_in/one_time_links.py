@@ -34,6 +34,11 @@ class OneTimeLinkStore:
         )
         return True
 
+    async def sweep(self, transaction: Transaction, before: int, limit: int) -> int:
+        """Removes links that expired before a time, used or not."""
+        values = {"before": before, "limit": limit}
+        return len(await transaction.rows(self._sql["remove_some"], values))
+
     async def open_link(self, reader: Reader, link_hash: bytes, now: int) -> OneTimeLink | None:
         """None if the link is unknown, used or expired."""
         values = {"link_hash": link_hash, "now": now}

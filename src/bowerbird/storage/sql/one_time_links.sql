@@ -49,6 +49,15 @@ DELETE FROM one_time_link
    AND kind = :kind
    AND (expires_at <= :now OR used_at IS NOT NULL)
 
+-- name: remove_some
+DELETE FROM one_time_link
+ WHERE link_hash IN (SELECT k.link_hash
+                       FROM one_time_link AS k
+                      WHERE k.expires_at < :before
+                      ORDER BY k.expires_at
+                      LIMIT :limit)
+RETURNING link_id
+
 -- name: owner_has_entered
 -- Whether the owner has a browser that is signed in, or a way to sign in.
 SELECT 1
