@@ -1,8 +1,8 @@
 """Removes expired records of every kind.
 
 These are stored responses of writes, deleted bookmarks, logs of imports, sessions, links and the
-activity log. It also finishes the renames of labels that a killed process has left half done, and ends imports
-whose process or device has gone.
+activity log. It also finishes the renames of labels that a killed process has left half done, and
+ends imports whose process or device has gone.
 
 Each transaction removes a few rows of one account, with a pause after it, so that other writers
 do not wait. Several servers can sweep concurrently; each skips rows that another is removing.
