@@ -1,4 +1,4 @@
-"""Every template of a page with example values: what the handlers pass, in the states that look different."""
+"""Example values for the template of every page, in each state that looks different."""
 
 from typing import Any, Final
 
@@ -262,15 +262,14 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
             "has_passkeys": False,
             "providers": [],
             "sign_up": "open",
-            "problem": "Google did not confirm your email address. Confirm it there, or use another way.",
+            "problem": "Google has not verified your email address. Sign in another way.",
         },
     ),
     "link": ("link.html", LINK),
     "link-used": ("link.html", LINK | {"state": "used"}),
     "link-owner": (
         "link.html",
-        LINK
-        | {"state": "owner", "email": "nora@", "email_error": "This is not an email address."},
+        LINK | {"state": "owner", "email": "nora@", "email_error": "This is not an email address."},
     ),
     "sign_up": ("sign_up.html", SIGN_UP),
     "sign_up-refused": (
@@ -350,7 +349,7 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
         "problem.html",
         {
             "heading": "Not signed in",
-            "sentence": "GitHub did not confirm the sign-in: you cancelled it there. Nothing has changed.",
+            "sentence": "You cancelled the sign-in at GitHub. Nothing has changed.",
             "action": {"path": "/sign-in", "text": "Sign in"},
         },
     ),
