@@ -33,8 +33,8 @@ class Document(Struct, frozen=True):
     token_endpoint: str
     jwks_uri: str
     userinfo_endpoint: str | None = None
-    id_token_signing_alg_values_supported: list[str] = ["RS256"]
-    token_endpoint_auth_methods_supported: list[str] | None = None
+    id_token_signing_alg_values_supported: tuple[str, ...] = ("RS256",)
+    token_endpoint_auth_methods_supported: tuple[str, ...] | None = None
     authorization_response_iss_parameter_supported: bool | None = False
 
     @property
