@@ -82,12 +82,16 @@ async def serving(stand_in: StandIn) -> AsyncIterator[None]:
 
 
 @dataclass
-class TestClock:
-    __test__ = False
+class SettableClock:
     offset_s: int = 0
 
     def __call__(self) -> int:
         return time.time_ns() // 1_000 + self.offset_s * 1_000_000
+
+
+def sign(header: dict[str, Any], claims: dict[str, Any], key: Key) -> str:
+    registry = JWSRegistry(algorithms=[header["alg"]], strict_check_header=False)
+    return jwt.encode(header, claims, key, registry=registry)
 
 
 @dataclass
@@ -99,9 +103,10 @@ class OpenIdStandIn(StandIn):
     header: dict[str, Any] = field(default_factory=dict)
     tokens: dict[str, Any] = field(default_factory=dict)
     userinfo: dict[str, Any] = field(default_factory=dict)
-    signing_key: Key = FIRST_KEY
+    signing_key: Key = field(default_factory=lambda: FIRST_KEY)
+    sign: Callable[[dict[str, Any], dict[str, Any], Any], str] = sign
     published: list[Any] = field(default_factory=lambda: [FIRST_KEY.as_dict(private=False)])
-    clock: TestClock = field(default_factory=TestClock)
+    clock: SettableClock = field(default_factory=SettableClock)
 
     def prepare(self) -> None:
         self.answers |= {
@@ -140,10 +145,7 @@ class OpenIdStandIn(StandIn):
             "name": "Ada",
         }
         header = {"alg": "RS256", "kid": self.signing_key.kid, **self.header}
-        registry = JWSRegistry(algorithms=[header["alg"]], strict_check_header=False)
-        return jwt.encode(
-            _changed(header, {}), _changed(claims, self.claims), self.signing_key, registry=registry
-        )
+        return self.sign(_changed(header, {}), _changed(claims, self.claims), self.signing_key)
 
     async def sign_in(self, client: OpenIdClient, **query: str) -> Person:
         begun = await client.begin("oidc")
