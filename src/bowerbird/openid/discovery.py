@@ -81,12 +81,10 @@ class Discovery:
         if document.issuer != self._provider.issuer:
             raise unusable(self._provider, "discovery_names_another_issuer")
         may_be_loopback = is_loopback(self._provider.issuer)
-        for url in (
-            document.authorization_endpoint,
-            document.token_endpoint,
-            document.jwks_uri,
-            *filter(None, [document.userinfo_endpoint]),
-        ):
+        endpoints = [document.authorization_endpoint, document.token_endpoint, document.jwks_uri]
+        if document.userinfo_endpoint is not None:
+            endpoints.append(document.userinfo_endpoint)
+        for url in endpoints:
             if not is_safe(url, may_be_loopback=may_be_loopback):
                 raise unusable(self._provider, "discovery_names_an_unsafe_url")
         if not document.algorithms:
