@@ -64,6 +64,7 @@ async def test_a_person_signs_in(github: StandIn) -> None:
         "code": "the-code",
         "redirect_uri": "http://localhost:8080/sign-in/github/return",
     }
+    assert {request.headers["accept-encoding"] for request in github.requests} == {"identity"}
     for request in (user, emails):
         assert request.headers["authorization"] == "Bearer gho_16C7"
         assert request.headers["accept"] == "application/vnd.github+json"

@@ -16,7 +16,7 @@ from bowerbird.openid.problems import unreachable, unusable
 from bowerbird.openid.providers import Provider
 from bowerbird.settings.values import LOOPBACK
 
-_MAX_RESPONSE_BYTES: Final = 1024 * 1024
+MAX_RESPONSE_BYTES: Final = 1024 * 1024
 _LONGEST_URL: Final = 2048
 _HEADERS: Final = {
     "Accept": "application/json",
@@ -58,7 +58,7 @@ class _BoundedStream(httpx2.AsyncByteStream):
         received = 0
         async for part in self._stream:
             received += len(part)
-            if received > _MAX_RESPONSE_BYTES:
+            if received > MAX_RESPONSE_BYTES:
                 raise _UnusableResponseError("response_too_large")
             yield part
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Begun", "OpenIdClient", "Person", "ProviderProblem", "Started"]
 
-_TIMEOUT_S: Final = 5.0
+TIMEOUT_S: Final = 5.0
 
 
 class OpenIdClient:
@@ -27,7 +27,7 @@ class OpenIdClient:
         providers: Iterable[Provider],
         redirect_url: Callable[[str], str],
         clock: Clock,
-        timeout_s: float = _TIMEOUT_S,
+        timeout_s: float = TIMEOUT_S,
     ) -> None:
         self._providers = {provider.name: provider for provider in providers}
         self._redirect_url = redirect_url
