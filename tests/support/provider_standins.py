@@ -6,6 +6,7 @@ change.
 
 import asyncio
 import json
+import ssl
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -71,9 +72,9 @@ class StandIn:
 
 
 @asynccontextmanager
-async def serving(stand_in: StandIn) -> AsyncIterator[None]:
-    server = await asyncio.start_server(stand_in.serve, "127.0.0.1", 0)
-    stand_in.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+async def serving(stand_in: StandIn, tls: ssl.SSLContext | None = None) -> AsyncIterator[None]:
+    server = await asyncio.start_server(stand_in.serve, "127.0.0.1", 0, ssl=tls)
+    stand_in.url = f"{'https' if tls else 'http'}://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     try:
         yield
     finally:
@@ -102,7 +103,6 @@ class OpenIdStandIn(StandIn):
     claims: dict[str, Any] = field(default_factory=dict)
     header: dict[str, Any] = field(default_factory=dict)
     tokens: dict[str, Any] = field(default_factory=dict)
-    userinfo: dict[str, Any] = field(default_factory=dict)
     signing_key: Key = field(default_factory=lambda: FIRST_KEY)
     sign: Callable[[dict[str, Any], dict[str, Any], Any], str] = sign
     published: list[Any] = field(default_factory=lambda: [FIRST_KEY.as_dict(private=False)])
@@ -172,9 +172,11 @@ def _changed(given: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def openid_stand_in(**fields: Any) -> AsyncIterator[OpenIdStandIn]:
+async def openid_stand_in(
+    tls: ssl.SSLContext | None = None, **fields: Any
+) -> AsyncIterator[OpenIdStandIn]:
     stand_in = OpenIdStandIn(**fields)
-    async with serving(stand_in):
+    async with serving(stand_in, tls):
         stand_in.prepare()
         yield stand_in
 
