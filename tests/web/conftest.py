@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -34,7 +35,10 @@ async def open_site(sqlite: Database) -> AsyncIterator[OpenSite]:
             configured = Settings(**settings)
             service = app.build(configured, sqlite, clock or SetClock())
             transport = httpx.ASGITransport(service.asgi)
-            opened = httpx.AsyncClient(transport=transport, base_url=configured.site_origin)
+            address = urlsplit(configured.site_origin)
+            opened = httpx.AsyncClient(
+                transport=transport, base_url=f"{address.scheme}://{address.netloc}"
+            )
             return await stack.enter_async_context(opened)
 
         yield client

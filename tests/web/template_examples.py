@@ -269,8 +269,7 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
     "link-used": ("link.html", LINK | {"state": "used"}),
     "link-owner": (
         "link.html",
-        LINK
-        | {"state": "owner", "email": "nora@", "email_error": "This is not an email address."},
+        LINK | {"state": "owner", "email": "nora@", "email_error": "This is not an email address."},
     ),
     "sign_up": ("sign_up.html", SIGN_UP),
     "sign_up-refused": (
