@@ -1,0 +1,93 @@
+"""Serves the templates with example values on loopback, under the policy of the real pages.
+
+`python -m tests.web.rendered FOLDER` saves screenshots of all of them: light, dark and on a phone.
+"""
+
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, Final
+
+from playwright.sync_api import Page
+
+from bowerbird.settings import Settings
+from bowerbird.web import assets, page_examples
+from bowerbird.web.pages import page
+from bowerbird.web.templating import Templates
+from bowerbird.wire.responses.answer_cache import RequestTarget
+from bowerbird.wire.responses.replies import Reply
+from tests.web.chromium import Chromium
+from tests.web.template_examples import EXAMPLES
+
+SETTINGS: Final = Settings(operator_contact="ops@example.org")
+SIZES: Final[dict[str, dict[str, Any]]] = {
+    "light": {"viewport": {"width": 1280, "height": 860}, "color_scheme": "light"},
+    "dark": {"viewport": {"width": 1280, "height": 860}, "color_scheme": "dark"},
+    "phone": {"viewport": {"width": 390, "height": 844}, "color_scheme": "light"},
+}
+
+
+def examples() -> dict[str, str]:
+    """Name -> HTML."""
+    templates = Templates(SETTINGS, has_sandbox=True)
+    home = {
+        "first_response": page_examples.FIRST_RESPONSE,
+        "mcp_client_config": page_examples.mcp_client_config(SETTINGS),
+    }
+    public = {"home": ("home.html", home), "keys_signed_out": ("keys_signed_out.html", {})}
+    return {
+        name: templates.render(template, **values)
+        for name, (template, values) in (public | EXAMPLES).items()
+    }
+
+
+@contextmanager
+def served_examples() -> Iterator[str]:
+    """Yields the URL of a server with one path per example."""
+    bodies = {f"/{name}": page(SETTINGS, html) for name, html in examples().items()}
+    files = assets.files()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            path = self.path.partition("?")[0]
+            found = bodies.get(path) or files.get(path)
+            target = RequestTarget(path, b"", b"", None)
+            reply = found.answer(target) if found else Reply(404, [], b"")
+            self.send_response(reply.status)
+            for header, value in reply.headers:
+                self.send_header(header.decode(), value.decode())
+            self.end_headers()
+            self.wfile.write(reply.body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://localhost:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def _save_screenshots(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    with served_examples() as url, Chromium() as chromium:
+        for size, context in SIZES.items():
+
+            def visit(page: Page, size: str = size) -> None:
+                for name in examples():
+                    page.goto(f"{url}/{name}#token")
+                    page.screenshot(path=folder / f"{name}.{size}.png", full_page=True)
+
+            chromium.run(visit, **context)
+
+
+if __name__ == "__main__":
+    _save_screenshots(Path(sys.argv[1]))

@@ -1,0 +1,357 @@
+"""Every template of a page with example values: what the handlers pass, in the states that look different."""
+
+from typing import Any, Final
+
+Values = dict[str, Any]
+
+NEXT: Final = "/keys"
+
+
+def moment(iso: str, text: str) -> dict[str, str]:
+    return {"iso": iso, "text": text}
+
+
+TODAY: Final = moment("2026-08-19T09:14:00+02:00", "today, 09:14")
+MARCH: Final = moment("2026-03-03T17:40:00+01:00", "3 Mar 2026")
+AUGUST: Final = moment("2026-08-12T08:02:00+02:00", "12 Aug 2026")
+SEPTEMBER: Final = moment("2026-09-01T00:00:00+02:00", "1 September")
+KEY: Final = "bwr_7hVq2LmXw0sRt9ZcB4nYpKe6JdGu1aFo8iT3xA9fQ2kLmNp"
+
+FRAME: Final[Values] = {
+    "email": "nora.van.der.meer@example.org",
+    "is_owner": True,
+    "csrf": "c5rf",
+    "message": "",
+    "problem": "",
+}
+PROVIDERS: Final = [
+    {"name": "Google", "path": "/sign-in/google"},
+    {"name": "GitHub", "path": "/sign-in/github"},
+    {"name": "example.org", "path": "/sign-in/openid"},
+]
+SIGN_IN: Final[Values] = {
+    "csrf": "c5rf",
+    "has_passkeys": True,
+    "providers": PROVIDERS,
+    "sign_up": "invitation",
+    "next": NEXT,
+    "problem": "",
+}
+LINK: Final[Values] = {
+    "csrf": "c5rf",
+    "state": "ready",
+    "minutes": 15,
+    "email": "",
+    "email_error": "",
+}
+SIGN_UP: Final[Values] = {
+    "csrf": "c5rf",
+    "has_passkeys": True,
+    "providers": PROVIDERS[:1],
+    "needs_invitation": True,
+    "plan": "pro",
+    "values": {"email": "", "invitation": "inv_4kTz9QmA"},
+    "errors": {},
+    "problem": "",
+}
+AGAIN: Final[Values] = {
+    "csrf": "c5rf",
+    "email": "nora@example.org",
+    "change": "create a key",
+    "has_passkey": True,
+    "providers": PROVIDERS[:1],
+    "next": NEXT,
+    "problem": "",
+}
+KEYS: Final[Values] = FRAME | {
+    "keys": [
+        {
+            "id": "3f9c01ab",
+            "name": "Claude on the laptop",
+            "prefix": "bwr_4kTz",
+            "created_at": AUGUST,
+            "last_used": TODAY,
+            "used_by": "MCP",
+        },
+        {
+            "id": "77aa01ab",
+            "name": "النسخ الليلي",
+            "prefix": "bwr_9QmA",
+            "created_at": MARCH,
+            "last_used": TODAY,
+            "used_by": "API",
+        },
+        {
+            "id": "0c0c01ab",
+            "name": "",
+            "prefix": "bwr_Lr2u",
+            "created_at": MARCH,
+            "last_used": None,
+            "used_by": "",
+        },
+    ],
+    "extensions": [
+        {
+            "id": "d1",
+            "name": "Firefox, laptop",
+            "created_at": MARCH,
+            "state": "last run 4 minutes ago",
+            "state_kind": "on",
+        },
+        {
+            "id": "d2",
+            "name": "Chromium, work",
+            "created_at": AUGUST,
+            "state": "paused",
+            "state_kind": "hold",
+        },
+    ],
+    "sunsets": [
+        {
+            "version": "v1",
+            "ends_at": SEPTEMBER,
+            "note_url": "https://posts.example.org/docs#versioning",
+        }
+    ],
+    "new_name": "",
+    "new_name_error": "",
+}
+ACCOUNT: Final[Values] = FRAME | {
+    "time_zone": "Europe/Berlin",
+    "time_zone_error": "",
+    "plan": "free",
+    "usage": {
+        "posts": 4218,
+        "key_count": 3,
+        "calls": 61,
+        "calls_limit": 100,
+        "next_month": SEPTEMBER,
+    },
+    "passkeys": [
+        {"id": "p1", "name": "Laptop", "created_at": MARCH, "last_used": TODAY},
+        {"id": "p2", "name": "Phone", "created_at": AUGUST, "last_used": None},
+    ],
+    "has_passkeys": True,
+    "providers": [
+        {
+            "id": "google",
+            "name": "Google",
+            "address": "nora@example.org",
+            "path": "/account/providers/google",
+        },
+        {"id": "github", "name": "GitHub", "address": "", "path": "/account/providers/github"},
+    ],
+    "can_disconnect": True,
+    "sessions": [
+        {"id": "s1", "browser": "Firefox on Linux", "last_used": TODAY, "is_current": True},
+        {"id": "s2", "browser": "Safari on iOS", "last_used": AUGUST, "is_current": False},
+    ],
+    "digest": {"frequency": "weekly", "hour": 8, "mail": True},
+    "can_mail": True,
+}
+DELETE: Final[Values] = FRAME | {
+    "posts": 4218,
+    "labels": 23,
+    "views": 4,
+    "keys": 3,
+    "phrase": "nora@example.org",
+    "phrase_error": "",
+}
+ACTIVITY: Final[Values] = FRAME | {
+    "events": [
+        {
+            "at": TODAY,
+            "text": "Key “Claude on the laptop” used from a new address",
+            "by": "the key",
+            "address": "2001:db8:85a3::8a2e:370:7334",
+        },
+        {
+            "at": AUGUST,
+            "text": "Key “Claude on the laptop” created",
+            "by": "you, Firefox on Linux",
+            "address": "192.0.2.44",
+        },
+        {"at": MARCH, "text": "Plan changed to pro", "by": "the operator", "address": ""},
+    ],
+    "days": 90,
+    "older": "b.2026-03-03",
+    "is_first": False,
+}
+OPERATOR: Final[Values] = FRAME | {
+    "checks": [
+        {"name": "Database", "is_good": True, "text": "responds in 0.4 ms"},
+        {"name": "Disk", "is_good": True, "text": "41 GB free"},
+        {"name": "Backup", "is_good": False, "text": "the last one is 9 days old"},
+    ],
+    "facts": [
+        {"name": "Version", "text": "0.1.0, Python 3.11.9"},
+        {"name": "Database", "text": "SQLite 3.50.4, 212 MB"},
+        {"name": "Last backup", "text": "10 Aug 2026, 198 MB"},
+    ],
+    "accounts": [
+        {
+            "id": "1",
+            "email": "nora@example.org",
+            "plan": "pro",
+            "posts": 4218,
+            "created_at": MARCH,
+            "is_owner": True,
+        },
+        {
+            "id": "2",
+            "email": "a.very.long.address.of.somebody@subdomain.example.org",
+            "plan": "free",
+            "posts": 12,
+            "created_at": AUGUST,
+            "is_owner": False,
+        },
+    ],
+    "plans": ["free", "pro"],
+    "sign_up": "invitation",
+    "invitations": [{"id": "i1", "email": "ines@example.org", "expires_at": SEPTEMBER}],
+    "invitation_link": "https://posts.example.org/sign-up#inv_4kTz9QmA0sRt9ZcB4nYpKe6JdGu",
+    "new_email": "",
+    "email_error": "",
+    "jobs": [
+        {
+            "id": "4f01",
+            "kind": "export",
+            "account": "nora@example.org",
+            "state": "running",
+            "done": 1200,
+            "total": 4218,
+            "error": "",
+            "can_retry": False,
+            "can_cancel": True,
+        },
+        {
+            "id": "4f02",
+            "kind": "import",
+            "account": "ines@example.org",
+            "state": "failed",
+            "done": 0,
+            "total": 0,
+            "error": "Line 455 has no closing quote.",
+            "can_retry": True,
+            "can_cancel": False,
+        },
+        {
+            "id": "4f03",
+            "kind": "vectors",
+            "account": "nora@example.org",
+            "state": "waiting",
+            "done": 0,
+            "total": 0,
+            "error": "",
+            "can_retry": False,
+            "can_cancel": True,
+        },
+    ],
+    "stores": [
+        {"account": "nora@example.org", "model": "minilm-l6-v2", "done": 1200, "total": 4218},
+    ],
+}
+
+# Name of the example -> template and values.
+EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
+    "sign_in": ("sign_in.html", SIGN_IN),
+    "sign_in-refused": (
+        "sign_in.html",
+        SIGN_IN
+        | {
+            "has_passkeys": False,
+            "providers": [],
+            "sign_up": "open",
+            "problem": "Google did not confirm your email address. Confirm it there, or use another way.",
+        },
+    ),
+    "link": ("link.html", LINK),
+    "link-used": ("link.html", LINK | {"state": "used"}),
+    "link-owner": (
+        "link.html",
+        LINK
+        | {"state": "owner", "email": "nora@", "email_error": "This is not an email address."},
+    ),
+    "sign_up": ("sign_up.html", SIGN_UP),
+    "sign_up-refused": (
+        "sign_up.html",
+        SIGN_UP
+        | {
+            "values": {"email": "nora@example.org", "invitation": "inv_old"},
+            "errors": {"invitation": "This invitation has expired. Ask the operator for another."},
+        },
+    ),
+    "reauthenticate": ("reauthenticate.html", AGAIN),
+    "reauthenticate-by-link": (
+        "reauthenticate.html",
+        AGAIN | {"has_passkey": False, "providers": [], "problem": "The passkey was refused."},
+    ),
+    "keys": ("keys.html", KEYS | {"message": "The key “Cursor” is revoked."}),
+    "keys-empty": (
+        "keys.html",
+        KEYS
+        | {
+            "keys": [],
+            "extensions": [],
+            "sunsets": [],
+            "is_owner": False,
+            "new_name": "x" * 30,
+            "new_name_error": "A name can have at most 100 printable characters.",
+            "problem": "The form has expired. Try again.",
+        },
+    ),
+    "key_new": (
+        "key_new.html",
+        FRAME | {"key_id": "3f9c01ab", "key_name": "Claude on the laptop", "key": KEY},
+    ),
+    "account": ("account.html", ACCOUNT),
+    "account-new": (
+        "account.html",
+        ACCOUNT
+        | {
+            "email": "",
+            "plan": "pro",
+            "usage": ACCOUNT["usage"] | {"calls_limit": None},
+            "passkeys": [],
+            "has_passkeys": False,
+            "providers": [ACCOUNT["providers"][0]],
+            "can_disconnect": False,
+            "sessions": ACCOUNT["sessions"][:1],
+            "can_mail": False,
+            "time_zone": "Berlin",
+            "time_zone_error": "No time zone has this name. Use a name such as Europe/Berlin.",
+        },
+    ),
+    "account_delete": ("account_delete.html", DELETE),
+    "account_delete-refused": (
+        "account_delete.html",
+        DELETE | {"phrase_error": "This is not the address of the account."},
+    ),
+    "activity": ("activity.html", ACTIVITY),
+    "activity-empty": ("activity.html", ACTIVITY | {"events": []}),
+    "operator": ("operator.html", OPERATOR),
+    "operator-quiet": (
+        "operator.html",
+        OPERATOR
+        | {
+            "checks": OPERATOR["checks"][:2],
+            "jobs": [],
+            "stores": [],
+            "invitations": [],
+            "invitation_link": "",
+            "sign_up": "closed",
+        },
+    ),
+    "missing": ("missing.html", {}),
+    "error": ("error.html", {"reference": "472ab0ac2c5e-1"}),
+    "offline": ("offline.html", {}),
+    "maintenance": ("maintenance.html", {"retry_after": 5}),
+    "problem": (
+        "problem.html",
+        {
+            "heading": "Not signed in",
+            "sentence": "GitHub did not confirm the sign-in: you cancelled it there. Nothing has changed.",
+            "action": {"path": "/sign-in", "text": "Sign in"},
+        },
+    ),
+}
