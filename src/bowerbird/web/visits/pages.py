@@ -10,6 +10,7 @@ from bowerbird.errors import Refusal
 from bowerbird.settings import Settings
 from bowerbird.web import pages
 from bowerbird.web.templating import Templates
+from bowerbird.web.visits.hosts import is_ip_address
 from bowerbird.web.visits.messages import MESSAGES
 from bowerbird.web.visits.visit import Visit
 from bowerbird.wire.responses import compression
@@ -30,6 +31,7 @@ class VisitPages:
         self._is_secure = parts.scheme == "https"
         self._origin = f"{parts.scheme}://{parts.netloc}".lower()
         self._base_path = parts.path.rstrip("/")
+        self._passkey_site = "" if is_ip_address(parts.netloc) else settings.site_origin
 
     def show(self, visit: Visit, name: str, *, status: int = 200, **values: Any) -> Reply:
         nonce = secrets.token_urlsafe(16)
@@ -43,7 +45,8 @@ class VisitPages:
             "message": MESSAGES.get(visit.query.get("said", ""), ""),
             "problem": "",
             # A passkey belongs to the name of the site: another address cannot use it.
-            "has_passkeys": visit.host.origin == self._origin and not visit.host.is_ip_address,
+            "has_passkeys": visit.host.origin == self._origin and bool(self._passkey_site),
+            "passkey_site": self._passkey_site,
         }
         html = self._templates.render(name, **(shared | values))
         headers = pages.personal_headers(nonce, is_secure=self._is_secure)
