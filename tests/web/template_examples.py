@@ -32,8 +32,9 @@ PROVIDERS: Final = [
 SIGN_IN: Final[Values] = {
     "csrf": "c5rf",
     "has_passkeys": True,
+    "passkey_site": "https://example.org",
     "providers": PROVIDERS,
-    "sign_up": "invitation",
+    "sign_up": "invite",
     "next": NEXT,
     "problem": "",
 }
@@ -59,6 +60,8 @@ AGAIN: Final[Values] = {
     "email": "nora@example.org",
     "change": "create a key",
     "has_passkey": True,
+    "has_passkeys": True,
+    "passkey_site": "https://example.org",
     "providers": PROVIDERS[:1],
     "next": NEXT,
     "problem": "",
@@ -313,6 +316,7 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
             "usage": ACCOUNT["usage"] | {"calls_limit": None},
             "passkeys": [],
             "has_passkeys": False,
+            "passkey_site": "",
             "providers": [ACCOUNT["providers"][0]],
             "can_disconnect": False,
             "sessions": ACCOUNT["sessions"][:1],

@@ -14,6 +14,8 @@ class ActivityKind(StrEnum):
     LINK_CREATED = "link created"
     PASSKEY_ADDED = "passkey added"
     PASSKEY_REMOVED = "passkey removed"
+    # Its counter did not grow, so it may be a copy.
+    PASSKEY_REFUSED = "passkey refused"
     PROVIDER_CONNECTED = "provider connected"
     PROVIDER_DISCONNECTED = "provider disconnected"
     KEY_CREATED = "key created"

@@ -1,14 +1,23 @@
 """Builds the pages that differ for each visitor."""
 
+from urllib.parse import urlsplit
+
 from bowerbird.clock import Clock
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.sign_in.attempt_limits import AttemptLimits
+from bowerbird.library.sign_in.attempts import Attempts
 from bowerbird.library.sign_in.one_time_links import OneTimeLinks
+from bowerbird.library.sign_in.passkey_sign_in import PasskeySignIn
+from bowerbird.library.sign_in.passkeys import Passkeys
 from bowerbird.library.sign_in.sessions import Sessions
+from bowerbird.library.sign_in.webauthn_ceremonies import Site
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
 from bowerbird.web import start
 from bowerbird.web.sign_in import links as link_pages
+from bowerbird.web.sign_in import pages as sign_in_pages
+from bowerbird.web.sign_in import passkeys as passkey_pages
+from bowerbird.web.sign_in import proofs as proof_pages
 from bowerbird.web.sign_in import sessions as session_pages
 from bowerbird.web.site import ShowPublished, Visits
 from bowerbird.web.templating import Templates
@@ -30,11 +39,17 @@ def visits(
     pages = VisitPages(settings, Templates(settings, has_sandbox=settings.sandbox == "on"))
     limits = AttemptLimits(clock)
     links = OneTimeLinks(database, accounts, sessions, clock)
+    attempts, site = Attempts(database, clock), _site(settings)
+    passkeys = Passkeys(database, attempts, clock, site)
+    passkey_sign_in = PasskeySignIn(database, sessions, attempts, clock, site)
 
     def build(show_published: ShowPublished) -> VisitRouter:
         routes: list[PageRoute] = [
             *start.routes(pages, show_published),
             *link_pages.routes(links, limits, pages),
+            *sign_in_pages.routes(passkey_sign_in, limits, pages, sign_up=settings.sign_up),
+            *proof_pages.routes(passkey_sign_in, passkeys, sessions, limits, pages),
+            *passkey_pages.routes(passkeys, pages),
             *session_pages.routes(sessions, pages),
         ]
         return VisitRouter(
@@ -47,3 +62,8 @@ def visits(
         )
 
     return build
+
+
+def _site(settings: Settings) -> Site:
+    parts = urlsplit(settings.site_origin)
+    return Site(parts.hostname or "", f"{parts.scheme}://{parts.netloc}")

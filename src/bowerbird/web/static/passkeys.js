@@ -15,6 +15,7 @@ async function options(form) {
     cache: "no-store",
   });
   const answer = await response.json().catch(() => ({}));
+  if (answer.go) location.assign(answer.go);
   if (!response.ok) throw new Error(answer.error ?? "The service did not answer. Try again.");
   return answer.publicKey ?? answer;
 }
@@ -52,6 +53,8 @@ function enable(form) {
   const field = form.querySelector("input[name=credential]");
   if (!button || !problem || !(field instanceof HTMLInputElement)) return;
   button.hidden = false;
+  // A page that the browser restores must not send its old passkey again.
+  window.addEventListener("pageshow", () => { field.value = ""; });
   form.addEventListener("submit", async (event) => {
     if (field.value) return;
     event.preventDefault();

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from bowerbird.errors import Code, Refusal, shown
+from bowerbird.errors import Code, Refusal
 from bowerbird.settings import Settings
 
 _LOCAL_NAMES: Final = ("localhost", "127.0.0.1", "[::1]")
@@ -27,7 +27,7 @@ class Host(Struct, frozen=True):
 class OwnHosts:
     def __init__(self, settings: Settings) -> None:
         parts = urlsplit(settings.site_origin)
-        self._site = Host(f"{parts.scheme}://{parts.netloc}".lower(), _is_ip(parts.netloc))
+        self._site = Host(f"{parts.scheme}://{parts.netloc}".lower(), is_ip_address(parts.netloc))
         self._site_netloc = parts.netloc.lower()
         self._is_configured = bool(settings.site_url or settings.base_url)
         self._local = {f"{name}:{settings.port}" for name in _LOCAL_NAMES}
@@ -37,16 +37,16 @@ class OwnHosts:
         name = (header or b"").decode("latin-1").strip().lower()
         if name == self._site_netloc:
             return self._site
-        if name in self._local or (_is_ip(name) and not self._is_configured):
-            return Host(f"http://{name}", _is_ip(name))
+        if name in self._local or (is_ip_address(name) and not self._is_configured):
+            return Host(f"http://{name}", is_ip_address(name))
         raise Refusal(
             Code.INVALID_REQUEST,
-            f"This site is not available under the name {shown(name)}. Open {self._site.origin}, "
-            "or set BOWERBIRD_SITE_URL to the address that you use.",
+            f"This site is not available under that name. Open {self._site.origin}. If you operate "
+            "it, set BOWERBIRD_SITE_URL to the address that you use.",
         )
 
 
-def _is_ip(netloc: str) -> bool:
+def is_ip_address(netloc: str) -> bool:
     try:
         ipaddress.ip_address(urlsplit(f"//{netloc}").hostname or "")
     except ValueError:

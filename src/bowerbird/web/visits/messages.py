@@ -4,6 +4,9 @@ from typing import Final
 
 MESSAGES: Final = {
     "signed-in": "You are signed in.",
+    "passkey-added": "The passkey is added. You can sign in with it from now on.",
+    "passkey-renamed": "The passkey is renamed.",
+    "passkey-removed": "The passkey is removed. Delete it in your browser or password manager too.",
     "session-ended": "That browser is signed out.",
     "sessions-ended": "All other browsers are signed out.",
 }

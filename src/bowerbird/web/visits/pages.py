@@ -1,23 +1,37 @@
 """Renders pages for one visitor: never cached, and with the policy of pages that have forms."""
 
 import secrets
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
+import msgspec
+
+from bowerbird.errors import Refusal
 from bowerbird.settings import Settings
 from bowerbird.web import pages
 from bowerbird.web.templating import Templates
+from bowerbird.web.visits.hosts import is_ip_address
 from bowerbird.web.visits.messages import MESSAGES
 from bowerbird.web.visits.visit import Visit
 from bowerbird.wire.responses import compression
 from bowerbird.wire.responses.replies import Header, Reply
 
+_JSON: Final[list[Header]] = [
+    (b"content-type", b"application/json"),
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+]
+
 
 class VisitPages:
     def __init__(self, settings: Settings, templates: Templates) -> None:
         self._templates = templates
-        self._is_secure = settings.site_origin.startswith("https://")
-        self._base_path = urlsplit(settings.site_origin).path.rstrip("/")
+        parts = urlsplit(settings.site_origin)
+        self._is_secure = parts.scheme == "https"
+        self._origin = f"{parts.scheme}://{parts.netloc}".lower()
+        self._base_path = parts.path.rstrip("/")
+        self._passkey_site = "" if is_ip_address(parts.netloc) else settings.site_origin
 
     def show(self, visit: Visit, name: str, *, status: int = 200, **values: Any) -> Reply:
         nonce = secrets.token_urlsafe(16)
@@ -30,7 +44,9 @@ class VisitPages:
             "theme": visit.theme,
             "message": MESSAGES.get(visit.query.get("said", ""), ""),
             "problem": "",
-            "has_passkeys": not visit.host.is_ip_address,
+            # A passkey belongs to the name of the site: another address cannot use it.
+            "has_passkeys": visit.host.origin == self._origin and bool(self._passkey_site),
+            "passkey_site": self._passkey_site,
         }
         html = self._templates.render(name, **(shared | values))
         headers = pages.personal_headers(nonce, is_secure=self._is_secure)
@@ -60,10 +76,23 @@ class VisitPages:
             action={"path": path, "text": text},
         )
 
+    def json(self, value: Any, *, status: int = 200) -> Reply:
+        """An answer to a script of one of these pages."""
+        return Reply(status, list(_JSON), msgspec.json.encode(value))
+
+    def refusal_as_json(self, refused: Refusal) -> Reply:
+        reply = self.json({"error": refused.sentence}, status=refused.status)
+        headers = [(k.lower().encode(), v.encode()) for k, v in refused.headers.items()]
+        return msgspec.structs.replace(reply, headers=[*reply.headers, *headers])
+
+    def path(self, path: str) -> str:
+        """A path of this site, as the browser knows it."""
+        return f"{self._base_path}{path}"
+
     def go(self, path: str) -> Reply:
         """Sends the browser to another page of this site."""
         headers: list[Header] = [
-            (b"location", f"{self._base_path}{path}".encode("ascii")),
+            (b"location", self.path(path).encode("ascii")),
             (b"cache-control", b"no-store"),
             (b"referrer-policy", b"same-origin"),
         ]

@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 
 SIGN_IN: Final = "/sign-in"
 PROVE: Final = "/reauthenticate"
+_NOT_OUR_FORM: Final = (
+    "The form is out of date, or was not sent by this site. Open the page again and retry. "
+    "Your browser must accept cookies."
+)
 
 
 class Access(Enum):
@@ -51,6 +55,8 @@ class PageRoute(Struct, frozen=True):
     access: Access = Access.SIGNED_IN
     # Where to return after a proof, for a path that has no page of its own.
     page: str = ""
+    # A script calls it: refusals are JSON too, {"error": sentence}.
+    is_json: bool = False
 
 
 class VisitRouter:
@@ -107,11 +113,19 @@ class VisitRouter:
         )
 
     async def _run(self, route: PageRoute, request: Request) -> Reply:
+        if not route.is_json:
+            return await self._answer(route, request)
+        try:
+            return await self._answer(route, request)
+        except Refusal as refused:
+            return self._pages.refusal_as_json(refused)
+
+    async def _answer(self, route: PageRoute, request: Request) -> Reply:
         visit = await self.visit_of(request)
         if route.method == "POST":
             visit.form = await forms.read(request)
             if not self._is_our_form(visit):
-                return self._finished(visit, self._refused_form(visit))
+                return self._finished(visit, self._refused_form(route, visit))
         refused = self._refused(route, visit)
         return self._finished(visit, refused or await route.handle(visit))
 
@@ -119,14 +133,10 @@ class VisitRouter:
         origin = visit.request.headers.get(b"origin", b"").decode("latin-1").lower()
         return origin == visit.host.origin and visit.has_valid_token()
 
-    def _refused_form(self, visit: Visit) -> Reply:
-        return self._pages.problem(
-            visit,
-            403,
-            "Nothing was changed",
-            "The form is out of date, or was not sent by this site. Open the page again and retry. "
-            "Your browser must accept cookies.",
-        )
+    def _refused_form(self, route: PageRoute, visit: Visit) -> Reply:
+        if route.is_json:
+            return self._pages.json({"error": _NOT_OUR_FORM}, status=403)
+        return self._pages.problem(visit, 403, "Nothing was changed", _NOT_OUR_FORM)
 
     def _refused(self, route: PageRoute, visit: Visit) -> Reply | None:
         if route.access is Access.ANYONE:
@@ -134,13 +144,20 @@ class VisitRouter:
         page = route.page or (visit.request.path if route.method == "GET" else "/")
         after = f"?next={quote(page, safe='/')}"
         if visit.visitor is None:
-            return self._pages.go(SIGN_IN + after)
+            return self._elsewhere(route, SIGN_IN + after)
         if route.access is Access.OWNER and not visit.visitor.is_owner:
             # Others are not told that there is such a page.
             raise Refusal(Code.NOT_FOUND, "No such page.")
         if route.access is Access.PROVED and not self._sessions.is_proved(visit.visitor):
-            return self._pages.go(PROVE + after)
+            return self._elsewhere(route, PROVE + after)
         return None
+
+    def _elsewhere(self, route: PageRoute, path: str) -> Reply:
+        """A script follows `go`, because it cannot show the page of a redirect."""
+        if route.is_json:
+            answer = {"error": "Sign in again.", "go": self._pages.path(path)}
+            return self._pages.json(answer, status=401)
+        return self._pages.go(path)
 
     def _finished(self, visit: Visit, reply: Reply) -> Reply:
         if not visit.cookies:

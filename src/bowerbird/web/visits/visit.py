@@ -75,7 +75,7 @@ class Visit(Struct, kw_only=True):
         """Signs this browser in."""
         self.cookies.append(self.jar.write(SESSION, session_token, days))
         self.cookies.append(self.jar.remove(ANONYMOUS))
-        self.cookies.append(self.jar.remove(ATTEMPT))
+        self.end_attempt()
 
     @property
     def attempt(self) -> str:
@@ -84,6 +84,9 @@ class Visit(Struct, kw_only=True):
 
     def keep_attempt(self, attempt: str) -> None:
         self.cookies.append(self.jar.write(ATTEMPT, attempt, _ATTEMPT_DAYS))
+
+    def end_attempt(self) -> None:
+        self.cookies.append(self.jar.remove(ATTEMPT))
 
     def leave(self) -> None:
         """Signs this browser out."""

@@ -1,0 +1,32 @@
+"""Counts the ways in which a person can sign in, so that the last one is never removed."""
+
+from msgspec import Struct
+
+from bowerbird.storage.database import Database, Reader, Transaction
+from bowerbird.storage.libraries import LibraryStore
+
+
+class WaysIn(Struct, frozen=True):
+    """One-time links do not count: only the operator can make them."""
+
+    passkeys: int
+    providers: int
+
+    @property
+    def total(self) -> int:
+        return self.passkeys + self.providers
+
+
+class WaysInStore:
+    def __init__(self, database: Database) -> None:
+        self._libraries = LibraryStore(database)
+        self._sql = database.queries("ways_in")
+
+    async def count(self, reader: Reader, account_id: int) -> WaysIn:
+        [row] = await reader.rows(self._sql["count"], {"account_id": account_id})
+        return WaysIn(*row)
+
+    async def lock(self, transaction: Transaction, account_id: int) -> WaysIn:
+        """The same, and nobody else can add or remove one until this transaction ends."""
+        await self._libraries.lock(transaction, account_id)
+        return await self.count(transaction, account_id)

@@ -1,0 +1,81 @@
+"""The page on which a signed-in person proves again who they are, before a change that matters."""
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from bowerbird.errors import Refusal
+from bowerbird.library.sign_in.attempt_limits import AttemptLimits
+from bowerbird.library.sign_in.passkey_sign_in import PasskeySignIn
+from bowerbird.library.sign_in.passkeys import Passkeys
+from bowerbird.library.sign_in.sessions import ABSOLUTE_DAYS, Sessions
+from bowerbird.web.sign_in.pages import Providers
+from bowerbird.web.visits.pages import VisitPages
+from bowerbird.web.visits.router import PROVE, PageRoute
+from bowerbird.web.visits.visit import Visit
+from bowerbird.wire.client_addresses import network_of
+from bowerbird.wire.responses.replies import Reply
+
+# What people want to do on a page that asks for a proof.
+_CHANGES: Final = {
+    "/keys": "create a key",
+    "/account": "change how you sign in",
+    "/account/delete": "delete your account",
+}
+
+# The providers that the visitor has connected.
+ConnectedProviders = Callable[[Visit], Awaitable[Providers]]
+
+
+async def no_providers(_: Visit) -> Providers:
+    return ()
+
+
+def routes(
+    sign_in: PasskeySignIn,
+    passkeys: Passkeys,
+    sessions: Sessions,
+    limits: AttemptLimits,
+    pages: VisitPages,
+    *,
+    providers: ConnectedProviders = no_providers,
+) -> list[PageRoute]:
+    async def shown(visit: Visit, *, problem: str = "", status: int = 200) -> Reply:
+        path = visit.next_path()
+        return pages.show(
+            visit,
+            "reauthenticate.html",
+            status=status,
+            change=_CHANGES.get(path.partition("?")[0], "continue"),
+            has_passkey=bool(await passkeys.all(visit.account_id)),
+            providers=await providers(visit),
+            next=path,
+            problem=problem,
+        )
+
+    async def show(visit: Visit) -> Reply:
+        if sessions.is_proved(visit.signed_in):
+            return pages.go(visit.next_path())
+        return await shown(visit)
+
+    async def start(visit: Visit) -> Reply:
+        started = await sign_in.start_proof(visit.signed_in)
+        visit.keep_attempt(started.attempt)
+        return pages.json({"publicKey": started.options})
+
+    async def finish(visit: Visit) -> Reply:
+        limits.count(network_of(visit.where.address))
+        credential = visit.form.get("credential", "")
+        try:
+            token = await sign_in.finish_proof(
+                visit.signed_in, visit.attempt, credential, visit.where
+            )
+        except Refusal as refused:
+            return await shown(visit, problem=refused.sentence, status=refused.status)
+        visit.enter(token, ABSOLUTE_DAYS)
+        return pages.go(visit.next_path())
+
+    return [
+        PageRoute("GET", PROVE, show),
+        PageRoute("POST", f"{PROVE}/options", start, is_json=True),
+        PageRoute("POST", PROVE, finish),
+    ]
