@@ -61,6 +61,7 @@ from bowerbird.storage.database import Database
 from bowerbird.storage.files.files import Files
 from bowerbird.toolserver.assembly import ToolParts, tool_server
 from bowerbird.web import unsubscribing
+from bowerbird.web.account.keys import EndingVersions
 from bowerbird.web.assembly import visits
 from bowerbird.web.site import site
 from bowerbird.wire import deprecation
@@ -179,7 +180,16 @@ def build(
         sandbox_routes.ROUTES if has_sandbox else (),
         clock,
         metrics,
-        visits=visits(settings, database, clock, sessions, addresses),
+        visits=visits(
+            settings,
+            database,
+            clock,
+            sessions,
+            addresses,
+            calls=calls,
+            digests=parts.digests,
+            ending=EndingVersions(uses, deprecations, settings.site_origin),
+        ),
     )
     file_imports = FileJobs(database, clock)
     sending = ingest(

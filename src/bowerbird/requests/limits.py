@@ -26,6 +26,8 @@ KEYED_ANSWERS_PER_DAY: Final = 10_000
 KEYED_BYTES_PER_DAY: Final = 100_000_000
 EXPORTS_PER_DAY: Final = 20
 EXPORT_BYTES_PER_DAY: Final = 2_000_000_000
+# Downloads of everything that an account has.
+ACCOUNT_DOWNLOADS_PER_DAY: Final = 5
 VIEWS_MAX: Final = 200
 BUCKETS_MAX: Final = 20
 RANKED_MAX: Final = 1_000

@@ -11,7 +11,7 @@ import structlog
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.model.exports import folder_of
-from bowerbird.storage.accounts.account_removal import AccountRemoval
+from bowerbird.storage.accounts.account_removal import AccountRemoval, Losses
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.files.files import Files
@@ -52,6 +52,9 @@ class AccountDeletion:
                 "You are the owner of this service, and other people have accounts. Make one of "
                 "them the owner first, with: bowerbird account owner EMAIL",
             )
+
+    async def losses(self, account_id: int) -> Losses:
+        return await AccountRemoval(self._database, account_id).losses()
 
     async def complete(
         self, account_id: int, files: Files, progress: Progress = lambda _done, _total: None

@@ -6,6 +6,8 @@ person is removed last, so that an interrupted removal can be found by its email
 
 from typing import Any, Final
 
+from msgspec import Struct
+
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.places import LAST_NUMBER, place_of
 
@@ -59,6 +61,14 @@ _LAST: Final = (
 )
 
 
+class Losses(Struct, frozen=True):
+    """How much a removal would remove, besides the posts."""
+
+    labels: int
+    views: int
+    keys: int
+
+
 class AccountRemoval:
     def __init__(self, database: Database, account_id: int) -> None:
         self._database = database
@@ -70,6 +80,11 @@ class AccountRemoval:
         values = {"account_id": self._account_id}
         rows = await self._database.slow_rows(self._sql["count"], values)
         return int(rows[0][0])
+
+    async def losses(self) -> Losses:
+        values = {"account_id": self._account_id}
+        rows = await self._database.rows(self._sql["losses"], values)
+        return Losses(*rows[0])
 
     async def hide(self) -> None:
         async def work(transaction: Transaction) -> None:

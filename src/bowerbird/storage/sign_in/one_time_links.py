@@ -62,6 +62,10 @@ class OneTimeLinkStore:
         values = {"account_id": account_id, "kind": kind, "now": now, "limit": limit}
         return [_link(row) for row in await self._database.rows(self._sql["list"], values)]
 
+    async def withdraw_all(self, transaction: Transaction, account_id: int, kind: LinkKind) -> None:
+        values = {"account_id": account_id, "kind": kind}
+        await transaction.run(self._sql["withdraw_all"], values)
+
     async def withdraw(
         self, transaction: Transaction, account_id: int, kind: LinkKind, link_id: str
     ) -> bool:

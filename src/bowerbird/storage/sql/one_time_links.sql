@@ -43,6 +43,11 @@ DELETE FROM one_time_link
    AND used_at IS NULL
 RETURNING link_id
 
+-- name: withdraw_all
+DELETE FROM one_time_link
+ WHERE account_id = :account_id
+   AND kind = :kind
+
 -- name: remove_expired
 DELETE FROM one_time_link
  WHERE account_id = :account_id
