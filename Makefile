@@ -58,6 +58,7 @@ check: $(BENCH)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tests.support.script_types
 	$(BIN)/bowerbird spec --check
 
 format: $(DEV)

@@ -84,7 +84,7 @@ async def mail_server(
     """`tls` is a folder for the certificate of a server that offers STARTTLS."""
     server = MailServer(host, password=password)
     if tls is not None:
-        given["tls_context"] = _tls_context(tls, host)
+        given["tls_context"] = self_signed(tls, host)
     if password is not None:
         given |= {"authenticator": server.judge, "auth_require_tls": False}
 
@@ -126,8 +126,8 @@ async def _ended(closing: Awaitable[Any]) -> None:
     await asyncio.gather(*others, return_exceptions=True)
 
 
-def _tls_context(folder: Path, host: str) -> ssl.SSLContext:
-    """With a self-signed certificate."""
+def self_signed(folder: Path, host: str) -> ssl.SSLContext:
+    """A TLS server with a certificate that nobody vouches for."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, host)])
     now = dt.datetime.now(dt.UTC)

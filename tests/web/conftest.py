@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -31,10 +32,13 @@ async def open_site(sqlite: Database) -> AsyncIterator[OpenSite]:
     async with AsyncExitStack() as stack:
 
         async def client(clock: SetClock | None = None, **settings: Any) -> httpx.AsyncClient:
-            service = app.build(Settings(**settings), sqlite, clock or SetClock())
+            configured = Settings(**settings)
+            service = app.build(configured, sqlite, clock or SetClock())
             transport = httpx.ASGITransport(service.asgi)
-            # Not in the settings, so this host name must not appear in any response.
-            opened = httpx.AsyncClient(transport=transport, base_url="http://inside.internal")
+            address = urlsplit(configured.site_origin)
+            opened = httpx.AsyncClient(
+                transport=transport, base_url=f"{address.scheme}://{address.netloc}"
+            )
             return await stack.enter_async_context(opened)
 
         yield client

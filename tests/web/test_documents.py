@@ -99,7 +99,7 @@ async def test_head_returns_the_headers_of_get(site: httpx.AsyncClient) -> None:
 
 async def test_other_methods_are_not_allowed(site: httpx.AsyncClient) -> None:
     for method in ("POST", "PUT", "DELETE", "PATCH", "TRACE", "BREW"):
-        for path in ("/auth.md", "/", "/docs/labels"):
+        for path in ("/auth.md", "/upgrade", "/docs/labels"):
             response = await site.request(method, path)
             assert response.status_code == 405, (method, path)
             assert response.headers["allow"] == "GET, HEAD, OPTIONS"

@@ -13,6 +13,7 @@ from bowerbird.settings.values import (
     check_key,
     check_network,
     check_origin,
+    check_secure_address,
     one_of,
 )
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 _LAST_PORT: Final = 65_535
 _LONGEST_TIMEOUT_S: Final = 86_400
+_LONGEST_BUTTON_NAME: Final = 40
 _SENDER: Final = re.compile(rf'(?:[^<>@"\\,;:()\[\]\x00-\x1f\x7f]*<{MAILBOX}>|{MAILBOX})')
 _LEAST: Final = {
     "port": 1,
@@ -72,6 +74,7 @@ def check(settings: "Settings") -> None:
         )
     _check_files(settings)
     _check_mail(settings)
+    _check_sign_in(settings)
 
 
 def _check_ports(settings: "Settings") -> None:
@@ -141,6 +144,32 @@ def _check_mail(settings: "Settings") -> None:
         )
     if settings.smtp_url and not settings.mail_from:
         raise BadSetting(f"{PREFIX}MAIL_FROM is empty; {PREFIX}SMTP_URL requires it.")
+
+
+def _check_sign_in(settings: "Settings") -> None:
+    for name in ("oidc_issuer", "github_url"):
+        check_secure_address(name, getattr(settings, name))
+    for provider in ("oidc", "google", "github", "x"):
+        for name in (f"{provider}_client_id", f"{provider}_client_secret"):
+            check_key(name, getattr(settings, name))
+        _check_together(settings, f"{provider}_client_id", f"{provider}_client_secret")
+    _check_together(settings, "oidc_issuer", "oidc_client_id")
+    if not settings.github_url:
+        raise BadSetting(f"{PREFIX}GITHUB_URL is empty; leave it out for https://github.com.")
+    name = settings.oidc_name
+    if not (name.strip() and name.isprintable() and len(name) <= _LONGEST_BUTTON_NAME):
+        raise BadSetting(
+            f"{PREFIX}OIDC_NAME={name!r} must be a name of 1 to {_LONGEST_BUTTON_NAME} characters."
+        )
+
+
+def _check_together(settings: "Settings", first: str, second: str) -> None:
+    """Two settings that work only together."""
+    for given, missing in ((first, second), (second, first)):
+        if getattr(settings, given) and not getattr(settings, missing):
+            raise BadSetting(
+                f"{PREFIX}{missing.upper()} is empty; {PREFIX}{given.upper()} requires it."
+            )
 
 
 def _is_mail_server(text: str) -> bool:

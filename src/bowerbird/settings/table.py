@@ -132,6 +132,30 @@ class Settings:
     mail_from: str = setting(
         "", "Sender of email: `bowerbird@example.com` or `Bowerbird <bowerbird@example.com>`."
     )
+    oidc_issuer: str = setting(
+        "",
+        "Issuer of an OpenID provider that people may sign in with, such as "
+        "`https://id.example.com`. It must be exactly the issuer that the provider publishes. "
+        "See [sign-in.md](sign-in.md).",
+    )
+    oidc_client_id: str = setting("", "Client ID that the OpenID provider gave this site.")
+    oidc_client_secret: str = setting(
+        "", "Client secret that the OpenID provider gave this site.", secret=True
+    )
+    oidc_name: str = setting("Single sign-on", "Name of the OpenID provider on its sign-in button.")
+    google_client_id: str = setting(
+        "", "Client ID from Google. If set, people may sign in with Google."
+    )
+    google_client_secret: str = setting("", "Client secret from Google.", secret=True)
+    github_client_id: str = setting(
+        "", "Client ID from GitHub. If set, people may sign in with GitHub."
+    )
+    github_client_secret: str = setting("", "Client secret from GitHub.", secret=True)
+    github_url: str = setting(
+        "https://github.com", "URL of GitHub. Change it for your own GitHub Enterprise Server."
+    )
+    x_client_id: str = setting("", "OAuth 2.0 client ID from X. If set, people may sign in with X.")
+    x_client_secret: str = setting("", "OAuth 2.0 client secret from X.", secret=True)
     model_dir: str = setting(
         "",
         "Folder of the model for search by meaning. Defaults to where `make install` builds it.",

@@ -10,6 +10,7 @@ _ATOM: Final = r"[A-Za-z0-9!#$%&'*+/=?^_{|}~-]+"
 MAILBOX: Final = rf"{_ATOM}(?:\.{_ATOM})*@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*"
 _VISIBLE: Final = re.compile(r"[\x21-\x7e]*")
 _ORIGIN: Final = re.compile(r"[a-z]+://[^/?#@\s]+/?")
+LOOPBACK: Final = ("localhost", "127.0.0.1")
 _CONTACT: Final = re.compile(rf"{MAILBOX}|https://[^\s<>\"]+")
 
 
@@ -40,6 +41,22 @@ def is_web_address(text: str) -> bool:
     except ValueError:
         return False
     return is_sound and parts.scheme in ("http", "https") and bool(parts.hostname)
+
+
+def check_secure_address(name: str, value: str) -> None:
+    if value and not is_secure_address(value):
+        raise BadSetting(
+            f"{PREFIX}{name.upper()}={value!r} must be an https:// URL without user name, query "
+            "and fragment. http:// is allowed only for localhost and 127.0.0.1."
+        )
+
+
+def is_secure_address(text: str) -> bool:
+    """Whether nobody between this server and the address can read or change what is sent."""
+    if not is_web_address(text) or any(mark in text for mark in "@?#\\"):
+        return False
+    parts = urlsplit(text)
+    return parts.scheme == "https" or parts.hostname in LOOPBACK
 
 
 def check_origin(name: str, value: str) -> None:

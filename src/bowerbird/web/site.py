@@ -64,7 +64,7 @@ def site(
         phrase_refusal=pages.phrase_refusal,
         extra_headers=_content_length,
         on_arrival=pages.load,
-        preflight=lambda path: documents.preflight() if path else None,
+        preflight=_preflight,
     )
     return Pipeline(surface, metrics)
 
@@ -128,6 +128,11 @@ class _Site:
             if path != _NOT_CACHED:
                 self._rendered[path] = resource
         return resource.answer(_target(request))
+
+
+def _preflight(path: RoutedPath | None) -> Reply | None:
+    """Pages of other sites may read the documents, and nothing that belongs to a visitor."""
+    return documents.preflight() if path is not None and "OPTIONS" in path.allow else None
 
 
 def _content_length(_: Request, reply: Reply) -> Sequence[Header]:

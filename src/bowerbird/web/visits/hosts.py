@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from bowerbird.errors import Code, Refusal, shown
+from bowerbird.errors import Code, Refusal
 from bowerbird.settings import Settings
 
 _LOCAL_NAMES: Final = ("localhost", "127.0.0.1", "[::1]")
@@ -41,8 +41,8 @@ class OwnHosts:
             return Host(f"http://{name}", is_ip_address(name))
         raise Refusal(
             Code.INVALID_REQUEST,
-            f"This site is not available under the name {shown(name)}. Open {self._site.origin}, "
-            "or set BOWERBIRD_SITE_URL to the address that you use.",
+            f"This site is not available under that name. Open {self._site.origin}. If you operate "
+            "it, set BOWERBIRD_SITE_URL to the address that you use.",
         )
 
 

@@ -1,0 +1,194 @@
+"""The authorization code flow with PKCE, for one provider.
+
+Imported with the first sign-in, because httpx2, Authlib and joserfc are slow to import.
+"""
+
+import hmac
+import re
+import secrets
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import quote
+
+import httpx2
+import msgspec
+from authlib.integrations.base_client import OAuthError
+from authlib.oauth2.client import OAuth2Client
+from msgspec import Struct
+
+from bowerbird.clock import MICROSECONDS, Clock
+from bowerbird.openid import people
+from bowerbird.openid.discovery import Discovery
+from bowerbird.openid.fetching import Fetcher, connection
+from bowerbird.openid.id_tokens import IdTokens
+from bowerbird.openid.problems import expired, refused, unusable, unverified
+from bowerbird.openid.providers import Endpoints, Provider
+from bowerbird.openid.records import Begun, Person, Started
+
+_CODE: Final = re.compile(r"[\x20-\x7e]{1,4096}")
+_SENDABLE: Final = re.compile(r"[\x21-\x7e]{1,16384}")
+_GITHUB_HEADERS: Final = {
+    "Accept": "application/vnd.github+json",
+    "X-GitHub-Api-Version": "2022-11-28",
+}
+
+
+class _Tokens(Struct, frozen=True):
+    access_token: str
+    id_token: str | None = None
+
+
+class _Destination(Struct, frozen=True):
+    """Where a sign-in goes, found in the settings or by discovery."""
+
+    authorization: str
+    token: str
+    issuers: tuple[str, ...]
+    must_name_issuer: bool = False
+    uses_basic_authentication: bool = True
+
+
+class Flow:
+    def __init__(
+        self, provider: Provider, redirect_url: str, clock: Clock, timeout_s: float
+    ) -> None:
+        self._provider = provider
+        self._redirect_url = redirect_url
+        self._clock = clock
+        self._timeout_s = timeout_s
+        self._fetcher = Fetcher(provider, timeout_s)
+        self._discovery = Discovery(provider, self._fetcher, clock)
+        self._id_tokens = IdTokens(provider, self._discovery)
+
+    async def begin(self) -> Begun:
+        state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
+        destination = await self._destination()
+        client = OAuth2Client(
+            session=None,
+            client_id=self._provider.client_id,
+            scope=self._provider.scope,
+            redirect_uri=self._redirect_url,
+            code_challenge_method="S256",
+        )
+        more = {"nonce": nonce} if self._provider.protocol == "openid" else {}
+        url, _ = client.create_authorization_url(
+            destination.authorization, state=state, code_verifier=verifier, **more
+        )
+        return Begun(url=url, state=state, nonce=nonce, verifier=verifier)
+
+    async def finish(self, begun: Started, query: Mapping[str, str]) -> Person:
+        if not _is_same(begun.state, query.get("state", "")):
+            raise expired()
+        destination = await self._destination()
+        named = query.get("iss")
+        if (named is None and destination.must_name_issuer) or (
+            named is not None and named not in destination.issuers
+        ):
+            raise unverified(self._provider, "response_names_another_issuer")
+        if "error" in query:
+            raise refused(self._provider, query["error"])
+        code = query.get("code", "")
+        if not _CODE.fullmatch(code):
+            raise unusable(self._provider, "code")
+        tokens = await self._exchange(destination, code, begun.verifier)
+        if self._provider.protocol == "openid":
+            return await self._read_id_token(tokens, begun.nonce)
+        assert self._provider.endpoints is not None
+        return await self._read_user(self._provider.endpoints, tokens.access_token)
+
+    async def _destination(self) -> _Destination:
+        if known := self._provider.endpoints:
+            return _Destination(
+                authorization=known.authorization,
+                token=known.token,
+                issuers=known.issuers,
+                uses_basic_authentication=self._provider.protocol != "github",
+            )
+        document = await self._discovery.document()
+        return _Destination(
+            authorization=document.authorization_endpoint,
+            token=document.token_endpoint,
+            issuers=(document.issuer,),
+            must_name_issuer=bool(document.authorization_response_iss_parameter_supported),
+            uses_basic_authentication=document.takes_basic_authentication,
+        )
+
+    async def _exchange(self, destination: _Destination, code: str, verifier: str) -> _Tokens:
+        provider = self._provider
+        # RFC 6749, 2.3.1: id and secret are form-encoded first, which Authlib leaves out.
+        basic = httpx2.BasicAuth(_form(provider.client_id), _form(provider.client_secret))
+        async with connection(provider, self._timeout_s) as client:
+            try:
+                answer = await client.fetch_token(
+                    destination.token,
+                    auth=basic if destination.uses_basic_authentication else None,
+                    grant_type="authorization_code",
+                    code=code,
+                    redirect_uri=self._redirect_url,
+                    code_verifier=verifier,
+                )
+            except OAuthError as error:
+                raise refused(provider, error.error) from None
+            except httpx2.HTTPStatusError as error:
+                raise unusable(provider, f"status_{error.response.status_code}") from None
+            except (ValueError, TypeError, OverflowError, RecursionError, AttributeError) as error:
+                raise unusable(provider, f"token_{type(error).__name__}") from None
+        return self._read_tokens(dict(answer))
+
+    def _read_tokens(self, answer: dict[str, Any]) -> _Tokens:
+        try:
+            tokens = msgspec.convert(answer, _Tokens)
+        except msgspec.ValidationError:
+            raise unusable(self._provider, "tokens") from None
+        # It becomes part of a header.
+        if not _SENDABLE.fullmatch(tokens.access_token):
+            raise unusable(self._provider, "access_token")
+        return tokens
+
+    async def _read_id_token(self, tokens: _Tokens, nonce: str) -> Person:
+        if not (tokens.id_token and nonce):
+            raise unusable(self._provider, "no_id_token")
+        verified = await self._id_tokens.verify(
+            tokens.id_token,
+            nonce=nonce,
+            access_token=tokens.access_token,
+            now_s=self._clock() // MICROSECONDS,
+        )
+        claims = people.read_claims(self._provider, verified)
+        url = (await self._discovery.document()).userinfo_endpoint
+        if claims.email is None and url:
+            claims = await self._read_userinfo(url, tokens.access_token, claims.sub)
+        return people.from_claims(self._provider, claims)
+
+    async def _read_userinfo(self, url: str, access_token: str, subject: str) -> people.Claims:
+        """Many providers leave the email address out of the ID token."""
+        claims = await self._fetcher.get(url, people.Claims, _bearer(access_token))
+        if claims.sub != subject:
+            raise unverified(self._provider, "userinfo_of_another_person")
+        return claims
+
+    async def _read_user(self, endpoints: Endpoints, access_token: str) -> Person:
+        headers = _bearer(access_token)
+        if self._provider.protocol == "x":
+            answer = await self._fetcher.get(endpoints.user, people.XAnswer, headers)
+            return people.from_x(self._provider, answer)
+        headers |= _GITHUB_HEADERS
+        user = await self._fetcher.get(endpoints.user, people.GitHubUser, headers)
+        emails = await self._fetcher.get(endpoints.emails, list[people.GitHubEmail], headers)
+        return people.from_github(self._provider, user, emails)
+
+
+def _is_same(expected: str, given: str) -> bool:
+    if not expected:
+        return False
+    return hmac.compare_digest(
+        expected.encode(errors="surrogatepass"), given.encode(errors="surrogatepass")
+    )
+
+
+def _form(text: str) -> str:
+    return quote(text, safe="")
+
+
+def _bearer(access_token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {access_token}"}

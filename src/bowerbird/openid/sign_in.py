@@ -1,0 +1,66 @@
+"""Signing in with a provider: `begin` gives the URL to visit, `finish` reads the way back."""
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+import structlog
+
+from bowerbird.clock import Clock
+from bowerbird.openid.problems import CANCELLED, ProviderProblem, unknown_provider
+from bowerbird.openid.providers import Provider
+from bowerbird.openid.records import Begun, Person, Started
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bowerbird.openid.flow import Flow
+
+__all__ = ["Begun", "OpenIdClient", "Person", "ProviderProblem", "Started"]
+
+TIMEOUT_S: Final = 5.0
+
+
+class OpenIdClient:
+    def __init__(
+        self,
+        providers: Iterable[Provider],
+        redirect_url: Callable[[str], str],
+        clock: Clock,
+        timeout_s: float = TIMEOUT_S,
+    ) -> None:
+        self._providers = {provider.name: provider for provider in providers}
+        self._redirect_url = redirect_url
+        self._clock = clock
+        self._timeout_s = timeout_s
+        self._flows: dict[str, Flow] = {}
+        self._log = structlog.get_logger()
+
+    async def begin(self, provider_name: str) -> Begun:
+        with self._logged(provider_name):
+            return await self._flow(provider_name).begin()
+
+    async def finish(self, provider_name: str, begun: Started, query: Mapping[str, str]) -> Person:
+        """The person who signed in. Raises ProviderProblem if anything is not as it must be."""
+        with self._logged(provider_name):
+            return await self._flow(provider_name).finish(begun, query)
+
+    def _flow(self, name: str) -> "Flow":
+        if name not in self._providers:
+            raise unknown_provider()
+        if name not in self._flows:
+            from bowerbird.openid.flow import Flow  # noqa: PLC0415 - slow to import
+
+            self._flows[name] = Flow(
+                self._providers[name], self._redirect_url(name), self._clock, self._timeout_s
+            )
+        return self._flows[name]
+
+    @contextmanager
+    def _logged(self, provider_name: str) -> "Iterator[None]":
+        try:
+            yield
+        except ProviderProblem as problem:
+            if provider_name in self._providers and problem.reason != CANCELLED:
+                self._log.warning("sign_in_failed", provider=provider_name, reason=problem.reason)
+            raise

@@ -1,0 +1,247 @@
+"""Discovery documents and keys: hostile ones are refused, good ones are cached."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from joserfc.jwk import RSAKey
+
+from bowerbird.openid.providers import configured
+from bowerbird.openid.sign_in import OpenIdClient, ProviderProblem
+from tests.support.provider_standins import (
+    FIRST_KEY,
+    REDIRECT_URL,
+    WELL_KNOWN,
+    OpenIdStandIn,
+    http_answer,
+    key_set,
+    openid_stand_in,
+)
+
+pytestmark = pytest.mark.anyio
+HOUR = 3600
+SECOND_KEY = RSAKey.generate_key(2048, {"kid": "second", "use": "sig"}, private=True)
+
+
+def client_of(provider: OpenIdStandIn, timeout_s: float = 5.0) -> OpenIdClient:
+    return OpenIdClient(
+        configured(provider.settings()), REDIRECT_URL.format, provider.clock, timeout_s
+    )
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        pytest.param({"issuer": "https://evil.example"}, id="another issuer"),
+        pytest.param({"issuer": None}, id="no issuer"),
+        pytest.param({"issuer": 5}, id="a number as issuer"),
+        pytest.param({"authorization_endpoint": None}, id="no authorization endpoint"),
+        pytest.param({"token_endpoint": None}, id="no token endpoint"),
+        pytest.param({"jwks_uri": None}, id="no keys"),
+        pytest.param({"jwks_uri": ["https://id.example/keys"]}, id="a list of key URLs"),
+        pytest.param({"id_token_signing_alg_values_supported": "RS256"}, id="text for a list"),
+    ],
+)
+async def test_a_wrong_document_is_refused(document: dict[str, Any]) -> None:
+    async with openid_stand_in(document=document) as provider:
+        with pytest.raises(ProviderProblem, match="Example ID sent an answer that this site"):
+            await client_of(provider).begin("oidc")
+
+
+@pytest.mark.parametrize(
+    "field", ["authorization_endpoint", "token_endpoint", "jwks_uri", "userinfo_endpoint"]
+)
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("http://id.example/x", "ftp://id.example/x", "file:///etc/passwd", "javascript:alert(1)"),
+        *("", "/x", "//id.example/x", "https://", "https://id.example:x/", "https://[::1/"),
+        *("https://a@id.example/", "https://id.example/#x", "https://id.example\\@evil.example/"),
+        *("https://id.example/\r\nSet-Cookie: a=b", "https://id.example/ x", "https://ïd.example/"),
+        "https://id.example/" + "x" * 3000,
+    ],
+)
+async def test_an_unsafe_url_is_refused(field: str, url: str) -> None:
+    async with openid_stand_in(document={field: url}) as provider:
+        with pytest.raises(ProviderProblem, match="Example ID sent an answer that this site"):
+            await client_of(provider).begin("oidc")
+
+
+async def test_only_a_provider_on_this_machine_may_name_addresses_on_this_machine() -> None:
+    from bowerbird.openid.fetching import is_loopback, is_safe  # noqa: PLC0415 - slow to import
+
+    assert is_safe("http://127.0.0.1:80/x", may_be_loopback=True)
+    assert not is_safe("http://127.0.0.1:80/x", may_be_loopback=False)
+    assert is_safe("https://id.example/x?p=1", may_be_loopback=False)
+    assert is_loopback("http://localhost:8080")
+    assert not is_loopback("https://localhost")
+    assert not is_loopback("http://localhost.example")
+
+
+REDIRECT = "Location: {}\r\n"
+UNUSABLE = [
+    pytest.param(http_answer(b""), id="empty"),
+    pytest.param(http_answer(b"<html>"), id="not JSON"),
+    pytest.param(http_answer(b"\xff\xfe"), id="not UTF-8"),
+    pytest.param(http_answer([]), id="a list"),
+    pytest.param(http_answer(b"null"), id="null"),
+    pytest.param(http_answer(b"[" * 100_000), id="deeply nested"),
+    pytest.param(http_answer(b'{"a":' * 100_000), id="deeply nested objects"),
+    pytest.param(http_answer({}, "500 Internal Server Error"), id="server error"),
+    pytest.param(http_answer({}, "404 Not Found"), id="not found"),
+    pytest.param(http_answer({}, "302 Found", "Location: http://127.0.0.1:1/\r\n"), id="redirect"),
+    pytest.param(http_answer({}, "302 Found", "Location: file:///etc/passwd\r\n"), id="to a file"),
+    pytest.param(http_answer(b" " * 1_048_577), id="too large"),
+    pytest.param(http_answer(b"x", headers="Content-Encoding: gzip\r\n"), id="compressed"),
+]
+UNREACHABLE = [
+    pytest.param(b"garbage\r\n\r\n", id="not HTTP"),
+    pytest.param(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{", id="truncated"),
+    pytest.param(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", id="bad chunk"),
+]
+
+
+@pytest.mark.parametrize("path", [WELL_KNOWN, "/keys", "/token", "/userinfo"])
+@pytest.mark.parametrize("answer", UNUSABLE)
+async def test_an_unusable_answer_is_a_sentence(path: str, answer: bytes) -> None:
+    async with openid_stand_in(claims={"email": None}) as provider:
+        provider.document["userinfo_endpoint"] = f"{provider.url}/userinfo"
+        provider.answers[path] = answer
+        with pytest.raises(ProviderProblem, match="Example ID sent an answer that this site"):
+            await provider.sign_in(client_of(provider))
+
+    assert path in provider.paths()
+
+
+@pytest.mark.parametrize("path", [WELL_KNOWN, "/keys", "/token"])
+@pytest.mark.parametrize("answer", UNREACHABLE)
+async def test_an_interrupted_answer_is_a_sentence(path: str, answer: bytes) -> None:
+    async with openid_stand_in() as provider:
+        provider.answers[path] = answer
+        with pytest.raises(ProviderProblem, match="Example ID did not answer"):
+            await provider.sign_in(client_of(provider))
+
+    assert path in provider.paths()
+
+
+@pytest.mark.parametrize("path", [WELL_KNOWN, "/keys", "/token"])
+async def test_a_silent_provider_times_out(path: str) -> None:
+    async with openid_stand_in() as provider, asyncio.timeout(5):
+        provider.answers[path] = b""
+        with pytest.raises(ProviderProblem, match="Example ID did not answer"):
+            await provider.sign_in(client_of(provider, timeout_s=0.2))
+
+    assert path in provider.paths()
+
+
+async def test_a_provider_that_is_down_is_a_sentence() -> None:
+    async with openid_stand_in() as provider:
+        pass
+
+    with pytest.raises(ProviderProblem, match="Example ID did not answer"):
+        await client_of(provider).begin("oidc")
+
+
+async def test_the_largest_answer_is_accepted() -> None:
+    async with openid_stand_in() as provider:
+        document = provider.answers[WELL_KNOWN]
+        assert callable(document)
+        content = document(None).partition(b"\r\n\r\n")[2]  # type: ignore[arg-type]
+        provider.answers[WELL_KNOWN] = http_answer(content.ljust(1_048_576))
+
+        assert (await provider.sign_in(client_of(provider))).subject == "person-1"
+
+
+async def test_documents_are_cached_for_an_hour() -> None:
+    async with openid_stand_in() as provider:
+        client = client_of(provider)
+        for _ in range(3):
+            await provider.sign_in(client)
+        assert [provider.paths().count(path) for path in (WELL_KNOWN, "/keys")] == [1, 1]
+
+        provider.claims = {"exp": provider.clock() // 1_000_000 + 3 * HOUR}
+        provider.clock.offset_s = HOUR
+        await provider.sign_in(client)
+        assert [provider.paths().count(path) for path in (WELL_KNOWN, "/keys")] == [2, 2]
+
+
+async def test_a_document_that_was_refused_is_requested_again() -> None:
+    async with openid_stand_in(document={"issuer": "https://evil.example"}) as provider:
+        client = client_of(provider)
+        with pytest.raises(ProviderProblem):
+            await client.begin("oidc")
+        provider.document = {}
+
+        assert (await provider.sign_in(client)).subject == "person-1"
+
+
+async def test_a_new_key_is_found_without_waiting_for_the_cache() -> None:
+    async with openid_stand_in() as provider:
+        client = client_of(provider)
+        await provider.sign_in(client)
+        provider.signing_key, provider.published = SECOND_KEY, key_set(FIRST_KEY, SECOND_KEY)
+        provider.clock.offset_s = 31
+
+        assert (await provider.sign_in(client)).subject == "person-1"
+        assert provider.paths().count("/keys") == 2
+
+
+async def test_unknown_keys_are_looked_up_at_most_every_30_seconds() -> None:
+    async with openid_stand_in() as provider:
+        client = client_of(provider)
+        await provider.sign_in(client)
+        provider.signing_key = SECOND_KEY
+        for offset_s, requests in ((0, 1), (31, 2), (32, 2), (60, 2), (62, 3)):
+            provider.clock.offset_s = offset_s
+            with pytest.raises(ProviderProblem, match="could not be verified"):
+                await provider.sign_in(client)
+            assert provider.paths().count("/keys") == requests
+
+
+async def test_concurrent_sign_ins_share_one_request_for_a_new_key() -> None:
+    async with openid_stand_in() as provider:
+        client = client_of(provider)
+        await provider.sign_in(client)
+        provider.signing_key, provider.published = SECOND_KEY, key_set(SECOND_KEY)
+        provider.clock.offset_s = 31
+        begun = [await client.begin("oidc") for _ in range(4)]
+        tokens = {each.nonce: provider.id_token(each.nonce) for each in begun}
+        by_code = {each.state: tokens[each.nonce] for each in begun}
+        provider.answers["/token"] = lambda request: http_answer(
+            {"access_token": "a", "id_token": by_code[request.form["code"]]}
+        )
+
+        people = await asyncio.gather(
+            *(
+                client.finish("oidc", each, {"state": each.state, "code": each.state})
+                for each in begun
+            )
+        )
+        assert {person.subject for person in people} == {"person-1"}
+        assert provider.paths().count("/keys") == 2
+
+
+BAD_KEYS = [
+    *({"kty": "RSA"}, {"kty": "RSA", "n": "AQAB", "e": "AQAB"}, {"kty": "RSA", "n": 5, "e": []}),
+    *({"kty": "EC", "crv": "P-256", "x": "AAAA", "y": "AAAA"}, {"kty": "EC", "crv": "?"}),
+    *({"kty": ["RSA"]}, {"kty": None}, {}, {"kty": "oct", "k": "AAAA", "kid": "first"}),
+    *({"kty": "OKP", "crv": "Ed25519", "x": "AA"}, {"kty": "new", "kid": "first"}),
+]
+
+
+async def test_unusable_keys_do_not_hide_usable_ones() -> None:
+    async with openid_stand_in(published=[*BAD_KEYS, *key_set(FIRST_KEY)]) as provider:
+        assert (await provider.sign_in(client_of(provider))).subject == "person-1"
+
+
+async def test_a_set_without_a_usable_key_is_refused() -> None:
+    async with openid_stand_in(published=BAD_KEYS) as provider:
+        with pytest.raises(ProviderProblem, match="sent an answer that this site cannot use"):
+            await provider.sign_in(client_of(provider))
+
+
+async def test_a_key_for_encryption_does_not_sign() -> None:
+    published = [{**key, "use": "enc"} for key in key_set(FIRST_KEY)]
+    async with openid_stand_in(published=published) as provider:
+        with pytest.raises(ProviderProblem, match="could not be verified"):
+            await provider.sign_in(client_of(provider))

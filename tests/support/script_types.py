@@ -1,0 +1,15 @@
+"""Checks the types of the website's scripts with TypeScript: `python -m tests.support.script_types`."""
+
+import sys
+
+from tests.support import node
+
+
+def main() -> int:
+    checked = node.run("typescript/bin/tsc", "--project", node.WANTED / "tsconfig.json")
+    sys.stdout.write(checked.stdout + checked.stderr)
+    return checked.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
