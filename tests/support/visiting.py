@@ -44,9 +44,9 @@ class Visitor:
         return found[0] if found else ""
 
 
-def visitor(service: App, origin: str = ORIGIN) -> Visitor:
+def visitor(service: App, origin: str = ORIGIN, address: str = "192.0.2.7") -> Visitor:
     client = httpx.AsyncClient(
-        transport=httpx.ASGITransport(service.asgi, client=("192.0.2.7", 50_000)),
+        transport=httpx.ASGITransport(service.asgi, client=(address, 50_000)),
         base_url=origin,
         headers={"User-Agent": FIREFOX, "Accept": "text/html"},
     )

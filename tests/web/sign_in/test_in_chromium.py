@@ -1,0 +1,133 @@
+"""Passkeys in a real browser with a virtual authenticator, from the owner's link on."""
+
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support import serving
+from tests.support.serving import Server
+from tests.web.chromium import Chromium
+from tests.web.test_browser import violations
+
+AUTHENTICATOR = {
+    "protocol": "ctap2",
+    "transport": "internal",
+    "hasResidentKey": True,
+    "hasUserVerification": True,
+    "isUserVerified": True,
+    "automaticPresenceSimulation": True,
+}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serving.serving(tmp_path_factory.mktemp("passkeys")) as running:
+        running.run("account", "create", "me@example.com")
+        yield running
+
+
+def address(server: Server, path: str) -> str:
+    return f"http://localhost:{server.port}{path}"
+
+
+def link(server: Server) -> str:
+    """A link for the account, as the command line prints it."""
+    printed = server.run("account", "link", "me@example.com")
+    [url] = [word for word in printed.split() if "/link#" in word]
+    return url
+
+
+def plug_in(page: Page) -> None:
+    devtools = page.context.new_cdp_session(page)
+    devtools.send("WebAuthn.enable")
+    devtools.send("WebAuthn.addVirtualAuthenticator", {"options": AUTHENTICATOR})
+
+
+class Watch:
+    """Messages of the browser, and requests that leave the site."""
+
+    def __init__(self, page: Page, server: Server) -> None:
+        self.problems: list[str] = []
+        host = f"localhost:{server.port}"
+        page.on("console", lambda message: self.problems.append(message.text))
+        page.on("pageerror", lambda error: self.problems.append(str(error)))
+        page.on("request", lambda request: self._check(request.url, host))
+
+    def _check(self, url: str, host: str) -> None:
+        if urlsplit(url).netloc != host:
+            self.problems.append(url)
+
+
+def test_link_then_passkey_then_sign_out_then_passkey(server: Server, chromium: Chromium) -> None:
+    def visit(page: Page) -> list[str]:
+        watch = Watch(page, server)
+        plug_in(page)
+        page.goto(link(server))
+        page.get_by_role("button", name="Sign in").click()
+        page.wait_for_url("**/account?said=signed-in#methods")
+
+        page.get_by_label("Name of the new passkey").fill("Laptop")
+        page.get_by_role("button", name="Add a passkey").click()
+        page.wait_for_url("**/account?said=passkey-added#methods")
+        expect(page.get_by_role("rowheader", name="Laptop")).to_be_visible()
+
+        page.get_by_role("button", name="Sign out", exact=True).click()
+        page.goto(address(server, "/account"))
+        page.wait_for_url("**/sign-in?next=/account")
+        page.get_by_role("button", name="Sign in with a passkey").click()
+        page.wait_for_url(address(server, "/account"))
+        expect(page.get_by_text("me@example.com").first).to_be_visible()
+        return watch.problems
+
+    assert chromium.run(visit) == []
+
+
+def test_a_browser_without_the_passkey_says_so(server: Server, chromium: Chromium) -> None:
+    def visit(page: Page) -> list[str]:
+        watch = Watch(page, server)
+        plug_in(page)
+        page.goto(address(server, "/sign-in"))
+        page.get_by_role("button", name="Sign in with a passkey").click()
+        expect(page.get_by_role("alert")).to_contain_text("The browser used no passkey")
+        return watch.problems
+
+    assert chromium.run(visit) == []
+
+
+def test_the_keyboard_is_enough_to_sign_in(server: Server, chromium: Chromium) -> None:
+    def visit(page: Page) -> None:
+        plug_in(page)
+        page.goto(address(server, "/sign-in"))
+        button = page.get_by_role("button", name="Sign in with a passkey")
+        for _ in range(20):
+            page.keyboard.press("Tab")
+            if button.evaluate("button => button === document.activeElement"):
+                break
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("alert")).to_be_visible()
+        expect(button).to_be_focused()
+
+    chromium.run(visit)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_axe_finds_no_problem_on_the_sign_in_page(
+    server: Server, chromium: Chromium, width: int, scheme: str
+) -> None:
+    def visit(page: Page) -> list[str]:
+        page.goto(address(server, "/sign-in"))
+        expect(page.get_by_role("button", name="Sign in with a passkey")).to_be_visible()
+        return violations(page, None)
+
+    found = chromium.run(
+        visit,
+        bypass_csp=True,
+        viewport={"width": width, "height": 800},
+        color_scheme=scheme,
+        reduced_motion="reduce",
+    )
+
+    assert found == []

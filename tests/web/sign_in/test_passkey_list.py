@@ -1,0 +1,195 @@
+"""The passkeys of an account: names, their number, and never without a way in."""
+
+import asyncio
+import html
+
+import pytest
+
+from bowerbird.clock import MICROSECONDS
+from bowerbird.model.sign_in import Passkey
+from bowerbird.storage.database import Transaction
+from bowerbird.storage.sign_in.passkeys import PasskeyStore
+from bowerbird.web.sign_in.passkeys import rows
+from tests.support.authenticator import Authenticator
+from tests.support.visiting import Visitor
+from tests.web.sign_in import ceremonies
+from tests.web.sign_in.ceremonies import ANY_PAGE, account_of
+from tests.web.sign_in.conftest import House
+
+pytestmark = pytest.mark.anyio
+ONLY_WAY = "This is your only way to sign in."
+CONNECT = """
+INSERT INTO provider_identity (issuer, subject, account_id, identity_id, shown, created_at)
+VALUES ('https://idp.example', '1', :account_id, 'i1', 'me', 1)"""
+
+
+async def stored(house: House, person: Visitor) -> list[Passkey]:
+    return list(await PasskeyStore(house.database).all(account_of(person), 100))
+
+
+async def connect_provider(house: House, person: Visitor) -> None:
+    async def work(transaction: Transaction) -> None:
+        await transaction.run(CONNECT, {"account_id": account_of(person)})
+
+    await house.database.write(work)
+
+
+async def test_a_passkey_without_a_name_is_named_after_the_browser(house: House) -> None:
+    owner = await house.owner()
+    await ceremonies.add(owner, "")
+
+    assert [passkey.name for passkey in await stored(house, owner)] == ["Firefox on Linux"]
+
+
+async def test_a_passkey_is_renamed(house: House) -> None:
+    owner = await house.owner()
+    await ceremonies.add(owner)
+    [passkey] = await stored(house, owner)
+
+    fields = {"passkey": passkey.passkey_id, "name": "  <b>Phone</b> ☎ "}
+    renamed = await owner.send("/account/passkeys/rename", ANY_PAGE, **fields)
+
+    assert renamed.headers["location"] == "/account?said=passkey-renamed#methods"
+    assert [found.name for found in await stored(house, owner)] == ["<b>Phone</b> ☎"]
+
+
+@pytest.mark.parametrize("name", ["", "   ", "x" * 101, "a\nb", "a\u202eb", "a\x7fb"])
+async def test_a_name_that_cannot_be_shown_is_refused(house: House, name: str) -> None:
+    owner = await house.owner()
+    await ceremonies.add(owner, "Laptop")
+    [passkey] = await stored(house, owner)
+
+    refused = await owner.send(
+        "/account/passkeys/rename", ANY_PAGE, passkey=passkey.passkey_id, name=name
+    )
+
+    assert refused.status_code == 400
+    assert "1 to 100 printable characters" in refused.text
+    assert await stored(house, owner) == [passkey]
+
+
+async def test_passkeys_of_other_accounts_are_not_found(house: House) -> None:
+    owner, member = await house.owner(), await house.member("other@example.com")
+    await ceremonies.add(owner)
+    await ceremonies.add(owner)
+    await ceremonies.add(member)
+    first, second = await stored(house, owner)
+
+    for path in ("/account/passkeys/rename", "/account/passkeys/remove"):
+        refused = await member.send(path, ANY_PAGE, passkey=first.passkey_id, name="Mine")
+        assert refused.status_code == 404
+        assert "No passkey" in refused.text
+    assert await stored(house, owner) == [first, second]
+
+
+async def test_an_account_has_at_most_twenty_passkeys(house: House) -> None:
+    owner = await house.owner()
+    early = await ceremonies.options(owner, "/account/passkeys/options", name="Late")
+    attempt = dict(owner.client.cookies)
+    for number in range(20):
+        await ceremonies.add(owner, f"Key {number}")
+
+    refused = await owner.send("/account/passkeys/options", ANY_PAGE, name="Late")
+    assert refused.status_code == 400
+    assert "20 passkeys" in refused.json()["error"]
+
+    # The options came before the twentieth passkey.
+    late = house.somebody()
+    late.client.cookies.update(attempt)
+    refused = await late.send(
+        "/account/passkeys", ANY_PAGE, credential=Authenticator().create(early), name="Late"
+    )
+    assert refused.status_code == 400
+    assert "20 passkeys" in refused.text
+    assert len(await stored(house, owner)) == 20
+
+
+async def test_a_passkey_is_added_once(house: House) -> None:
+    owner = await house.owner()
+    authenticator = await ceremonies.add(owner)
+
+    again = await ceremonies.try_to_add(owner, authenticator)
+
+    assert again.status_code == 400
+    assert "on your account already" in again.text
+
+
+async def test_a_removed_passkey_signs_nobody_in(house: House) -> None:
+    owner = await house.owner()
+    lost, kept = await ceremonies.add(owner, "Lost"), await ceremonies.add(owner, "Kept")
+    [passkey] = [found for found in await stored(house, owner) if found.name == "Lost"]
+
+    removed = await owner.send("/account/passkeys/remove", ANY_PAGE, passkey=passkey.passkey_id)
+
+    assert removed.headers["location"] == "/account?said=passkey-removed#methods"
+    thief = house.somebody()
+    assert (await ceremonies.sign_in(thief, lost)).status_code == 400
+    assert not thief.session
+    assert (await ceremonies.sign_in(house.somebody(), kept)).status_code == 303
+
+
+async def test_the_last_way_in_stays(house: House) -> None:
+    owner = await house.owner()
+    await ceremonies.add(owner)
+    [passkey] = await stored(house, owner)
+
+    refused = await owner.send("/account/passkeys/remove", ANY_PAGE, passkey=passkey.passkey_id)
+    assert refused.status_code == 400
+    assert ONLY_WAY in refused.text
+    assert await stored(house, owner) == [passkey]
+
+    await connect_provider(house, owner)
+    removed = await owner.send("/account/passkeys/remove", ANY_PAGE, passkey=passkey.passkey_id)
+    assert removed.status_code == 303
+    assert not await stored(house, owner)
+
+
+async def test_two_removals_at_the_same_time_leave_one_way_in(house: House) -> None:
+    owner = await house.owner()
+    await ceremonies.add(owner)
+    await ceremonies.add(owner)
+
+    answers = await asyncio.gather(
+        *(
+            owner.send("/account/passkeys/remove", ANY_PAGE, passkey=passkey.passkey_id)
+            for passkey in await stored(house, owner)
+        )
+    )
+
+    assert sorted(answer.status_code for answer in answers) == [303, 400]
+    assert len(await stored(house, owner)) == 1
+
+
+async def test_removing_a_passkey_needs_a_recent_proof(house: House) -> None:
+    owner = await house.owner()
+    await ceremonies.add(owner)
+    await ceremonies.add(owner)
+    first, _ = await stored(house, owner)
+    house.clock.now += 10 * 60 * MICROSECONDS
+
+    asked = await owner.send("/account/passkeys/remove", ANY_PAGE, passkey=first.passkey_id)
+
+    assert asked.headers["location"] == "/reauthenticate?next=/account"
+    assert len(await stored(house, owner)) == 2
+
+
+async def test_the_account_page_gets_names_and_times(house: House) -> None:
+    owner = await house.owner()
+    authenticator = await ceremonies.add(owner, "Laptop")
+    [new] = rows(await stored(house, owner), str)
+    assert (new["name"], new["last_used"]) == ("Laptop", None)
+
+    await ceremonies.sign_in(house.somebody(), authenticator)
+    [used] = rows(await stored(house, owner), str)
+    assert used["last_used"] == str(house.clock.now)
+
+
+async def test_a_refusal_shows_no_markup_of_others(house: House) -> None:
+    owner = await house.owner()
+    await ceremonies.add(owner)
+    hostile = "<script>alert(1)</script>"
+
+    refused = await owner.send("/account/passkeys/rename", ANY_PAGE, passkey=hostile, name="Laptop")
+
+    assert hostile not in refused.text
+    assert html.escape("<script>alert") in refused.text

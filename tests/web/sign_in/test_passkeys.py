@@ -1,0 +1,331 @@
+"""Signing in with a passkey, and everything that an authenticator or a thief can get wrong."""
+
+import json
+from typing import Any
+
+import pytest
+
+from bowerbird.clock import MICROSECONDS
+from bowerbird.library.access.activity import Activity
+from bowerbird.model.activity import ActivityKind
+from bowerbird.model.sign_in import Passkey
+from bowerbird.storage.sign_in.passkeys import PasskeyStore
+from tests.support.authenticator import PRESENT, VERIFIED, Authenticator, encoded
+from tests.support.visiting import Visitor, visitor
+from tests.web.sign_in import ceremonies
+from tests.web.sign_in.ceremonies import account_of
+from tests.web.sign_in.conftest import House
+
+pytestmark = pytest.mark.anyio
+MINUTE = 60 * MICROSECONDS
+REFUSED = "This passkey could not be checked."
+EXPIRED = "This attempt has expired or was used already."
+
+
+async def stored(house: House, person: Visitor) -> list[Passkey]:
+    return list(await PasskeyStore(house.database).all(account_of(person), 100))
+
+
+async def kinds(house: House, account_id: int) -> list[ActivityKind]:
+    page = await Activity(house.database, house.clock).page(account_id)
+    return [entry.kind for entry in page]
+
+
+async def test_a_passkey_signs_in_without_an_email_address(house: House) -> None:
+    owner = await house.owner()
+    authenticator = await ceremonies.add(owner, "Laptop")
+    somebody = house.somebody()
+
+    entered = await ceremonies.sign_in(somebody, authenticator, next="/keys")
+
+    assert (entered.status_code, entered.headers["location"]) == (303, "/keys")
+    assert account_of(somebody) == account_of(owner)
+    [passkey] = await stored(house, owner)
+    assert (passkey.name, passkey.last_used_at) == ("Laptop", house.clock.now)
+    assert set(await kinds(house, account_of(owner))) >= {
+        ActivityKind.PASSKEY_ADDED,
+        ActivityKind.SIGNED_IN,
+    }
+
+
+async def test_the_options_ask_for_a_discoverable_passkey_and_for_the_person(house: House) -> None:
+    owner = await house.owner("me@example.com")
+    known = await ceremonies.add(owner)
+
+    creation = await ceremonies.options(owner, "/account/passkeys/options", name="Phone")
+
+    assert creation["rp"] == {"name": "Bowerbird", "id": "localhost"}
+    assert creation["user"] == {
+        "id": encoded(account_of(owner).to_bytes(8, "big")),
+        "name": "me@example.com",
+        "displayName": "me@example.com",
+    }
+    assert creation["authenticatorSelection"]["residentKey"] == "required"
+    assert creation["authenticatorSelection"]["userVerification"] == "required"
+    assert creation["attestation"] == "none"
+    assert [c["id"] for c in creation["excludeCredentials"]] == [encoded(known.credential_id)]
+
+    request = await ceremonies.options(house.somebody(), "/sign-in/passkey/options")
+
+    assert request["rpId"] == "localhost"
+    assert not request["allowCredentials"]
+    assert request["userVerification"] == "required"
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        {"origin": "http://localhost:9999"},
+        {"origin": "https://localhost:8080"},
+        {"origin": "http://evil.example"},
+        {"rp_id": "evil.example"},
+        {"flags": PRESENT},
+        {"flags": VERIFIED},
+        {"credential_id": b"unknown"},
+        {"user_handle": (2**62).to_bytes(8, "big")},
+        {"user_handle": b"\xff" * 8},
+        {"user_handle": b"\x01"},
+        {"user_handle": b""},
+        {"key": Authenticator().key},
+    ],
+    ids=str,
+)
+async def test_a_wrong_answer_does_not_sign_in(house: House, lie: dict[str, Any]) -> None:
+    authenticator = await ceremonies.add(await house.owner())
+    vars(authenticator).update(lie)
+    somebody = house.somebody()
+
+    refused = await ceremonies.sign_in(somebody, authenticator)
+
+    # The same page for all of them, so that nobody learns which accounts and passkeys exist.
+    assert refused.status_code == 400
+    assert REFUSED in refused.text
+    assert not somebody.session
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [{"origin": "http://evil.example"}, {"rp_id": "evil.example"}, {"flags": PRESENT}],
+    ids=str,
+)
+async def test_a_wrong_answer_does_not_register(house: House, lie: dict[str, Any]) -> None:
+    owner = await house.owner()
+
+    refused = await ceremonies.try_to_add(owner, Authenticator(**lie))
+
+    assert refused.status_code == 400
+    assert REFUSED in refused.text
+    assert not await stored(house, owner)
+
+
+async def test_an_answer_works_once(house: House) -> None:
+    authenticator = await ceremonies.add(await house.owner())
+    somebody = house.somebody()
+    wanted = await ceremonies.options(somebody, "/sign-in/passkey/options")
+    credential = authenticator.sign(wanted)
+    attempt = dict(somebody.client.cookies)
+
+    page = ceremonies.ANY_PAGE
+    entered = await somebody.send("/sign-in/passkey", page, credential=credential)
+    assert entered.status_code == 303
+
+    thief = house.somebody()
+    thief.client.cookies.update({k: v for k, v in attempt.items() if k.endswith("-attempt")})
+    again = await thief.send("/sign-in/passkey", page, credential=credential)
+    assert again.status_code == 400
+    assert EXPIRED in again.text
+
+    # A new attempt has another challenge.
+    other = house.somebody()
+    await ceremonies.options(other, "/sign-in/passkey/options")
+    replayed = await other.send("/sign-in/passkey", page, credential=credential)
+    assert REFUSED in replayed.text
+    assert not thief.session
+    assert not other.session
+
+
+async def test_an_attempt_expires_after_ten_minutes(house: House) -> None:
+    authenticator = await ceremonies.add(await house.owner())
+    somebody = house.somebody()
+    wanted = await ceremonies.options(somebody, "/sign-in/passkey/options")
+    house.clock.now += 10 * MINUTE
+
+    late = await somebody.send(
+        "/sign-in/passkey", ceremonies.ANY_PAGE, credential=authenticator.sign(wanted)
+    )
+
+    assert late.status_code == 400
+    assert EXPIRED in late.text
+
+
+async def test_an_attempt_of_another_kind_is_refused(house: House) -> None:
+    owner = await house.owner()
+    authenticator = await ceremonies.add(owner)
+    page = ceremonies.ANY_PAGE
+
+    wanted = await ceremonies.options(owner, "/reauthenticate/options")
+    signed = authenticator.sign(wanted)
+    assert EXPIRED in (await owner.send("/sign-in/passkey", page, credential=signed)).text
+
+    wanted = await ceremonies.options(owner, "/sign-in/passkey/options")
+    signed = authenticator.sign(wanted)
+    assert EXPIRED in (await owner.send("/reauthenticate", page, credential=signed)).text
+
+    wanted["user"] = {"id": encoded(account_of(owner).to_bytes(8, "big"))}
+    created = Authenticator().create(wanted)
+    refused = await owner.send("/account/passkeys", page, credential=created, name="Laptop")
+    assert EXPIRED in refused.text
+    assert len(await stored(house, owner)) == 1
+
+
+async def test_an_attempt_to_register_belongs_to_its_account(house: House) -> None:
+    owner, member = await house.owner(), await house.member("other@example.com")
+    wanted = await ceremonies.options(owner, "/account/passkeys/options", name="Laptop")
+    attempt = {k: v for k, v in owner.client.cookies.items() if k.endswith("-attempt")}
+    member.client.cookies.update(attempt)
+
+    refused = await member.send(
+        "/account/passkeys",
+        ceremonies.ANY_PAGE,
+        credential=Authenticator().create(wanted),
+        name="Laptop",
+    )
+
+    assert REFUSED in refused.text
+    assert not await stored(house, member)
+
+
+async def test_a_counter_that_does_not_grow_is_refused_and_noted(house: House) -> None:
+    owner = await house.owner()
+    authenticator = await ceremonies.add(owner, sign_count=1)
+    authenticator.sign_count = 7
+    assert (await ceremonies.sign_in(house.somebody(), authenticator)).status_code == 303
+
+    for count in (7, 6, 0):
+        authenticator.sign_count = count
+        copy = house.somebody()
+        refused = await ceremonies.sign_in(copy, authenticator)
+        assert REFUSED in refused.text, count
+        assert not copy.session
+
+    assert (await kinds(house, account_of(owner))).count(ActivityKind.PASSKEY_REFUSED) == 3
+    authenticator.sign_count = 8
+    assert (await ceremonies.sign_in(house.somebody(), authenticator)).status_code == 303
+    [passkey] = await stored(house, owner)
+    assert passkey.sign_count == 8
+
+
+async def test_a_forged_counter_is_not_noted(house: House) -> None:
+    owner = await house.owner()
+    authenticator = await ceremonies.add(owner, sign_count=5)
+    authenticator.key = Authenticator().key
+    authenticator.sign_count = 1
+
+    assert REFUSED in (await ceremonies.sign_in(house.somebody(), authenticator)).text
+    assert ActivityKind.PASSKEY_REFUSED not in await kinds(house, account_of(owner))
+
+
+DEEP = "[" * 7_000 + "]" * 7_000
+
+
+@pytest.mark.parametrize(
+    "credential",
+    [
+        "",
+        "null",
+        "[]",
+        "{}",
+        "{",
+        '"x"',
+        "\ud7ff",
+        "x" * 20_000,
+        DEEP,
+        json.dumps({"id": "AA", "response": {}}),
+        json.dumps({"id": 1, "response": None}),
+        f'{{"id": "AA", "response": {DEEP}}}',
+        f'{{"id": "AA", "more": {DEEP}, "response": {{}}}}',
+    ],
+    ids=lambda text: f"{text[:30]!r} {len(text)}",
+)
+async def test_a_malformed_answer_is_refused(house: House, credential: str) -> None:
+    owner = await house.owner()
+    await ceremonies.add(owner)
+    page = ceremonies.ANY_PAGE
+    starts = {
+        "/sign-in/passkey": "/sign-in/passkey/options",
+        "/reauthenticate": "/reauthenticate/options",
+        "/account/passkeys": "/account/passkeys/options",
+    }
+    for path, start in starts.items():
+        await ceremonies.options(owner, start)
+        refused = await owner.send(path, page, credential=credential)
+        assert refused.status_code == 400, path
+        assert REFUSED in refused.text, path
+
+
+NESTED = encoded(b"\x81" * 8_000 + b"\x00")
+CLIENT_DATA = encoded(b'{"type":"webauthn.get","challenge":"AA","origin":"http://localhost:8080"}')
+
+
+@pytest.mark.parametrize("hostile", ["", "AA", "é", "A", "====", NESTED, encoded(DEEP.encode())])
+async def test_hostile_bytes_in_an_answer_are_refused(house: House, hostile: str) -> None:
+    owner = await house.owner()
+    authenticator = await ceremonies.add(owner)
+    for part in ("id", "clientDataJSON", "authenticatorData", "signature", "userHandle"):
+        wanted = await ceremonies.options(owner, "/sign-in/passkey/options")
+        answer = json.loads(authenticator.sign(wanted))
+        (answer if part == "id" else answer["response"])[part] = hostile
+        answer["rawId"] = answer["id"]
+        refused = await owner.send(
+            "/sign-in/passkey", ceremonies.ANY_PAGE, credential=json.dumps(answer)
+        )
+        assert (refused.status_code, REFUSED in refused.text) == (400, True), part
+    for part in ("id", "clientDataJSON", "attestationObject"):
+        wanted = await ceremonies.options(owner, "/account/passkeys/options")
+        answer = json.loads(Authenticator().create(wanted))
+        (answer if part == "id" else answer["response"])[part] = hostile
+        refused = await owner.send(
+            "/account/passkeys", ceremonies.ANY_PAGE, credential=json.dumps(answer)
+        )
+        assert (refused.status_code, REFUSED in refused.text) == (400, True), part
+
+
+async def test_attempts_are_limited_by_address_and_the_account_is_not_locked(house: House) -> None:
+    authenticator = await ceremonies.add(await house.owner())
+    thief = house.somebody()
+    good, authenticator.key = authenticator.key, Authenticator().key
+    answers = [(await ceremonies.sign_in(thief, authenticator)).status_code for _ in range(21)]
+    assert answers[-1] == 429
+    assert set(answers[:-2]) == {400}
+
+    authenticator.key = good
+    holder = visitor(house.service, address="198.51.100.9")
+    assert (await ceremonies.sign_in(holder, authenticator)).status_code == 303
+
+
+async def test_errors_of_the_scripts_calls_are_json(house: House) -> None:
+    owner = await house.owner()
+    page = ceremonies.ANY_PAGE
+
+    without_token = await owner.post("/account/passkeys/options", name="Laptop")
+    assert without_token.status_code == 403
+    assert "out of date" in without_token.json()["error"]
+
+    no_passkey = await owner.send("/reauthenticate/options", page)
+    assert (no_passkey.status_code, no_passkey.json()) == (
+        400,
+        {"error": "Your account has no passkey."},
+    )
+
+    bad_name = await owner.send("/account/passkeys/options", page, name="x" * 101)
+    assert bad_name.status_code == 400
+    assert "1 to 100" in bad_name.json()["error"]
+
+    house.clock.now += 10 * MINUTE
+    again = await owner.send("/account/passkeys/options", page, name="Laptop")
+    assert again.status_code == 401
+    assert again.json()["go"] == "/reauthenticate?next=/account"
+
+    stranger = await house.somebody().send("/account/passkeys/options", page)
+    assert stranger.status_code == 401
+    assert stranger.json()["go"] == "/sign-in?next=/account"

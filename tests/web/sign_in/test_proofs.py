@@ -1,0 +1,139 @@
+"""Proving again who one is, before a change that matters."""
+
+import pytest
+
+from bowerbird.clock import MICROSECONDS
+from bowerbird.library.access.activity import Activity
+from bowerbird.model.activity import ActivityKind
+from tests.support.authenticator import Authenticator
+from tests.web.sign_in import ceremonies
+from tests.web.sign_in.ceremonies import account_of
+from tests.web.sign_in.conftest import House
+
+pytestmark = pytest.mark.anyio
+TEN_MINUTES = 10 * 60 * MICROSECONDS
+REFUSED = "This passkey could not be checked."
+
+
+async def test_a_proof_allows_changes_again_and_changes_the_session(house: House) -> None:
+    owner = await house.owner()
+    authenticator = await ceremonies.add(owner)
+    house.clock.now += TEN_MINUTES
+    before = owner.session
+    asked = await owner.open("/reauthenticate?next=/account")
+    assert "To change how you sign in, sign in once more." in asked.text
+    assert "Confirm with a passkey" in asked.text
+
+    proved = await ceremonies.prove(owner, authenticator, next="/account")
+
+    assert (proved.status_code, proved.headers["location"]) == (303, "/account")
+    assert owner.session != before
+    await ceremonies.add(owner, "Phone")
+    page = await Activity(house.database, house.clock).page(account_of(owner))
+    assert ActivityKind.PROVED_AGAIN in [entry.kind for entry in page]
+
+    # The cookie from before the proof is worthless.
+    thief = house.somebody()
+    [name] = [name for name in owner.client.cookies if name.endswith("-session")]
+    thief.client.cookies.set(name, before)
+    assert "Sign in with a passkey" in (await thief.open("/reauthenticate")).text
+
+
+async def test_a_proof_needs_a_passkey_of_the_same_account(house: House) -> None:
+    owner, member = await house.owner(), await house.member("other@example.com")
+    await ceremonies.add(owner)
+    others = await ceremonies.add(member)
+    house.clock.now += TEN_MINUTES
+    before = owner.session
+
+    refused = await ceremonies.prove(owner, others)
+    assert REFUSED in refused.text
+
+    # It claims to be the owner's.
+    others.user_handle = account_of(owner).to_bytes(8, "big")
+    refused = await ceremonies.prove(owner, others)
+    assert refused.status_code == 400
+    assert REFUSED in refused.text
+
+    others.user_handle = b""
+    assert REFUSED in (await ceremonies.prove(owner, others)).text
+    assert owner.session == before
+    asked = await owner.send("/account/passkeys/options", ceremonies.ANY_PAGE, name="Phone")
+    assert asked.status_code == 401
+
+
+async def test_an_authenticator_need_not_name_the_account_for_a_proof(house: House) -> None:
+    owner = await house.owner()
+    authenticator = await ceremonies.add(owner)
+    authenticator.user_handle = b""
+    house.clock.now += TEN_MINUTES
+
+    assert (await ceremonies.prove(owner, authenticator)).status_code == 303
+
+
+async def test_a_proof_asks_only_for_passkeys_of_the_account(house: House) -> None:
+    owner, member = await house.owner(), await house.member("other@example.com")
+    await ceremonies.add(owner)
+    await ceremonies.add(member)
+
+    wanted = await ceremonies.options(owner, "/reauthenticate/options")
+
+    assert len(wanted["allowCredentials"]) == 1
+    assert wanted["allowCredentials"][0]["transports"] == ["hybrid", "internal"]
+
+
+async def test_a_proof_of_one_session_does_not_prove_another(house: House) -> None:
+    owner = await house.owner()
+    authenticator = await ceremonies.add(owner)
+    other = house.somebody()
+    await ceremonies.sign_in(other, authenticator)
+    house.clock.now += TEN_MINUTES
+
+    await ceremonies.prove(owner, authenticator)
+
+    asked = await other.send("/account/passkeys/options", ceremonies.ANY_PAGE, name="Phone")
+    assert asked.status_code == 401
+
+
+async def test_an_attempt_of_another_account_is_no_proof(house: House) -> None:
+    owner, member = await house.owner(), await house.member("other@example.com")
+    await ceremonies.add(owner)
+    authenticator = await ceremonies.add(member)
+    wanted = await ceremonies.options(owner, "/reauthenticate/options")
+    attempt = {k: v for k, v in owner.client.cookies.items() if k.endswith("-attempt")}
+    signed_in = house.somebody()
+    assert (await ceremonies.sign_in(signed_in, authenticator)).status_code == 303
+    signed_in.client.cookies.update(attempt)
+
+    refused = await signed_in.send(
+        "/reauthenticate", ceremonies.ANY_PAGE, credential=authenticator.sign(wanted)
+    )
+
+    assert REFUSED in refused.text
+
+
+async def test_without_a_passkey_the_page_names_the_command(house: House) -> None:
+    owner = await house.owner("me@example.com")
+    house.clock.now += TEN_MINUTES
+
+    asked = await owner.open("/reauthenticate?next=/keys")
+
+    assert "To create a key" in asked.text
+    assert "bowerbird account link me@example.com" in asked.text
+
+
+async def test_a_person_who_just_signed_in_need_not_prove_it(house: House) -> None:
+    owner = await house.owner()
+
+    asked = await owner.client.get("/reauthenticate?next=/account")
+
+    assert (asked.status_code, asked.headers["location"]) == (303, "/account")
+
+
+async def test_a_stranger_cannot_prove_anything(house: House) -> None:
+    stranger = house.somebody()
+    fields = {"credential": Authenticator(user_handle=b"\x01" * 8).sign({"challenge": "AA"})}
+
+    refused = await stranger.send("/reauthenticate", ceremonies.ANY_PAGE, **fields)
+
+    assert refused.headers["location"] == "/sign-in?next=/"
