@@ -13,7 +13,11 @@ FOLDER = Path(str(resources.files("bowerbird.storage"))) / "sql"
 DIALECTS = ("sqlite", "postgres")
 # A faster way to find keyword hits that only SQLite needs.
 SQLITE_ONLY = {"word_order"}
-NOT_A_LIBRARY_TABLE = {"person", "secret", "schema_migration", "json_each"}
+NOT_A_LIBRARY_TABLE = {
+    *("person", "secret", "schema_migration", "json_each"),
+    # Found by the hash of a token, before anybody knows the account.
+    *("one_time_link", "spent_attempt"),
+}
 # Statements for operators and sweeps, which concern all accounts or rows without an account.
 ACROSS_ACCOUNTS = {
     "every_account",
@@ -36,7 +40,9 @@ ACROSS_ACCOUNTS = {
     # Operators list and count the jobs of all accounts.
     *("latest", "counts", "counts_unfinished", "owner"),
     # Only find the accounts that are due.
-    *("due_accounts", "accounts_with_renames"),
+    *("due_accounts", "accounts_with_renames", "partly_deleted"),
+    # Whether the owner can sign in.
+    "owner_has_entered",
     # They merge segments of the whole index, and read no posts.
     "start_index_merge",
     "continue_index_merge",
