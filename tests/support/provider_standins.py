@@ -9,7 +9,7 @@ import json
 import ssl
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -49,12 +49,27 @@ def http_answer(body: Any, status: str = "200 OK", headers: str = "") -> bytes:
 class StandIn:
     answers: dict[str, Answer] = field(default_factory=dict)
     requests: list[Request] = field(default_factory=list)
+    # Paths whose answer arrives in single bytes and never ends.
+    dripping: set[str] = field(default_factory=set)
+    open: set[asyncio.Task[Any]] = field(default_factory=set)
     url: str = ""
 
     def paths(self) -> list[str]:
         return [request.target for request in self.requests]
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task
+        self.open.add(task)
+        try:
+            await self._answer(reader, writer)
+        finally:
+            writer.close()
+            with suppress(OSError):
+                await writer.wait_closed()
+            self.open.discard(task)
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
         method, target, _ = head[0].split(" ")
         headers = {k.lower(): v for k, _, v in (line.partition(": ") for line in head[1:] if line)}
@@ -63,12 +78,22 @@ class StandIn:
         self.requests.append(request)
         answer = self.answers.get(target.partition("?")[0], http_answer({}, "404 Not Found"))
         sent = answer if isinstance(answer, bytes) else answer(request)
-        if sent:
+        if target in self.dripping:
+            await _drip(writer)
+        elif sent:
             writer.write(sent)
         else:
             # Silent until the client disconnects.
             await reader.read()
-        writer.close()
+
+
+async def _drip(writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
+    with suppress(ConnectionError):
+        while not writer.is_closing():
+            writer.write(b" ")
+            await writer.drain()
+            await asyncio.sleep(0.02)
 
 
 @asynccontextmanager
@@ -80,6 +105,8 @@ async def serving(stand_in: StandIn, tls: ssl.SSLContext | None = None) -> Async
     finally:
         server.close()
         await server.wait_closed()
+        if stand_in.open:
+            await asyncio.wait(stand_in.open)
 
 
 @dataclass
@@ -110,7 +137,7 @@ class OpenIdStandIn(StandIn):
 
     def prepare(self) -> None:
         self.answers |= {
-            WELL_KNOWN: lambda _: http_answer(_changed(self._document(), self.document)),
+            WELL_KNOWN: lambda _: http_answer(self.document_bytes()),
             "/keys": lambda _: http_answer({"keys": self.published}),
         }
 
@@ -122,14 +149,15 @@ class OpenIdStandIn(StandIn):
             oidc_name="Example ID",
         )
 
-    def _document(self) -> dict[str, Any]:
-        return {
+    def document_bytes(self) -> bytes:
+        document = {
             "issuer": self.url,
             "authorization_endpoint": f"{self.url}/authorize",
             "token_endpoint": f"{self.url}/token",
             "jwks_uri": f"{self.url}/keys",
             "id_token_signing_alg_values_supported": ["RS256"],
         }
+        return json.dumps(_changed(document, self.document)).encode()
 
     def id_token(self, nonce: str) -> str:
         now = int(time.time())

@@ -1,4 +1,4 @@
-"""Checks the types of the website's scripts with TypeScript: `python -m tests.support.script_types`."""
+"""Checks the types of the website's scripts with TypeScript, for `make check`."""
 
 import sys
 

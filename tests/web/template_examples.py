@@ -1,4 +1,4 @@
-"""Every template of a page with example values: what the handlers pass, in the states that look different."""
+"""Example values for the template of every page, in each state that looks different."""
 
 from typing import Any, Final
 
@@ -266,7 +266,7 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
             "has_passkeys": False,
             "providers": [],
             "sign_up": "open",
-            "problem": "Google did not confirm your email address. Confirm it there, or use another way.",
+            "problem": "Google has not verified your email address. Sign in another way.",
         },
     ),
     "link": ("link.html", LINK),
@@ -354,7 +354,7 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
         "problem.html",
         {
             "heading": "Not signed in",
-            "sentence": "GitHub did not confirm the sign-in: you cancelled it there. Nothing has changed.",
+            "sentence": "You cancelled the sign-in at GitHub. Nothing has changed.",
             "action": {"path": "/sign-in", "text": "Sign in"},
         },
     ),

@@ -94,7 +94,8 @@ async def test_every_link_on_a_page_exists(site: httpx.AsyncClient) -> None:
     for path in PAGES:
         page = (await site.get(path)).text
         for link in set(re.findall(r'<a [^>]*href="([^"]+)"', page)):
-            if link.startswith("mailto:"):
+            # The sign-in page is served with the sessions, not by the site.
+            if link.startswith("mailto:") or link == "/sign-in":
                 continue
             target, _, anchor = link.partition("#")
             linked = await site.get(target or path)
@@ -112,6 +113,11 @@ async def test_links_keep_the_path_of_the_site_url(open_site: OpenSite) -> None:
     assert 'href="/posts/docs"' in page
     assert re.search(r'href="/posts/static/site\.\w+\.css"', page)
     assert not re.search(r'href="/(?!posts)', page)
+
+
+async def test_the_home_page_and_the_key_page_lead_to_signing_in(site: httpx.AsyncClient) -> None:
+    for path in ("/", "/keys"):
+        assert 'class="btn main big" href="/sign-in"' in (await site.get(path)).text
 
 
 async def test_the_home_page_shows_a_first_request(site: httpx.AsyncClient) -> None:
