@@ -1,6 +1,8 @@
 """Signing in with a passkey, and everything that an authenticator or a thief can get wrong."""
 
 import json
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -329,3 +331,9 @@ async def test_errors_of_the_scripts_calls_are_json(house: House) -> None:
     stranger = await house.somebody().send("/account/passkeys/options", page)
     assert stranger.status_code == 401
     assert stranger.json()["go"] == "/sign-in?next=/account"
+
+
+def test_a_server_without_passkeys_does_not_import_the_library() -> None:
+    code = "import sys, bowerbird.app; assert not {'webauthn', 'cryptography'} & set(sys.modules)"
+
+    subprocess.run([sys.executable, "-c", code], check=True)
