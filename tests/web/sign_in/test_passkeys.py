@@ -146,6 +146,23 @@ async def test_an_answer_works_once(house: House) -> None:
     assert not other.session
 
 
+async def test_an_attempt_to_register_works_once(house: House) -> None:
+    owner = await house.owner()
+    wanted = await ceremonies.options(owner, "/account/passkeys/options", name="Laptop")
+    cookies = dict(owner.client.cookies)
+    answers = []
+    for _ in range(2):
+        # A browser that keeps the attempt.
+        browser = house.somebody()
+        browser.client.cookies.update(cookies)
+        fields = {"credential": Authenticator().create(wanted), "name": "Laptop"}
+        answers.append(await browser.send("/account/passkeys", ceremonies.ANY_PAGE, **fields))
+
+    assert [answer.status_code for answer in answers] == [303, 400]
+    assert EXPIRED in answers[1].text
+    assert len(await stored(house, owner)) == 1
+
+
 async def test_an_attempt_expires_after_ten_minutes(house: House) -> None:
     authenticator = await ceremonies.add(await house.owner())
     somebody = house.somebody()
@@ -290,6 +307,19 @@ async def test_hostile_bytes_in_an_answer_are_refused(house: House, hostile: str
             "/account/passkeys", ceremonies.ANY_PAGE, credential=json.dumps(answer)
         )
         assert (refused.status_code, REFUSED in refused.text) == (400, True), part
+
+
+async def test_a_longer_answer_than_browsers_send_is_refused(house: House) -> None:
+    authenticator = await ceremonies.add(await house.owner())
+    person = house.somebody()
+    wanted = await ceremonies.options(person, "/sign-in/passkey/options")
+    credential = authenticator.sign(wanted)
+    page = ceremonies.ANY_PAGE
+
+    long = await person.send("/sign-in/passkey", page, credential=credential.ljust(16_385))
+    assert REFUSED in long.text
+    entered = await person.send("/sign-in/passkey", page, credential=credential.ljust(16_384))
+    assert entered.status_code == 303
 
 
 async def test_attempts_are_limited_by_address_and_the_account_is_not_locked(house: House) -> None:
