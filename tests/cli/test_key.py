@@ -37,11 +37,20 @@ def test_the_list_shows_name_and_state_but_not_the_keys(library: Library) -> Non
 
     listed = library.run("key", "list", EMAIL).out
 
-    assert [(row[1], row[3]) for row in _listed(library)] == [
+    assert [(row[1], row[-1]) for row in _listed(library)] == [
         ("live", "laptop"),
         ("live", "a [red]phone[/red]"),
     ]
     assert not any(text in listed for text in texts)
+
+
+def test_the_list_shows_the_start_and_the_last_use_of_a_key(library: Library) -> None:
+    text = _create(library)
+    assert _listed(library)[0][3:5] == ["never", text[:19]]
+
+    library.sql("UPDATE api_key SET last_used_day = 20652")
+
+    assert _listed(library)[0][3] == "2026-07-18"
 
 
 @pytest.mark.parametrize("by_text", [True, False])
