@@ -315,7 +315,7 @@ def test_labels_beyond_the_bound_are_reported_and_their_posts_imported(
 
     summary = _summary(file, 2, new=2) + "  labels left out 2\n"
     sentence = (
-        f"{file}:2: Post 7 was imported without 2 of its labels, because a post can have 100 "
+        f"{file}:2: Post 7 is imported without 2 of its labels, because a post can have 100 "
         "labels: 'label 100', 'label 101'.\n"
     )
     assert (ran.code, _report(ran)) == (1, summary)

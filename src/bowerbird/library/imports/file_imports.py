@@ -16,6 +16,7 @@ from msgspec import UNSET
 from bowerbird.clock import Clock
 from bowerbird.errors import shown
 from bowerbird.library.imports.chunks import Chunk, chunks
+from bowerbird.library.imports.dry_runs import DryRun
 from bowerbird.library.imports.intake import Intake, IntakeOutcome, unwritten
 from bowerbird.library.imports.report import LABELS, FileReport, ImportReport, Row
 from bowerbird.library.imports.runs import ImportRuns
@@ -66,6 +67,7 @@ class FileImports:
         self._options = options
         self._on_row = on_row
         self._uncounted = RunCounts()
+        self._dry_run = DryRun(database, clock, account) if options.is_dry_run else None
         self.report = ImportReport(is_dry_run=options.is_dry_run)
 
     async def read(self, file: SeekableFile, name: str, client: str) -> FileReport:
@@ -88,6 +90,8 @@ class FileImports:
         return report
 
     async def finish(self, reason: str) -> None:
+        if self._dry_run is not None:
+            self._dry_run.close()
         if self.report.run_id:
             await self._runs.finish(self._account, self.report.run_id, reason, self._uncounted)
 
@@ -133,10 +137,12 @@ class FileImports:
         posts = [self._adapted(report, post) for post in chunk.posts.values()]
         if not posts:
             return IntakeOutcome()
+        if self._dry_run is not None:
+            if before is not None:
+                await asyncio.wait([before])
+            return await self._dry_run.take(posts)
         run_id = self.report.run_id or None
         prepared = await self._intake.prepare(self._account, posts, run_id=run_id)
-        if self._options.is_dry_run:
-            return unwritten(prepared)
         if before is not None:
             await asyncio.wait([before])
         if prepared.changes_library:
@@ -220,7 +226,7 @@ def _without_labels(labels: LeftOutLabels) -> str:
     if len(labels.names) > _SHOWN_NAMES:
         names += f" and {len(labels.names) - _SHOWN_NAMES:,} more"
     return (
-        f"Post {labels.post_id} was imported without {len(labels.names):,} of its labels, because "
+        f"Post {labels.post_id} is imported without {len(labels.names):,} of its labels, because "
         f"{labels.reason}: {names}."
     )
 

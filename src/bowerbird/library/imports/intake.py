@@ -7,7 +7,7 @@ its owner deleted stays deleted until it is saved again.
 """
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from typing import Final, NamedTuple
 
@@ -165,13 +165,18 @@ class Intake:
         *,
         run_id: str | None = None,
         is_saving: bool = False,
+        known_after: Callable[[Known], Known] | None = None,
     ) -> PreparedIntake:
-        """Compares up to 200 posts with the library. No post may occur twice."""
+        """Compares up to 200 posts with the library. No post may occur twice.
+
+        `known_after` adds what a dry run has found before.
+        """
         run = None
         if run_id is not None:
             run = await self._run(self._database, account.account_id, run_id)
         place = place_of(account.local_number)
         known = await self._known(self._database, account.account_id, place, found, run)
+        known = known if known_after is None else known_after(known)
         # Finding the words of long posts takes too long for the event loop.
         made = await asyncio.to_thread(plan, found, known, self._clock(), is_saving=is_saving)
         whole = await self._refilled(account, found, known, made)
@@ -235,7 +240,7 @@ class Intake:
             run = await self._run(transaction, account_id, prepared.run_id)
         made = prepared.plan
         if run is not None and not made.writes and not prepared.is_saving:
-            outcome = _outcome(made.items, frozenset(), ())
+            outcome = outcome_of(made.items, frozenset(), ())
             await self._runs.add_counts(transaction, account_id, run.number, outcome.counts, 0)
             return outcome
         known = await self._known(transaction, account_id, opened.place, prepared.found, run)
@@ -263,7 +268,7 @@ class Intake:
         is_saving: bool,
     ) -> IntakeOutcome:
         if not made.writes:
-            return _outcome(made.items, frozenset(), ())
+            return outcome_of(made.items, frozenset(), ())
         arrivals = [write.incoming for write in made.writes]
         drafts = [dict(write.draft) for write in made.writes]
         back = {one.post_id: known.deletions[one.post_id] for one in made.items if one.is_back}
@@ -277,7 +282,9 @@ class Intake:
         )
         await self._deletions.remove(transaction, opened.account_id, list(back))
         minor = frozenset(write.incoming.post_id for write in made.writes if write.is_minor)
-        return _outcome(made.items, written.changed - minor, written.outcome.left_out, written.new)
+        return outcome_of(
+            made.items, written.changed - minor, written.outcome.left_out, written.new
+        )
 
     async def _own(
         self, transaction: Transaction, opened: LockedLibrary, made: Plan, known: Known
@@ -370,10 +377,10 @@ def unwritten(prepared: PreparedIntake) -> IntakeOutcome:
     writes = [write for write in prepared.plan.writes if not write.is_minor]
     written = frozenset(write.incoming.post_id for write in writes)
     new = written - prepared.known.posts.keys()
-    return _outcome(prepared.plan.items, written - new, (), new)
+    return outcome_of(prepared.plan.items, written - new, (), new)
 
 
-def _outcome(
+def outcome_of(
     items: Sequence[Planned],
     changed: frozenset[str],
     left_out: tuple[LeftOutLabels, ...],
