@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bowerbird.model.labels import NAME_RULE
 from tests.cli.files import FILES
 from tests.cli.libraries import EMAIL, Library
 from tests.support import make
@@ -202,7 +203,10 @@ def test_an_invalid_label_is_refused_before_anything_is_imported(
 ) -> None:
     ran = library.run("import", EMAIL, *files, "--label", "x" * 101)
 
-    assert (ran.code, ran.text) == (1, "Error: --label: a label has 1 to 100 characters.\n")
+    assert (ran.code, ran.text) == (
+        1,
+        f"Error: --label: '{'x' * 80}…' is not a name for a label. A name has {NAME_RULE}.\n",
+    )
     assert library.value("SELECT count(*) FROM bookmark") == 0
 
 

@@ -1,6 +1,7 @@
 """`bowerbird imports list` and `undo`."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
@@ -46,6 +47,38 @@ def test_imports_are_listed_with_the_latest_first(library: Library) -> None:
         ["x", "file", "a?b?c", "1", "0", "1", "0"],
         ["x", "file", "test", "2", "0", "0", "0"],
     ]
+
+
+def _sources(library: Library) -> list[str]:
+    listed = library.run("imports", "list", EMAIL)
+    return [line.split("\t")[3] for line in listed.out.splitlines()]
+
+
+def test_an_import_is_listed_with_the_names_of_its_files(library: Library, tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("diary.txt", "a.txt", "b.txt", "c.txt")]
+    for number, file in enumerate(files):
+        file.write_text(f"https://x.com/ada/status/2{number}\n")
+    files[0].write_text("Dear diary")
+
+    library.run("import", EMAIL, files[1])
+    library.run("import", EMAIL, *files)
+    library.run("import", EMAIL, "-", answer="https://x.com/ada/status/30\n")
+
+    assert _sources(library) == [
+        "stdin (list of links)",
+        "a.txt and 2 more",
+        "a.txt (list of links)",
+    ]
+
+
+def test_a_file_name_that_no_database_can_store_is_listed(library: Library, tmp_path: Path) -> None:
+    file = tmp_path / ("\udcff" + "n" * 240)
+    file.write_text("https://x.com/ada/status/20\n")
+
+    ran = library.run("import", EMAIL, file)
+
+    assert ran.code == 0, ran.text
+    assert _sources(library) == ["?" + "n" * 98 + "… (list of links)"]
 
 
 def test_undoing_prints_what_was_done(library: Library) -> None:

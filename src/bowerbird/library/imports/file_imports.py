@@ -7,7 +7,7 @@ change.
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -27,13 +27,14 @@ from bowerbird.model.upsert import LeftOutLabels
 from bowerbird.sources import reading
 from bowerbird.sources.formats import Choices
 from bowerbird.sources.found import FoundPost, LeftOut, Notice, OrderSource
-from bowerbird.sources.parsing.text_lines import SeekableFile
+from bowerbird.sources.parsing.text_lines import SeekableFile, storable
 from bowerbird.sources.recognition import UnknownFile
 from bowerbird.storage.database import Database
 
 # One is compared with the library while the disk syncs the other.
 _CHUNKS_AT_ONCE: Final = 2
 _SHOWN_NAMES: Final = 20
+_MAX_NAME_CHARACTERS: Final = 100
 # Clocks differ. A date further ahead than this is no date of saving.
 _MAX_AHEAD_US: Final = 5 * 60 * 1_000_000
 
@@ -58,14 +59,20 @@ class FileImports:
         account: Account,
         options: ImportOptions,
         on_row: OnRow = lambda _file, _row: None,
+        *,
+        names: Sequence[str] = (),
     ) -> None:
-        """`on_row` gets every record that is left out; the report has only the first ones."""
+        """`on_row` gets every record that is left out; the report has only the first ones.
+
+        `names` are those of all files, for the list of imports.
+        """
         self._intake = Intake(database, clock)
         self._runs = ImportRuns(database, clock)
         self._clock = clock
         self._account = account
         self._options = options
         self._on_row = on_row
+        self._names = names
         self._uncounted = RunCounts()
         self._dry_run = DryRun(database, clock, account) if options.is_dry_run else None
         self.report = ImportReport(is_dry_run=options.is_dry_run)
@@ -85,7 +92,8 @@ class FileImports:
             return report
         report.format = found.name
         if not self.report.run_id and not self._options.is_dry_run:
-            await _complete(self._start(found.name, client))
+            names = self._names[len(self.report.files) - 1 :]
+            await _complete(self._start(_source_of(names, found.name), client))
         await self._write_all(report, _ReadAhead(chunks(found.found)))
         return report
 
@@ -219,6 +227,16 @@ class _ReadAhead:
         await asyncio.wait([self._upcoming])
         # Retrieve the exception; asyncio warns otherwise.
         self._upcoming.exception()
+
+
+def _source_of(names: Sequence[str], format: str) -> str:
+    """What the list of imports calls them: the file and its format, or how many files there are."""
+    if not names:
+        return format
+    name = storable(names[0])
+    if len(name) > _MAX_NAME_CHARACTERS:
+        name = f"{name[: _MAX_NAME_CHARACTERS - 1]}…"
+    return f"{name} and {len(names) - 1:,} more" if names[1:] else f"{name} ({format})"
 
 
 def _without_labels(labels: LeftOutLabels) -> str:
