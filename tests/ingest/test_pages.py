@@ -211,6 +211,7 @@ async def test_a_page_that_is_larger_when_decompressed_is_refused(
     response = await _send_raw(laptop, run_id, packed, encoding)
 
     assert writing.refused(response) == (413, "PAYLOAD_TOO_LARGE")
+    assert writing.sentence(response) == "The body is larger than 8 MiB."
 
 
 @pytest.mark.parametrize(
