@@ -238,6 +238,27 @@ def test_an_import_can_be_undone_as_it_says(library: Library, files: list[Path])
     assert library.value("SELECT count(*) FROM bookmark") == 0
 
 
+def test_labels_that_are_too_long_are_shortened_and_named(library: Library, tmp_path: Path) -> None:
+    file = tmp_path / "raindrop.csv"
+    long = "t" * 101
+    folder = "/".join(["folder " * 7] * 3)
+    rows = "".join(f"T,,https://x.com/a/status/{n},{folder},{long},\n" for n in (20, 21))
+    file.write_text(f"title,note,url,folder,tags,created\n{rows}")
+
+    ran = library.run("import", EMAIL, file)
+    again = library.run("import", EMAIL, file, "--dry-run")
+
+    assert ran.code == 0
+    for out in (ran.out, again.out):
+        assert "  labels shortened 2\n" in out
+        assert f"  A label is shortened to 100 characters: '{'t' * 80}…'.\n" in out
+        assert out.count("  A label is shortened to 100 characters: 'folder ") == 1
+    names = {name for (name,) in library.sql("SELECT name FROM label")}
+    (nested,) = names - {"t" * 99 + "…"}
+    assert nested.startswith("…/folder ")
+    assert len(nested) <= 100
+
+
 def test_labels_of_other_programs_beyond_the_bound_are_reported(
     library: Library, tmp_path: Path
 ) -> None:

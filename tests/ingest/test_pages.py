@@ -127,6 +127,21 @@ async def test_pages_of_the_api_and_own_bookmarks_are_read(cast: Service, alice:
     assert sorted(await alice.ids()) == sorted([post_id(1), "77"])
 
 
+async def test_an_invalid_record_of_a_bookmark_page_is_named_by_its_number(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    payload = [make.post(post_id="5"), {"post_id": 6}, {"post_id": "7"}]
+
+    result = await laptop.send(run_id, 0, {"format": "bookmark", "payload": payload})
+
+    assert [(one["post_id"], one["reason"]) for one in result["skipped"]] == [
+        ("", "Record 2: post_id: must be a string, got a number."),
+        ("", "Record 3: tweet_details: is required."),
+    ]
+
+
 async def test_unavailable_posts_are_skipped_with_a_reason(cast: Service, alice: Member) -> None:
     laptop = await ingesting.device(cast, alice)
     run_id = (await laptop.start())["run_id"]

@@ -48,6 +48,8 @@ class FoundPost(Struct, frozen=True, kw_only=True):
     note: str = ""
     # Labels to add to those that the post has, whatever the record says about labels.
     added_labels: tuple[str, ...] = ()
+    # The beginnings of labels in the file that are too long; the record has shortened ones.
+    shortened_labels: tuple[str, ...] = ()
     # When the source gave the record, in microseconds; None if nothing says so.
     captured_at: int | None = None
     # For a record in the format of the API, which sets the labels, flags and place that it has.

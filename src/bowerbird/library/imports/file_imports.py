@@ -23,7 +23,9 @@ from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.model import instants
 from bowerbird.model.accounts import Account
 from bowerbird.model.imports import RunCounts
+from bowerbird.model.labels import MAX_NAME_CHARACTERS
 from bowerbird.model.upsert import LeftOutLabels
+from bowerbird.requests import limits
 from bowerbird.sources import reading
 from bowerbird.sources.formats import Choices
 from bowerbird.sources.found import FoundPost, LeftOut, Notice, OrderSource
@@ -74,6 +76,8 @@ class FileImports:
         self._on_row = on_row
         self._names = names
         self._uncounted = RunCounts()
+        # The labels of the current file that are too long.
+        self._shortened = set[str]()
         self._dry_run = DryRun(database, clock, account) if options.is_dry_run else None
         self.report = ImportReport(is_dry_run=options.is_dry_run)
 
@@ -83,6 +87,7 @@ class FileImports:
         A file of another kind is reported, and does not raise.
         """
         report = FileReport(name=name)
+        self._shortened.clear()
         self.report.files.append(report)
         choices = Choices(with_likes=self._options.with_likes, now=self._clock())
         try:
@@ -164,6 +169,8 @@ class FileImports:
         for remark in chunk.remarks:
             self._remark(report, remark)
         counts = outcome.counts
+        for post in chunk.posts.values():
+            self._count_shortened(report, post.shortened_labels)
         report.found += len(chunk.posts)
         report.notes += sum(bool(post.note) for post in chunk.posts.values())
         report.new += counts.new
@@ -175,6 +182,17 @@ class FileImports:
             row = Row(chunk.posts[left_out.post_id].line, LABELS, _without_labels(left_out))
             report.show(row)
             self._on_row(report, row)
+
+    def _count_shortened(self, report: FileReport, labels: Sequence[str]) -> None:
+        """Counts each label of a file once, although many posts may have it."""
+        for label in labels:
+            if label in self._shortened or len(self._shortened) >= limits.LABELS_MAX:
+                continue
+            self._shortened.add(label)
+            report.labels_shortened += 1
+            report.notice(
+                f"A label is shortened to {MAX_NAME_CHARACTERS} characters: {shown(label)}."
+            )
 
     def _adapted(self, report: FileReport, post: FoundPost) -> FoundPost:
         record = post.record

@@ -131,10 +131,14 @@ def _api2(page: CapturedPage) -> ReadPage:
 
 def _own(payload: bytes) -> ReadPage:
     found: list[Found] = []
-    for one in OWN_JSON.read(io.BytesIO(payload), Choices()):
-        # Devices only add to what the library has; they replace nothing.
-        is_post = isinstance(one, FoundPost)
-        found.append(msgspec.structs.replace(one, own=None) if is_post else one)
+    for number, one in enumerate(OWN_JSON.read(io.BytesIO(payload), Choices()), 1):
+        if isinstance(one, FoundPost):
+            # Devices only add to what the library has; they replace nothing.
+            found.append(msgspec.structs.replace(one, own=None))
+        elif isinstance(one, LeftOut):
+            # A page is one line, whatever is in it.
+            sentence = f"Record {number}: {one.sentence.removeprefix(f'Line {one.line}: ')}"
+            found.append(msgspec.structs.replace(one, sentence=sentence))
         if len(found) > _MAX_RECORDS:
             return _failed(f"The page has more than {_MAX_RECORDS:,} records.")
     read = _of(Page(posts=tuple(_latest(found))), "", is_listed=False)
