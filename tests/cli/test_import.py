@@ -84,7 +84,8 @@ def test_importing_a_file_again_changes_nothing_not_even_the_version(
 
     ran = library.run("import", EMAIL, file)
 
-    assert (ran.code, ran.out) == (0, _summary(file, 250, unchanged=250))
+    summary = _summary(file, 250, unchanged=250)
+    assert (ran.code, ran.out) == (0, f"{summary}Nothing was changed.\n")
     assert library.sql("SELECT version, next_number, next_label_id FROM library") == before
 
 

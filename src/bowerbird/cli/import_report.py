@@ -79,3 +79,5 @@ def print_end(report: ImportReport, email: str) -> None:
             f"To undo this import, until {report.undo_until[:10]}: "
             f"bowerbird imports undo {email} {report.run_id}"
         )
+    elif report.run_id:
+        click.echo("Nothing was changed.")
