@@ -251,8 +251,8 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "count": "Number of imports on this page.",
     },
     "Run": {
-        "source": "Where the posts come from: x, or the name of a file and its format. Several files "
-        "are named by the first one.",
+        "source": "Where the posts come from: x, or the name of a file and its format. "
+        "Several files are named by the first one.",
         "kind": "How they were read, such as full, incremental, file or api.",
         "client": "The program that read them.",
         "state": "running, finished, interrupted, undoing or undone.",
