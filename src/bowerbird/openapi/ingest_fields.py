@@ -74,6 +74,10 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "last_run": "The latest run of the account, or null.",
         "device_id": "The device that calls; null for an API key.",
         "source_user_id": "The account of the source that the device is bound to, or null.",
+        "held_removals": "Runs whose removals the user has to confirm; finish confirms them.",
+    },
+    "HeldRemovals": {
+        "posts": "How many posts were missing from the list.",
     },
     "RunStatus": {
         **_REMOVALS,

@@ -310,20 +310,42 @@ class Intake:
         posts: dict[str, StoredPost] = {}
         threads: set[tuple[str, str]] = set()
         if own:
-            posts |= await self._store.without_content(reader, account_id, place, own)
+            posts |= await self._own_posts(reader, account_id, place, found)
         if others:
             posts |= await self._store.posts(reader, account_id, place, wanted)
             threads = await self._store.threads(reader, account_id, ids)
         dated = [one.record.post_id for one in found if one.captured_at is not None]
         seen = await self._sources.last_changes(reader, account_id, dated) if dated else {}
+        absent = [one for one in own + ids if one not in posts]
+        hidden = await self._sources.hidden(reader, account_id, absent) if absent else {}
         return Known(
             posts=posts,
             seen=seen,
+            hidden=hidden,
             deletions=await self._deletions.known(reader, account_id, own + ids),
             threads=threads,
             started_at=None if run is None else run.started_at,
             placed=0 if run is None else run.placed_posts,
         )
+
+    async def _own_posts(
+        self, reader: Reader, account_id: int, place: int, found: Sequence[FoundPost]
+    ) -> dict[str, StoredPost]:
+        """Of posts that are replaced as a whole, only those that change are read with content."""
+        hashes = {
+            one.record.post_id: one.own.content_hash
+            for one in found
+            if one.replaces_stored and one.own is not None
+        }
+        posts = await self._store.without_content(reader, account_id, place, list(hashes))
+        changed = [
+            post_id
+            for post_id, stored in posts.items()
+            if stored.existing.content_hash != hashes[post_id]
+        ]
+        if changed:
+            posts |= await self._store.posts(reader, account_id, place, changed)
+        return posts
 
 
 def _with_content(found: FoundPost, deleted: ImportRecord, completeness: int) -> FoundPost:
