@@ -54,7 +54,7 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "left_out": "Number of records that are not imported, by reason.",
         "labels_left_out": "Labels that posts did not get, because they or the account cannot have "
         "more.",
-        "notes": "Notes of the owner. They are not imported yet.",
+        "notes": "Posts with a note of their owner, which is imported too.",
         "future_dates": "Dates of saving that are in the future, and therefore not used.",
         "rows": "The first records that are left out, or imported without some of their labels.",
         "notices": "Sentences about the file. No record is lost by them.",

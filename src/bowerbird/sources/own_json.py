@@ -48,9 +48,8 @@ def read(raw: bytes, *, is_stored: bool = False) -> ParsedRecord:
         check_open_fields(record.tweet_details)
     except msgspec.ValidationError as error:
         raise InvalidRecord(f"tweet_details.{_sentence(error)}") from None
-    for field in ("gone_at", "removed_at"):
-        if text := getattr(record, field):
-            _instant(field, text)
+    if record.gone_at or record.removed_at:
+        record = _with_instants(record)
     return ParsedRecord(_incoming(record if is_stored else with_offset(record)), removed)
 
 
@@ -102,6 +101,16 @@ def with_offset(record: ImportRecord) -> ImportRecord:
         return record
     details = msgspec.structs.replace(record.tweet_details, posted_at=complete)
     return msgspec.structs.replace(record, tweet_details=details)
+
+
+def _with_instants(record: ImportRecord) -> ImportRecord:
+    """The record with its instants in the format of the API."""
+    given = {
+        field: instants.with_offset(_instant(field, text))
+        for field in ("gone_at", "removed_at")
+        if (text := getattr(record, field))
+    }
+    return msgspec.structs.replace(record, **given)
 
 
 def _incoming(record: ImportRecord) -> Incoming:
