@@ -188,3 +188,26 @@ async def test_nothing_is_held_after_a_confirmation_though_some_posts_came_back(
 
     assert (confirmed["removed"], confirmed["is_held"]) == (57, False)
     assert "removed_at" not in await bookmark(alice, 30)
+
+
+async def test_undoing_an_import_does_not_forget_that_a_post_was_removed(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await with_posts(cast, alice)
+    before = await bookmark(alice, 2)
+    run_id = (await laptop.start())["run_id"]
+    page = listed([2])
+    entry = page["payload"]["data"]["bookmark_timeline_v2"]["timeline"]["instructions"][0]
+    result = entry["entries"][0]["content"]["itemContent"]["tweet_results"]["result"]
+    result["legacy"]["full_text"] = "Another text."
+    await laptop.send(run_id, 0, page)
+    await laptop.finish(run_id, "gave_up")
+    cast.clock.now += ingesting.DAY
+    at = "2026-09-03T00:00:00.000000+00:00"
+    await laptop.post("/events", [event(2, at=at)])
+    import_id = data(await laptop.get(f"/runs/{run_id}"))["import_id"]
+
+    undone = data(await alice.client.post(f"/v1/imports/{import_id}/undo"))
+
+    assert undone["restored"] == 1
+    assert await bookmark(alice, 2) == {**before, "removed_at": at}

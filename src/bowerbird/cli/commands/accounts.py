@@ -138,9 +138,9 @@ def delete(email: str, *, yes: bool) -> None:
 def export(email: str, file: Path, *, force: bool) -> None:
     r"""Write all data of an account to FILE, as JSON.
 
-    The file contains the email address, the plan, the names of the keys, call counts, labels,
-    Smart Views, digests, the trash, and every bookmark in the format of the API.
-    `bowerbird import` reads the bookmarks back.
+    The file contains the email address, the plan, the names of keys and devices, call counts,
+    labels, Smart Views, digests, the trash, the list of imports, and every bookmark in the format
+    of the API. `bowerbird import` reads the bookmarks back.
 
     \b
     Example:
