@@ -79,3 +79,15 @@ async def test_the_repost_and_the_versions_of_a_post_are_kept(alice: Member) -> 
 
     meta = (await stored(alice))["tweet_details"]["meta"]
     assert (meta["via_repost_id"], meta["version_ids"]) == ("77", ["5", "1"])
+
+
+async def test_saving_a_part_of_a_post_changes_the_note_that_it_has(alice: Member) -> None:
+    await take(alice, own(**STATE))
+
+    for fields in ({"note": "Another one."}, {}):
+        post = {"post_id": "1", "tweet_details": {"text": "words"}, **fields}
+        response = await alice.client.post("/v1/bookmarks", json={"posts": [post]})
+        assert response.status_code == 200, response.text
+
+    after = await stored(alice)
+    assert {name: after[name] for name in STATE} == {**STATE, "note": "Another one."}

@@ -1,7 +1,7 @@
 """Decides what found posts change in a library, without writing anything."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -135,12 +135,13 @@ def _is_poorer(found: FoundPost, stored: StoredPost | None) -> bool:
 def _own(found: FoundPost, stored: StoredPost | None, library: _Library) -> Write | None:
     incoming = found.own
     assert incoming is not None
+    sent = incoming.record
     before = None if stored is None or not stored.rendering else _post_of(stored)
     if stored is not None and not found.replaces_stored:
         incoming = _filled(incoming, stored, _STORED[found.completeness])
     hidden = library.known.hidden.get(incoming.post_id)
     if before is not None or hidden is not None:
-        incoming = _with_state(incoming, before, hidden)
+        incoming = _with_state(incoming, source_state.sent(sent, before, hidden))
     if found.order_source is OrderSource.SAVED_DATE:
         existing = None if stored is None else stored.existing
         where = places.place(found, existing, library.now, library.positions)
@@ -179,9 +180,8 @@ def _filled(incoming: Incoming, stored: StoredPost, gives: int) -> Incoming:
     )
 
 
-def _with_state(incoming: Incoming, before: Post | None, hidden: HiddenPost | None) -> Incoming:
+def _with_state(incoming: Incoming, state: dict[str, Any]) -> Incoming:
     post = own_json.post_of(incoming.record)
-    state = source_state.sent(incoming.record, before, hidden)
     complete = msgspec.structs.replace(post, **state)
     if complete == post:
         return incoming
