@@ -210,10 +210,18 @@ def test_an_invalid_label_is_refused_before_anything_is_imported(
     assert library.value("SELECT count(*) FROM bookmark") == 0
 
 
-def test_notes_are_counted_as_not_imported_yet(library: Library, files: list[Path]) -> None:
+def test_notes_are_imported_and_counted(
+    library: Library, files: list[Path], tmp_path: Path
+) -> None:
     dewey = next(file for file in files if file.name == "dewey.csv")
 
-    assert "  notes, which are not imported yet 1\n" in library.run("import", EMAIL, dewey).out
+    ran = library.run("import", EMAIL, dewey)
+
+    assert "  notes 1\n" in ran.out
+    library.run("account", "export", EMAIL, tmp_path / "all.json")
+    bookmarks = json.loads((tmp_path / "all.json").read_bytes())["bookmarks"]
+    assert [one["note"] for one in bookmarks if "note" in one] == ["mine"]
+    assert "  new 0\n  changed 0\n" in library.run("import", EMAIL, dewey).out
 
 
 def test_a_date_of_saving_in_the_future_is_not_used(library: Library, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
-"""`bowerbird imports list` and `undo`."""
+"""`bowerbird imports list`, `undo` and `removals`."""
 
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,13 @@ from bowerbird.cli.context import opened_library
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.imports.intake import Intake
 from bowerbird.library.imports.runs import ImportRuns
+from bowerbird.library.ingest.page_reading import CapturedPage
+from bowerbird.library.ingest.pages import IngestPages
+from bowerbird.library.ingest.runs import IngestRuns, StartedRun
+from bowerbird.requests.ingest import FinishRequest, RunRequest
+from bowerbird.storage.database import Transaction
 from tests.cli.libraries import EMAIL, Library
+from tests.support import ingesting
 from tests.support.imports import found
 
 
@@ -106,3 +113,63 @@ def test_the_imports_of_another_account_cannot_be_undone(library: Library) -> No
     assert ran.code == 1
     assert library.run("imports", "list", "bob@example.com").out == ""
     assert library.value("SELECT sum(total) FROM library") == 1
+
+
+def synced(library: Library, *lists: list[int]) -> str:
+    """Reads lists of X, each in a run of its own; returns the id of the last run."""
+
+    async def work() -> str:
+        run_id = ""
+        async with opened_library(library.settings) as opened:
+            account = await Accounts(opened.database, opened.clock).find(EMAIL)
+            runs = IngestRuns(opened.database, opened.clock)
+            pages = IngestPages(opened.database, opened.clock, runs)
+            request = RunRequest(source="x", kind="full")
+
+            async def start(transaction: Transaction) -> StartedRun:
+                return await runs.start(transaction, account, request)
+
+            for numbers in lists:
+                run_id = (await opened.database.write(start)).run_id
+                body = ingesting.listed(numbers, is_last=True)
+                page = CapturedPage(
+                    format=body["format"],
+                    payload=json.dumps(body["payload"]).encode(),
+                    request_url=body["request_url"],
+                    captured_at=opened.clock(),
+                )
+                await pages.take(account, run_id, 0, page)
+                counted = await Accounts(opened.database, opened.clock).find(EMAIL)
+                await runs.finish(counted, run_id, FinishRequest(reason="end"))
+        return run_id
+
+    return asyncio.run(work())
+
+
+def test_removals_that_are_held_are_listed_and_confirmed(library: Library) -> None:
+    run_id = synced(library, list(range(60, 0, -1)), [60, 1])
+    listed = library.run("imports", "removals", EMAIL).out
+
+    confirmed = library.run("imports", "removals", EMAIL, run_id)
+
+    (row,) = [line.split("\t") for line in listed.splitlines()]
+    assert (row[0], row[3]) == (run_id, "58")
+    assert confirmed.out == "removed 58\n"
+    assert library.run("imports", "removals", EMAIL).out == ""
+    removed = "SELECT count(*) FROM source_post WHERE removed_at IS NOT NULL"
+    assert library.value(removed) == 58
+    again = library.run("imports", "removals", EMAIL, run_id)
+    assert (again.code, again.text) == (
+        1,
+        f"Error: Run {run_id} has no removals that wait for a confirmation.",
+    )
+
+
+def test_removals_cannot_be_confirmed_when_the_pages_are_gone(library: Library) -> None:
+    run_id = synced(library, list(range(60, 0, -1)), [60, 1])
+    library.sql("DELETE FROM ingest_page")
+
+    ran = library.run("imports", "removals", EMAIL, run_id)
+
+    assert ran.code == 1
+    assert ran.text.endswith("are kept for 7 days, and these have passed. Read the list again.")

@@ -28,6 +28,7 @@ async def test_the_status_of_a_new_device(cast: Service, alice: Member) -> None:
         },
         "device_id": status["device_id"],
         "source_user_id": None,
+        "held_removals": [],
     }
 
 

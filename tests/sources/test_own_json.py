@@ -42,6 +42,18 @@ _MAX_INT64 = 2**63 - 1
             "imported_at: '0001-01-01T00:00:00+14:00' is not an ISO 8601 date-time.",
         ),
         (
+            '{"post_id": "7", "tweet_details": {}, "gone_at": "lately"}',
+            "gone_at: 'lately' is not an ISO 8601 date-time.",
+        ),
+        (
+            '{"post_id": "7", "tweet_details": {}, "removed_at": 5}',
+            "removed_at: Expected str | null, got int.",
+        ),
+        (
+            f'{{"post_id": "7", "tweet_details": {{}}, "note": "{"x" * 20_001}"}}',
+            "note: Expected str of length <= 20000.",
+        ),
+        (
             '{"post_id": "7", "tweet_details": {"article": {"title": 5}}}',
             "tweet_details.article.title: must be a string or null, got a number.",
         ),

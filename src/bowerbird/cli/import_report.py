@@ -56,7 +56,7 @@ def print_file(file: FileReport, rows: LeftOutRows) -> None:
         click.echo(f"    {_REASONS[Reason(reason)]}: {count}")
     _print_if_any("labels left out", file.labels_left_out)
     _print_if_any("labels shortened", file.labels_shortened)
-    _print_if_any("notes, which are not imported yet", file.notes)
+    _print_if_any("notes", file.notes)
     _print_if_any("dates of saving in the future, not used", file.future_dates)
     for notice in file.notices:
         click.echo(f"  {notice}")

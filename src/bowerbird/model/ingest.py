@@ -56,6 +56,24 @@ class SourceUser(NamedTuple):
     source_user_id: str
 
 
+class GonePost(NamedTuple):
+    """A post that a page lists and does not show."""
+
+    post_id: str
+    # In the words of the source, or "".
+    reason: str
+    sort_index: int | None
+
+
+class HiddenPost(NamedTuple):
+    """A post that is listed at its source but not available there, and not in the library."""
+
+    gone_at: str
+    reason: str
+    # The index of X, if it gave one.
+    sort_index: int | None
+
+
 class RunProgress(Struct, frozen=True):
     pages: int
     last_seq: int | None

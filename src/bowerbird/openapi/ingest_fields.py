@@ -60,7 +60,7 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "labels_left_out": "Labels that posts did not get, because they or the account cannot have "
         "more.",
         "labels_shortened": "Different labels that were too long and are shortened.",
-        "notes": "Notes of the owner. They are not imported yet.",
+        "notes": "Posts with a note of their owner, which is imported too.",
         "future_dates": "Dates of saving that are in the future, and therefore not used.",
         "rows": "The first records that are left out, or imported without some of their labels.",
         "notices": "Sentences about the file. No record is lost by them.",
@@ -80,6 +80,10 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "last_run": "The latest run of the account, or null.",
         "device_id": "The device that calls; null for an API key.",
         "source_user_id": "The account of the source that the device is bound to, or null.",
+        "held_removals": "Runs whose removals the user has to confirm; finish confirms them.",
+    },
+    "HeldRemovals": {
+        "posts": "How many posts were missing from the list.",
     },
     "RunStatus": {
         **_REMOVALS,

@@ -8,6 +8,7 @@ from msgspec import Meta, Raw, Struct
 
 from bowerbird import errors
 from bowerbird.errors import Code, Refusal
+from bowerbird.model.bookmarks import NOTE_MAX
 from bowerbird.requests import decoding, limits
 from bowerbird.requests.fields import InvalidField, about, unique
 from bowerbird.requests.gates import Gate
@@ -81,6 +82,10 @@ class PostToSave(Struct, frozen=True, kw_only=True):
             "keeps its labels. Needs a paid plan.",
             nullable=True,
         ),
+    ] = None
+    note: Annotated[
+        Annotated[str, Meta(max_length=NOTE_MAX)] | None,
+        about("The owner's note. Without this field the post keeps its note.", nullable=True),
     ] = None
     is_read: Annotated[bool | None, about("Default: as it is, and false for a new post.")] = None
     is_archived: Annotated[bool | None, about("Default: as it is, and false for a new post.")] = (

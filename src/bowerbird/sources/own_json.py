@@ -48,6 +48,8 @@ def read(raw: bytes, *, is_stored: bool = False) -> ParsedRecord:
         check_open_fields(record.tweet_details)
     except msgspec.ValidationError as error:
         raise InvalidRecord(f"tweet_details.{_sentence(error)}") from None
+    if record.gone_at or record.removed_at:
+        record = _with_instants(record)
     return ParsedRecord(_incoming(record if is_stored else with_offset(record)), removed)
 
 
@@ -73,7 +75,7 @@ def found_post(incoming: Incoming, line: int) -> FoundPost:
 
 
 def post_of(record: Post) -> Post:
-    """The part of a record that its author wrote."""
+    """The part of a record that is stored as one document."""
     return Post(
         post_id=record.post_id,
         tweet_details=record.tweet_details,
@@ -82,6 +84,10 @@ def post_of(record: Post) -> Post:
         author_details=record.author_details,
         source=record.source,
         source_id=record.source_id,
+        gone_at=record.gone_at or UNSET,
+        gone_reason=record.gone_reason or UNSET,
+        removed_at=record.removed_at or UNSET,
+        note=record.note or UNSET,
     )
 
 
@@ -95,6 +101,16 @@ def with_offset(record: ImportRecord) -> ImportRecord:
         return record
     details = msgspec.structs.replace(record.tweet_details, posted_at=complete)
     return msgspec.structs.replace(record, tweet_details=details)
+
+
+def _with_instants(record: ImportRecord) -> ImportRecord:
+    """The record with its instants in the format of the API."""
+    given = {
+        field: instants.with_offset(_instant(field, text))
+        for field in ("gone_at", "removed_at")
+        if (text := getattr(record, field))
+    }
+    return msgspec.structs.replace(record, **given)
 
 
 def _incoming(record: ImportRecord) -> Incoming:

@@ -6,7 +6,7 @@ from typing import Final
 
 from bowerbird.clock import Clock, month_of
 from bowerbird.errors import Code, Refusal, shown
-from bowerbird.model.accounts import Account, Membership, Plan
+from bowerbird.model.accounts import Account, Membership, Plan, RemovedPostsChoice
 from bowerbird.model.exports import folder_of
 from bowerbird.model.folding import fold
 from bowerbird.model.keys import new_account_id
@@ -64,6 +64,11 @@ class Accounts:
     async def set_plan(self, email: str, plan: str) -> None:
         account = await self.find(email)
         await self._store.set_plan(account.account_id, _plan(plan))
+
+    async def set_removed_posts(self, email: str, choice: str) -> None:
+        """What happens from now on to posts that are removed at their source."""
+        account = await self.find(email)
+        await self._store.set_removed_posts(account.account_id, RemovedPostsChoice(choice))
 
     async def delete(
         self, email: str, files: Files, progress: Progress = lambda _done, _total: None

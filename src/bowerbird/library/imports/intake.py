@@ -23,7 +23,8 @@ from bowerbird.library.bookmarks.label_renames import LabelRenames
 from bowerbird.library.bookmarks.trash import Trash
 from bowerbird.library.bookmarks.upsert import Prepared, Upsert
 from bowerbird.library.imports import runs
-from bowerbird.library.imports.planning import Known, Plan, Planned, conversations, plan
+from bowerbird.library.imports.known_posts import KnownPosts
+from bowerbird.library.imports.planning import Known, Plan, Planned, plan
 from bowerbird.model.accounts import Account
 from bowerbird.model.bookmarks import ImportRecord
 from bowerbird.model.imports import RunCounts, RunRow
@@ -31,11 +32,9 @@ from bowerbird.model.upsert import LeftOutLabels
 from bowerbird.sources import own_json
 from bowerbird.sources.found import Completeness, FoundPost
 from bowerbird.storage.bookmarks.deletions import DeletionStore
-from bowerbird.storage.bookmarks.upsert import StoredPost, UpsertStore
 from bowerbird.storage.database import Database, Reader, Transaction
 from bowerbird.storage.imports.changes import ChangeStore
 from bowerbird.storage.imports.runs import RunStore
-from bowerbird.storage.ingest.source_posts import SourcePostStore
 from bowerbird.storage.libraries import LibraryStore, LockedLibrary
 from bowerbird.storage.places import place_of
 
@@ -117,11 +116,10 @@ class Intake:
         self._database = database
         self._clock = clock
         self._upsert = Upsert(database, clock)
-        self._store = UpsertStore(database)
         self._deletions = DeletionStore(database)
         self._libraries = LibraryStore(database)
         self._runs = RunStore(database)
-        self._sources = SourcePostStore(database)
+        self._known = KnownPosts(database)
         self._changes = ChangeStore(database)
         self._renames = LabelRenames(database)
         self._log = ChangeLog(database, clock)
@@ -175,7 +173,7 @@ class Intake:
         if run_id is not None:
             run = await self._run(self._database, account.account_id, run_id)
         place = place_of(account.local_number)
-        known = await self._known(self._database, account.account_id, place, found, run)
+        known = await self._known.read(self._database, account.account_id, place, found, run)
         known = known if known_after is None else known_after(known)
         # Finding the words of long posts takes too long for the event loop.
         made = await asyncio.to_thread(plan, found, known, self._clock(), is_saving=is_saving)
@@ -243,7 +241,7 @@ class Intake:
             outcome = outcome_of(made.items, frozenset(), ())
             await self._runs.add_counts(transaction, account_id, run.number, outcome.counts, 0)
             return outcome
-        known = await self._known(transaction, account_id, opened.place, prepared.found, run)
+        known = await self._known.read(transaction, account_id, opened.place, prepared.found, run)
         if known != prepared.known:
             # Somebody else changed these posts since they were compared.
             made = plan(prepared.found, known, self._clock(), is_saving=prepared.is_saving)
@@ -300,37 +298,6 @@ class Intake:
 
     async def _run(self, reader: Reader, account_id: int, run_id: str) -> RunRow:
         return runs.require_running(await self._runs.by_id(reader, account_id, run_id), run_id)
-
-    async def _known(
-        self,
-        reader: Reader,
-        account_id: int,
-        place: int,
-        found: Sequence[FoundPost],
-        run: RunRow | None,
-    ) -> Known:
-        # The content of a stored post is not needed if it is replaced as a whole.
-        own = [one.record.post_id for one in found if one.replaces_stored]
-        others = [one for one in found if not one.replaces_stored]
-        ids = [one.record.post_id for one in others]
-        wanted = list(dict.fromkeys([*ids, *conversations(others)]))
-        posts: dict[str, StoredPost] = {}
-        threads: set[tuple[str, str]] = set()
-        if own:
-            posts |= await self._store.without_content(reader, account_id, place, own)
-        if others:
-            posts |= await self._store.posts(reader, account_id, place, wanted)
-            threads = await self._store.threads(reader, account_id, ids)
-        dated = [one.record.post_id for one in found if one.captured_at is not None]
-        seen = await self._sources.last_changes(reader, account_id, dated) if dated else {}
-        return Known(
-            posts=posts,
-            seen=seen,
-            deletions=await self._deletions.known(reader, account_id, own + ids),
-            threads=threads,
-            started_at=None if run is None else run.started_at,
-            placed=0 if run is None else run.placed_posts,
-        )
 
 
 def _with_content(found: FoundPost, deleted: ImportRecord, completeness: int) -> FoundPost:

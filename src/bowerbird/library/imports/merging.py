@@ -52,6 +52,10 @@ def merge(stored: Post, has: int, found: Post, gives: int, sight: Sight = Sight.
         ),
         source=found.source or stored.source,
         source_id=found.source_id or stored.source_id,
+        gone_at=stored.gone_at,
+        gone_reason=stored.gone_reason,
+        removed_at=stored.removed_at,
+        note=stored.note,
     )
 
 
@@ -161,6 +165,8 @@ def _meta(
         tweet_is_thread=old.tweet_is_thread or new.tweet_is_thread,
         is_sub_tweet_of_thread=old.is_sub_tweet_of_thread or new.is_sub_tweet_of_thread,
         non_real_time_engagement_metrics=counts,
+        via_repost_id=first.via_repost_id or second.via_repost_id,
+        version_ids=first.version_ids or second.version_ids,
     )
 
 

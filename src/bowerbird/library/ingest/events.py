@@ -11,6 +11,7 @@ from bowerbird.clock import Clock
 from bowerbird.library.imports.intake import Intake, ItemResult
 from bowerbird.library.ingest import page_reading
 from bowerbird.library.ingest.page_reading import CapturedPage
+from bowerbird.library.ingest.removed_posts import RemovedPosts
 from bowerbird.library.ingest.runs import USE_NOTED_EVERY, IngestRuns
 from bowerbird.model.accounts import Account
 from bowerbird.model.bookmarks import ImportRecord, PostDetails
@@ -33,7 +34,7 @@ class EventsResult(Struct, frozen=True, kw_only=True):
     inserted: int
     updated: int
     unchanged: int
-    # Posts that are recorded as removed at the source. The library keeps them.
+    # Posts that were removed at the source. The account decides what becomes of them here.
     removed: int
     # Events that are older than what is known about their post, such as that it was deleted here.
     stale: int
@@ -54,6 +55,7 @@ class IngestEvents:
         self._devices = DeviceStore(database)
         self._runs = IngestRuns(database, clock)
         self._intake = Intake(database, clock)
+        self._removed = RemovedPosts(database, clock)
 
     async def take(self, account: Account, events: Sequence[Event]) -> EventsResult:
         now = self._clock()
@@ -72,6 +74,8 @@ class IngestEvents:
             # A post that was deleted here after the event stays deleted.
             outcome = await self._intake.take(account, posts, run_id=None)
             results = [result for _, result in outcome.results]
+        removed = {post_id: at for post_id, (at, one) in fresh.items() if one.type == "removed"}
+        await self._removed.mark(account, user, removed)
         await self._mark(account, user, fresh, now)
         return EventsResult(
             received=len(events),
@@ -122,7 +126,7 @@ def _read(event: Event, at: int, now: int) -> _Added:
         if post.record.post_id == event.post_id:
             saved_at = msgspec.structs.replace(post.record, bookmarked_at=with_offset(at))
             placed = msgspec.structs.replace(
-                post, record=saved_at, order_source=OrderSource.SAVED_DATE
+                post, record=saved_at, order_source=OrderSource.SAVED_DATE, is_saved=True
             )
             return _Added(placed, is_readable=True)
     return _Added(_stub(event.post_id, at), is_readable=False)
@@ -154,4 +158,5 @@ def _stub(post_id: str, at: int) -> FoundPost:
         completeness=Completeness.STUB,
         order_source=OrderSource.SAVED_DATE,
         source_id=post_id,
+        is_saved=True,
     )

@@ -9,10 +9,13 @@ import msgspec
 import structlog
 from msgspec import UNSET, Struct
 
+from bowerbird.model.bookmarks import ImportRecord, PostDetails
+from bowerbird.model.ingest import GonePost
+from bowerbird.model.instants import with_offset
 from bowerbird.sources.formats import Choices
-from bowerbird.sources.found import Found, FoundPost, LeftOut, Reason
+from bowerbird.sources.found import Completeness, Found, FoundPost, LeftOut, OrderSource, Reason
 from bowerbird.sources.own_json_file import FORMAT as OWN_JSON
-from bowerbird.sources.x import api2, graphql, requests
+from bowerbird.sources.x import api2, graphql, placing, requests
 from bowerbird.sources.x.graphql import Folder
 from bowerbird.sources.x.pages import Page
 from bowerbird.sources.x.requests import Operation, PageRequest
@@ -37,6 +40,10 @@ class CapturedPage(Struct, frozen=True, kw_only=True):
 class ReadPage(Struct, frozen=True, kw_only=True):
     posts: tuple[FoundPost, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
+    # Those of them that the source lists and does not show, and what that says about a post that
+    # the library has.
+    gone: tuple[GonePost, ...] = ()
+    marks: tuple[FoundPost, ...] = ()
     cursor_in: str = ""
     cursor_out: str = ""
     proves_end: bool = False
@@ -55,6 +62,11 @@ class ReadPage(Struct, frozen=True, kw_only=True):
         """How many parts of the page no reader understood."""
         invalid = sum(found.reason is Reason.INVALID for found in self.left_out)
         return invalid + len(self.errors)
+
+    @property
+    def taken(self) -> tuple[FoundPost, ...]:
+        """What the library takes of the page: posts, and marks of posts that it has."""
+        return self.posts + self.marks
 
     @property
     def listed_ids(self) -> list[str]:
@@ -89,11 +101,49 @@ def read(page: CapturedPage, now: int, folder_name: str = "") -> ReadPage:
     try:
         read = _read(page, now, folder_name)
         captured_at = min(page.captured_at, now)
-        posts = [msgspec.structs.replace(post, captured_at=captured_at) for post in read.posts]
-        return msgspec.structs.replace(read, posts=tuple(posts))
+        is_saved = read.lists_saved_posts and not read.is_own
+        posts = [
+            msgspec.structs.replace(post, captured_at=captured_at, is_saved=is_saved)
+            for post in read.posts
+        ]
+        gone = tuple(_gone(read, now).values())
+        return msgspec.structs.replace(
+            read,
+            posts=tuple(posts),
+            gone=gone,
+            marks=tuple(_mark(one, captured_at, is_saved=is_saved) for one in gone),
+        )
     except Exception:  # noqa: BLE001 - otherwise the client would send the page again and again
         structlog.get_logger().exception("unreadable page", format=page.format, op=page.op)
         return _failed("The page cannot be read.")
+
+
+def _gone(read: ReadPage, now: int) -> dict[str, GonePost]:
+    shown = {post.record.post_id for post in read.posts}
+    gone = {}
+    for one in read.left_out:
+        if one.reason is Reason.UNAVAILABLE and one.post_id and one.post_id not in shown:
+            index = placing.valid_index(one.sort_index, one.post_id, now)
+            gone[one.post_id] = GonePost(one.post_id, one.source_reason, index)
+    return gone
+
+
+def _mark(gone: GonePost, captured_at: int, *, is_saved: bool) -> FoundPost:
+    return FoundPost(
+        record=ImportRecord(
+            post_id=gone.post_id,
+            tweet_details=PostDetails(),
+            sort_index=UNSET if gone.sort_index is None else gone.sort_index,
+            gone_at=with_offset(captured_at),
+            gone_reason=gone.reason or UNSET,
+        ),
+        line=0,
+        completeness=Completeness.STUB,
+        order_source=None if gone.sort_index is None else OrderSource.X,
+        captured_at=captured_at,
+        is_saved=is_saved,
+        is_mark=True,
+    )
 
 
 def _read(page: CapturedPage, now: int, folder_name: str) -> ReadPage:

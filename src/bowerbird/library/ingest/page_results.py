@@ -50,7 +50,9 @@ class TakenPage(NamedTuple):
 def result_of(
     read: ReadPage, outcome: IntakeOutcome, reason: EndReason | None, *, is_kept: bool
 ) -> PageResult:
-    results = [result for _, result in outcome.results]
+    posts = {post.record.post_id for post in read.posts}
+    # Posts that the source does not show are listed as skipped.
+    results = [result for post_id, result in outcome.results if post_id in posts]
     return PageResult(
         received=len(read.posts) + len(read.left_out),
         inserted=results.count(ItemResult.NEW),

@@ -105,7 +105,7 @@ class IngestPages:
 
     async def _without_import(self, account: Account, taken: TakenPage) -> IntakeOutcome | None:
         """The outcome for a page that needs no import, because it writes no posts."""
-        run, posts = taken.run, taken.read.posts
+        run, posts = taken.run, taken.read.taken
         if not posts:
             return IntakeOutcome([])
         if run.import_id and await self._takes_posts(account, run.import_id):
@@ -131,9 +131,9 @@ class IngestPages:
             )
             if again is not None:
                 return again
-            outcome = await self._intake.take(account, taken.read.posts, run_id=import_id)
+            outcome = await self._intake.take(account, taken.read.taken, run_id=import_id)
             return await self._write_record(account, taken, outcome)
-        prepared = await self._intake.prepare(account, taken.read.posts, run_id=import_id)
+        prepared = await self._intake.prepare(account, taken.read.taken, run_id=import_id)
 
         async def work(transaction: Transaction) -> PageAnswer | Unfinished[PageAnswer]:
             if again := await self._replayed(transaction, account, taken):
@@ -214,6 +214,10 @@ class IngestPages:
                 await self._posts.change(
                     transaction, account_id, run.user, post_id, at=at, is_saved=True
                 )
+        if read.lists_saved_posts and not read.is_own:
+            await self._posts.note_gone(transaction, account_id, run.user, read.gone, at)
+        shown = [post.record.post_id for post in read.posts if not read.is_own]
+        await self._posts.note_shown(transaction, account_id, shown, at)
 
     async def _stored(
         self,
@@ -251,8 +255,7 @@ class IngestPages:
             name = await self._posts.folder(account.account_id, request.folder_id)
         async with self._reading:
             read = await asyncio.to_thread(page_reading.read, page, self._clock(), name)
-        if not read.lists_saved_posts:
-            read = await self._of_known_posts(account, read)
+        read = await self._of_known_posts(account, read)
         entries = len(read.posts) + len(read.left_out)
         if entries > limits.INGEST_ENTRIES_MAX:
             problem = f"has {entries} entries; a page can have {limits.INGEST_ENTRIES_MAX}"
@@ -260,11 +263,18 @@ class IngestPages:
         return read
 
     async def _of_known_posts(self, account: Account, read: ReadPage) -> ReadPage:
-        """The page of a post also has answers to it, which nobody saved."""
-        ids = [one.record.post_id for one in read.posts]
+        """Posts that are not shown any more are marked if the library has them.
+
+        The page of a post also has answers to it, which nobody saved.
+        """
+        searched = read.marks if read.lists_saved_posts else (*read.posts, *read.marks)
+        ids = [one.record.post_id for one in searched]
         known = await self._bookmarks.stored(account, ids) if ids else {}
+        marks = tuple(one for one in read.marks if one.record.post_id in known)
+        if read.lists_saved_posts:
+            return msgspec.structs.replace(read, marks=marks)
         posts = tuple(one for one in read.posts if one.record.post_id in known)
-        return msgspec.structs.replace(read, posts=posts, left_out=())
+        return msgspec.structs.replace(read, posts=posts, marks=marks, left_out=())
 
     async def _has_stubs(self, account: Account, run: IngestRun, read: ReadPage) -> bool:
         if run.kind != "incremental" or not read.is_listed or not read.posts:

@@ -92,12 +92,19 @@ class Quota(Struct, frozen=True):
     pages_per_minute: int
 
 
+class HeldRemovals(Struct, frozen=True):
+    run_id: str
+    posts: int
+
+
 class IngestStatus(Struct, frozen=True, kw_only=True):
     last_run: RunStatus | None
     totals: Totals
     quota: Quota
     device_id: str | None
     source_user_id: str | None
+    # Runs of the last days after which so many posts were missing that the user has to confirm it.
+    held_removals: list[HeldRemovals]
 
 
 class IngestRuns:
@@ -202,7 +209,33 @@ class IngestRuns:
             quota=Quota(used.uses, limits.INGEST_PAGES_PER_DAY, limits.INGEST_PAGES_PER_MINUTE),
             device_id=device_id or None,
             source_user_id=bound or None,
+            held_removals=[
+                HeldRemovals(run.run_id, run.candidates - run.removed)
+                for run in await self.held(account)
+            ],
         )
+
+    async def held(self, account: Account) -> list[IngestRun]:
+        """Runs whose removals the user has not confirmed, as long as their pages are kept."""
+        since = self._clock() - _RESUMABLE
+        latest = await self._store.latest(self._database, account.account_id, since, _LOOKED_AT)
+        return [run for run in latest if _is_held(run)]
+
+    async def confirm_removals(self, account: Account, run_id: str) -> FinishedRun:
+        run = await self.find(account, run_id)
+        if not _is_held(run):
+            raise Refusal(
+                Code.INVALID_REQUEST, f"Run {run_id} has no removals that wait for a confirmation."
+            )
+        request = {"reason": run.reason, "confirm_removals": True}
+        finished = await self.finish(account, run_id, msgspec.convert(request, FinishRequest))
+        if finished.is_held:
+            raise Refusal(
+                Code.INVALID_REQUEST,
+                f"The pages of run {run_id} are kept for {RETENTION_DAYS} days, and these have "
+                "passed. Read the list again.",
+            )
+        return finished
 
     async def finish(self, account: Account, run_id: str, request: FinishRequest) -> FinishedRun:
         """Ends a run. Repeating it gives the same answer."""
@@ -221,7 +254,12 @@ class IngestRuns:
             run,
             state=RunState.INTERRUPTED if is_interrupted else RunState.FINISHED,
             reason=request.reason,
-            candidates=max(run.candidates, len(candidates)),
+            # After a confirmation nothing is held, even if posts were listed again since.
+            candidates=(
+                run.removed + len(candidates)
+                if request.confirm_removals
+                else max(run.candidates, len(candidates))
+            ),
             removed=run.removed + (0 if is_held else len(candidates)),
             updated_at=self._clock(),
         )
@@ -288,6 +326,10 @@ class IngestRuns:
 
 def _device_of(account: Account) -> str:
     return account.device_id if isinstance(account, DeviceCaller) else ""
+
+
+def _is_held(run: IngestRun) -> bool:
+    return run.state == RunState.FINISHED and run.candidates > run.removed
 
 
 def _following(last_seq: int | None) -> int:

@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Mapping, Sequence
 
-from bowerbird.model.accounts import Account, Membership
+from bowerbird.model.accounts import Account, Membership, RemovedPostsChoice
 from bowerbird.storage.database import Database, Transaction
 
 
@@ -69,6 +69,18 @@ class AccountStore:
     async def set_plan(self, account_id: int, plan: str) -> None:
         async def work(transaction: Transaction) -> None:
             await transaction.run(self._sql["set_plan"], {"account_id": account_id, "plan": plan})
+
+        await self._database.write(work)
+
+    async def removed_posts(self, account_id: int) -> RemovedPostsChoice:
+        """What happens to posts that are removed at their source."""
+        rows = await self._database.rows(self._sql["removed_posts"], {"account_id": account_id})
+        return RemovedPostsChoice(rows[0][0]) if rows else RemovedPostsChoice.KEEP
+
+    async def set_removed_posts(self, account_id: int, choice: RemovedPostsChoice) -> None:
+        async def work(transaction: Transaction) -> None:
+            values = {"account_id": account_id, "choice": choice}
+            await transaction.run(self._sql["set_removed_posts"], values)
 
         await self._database.write(work)
 

@@ -1,6 +1,6 @@
 """Reads and writes the bookmarks of an import."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -71,6 +71,20 @@ class UpsertStore:
         }
         existing = _existing(await reader.rows(self._sql["known"], values))
         return {post_id: StoredPost(one, b"") for post_id, one in existing.items()}
+
+    async def with_changed_content(
+        self, reader: Reader, account_id: int, place: int, hashes: Mapping[str, bytes]
+    ) -> dict[str, StoredPost]:
+        """The same, with the content of posts that have another hash than the one given here."""
+        posts = await self.without_content(reader, account_id, place, list(hashes))
+        changed = [
+            post_id
+            for post_id, stored in posts.items()
+            if stored.existing.content_hash != hashes[post_id]
+        ]
+        if changed:
+            posts |= await self.posts(reader, account_id, place, changed)
+        return posts
 
     async def renderings(
         self, transaction: Transaction, opened: LockedLibrary, numbers: Sequence[int]

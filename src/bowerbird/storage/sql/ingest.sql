@@ -196,3 +196,15 @@ DELETE FROM ingest_run
                    ORDER BY r.started_at
                    LIMIT :most)
 RETURNING run_id
+
+-- name: gone_post
+-- The source lists the post and does not show it. The first time that it did so stays.
+UPDATE source_post
+   SET gone_at = CASE WHEN gone_at <= :at THEN gone_at ELSE CAST(:at AS bigint) END,
+       gone_reason = CAST(:reason AS text),
+       sort_index = coalesce(CAST(:sort_index AS bigint), sort_index)
+ WHERE account_id = :account_id
+   AND source = :source
+   AND source_user_id = :source_user_id
+   AND post_id = :post_id
+   AND changed_at <= :at
