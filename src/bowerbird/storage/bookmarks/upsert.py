@@ -94,7 +94,7 @@ class UpsertStore:
     async def insert(
         self, transaction: Transaction, opened: LockedLibrary, bookmarks: Sequence[dict[str, Any]]
     ) -> None:
-        rows = self._placed(opened, bookmarks)
+        rows = _placed(opened, bookmarks)
         await transaction.run_many(self._sql["insert_bookmark"], rows)
         await transaction.run_many(self._sql["put_content"], rows)
         await self._put_words(transaction, opened, rows)
@@ -103,7 +103,7 @@ class UpsertStore:
         self, transaction: Transaction, opened: LockedLibrary, bookmarks: Sequence[dict[str, Any]]
     ) -> None:
         """A row without words keeps those that are stored."""
-        rows = self._placed(opened, bookmarks)
+        rows = _placed(opened, bookmarks)
         await transaction.run_many(self._sql["update_bookmark"], rows)
         await transaction.run_many(self._sql["put_content"], rows)
         reworded = [row for row in rows if row["words"] is not None]
@@ -123,13 +123,12 @@ class UpsertStore:
         }
         await transaction.run(self._sql["put_words"], values)
 
-    def _placed(
-        self, opened: LockedLibrary, bookmarks: Sequence[dict[str, Any]]
-    ) -> list[dict[str, Any]]:
-        return [
-            {**bookmark, "account_id": opened.account_id, "place": opened.place}
-            for bookmark in bookmarks
-        ]
+
+def _placed(opened: LockedLibrary, bookmarks: Sequence[dict[str, Any]]) -> Sequence[dict[str, Any]]:
+    for bookmark in bookmarks:
+        bookmark["account_id"] = opened.account_id
+        bookmark["place"] = opened.place
+    return bookmarks
 
 
 def _existing(rows: Sequence[Row]) -> dict[str, ExistingBookmark]:

@@ -7,6 +7,7 @@ wait for the other threads at each row.
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain
 from operator import itemgetter
 from typing import Final
 
@@ -31,8 +32,8 @@ def run_many(connection: apsw.Connection, sql: str, rows: Sequence[Values]) -> N
         statement, names = block
         values_of = itemgetter(*names)
         for first in range(0, whole, _ROWS):
-            part = rows[first : first + _ROWS]
-            connection.execute(statement, [value for row in part for value in values_of(row)])
+            part = map(values_of, rows[first : first + _ROWS])
+            connection.execute(statement, tuple(chain.from_iterable(part)))
     if whole < len(rows):
         connection.executemany(sql, rows[whole:])
 
