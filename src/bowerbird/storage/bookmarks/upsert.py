@@ -108,36 +108,41 @@ class UpsertStore:
     async def insert(
         self, transaction: Transaction, opened: LockedLibrary, bookmarks: Sequence[dict[str, Any]]
     ) -> None:
-        rows = self._placed(opened, bookmarks)
+        rows = _placed(opened, bookmarks)
         await transaction.run_many(self._sql["insert_bookmark"], rows)
         await transaction.run_many(self._sql["put_content"], rows)
-        await transaction.run_many(self._sql["put_words"], rows)
+        await self._put_words(transaction, opened, rows)
 
     async def update(
         self, transaction: Transaction, opened: LockedLibrary, bookmarks: Sequence[dict[str, Any]]
     ) -> None:
         """A row without words keeps those that are stored."""
-        rows = self._placed(opened, bookmarks)
+        rows = _placed(opened, bookmarks)
         await transaction.run_many(self._sql["update_bookmark"], rows)
         await transaction.run_many(self._sql["put_content"], rows)
         reworded = [row for row in rows if row["words"] is not None]
         await transaction.run_many(self._sql["drop_words"], reworded)
-        await transaction.run_many(self._sql["put_words"], reworded)
+        await self._put_words(transaction, opened, reworded)
 
-    def _placed(
-        self, opened: LockedLibrary, bookmarks: Sequence[dict[str, Any]]
-    ) -> list[dict[str, Any]]:
-        return [
-            {
-                **bookmark,
-                "account_id": opened.account_id,
-                "place": opened.place,
-                "words": None
-                if bookmark["words"] is None
-                else self._database.stored_words(bookmark["words"]),
-            }
-            for bookmark in bookmarks
-        ]
+    async def _put_words(
+        self, transaction: Transaction, opened: LockedLibrary, rows: Sequence[dict[str, Any]]
+    ) -> None:
+        if not rows:
+            return
+        words = {row["number"]: self._database.stored_words(row["words"]) for row in rows}
+        values = {
+            "account_id": opened.account_id,
+            "place": opened.place,
+            "words": msgspec.json.encode(words).decode(),
+        }
+        await transaction.run(self._sql["put_words"], values)
+
+
+def _placed(opened: LockedLibrary, bookmarks: Sequence[dict[str, Any]]) -> Sequence[dict[str, Any]]:
+    for bookmark in bookmarks:
+        bookmark["account_id"] = opened.account_id
+        bookmark["place"] = opened.place
+    return bookmarks
 
 
 def _existing(rows: Sequence[Row]) -> dict[str, ExistingBookmark]:

@@ -52,10 +52,14 @@ class ChangeStore:
 
         A bookmark that the run has already changed keeps its first state before the run.
         """
-        earlier = await self.of_posts(transaction, account_id, list(changes), after=run - 1)
+        # The run cannot have changed a bookmark that it creates only now.
+        existing = [number for number, change in changes.items() if change.before is not None]
+        earlier: dict[int, list[tuple[int, Change]]] = {}
+        if existing:
+            earlier = await self.of_posts(transaction, account_id, existing, after=run - 1)
         rows, size = [], 0
         for number, change in changes.items():
-            first = next((old for of, old in earlier.get(number, ()) if of == run), None)
+            first = _of_run(run, earlier[number]) if number in earlier else None
             if first is not None:
                 size -= packed_size(pack(first))
                 change = Change(  # noqa: PLW2901 - the same change, with its first state
@@ -227,3 +231,7 @@ class ChangeStore:
             )
             found[number] = CurrentPost(post_id, state, rendering)
         return found
+
+
+def _of_run(run: int, changes: Sequence[tuple[int, Change]]) -> Change | None:
+    return next((change for of, change in changes if of == run), None)
