@@ -282,9 +282,9 @@ class IngestPages:
         """The import that takes the posts of a run.
 
         It starts with the first post that changes something, so that empty ones are not listed.
-        A run that goes on after its import has ended, or was undone, gets another one.
+        A run that goes on after an interruption stays one import. After an undo it gets another.
         """
-        if run.import_id and await self._takes_posts(account, run.import_id):
+        if run.import_id and await self._imports.reopen(account, run.import_id):
             return run.import_id
         started = await self._imports.start(
             account,
@@ -310,7 +310,7 @@ class IngestPages:
         except Refusal:
             # An account lists only its latest imports.
             return False
-        return found.state is ImportState.RUNNING
+        return found.state in (ImportState.RUNNING, ImportState.INTERRUPTED)
 
 
 def _finished() -> Refusal:

@@ -234,8 +234,16 @@ class IngestRuns:
         # A page may have started the import since.
         import_id = (await self.find(account, run_id)).import_id
         if import_id:
-            await self._imports.finish(account, import_id, ended.reason)
+            await self._end_import(account, import_id, ended.reason)
         return _finished(ended, proved_end=part is not None)
+
+    async def _end_import(self, account: Account, import_id: str, reason: str) -> None:
+        try:
+            await self._imports.finish(account, import_id, reason)
+        except Refusal as refused:
+            # An account lists only its latest imports.
+            if refused.code is not Code.NOT_FOUND:
+                raise
 
     async def _count(self, transaction: Transaction, account_id: int, now: int) -> None:
         used = await self._started.add(transaction, account_id, day_of(now), uses=1)
