@@ -10,7 +10,6 @@ from bowerbird.model.labels import Label
 from bowerbird.storage.database import Database, Reader, Transaction
 from bowerbird.storage.libraries import LockedLibrary
 
-
 _LAST: Final = 2**63 - 1
 
 
@@ -162,7 +161,7 @@ class ChangeStore:
     async def forget_states(
         self, transaction: Transaction, account_id: int, numbers: Sequence[int]
     ) -> None:
-        """No run restores an earlier state of these bookmarks. Those that it created can still go."""
+        """No run restores earlier states of these bookmarks. One that created them removes them."""
         found = await self.of_posts(transaction, account_id, numbers, after=0)
         rows = [
             {"account_id": account_id, "run": run, "number": number, "change": b""}

@@ -47,11 +47,11 @@ class SourcePostStore:
         await transaction.run(self._sql["change_post"], values)
 
     async def changes(
-        self, account_id: int, user: SourceUser, post_ids: Sequence[str]
+        self, reader: Reader, account_id: int, user: SourceUser, post_ids: Sequence[str]
     ) -> dict[str, int]:
         """When the source last said something about each of these posts."""
         values = {**_key(account_id, user), "post_ids": self._database.text_list(post_ids)}
-        rows = await self._database.rows(self._sql["changes"], values)
+        rows = await reader.rows(self._sql["changes"], values)
         return {post_id: changed_at for post_id, changed_at in rows}  # noqa: C416 - a row is no tuple
 
     async def last_changes(
