@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from bowerbird.library.imports.intake import IntakeOutcome, ItemResult
 from bowerbird.library.ingest.page_reading import ReadPage
-from bowerbird.model.ingest import EndReason, IngestRun, KeptPage, PageLink
+from bowerbird.model.ingest import EndReason, IngestRun, KeptPage, PageClaim, PageLink
 
 
 class Skipped(Struct, frozen=True):
@@ -45,6 +45,8 @@ class TakenPage(NamedTuple):
     captured_at: int
     # Whether the library has only the link of one of the posts.
     has_stubs: bool
+    # Of this request, if the page needs several transactions.
+    claim: PageClaim
 
 
 def result_of(

@@ -1,5 +1,6 @@
 """Runs: a device starts one, sends the pages of a list, and ends it."""
 
+import asyncio
 import secrets
 from typing import Final
 
@@ -25,6 +26,8 @@ from bowerbird.storage.ingest.runs import IngestRunStore
 
 USE_NOTED_EVERY: Final = 60 * MICROSECONDS
 _HEAD: Final = 50
+# How long to wait for a page that is being stored, before looking again.
+_WAIT_S: Final = 0.1
 _RESUMABLE: Final = RETENTION_DAYS * 86_400 * MICROSECONDS
 _LOOKED_AT: Final = 50
 _MAX_ID_LENGTH: Final = 64
@@ -205,37 +208,52 @@ class IngestRuns:
         )
 
     async def finish(self, account: Account, run_id: str, request: FinishRequest) -> FinishedRun:
-        """Ends a run. Repeating it gives the same answer."""
-        run = await self.find(account, run_id)
-        part = await self._removals.read_part(account, run)
-        if run.state == RunState.FINISHED and not (request.confirm_removals and part):
-            return _finished(run, proved_end=part is not None)
+        """Ends a run, after the pages that are being stored. Repeating it gives the same answer."""
         is_interrupted = EndReason(request.reason) is EndReason.INTERRUPTED
-        if is_interrupted:
-            part = None
-        candidates = await self._removals.candidates(account, run, part)
-        is_held = self._removals.is_held(account, len(candidates)) and not request.confirm_removals
-        if not is_held:
-            await self._removals.apply(account, run, candidates)
-        ended = msgspec.structs.replace(
-            run,
-            state=RunState.INTERRUPTED if is_interrupted else RunState.FINISHED,
-            reason=request.reason,
-            candidates=max(run.candidates, len(candidates)),
-            removed=run.removed + (0 if is_held else len(candidates)),
-            updated_at=self._clock(),
-        )
+        removed = 0
+        while True:
+            run = await self.find(account, run_id)
+            part = await self._removals.read_part(account, run)
+            if run.state == RunState.FINISHED and not (request.confirm_removals and part):
+                return _finished(run, proved_end=part is not None)
+            if is_interrupted:
+                part = None
+            candidates = await self._removals.candidates(account, run, part)
+            is_held = self._removals.is_held(account, len(candidates))
+            if not is_held or request.confirm_removals:
+                await self._removals.apply(account, run, candidates)
+                removed += len(candidates)
+            ended = msgspec.structs.replace(
+                run,
+                state=RunState.INTERRUPTED if is_interrupted else RunState.FINISHED,
+                reason=request.reason,
+                candidates=max(run.candidates, len(candidates), removed),
+                removed=run.removed + removed,
+                updated_at=self._clock(),
+            )
+            if await self._end(account, ended):
+                return _finished(ended, proved_end=part is not None)
+            # A page is being stored, in several transactions.
+            await asyncio.sleep(_WAIT_S)
 
-        async def work(transaction: Transaction) -> None:
-            await self._store.end(transaction, account.account_id, ended)
-            await self._removals.note_completeness(transaction, account, run_id)
+    async def _end(self, account: Account, run: IngestRun) -> bool:
+        """False if one of its pages is being stored."""
+        account_id = account.account_id
 
-        await self._database.write(work, account.account_id)
+        async def work(transaction: Transaction) -> bool:
+            if await self._store.is_storing(transaction, account_id, run.run_id, run.updated_at):
+                return False
+            await self._store.end(transaction, account_id, run)
+            await self._removals.note_completeness(transaction, account, run.run_id)
+            return True
+
+        if not await self._database.write(work, account_id):
+            return False
         # A page may have started the import since.
-        import_id = (await self.find(account, run_id)).import_id
+        import_id = (await self.find(account, run.run_id)).import_id
         if import_id:
-            await self._end_import(account, import_id, ended.reason)
-        return _finished(ended, proved_end=part is not None)
+            await self._end_import(account, import_id, run.reason)
+        return True
 
     async def _end_import(self, account: Account, import_id: str, reason: str) -> None:
         try:
