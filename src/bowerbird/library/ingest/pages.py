@@ -47,7 +47,7 @@ _SOME_UNREADABLE: Final = "Some entries cannot be read."
 _encode: Final = msgspec.json.Encoder().encode
 
 
-class _BeingStored(Exception):
+class _BeingStored(Exception):  # noqa: N818 - no error
     """Another request stores the same page."""
 
 
@@ -116,6 +116,10 @@ class IngestPages:
             except NotRunning:
                 # The run was finished or interrupted meanwhile, or its import undone.
                 run = await self._runs.find(account, taken.run.run_id)
+                if again := await self._stored(
+                    self._database, account, run, taken.seq, taken.fingerprint
+                ):
+                    return again
                 taken = taken._replace(run=run)
         raise run_imports.finished()
 
@@ -144,9 +148,10 @@ class IngestPages:
         *first, last = parts(taken.read.posts)
         outcome = IntakeOutcome()
 
-        async def claim(transaction: Transaction, step: IntakeOutcome) -> IntakeOutcome:
-            await self._claim(transaction, account, taken)
-            return step
+        async def claim(
+            transaction: Transaction, step: IntakeOutcome
+        ) -> PageAnswer | IntakeOutcome:
+            return await self._claim(transaction, account, taken) or step
 
         async def record(transaction: Transaction, step: IntakeOutcome) -> PageAnswer:
             return await self._record(transaction, account, taken, outcome + step)
@@ -195,12 +200,17 @@ class IngestPages:
         await self._intake.make_room(account)
         return result
 
-    async def _claim(self, transaction: Transaction, account: Account, taken: TakenPage) -> None:
-        claimed = await self._store.claim_page(
-            transaction, account.account_id, taken.claim, self._clock()
-        )
-        if not claimed:
+    async def _claim(
+        self, transaction: Transaction, account: Account, taken: TakenPage
+    ) -> PageAnswer | None:
+        """The answer, if another request has stored the page since."""
+        now = self._clock()
+        if await self._store.claim_page(transaction, account.account_id, taken.claim, now):
+            return None
+        again = await self._stored(transaction, account, taken.run, taken.seq, taken.fingerprint)
+        if again is None:
             raise _BeingStored
+        return again
 
     async def _release(self, account: Account, taken: TakenPage) -> None:
         """The client may send the rest again. If the database is away, the claim expires."""

@@ -16,7 +16,6 @@ from bowerbird.model.ingest import (
 )
 from bowerbird.storage.database import Database, Reader, Transaction
 
-
 # A page that has not got on for so long is not stored any more: its server has stopped.
 _STOPPED_AFTER: Final = 30 * MICROSECONDS
 
