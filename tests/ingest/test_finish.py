@@ -80,6 +80,41 @@ async def test_nothing_is_removed_if_a_page_could_not_be_read(cast: Service, ali
     assert await laptop.removed() == []
 
 
+def with_unreadable_entry(page: dict[str, Any], entry: dict[str, Any]) -> dict[str, Any]:
+    timeline = page["payload"]["data"]["bookmark_timeline_v2"]["timeline"]
+    timeline["instructions"][0]["entries"].insert(0, entry)
+    return page
+
+
+@pytest.mark.parametrize(
+    ("entry", "is_proven"),
+    [
+        ({"entryId": f"tweet-{post_id(3)}", "content": {"itemContent": 7}}, True),
+        # Only its place is known, and which post is there.
+        ({"entryId": "new-3", "sortIndex": str(ingesting.sort_index(3))}, True),
+        ({"entryId": "new-3", "sortIndex": "soon"}, False),
+    ],
+)
+async def test_a_post_whose_entry_cannot_be_read_is_not_missing(
+    cast: Service, alice: Member, entry: dict[str, Any], *, is_proven: bool
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.read_list("full", [5, 4], [3, 2, 1])
+    cast.clock.now += ingesting.DAY
+    run_id = (await laptop.start())["run_id"]
+    await laptop.send(run_id, 0, listed([5, 4]))
+    entry.setdefault("content", {"itemContent": 7})
+    unreadable = with_unreadable_entry(listed([1], 1, is_last=True), entry)
+    page = await laptop.send(run_id, 1, unreadable)
+
+    finished = await laptop.finish(run_id)
+
+    assert (page["unreadable"], page["is_kept"]) == (1, True)
+    assert finished["proved_end"] == is_proven
+    # A sixth post was removed, and its entry is not on the page.
+    assert await laptop.removed() == ([post_id(2)] if is_proven else [])
+
+
 async def test_the_order_of_the_pages_does_not_matter(cast: Service, alice: Member) -> None:
     laptop = await ingesting.device(cast, alice)
     await laptop.read_list("full", [5, 4], [3, 2], [1])

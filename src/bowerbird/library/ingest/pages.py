@@ -18,6 +18,7 @@ from bowerbird.library.imports.intake import Intake, IntakeOutcome, parts
 from bowerbird.library.imports.runs import NotRunning
 from bowerbird.library.ingest import page_reading, page_results, run_imports
 from bowerbird.library.ingest.kept_pages import NO_FOLDER_NAME, KeptPages
+from bowerbird.library.ingest.known_parts import KnownParts
 from bowerbird.library.ingest.page_reading import CapturedPage, ReadPage
 from bowerbird.library.ingest.page_results import TakenPage
 from bowerbird.library.ingest.removals import Removals
@@ -71,6 +72,7 @@ class IngestPages:
         self._intake = Intake(database, clock)
         self._kept = KeptPages(database, clock)
         self._removals = Removals(database, clock)
+        self._known_parts = KnownParts(database)
         self._reading = asyncio.Semaphore(_READ_AT_ONCE)
 
     async def take(self, account: Account, run_id: str, seq: int, page: CapturedPage) -> PageAnswer:
@@ -88,9 +90,17 @@ class IngestPages:
             if not problem:
                 problem = _SOME_UNREADABLE if read.unreadable else NO_FOLDER_NAME
             kept = await self._kept.prepared(account, run_id, seq, page, problem)
-        has_stubs = await self._has_stubs(account, run, read)
-        claim = PageClaim(run_id, seq, secrets.token_hex(8))
-        taken = TakenPage(run, seq, fingerprint, read, kept, page.captured_at, has_stubs, claim)
+        taken = TakenPage(
+            run=run,
+            seq=seq,
+            fingerprint=fingerprint,
+            read=read,
+            kept=kept,
+            captured_at=page.captured_at,
+            has_stubs=await self._has_stubs(account, run, read),
+            is_known_part=await self._is_known_part(account, run, read),
+            claim=PageClaim(run_id, seq, secrets.token_hex(8)),
+        )
         answer = await self._store_page(account, taken)
         if read.folders:
             # Pages of these folders may have come first.
@@ -163,8 +173,10 @@ class IngestPages:
                     return step
                 outcome += step
             return await self._store_part(account, taken, import_id, last, record)
+        except _BeingStored:
+            raise
         except BaseException:
-            if outcome.results:
+            if first:
                 await asyncio.shield(self._release(account, taken))
             raise
 
@@ -277,7 +289,9 @@ class IngestPages:
         """What the page says about its posts. Records of other sources say nothing about a list."""
         run, read, at = taken.run, taken.read, taken.captured_at
         if read.is_listed:
-            await self._posts.see(transaction, account_id, read.listed_ids, run, at)
+            unnamed = await self._posts.at_indexes(transaction, account_id, read.unnamed_indexes)
+            post_ids = list(dict.fromkeys([*read.listed_ids, *unnamed]))
+            await self._posts.see(transaction, account_id, post_ids, run, at)
         elif read.lists_saved_posts and not read.is_own:
             for post_id in sorted(read.listed_ids):
                 await self._posts.change(
@@ -340,6 +354,12 @@ class IngestPages:
             return False
         known = await self._bookmarks.stored(account, [one.record.post_id for one in read.posts])
         return any(one.completeness == Stored.STUB for one in known.values())
+
+    async def _is_known_part(self, account: Account, run: IngestRun, read: ReadPage) -> bool:
+        if run.kind != "incremental" or not read.is_listed or read.indexes:
+            return False
+        post_ids = [one.record.post_id for one in read.posts]
+        return await self._known_parts.is_known(account, run, post_ids)
 
     async def _lacks_folder(self, account: Account, read: ReadPage) -> bool:
         """Whether the posts belong to a folder whose name is not known yet."""

@@ -175,6 +175,7 @@ class IngestRuns:
     async def status_of(self, account: Account, run: IngestRun) -> RunStatus:
         progress = await self._store.progress(self._database, account.account_id, run.run_id)
         cursor = await self._store.last_cursor(self._database, account.account_id, run.run_id)
+        run = self._shown(run)
         return RunStatus(
             run_id=run.run_id,
             source=run.source,
@@ -191,6 +192,15 @@ class IngestRuns:
             removed=run.removed,
             started_at=with_offset(run.started_at),
             updated_at=with_offset(run.updated_at),
+        )
+
+    def _shown(self, run: IngestRun) -> IngestRun:
+        """A run whose device is silent counts as interrupted. It goes on with its next page."""
+        silent_since = self._clock() - limits.INGEST_SILENT_S * MICROSECONDS
+        if run.state != RunState.RUNNING or run.updated_at >= silent_since:
+            return run
+        return msgspec.structs.replace(
+            run, state=RunState.INTERRUPTED, reason=EndReason.INTERRUPTED
         )
 
     async def status(self, account: Account) -> IngestStatus:
@@ -212,6 +222,7 @@ class IngestRuns:
         is_interrupted = EndReason(request.reason) is EndReason.INTERRUPTED
         removed = 0
         while True:
+            await self._wait_for_pages(account, run_id)
             run = await self.find(account, run_id)
             part = await self._removals.read_part(account, run)
             if run.state == RunState.FINISHED and not (request.confirm_removals and part):
@@ -233,7 +244,12 @@ class IngestRuns:
             )
             if await self._end(account, ended):
                 return _finished(ended, proved_end=part is not None)
-            # A page is being stored, in several transactions.
+
+    async def _wait_for_pages(self, account: Account, run_id: str) -> None:
+        """A large page is stored in several transactions, and may prove the end of the list."""
+        account_id = account.account_id
+        # Another server may store it, so no event of this process says when it is done.
+        while await self._store.is_storing(self._database, account_id, run_id, self._clock()):  # noqa: ASYNC110
             await asyncio.sleep(_WAIT_S)
 
     async def _end(self, account: Account, run: IngestRun) -> bool:

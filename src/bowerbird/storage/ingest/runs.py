@@ -164,16 +164,14 @@ class IngestRunStore:
     ) -> None:
         await transaction.run(self._sql["release_page"], _claim(account_id, page, now))
 
-    async def is_storing(
-        self, transaction: Transaction, account_id: int, run_id: str, now: int
-    ) -> bool:
+    async def is_storing(self, reader: Reader, account_id: int, run_id: str, now: int) -> bool:
         """Whether a page of the run is claimed."""
         values = {
             "account_id": account_id,
             "run_id": run_id,
             "stopped_before": now - _STOPPED_AFTER,
         }
-        return bool(await transaction.rows(self._sql["claimed_page"], values))
+        return bool(await reader.rows(self._sql["claimed_page"], values))
 
     async def links(self, account_id: int, run_id: str) -> Sequence[PageLink]:
         """The pages of the list of all saved posts, in the order of their numbers."""

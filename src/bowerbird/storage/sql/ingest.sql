@@ -191,6 +191,12 @@ SELECT s.post_id
    AND b.sort_index <= :highest
  ORDER BY s.post_id
 
+-- name: posts_at
+SELECT b.post_id
+  FROM bookmark AS b
+ WHERE b.account_id = :account_id
+   AND b.sort_index = :sort_index
+
 -- name: put_folder
 INSERT INTO source_folder (account_id, folder_id, name)
 SELECT l.account_id, CAST(:folder_id AS text), CAST(:name AS text)
