@@ -101,6 +101,24 @@ async def test_a_finished_run_accepts_no_page_but_repeats_its_answers(
     assert again.status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("earlier", "expected"),
+    [("Another text.", "The edited text."), ("The edited text. And more.",) * 2],
+)
+async def test_a_page_that_was_captured_earlier_does_not_bring_an_old_text_back(
+    cast: Service, alice: Member, earlier: str, expected: str
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    sights = [("The edited text.", "2026-09-01T11:00:00Z"), (earlier, "2026-09-01T10:00:00Z")]
+
+    for seq, (text, at) in enumerate(sights):
+        page = shapes.page_of(shapes.entry(shapes.tweet(post_id(1), text)))
+        await laptop.send(run_id, seq, captured(page, captured_at=at))
+
+    assert (await writing.bookmark(alice, post_id(1)))["tweet_details"]["text"] == expected
+
+
 async def test_a_page_may_be_a_text_with_the_answer_in_it(cast: Service, alice: Member) -> None:
     laptop = await ingesting.device(cast, alice)
     run_id = (await laptop.start())["run_id"]
