@@ -18,6 +18,7 @@ from bowerbird.requests import limits
 from tests.support import ingesting, make, writing
 from tests.support.ingesting import Sender, data
 from tests.support.service import Member, Service
+from tests.support.watched_writes import WatchedWrites
 
 pytestmark = pytest.mark.anyio
 
@@ -360,6 +361,28 @@ async def test_an_import_that_the_server_stops_is_reported_and_can_be_repeated(
     again = await imported(cast, laptop, await upload(laptop, content))
     assert (again["status"], again["report"]["files"][0]["found"]) == ("completed", 2_000)
     assert (await alice.account()).total == 2_000
+
+
+async def test_the_report_about_a_killed_import_counts_what_was_imported(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    # The job, its state, the import, the state again, and a chunk.
+    pause = WatchedWrites(cast.database).pause_after(5)
+    response = await upload(laptop, own(*map(str, range(1, 701))))
+    await pause.reached.wait()
+    cast.clock.now += 121_000_000
+
+    job = data(await laptop.client.get(response.headers["location"]))
+
+    [listed] = data(await alice.client.get("/v1/imports"))
+    (file,) = job["report"]["files"]
+    stored = len(await alice.crawl())
+    assert 0 < stored < 700
+    assert (job["status"], job["report"]["run_id"]) == ("failed", listed["run_id"])
+    assert (file["found"], file["new"]) == (stored, stored)
+    pause.over.set()
+    await cast.app.file_imports.finished()
 
 
 async def test_nothing_of_a_file_stays_on_disk(

@@ -23,6 +23,7 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         **_COUNTS,
         "received": "Number of events.",
         "removed": "Posts that are recorded as removed. The library keeps their content.",
+        "not_found": "Removed posts that the library does not have.",
         "stale": "Events that are older than what is known about their post.",
         "unreadable": "Added posts whose payload could not be read. The library has their link.",
     },

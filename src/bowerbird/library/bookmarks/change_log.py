@@ -42,13 +42,15 @@ class ChangeLog:
         deletions: Mapping[str, Deletion],
         is_of_owner: bool = True,
     ) -> None:
-        if run is None:
-            # A change of the owner stays when a run is undone.
-            if batch.changed and is_of_owner:
-                numbers = [row["number"] for row in batch.changed]
+        if run is None or not run.undo_until:
+            # What is not recorded stays when a run is undone.
+            numbers = [row["number"] for row in batch.changed]
+            if numbers and (is_of_owner or run is not None):
                 await self._store.forget(transaction, opened.account_id, numbers)
+            elif numbers:
+                await self._store.forget_states(transaction, opened.account_id, numbers)
             return
-        if run.undo_until and (batch.new or batch.changed):
+        if batch.new or batch.changed:
             await self._store.add(
                 transaction,
                 opened.account_id,

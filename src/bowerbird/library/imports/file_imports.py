@@ -54,6 +54,9 @@ class ImportOptions(NamedTuple):
 class FileImports:
     """One import of one or more files: it is undone as a whole."""
 
+    # Called once the import has started, before its first chunk.
+    on_start: Callable[[], Coroutine[Any, Any, None]] | None = None
+
     def __init__(
         self,
         database: Database,
@@ -112,6 +115,8 @@ class FileImports:
         run = await self._runs.start(self._account, source=source, kind="file", client=client)
         self.report.run_id = run.run_id
         self.report.undo_until = run.undo_until or ""
+        if self.on_start is not None:
+            await self.on_start()
 
     async def _write_all(self, report: FileReport, ahead: "_ReadAhead") -> None:
         waiting: deque[_Pending] = deque()

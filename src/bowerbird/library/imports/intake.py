@@ -138,7 +138,7 @@ class Intake:
         `is_saving`: the person saves these posts on purpose, so posts deleted earlier come back.
         """
         outcome = IntakeOutcome([])
-        for chunk in _chunks(found):
+        for chunk in parts(found):
             prepared = await self.prepare(account, chunk, run_id=run_id, is_saving=is_saving)
             outcome += await self.write(account, prepared)
         return outcome
@@ -188,7 +188,7 @@ class Intake:
     ) -> IntakeOutcome | None:
         """The outcome, if taking these posts would write nothing."""
         outcome = IntakeOutcome([])
-        for chunk in _chunks(found):
+        for chunk in parts(found):
             prepared = await self.prepare(account, chunk)
             if prepared.changes_library:
                 return None
@@ -312,8 +312,8 @@ def _with_content(found: FoundPost, deleted: ImportRecord, completeness: int) ->
     )
 
 
-def _chunks(found: Sequence[FoundPost]) -> Iterator[list[FoundPost]]:
-    """Up to 200 posts each, fewer if they are long.
+def parts(found: Sequence[FoundPost]) -> Iterator[list[FoundPost]]:
+    """Posts for one transaction each: up to 200, fewer if they are long.
 
     The second of two records of a post comes in a later chunk.
     """

@@ -80,6 +80,23 @@ class ReadPage(Struct, frozen=True, kw_only=True):
         return list(dict.fromkeys(ids))
 
     @property
+    def unnamed_indexes(self) -> list[int]:
+        """The places of entries of which nothing else could be read."""
+        return [
+            one.sort_index
+            for one in self.left_out
+            if one.reason is Reason.INVALID and not one.post_id and one.sort_index is not None
+        ]
+
+    @property
+    def hides_posts(self) -> bool:
+        """Whether the page may have posts of which neither the id nor the place could be read."""
+        return bool(self.errors) or any(
+            one.reason is Reason.INVALID and not one.post_id and one.sort_index is None
+            for one in self.left_out
+        )
+
+    @property
     def indexes(self) -> list[int]:
         return [index for found in self.posts if (index := found.record.sort_index) is not UNSET]
 

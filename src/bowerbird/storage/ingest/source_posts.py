@@ -48,12 +48,30 @@ class SourcePostStore:
         await transaction.run(self._sql["change_post"], values)
 
     async def changes(
-        self, account_id: int, user: SourceUser, post_ids: Sequence[str]
+        self, reader: Reader, account_id: int, user: SourceUser, post_ids: Sequence[str]
     ) -> dict[str, int]:
         """When the source last said something about each of these posts."""
         values = {**_key(account_id, user), "post_ids": self._database.text_list(post_ids)}
+        rows = await reader.rows(self._sql["changes"], values)
+        return {post_id: changed_at for post_id, changed_at, _ in rows}
+
+    async def seen_runs(
+        self, account_id: int, user: SourceUser, post_ids: Sequence[str]
+    ) -> dict[str, str]:
+        """The run that last saw each of these posts in the list; "" if none did."""
+        values = {**_key(account_id, user), "post_ids": self._database.text_list(post_ids)}
         rows = await self._database.rows(self._sql["changes"], values)
-        return {post_id: changed_at for post_id, changed_at in rows}  # noqa: C416 - a row is no tuple
+        return {post_id: seen_run for post_id, _, seen_run in rows}
+
+    async def at_indexes(
+        self, transaction: Transaction, account_id: int, indexes: Sequence[int]
+    ) -> list[str]:
+        """The posts of the library that have these places."""
+        found = []
+        for index in indexes:
+            values = {"account_id": account_id, "sort_index": index}
+            found += [row[0] for row in await transaction.rows(self._sql["posts_at"], values)]
+        return found
 
     async def last_changes(
         self, reader: Reader, account_id: int, post_ids: Sequence[str]

@@ -16,7 +16,7 @@ SELECT s.post_id, max(s.changed_at)
  GROUP BY s.post_id
 
 -- name: changes
-SELECT s.post_id, s.changed_at
+SELECT s.post_id, s.changed_at, s.seen_run
   FROM source_post AS s
  WHERE s.account_id = :account_id
    AND s.source = :source

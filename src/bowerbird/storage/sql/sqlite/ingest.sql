@@ -15,7 +15,7 @@ SELECT s.post_id, max(s.changed_at)
  GROUP BY s.post_id
 
 -- name: changes
-SELECT s.post_id, s.changed_at
+SELECT s.post_id, s.changed_at, s.seen_run
   FROM json_each(:post_ids) AS wanted
   CROSS JOIN source_post AS s ON s.account_id = :account_id AND s.source = :source
           AND s.source_user_id = :source_user_id AND s.post_id = wanted.value
