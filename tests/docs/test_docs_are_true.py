@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from bowerbird.cli import commands
+from bowerbird.cli import program
 from bowerbird.cli.commands.spec import generated_files
 from bowerbird.errors import CATALOGUE, Code
 from bowerbird.settings import PREFIX, BadSetting, Settings
@@ -15,7 +15,7 @@ from tests.support.offenders import Offenders
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-COMMANDS = commands.load_all()
+COMMANDS = program.load_all()
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *(ROOT / "spec").glob("*.md")])
 SETTINGS = [PREFIX + field.name.upper() for field in dataclasses.fields(Settings)]
 SECRETS = [

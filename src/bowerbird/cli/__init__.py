@@ -47,7 +47,7 @@ _SOURCES: Final = {
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="bowerbird")
-def commands() -> None:
+def program() -> None:
     """A library for the posts you save, reachable by your programs and your agents.
 
     Settings come from BOWERBIRD_* variables; docs/settings.md lists them.
@@ -57,5 +57,5 @@ def commands() -> None:
 def main() -> None:
     os.umask(_UMASK)
     with print_failure_and_exit():
-        commands(prog_name="bowerbird")
+        program(prog_name="bowerbird")
     sys.exit(0)
