@@ -47,11 +47,11 @@ _MAX_INT64 = 2**63 - 1
         ),
         (
             '{"post_id": "7", "tweet_details": {}, "removed_at": 5}',
-            "removed_at: Expected str | null, got int.",
+            "removed_at: must be a string or null, got a number.",
         ),
         (
             f'{{"post_id": "7", "tweet_details": {{}}, "note": "{"x" * 20_001}"}}',
-            "note: Expected str of length <= 20000.",
+            "note: must have at most 20000 characters.",
         ),
         (
             '{"post_id": "7", "tweet_details": {"article": {"title": 5}}}',

@@ -5,6 +5,7 @@ can no longer be undone, and the import goes on.
 """
 
 from collections.abc import Mapping, Sequence
+from enum import Enum, auto
 from typing import Final
 
 from bowerbird.clock import MICROSECONDS, Clock
@@ -19,6 +20,17 @@ UNDO_DAYS: Final = 30
 KEPT: Final = UNDO_DAYS * 86_400 * MICROSECONDS
 LOG_BYTES_MAX: Final = 256 << 20
 _REMOVED_PER_TURN: Final = 500
+
+
+class ChangedBy(Enum):
+    """Who changes a post without a run, which decides what an undo of an earlier run restores."""
+
+    # The post belongs to no run any more.
+    OWNER = auto()
+    # Its new content stays.
+    SOURCE = auto()
+    # It only says that the post was removed at its source, which an undo keeps anyway.
+    MARK = auto()
 
 
 def undo_until(now: int) -> int:
@@ -40,14 +52,16 @@ class ChangeLog:
         *,
         created: Sequence[Label],
         deletions: Mapping[str, Deletion],
-        is_of_owner: bool = True,
+        by: ChangedBy = ChangedBy.OWNER,
     ) -> None:
         if run is None or not run.undo_until:
             # What is not recorded stays when a run is undone.
             numbers = [row["number"] for row in batch.changed]
-            if numbers and (is_of_owner or run is not None):
+            if not numbers or by is ChangedBy.MARK:
+                return
+            if by is ChangedBy.OWNER or run is not None:
                 await self._store.forget(transaction, opened.account_id, numbers)
-            elif numbers:
+            else:
                 await self._store.forget_states(transaction, opened.account_id, numbers)
             return
         if batch.new or batch.changed:

@@ -18,7 +18,7 @@ from bowerbird.clock import Clock
 from bowerbird.library.access import turns
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.access.turns import Unfinished
-from bowerbird.library.bookmarks.change_log import ChangeLog
+from bowerbird.library.bookmarks.change_log import ChangedBy, ChangeLog
 from bowerbird.library.bookmarks.label_renames import LabelRenames
 from bowerbird.library.bookmarks.trash import Trash
 from bowerbird.library.bookmarks.upsert import Prepared, Upsert
@@ -245,9 +245,7 @@ class Intake:
         if known != prepared.known:
             # Somebody else changed these posts since they were compared.
             made = plan(prepared.found, known, self._clock(), is_saving=prepared.is_saving)
-        outcome = await self._put(
-            transaction, opened, made, known, run, is_saving=prepared.is_saving
-        )
+        outcome = await self._put(transaction, opened, made, known, run, by=_changed_by(prepared))
         if prepared.is_saving:
             await self._own(transaction, opened, made, known)
         if run is not None:
@@ -263,7 +261,7 @@ class Intake:
         known: Known,
         run: RunRow | None,
         *,
-        is_saving: bool,
+        by: ChangedBy,
     ) -> IntakeOutcome:
         if not made.writes:
             return outcome_of(made.items, frozenset(), ())
@@ -276,7 +274,7 @@ class Intake:
             Prepared(opened.account_id, arrivals, drafts, 0),
             run=run,
             deletions=back,
-            is_of_owner=is_saving,
+            by=by,
         )
         await self._deletions.remove(transaction, opened.account_id, list(back))
         minor = frozenset(write.incoming.post_id for write in made.writes if write.is_minor)
@@ -298,6 +296,13 @@ class Intake:
 
     async def _run(self, reader: Reader, account_id: int, run_id: str) -> RunRow:
         return runs.require_running(await self._runs.by_id(reader, account_id, run_id), run_id)
+
+
+def _changed_by(prepared: PreparedIntake) -> ChangedBy:
+    if prepared.is_saving:
+        return ChangedBy.OWNER
+    is_mark = all(one.is_mark for one in prepared.found)
+    return ChangedBy.MARK if is_mark else ChangedBy.SOURCE
 
 
 def _with_content(found: FoundPost, deleted: ImportRecord, completeness: int) -> FoundPost:
