@@ -36,9 +36,13 @@ class OpenIdClient:
         self._flows: dict[str, Flow] = {}
         self._log = structlog.get_logger()
 
-    async def begin(self, provider_name: str) -> Begun:
+    def title_of(self, provider_name: str) -> str:
+        return self._providers[provider_name].title
+
+    async def begin(self, provider_name: str, *, is_again: bool = False) -> Begun:
+        """`is_again`: the provider is to ask the person, even if it knows who they are."""
         with self._logged(provider_name):
-            return await self._flow(provider_name).begin()
+            return await self._flow(provider_name).begin(is_again=is_again)
 
     async def finish(self, provider_name: str, begun: Started, query: Mapping[str, str]) -> Person:
         """The person who signed in. Raises ProviderProblem if anything is not as it must be."""

@@ -34,6 +34,18 @@ class AttemptKind(StrEnum):
     PASSKEY_REGISTRATION = "passkey registration"
     PASSKEY_SIGN_UP = "passkey sign-up"
     PROVIDER = "provider"
+    # The person has signed in at a provider, and is asked whether to create an account.
+    PROVIDER_SIGN_UP = "provider sign-up"
+
+
+class ProvedIdentity(Struct, frozen=True, omit_defaults=True):
+    """An account at a provider, whose holder has just signed in there."""
+
+    issuer: str
+    subject: str
+    shown: str
+    # Empty unless the provider has verified it.
+    email: str = ""
 
 
 class Attempt(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -46,7 +58,7 @@ class Attempt(Struct, frozen=True, kw_only=True, omit_defaults=True):
     # The challenge of a passkey, in base64url.
     challenge: str = ""
     provider: str = ""
-    # sign-in, proof, connection or sign-up
+    # sign-in, proof or connection
     purpose: str = ""
     state: str = ""
     nonce: str = ""
@@ -55,6 +67,8 @@ class Attempt(Struct, frozen=True, kw_only=True, omit_defaults=True):
     invitation: str = ""
     # The path to go to afterwards.
     next: str = ""
+    # For PROVIDER_SIGN_UP.
+    identity: ProvedIdentity | None = None
 
 
 class AttemptRefused(Refusal):

@@ -54,6 +54,19 @@ class Passkeys:
         )
         return Started(options, await self._attempts.start(attempt))
 
+    async def start_sign_up(self, account_id: int, invitation: str) -> Started:
+        """The first passkey of an account that does not exist yet."""
+        attempt = Attempt(
+            kind=AttemptKind.PASSKEY_SIGN_UP,
+            account_id=account_id,
+            challenge=ceremonies.new_challenge(),
+            invitation=invitation,
+        )
+        options = ceremonies.registration_options(
+            self._site, account_id, _UNNAMED, attempt.challenge, ()
+        )
+        return Started(options, await self._attempts.start(attempt))
+
     async def finish_registration(
         self, visitor: SignedIn, attempt_cookie: str, credential: str, name: str
     ) -> Passkey:

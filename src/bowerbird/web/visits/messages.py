@@ -7,6 +7,9 @@ MESSAGES: Final = {
     "passkey-added": "The passkey is added. You can sign in with it from now on.",
     "passkey-renamed": "The passkey is renamed.",
     "passkey-removed": "The passkey is removed. Delete it in your browser or password manager too.",
+    "account-created": "Your account is created, and you are signed in.",
+    "provider-connected": "The provider is connected. You can sign in with it from now on.",
+    "provider-disconnected": "The provider is disconnected.",
     "session-ended": "That browser is signed out.",
     "sessions-ended": "All other browsers are signed out.",
 }
