@@ -91,7 +91,7 @@ class SignUp:
         proved = attempt.identity
         assert proved is not None
         entry = self._activity.entry(
-            ActivityKind.ACCOUNT_CREATED, self._identities.title_of(proved.issuer)
+            ActivityKind.SIGNED_IN, self._identities.title_of(proved.issuer)
         )
 
         async def add(transaction: Transaction) -> int:
@@ -109,7 +109,7 @@ class SignUp:
     async def create_with_passkey(self, cookie: str, credential: str, where: Where) -> Entered:
         attempt = await self._attempts.resume(cookie, AttemptKind.PASSKEY_SIGN_UP)
         passkey = await self._passkeys.read(attempt, credential, where.device)
-        entry = self._activity.entry(ActivityKind.ACCOUNT_CREATED, METHOD)
+        entry = self._activity.entry(ActivityKind.SIGNED_IN, METHOD)
 
         async def add(transaction: Transaction) -> int:
             account_id = await self._accounts.create_within(

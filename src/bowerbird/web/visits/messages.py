@@ -10,6 +10,13 @@ MESSAGES: Final = {
     "account-created": "Your account is created, and you are signed in.",
     "provider-connected": "The provider is connected. You can sign in with it from now on.",
     "provider-disconnected": "The provider is disconnected.",
+    "key-revoked": "The key is revoked.",
+    "key-revoked-before": "That key was revoked before.",
+    "extension-disconnected": "The extension is disconnected.",
+    "extension-disconnected-before": "That extension was disconnected before.",
+    "preferences-saved": "Your preferences are saved.",
+    "email-sent": "We sent a link to the new address. Open it within 24 hours to confirm it.",
+    "email-changed": "Your email address is changed.",
     "session-ended": "That browser is signed out.",
     "sessions-ended": "All other browsers are signed out.",
 }
