@@ -25,6 +25,8 @@ from bowerbird.storage.sign_in.spent_attempts import SpentAttemptStore
 MINUTES: Final = 10
 _SECRET: Final = "sign-in attempts"  # noqa: S105 - the name of a secret
 _LIFETIME: Final = MINUTES * 60 * MICROSECONDS
+# The clock of the node that started an attempt may be ahead.
+_SKEW: Final = 60 * MICROSECONDS
 _MAX_LENGTH: Final = 3_800
 
 
@@ -100,7 +102,7 @@ class Attempts:
         if not any(hmac.compare_digest(_signature(key, body), signature) for key in keys):
             raise _refused()
         attempt = msgspec.json.decode(_decoded(body), type=Attempt)
-        is_recent = 0 <= self._clock() - attempt.started_at < _LIFETIME
+        is_recent = -_SKEW <= self._clock() - attempt.started_at < _LIFETIME
         if attempt.kind is not kind or not is_recent:
             raise _refused()
         return attempt
