@@ -297,7 +297,7 @@ async def test_everything_can_be_downloaded(house: House) -> None:
     assert content["account"]["email"] == EMAIL
     assert {post["post_id"] for post in content["bookmarks"]} == {post["post_id"] for post in posts}
     page = await Activity(house.database, house.clock).page(account_id)
-    assert ActivityKind.ACCOUNT_DOWNLOADED in [entry.kind for entry in page.entries]
+    assert ActivityKind.ACCOUNT_DOWNLOADED in [entry.kind for entry in page]
 
 
 async def test_downloads_are_bounded_per_day(house: House, monkeypatch: pytest.MonkeyPatch) -> None:

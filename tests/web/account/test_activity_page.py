@@ -126,7 +126,7 @@ async def kinds(member: Member) -> set[ActivityKind]:
 
 async def entries(member: Member) -> list[ActivityEntry]:
     page = await Activity(member.database, member.clock).page(member.account_id)
-    return list(page.entries)
+    return list(page)
 
 
 async def test_a_refused_call_leaves_no_entry(cast: Service) -> None:
@@ -207,9 +207,7 @@ async def test_entries_are_kept_for_180_days(house: House) -> None:
     await Sweeping(house.database, house.clock, pause_s=0).sweep()
 
     page = await Activity(house.database, house.clock).page(account_id)
-    assert [entry.detail for entry in page.entries if entry.kind is ActivityKind.KEY_CREATED] == [
-        "recent"
-    ]
+    assert [entry.detail for entry in page if entry.kind is ActivityKind.KEY_CREATED] == ["recent"]
 
 
 async def test_the_number_of_entries_is_bounded(
@@ -229,7 +227,7 @@ async def test_the_number_of_entries_is_bounded(
     assert await sweeping.sweep() == 0
 
     page = await Activity(house.database, house.clock).page(account_id)
-    assert [entry.detail for entry in page.entries] == ["12", "11", "10", "9", "8"]
+    assert [entry.detail for entry in page] == ["12", "11", "10", "9", "8"]
 
 
 async def test_expired_sessions_and_links_are_removed(house: House) -> None:
