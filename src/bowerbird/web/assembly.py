@@ -69,9 +69,10 @@ def visits(
     limits = AttemptLimits(clock)
     links = OneTimeLinks(database, accounts, sessions, clock)
     attempts, site = Attempts(database, clock), _site(settings)
-    passkeys = Passkeys(database, attempts, clock, site)
+    providers = configured(settings)
+    passkeys = Passkeys(database, attempts, clock, site, {each.issuer for each in providers})
     passkey_sign_in = PasskeySignIn(database, sessions, attempts, clock, site)
-    providers, invitations = configured(settings), Invitations(database, clock)
+    invitations = Invitations(database, clock)
     identities = Identities(database, providers, clock)
     provider_sign_in = ProviderSignIn(
         database,

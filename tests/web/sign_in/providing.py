@@ -101,18 +101,16 @@ async def street(database: Database, folder: Path, **settings: Any) -> AsyncIter
 def house(
     database: Database, folder: Path, openid: OpenIdStandIn, github: StandIn, **settings: Any
 ) -> House:
-    built = conftest.build(
-        database,
-        folder,
-        oidc_issuer=openid.url,
-        oidc_client_id="bowerbird",
-        oidc_client_secret="secret",
-        oidc_name="Example ID",
-        github_url=github.url,
-        github_client_id="Iv1.8a61f9b3",
-        github_client_secret="secret",
-        **settings,
-    )
+    providers = {
+        "oidc_issuer": openid.url,
+        "oidc_client_id": "bowerbird",
+        "oidc_client_secret": "secret",
+        "oidc_name": "Example ID",
+        "github_url": github.url,
+        "github_client_id": "Iv1.8a61f9b3",
+        "github_client_secret": "secret",
+    }
+    built = conftest.build(database, folder, **(providers | settings))
     # The tokens of the stand-in are dated by the clock of the machine.
     built.clock.now = time.time_ns() // 1_000
     return built

@@ -12,6 +12,7 @@ from bowerbird.library.access.activity import Activity
 from bowerbird.model.activity import ActivityKind
 from bowerbird.storage.database import Database
 from bowerbird.storage.sign_in.identities import IdentityStore
+from bowerbird.storage.sign_in.passkeys import PasskeyStore
 from tests.support import databases
 from tests.support.postgres import ThrowawayPostgres
 from tests.support.visiting import ORIGIN, Visitor, form_token
@@ -108,6 +109,32 @@ async def test_the_last_way_in_stays(street: Street) -> None:
         "/account/providers/disconnect", ANY_PAGE, provider=identity.identity_id
     )
     assert removed.status_code == 303
+
+
+async def test_a_provider_that_the_operator_removed_is_no_way_in(
+    street: Street, tmp_path: Path
+) -> None:
+    person = await street.newcomer()
+    await ceremonies.add(person)
+    street.house = providing.house(
+        street.house.database, tmp_path, street.openid, street.github, oidc_client_id=""
+    )
+    later = street.house.somebody()
+    later.client.cookies = person.client.cookies
+    [identity] = await IdentityStore(street.house.database).all(account_of(person))
+    [passkey] = await PasskeyStore(street.house.database).all(account_of(person), 10)
+    shown = (await later.open("/account")).text
+    assert "ada@example.com</bdi>, no longer available here" in shown
+    assert "Remove the passkey" not in shown
+
+    refused = await later.send("/account/passkeys/remove", ANY_PAGE, passkey=passkey.passkey_id)
+    assert refused.status_code == 400
+    removed = await later.send(
+        "/account/providers/disconnect", ANY_PAGE, provider=identity.identity_id
+    )
+
+    assert removed.status_code == 303
+    assert await connected(street, person) == {}
 
 
 async def test_a_provider_of_another_account_cannot_be_disconnected(street: Street) -> None:

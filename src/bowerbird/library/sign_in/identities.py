@@ -34,10 +34,10 @@ class Identities:
     def __init__(self, database: Database, providers: Iterable[Provider], clock: Clock) -> None:
         self._database = database
         self._store = IdentityStore(database)
-        self._ways_in = WaysInStore(database)
         self._activity = Activity(database, clock)
         self._clock = clock
         self._titles: Mapping[str, str] = {each.issuer: each.title for each in providers}
+        self._ways_in = WaysInStore(database, self._titles)
 
     async def all(self, account_id: int) -> Sequence[ProviderIdentity]:
         """The oldest first."""
@@ -86,11 +86,11 @@ class Identities:
         unnamed = self._activity.entry(ActivityKind.PROVIDER_DISCONNECTED)
 
         async def work(transaction: Transaction) -> None:
-            ways_in = await self._ways_in.lock(transaction, account_id)
+            await self._ways_in.lock(transaction, account_id)
             removed = await self._store.remove(transaction, account_id, identity_id)
             if not removed:
                 raise errors.not_found("connected provider", identity_id)
-            if ways_in.total == 1:
+            if (await self._ways_in.count(transaction, account_id)).total == 0:
                 raise Refusal(
                     Code.INVALID_REQUEST,
                     "This is your only way to sign in. Add another one before you disconnect it.",

@@ -18,8 +18,8 @@ class ShownMethods(Struct, frozen=True):
     @property
     def can_disconnect(self) -> bool:
         """Whether another way to sign in would be left."""
-        connected = [provider for provider in self.providers if provider["address"]]
-        return len(self.passkeys) + len(connected) > 1
+        usable = [each for each in self.providers if each["address"] and each["path"]]
+        return len(self.passkeys) + len(usable) > 1
 
 
 class Methods:
