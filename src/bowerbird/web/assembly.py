@@ -17,12 +17,12 @@ from bowerbird.library.sign_in.email_changes import EmailChanges
 from bowerbird.library.sign_in.identities import Identities
 from bowerbird.library.sign_in.invitations import Invitations
 from bowerbird.library.sign_in.one_time_links import OneTimeLinks
+from bowerbird.library.sign_in.passkey_answers import Site
 from bowerbird.library.sign_in.passkey_sign_in import PasskeySignIn
 from bowerbird.library.sign_in.passkeys import Passkeys
 from bowerbird.library.sign_in.provider_sign_in import ProviderSignIn
 from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.library.sign_in.sign_up import SignUp
-from bowerbird.library.sign_in.webauthn_ceremonies import Site
 from bowerbird.openid.providers import configured
 from bowerbird.openid.sign_in import OpenIdClient
 from bowerbird.settings import Settings
