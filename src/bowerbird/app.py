@@ -15,6 +15,7 @@ from bowerbird.errors import Refusal
 from bowerbird.http1.bounds import HEALTH_PATHS
 from bowerbird.ingest.assembly import ingest
 from bowerbird.ingest.operations import PREFIX as INGEST
+from bowerbird.jobs import deletions
 from bowerbird.jobs.digests import DigestJobs
 from bowerbird.jobs.embedding import EmbeddingJobs
 from bowerbird.jobs.exports import ExportJobs
@@ -23,6 +24,7 @@ from bowerbird.jobs.worker import Worker
 from bowerbird.library.access import caller
 from bowerbird.library.access.call_allowance import CallCounter
 from bowerbird.library.accounts.account_state import AccountState
+from bowerbird.library.accounts.key_use import KeyUse
 from bowerbird.library.accounts.uses import Uses
 from bowerbird.library.accounts.version_use import VersionUse
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
@@ -53,11 +55,13 @@ from bowerbird.sandbox import router as sandbox
 from bowerbird.search.models import Models
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.accounts import AccountStore
+from bowerbird.storage.accounts.keys import KeyStore
 from bowerbird.storage.accounts.version_use import VersionUseStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.files.files import Files
 from bowerbird.toolserver.assembly import ToolParts, tool_server
 from bowerbird.web import unsubscribing
+from bowerbird.web.account.keys import EndingVersions
 from bowerbird.web.assembly import visits
 from bowerbird.web.site import site
 from bowerbird.wire import deprecation
@@ -87,6 +91,7 @@ class App:
     sweeping: Sweeping
     uses: VersionUse
     session_uses: Uses[tuple[int, str]]
+    key_uses: KeyUse
     worker: Worker
     watch: JobWatch
     models: Models
@@ -129,7 +134,8 @@ def build(
         meaning=searching.meaning,
         wake_worker=worker.wake,
     )
-    authenticate = Authenticator(accounts, clock, settings.site_origin)
+    key_uses = KeyUse(KeyStore(database), clock)
+    authenticate = Authenticator(accounts, clock, settings.site_origin, key_uses.note_call)
     table = _routes(
         parts,
         Trash(database, clock),
@@ -174,7 +180,16 @@ def build(
         sandbox_routes.ROUTES if has_sandbox else (),
         clock,
         metrics,
-        visits=visits(settings, database, clock, sessions, addresses),
+        visits=visits(
+            settings,
+            database,
+            clock,
+            sessions,
+            addresses,
+            calls=calls,
+            digests=parts.digests,
+            ending=EndingVersions(uses, deprecations, settings.site_origin),
+        ),
     )
     file_imports = FileJobs(database, clock)
     sending = ingest(
@@ -210,6 +225,7 @@ def build(
         sweeping=Sweeping(database, clock),
         uses=uses,
         session_uses=sessions.uses,
+        key_uses=key_uses,
         worker=worker,
         watch=JobWatch(database, clock, metrics),
         models=searching.models,
@@ -233,7 +249,12 @@ def build_worker(
     topics = DigestTopics(database, searching.meaning)
     digests = DigestJobs(database, settings, clock, topics.of)
     kinds = [exports.kind, digests.kind, searching.jobs.kind]
-    recurring = [*exports.recurring, *digests.recurring, *searching.jobs.recurring]
+    recurring = [
+        *exports.recurring,
+        *digests.recurring,
+        *searching.jobs.recurring,
+        deletions.recurring(database, files),
+    ]
     return Worker(database, kinds, recurring, clock)
 
 

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from typing import Final
 
@@ -20,6 +20,10 @@ def system_clock() -> int:
 def day_of(now: int) -> int:
     """The UTC day, in days since 1970."""
     return now // _DAY
+
+
+def date_of_day(day: int) -> date:
+    return date(1970, 1, 1) + timedelta(days=day)
 
 
 def seconds_left_of_day(now: int) -> int:

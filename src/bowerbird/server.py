@@ -167,7 +167,7 @@ async def _running_app(
     database = await open_database(settings)
     service = app.build(settings, database, system_clock)
     counting_calls = asyncio.create_task(service.calls.keep_flushing())
-    uses_kept = (service.uses, service.session_uses)
+    uses_kept = (service.uses, service.session_uses, service.key_uses)
     recording_uses = [asyncio.create_task(uses.keep_flushing()) for uses in uses_kept]
     tasks = [asyncio.create_task(service.sweeping.keep_sweeping())]
     if settings.admin_port:

@@ -37,7 +37,7 @@ def test_the_list_shows_name_and_state_but_not_the_keys(library: Library) -> Non
 
     listed = library.run("key", "list", EMAIL).out
 
-    assert [(row[1], row[3]) for row in _listed(library)] == [
+    assert [(row[1], row[-1]) for row in _listed(library)] == [
         ("live", "laptop"),
         ("live", "a [red]phone[/red]"),
     ]

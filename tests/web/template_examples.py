@@ -45,6 +45,7 @@ LINK: Final[Values] = {
     "email": "",
     "email_error": "",
 }
+LINK_EMAIL: Final[Values] = {"csrf": "c5rf", "state": "ready", "hours": 24}
 SIGN_UP: Final[Values] = {
     "csrf": "c5rf",
     "has_passkeys": True,
@@ -74,7 +75,6 @@ KEYS: Final[Values] = FRAME | {
             "prefix": "bwr_4kTz",
             "created_at": AUGUST,
             "last_used": TODAY,
-            "used_by": "MCP",
         },
         {
             "id": "77aa01ab",
@@ -82,7 +82,6 @@ KEYS: Final[Values] = FRAME | {
             "prefix": "bwr_9QmA",
             "created_at": MARCH,
             "last_used": TODAY,
-            "used_by": "API",
         },
         {
             "id": "0c0c01ab",
@@ -90,7 +89,6 @@ KEYS: Final[Values] = FRAME | {
             "prefix": "bwr_Lr2u",
             "created_at": MARCH,
             "last_used": None,
-            "used_by": "",
         },
     ],
     "extensions": [
@@ -146,11 +144,26 @@ ACCOUNT: Final[Values] = FRAME | {
     ],
     "can_disconnect": True,
     "sessions": [
-        {"id": "s1", "browser": "Firefox on Linux", "last_used": TODAY, "is_current": True},
-        {"id": "s2", "browser": "Safari on iOS", "last_used": AUGUST, "is_current": False},
+        {
+            "id": "s1",
+            "browser": "Firefox on Linux",
+            "address": "192.0.2.44",
+            "last_used": TODAY,
+            "is_current": True,
+        },
+        {
+            "id": "s2",
+            "browser": "Safari on iOS",
+            "address": "2001:db8:85a3::8a2e:370:7334",
+            "last_used": AUGUST,
+            "is_current": False,
+        },
     ],
     "digest": {"frequency": "weekly", "hour": 8, "mail": True},
     "can_mail": True,
+    "change_email": "confirm",
+    "new_email": "",
+    "new_email_error": "",
 }
 DELETE: Final[Values] = FRAME | {
     "posts": 4218,
@@ -164,19 +177,17 @@ ACTIVITY: Final[Values] = FRAME | {
     "events": [
         {
             "at": TODAY,
-            "text": "Key “Claude on the laptop” used from a new address",
-            "by": "the key",
+            "text": "Signed in with a passkey",
             "address": "2001:db8:85a3::8a2e:370:7334",
         },
         {
             "at": AUGUST,
-            "text": "Key “Claude on the laptop” created",
-            "by": "you, Firefox on Linux",
+            "text": "Created the key “Claude on the laptop”",
             "address": "192.0.2.44",
         },
-        {"at": MARCH, "text": "Plan changed to pro", "by": "the operator", "address": ""},
+        {"at": MARCH, "text": "Changed the plan to pro", "address": ""},
     ],
-    "days": 90,
+    "days": 180,
     "older": "b.2026-03-03",
     "is_first": False,
 }
@@ -274,6 +285,9 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
         "link.html",
         LINK | {"state": "owner", "email": "nora@", "email_error": "This is not an email address."},
     ),
+    "link_email": ("link_email.html", LINK_EMAIL),
+    "link_email-signed-out": ("link_email.html", LINK_EMAIL | {"state": "signed-out"}),
+    "link_email-used": ("link_email.html", LINK_EMAIL | {"state": "used"}),
     "sign_up": ("sign_up.html", SIGN_UP),
     "sign_up-refused": (
         "sign_up.html",
@@ -321,6 +335,7 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
             "can_disconnect": False,
             "sessions": ACCOUNT["sessions"][:1],
             "can_mail": False,
+            "change_email": "ask",
             "time_zone": "Berlin",
             "time_zone_error": "No time zone has this name. Use a name such as Europe/Berlin.",
         },
@@ -345,6 +360,7 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
             "sign_up": "closed",
         },
     ),
+    "goodbye": ("goodbye.html", {}),
     "missing": ("missing.html", {}),
     "error": ("error.html", {"reference": "472ab0ac2c5e-1"}),
     "offline": ("offline.html", {}),

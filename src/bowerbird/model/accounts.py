@@ -57,3 +57,7 @@ class Key(Struct, frozen=True):
     name: str
     created_at: int
     revoked_at: int | None
+    # Its first characters, by which people recognise it; '' for keys of earlier releases.
+    shown: str = ""
+    # Days since 1970, UTC.
+    last_used_day: int | None = None

@@ -20,6 +20,8 @@ _PAIRS: Final = tuple(first + second for first in _ALPHABET for second in _ALPHA
 _ROUTE, _RANDOM, _CHECK = 11, 30, 6
 _LENGTH: Final = len(PREFIX) + _ROUTE + _RANDOM + _CHECK
 _ROUTE_SLICE: Final = slice(len(PREFIX), len(PREFIX) + _ROUTE)
+# The account and four of the random characters.
+_SHOWN: Final = slice(len(PREFIX) + _ROUTE + 4)
 _POWERS: Final = tuple(62**power for power in reversed(range(_ROUTE)))
 
 
@@ -51,6 +53,11 @@ def parse_key(text: str, prefix: str = PREFIX) -> ParsedKey | None:
 def key_hash(text: str) -> bytes:
     # A key has 178 random bits, so one round without a salt is enough.
     return hashlib.sha256(text.encode()).digest()
+
+
+def shown_part(text: str) -> str:
+    """The start of a key, by which people recognise it. 155 random bits stay secret."""
+    return text[_SHOWN]
 
 
 def new_account_id() -> int:

@@ -1,10 +1,15 @@
 """Browsers that are signed in, and the ways to sign in."""
 
 from enum import StrEnum
+from typing import Final
 
 from msgspec import Struct
 
 from bowerbird.model.accounts import Account
+
+# How long a session lasts after its last use, and at most.
+IDLE_DAYS: Final = 30
+ABSOLUTE_DAYS: Final = 180
 
 
 class Where(Struct, frozen=True):

@@ -26,6 +26,8 @@ KEYED_ANSWERS_PER_DAY: Final = 10_000
 KEYED_BYTES_PER_DAY: Final = 100_000_000
 EXPORTS_PER_DAY: Final = 20
 EXPORT_BYTES_PER_DAY: Final = 2_000_000_000
+# Downloads of everything that an account has.
+ACCOUNT_DOWNLOADS_PER_DAY: Final = 5
 VIEWS_MAX: Final = 200
 BUCKETS_MAX: Final = 20
 RANKED_MAX: Final = 1_000
@@ -43,6 +45,8 @@ SENT_SLUG_MAX: Final = 200
 CURSOR_MAX: Final = 10_000
 JSON_DEPTH_MAX: Final = MAX_DEPTH
 DEVICES_MAX: Final = 50
+# Keys that are not revoked.
+KEYS_MAX: Final = 100
 PASSKEYS_MAX: Final = 20
 PASSKEY_NAME_MAX: Final = 100
 # A page that a device sends, before and after decompression.

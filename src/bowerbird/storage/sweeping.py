@@ -2,9 +2,27 @@
 
 from collections.abc import Sequence
 
+import msgspec
 from msgspec import Struct
 
 from bowerbird.storage.database import Database
+
+
+class Expiry(Struct, frozen=True, kw_only=True):
+    """The times before which records of each kind have expired."""
+
+    answers_before: int
+    trash_before: int
+    logs_before: int
+    stopped_before: int
+    undo_kept: int
+    pages_before: int
+    runs_before: int
+    sessions_used_after: int
+    sessions_created_after: int
+    activity_before: int
+    # How many entries of the activity log are kept.
+    activity_most: int
 
 
 class Due(Struct, frozen=True):
@@ -16,6 +34,8 @@ class Due(Struct, frozen=True):
     has_old_logs: bool
     has_stopped_runs: bool
     has_old_ingest: bool
+    has_old_sessions: bool
+    has_old_activity: bool
 
 
 class SweepStore:
@@ -23,29 +43,13 @@ class SweepStore:
         self._database = database
         self._sql = database.queries("sweeping")
 
-    async def next_accounts(
-        self,
-        after: int,
-        limit: int,
-        *,
-        answers_before: int,
-        trash_before: int,
-        logs_before: int,
-        stopped_before: int,
-        undo_kept: int,
-        pages_before: int,
-        runs_before: int,
-    ) -> Sequence[Due]:
-        values = {
-            "after": after,
-            "limit": limit,
-            "answers_before": answers_before,
-            "trash_before": trash_before,
-            "pages_before": pages_before,
-            "runs_before": runs_before,
-            "logs_before": logs_before,
-            "stopped_before": stopped_before,
-            "undo_kept": undo_kept,
-        }
+    async def has_old_proofs(self, now: int) -> tuple[bool, bool]:
+        """Whether there are expired one-time links, and expired attempts to sign in."""
+        rows = await self._database.rows(self._sql["has_old_proofs"], {"now": now})
+        links, attempts = rows[0]
+        return bool(links), bool(attempts)
+
+    async def next_accounts(self, after: int, limit: int, expiry: Expiry) -> Sequence[Due]:
+        values = {"after": after, "limit": limit, **msgspec.structs.asdict(expiry)}
         rows = await self._database.slow_rows(self._sql["next_accounts"], values)
         return [Due(account_id, *map(bool, expired)) for account_id, *expired in rows]

@@ -3,9 +3,17 @@
 from urllib.parse import urlsplit
 
 from bowerbird.clock import Clock
+from bowerbird.library.access.activity import Activity
+from bowerbird.library.access.call_allowance import CallCounter
+from bowerbird.library.accounts.account_download import AccountDownload
 from bowerbird.library.accounts.accounts import Accounts
+from bowerbird.library.accounts.deletion import AccountDeletion
+from bowerbird.library.accounts.devices import Devices
+from bowerbird.library.accounts.keys import Keys
+from bowerbird.library.digests.digests import Digests
 from bowerbird.library.sign_in.attempt_limits import AttemptLimits
 from bowerbird.library.sign_in.attempts import Attempts
+from bowerbird.library.sign_in.email_changes import EmailChanges
 from bowerbird.library.sign_in.one_time_links import OneTimeLinks
 from bowerbird.library.sign_in.passkey_sign_in import PasskeySignIn
 from bowerbird.library.sign_in.passkeys import Passkeys
@@ -14,6 +22,14 @@ from bowerbird.library.sign_in.webauthn_ceremonies import Site
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
 from bowerbird.web import start
+from bowerbird.web.account import account as account_pages
+from bowerbird.web.account import activity as activity_pages
+from bowerbird.web.account import deletion as deletion_pages
+from bowerbird.web.account import email_links as email_link_pages
+from bowerbird.web.account import keys as key_pages
+from bowerbird.web.account.account import AccountParts
+from bowerbird.web.account.keys import EndingVersions
+from bowerbird.web.account.methods import Methods
 from bowerbird.web.sign_in import links as link_pages
 from bowerbird.web.sign_in import pages as sign_in_pages
 from bowerbird.web.sign_in import passkeys as passkey_pages
@@ -34,6 +50,10 @@ def visits(
     clock: Clock,
     sessions: Sessions,
     addresses: ClientAddresses,
+    *,
+    calls: CallCounter,
+    digests: Digests,
+    ending: EndingVersions,
 ) -> Visits:
     accounts = Accounts(database, clock, settings.default_plan)
     pages = VisitPages(settings, Templates(settings, has_sandbox=settings.sandbox == "on"))
@@ -42,15 +62,31 @@ def visits(
     attempts, site = Attempts(database, clock), _site(settings)
     passkeys = Passkeys(database, attempts, clock, site)
     passkey_sign_in = PasskeySignIn(database, sessions, attempts, clock, site)
+    keys, emails = Keys(database, clock), EmailChanges(database, accounts, clock, settings)
+    account = AccountParts(
+        keys=keys,
+        calls=calls,
+        digests=digests,
+        sessions=sessions,
+        methods=Methods(passkeys),
+        emails=emails,
+        download=AccountDownload(database, clock),
+        clock=clock,
+    )
 
     def build(show_published: ShowPublished) -> VisitRouter:
         routes: list[PageRoute] = [
             *start.routes(pages, show_published),
             *link_pages.routes(links, limits, pages),
+            *email_link_pages.routes(emails, limits, pages),
             *sign_in_pages.routes(passkey_sign_in, limits, pages, sign_up=settings.sign_up),
             *proof_pages.routes(passkey_sign_in, passkeys, sessions, limits, pages),
             *passkey_pages.routes(passkeys, pages),
             *session_pages.routes(sessions, pages),
+            *key_pages.routes(keys, Devices(database, clock), ending, pages, show_published),
+            *account_pages.routes(account, pages),
+            *deletion_pages.routes(AccountDeletion(database), pages),
+            *activity_pages.routes(Activity(database, clock), pages),
         ]
         return VisitRouter(
             routes,

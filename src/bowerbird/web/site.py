@@ -136,7 +136,7 @@ def _preflight(path: RoutedPath | None) -> Reply | None:
 
 
 def _content_length(_: Request, reply: Reply) -> Sequence[Header]:
-    if reply.status in _WITHOUT_BODY:
+    if reply.status in _WITHOUT_BODY or reply.stream is not None:
         return ()
     return ((b"content-length", b"%d" % len(reply.body)),)
 

@@ -4,12 +4,13 @@ The account is read for each request, unless the database knows that nothing was
 the last read. Then the account from that read is reused.
 """
 
+from collections.abc import Callable
 from typing import Final
 
 from bowerbird.clock import MICROSECONDS, Clock, month_of
 from bowerbird.errors import Code, Refusal
 from bowerbird.model.accounts import Account
-from bowerbird.model.keys import DEVICE_PREFIX, parse_key
+from bowerbird.model.keys import DEVICE_PREFIX, ParsedKey, parse_key
 from bowerbird.storage.accounts.accounts import AccountStore
 
 _MAX_CACHED: Final = 10_000
@@ -17,10 +18,18 @@ _MAX_HEADER_BYTES: Final = 100
 
 
 class Authenticator:
-    def __init__(self, store: AccountStore, clock: Clock, site_origin: str) -> None:
+    def __init__(
+        self,
+        store: AccountStore,
+        clock: Clock,
+        site_origin: str,
+        record_use: Callable[[ParsedKey], None] = lambda _: None,
+    ) -> None:
+        """`record_use` gets a valid key when it is read, so at least once a second while used."""
         self._store = store
         self._clock = clock
         self._site_origin = site_origin
+        self._record_use = record_use
         self._moment: tuple[int, int] | None = None
         self._accounts: dict[bytes, Account] = {}
 
@@ -71,6 +80,7 @@ class Authenticator:
         if key is not None:
             account = await self._store.by_key(key.account_id, key.key_hash, month)
             if account is not None:
+                self._record_use(key)
                 return account
         # The same sentence for malformed, unknown and revoked keys: it must not reveal which.
         raise self._refused("The API key is not valid, or was revoked.", is_bad_token=True)

@@ -75,6 +75,22 @@ def plan(email: str, plan: str) -> None:
     click.echo(f"{email.strip()} now has the plan {plan}.")
 
 
+@account.command("email")
+@click.argument("email")
+@click.argument("new")
+def change_email(email: str, new: str) -> None:
+    r"""Change the email address of an account.
+
+    EMAIL can be an account id, for accounts without an address.
+
+    \b
+    Example:
+      bowerbird account email you@example.com you@example.org
+    """
+    with_library(lambda opened: Accounts(opened.database, opened.clock).set_email(email, new))
+    click.echo(f"{email.strip()} is now {new.strip()}.")
+
+
 @account.command()
 @click.argument("email")
 def link(email: str) -> None:

@@ -70,7 +70,7 @@ async def _report(
     for member in members:
         account = await store.by_id(member.account_id, month_of(opened.clock()))
         if account is not None:
-            report[member.email] = await checks.account(account, count)
+            report[member.email or str(member.account_id)] = await checks.account(account, count)
     return {owner: findings for owner, findings in report.items() if findings}
 
 

@@ -85,7 +85,8 @@ def reingest(email: str | None) -> None:
 
     async def work(opened: LibraryContext) -> list[tuple[str, ReadAgain]]:
         accounts = Accounts(opened.database, opened.clock)
-        emails = [email] if email else [one.email for one in await accounts.all()]
+        everyone = [one.email or str(one.account_id) for one in await accounts.all()]
+        emails = [email] if email else everyone
         pages = KeptPages(opened.database, opened.clock)
         return [(one, await pages.read_again(await accounts.find(one))) for one in emails]
 

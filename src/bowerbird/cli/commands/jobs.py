@@ -99,8 +99,8 @@ async def _owner(store: JobStore, job_id: str) -> int:
 async def _emails(opened: LibraryContext, account_ids: set[int]) -> dict[int, str]:
     accounts = AccountStore(opened.database)
     found = {each: await accounts.membership(each) for each in account_ids}
-    # A partly deleted account has no email any more, only its id.
-    return {each: member.email if member else str(each) for each, member in found.items()}
+    # A partly deleted account, and one without an address, have only their id.
+    return {each: (member and member.email) or str(each) for each, member in found.items()}
 
 
 def _row(job: JobResponse, email: str) -> list[str]:

@@ -7,6 +7,7 @@ import click
 
 from bowerbird.cli import tables
 from bowerbird.cli.context import LibraryContext, with_library
+from bowerbird.clock import date_of_day
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.accounts.keys import Keys
 from bowerbird.model.accounts import Key
@@ -31,15 +32,15 @@ def create(email: str, name: str) -> None:
       bowerbird key create you@example.com --name laptop
       KEY=$(bowerbird key create you@example.com)
     """
-    text = _with_keys(email, lambda keys, account_id: keys.create(account_id, name))
+    created = _with_keys(email, lambda keys, account_id: keys.create(account_id, name))
     click.echo("Store this key in a safe place. It cannot be shown again.", err=True)
-    click.echo(text)
+    click.echo(created.text)
 
 
 @key.command("list")
 @click.argument("email")
 def list_keys(email: str) -> None:
-    r"""List the keys of an account: id, state, time of creation, name.
+    r"""List the keys of an account: id, state, creation, last use, first characters, name.
 
     The keys themselves are not stored, only their hashes. The columns are tab-separated when the
     output is not a terminal.
@@ -49,7 +50,8 @@ def list_keys(email: str) -> None:
       bowerbird key list you@example.com
     """
     found = _with_keys(email, lambda keys, account_id: keys.all(account_id))
-    tables.print_rows(("Id", "State", "Created (UTC)", "Name"), [_row(key) for key in found])
+    header = ("Id", "State", "Created (UTC)", "Last used", "Begins with", "Name")
+    tables.print_rows(header, [_row(key) for key in found])
 
 
 @key.command()
@@ -76,4 +78,6 @@ def _with_keys(email: str, action: Callable[[Keys, int], Awaitable[T]]) -> T:
 
 def _row(key: Key) -> list[str]:
     state = "live" if key.revoked_at is None else "revoked"
-    return [key.key_id, state, without_offset(key.created_at)[:19], key.name]
+    used = "never" if key.last_used_day is None else date_of_day(key.last_used_day).isoformat()
+    created = without_offset(key.created_at)[:19]
+    return [key.key_id, state, created, used, key.shown, key.name]

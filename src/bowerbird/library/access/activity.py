@@ -5,18 +5,24 @@ An entry is written in the transaction of what it tells of.
 
 import secrets
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
-from bowerbird.clock import MICROSECONDS, Clock
+from bowerbird.clock import Clock
 from bowerbird.library.access import caller
 from bowerbird.model.activity import ActivityEntry, ActivityKind
+from bowerbird.storage.activity import ActivityStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.sign_in.activity import ActivityStore
 
 KEPT_DAYS: Final = 180
+ENTRIES_MAX: Final = 10_000
 PAGE: Final = 50
 _MAX_DETAIL: Final = 200
 _LATEST: Final = (2**63 - 1, "")
+
+
+class ActivityPage(NamedTuple):
+    entries: Sequence[ActivityEntry]
+    has_older: bool
 
 
 class Activity:
@@ -25,7 +31,7 @@ class Activity:
         self._clock = clock
 
     def entry(self, kind: ActivityKind, detail: str = "") -> ActivityEntry:
-        """Call it before the transaction: only the request itself knows its address."""
+        """`detail` is what it was done to, such as the name of a key."""
         return ActivityEntry(
             self._clock(), secrets.token_hex(6), kind, detail[:_MAX_DETAIL], caller.address()
         )
@@ -33,11 +39,7 @@ class Activity:
     async def add(self, transaction: Transaction, account_id: int, entry: ActivityEntry) -> None:
         await self._store.add(transaction, account_id, entry)
 
-    async def page(
-        self, account_id: int, before: tuple[int, str] = _LATEST
-    ) -> Sequence[ActivityEntry]:
-        """At most `PAGE` entries before the given time and id, the latest first."""
-        return await self._store.page(account_id, before, PAGE)
-
-    def expired_before(self) -> int:
-        return self._clock() - KEPT_DAYS * 86_400 * MICROSECONDS
+    async def page(self, account_id: int, before: tuple[int, str] | None = None) -> ActivityPage:
+        """The newest entries, or those before a time and id; the latest first."""
+        found = await self._store.page(account_id, before or _LATEST, PAGE + 1)
+        return ActivityPage(found[:PAGE], len(found) > PAGE)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from bowerbird.clock import date_of_day
 from bowerbird.model.accounts import Account, Membership
 from bowerbird.model.digests import Digest, Preferences
 from bowerbird.model.instants import with_offset
@@ -64,7 +65,9 @@ class AccountExports:
                 {
                     "id": key.key_id,
                     "name": key.name,
+                    "begins_with": key.shown,
                     "created_at": with_offset(key.created_at),
+                    "last_used_on": _day(key.last_used_day),
                     "revoked_at": None if key.revoked_at is None else with_offset(key.revoked_at),
                 }
                 for key in await self._keys.all(account.account_id)
@@ -86,6 +89,10 @@ class AccountExports:
             "views": [_view(view) for view in await self._views.all(account.account_id)],
             "digest_preferences": _preferences(await self._digests.preferences(account.account_id)),
         }
+
+
+def _day(day: int | None) -> str | None:
+    return None if day is None else date_of_day(day).isoformat()
 
 
 def _account(membership: Membership) -> dict[str, Any]:

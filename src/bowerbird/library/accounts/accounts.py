@@ -1,16 +1,17 @@
 """Creates, lists, changes and deletes accounts, for the operator."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from bowerbird.clock import Clock, month_of
 from bowerbird.errors import Code, Refusal, shown
+from bowerbird.library.access.activity import Activity
+from bowerbird.library.accounts.deletion import AccountDeletion, Progress
 from bowerbird.model.accounts import Account, Membership, Plan
-from bowerbird.model.exports import folder_of
+from bowerbird.model.activity import ActivityKind
 from bowerbird.model.folding import fold
 from bowerbird.model.keys import new_account_id
-from bowerbird.storage.accounts.account_removal import AccountRemoval
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.files.files import Files
@@ -18,11 +19,7 @@ from bowerbird.storage.files.files import Files
 # Deliberately loose: a strict pattern would reject valid addresses.
 _EMAIL: Final = re.compile(r"[^@\s]+@[^@\s.][^@\s]*")
 _MAX_EMAIL_LENGTH: Final = 254
-# Keeps a transaction below 20 ms, so that the writes of a running server do not wait.
-# A post may have a long article and a hundred labels.
-_ROWS_PER_TRANSACTION: Final = 50
-
-Progress = Callable[[int, int], None]
+_ID: Final = re.compile(r"[0-9]{1,19}", re.ASCII)
 
 
 class NoAccount(Refusal):
@@ -41,16 +38,20 @@ class Accounts:
     def __init__(self, database: Database, clock: Clock, default_plan: str = Plan.PRO) -> None:
         self._database = database
         self._store = AccountStore(database)
+        self._activity = Activity(database, clock)
         self._clock = clock
         self._default_plan = _plan(default_plan)
 
     async def create(self, email: str, plan: str | None = None) -> int:
         """Returns the id of the new account."""
-        email = _checked(email)
+        email = checked_email(email)
         plan = self._default_plan if plan is None else _plan(plan)
         membership = Membership(new_account_id(), email, plan, 0, self._clock())
-        if not await self._store.create(membership, fold(email)):
-            raise EmailRefused(Code.INVALID_REQUEST, f"{email} already has an account.")
+
+        async def work(transaction: Transaction) -> None:
+            await self._insert(transaction, membership, fold(email), may_own=True)
+
+        await self._database.write(work)
         return membership.account_id
 
     async def create_within(
@@ -60,13 +61,20 @@ class Accounts:
 
         An empty address is allowed: not every provider gives one.
         """
-        email = _checked(email) if email else ""
+        email = checked_email(email) if email else ""
         account_id = new_account_id()
         membership = Membership(account_id, email, self._default_plan, 0, self._clock())
         key = fold(email) if email else _key_without_address(account_id)
-        if not await self._store.create_within(transaction, membership, key, may_own=may_own):
-            raise EmailRefused(Code.INVALID_REQUEST, f"{email} already has an account.")
+        await self._insert(transaction, membership, key, may_own=may_own)
         return account_id
+
+    async def _insert(
+        self, transaction: Transaction, membership: Membership, email_key: str, *, may_own: bool
+    ) -> None:
+        if not await self._store.create_within(transaction, membership, email_key, may_own=may_own):
+            raise EmailRefused(Code.INVALID_REQUEST, f"{membership.email} already has an account.")
+        entry = self._activity.entry(ActivityKind.ACCOUNT_CREATED)
+        await self._activity.add(transaction, membership.account_id, entry)
 
     async def all(self) -> Sequence[Membership]:
         return await self._store.all()
@@ -80,7 +88,24 @@ class Accounts:
 
     async def set_plan(self, email: str, plan: str) -> None:
         account = await self.find(email)
-        await self._store.set_plan(account.account_id, _plan(plan))
+        entry = self._activity.entry(ActivityKind.PLAN_CHANGED, _plan(plan))
+        await self._store.set_plan(account.account_id, _plan(plan), entry)
+
+    async def set_email(self, email: str, new: str) -> None:
+        """Changes the address without asking for a confirmation."""
+        account_id = await self._id_of(email)
+
+        async def work(transaction: Transaction) -> None:
+            await self.set_email_within(transaction, account_id, new)
+
+        await self._database.write(work)
+
+    async def set_email_within(self, transaction: Transaction, account_id: int, new: str) -> None:
+        new = checked_email(new)
+        if not await self._store.set_email(transaction, account_id, new, fold(new)):
+            raise EmailRefused(Code.INVALID_REQUEST, f"{new} already has an account.")
+        entry = self._activity.entry(ActivityKind.EMAIL_CHANGED, new)
+        await self._activity.add(transaction, account_id, entry)
 
     async def set_owner(self, email: str) -> None:
         account = await self.find(email)
@@ -91,26 +116,18 @@ class Accounts:
     ) -> int:
         """Removes all data; returns the number of bookmarks. If interrupted, call it again."""
         account_id = await self._id_of(email)
-        removal = AccountRemoval(self._database, account_id)
-        await removal.hide()
-        done, total = 0, await removal.count()
-        while removed := await removal.remove_bookmarks(_ROWS_PER_TRANSACTION):
-            done += removed
-            progress(done, total)
-        while await removal.remove_other_rows(_ROWS_PER_TRANSACTION):
-            pass
-        await files.delete_under(folder_of(account_id))
-        files.scratch.delete_of_account(account_id)
-        await removal.finish()
-        await removal.start_index_merge()
-        while await removal.continue_index_merge():
-            pass
-        return done
+        return await AccountDeletion(self._database).complete(account_id, files, progress)
 
-    async def _id_of(self, email: str) -> int:
-        account_id = await self._store.id_of_email(fold(_checked(email)))
+    async def _id_of(self, name: str) -> int:
+        """`name` is an email address or an account id: not every account has an address."""
+        name = name.strip()
+        if _ID.fullmatch(name):
+            if int(name) < 2**63 and await self._store.has_person(int(name)):
+                return int(name)
+            raise NoAccount(Code.NOT_FOUND, f"No account has the id {shown(name)}.")
+        account_id = await self._store.id_of_email(fold(checked_email(name)))
         if account_id is None:
-            raise NoAccount(Code.NOT_FOUND, f"No account has the address {shown(email.strip())}.")
+            raise NoAccount(Code.NOT_FOUND, f"No account has the address {shown(name)}.")
         return account_id
 
 
@@ -119,7 +136,8 @@ def _key_without_address(account_id: int) -> str:
     return f"account {account_id}"
 
 
-def _checked(email: str) -> str:
+def checked_email(email: str) -> str:
+    """The address without spaces around it. Raises a refusal if it is not an address."""
     email = email.strip()
     if len(email) > _MAX_EMAIL_LENGTH or not email.isprintable() or not _EMAIL.fullmatch(email):
         raise EmailRefused(

@@ -6,6 +6,8 @@ from typing import Final
 
 from bowerbird.clock import Clock, month_of
 from bowerbird.errors import Code, Refusal, shown
+from bowerbird.library.access.activity import Activity
+from bowerbird.model.activity import ActivityKind
 from bowerbird.model.devices import Device, DeviceCaller
 from bowerbird.model.keys import DEVICE_PREFIX, key_hash, new_key, parse_key
 from bowerbird.requests import limits
@@ -22,6 +24,7 @@ class NoLiveDevice(Refusal):
 class Devices:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._store = DeviceStore(database)
+        self._activity = Activity(database, clock)
         self._clock = clock
 
     async def create(self, account_id: int, name: str) -> str:
@@ -34,8 +37,9 @@ class Devices:
             )
         token = new_key(account_id, DEVICE_PREFIX)
         device = Device(secrets.token_hex(4), name, "", self._clock())
+        entry = self._activity.entry(ActivityKind.DEVICE_CREATED, name)
         most = limits.DEVICES_MAX
-        if not await self._store.create(account_id, device, key_hash(token), most):
+        if not await self._store.create(account_id, device, key_hash(token), most, entry):
             raise Refusal(
                 Code.INVALID_REQUEST,
                 f"The account has {most} devices, the maximum. Revoke one that is not used.",
@@ -51,7 +55,10 @@ class Devices:
         revoked = None
         # Tokens and ids are printable ASCII. PostgreSQL rejects some other characters.
         if device.isascii() and device.isprintable():
-            revoked = await self._store.revoke(account_id, device, key_hash(device), self._clock())
+            entry = self._activity.entry(ActivityKind.DEVICE_REVOKED)
+            revoked = await self._store.revoke(
+                account_id, device, key_hash(device), self._clock(), entry
+            )
         if revoked is None:
             # The error does not repeat the token: it may be valid for another account.
             named = "That device" if device.startswith(DEVICE_PREFIX) else f"Device {shown(device)}"

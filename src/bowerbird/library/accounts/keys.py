@@ -2,12 +2,15 @@
 
 import secrets
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal, shown
+from bowerbird.library.access.activity import Activity
 from bowerbird.model.accounts import Key
-from bowerbird.model.keys import PREFIX, key_hash, new_key
+from bowerbird.model.activity import ActivityKind
+from bowerbird.model.keys import PREFIX, key_hash, new_key, shown_part
+from bowerbird.requests import limits
 from bowerbird.storage.accounts.keys import KeyStore
 from bowerbird.storage.database import Database
 
@@ -18,13 +21,19 @@ class NoLiveKey(Refusal):
     """The account has no such key, or the key was revoked."""
 
 
+class NewKey(NamedTuple):
+    # Cannot be shown again: only its hash is stored.
+    text: str
+    key: Key
+
+
 class Keys:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._store = KeyStore(database)
+        self._activity = Activity(database, clock)
         self._clock = clock
 
-    async def create(self, account_id: int, name: str) -> str:
-        """Returns the new key. It cannot be shown again: only its hash is stored."""
+    async def create(self, account_id: int, name: str) -> NewKey:
         name = " ".join(name.split())
         if len(name) > _MAX_NAME_LENGTH or not name.isprintable():
             raise Refusal(
@@ -32,12 +41,21 @@ class Keys:
                 f"A key name can have at most {_MAX_NAME_LENGTH} printable characters.",
             )
         text = new_key(account_id)
-        key = Key(secrets.token_hex(4), name, self._clock(), None)
-        await self._store.create(account_id, key, key_hash(text))
-        return text
+        key = Key(secrets.token_hex(4), name, self._clock(), None, shown_part(text))
+        entry = self._activity.entry(ActivityKind.KEY_CREATED, name)
+        most = limits.KEYS_MAX
+        if not await self._store.create(account_id, key, key_hash(text), entry, most=most):
+            raise Refusal(
+                Code.INVALID_REQUEST,
+                f"The account has {most} keys, the maximum. Revoke one that is not used.",
+            )
+        return NewKey(text, key)
 
     async def all(self, account_id: int) -> Sequence[Key]:
         return await self._store.all(account_id)
+
+    async def count_live(self, account_id: int) -> int:
+        return await self._store.count_live(account_id)
 
     async def revoke(self, account_id: int, key: str) -> str:
         """Revokes a key by its text or id from the next request on; returns its id."""
@@ -45,7 +63,8 @@ class Keys:
         revoked = None
         # Keys and ids are printable ASCII. PostgreSQL rejects some other characters.
         if key.isascii() and key.isprintable():
-            revoked = await self._store.revoke(account_id, key, key_hash(key), self._clock())
+            entry = self._activity.entry(ActivityKind.KEY_REVOKED)
+            revoked = await self._store.revoke(account_id, key, key_hash(key), self._clock(), entry)
         if revoked is None:
             # The error does not repeat the key: it may be valid for another account.
             named = "That key" if key.startswith(PREFIX) else f"Key {shown(key)}"

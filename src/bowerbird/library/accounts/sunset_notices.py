@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from bowerbird.clock import Clock, day_of
 from bowerbird.errors import Code, Refusal, shown
+from bowerbird.library.accounts.version_use import CALLED_DAYS
 from bowerbird.mail import Email, MailDeferred, Mailer, MailOutcomeUnknown, MailRefused
 from bowerbird.model.folding import fold
 from bowerbird.model.sunsets import NoticeState, SunsetRecipient, VersionSunset
@@ -21,7 +22,6 @@ from bowerbird.settings import Settings
 from bowerbird.storage.accounts.sunset_notices import SunsetNoticeStore
 from bowerbird.storage.database import Database
 
-CALLED_DAYS: Final = 90
 # After this many failures in a row the mail server is probably down; the next run continues.
 _MAX_FAILURES_IN_A_ROW: Final = 5
 _TEXT: Final = """\

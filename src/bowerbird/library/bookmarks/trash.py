@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
+from bowerbird.library.access.activity import Activity
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bookmarks.changeset import Changesets
@@ -16,6 +17,7 @@ from bowerbird.library.bookmarks.upsert import Upsert, prepare_all
 from bowerbird.library.bookmarks.upsert_batch import index_of
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
+from bowerbird.model.activity import ActivityKind
 from bowerbird.model.bookmarks import ImportRecord
 from bowerbird.model.imports import Deletion, Ordered
 from bowerbird.model.instants import with_offset
@@ -49,6 +51,7 @@ class Trash:
         self._deletions = DeletionStore(database)
         self._renames = LabelRenames(database)
         self._intake = Upsert(database, clock)
+        self._activity = Activity(database, clock)
         self._clock = clock
 
     async def delete(
@@ -88,6 +91,8 @@ class Trash:
         await self._remember(transaction, account, post_id, now)
         await changeset.remove(post)
         await changeset.finish(now)
+        entry = self._activity.entry(ActivityKind.POSTS_DELETED, post_id)
+        await self._activity.add(transaction, account.account_id, entry)
         return Deleted(post_id, with_offset(now + _KEPT))
 
     async def _remember(

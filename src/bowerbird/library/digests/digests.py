@@ -101,6 +101,12 @@ class Digests:
             wanted = await self._keep(transaction, account.account_id, held, wanted)
         return self._shown(wanted)
 
+    async def change_preferences(self, account: Account, request: PreferencesRequest) -> None:
+        async def work(transaction: Transaction) -> None:
+            await self.update_preferences(transaction, account, request)
+
+        await self._database.write(work, account.account_id)
+
     async def holder(self, token: str) -> int | None:
         """The account that an unsubscribe token belongs to; None if there is none."""
         match = _TOKEN.fullmatch(token)

@@ -8,12 +8,14 @@ from msgspec import Struct
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
+from bowerbird.library.access.activity import Activity
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.exports.daily_bounds import DailyBounds
 from bowerbird.library.exports.links import LIVES_S, Links
 from bowerbird.library.exports.selection import ExportQueries
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
+from bowerbird.model.activity import ActivityKind
 from bowerbird.model.exports import KIND, ExportFile, ExportQuery
 from bowerbird.model.instants import with_offset, without_offset
 from bowerbird.model.jobs import EXPORTS, JobResponse, JobState
@@ -85,6 +87,7 @@ class Exports:
         self._queries = ExportQueries(database, self._meaning)
         self._libraries = LibraryStore(database)
         self._daily = DailyBounds(database, clock)
+        self._activity = Activity(database, clock)
         self._files = files
         self._links = Links(database, clock)
         self._clock = clock
@@ -106,6 +109,8 @@ class Exports:
             priority=EXPORTS,
             now=now,
         )
+        entry = self._activity.entry(ActivityKind.EXPORT_STARTED, format)
+        await self._activity.add(transaction, account.account_id, entry)
         made = await self._store.one_within(transaction, account.account_id, job_id)
         assert made is not None
         return _exported(made)

@@ -10,11 +10,13 @@ from bowerbird import errors
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import turns
+from bowerbird.library.access.activity import Activity
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bookmarks import change_log, cursors
 from bowerbird.library.imports.undoing import Undoing, UndoOutcome
 from bowerbird.model.accounts import Account
+from bowerbird.model.activity import ActivityKind
 from bowerbird.model.imports import RunCounts, RunRow, RunState, UndoCounts
 from bowerbird.model.instants import with_offset
 from bowerbird.storage.database import Database, Transaction
@@ -67,6 +69,7 @@ class ImportRuns:
         self._changes = ChangeStore(database)
         self._libraries = LibraryStore(database)
         self._undoing = Undoing(database, clock)
+        self._activity = Activity(database, clock)
 
     async def start(
         self, account: Account, *, source: str, kind: str, client: str, source_user_id: str = ""
@@ -170,6 +173,8 @@ class ImportRuns:
             return Unfinished(lambda later: self._insert(later, account, row))
         run = msgspec.structs.replace(row, number=number)
         await self._store.insert(transaction, account_id, run)
+        entry = self._activity.entry(ActivityKind.IMPORT_STARTED, run.source)
+        await self._activity.add(transaction, account_id, entry)
         return self._shown(run)
 
     async def _find(self, account: Account, run_id: str) -> RunRow:

@@ -17,12 +17,14 @@ from bowerbird import errors
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import turns
+from bowerbird.library.access.activity import Activity
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bookmarks.label_renames import LabelRenames
 from bowerbird.library.bookmarks.trash import DELETIONS_MAX
 from bowerbird.library.bookmarks.upsert import Upsert
 from bowerbird.library.imports.restoring import Restoration, undone
+from bowerbird.model.activity import ActivityKind
 from bowerbird.model.imports import Change, RunRow, RunState, UndoCounts
 from bowerbird.model.upsert import Counts
 from bowerbird.storage.bookmarks.changeset import ChangesetStore
@@ -59,6 +61,7 @@ class Undoing:
         self._deletions = DeletionStore(database)
         self._upsert = Upsert(database, clock)
         self._renames = LabelRenames(database)
+        self._activity = Activity(database, clock)
 
     async def undo(
         self, transaction: Transaction, account_id: int, run_id: str
@@ -113,6 +116,8 @@ class Undoing:
             reason=run.reason,
             finished_at=run.finished_at,
         )
+        entry = self._activity.entry(ActivityKind.IMPORT_UNDONE, run.source)
+        await self._activity.add(transaction, account_id, entry)
 
     async def _undo_posts(
         self, transaction: Transaction, opened: LockedLibrary, run: RunRow, some: int

@@ -93,17 +93,17 @@ class OneTimeLinks:
         `email` is for the owner's new account, and is ignored otherwise.
         """
         if not is_link_token(token):
-            raise _refused()
+            raise link_refused()
         entry = self._activity.entry(ActivityKind.SIGNED_IN, METHOD)
 
         async def work(transaction: Transaction) -> Entered:
             now, link_hash = self._clock(), token_hash(token)
             link = await self._store.open_link(transaction, link_hash, now)
             if link is None or link.kind not in (LinkKind.OWNER, LinkKind.ACCOUNT):
-                raise _refused()
+                raise link_refused()
             account_id, is_new = await self._account_of(transaction, link, email)
             if not await self._store.use(transaction, link_hash, now):
-                raise _refused()
+                raise link_refused()
             session = await self._sessions.start(transaction, account_id, METHOD, where)
             await self._activity.add(transaction, account_id, entry)
             return Entered(account_id, session, is_new)
@@ -124,7 +124,8 @@ class OneTimeLinks:
         return account_id, True
 
 
-def _refused() -> LinkRefused:
+def link_refused() -> LinkRefused:
+    """The same for every link that does not work."""
     return LinkRefused(
         Code.NOT_FOUND, "This link was used already, or has expired. Make a new one."
     )

@@ -10,20 +10,20 @@ from bowerbird.clock import MICROSECONDS, Clock, month_of
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.accounts.uses import Uses
+from bowerbird.model import sign_in
 from bowerbird.model.activity import ActivityKind
 from bowerbird.model.session_tokens import new_session_token, parse_session_token, token_hash
 from bowerbird.model.sign_in import Session, SignedIn, Where
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.sign_in.sessions import Alive, SessionStore
 
-IDLE_DAYS: Final = 30
-ABSOLUTE_DAYS: Final = 180
+IDLE_DAYS: Final = sign_in.IDLE_DAYS
+ABSOLUTE_DAYS: Final = sign_in.ABSOLUTE_DAYS
 # For this long after a proof the person need not prove again who they are.
 PROOF_MINUTES: Final = 10
 # The time of the last use is exact to this.
 _USE_STEP: Final = 10 * 60 * MICROSECONDS
 _MAX_SESSIONS: Final = 50
-_DAY: Final = 86_400 * MICROSECONDS
 
 SessionUses = Uses[tuple[int, str]]
 
@@ -118,5 +118,4 @@ class Sessions:
         await self._database.write(work, account_id)
 
     def _alive(self) -> Alive:
-        now = self._clock()
-        return Alive(now - IDLE_DAYS * _DAY, now - ABSOLUTE_DAYS * _DAY)
+        return Alive.at(self._clock())

@@ -1,7 +1,8 @@
-"""Removes expired records: stored responses of writes, deleted bookmarks, and logs of imports.
+"""Removes expired records of every kind.
 
-It also finishes the renames of labels that a killed process has left half done, and ends imports
-whose process or device has gone.
+These are stored responses of writes, deleted bookmarks, logs of imports, sessions, links and the
+activity log. It also finishes the renames of labels that a killed process has left half done, and
+ends imports whose process or device has gone.
 
 Each transaction removes a few rows of one account, with a pause after it, so that other writers
 do not wait. Several servers can sweep concurrently; each skips rows that another is removing.
@@ -16,11 +17,12 @@ import structlog
 
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.access import turns
+from bowerbird.library.access import activity, turns
 from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bookmarks import change_log
 from bowerbird.library.bookmarks.label_renames import LabelRenames
 from bowerbird.library.bookmarks.trash import KEPT_DAYS
+from bowerbird.storage.activity import ActivityStore
 from bowerbird.storage.bookmarks.trash import TrashStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.idempotency import RETENTION_HOURS, IdempotencyStore
@@ -30,8 +32,12 @@ from bowerbird.storage.ingest.file_imports import FileImportStore
 from bowerbird.storage.ingest.kept_pages import RETENTION_DAYS, KeptPageStore
 from bowerbird.storage.ingest.runs import IngestRunStore
 from bowerbird.storage.labels import LabelStore
-from bowerbird.storage.sweeping import Due, SweepStore
+from bowerbird.storage.sign_in.one_time_links import OneTimeLinkStore
+from bowerbird.storage.sign_in.sessions import Alive, SessionStore
+from bowerbird.storage.sign_in.spent_attempts import SpentAttemptStore
+from bowerbird.storage.sweeping import Due, Expiry, SweepStore
 
+_DAY: Final = 86_400 * MICROSECONDS
 Removal = Callable[[Transaction], Awaitable[int]]
 
 EVERY_S: Final = 3_600.0
@@ -62,6 +68,10 @@ class Sweeping:
         self._imports = RunStore(database)
         self._labels = LabelStore(database)
         self._renames = LabelRenames(database)
+        self._sessions = SessionStore(database)
+        self._activity = ActivityStore(database)
+        self._links = OneTimeLinkStore(database)
+        self._attempts = SpentAttemptStore(database)
         self._clock = clock
         self._pause_s = pause_s
         self._log = structlog.get_logger()
@@ -70,28 +80,16 @@ class Sweeping:
         """Handles every account once; returns the number of removed rows."""
         await self._finish_renames()
         now = self._clock()
-        answers_before = now - RETENTION_HOURS * 3_600 * MICROSECONDS
-        trash_before = now - KEPT_DAYS * 86_400 * MICROSECONDS
-        pages_before = now - RETENTION_DAYS * 86_400 * MICROSECONDS
-        runs_before = now - _RUNS_KEPT_DAYS * 86_400 * MICROSECONDS
-        removed, after = 0, 0
-        while page := await self._store.next_accounts(
-            after,
-            _ACCOUNTS_PER_PAGE,
-            answers_before=answers_before,
-            trash_before=trash_before,
-            logs_before=now,
-            stopped_before=now - _STOPPED_AFTER,
-            undo_kept=change_log.KEPT,
-            pages_before=pages_before,
-            runs_before=runs_before,
-        ):
+        expiry = _expiry(now)
+        removed, after = await self._sweep_proofs(now), 0
+        while page := await self._store.next_accounts(after, _ACCOUNTS_PER_PAGE, expiry):
             for due in page:
-                removed += await self._sweep_account(due, now, answers_before, trash_before)
+                removed += await self._sweep_account(due, now, expiry)
                 if due.has_stopped_runs:
-                    await self._interrupt_runs(due.account_id, now - _STOPPED_AFTER)
+                    await self._interrupt_runs(due.account_id, expiry.stopped_before)
                 if due.has_old_ingest:
-                    removed += await self._sweep_ingest(due.account_id, pages_before, runs_before)
+                    removed += await self._sweep_ingest(due.account_id, expiry)
+                removed += await self._sweep_visits(due, now, expiry)
             after = page[-1].account_id
         return removed
 
@@ -123,17 +121,18 @@ class Sweeping:
                 if refused.code is not Code.NOT_FOUND:
                     raise
 
-    async def _sweep_account(
-        self, due: Due, now: int, answers_before: int, trash_before: int
-    ) -> int:
+    async def _sweep_account(self, due: Due, now: int, expiry: Expiry) -> int:
         async def answers(transaction: Transaction) -> int:
             return await self._answers.sweep(
-                transaction, due.account_id, answers_before, _REMOVED_PER_TRANSACTION
+                transaction, due.account_id, expiry.answers_before, _REMOVED_PER_TRANSACTION
             )
 
         async def trash(transaction: Transaction) -> int:
             return await self._trash.empty(
-                transaction, due.account_id, before=trash_before, most=_REMOVED_PER_TRANSACTION
+                transaction,
+                due.account_id,
+                before=expiry.trash_before,
+                most=_REMOVED_PER_TRANSACTION,
             )
 
         async def logs(transaction: Transaction) -> int:
@@ -161,7 +160,9 @@ class Sweeping:
 
         await self._repeat(some)
 
-    async def _sweep_ingest(self, account_id: int, pages_before: int, runs_before: int) -> int:
+    async def _sweep_ingest(self, account_id: int, expiry: Expiry) -> int:
+        pages_before, runs_before = expiry.pages_before, expiry.runs_before
+
         async def pages(transaction: Transaction) -> int:
             return await self._runs.sweep(
                 transaction,
@@ -183,6 +184,35 @@ class Sweeping:
 
         return sum([await self._repeat(removal) for removal in (pages, kept, files)])
 
+    async def _sweep_visits(self, due: Due, now: int, expiry: Expiry) -> int:
+        async def sessions(transaction: Transaction) -> int:
+            return await self._sessions.sweep(transaction, due.account_id, Alive.at(now))
+
+        async def entries(transaction: Transaction) -> int:
+            return await self._activity.sweep(
+                transaction,
+                due.account_id,
+                expiry.activity_before,
+                expiry.activity_most,
+                _REMOVED_PER_TRANSACTION,
+            )
+
+        removed = await self._repeat(sessions) if due.has_old_sessions else 0
+        return removed + (await self._repeat(entries) if due.has_old_activity else 0)
+
+    async def _sweep_proofs(self, now: int) -> int:
+        """Links and attempts of any account, and of none."""
+
+        async def links(transaction: Transaction) -> int:
+            return await self._links.sweep(transaction, now, _REMOVED_PER_TRANSACTION)
+
+        async def attempts(transaction: Transaction) -> int:
+            return await self._attempts.sweep(transaction, now, _REMOVED_PER_TRANSACTION)
+
+        has_links, has_attempts = await self._store.has_old_proofs(now)
+        removed = await self._repeat(links) if has_links else 0
+        return removed + (await self._repeat(attempts) if has_attempts else 0)
+
     async def _repeat(self, removal: Removal) -> int:
         """Runs a removal until nothing is left; returns the number of removed rows."""
         removed = 0
@@ -201,3 +231,20 @@ class Sweeping:
         else:
             if removed:
                 self._log.info("sweep finished", removed_rows=removed)
+
+
+def _expiry(now: int) -> Expiry:
+    alive = Alive.at(now)
+    return Expiry(
+        answers_before=now - RETENTION_HOURS * 3_600 * MICROSECONDS,
+        trash_before=now - KEPT_DAYS * _DAY,
+        logs_before=now,
+        stopped_before=now - _STOPPED_AFTER,
+        undo_kept=change_log.KEPT,
+        pages_before=now - RETENTION_DAYS * _DAY,
+        runs_before=now - _RUNS_KEPT_DAYS * _DAY,
+        sessions_used_after=alive.used_after,
+        sessions_created_after=alive.created_after,
+        activity_before=now - activity.KEPT_DAYS * _DAY,
+        activity_most=activity.ENTRIES_MAX,
+    )

@@ -6,6 +6,8 @@ person is removed last, so that an interrupted removal can be found by its email
 
 from typing import Any, Final
 
+from msgspec import Struct
+
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.places import LAST_NUMBER, place_of
 
@@ -59,6 +61,14 @@ _LAST: Final = (
 )
 
 
+class Losses(Struct, frozen=True):
+    """How much a removal would remove, besides the posts."""
+
+    labels: int
+    views: int
+    keys: int
+
+
 class AccountRemoval:
     def __init__(self, database: Database, account_id: int) -> None:
         self._database = database
@@ -71,12 +81,22 @@ class AccountRemoval:
         rows = await self._database.slow_rows(self._sql["count"], values)
         return int(rows[0][0])
 
+    async def losses(self) -> Losses:
+        values = {"account_id": self._account_id}
+        rows = await self._database.rows(self._sql["losses"], values)
+        return Losses(*rows[0])
+
     async def hide(self) -> None:
         async def work(transaction: Transaction) -> None:
             await transaction.run(self._sql["enable_secure_delete"], {})
-            await self._run(transaction, _FIRST, {"account_id": self._account_id})
+            await self.hide_within(transaction)
 
         await self._database.write(work)
+
+    async def hide_within(self, transaction: Transaction) -> None:
+        """From then on nobody can use the account, and nothing shows that it exists."""
+        values = {"account_id": self._account_id}
+        await self._run(transaction, (*_FIRST, "release_ownership"), values)
 
     async def remove_bookmarks(self, limit: int) -> int:
         """Removes up to `limit` bookmarks; returns the number of removed ones."""
@@ -119,6 +139,14 @@ class AccountRemoval:
     async def start_index_merge(self) -> None:
         async def work(transaction: Transaction) -> None:
             await transaction.run(self._sql["start_index_merge"], {})
+
+        await self._database.write(work)
+
+    async def end(self) -> None:
+        """After the merge: the words that it removes must be overwritten too."""
+
+        async def work(transaction: Transaction) -> None:
+            await transaction.run(self._sql["disable_secure_delete"], {})
 
         await self._database.write(work)
 

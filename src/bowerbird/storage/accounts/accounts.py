@@ -4,6 +4,8 @@ import secrets
 from collections.abc import Mapping, Sequence
 
 from bowerbird.model.accounts import Account, Membership
+from bowerbird.model.activity import ActivityEntry
+from bowerbird.storage.activity import ActivityStore
 from bowerbird.storage.database import Database, Reader, Transaction
 
 
@@ -11,6 +13,7 @@ class AccountStore:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._sql = database.queries("accounts")
+        self._activity = ActivityStore(database)
 
     def generation(self) -> int | None:
         """Changes with every commit; None if the database cannot tell."""
@@ -29,6 +32,19 @@ class AccountStore:
     async def id_of_email(self, email_key: str) -> int | None:
         rows = await self._database.rows(self._sql["id_of_email"], {"email_key": email_key})
         return rows[0][0] if rows else None
+
+    async def has_person(self, account_id: int) -> bool:
+        """Also if the account is partly deleted."""
+        return bool(await self._database.rows(self._sql["person"], {"account_id": account_id}))
+
+    async def has_others(self, reader: Reader, account_id: int) -> bool:
+        """Whether there is another account."""
+        return bool(await reader.rows(self._sql["other_account"], {"account_id": account_id}))
+
+    async def partly_deleted(self, limit: int) -> Sequence[int]:
+        """Accounts whose removal has begun."""
+        rows = await self._database.slow_rows(self._sql["partly_deleted"], {"limit": limit})
+        return [row[0] for row in rows]
 
     async def all(self) -> Sequence[Membership]:
         return [
@@ -90,9 +106,13 @@ class AccountStore:
         values = {"account_id": account_id, "email": email, "email_key": email_key}
         return bool(await transaction.rows(self._sql["set_email"], values))
 
-    async def set_plan(self, account_id: int, plan: str) -> None:
+    async def set_plan(
+        self, account_id: int, plan: str, entry: ActivityEntry | None = None
+    ) -> None:
         async def work(transaction: Transaction) -> None:
             await transaction.run(self._sql["set_plan"], {"account_id": account_id, "plan": plan})
+            if entry is not None:
+                await self._activity.add(transaction, account_id, entry)
 
         await self._database.write(work)
 

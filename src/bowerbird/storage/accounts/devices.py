@@ -2,7 +2,11 @@
 
 from collections.abc import Sequence
 
+import msgspec
+
+from bowerbird.model.activity import ActivityEntry
 from bowerbird.model.devices import Device, DeviceCaller
+from bowerbird.storage.activity import ActivityStore
 from bowerbird.storage.database import Database, Reader, Transaction
 
 
@@ -10,8 +14,16 @@ class DeviceStore:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._sql = database.queries("devices")
+        self._activity = ActivityStore(database)
 
-    async def create(self, account_id: int, device: Device, token_hash: bytes, most: int) -> bool:
+    async def create(
+        self,
+        account_id: int,
+        device: Device,
+        token_hash: bytes,
+        most: int,
+        entry: ActivityEntry | None = None,
+    ) -> bool:
         """False if the account has so many devices already."""
         values = {
             "account_id": account_id,
@@ -23,18 +35,30 @@ class DeviceStore:
         }
 
         async def work(transaction: Transaction) -> bool:
-            return bool(await transaction.rows(self._sql["insert"], values))
+            if not await transaction.rows(self._sql["insert"], values):
+                return False
+            if entry is not None:
+                await self._activity.add(transaction, account_id, entry)
+            return True
 
-        return await self._database.write(work)
+        return await self._database.write(work, account_id)
 
     async def all(self, account_id: int) -> Sequence[Device]:
         rows = await self._database.rows(self._sql["list"], {"account_id": account_id})
         return [Device(*row) for row in rows]
 
     async def revoke(
-        self, account_id: int, device_id: str, token_hash: bytes, now: int
+        self,
+        account_id: int,
+        device_id: str,
+        token_hash: bytes,
+        now: int,
+        entry: ActivityEntry | None = None,
     ) -> str | None:
-        """Returns the id of the revoked device; None if no active device has that id or hash."""
+        """Returns the id of the revoked device; None if no active device has that id or hash.
+
+        The entry in the activity log gets the name of the device.
+        """
         values = {
             "account_id": account_id,
             "device_id": device_id,
@@ -44,8 +68,15 @@ class DeviceStore:
 
         async def work(transaction: Transaction) -> str | None:
             rows = await transaction.rows(self._sql["revoke"], values)
-            return rows[0][0] if rows else None
+            if not rows:
+                return None
+            revoked, name = rows[0]
+            if entry is not None:
+                named = msgspec.structs.replace(entry, detail=name)
+                await self._activity.add(transaction, account_id, named)
+            return str(revoked)
 
+        # Not in the name of the account: those who flood it must not delay this.
         return await self._database.write(work)
 
     async def by_token(self, account_id: int, token_hash: bytes, month: int) -> DeviceCaller | None:

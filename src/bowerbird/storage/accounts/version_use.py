@@ -1,6 +1,6 @@
 """Stores the last day on which an account called a version."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from bowerbird.storage.database import Database, Transaction
 
@@ -9,6 +9,11 @@ class VersionUseStore:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._sql = database.queries("version_use")
+
+    async def versions(self, account_id: int, first_day: int) -> Sequence[str]:
+        """The versions that the account called on that day or later."""
+        values = {"account_id": account_id, "first_day": first_day}
+        return [row[0] for row in await self._database.rows(self._sql["versions"], values)]
 
     async def put(self, uses: Mapping[tuple[int, str], int]) -> None:
         """Takes (account, version) -> day. A day older than the stored one changes nothing."""

@@ -1,1 +1,1 @@
-"""Rows of sessions, one-time links, passkeys, identities at providers, and the activity log."""
+"""Rows of sessions, one-time links, passkeys and identities at providers."""

@@ -34,6 +34,11 @@ class OneTimeLinkStore:
         )
         return True
 
+    async def sweep(self, transaction: Transaction, before: int, limit: int) -> int:
+        """Removes links that expired before a time, used or not."""
+        values = {"before": before, "limit": limit}
+        return len(await transaction.rows(self._sql["remove_some"], values))
+
     async def open_link(self, reader: Reader, link_hash: bytes, now: int) -> OneTimeLink | None:
         """None if the link is unknown, used or expired."""
         values = {"link_hash": link_hash, "now": now}
@@ -56,6 +61,10 @@ class OneTimeLinkStore:
         """The links that can still be used, the latest first."""
         values = {"account_id": account_id, "kind": kind, "now": now, "limit": limit}
         return [_link(row) for row in await self._database.rows(self._sql["list"], values)]
+
+    async def withdraw_all(self, transaction: Transaction, account_id: int, kind: LinkKind) -> None:
+        values = {"account_id": account_id, "kind": kind}
+        await transaction.run(self._sql["withdraw_all"], values)
 
     async def withdraw(
         self, transaction: Transaction, account_id: int, kind: LinkKind, link_id: str

@@ -4,12 +4,14 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
+from bowerbird.clock import MICROSECONDS
 from bowerbird.model.accounts import Account
-from bowerbird.model.sign_in import Session, SignedIn
+from bowerbird.model.sign_in import ABSOLUTE_DAYS, IDLE_DAYS, Session, SignedIn
 from bowerbird.storage.database import Database, Transaction
 
 _ACCOUNT_COLUMNS = len(Account.__struct_fields__)
 _LISTED = 100
+_DAY = 86_400 * MICROSECONDS
 
 
 class Alive(Struct, frozen=True):
@@ -17,6 +19,10 @@ class Alive(Struct, frozen=True):
 
     used_after: int
     created_after: int
+
+    @classmethod
+    def at(cls, now: int) -> "Alive":
+        return cls(now - IDLE_DAYS * _DAY, now - ABSOLUTE_DAYS * _DAY)
 
     @property
     def values(self) -> dict[str, int]:
@@ -77,9 +83,14 @@ class SessionStore:
         self, transaction: Transaction, account_id: int, alive: Alive, most: int
     ) -> None:
         """Ends expired sessions, and the least recently used ones beyond `most`."""
-        values = {"account_id": account_id}
-        await transaction.rows(self._sql["end_expired"], values | alive.values)
-        await transaction.rows(self._sql["end_beyond"], values | {"most": most})
+        await self.sweep(transaction, account_id, alive)
+        values = {"account_id": account_id, "most": most}
+        await transaction.rows(self._sql["end_beyond"], values)
+
+    async def sweep(self, transaction: Transaction, account_id: int, alive: Alive) -> int:
+        """Removes expired sessions."""
+        values = {"account_id": account_id, **alive.values}
+        return len(await transaction.rows(self._sql["end_expired"], values))
 
     async def replace_token(
         self, transaction: Transaction, account_id: int, new_hash: bytes, session: Session

@@ -3,9 +3,21 @@ SELECT count(*)
   FROM bookmark AS b
  WHERE b.account_id = :account_id
 
+-- name: losses
+SELECT (SELECT count(*) FROM label AS l WHERE l.account_id = :account_id),
+       (SELECT count(*) FROM smart_view AS v WHERE v.account_id = :account_id),
+       (SELECT count(*) FROM api_key AS k
+         WHERE k.account_id = :account_id AND k.revoked_at IS NULL)
+
 -- name: delete_keys
 DELETE FROM api_key
  WHERE account_id = :account_id
+
+-- name: release_ownership
+UPDATE person
+   SET is_owner = FALSE
+ WHERE account_id = :account_id
+   AND is_owner
 
 -- name: delete_calls
 DELETE FROM api_call

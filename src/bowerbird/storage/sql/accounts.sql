@@ -26,6 +26,25 @@ SELECT p.account_id
   FROM person AS p
  WHERE p.email_key = :email_key
 
+-- name: person
+SELECT p.account_id
+  FROM person AS p
+ WHERE p.account_id = :account_id
+
+-- name: other_account
+SELECT 1
+  FROM library AS l
+ WHERE l.account_id <> :account_id
+ LIMIT 1
+
+-- name: partly_deleted
+-- The first step of a removal deletes the library, the last one the person.
+SELECT p.account_id
+  FROM person AS p
+ WHERE NOT EXISTS (SELECT 1 FROM library AS l WHERE l.account_id = p.account_id)
+ ORDER BY p.account_id
+ LIMIT :limit
+
 -- name: every_account
 SELECT p.account_id, p.email, l.plan, l.total, p.created_at
   FROM person AS p

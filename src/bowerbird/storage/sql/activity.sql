@@ -31,4 +31,4 @@ SELECT a.at
   FROM activity AS a
  WHERE a.account_id = :account_id
  ORDER BY a.at DESC, a.entry_id DESC
- LIMIT 1 OFFSET :most
+ LIMIT 1 OFFSET :newer

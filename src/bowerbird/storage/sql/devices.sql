@@ -21,7 +21,7 @@ UPDATE device
  WHERE account_id = :account_id
    AND (device_id = :device_id OR token_hash = :token_hash)
    AND revoked_at IS NULL
-RETURNING device_id
+RETURNING device_id, name
 
 -- name: by_token
 SELECT l.account_id, l.local_number, l.plan, l.epoch, l.version,

@@ -1,9 +1,16 @@
 -- name: insert
-INSERT INTO api_key (account_id, key_id, key_hash, name, created_at, revoked_at)
-VALUES (:account_id, :key_id, :key_hash, :name, :created_at, NULL)
+-- Reads from library, so that a deleted account gets no row.
+INSERT INTO api_key (account_id, key_id, key_hash, name, created_at, shown)
+SELECT l.account_id, CAST(:key_id AS text), :key_hash, CAST(:name AS text),
+       CAST(:created_at AS bigint), CAST(:shown AS text)
+  FROM library AS l
+ WHERE l.account_id = :account_id
+   AND (SELECT count(*) FROM api_key AS k
+         WHERE k.account_id = :account_id AND k.revoked_at IS NULL) < CAST(:most AS bigint)
+RETURNING key_id
 
 -- name: list
-SELECT k.key_id, k.name, k.created_at, k.revoked_at
+SELECT k.key_id, k.name, k.created_at, k.revoked_at, k.shown, k.last_used_day
   FROM api_key AS k
  WHERE k.account_id = :account_id
  ORDER BY k.created_at, k.key_id
@@ -14,4 +21,17 @@ UPDATE api_key
  WHERE account_id = :account_id
    AND (key_id = :key_id OR key_hash = :key_hash)
    AND revoked_at IS NULL
-RETURNING key_id
+RETURNING key_id, name
+
+-- name: note_use
+UPDATE api_key
+   SET last_used_day = :day
+ WHERE account_id = :account_id
+   AND key_hash = :key_hash
+   AND coalesce(last_used_day, 0) < :day
+
+-- name: count_live
+SELECT count(*)
+  FROM api_key AS k
+ WHERE k.account_id = :account_id
+   AND k.revoked_at IS NULL

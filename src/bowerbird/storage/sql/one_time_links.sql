@@ -43,11 +43,25 @@ DELETE FROM one_time_link
    AND used_at IS NULL
 RETURNING link_id
 
+-- name: withdraw_all
+DELETE FROM one_time_link
+ WHERE account_id = :account_id
+   AND kind = :kind
+
 -- name: remove_expired
 DELETE FROM one_time_link
  WHERE account_id = :account_id
    AND kind = :kind
    AND (expires_at <= :now OR used_at IS NOT NULL)
+
+-- name: remove_some
+DELETE FROM one_time_link
+ WHERE link_hash IN (SELECT k.link_hash
+                       FROM one_time_link AS k
+                      WHERE k.expires_at < :before
+                      ORDER BY k.expires_at
+                      LIMIT :limit)
+RETURNING link_id
 
 -- name: owner_has_entered
 -- Whether the owner has a browser that is signed in, or a way to sign in.

@@ -1,6 +1,10 @@
+-- name: has_old_proofs
+SELECT EXISTS (SELECT 1 FROM one_time_link AS k WHERE k.expires_at < :now),
+       EXISTS (SELECT 1 FROM spent_attempt AS a WHERE a.expires_at < :now)
+
 -- name: next_accounts
 -- A page of accounts, and whether each has expired responses, deleted bookmarks, logs of imports,
--- imports that have stopped, or rows of devices.
+-- imports that have stopped, rows of devices, sessions, or entries of the activity log.
 SELECT l.account_id,
        EXISTS (SELECT 1
                  FROM idempotency AS i
@@ -36,7 +40,21 @@ SELECT l.account_id,
            OR EXISTS (SELECT 1
                         FROM ingest_run AS r
                        WHERE r.account_id = l.account_id
-                         AND r.started_at < :runs_before)
+                         AND r.started_at < :runs_before),
+       EXISTS (SELECT 1
+                 FROM web_session AS s
+                WHERE s.account_id = l.account_id
+                  AND (s.last_used_at <= :sessions_used_after
+                       OR s.created_at <= :sessions_created_after)),
+       EXISTS (SELECT 1
+                 FROM activity AS a
+                WHERE a.account_id = l.account_id
+                  AND a.at < :activity_before)
+           OR EXISTS (SELECT 1
+                        FROM activity AS a
+                       WHERE a.account_id = l.account_id
+                       ORDER BY a.at DESC
+                       LIMIT 1 OFFSET :activity_most)
   FROM library AS l
  WHERE l.account_id > :after
  ORDER BY l.account_id

@@ -1,3 +1,10 @@
+-- name: versions
+SELECT u.version
+  FROM version_use AS u
+ WHERE u.account_id = :account_id
+   AND u.last_day >= :first_day
+ ORDER BY u.version
+
 -- name: put
 -- Reads from library, so that a deleted account gets no row.
 INSERT INTO version_use (account_id, version, last_day)

@@ -7,6 +7,13 @@ MESSAGES: Final = {
     "passkey-added": "The passkey is added. You can sign in with it from now on.",
     "passkey-renamed": "The passkey is renamed.",
     "passkey-removed": "The passkey is removed. Delete it in your browser or password manager too.",
+    "key-revoked": "The key is revoked.",
+    "key-revoked-before": "That key was revoked before.",
+    "extension-disconnected": "The extension is disconnected.",
+    "extension-disconnected-before": "That extension was disconnected before.",
+    "preferences-saved": "Your preferences are saved.",
+    "email-sent": "We sent a link to the new address. Open it within 24 hours to confirm it.",
+    "email-changed": "Your email address is changed.",
     "session-ended": "That browser is signed out.",
     "sessions-ended": "All other browsers are signed out.",
 }

@@ -47,6 +47,7 @@ CREATE TABLE one_time_link (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX one_time_link_by_account ON one_time_link (account_id, kind, created_at);
+CREATE INDEX one_time_link_by_expiry ON one_time_link (expires_at);
 
 CREATE TABLE passkey (
     account_id    INTEGER NOT NULL,

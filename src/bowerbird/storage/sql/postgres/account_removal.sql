@@ -18,6 +18,9 @@ SELECT 0 WHERE CAST(:account_id AS bigint) IS NOT NULL
 -- PostgreSQL has no such setting; vacuum reuses the space.
 SELECT 1
 
+-- name: disable_secure_delete
+SELECT 1
+
 -- name: changes
 SELECT 0
 

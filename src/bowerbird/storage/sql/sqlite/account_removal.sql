@@ -17,8 +17,12 @@ DELETE FROM local_account
  WHERE account_id = :account_id
 
 -- name: enable_secure_delete
--- From now on this connection overwrites deleted content with zeros.
+-- Until it is disabled again, this connection overwrites deleted content with zeros.
 PRAGMA secure_delete = ON
+
+-- name: disable_secure_delete
+-- As `database.py` sets it.
+PRAGMA secure_delete = FAST
 
 -- name: changes
 SELECT total_changes()

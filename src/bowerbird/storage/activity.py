@@ -38,7 +38,7 @@ class ActivityStore:
         self, transaction: Transaction, account_id: int, before: int, kept: int, limit: int
     ) -> int:
         """Removes entries before a time, and those older than the newest `kept` ones."""
-        values = {"account_id": account_id, "most": kept}
+        values = {"account_id": account_id, "newer": kept - 1}
         rows = await transaction.rows(self._sql["nth_newest"], values)
         if rows:
             before = max(before, rows[0][0])

@@ -1,0 +1,1 @@
+"""Pages of the signed-in person: keys, account and activity."""

@@ -1,0 +1,47 @@
+"""What happened in the account, page by page."""
+
+import re
+from typing import Any, Final
+
+from bowerbird.library.access.activity import KEPT_DAYS, Activity
+from bowerbird.library.access.activity_sentences import sentence
+from bowerbird.model.activity import ActivityEntry
+from bowerbird.web.visits import moments
+from bowerbird.web.visits.pages import VisitPages
+from bowerbird.web.visits.router import PageRoute
+from bowerbird.web.visits.visit import Visit
+from bowerbird.wire.responses.replies import Reply
+
+PATH: Final = "/activity"
+_CURSOR: Final = re.compile(r"([0-9]{1,18})-([0-9a-f]{1,32})", re.ASCII)
+
+
+def routes(activity: Activity, pages: VisitPages) -> list[PageRoute]:
+    async def show(visit: Visit) -> Reply:
+        before = _before(visit.query.get("cursor", ""))
+        page = await activity.page(visit.account_id, before)
+        moment = moments.moments_in(visit.signed_in.time_zone)
+        return pages.show(
+            visit,
+            "activity.html",
+            events=[_event(entry, moment) for entry in page.entries],
+            days=KEPT_DAYS,
+            older=_cursor(page.entries[-1]) if page.has_older else "",
+            is_first=before is None,
+        )
+
+    return [PageRoute("GET", PATH, show)]
+
+
+def _before(cursor: str) -> tuple[int, str] | None:
+    """The entry that a cursor names; None for the first page, and for a text that is no cursor."""
+    match = _CURSOR.fullmatch(cursor)
+    return (int(match[1]), match[2]) if match else None
+
+
+def _cursor(entry: ActivityEntry) -> str:
+    return f"{entry.at}-{entry.entry_id}"
+
+
+def _event(entry: ActivityEntry, moment: moments.Maker) -> dict[str, Any]:
+    return {"at": moment(entry.at), "text": sentence(entry), "address": entry.address}

@@ -1,0 +1,158 @@
+"""The keys of an account, and the extensions that send posts to it."""
+
+from collections.abc import Awaitable, Sequence
+from datetime import date
+from typing import Any, Final
+
+from msgspec import Struct
+
+from bowerbird.errors import Refusal
+from bowerbird.library.accounts.devices import Devices, NoLiveDevice
+from bowerbird.library.accounts.keys import Keys, NoLiveKey
+from bowerbird.library.accounts.version_use import VersionUse
+from bowerbird.model.accounts import Key
+from bowerbird.model.devices import Device
+from bowerbird.web.site import ShowPublished
+from bowerbird.web.visits import moments
+from bowerbird.web.visits.pages import VisitPages
+from bowerbird.web.visits.router import Access, PageRoute
+from bowerbird.web.visits.visit import Visit
+from bowerbird.wire import deprecation
+from bowerbird.wire.deprecation import Deprecation
+from bowerbird.wire.responses.replies import Reply
+
+PATH: Final = "/keys"
+
+
+class EndingVersion(Struct, frozen=True):
+    """A version of the API that the account calls, and that ends."""
+
+    version: str
+    sunset: date
+    note_url: str
+
+
+class EndingVersions:
+    def __init__(self, uses: VersionUse, table: Sequence[Deprecation], site_origin: str) -> None:
+        self._uses = uses
+        self._table = table
+        self._site_origin = site_origin
+
+    async def of(self, account_id: int) -> list[EndingVersion]:
+        if not self._table:
+            return []
+        called = await self._uses.recent(account_id)
+        rows = [(version, deprecation.of_version(self._table, version)) for version in called]
+        return [
+            EndingVersion(version, row.sunset, row.note_address(self._site_origin))
+            for version, row in rows
+            if row is not None
+        ]
+
+
+def routes(
+    keys: Keys,
+    devices: Devices,
+    ending: EndingVersions,
+    pages: VisitPages,
+    show_published: ShowPublished,
+) -> list[PageRoute]:
+    page = _KeysPage(keys, devices, ending, pages)
+
+    async def show(visit: Visit) -> Reply:
+        return await (page.shown(visit) if visit.visitor else show_published(visit.request))
+
+    return [
+        PageRoute("GET", PATH, show, Access.ANYONE),
+        PageRoute("POST", PATH, page.create, Access.PROVED, PATH),
+        PageRoute("POST", f"{PATH}/revoke", page.revoke, page=PATH),
+        PageRoute("POST", f"{PATH}/disconnect", page.disconnect, page=PATH),
+    ]
+
+
+class _KeysPage:
+    def __init__(
+        self, keys: Keys, devices: Devices, ending: EndingVersions, pages: VisitPages
+    ) -> None:
+        self._keys = keys
+        self._devices = devices
+        self._ending = ending
+        self._pages = pages
+
+    async def shown(
+        self, visit: Visit, *, name: str = "", error: str = "", status: int = 200
+    ) -> Reply:
+        keys = await self._keys.all(visit.account_id)
+        devices = await self._devices.all(visit.account_id)
+        time_zone = visit.signed_in.time_zone
+        return self._pages.show(
+            visit,
+            "keys.html",
+            status=status,
+            keys=[_key(key, time_zone) for key in keys if key.revoked_at is None],
+            extensions=[_extension(each, time_zone) for each in devices if each.revoked_at is None],
+            sunsets=[_sunset(version) for version in await self._ending.of(visit.account_id)],
+            new_name=name,
+            new_name_error=error,
+        )
+
+    async def create(self, visit: Visit) -> Reply:
+        name = visit.form.get("name", "")
+        try:
+            created = await self._keys.create(visit.account_id, name)
+        except Refusal as refused:
+            return await self.shown(visit, name=name, error=refused.sentence, status=refused.status)
+        # Not after a redirect: the key would have to be kept until then.
+        return self._pages.show(
+            visit,
+            "key_new.html",
+            key=created.text,
+            key_id=created.key.key_id,
+            key_name=created.key.name,
+        )
+
+    async def revoke(self, visit: Visit) -> Reply:
+        key_id = visit.form.get("key", "")
+        return await self._after(self._keys.revoke(visit.account_id, key_id), "key-revoked")
+
+    async def disconnect(self, visit: Visit) -> Reply:
+        change = self._devices.revoke(visit.account_id, visit.form.get("device", ""))
+        return await self._after(change, "extension-disconnected")
+
+    async def _after(self, change: Awaitable[str], said: str) -> Reply:
+        try:
+            await change
+        except (NoLiveKey, NoLiveDevice):
+            return self._pages.go(f"{PATH}?said={said}-before")
+        return self._pages.go(f"{PATH}?said={said}")
+
+
+def _sunset(ending: EndingVersion) -> dict[str, Any]:
+    return {
+        "version": ending.version,
+        "ends_at": moments.of_date(ending.sunset),
+        "note_url": ending.note_url,
+    }
+
+
+def _key(key: Key, time_zone: str) -> dict[str, Any]:
+    used = key.last_used_day
+    return {
+        "id": key.key_id,
+        "name": key.name,
+        "prefix": key.shown,
+        "created_at": moments.days_in(time_zone)(key.created_at),
+        "last_used": None if used is None else moments.utc_day(used),
+    }
+
+
+def _extension(device: Device, time_zone: str) -> dict[str, Any]:
+    moment = moments.moments_in(time_zone)
+    used = device.last_used_at
+    return {
+        "id": device.device_id,
+        "name": device.name,
+        "created_at": moments.days_in(time_zone)(device.created_at),
+        "state": f"last used {moment(used).text}" if used else "not used yet",
+        "state_kind": "on" if used else "",
+    }
