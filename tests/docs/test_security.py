@@ -33,7 +33,8 @@ OF_FIELDS = {
     "LABEL_NAME_MAX",
     "MAX_DEPTH",
     "MAX_NAME_CHARACTERS",
-    # The names of passkeys are entered on a page.
+    # Entered on a page.
+    "INVITATION_NOTE_MAX",
     "PASSKEY_NAME_MAX",
     "SENT_SLUG_MAX",
     "SLUG_MAX",

@@ -49,6 +49,8 @@ DEVICES_MAX: Final = 50
 KEYS_MAX: Final = 100
 PASSKEYS_MAX: Final = 20
 PASSKEY_NAME_MAX: Final = 100
+INVITATIONS_MAX: Final = 100
+INVITATION_NOTE_MAX: Final = 100
 # A page that a device sends, before and after decompression.
 INGEST_PAGE_BYTES_MAX: Final = 8 * 1024 * 1024
 INGEST_ENTRIES_MAX: Final = 100
