@@ -211,7 +211,7 @@ def test_an_embedding_service_replaces_the_model(library: Library) -> None:
     ],
 )
 def test_a_public_address_without_encryption_is_a_warning(
-    library: Library, address: str, is_warned: bool
+    library: Library, address: str, *, is_warned: bool
 ) -> None:
     ran = Library({**library.environment, "BOWERBIRD_SITE_URL": address}).run("doctor")
 

@@ -17,11 +17,17 @@ from tests.support.postgres import ThrowawayPostgres
 
 pytestmark = pytest.mark.anyio
 
-CONTROL = {"person", "secret", "schema_migration"}
+CONTROL = {
+    *("person", "secret", "schema_migration"),
+    *("one_time_link", "provider_identity", "spent_attempt"),
+}
 # Only on SQLite: assigns the local number of an account that is part of `place`.
 SQLITE_CONTROL = CONTROL | {"local_account", "sqlite_sequence"}
 LIBRARY = {
     "library",
+    "activity",
+    "passkey",
+    "web_session",
     "api_key",
     "api_call",
     "bookmark",

@@ -224,6 +224,9 @@ class Settings:
         """The URL of a one-time link. Browsers do not send the part after `#`."""
         return f"{self.site_origin}/link#{token}"
 
+    def invitation_url(self, token: str) -> str:
+        return f"{self.site_origin}/sign-up#{token}"
+
     @property
     def upgrade_url(self) -> str:
         return f"{self.site_origin}/upgrade"

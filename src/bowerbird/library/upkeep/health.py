@@ -4,6 +4,7 @@ import ipaddress
 import os
 import shutil
 from enum import StrEnum
+from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -46,14 +47,13 @@ def address(settings: Settings) -> Result:
             "address",
             f"{origin} has no encryption: others on the way can read keys and sessions, and "
             "browsers do not offer passkeys there",
-            f"use a reverse proxy with a certificate, and set {PREFIX}SITE_URL to its https address",
+            f"use a reverse proxy with a certificate, and set {PREFIX}SITE_URL to its address",
         )
     return Result(Mark.GOOD, "address", origin)
 
 
 def data_folder(settings: Settings) -> Result:
-    folder = settings.data_dir.absolute()
-    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    folder, existing = settings.data_dir.absolute(), _existing(settings)
     if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
         return Result(
             Mark.BROKEN,
@@ -61,11 +61,16 @@ def data_folder(settings: Settings) -> Result:
             f"this user cannot write to {existing}",
             f"chown it to the user that runs bowerbird, or set {PREFIX}DATA_DIR to another folder",
         )
-    free = shutil.disk_usage(existing).free
+    free = free_bytes(settings)
     state = f"{folder} is writable" if folder.exists() else f"the first start creates {folder}"
     fix = "" if free >= _MIN_FREE_BYTES else "free disk space: imports and backups need it"
     mark = Mark.WARNING if fix else Mark.GOOD
     return Result(mark, "data folder", f"{state}, {free / 1e9:,.1f} GB free", fix)
+
+
+def free_bytes(settings: Settings) -> int:
+    """The free space on the disk of the data folder."""
+    return shutil.disk_usage(_existing(settings)).free
 
 
 def backup(settings: Settings, now: int) -> Result | None:
@@ -92,6 +97,12 @@ def jobs(settings: Settings, counts: list[JobCount], now: int) -> Result:
         fix = "run bowerbird jobs list for the reason, then bowerbird jobs retry"
         return Result(Mark.WARNING, "jobs", summary, fix)
     return Result(Mark.GOOD, "jobs", summary or "none")
+
+
+def _existing(settings: Settings) -> Path:
+    """The data folder, or the nearest folder above it that exists."""
+    folder = settings.data_dir.absolute()
+    return next(path for path in (folder, *folder.parents) if path.exists())
 
 
 def _ago(days: int) -> str:
