@@ -42,6 +42,7 @@ LINK: Final[Values] = {
     "csrf": "c5rf",
     "state": "ready",
     "minutes": 15,
+    "token": "",
     "email": "",
     "email_error": "",
 }
