@@ -35,19 +35,65 @@ def test_a_separate_process_prints_the_same(empty: Library) -> None:
     assert out == f"{account_id}\n"
 
 
-def test_accounts_get_the_default_plan_unless_another_is_given(empty: Library) -> None:
-    for email in ("one@example.com", "two@example.com"):
-        empty.run("account", "create", email)
+def test_new_accounts_get_the_default_plan_unless_another_is_given(empty: Library) -> None:
+    empty.run("account", "create", "one@example.com")
     hosted = Library({**empty.environment, "BOWERBIRD_DEFAULT_PLAN": "free"})
-    hosted.run("account", "create", "three@example.com")
-    hosted.run("account", "create", "four@example.com", "--plan", "pro")
+    hosted.run("account", "create", "two@example.com")
+    hosted.run("account", "create", "three@example.com", "--plan", "pro")
 
     assert _listed(empty) == [
         ("one@example.com", "pro"),
-        ("two@example.com", "pro"),
-        ("three@example.com", "free"),
-        ("four@example.com", "pro"),
+        ("two@example.com", "free"),
+        ("three@example.com", "pro"),
     ]
+
+
+def test_the_address_of_an_account_can_be_changed(empty: Library) -> None:
+    empty.run("account", "create", EMAIL)
+    empty.run("account", "create", "taken@example.com")
+
+    refused = empty.run("account", "email", EMAIL, "Taken@Example.com")
+    malformed = empty.run("account", "email", EMAIL, "nonsense")
+    ran = empty.run("account", "email", EMAIL, " ada@example.org ")
+
+    assert (refused.code, refused.text) == (1, "Error: Taken@Example.com already has an account.")
+    assert malformed.code == 1
+    assert (ran.code, ran.text) == (0, f"{EMAIL} is now ada@example.org.\n")
+    assert [email for email, _ in _listed(empty)] == ["ada@example.org", "taken@example.com"]
+
+
+def test_an_account_without_an_address_is_named_by_its_id(empty: Library, tmp_path: Path) -> None:
+    account_id = empty.run("account", "create", EMAIL).out.strip()
+    empty.sql("UPDATE person SET email = '', email_key = 'account 1'")
+
+    for command in (
+        ("key", "create", account_id),
+        ("key", "list", account_id),
+        ("device", "create", account_id),
+        ("account", "plan", account_id, "free"),
+        ("account", "link", account_id),
+        ("account", "owner", account_id),
+        ("account", "export", account_id, tmp_path / "all.json"),
+        ("reingest",),
+        ("check",),
+        ("jobs", "list"),
+        ("account", "email", account_id, "new@example.com"),
+        ("account", "delete", "new@example.com", "--yes"),
+    ):
+        ran = empty.run(*command)
+        assert ran.code == 0, (command, ran.text)
+    assert _listed(empty) == []
+
+
+@in_turn("name", ["1", "9" * 19, "9" * 30, "٣"])
+def test_an_unknown_id_is_refused(empty: Library, name: str) -> None:
+    empty.run("account", "create", EMAIL)
+
+    ran = empty.run("account", "plan", name, "free")
+
+    assert ran.code == 1
+    assert ran.text.startswith("Error: ")
+    assert "Traceback" not in ran.text
 
 
 def test_the_first_account_is_the_owners_and_the_owner_can_change(empty: Library) -> None:

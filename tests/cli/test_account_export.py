@@ -20,13 +20,16 @@ def test_the_file_contains_everything_except_secrets(empty: Library, target: Pat
     empty.fill(7)
     key = empty.run("key", "create", EMAIL, "--name", "laptop").out.strip()
     empty.sql("INSERT INTO api_call SELECT account_id, 202607, 12 FROM library")
+    empty.sql("UPDATE api_key SET last_used_day = 20652")
 
     ran = empty.run("account", "export", EMAIL, target)
 
     assert ran.text == f"Wrote 7 bookmarks and all other data of {EMAIL} to {target}.\n"
     document = _read(target)
     assert (document["account"]["email"], document["account"]["plan"]) == (EMAIL, "pro")
-    assert [key["name"] for key in document["keys"]] == ["laptop"]
+    assert [
+        (each["name"], each["begins_with"], each["last_used_on"]) for each in document["keys"]
+    ] == [("laptop", key[:19], "2026-07-18")]
     assert document["calls"] == [{"month": "2026-07", "calls": 12}]
     assert [(label["label_name"], label["count"]) for label in document["labels"]] == [
         ("apples", 2),

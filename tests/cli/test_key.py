@@ -44,6 +44,15 @@ def test_the_list_shows_name_and_state_but_not_the_keys(library: Library) -> Non
     assert not any(text in listed for text in texts)
 
 
+def test_the_list_shows_the_start_and_the_last_use_of_a_key(library: Library) -> None:
+    text = _create(library)
+    assert _listed(library)[0][3:5] == ["never", text[:19]]
+
+    library.sql("UPDATE api_key SET last_used_day = 20652")
+
+    assert _listed(library)[0][3] == "2026-07-18"
+
+
 @pytest.mark.parametrize("by_text", [True, False])
 def test_revokes_a_key_by_its_text_or_its_id(library: Library, *, by_text: bool) -> None:
     text = _create(library)

@@ -318,3 +318,17 @@ async def test_an_email_stays_pending_when_the_worker_stops_before_sending_it(
 
     assert len(server.to("alice@example.com")) == 1
     assert await state(alice) == ("sent", None)
+
+
+async def test_an_account_without_an_address_gets_its_digest_but_no_email(alice: Member) -> None:
+    await with_pending_email(alice)
+    sql = "UPDATE person SET email = '' WHERE account_id = :account_id"
+    await alice.database.write(lambda t: t.run(sql, {"account_id": alice.account_id}))
+
+    async with mail_server() as server:
+        await digesting.mail(alice, server).send_due(alice.account_id)
+
+    assert server.letters == []
+    assert await state(alice) == ("none", "The account has no email address.")
+    # A sweep does not come back to it before the next digest.
+    assert await minutes_until_due(alice) > 24 * 60

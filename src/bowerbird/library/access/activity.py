@@ -5,7 +5,7 @@ An entry is written in the transaction of what it tells of.
 
 import secrets
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from bowerbird.clock import Clock
 from bowerbird.library.access import caller
@@ -18,11 +18,6 @@ ENTRIES_MAX: Final = 10_000
 PAGE: Final = 50
 _MAX_DETAIL: Final = 200
 _LATEST: Final = (2**63 - 1, "")
-
-
-class ActivityPage(NamedTuple):
-    entries: Sequence[ActivityEntry]
-    has_older: bool
 
 
 class Activity:
@@ -39,7 +34,8 @@ class Activity:
     async def add(self, transaction: Transaction, account_id: int, entry: ActivityEntry) -> None:
         await self._store.add(transaction, account_id, entry)
 
-    async def page(self, account_id: int, before: tuple[int, str] | None = None) -> ActivityPage:
+    async def page(
+        self, account_id: int, before: tuple[int, str] | None = None, limit: int = PAGE
+    ) -> Sequence[ActivityEntry]:
         """The newest entries, or those before a time and id; the latest first."""
-        found = await self._store.page(account_id, before or _LATEST, PAGE + 1)
-        return ActivityPage(found[:PAGE], len(found) > PAGE)
+        return await self._store.page(account_id, before or _LATEST, limit)

@@ -34,6 +34,7 @@ _MINUTE: Final = 60 * MICROSECONDS
 # Delay after each failed attempt. After the last one the email fails for good.
 RETRY_DELAYS: Final = tuple(minutes * _MINUTE for minutes in (5, 15, 45, 120, 360, 360, 360, 360))
 _MAX_REASON_LENGTH: Final = 300
+_NO_ADDRESS: Final = "The account has no email address."
 _WORKER_STOPPED: Final = (
     "The worker stopped while it was sending the email. The email may have been sent, so it is "
     "not retried automatically."
@@ -77,7 +78,9 @@ class DigestEmails:
         email = await self._email(account_id, found)
         if email is None:
             return
-        claimed = await self._claim(account_id, found, is_by_hand=is_by_hand)
+        claimed = await self._claim(
+            account_id, found, is_by_hand=is_by_hand, has_address=bool(email.to)
+        )
         if claimed is None:
             return
         try:
@@ -88,20 +91,25 @@ class DigestEmails:
             raise
         await self._record(account_id, claimed, mailing)
 
-    async def _claim(self, account_id: int, found: Digest, *, is_by_hand: bool) -> Digest | None:
-        """The claimed digest; None if another worker has it or the account turned emails off."""
+    async def _claim(
+        self, account_id: int, found: Digest, *, is_by_hand: bool, has_address: bool
+    ) -> Digest | None:
+        """The claimed digest; None if another worker has it or the account gets no emails."""
 
         async def work(transaction: Transaction) -> Digest | None:
             await lock_library(self._libraries, transaction, account_id)
             preferences = await self._store.preferences_within(transaction, account_id)
             is_wanted = is_by_hand or (preferences.is_mailed and preferences.kind is not None)
             mailing = Mailing(MailState.NONE)
-            if is_wanted:
+            if not has_address:
+                mailing = Mailing(MailState.NONE, reason=_NO_ADDRESS)
+            elif is_wanted:
                 mailing = Mailing(MailState.SENDING, found.mailing.tries + 1, self._clock())
             if not await self._store.set_mailing(transaction, account_id, found, mailing):
                 return None
             await self._after_change(transaction, account_id)
-            return msgspec.structs.replace(found, mailing=mailing) if is_wanted else None
+            is_claimed = mailing.state is MailState.SENDING
+            return msgspec.structs.replace(found, mailing=mailing) if is_claimed else None
 
         return await self._database.write(work)
 

@@ -3,7 +3,7 @@
 import re
 from typing import Any, Final
 
-from bowerbird.library.access.activity import KEPT_DAYS, Activity
+from bowerbird.library.access.activity import KEPT_DAYS, PAGE, Activity
 from bowerbird.library.access.activity_sentences import sentence
 from bowerbird.model.activity import ActivityEntry
 from bowerbird.web.visits import moments
@@ -19,14 +19,15 @@ _CURSOR: Final = re.compile(r"([0-9]{1,18})-([0-9a-f]{1,32})", re.ASCII)
 def routes(activity: Activity, pages: VisitPages) -> list[PageRoute]:
     async def show(visit: Visit) -> Reply:
         before = _before(visit.query.get("cursor", ""))
-        page = await activity.page(visit.account_id, before)
+        found = await activity.page(visit.account_id, before, PAGE + 1)
+        entries = found[:PAGE]
         moment = moments.moments_in(visit.signed_in.time_zone)
         return pages.show(
             visit,
             "activity.html",
-            events=[_event(entry, moment) for entry in page.entries],
+            events=[_event(entry, moment) for entry in entries],
             days=KEPT_DAYS,
-            older=_cursor(page.entries[-1]) if page.has_older else "",
+            older=_cursor(entries[-1]) if len(found) > PAGE else "",
             is_first=before is None,
         )
 

@@ -1,0 +1,331 @@
+"""The account page: plan, preferences, address, sessions and a copy of everything."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from bowerbird.clock import MICROSECONDS
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.access.activity import Activity
+from bowerbird.model.activity import ActivityKind
+from bowerbird.requests import limits
+from bowerbird.storage.database import Database
+from bowerbird.storage.digests.digests import DigestStore
+from tests.support import make, smtp
+from tests.support.service import Member
+from tests.support.visiting import Visitor
+from tests.web.account.conftest import text_of
+from tests.web.sign_in.conftest import House, build
+
+pytestmark = pytest.mark.anyio
+
+HOUR = 3_600 * MICROSECONDS
+EMAIL = "owner@example.com"
+
+
+def mailing(smtp_url: str) -> dict[str, str]:
+    return {"smtp_url": smtp_url, "mail_from": "Posts <posts@example.org>"}
+
+
+async def id_of(house: House, email: str = EMAIL) -> int:
+    return (await house.accounts.find(email)).account_id
+
+
+async def test_it_shows_the_plan_and_what_is_used(house: House) -> None:
+    await house.owner()
+    person = await house.member("free@example.com", "free")
+    await person.send("/keys", "/keys", name="laptop")
+
+    page = text_of(await person.open("/account"))
+
+    assert "Plan free Posts 0 API calls this month 0 Keys 1" in page
+    assert "0 of 100" in page
+    assert "The count starts again on 1 Aug 2026" in page
+
+
+async def test_strangers_are_asked_to_sign_in(house: House) -> None:
+    for path in ("/account", "/account/delete"):
+        answer = await house.somebody().client.get(path)
+        assert answer.headers["location"] == f"/sign-in?next={path}"
+
+
+async def test_preferences_are_saved_by_the_rules_of_the_api(house: House) -> None:
+    person = await house.owner()
+
+    saved = await person.send(
+        "/account/preferences",
+        "/account",
+        time_zone="Europe/Berlin",
+        frequency="daily",
+        hour="7",
+    )
+
+    assert saved.headers["location"] == "/account?said=preferences-saved#you"
+    kept = await DigestStore(house.database).preferences(await id_of(house))
+    assert (kept.time_zone, kept.frequency, kept.hour) == ("Europe/Berlin", "daily", 7)
+    page = await person.open("/account?said=preferences-saved")
+    assert "Your preferences are saved." in page.text
+    assert 'value="Europe/Berlin"' in page.text
+    assert '<option value="daily" selected>' in page.text
+    assert '<option value="7" selected>' in page.text
+
+
+@pytest.mark.parametrize(
+    "zone", ["Berlin", "", "../../etc/passwd", "Europe/Berlin\x00", "x" * 10_000, "<b>"]
+)
+async def test_an_unknown_time_zone_is_refused_and_kept_in_the_form(
+    house: House, zone: str
+) -> None:
+    person = await house.owner()
+
+    page = await person.send("/account/preferences", "/account", time_zone=zone)
+
+    assert page.status_code == 400
+    assert "\x00" in zone or "There is no such time zone" in page.text
+    kept = await DigestStore(house.database).preferences(await id_of(house))
+    assert kept.time_zone == "UTC"
+
+
+@pytest.mark.parametrize(
+    "fields", [{"hour": "24"}, {"hour": "-1"}, {"hour": "x"}, {"frequency": "hourly"}]
+)
+async def test_other_wrong_preferences_are_refused_with_a_sentence(
+    house: House, fields: dict[str, str]
+) -> None:
+    person = await house.owner()
+
+    page = await person.send("/account/preferences", "/account", **fields)
+
+    assert page.status_code == 400
+    assert next(iter(fields)) in text_of(page)
+
+
+async def test_a_switch_that_cannot_be_used_changes_nothing(
+    database: Database, tmp_path: Path
+) -> None:
+    house = build(database, tmp_path, **mailing("smtp://127.0.0.1:9"))
+    person = await house.owner()
+    await person.send("/account/preferences", "/account", mail="true")
+    store, account_id = DigestStore(database), await id_of(house)
+    assert (await store.preferences(account_id)).is_mailed
+
+    without_mail = build(database, tmp_path).somebody()
+    without_mail.client.cookies = person.client.cookies
+    await without_mail.send("/account/preferences", "/account", hour="9")
+    assert (await store.preferences(account_id)).is_mailed
+
+    await person.send("/account/preferences", "/account", hour="9")
+    assert not (await store.preferences(account_id)).is_mailed
+
+
+async def test_sessions_are_listed_and_ended_one_by_one(house: House) -> None:
+    here = await house.owner()
+    token = await house.links.create_for(await id_of(house))
+    there = house.somebody()
+    await there.send("/link", "/link", token=token)
+    page = await here.open("/account")
+    assert page.text.count("Firefox on Linux</th>") == 2
+    assert page.text.count('on">This browser</span>') == 1
+
+    [ended] = _actions(page.text, "/end")
+    await here.send(ended, "/account")
+
+    assert (await there.client.get("/account")).status_code == 303
+    assert (await here.client.get("/account")).status_code == 200
+
+
+async def test_all_other_sessions_end_at_once(house: House) -> None:
+    here = await house.owner()
+    others = []
+    for _ in range(3):
+        other = house.somebody()
+        token = await house.links.create_for(await id_of(house))
+        await other.send("/link", "/link", token=token)
+        others.append(other)
+
+    await here.send("/account/sessions/end-others", "/account")
+
+    assert [(await other.client.get("/account")).status_code for other in others] == [303] * 3
+    assert (await here.client.get("/account")).status_code == 200
+
+
+def _actions(page: str, end: str) -> list[str]:
+    """The paths of forms with this end."""
+    return [path for path in re.findall(r'action="([^"]+)"', page) if path.endswith(end)]
+
+
+async def test_the_owner_changes_the_address_directly_without_a_mail_server(house: House) -> None:
+    person = await house.owner()
+    await house.member("taken@example.com")
+
+    refused = await person.send("/account/email", "/account", email="taken@example.com")
+    assert refused.status_code == 400
+    malformed = await person.send("/account/email", "/account", email="nonsense")
+    assert "Invalid email address" in malformed.text
+
+    changed = await person.send("/account/email", "/account", email="me@example.org")
+    assert changed.headers["location"] == "/account?said=email-changed#you"
+    assert "me@example.org" in (await person.open("/account")).text
+    assert await house.accounts.find("ME@example.org")
+
+
+async def test_others_are_told_to_ask_the_operator_without_a_mail_server(house: House) -> None:
+    await house.owner()
+    person = await house.member("other@example.com")
+    page = await person.open("/account")
+    assert "ask the operator" in page.text
+    assert "/account/email" not in page.text
+
+    refused = await person.send("/account/email", "/account", email="me@example.org")
+
+    assert refused.status_code == 400
+    assert await house.accounts.find("other@example.com")
+
+
+async def _confirming(mail: smtp.MailServer, person: Visitor, email: str) -> str:
+    """Asks for another address; returns the token of the link that was sent there."""
+    asked = await person.send("/account/email", "/account", email=email)
+    assert asked.headers["location"] == "/account?said=email-sent#you"
+    text = mail.to(email)[-1].get_content()
+    assert "/link/email#" in text
+    return str(text.split("/link/email#")[1].split()[0])
+
+
+async def test_an_address_changes_when_its_link_is_opened(
+    database: Database, tmp_path: Path
+) -> None:
+    async with smtp.mail_server() as mail:
+        house = build(database, tmp_path, **mailing(mail.url))
+        person = await house.owner()
+        token = await _confirming(mail, person, "me@example.org")
+        older = await _confirming(mail, person, "another@example.org")
+
+        assert await house.accounts.find(EMAIL)
+        assert (await person.open("/link/email")).status_code == 200
+        stranger = await house.somebody().send("/link/email", "/link", token=token)
+        assert stranger.status_code == 403
+        done = await person.send("/link/email", "/link/email", token=token)
+
+        assert done.headers["location"] == "/account?said=email-changed#you"
+        assert await house.accounts.find("me@example.org")
+        for used in (token, older):
+            again = await person.send("/link/email", "/link/email", token=used)
+            assert again.status_code == 410
+
+
+async def test_a_link_for_an_address_is_for_its_account_and_expires(
+    database: Database, tmp_path: Path
+) -> None:
+    async with smtp.mail_server() as mail:
+        house = build(database, tmp_path, **mailing(mail.url))
+        person, other = await house.owner(), await house.member("other@example.com")
+        token = await _confirming(mail, person, "me@example.org")
+
+        assert (await other.send("/link/email", "/link/email", token=token)).status_code == 410
+        # It signs nobody in, and a link that signs in confirms no address.
+        assert (await house.somebody().send("/link", "/link", token=token)).status_code == 410
+        signing = await house.links.create_for(await id_of(house))
+        assert (await person.send("/link/email", "/link/email", token=signing)).status_code == 410
+        house.clock.now += 24 * HOUR
+        assert (await person.send("/link/email", "/link/email", token=token)).status_code == 410
+        assert await house.accounts.find(EMAIL)
+
+
+async def test_nobody_learns_whether_an_address_is_taken(
+    database: Database, tmp_path: Path
+) -> None:
+    async with smtp.mail_server() as mail:
+        house = build(database, tmp_path, **mailing(mail.url))
+        person = await house.owner()
+        await house.member("taken@example.com")
+
+        token = await _confirming(mail, person, "taken@example.com")
+        await _confirming(mail, person, "free@example.com")
+
+        # The reader of that mailbox may know.
+        refused = await person.send("/link/email", "/link/email", token=token)
+        assert refused.status_code == 400
+        assert "already has an account" in refused.text
+        assert await house.accounts.find(EMAIL)
+
+
+async def test_only_a_few_emails_are_sent(database: Database, tmp_path: Path) -> None:
+    async with smtp.mail_server() as mail:
+        house = build(database, tmp_path, **mailing(mail.url))
+        person = await house.owner()
+        for n in range(5):
+            await _confirming(mail, person, f"n{n}@example.com")
+
+        refused = await person.send("/account/email", "/account", email="more@example.com")
+
+        assert refused.status_code == 429
+        assert not mail.to("more@example.com")
+
+
+async def test_an_email_that_cannot_be_sent_is_reported(database: Database, tmp_path: Path) -> None:
+    async with smtp.mail_server() as mail:
+        house = build(database, tmp_path, **mailing(mail.url))
+        person = await house.owner()
+        mail.at_recipient = lambda _: "550 no such mailbox"
+        refused = await person.send("/account/email", "/account", email="me@example.org")
+        assert refused.status_code == 400
+        assert "refused this address" in refused.text
+        mail.at_recipient = lambda _: "450 later"
+        later = await person.send("/account/email", "/account", email="me@example.org")
+        assert later.status_code == 503
+        assert "does not accept emails now" in later.text
+
+        assert not await database.rows("SELECT * FROM one_time_link WHERE kind = 'email'", {})
+
+
+async def test_everything_can_be_downloaded(house: House) -> None:
+    person = await house.owner()
+    account_id = await id_of(house)
+    member = Member(house.database, account_id, "", person.client, house.clock)
+    posts = [make.post() for _ in range(700)]
+    await member.save_all(posts)
+
+    file = await person.send("/account/export", "/account")
+
+    assert file.status_code == 200
+    assert file.headers["content-disposition"] == 'attachment; filename="bowerbird-2026-07-18.json"'
+    assert file.headers["cache-control"] == "no-store"
+    assert "content-length" not in file.headers
+    content = json.loads(file.content)
+    assert content["account"]["email"] == EMAIL
+    assert {post["post_id"] for post in content["bookmarks"]} == {post["post_id"] for post in posts}
+    page = await Activity(house.database, house.clock).page(account_id)
+    assert ActivityKind.ACCOUNT_DOWNLOADED in [entry.kind for entry in page]
+
+
+async def test_downloads_are_bounded_per_day(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "ACCOUNT_DOWNLOADS_PER_DAY", 2)
+    person = await house.owner()
+    for _ in range(2):
+        assert (await person.send("/account/export", "/account")).status_code == 200
+
+    refused = await person.send("/account/export", "/account")
+    assert refused.status_code == 429
+    assert "2 times today" in text_of(refused)
+
+    house.clock.now += 24 * HOUR
+    assert (await person.send("/account/export", "/account")).status_code == 200
+
+
+async def test_an_account_without_an_address_has_its_pages(house: House) -> None:
+    async def create(transaction: object) -> int:
+        return await house.accounts.create_within(transaction, "")  # type: ignore[arg-type]
+
+    account_id = await house.database.write(create)
+    person = house.somebody()
+    await person.send("/link", "/link", token=await house.links.create_for(account_id))
+
+    for path in ("/keys", "/account", "/activity", "/account/delete"):
+        assert (await person.client.get(path)).status_code == 200, path
+    assert "Your account has no email address." not in (await person.open("/keys")).text
+    with pytest.raises(Refusal) as refused:
+        await house.accounts.find(str(account_id + 1))
+    assert refused.value.code is Code.NOT_FOUND
+    assert (await house.accounts.find(f" {account_id} ")).account_id == account_id

@@ -1,0 +1,242 @@
+"""The activity log: what is recorded, by whom it is seen, and how long it is kept."""
+
+import re
+from html import unescape
+
+import httpx
+import pytest
+
+from bowerbird.clock import MICROSECONDS
+from bowerbird.library.access import activity, activity_sentences, caller
+from bowerbird.library.access.activity import Activity
+from bowerbird.library.accounts.devices import Devices
+from bowerbird.library.accounts.keys import Keys
+from bowerbird.library.upkeep.sweeping import Sweeping
+from bowerbird.model.accounts import Account
+from bowerbird.model.activity import ActivityEntry, ActivityKind
+from bowerbird.storage.activity import ActivityStore
+from bowerbird.storage.database import Transaction
+from tests.support import make
+from tests.support.service import Member, Service
+from tests.web.account.conftest import text_of
+from tests.web.sign_in.conftest import House
+
+pytestmark = pytest.mark.anyio
+
+DAY = 86_400 * MICROSECONDS
+ROW = re.compile(r'<th scope="row"><bdi>(.*?)</bdi></th><td[^>]*>(.*?)</td>', re.DOTALL)
+
+
+def shown(page: httpx.Response) -> list[tuple[str, str]]:
+    """(what, from where) of each entry."""
+    return [
+        (unescape(what), re.sub("<[^>]+>", "", where)) for what, where in ROW.findall(page.text)
+    ]
+
+
+async def account_of(house: House, email: str = "owner@example.com") -> Account:
+    return await house.accounts.find(email)
+
+
+async def add(house: House, account_id: int, *entries: ActivityEntry) -> None:
+    store = ActivityStore(house.database)
+
+    async def work(transaction: Transaction) -> None:
+        for entry in entries:
+            await store.add(transaction, account_id, entry)
+
+    await house.database.write(work)
+
+
+def test_every_kind_has_a_sentence_with_and_without_a_detail() -> None:
+    for kind in ActivityKind:
+        for detail in ("", "name {0} of {it}"):
+            entry = ActivityEntry(0, "", kind, detail, "")
+            text = activity_sentences.sentence(entry)
+            assert text
+            assert "{}" not in text
+            assert "“”" not in text
+
+
+async def test_it_shows_what_the_person_and_the_command_line_did(house: House) -> None:
+    person = await house.owner()
+    account_id = (await account_of(house)).account_id
+    house.clock.now += MICROSECONDS
+    await person.send("/keys", "/keys", name="laptop")
+    house.clock.now += MICROSECONDS
+    # The requests of these tests run in the task of the test, and leave their address there.
+    caller.set_address(str)
+    created = await Keys(house.database, house.clock).create(account_id, "server")
+    house.clock.now += MICROSECONDS
+    await Keys(house.database, house.clock).revoke(account_id, created.key.key_id)
+    house.clock.now += MICROSECONDS
+    devices = Devices(house.database, house.clock)
+    await devices.revoke(account_id, await devices.create(account_id, "Firefox"))
+    house.clock.now += MICROSECONDS
+    await house.accounts.set_plan("owner@example.com", "free")
+    house.clock.now += MICROSECONDS
+    await house.accounts.set_email("owner@example.com", "new@example.com")
+
+    entries = shown(await person.open("/activity"))
+
+    assert entries[:2] == [
+        ("Changed the email address to new@example.com", "command line"),
+        ("Changed the plan to free", "command line"),
+    ]
+    assert sorted(entries[2:4]) == [
+        ("Connected the extension “Firefox”", "command line"),
+        ("Disconnected the extension “Firefox”", "command line"),
+    ]
+    assert entries[4:7] == [
+        ("Revoked the key “server”", "command line"),
+        ("Created the key “server”", "command line"),
+        ("Created the key “laptop”", "192.0.2.7"),
+    ]
+    assert sorted(entries[7:]) == [
+        ("Created the account", "192.0.2.7"),
+        ("Signed in with a one-time link", "192.0.2.7"),
+    ]
+
+
+async def test_exports_imports_and_deletions_are_recorded_with_their_address(
+    cast: Service,
+) -> None:
+    alice = cast.alice
+    first, second = await alice.save(), await alice.save()
+    before = await kinds(alice)
+
+    assert (await alice.client.delete(f"/v1/bookmarks/{first['post_id']}")).status_code == 200
+    assert (await alice.client.post("/v1/exports/json", json={})).status_code == 202
+    saved = await alice.client.post("/v1/bookmarks", json={"posts": [make.post()]})
+    assert saved.status_code == 200
+    label = {"tweet_ids": [second["post_id"]], "label_name": "x"}
+    assert (await alice.client.post("/v1/labels/add", json=label)).status_code == 200
+
+    recorded = [entry for entry in await entries(alice) if entry.kind not in before]
+    assert sorted((entry.kind, entry.detail, entry.address) for entry in recorded) == [
+        (ActivityKind.EXPORT_STARTED, "json", "127.0.0.1"),
+        (ActivityKind.POSTS_DELETED, first["post_id"], "127.0.0.1"),
+    ]
+    assert not await entries(cast.bob)
+
+
+async def kinds(member: Member) -> set[ActivityKind]:
+    return {entry.kind for entry in await entries(member)}
+
+
+async def entries(member: Member) -> list[ActivityEntry]:
+    page = await Activity(member.database, member.clock).page(member.account_id)
+    return list(page)
+
+
+async def test_a_refused_call_leaves_no_entry(cast: Service) -> None:
+    assert (await cast.alice.client.delete("/v1/bookmarks/404")).status_code == 404
+    assert (await cast.alice.client.post("/v1/exports/json", json={"x": 1})).status_code == 400
+
+    assert await entries(cast.alice) == []
+
+
+async def test_it_is_read_page_by_page_without_gaps_or_repetitions(house: House) -> None:
+    person = await house.owner()
+    account_id = (await account_of(house)).account_id
+    now = house.clock()
+    # Several at the same moment, across the end of a page.
+    made = [
+        ActivityEntry(now - n // 7, f"{n:012x}", ActivityKind.KEY_CREATED, f"k{n:03}", "")
+        for n in range(1, 131)
+    ]
+    await add(house, account_id, *made)
+
+    seen: list[str] = []
+    page = await person.open("/activity")
+    while True:
+        seen += [what for what, _ in shown(page)]
+        older = re.search(r'href="(/activity\?cursor=[^"]+)"', page.text)
+        if older is None:
+            break
+        assert len(shown(page)) == activity.PAGE
+        page = await person.open(unescape(older[1]))
+
+    assert "These are the oldest events" in page.text
+    keys = [what for what in seen if "k" in what and "key" in what]
+    assert sorted(keys) == sorted(f"Created the key “{entry.detail}”" for entry in made)
+    assert len(seen) == len(set(seen))
+
+
+@pytest.mark.parametrize(
+    "cursor",
+    ["x", "-1-a", "9" * 40 + "-a", "1-zz", "%00", "%ff", "1-' OR 1=1", "a" * 5_000, "٣-a", "1-"],
+)
+async def test_a_made_up_cursor_shows_the_first_page(house: House, cursor: str) -> None:
+    person = await house.owner()
+
+    page = await person.client.get(f"/activity?cursor={cursor}")
+
+    assert page.status_code in {200, 400}
+    if page.status_code == 200:
+        assert "Signed in" in page.text
+
+
+async def test_nobody_else_sees_it(house: House) -> None:
+    owner = await house.owner()
+    await owner.send("/keys", "/keys", name="private")
+    other = await house.member("other@example.com")
+
+    assert "private" not in (await other.open("/activity")).text
+    stranger = await house.somebody().client.get("/activity")
+    assert stranger.headers["location"] == "/sign-in?next=/activity"
+
+
+async def test_times_are_shown_in_the_time_zone_of_the_account(house: House) -> None:
+    person = await house.owner()
+    assert "18 Jul 2026, 08:21" in text_of(await person.open("/activity"))
+
+    await person.send("/account/preferences", "/account", time_zone="Asia/Kathmandu")
+
+    assert "18 Jul 2026, 14:06" in text_of(await person.open("/activity"))
+
+
+async def test_entries_are_kept_for_180_days(house: House) -> None:
+    await house.owner()
+    account_id = (await account_of(house)).account_id
+    now = house.clock()
+    old = ActivityEntry(now - 181 * DAY, "a", ActivityKind.KEY_CREATED, "old", "")
+    recent = ActivityEntry(now - 179 * DAY, "b", ActivityKind.KEY_CREATED, "recent", "")
+    await add(house, account_id, old, recent)
+
+    await Sweeping(house.database, house.clock, pause_s=0).sweep()
+
+    page = await Activity(house.database, house.clock).page(account_id)
+    assert [entry.detail for entry in page if entry.kind is ActivityKind.KEY_CREATED] == ["recent"]
+
+
+async def test_the_number_of_entries_is_bounded(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(activity, "ENTRIES_MAX", 5)
+    await house.owner()
+    account_id = (await account_of(house)).account_id
+    made = [
+        ActivityEntry(house.clock() + n, "a", ActivityKind.KEY_CREATED, str(n), "")
+        for n in range(1, 13)
+    ]
+    await add(house, account_id, *made)
+    sweeping = Sweeping(house.database, house.clock, pause_s=0)
+
+    assert await sweeping.sweep() == 9
+    assert await sweeping.sweep() == 0
+
+    page = await Activity(house.database, house.clock).page(account_id)
+    assert [entry.detail for entry in page] == ["12", "11", "10", "9", "8"]
+
+
+async def test_expired_sessions_and_links_are_removed(house: House) -> None:
+    await house.owner()
+    await house.links.create_for_owner()
+    assert await Sweeping(house.database, house.clock, pause_s=0).sweep() == 0
+
+    house.clock.now += 31 * DAY
+    await Sweeping(house.database, house.clock, pause_s=0).sweep()
+
+    assert not await house.database.rows("SELECT * FROM web_session", {})
+    assert not await house.database.rows("SELECT * FROM one_time_link", {})

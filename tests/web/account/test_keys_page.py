@@ -1,0 +1,271 @@
+"""The page for keys: create, list and revoke them, and disconnect extensions."""
+
+from datetime import date
+from pathlib import Path
+
+import httpx
+import pytest
+
+from bowerbird import app
+from bowerbird.clock import MICROSECONDS
+from bowerbird.library.accounts.devices import Devices
+from bowerbird.requests import limits
+from bowerbird.settings import Settings
+from bowerbird.storage.database import Database
+from bowerbird.wire.deprecation import Deprecation
+from tests.support.models import MODELS
+from tests.support.visiting import Visitor, visitor
+from tests.web.account.conftest import field_in, key_in, text_of
+from tests.web.sign_in.conftest import House
+
+pytestmark = pytest.mark.anyio
+
+MINUTE = 60 * MICROSECONDS
+DAY = 24 * 60 * MINUTE
+
+
+async def created(person: Visitor, name: str = "laptop") -> httpx.Response:
+    page = await person.send("/keys", "/keys", name=name)
+    assert page.status_code == 200, page.text
+    return page
+
+
+async def call(house: House, key: str, path: str = "/v1/bookmarks") -> int:
+    """A call of the API as a program makes it."""
+    transport = httpx.ASGITransport(house.service.asgi)
+    headers = {"Authorization": f"Bearer {key}"}
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost:8080") as client:
+        return (await client.get(path, headers=headers)).status_code
+
+
+async def written(house: House) -> object:
+    """Changes when the row of a key is written."""
+    if (generation := house.database.generation()) is not None:
+        return generation
+    return [tuple(row) for row in await house.database.rows("SELECT xmin::text FROM api_key", {})]
+
+
+async def test_a_created_key_works_until_it_is_revoked(house: House) -> None:
+    person = await house.owner()
+
+    page = await created(person)
+    key = key_in(page)
+    assert await call(house, key) == 200
+
+    [key_id] = set(field_in(page, "key"))
+    revoked = await person.send("/keys/revoke", "/keys", key=key_id)
+
+    assert revoked.headers["location"] == "/keys?said=key-revoked"
+    assert await call(house, key) == 401
+    assert "No keys yet" in (await person.open("/keys")).text
+
+
+async def test_a_new_key_is_shown_once_and_is_in_no_url(house: House) -> None:
+    person = await house.owner()
+
+    page = await created(person)
+    key = key_in(page)
+
+    assert page.headers["cache-control"] == "no-store"
+    assert "location" not in page.headers
+    listed = await person.open("/keys")
+    assert key not in listed.text
+    assert f"{key[:19]}…" in listed.text
+    assert key not in str(await house.database.rows("SELECT * FROM api_key", {}))
+    assert key not in str(await house.database.rows("SELECT * FROM activity", {}))
+
+
+async def test_strangers_see_how_to_get_a_key(house: House) -> None:
+    page = await house.somebody().open("/keys")
+
+    assert page.status_code == 200
+    assert "Sign in to create a key" in page.text
+    assert "Your keys" not in page.text
+
+
+async def test_creating_a_key_needs_a_recent_proof(house: House) -> None:
+    person = await house.owner()
+    house.clock.now += 11 * MINUTE
+
+    refused = await person.send("/keys", "/keys", name="laptop")
+
+    assert refused.headers["location"] == "/reauthenticate?next=/keys"
+    assert not await house.database.rows("SELECT * FROM api_key", {})
+
+
+async def test_revoking_needs_no_proof(house: House) -> None:
+    person = await house.owner()
+    page = await created(person)
+    house.clock.now += 11 * MINUTE
+
+    await person.send("/keys/revoke", "/keys", key=field_in(page, "key")[0])
+
+    assert await call(house, key_in(page)) == 401
+
+
+async def test_the_list_shows_the_day_of_the_last_use(house: House) -> None:
+    person = await house.owner()
+    key = key_in(await created(person))
+    assert "never" in text_of(await person.open("/keys"))
+
+    await call(house, key)
+    await house.service.key_uses.flush()
+    house.clock.now += 3 * DAY
+
+    assert "Revoke" in text_of(await person.open("/keys"))
+    assert '<time datetime="2026-07-18">18 Jul 2026</time>' in (await person.open("/keys")).text
+
+
+async def test_calls_write_a_use_once_per_day(house: House) -> None:
+    key = key_in(await created(await house.owner()))
+
+    for _ in range(3):
+        assert await call(house, key) == 200
+    await house.service.key_uses.flush()
+    before = await written(house)
+    assert await call(house, key) == 200
+    await house.service.key_uses.flush()
+    assert await written(house) == before
+
+    house.clock.now += DAY
+    assert await call(house, key) == 200
+    await house.service.key_uses.flush()
+    assert await written(house) != before
+
+
+async def test_another_account_can_neither_see_nor_revoke_a_key(house: House) -> None:
+    page = await created(await house.owner(), "private")
+    other = await house.member("other@example.com")
+
+    listed = await other.open("/keys")
+    revoked = await other.send("/keys/revoke", "/keys", key=field_in(page, "key")[0])
+    by_text = await other.send("/keys/revoke", "/keys", key=key_in(page))
+
+    assert "private" not in listed.text
+    assert revoked.headers["location"] == "/keys?said=key-revoked-before"
+    assert by_text.headers["location"] == "/keys?said=key-revoked-before"
+    assert await call(house, key_in(page)) == 200
+
+
+@pytest.mark.parametrize("key", ["", "nothing", "\ud7ff", "'; --", "x" * 5_000])
+async def test_a_key_that_does_not_exist_is_reported_and_nothing_breaks(
+    house: House, key: str
+) -> None:
+    revoked = await (await house.owner()).send("/keys/revoke", "/keys", key=key)
+
+    assert revoked.headers["location"] == "/keys?said=key-revoked-before"
+
+
+async def test_a_name_that_is_too_long_is_refused_and_kept_in_the_form(house: House) -> None:
+    person = await house.owner()
+
+    page = await person.send("/keys", "/keys", name="n" * 101)
+
+    assert page.status_code == 400
+    assert "at most 100 printable characters" in page.text
+    assert "n" * 101 in page.text
+    assert not await house.database.rows("SELECT * FROM api_key", {})
+
+
+async def test_a_name_is_never_markup(house: House) -> None:
+    person = await house.owner()
+    await created(person, "<script>alert(1)</script>")
+
+    for path in ("/keys", "/activity"):
+        page = (await person.open(path)).text
+        assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+        assert "<script>alert" not in page
+
+
+async def test_the_number_of_keys_is_bounded(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "KEYS_MAX", 2)
+    person = await house.owner()
+    first = await created(person)
+    await created(person)
+
+    refused = await person.send("/keys", "/keys", name="third")
+    assert refused.status_code == 400
+    assert "2 keys, the maximum" in refused.text
+
+    await person.send("/keys/revoke", "/keys", key=field_in(first, "key")[0])
+    await created(person, "third")
+
+
+async def test_connected_extensions_are_listed_and_disconnected(house: House) -> None:
+    person = await house.owner()
+    account_id = (await house.accounts.find("owner@example.com")).account_id
+    devices = Devices(house.database, house.clock)
+    token = await devices.create(account_id, "Firefox, laptop")
+
+    page = await person.open("/keys")
+    assert "Firefox, laptop" in page.text
+    assert "not used yet" in page.text
+    gone = await person.send("/keys/disconnect", "/keys", device=field_in(page, "device")[0])
+
+    assert gone.headers["location"] == "/keys?said=extension-disconnected"
+    assert await devices.caller(token) is None
+    assert "No browser is connected" in (await person.open("/keys")).text
+
+
+async def test_people_see_when_a_version_that_they_call_ends(
+    database: Database, tmp_path: Path, house: House
+) -> None:
+    row = Deprecation(
+        method="*",
+        path="/v1",
+        since=date(2026, 7, 1),
+        sunset=date(2027, 7, 1),
+        note="/docs#versioning",
+    )
+    house.service = app.build(
+        Settings(data_dir=tmp_path), database, house.clock, MODELS, deprecations=[row]
+    )
+    person = await house.owner()
+    key = key_in(await created(person))
+    assert "which ends on" not in (await person.open("/keys")).text
+
+    await call(house, key)
+    await house.service.uses.flush()
+
+    page = await person.open("/keys")
+    assert "version v1 of the API, which ends on 1 Jul 2027" in text_of(page)
+    assert "/docs#versioning" in page.text
+    other = await house.member("other@example.com")
+    assert "which ends on" not in (await other.open("/keys")).text
+
+
+async def test_no_session_is_accepted_by_the_api_and_no_key_by_the_site(house: House) -> None:
+    person = await house.owner()
+    key = key_in(await created(person))
+
+    for path in ("/v1/bookmarks", "/v1/account", "/ingest/v1/status"):
+        assert (await person.client.get(path)).status_code == 401, path
+    for token in (person.session, f"Bearer {person.session}"):
+        answer = await person.client.get("/v1/bookmarks", headers={"Authorization": token})
+        assert answer.status_code == 401
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    assert (await person.client.post("/mcp", json=asked)).status_code == 401
+
+    stranger = visitor(house.service)
+    stranger.client.headers["Authorization"] = f"Bearer {key}"
+    for path in ("/account", "/activity", "/account/delete"):
+        answer = await stranger.client.get(path)
+        assert answer.headers["location"].startswith("/sign-in?next="), path
+    assert "Your keys" not in (await stranger.open("/keys")).text
+
+
+async def test_a_form_of_another_site_creates_and_revokes_nothing(house: House) -> None:
+    person = await house.owner()
+    page = await created(person)
+    key_id = field_in(page, "key")[0]
+    token = field_in(page, "csrf")[0]
+    evil = {"Origin": "https://evil.example"}
+
+    for refused in (
+        await person.post("/keys/revoke", csrf=token, key=key_id, headers=evil),
+        await person.post("/keys/revoke", key=key_id),
+        await person.post("/keys", csrf=token, name="x", headers=evil),
+    ):
+        assert refused.status_code == 403
+    assert await call(house, key_in(page)) == 200
+    assert len(await house.database.rows("SELECT key_id FROM api_key", {})) == 1
