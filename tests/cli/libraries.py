@@ -14,7 +14,7 @@ import apsw
 import asyncpg
 from click.testing import CliRunner
 
-from bowerbird.cli import commands
+from bowerbird.cli import program
 from bowerbird.cli.context import opened_library
 from bowerbird.library.bookmarks.upsert import Upsert
 from bowerbird.model.accounts import Membership
@@ -65,7 +65,7 @@ class Library:
     def run(self, *arguments: object, answer: str | None = None) -> Ran:
         """Runs a command in this process; the sentence of a failure is part of its output."""
         result = CliRunner(env=self.environment).invoke(
-            commands, [str(a) for a in arguments], input=answer
+            program, [str(a) for a in arguments], input=answer
         )
         is_exit = result.exception is None or isinstance(result.exception, SystemExit)
         text = result.output if is_exit else f"Error: {result.exception}"

@@ -92,6 +92,63 @@ def test_the_file_contains_digests_and_their_preferences(empty: Library, target:
     assert "geheim" not in target.read_text()
 
 
+def test_the_file_contains_devices_and_imports_but_no_token(empty: Library, target: Path) -> None:
+    empty.fill(1)
+    token = empty.run("device", "create", EMAIL, "--name", "laptop").out.strip()
+    link = target.with_name("links.txt")
+    link.write_text("https://x.com/ada/status/20\n")
+    empty.run("import", EMAIL, link)
+
+    empty.run("account", "export", EMAIL, target)
+
+    document = _read(target)
+    (device,) = document["devices"]
+    assert (device["name"], device["last_used_at"], device["revoked_at"]) == ("laptop", None, None)
+    (run,) = document["imports"]
+    assert (run["state"], run["counts"]["new"], run["undone"]["removed"]) == ("finished", 1, 0)
+    assert token not in target.read_text()
+    assert empty.run("import", EMAIL, target).out.count("  unchanged 2\n") == 1
+
+
+def test_the_file_contains_posts_that_are_known_only_by_their_id(
+    empty: Library, target: Path
+) -> None:
+    empty.fill(1)
+    for post_id in (1, 20):
+        empty.sql(
+            "INSERT INTO source_post (account_id, source, source_user_id, post_id, seen_run,"  # noqa: S608 - a number
+            " changed_at, gone_at, gone_reason, sort_index)"
+            f" SELECT account_id, 'x', '', '{post_id}', '', 0, 0, 'Deleted', 5 FROM library"
+        )
+    empty.run("account", "removed-posts", EMAIL, "hide")
+    empty.run("account", "export", EMAIL, target)
+
+    document = _read(target)
+    assert document["account"]["removed_posts"] == "hide"
+    assert document["unavailable_posts"] == [
+        {
+            "post_id": "20",
+            "gone_at": "1970-01-01T00:00:00.000000+00:00",
+            "gone_reason": "Deleted",
+            "sort_index": 5,
+        }
+    ]
+
+
+def test_a_file_of_the_release_before_can_be_imported(empty: Library, target: Path) -> None:
+    empty.fill(2)
+    empty.run("account", "export", EMAIL, target)
+    document = _read(target)
+    for later in ("devices", "unavailable_posts", "imports"):
+        del document[later]
+    target.write_text(json.dumps(document))
+    empty.run("account", "create", "bob@example.com")
+
+    ran = empty.run("import", "bob@example.com", target)
+
+    assert "  new 2\n" in ran.out
+
+
 def test_an_import_of_the_file_does_not_restore_deleted_bookmarks(
     empty: Library, target: Path
 ) -> None:

@@ -148,7 +148,7 @@ def test_rows_of_no_account_are_removed(library: Library) -> None:
     )
     library.sql("INSERT INTO smart_view VALUES (77, 'v', 'V', '', '{}', 'null', '[]', 0, 0)")
     library.sql("INSERT INTO version_use VALUES (77, 'v1', 1)")
-    library.sql("INSERT INTO source_post VALUES (77, 'x', '', '1', '', 0, NULL)")
+    library.sql("INSERT INTO source_post VALUES (77, 'x', '', '1', '', 0, NULL, NULL, '', NULL)")
     library.sql("INSERT INTO source_folder VALUES (77, '1', 'x')")
     library.sql("INSERT INTO sunset_notice VALUES (77, 'v1', 'sent', 0)")
     blob = "x''" if library.settings.is_sqlite else "''"

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from bowerbird.cli.progress import progress_bars
+from bowerbird.model.labels import NAME_RULE
 from bowerbird.requests.limits import JSON_DEPTH_MAX
 from tests.cli.libraries import EMAIL, Library, Ran
 from tests.support import make
@@ -83,7 +84,8 @@ def test_importing_a_file_again_changes_nothing_not_even_the_version(
 
     ran = library.run("import", EMAIL, file)
 
-    assert (ran.code, ran.out) == (0, _summary(file, 250, unchanged=250))
+    summary = _summary(file, 250, unchanged=250)
+    assert (ran.code, ran.out) == (0, f"{summary}Nothing was changed.\n")
     assert library.sql("SELECT version, next_number, next_label_id FROM library") == before
 
 
@@ -124,11 +126,11 @@ def test_an_invalid_record_is_skipped_and_reported(
     assert _report(ran) == _summary(file, 3, new=3) + _invalid(4)
     refusals = _remarks(ran)
     assert refusals[:2] == [
-        f"{file}:2: post_id: Expected str, got int.",
+        f"{file}:2: post_id: must be a string, got a number.",
         f"{file}:4: tweet_details.posted_at: 'soon' is not an ISO 8601 date-time.",
     ]
-    assert refusals[2].startswith(f"{file}:5: JSON is malformed")
-    assert refusals[3] == f"{file}:6: tags: a label name must have 1 to 100 characters, got ' '."
+    assert refusals[2] == f"{file}:5: The record is not valid JSON."
+    assert refusals[3] == f"{file}:6: tags: a label name must have {NAME_RULE}, got ' '."
 
 
 def test_prints_the_first_refused_records_and_writes_all_of_them_to_a_file(
@@ -315,7 +317,7 @@ def test_labels_beyond_the_bound_are_reported_and_their_posts_imported(
 
     summary = _summary(file, 2, new=2) + "  labels left out 2\n"
     sentence = (
-        f"{file}:2: Post 7 was imported without 2 of its labels, because a post can have 100 "
+        f"{file}:2: Post 7 is imported without 2 of its labels, because a post can have 100 "
         "labels: 'label 100', 'label 101'.\n"
     )
     assert (ran.code, _report(ran)) == (1, summary)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bowerbird.model.labels import NAME_RULE
 from tests.cli.files import FILES
 from tests.cli.libraries import EMAIL, Library
 from tests.support import make
@@ -202,14 +203,25 @@ def test_an_invalid_label_is_refused_before_anything_is_imported(
 ) -> None:
     ran = library.run("import", EMAIL, *files, "--label", "x" * 101)
 
-    assert (ran.code, ran.text) == (1, "Error: --label: a label has 1 to 100 characters.\n")
+    assert (ran.code, ran.text) == (
+        1,
+        f"Error: --label: '{'x' * 80}…' is not a name for a label. A name has {NAME_RULE}.\n",
+    )
     assert library.value("SELECT count(*) FROM bookmark") == 0
 
 
-def test_notes_are_counted_as_not_imported_yet(library: Library, files: list[Path]) -> None:
+def test_notes_are_imported_and_counted(
+    library: Library, files: list[Path], tmp_path: Path
+) -> None:
     dewey = next(file for file in files if file.name == "dewey.csv")
 
-    assert "  notes, which are not imported yet 1\n" in library.run("import", EMAIL, dewey).out
+    ran = library.run("import", EMAIL, dewey)
+
+    assert "  notes 1\n" in ran.out
+    library.run("account", "export", EMAIL, tmp_path / "all.json")
+    bookmarks = json.loads((tmp_path / "all.json").read_bytes())["bookmarks"]
+    assert [one["note"] for one in bookmarks if "note" in one] == ["mine"]
+    assert "  new 0\n  changed 0\n" in library.run("import", EMAIL, dewey).out
 
 
 def test_a_date_of_saving_in_the_future_is_not_used(library: Library, tmp_path: Path) -> None:
@@ -232,6 +244,27 @@ def test_an_import_can_be_undone_as_it_says(library: Library, files: list[Path])
 
     assert undone.code == 0, undone.text
     assert library.value("SELECT count(*) FROM bookmark") == 0
+
+
+def test_labels_that_are_too_long_are_shortened_and_named(library: Library, tmp_path: Path) -> None:
+    file = tmp_path / "raindrop.csv"
+    long = "t" * 101
+    folder = "/".join(["folder " * 7] * 3)
+    rows = "".join(f"T,,https://x.com/a/status/{n},{folder},{long},\n" for n in (20, 21))
+    file.write_text(f"title,note,url,folder,tags,created\n{rows}")
+
+    ran = library.run("import", EMAIL, file)
+    again = library.run("import", EMAIL, file, "--dry-run")
+
+    assert ran.code == 0
+    for out in (ran.out, again.out):
+        assert "  labels shortened 2\n" in out
+        assert f"  A label is shortened to 100 characters: '{'t' * 80}…'.\n" in out
+        assert out.count("  A label is shortened to 100 characters: 'folder ") == 1
+    names = {name for (name,) in library.sql("SELECT name FROM label")}
+    (nested,) = names - {"t" * 99 + "…"}
+    assert nested.startswith("…/folder ")
+    assert len(nested) <= 100
 
 
 def test_labels_of_other_programs_beyond_the_bound_are_reported(

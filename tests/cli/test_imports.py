@@ -1,6 +1,8 @@
-"""`bowerbird imports list` and `undo`."""
+"""`bowerbird imports list`, `undo` and `removals`."""
 
 import asyncio
+import json
+from pathlib import Path
 
 import pytest
 
@@ -8,7 +10,13 @@ from bowerbird.cli.context import opened_library
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.imports.intake import Intake
 from bowerbird.library.imports.runs import ImportRuns
+from bowerbird.library.ingest.page_reading import CapturedPage
+from bowerbird.library.ingest.pages import IngestPages
+from bowerbird.library.ingest.runs import IngestRuns, StartedRun
+from bowerbird.requests.ingest import FinishRequest, RunRequest
+from bowerbird.storage.database import Transaction
 from tests.cli.libraries import EMAIL, Library
+from tests.support import ingesting
 from tests.support.imports import found
 
 
@@ -48,6 +56,38 @@ def test_imports_are_listed_with_the_latest_first(library: Library) -> None:
     ]
 
 
+def _sources(library: Library) -> list[str]:
+    listed = library.run("imports", "list", EMAIL)
+    return [line.split("\t")[3] for line in listed.out.splitlines()]
+
+
+def test_an_import_is_listed_with_the_names_of_its_files(library: Library, tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("diary.txt", "a.txt", "b.txt", "c.txt")]
+    for number, file in enumerate(files):
+        file.write_text(f"https://x.com/ada/status/2{number}\n")
+    files[0].write_text("Dear diary")
+
+    library.run("import", EMAIL, files[1])
+    library.run("import", EMAIL, *files)
+    library.run("import", EMAIL, "-", answer="https://x.com/ada/status/30\n")
+
+    assert _sources(library) == [
+        "stdin (list of links)",
+        "a.txt and 2 more",
+        "a.txt (list of links)",
+    ]
+
+
+def test_a_file_name_that_no_database_can_store_is_listed(library: Library, tmp_path: Path) -> None:
+    file = tmp_path / ("\udcff" + "n" * 240)
+    file.write_text("https://x.com/ada/status/20\n")
+
+    ran = library.run("import", EMAIL, file)
+
+    assert ran.code == 0, ran.text
+    assert _sources(library) == ["?" + "n" * 98 + "… (list of links)"]
+
+
 def test_undoing_prints_what_was_done(library: Library) -> None:
     run_id = imported(library, "1", "2")
 
@@ -73,3 +113,63 @@ def test_the_imports_of_another_account_cannot_be_undone(library: Library) -> No
     assert ran.code == 1
     assert library.run("imports", "list", "bob@example.com").out == ""
     assert library.value("SELECT sum(total) FROM library") == 1
+
+
+def synced(library: Library, *lists: list[int]) -> str:
+    """Reads lists of X, each in a run of its own; returns the id of the last run."""
+
+    async def work() -> str:
+        run_id = ""
+        async with opened_library(library.settings) as opened:
+            account = await Accounts(opened.database, opened.clock).find(EMAIL)
+            runs = IngestRuns(opened.database, opened.clock)
+            pages = IngestPages(opened.database, opened.clock, runs)
+            request = RunRequest(source="x", kind="full")
+
+            async def start(transaction: Transaction) -> StartedRun:
+                return await runs.start(transaction, account, request)
+
+            for numbers in lists:
+                run_id = (await opened.database.write(start)).run_id
+                body = ingesting.listed(numbers, is_last=True)
+                page = CapturedPage(
+                    format=body["format"],
+                    payload=json.dumps(body["payload"]).encode(),
+                    request_url=body["request_url"],
+                    captured_at=opened.clock(),
+                )
+                await pages.take(account, run_id, 0, page)
+                counted = await Accounts(opened.database, opened.clock).find(EMAIL)
+                await runs.finish(counted, run_id, FinishRequest(reason="end"))
+        return run_id
+
+    return asyncio.run(work())
+
+
+def test_removals_that_are_held_are_listed_and_confirmed(library: Library) -> None:
+    run_id = synced(library, list(range(60, 0, -1)), [60, 1])
+    listed = library.run("imports", "removals", EMAIL).out
+
+    confirmed = library.run("imports", "removals", EMAIL, run_id)
+
+    (row,) = [line.split("\t") for line in listed.splitlines()]
+    assert (row[0], row[3]) == (run_id, "58")
+    assert confirmed.out == "removed 58\n"
+    assert library.run("imports", "removals", EMAIL).out == ""
+    removed = "SELECT count(*) FROM source_post WHERE removed_at IS NOT NULL"
+    assert library.value(removed) == 58
+    again = library.run("imports", "removals", EMAIL, run_id)
+    assert (again.code, again.text) == (
+        1,
+        f"Error: Run {run_id} has no removals that wait for a confirmation.",
+    )
+
+
+def test_removals_cannot_be_confirmed_when_the_pages_are_gone(library: Library) -> None:
+    run_id = synced(library, list(range(60, 0, -1)), [60, 1])
+    library.sql("DELETE FROM ingest_page")
+
+    ran = library.run("imports", "removals", EMAIL, run_id)
+
+    assert ran.code == 1
+    assert ran.text.endswith("are kept for 7 days, and these have passed. Read the list again.")

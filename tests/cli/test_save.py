@@ -2,6 +2,7 @@
 
 import pytest
 
+from bowerbird.model.labels import NAME_RULE
 from tests.cli.libraries import EMAIL, Library
 
 X = "https://x.com/nestcam/status/1945000111222333444"
@@ -47,10 +48,11 @@ def test_a_link_that_is_not_a_post_is_reported_and_the_others_are_saved(library:
     assert ran.code == 1
     assert ran.out == f"new {X_ID} {X}\n"
     assert (
-        "links[0]: 'https://example.com/a\\x1b[31m' is not a link to a post. Supported are posts of"
+        "'https://example.com/a\\x1b[31m' is not a link to a post. Supported are posts of"
         in ran.text
     )
     assert "\x1b" not in ran.text
+    assert "links[" not in ran.text
 
 
 def test_more_links_than_one_request_has_are_all_saved(library: Library) -> None:
@@ -65,8 +67,33 @@ def test_an_invalid_label_is_refused_before_anything_is_saved(library: Library) 
     ran = library.run("save", EMAIL, X, "--label", " ")
 
     assert ran.code == 1
-    assert "labels[0]: must have 1 to 100 characters" in ran.text
+    assert ran.text == (f"Error: --label: ' ' is not a name for a label. A name has {NAME_RULE}.\n")
     assert library.value("SELECT total FROM library") == 0
+
+
+def test_too_many_labels_are_refused(library: Library) -> None:
+    labels = [part for number in range(11) for part in ("--label", f"label {number}")]
+
+    ran = library.run("save", EMAIL, X, *labels)
+
+    assert (ran.code, ran.text) == (1, "Error: --label: at most 10 labels, got 11.\n")
+
+
+def test_a_link_that_is_not_text_is_reported_by_itself(library: Library) -> None:
+    ran = library.run("save", EMAIL, "https://x.com/a/status/21?\udcff", X)
+
+    assert ran.code == 1
+    assert ran.out == f"new {X_ID} {X}\n"
+    assert "'https://x.com/a/status/21?\\udcff' contains half of a surrogate pair" in ran.text
+
+
+def test_the_last_link_is_the_newest(library: Library) -> None:
+    numbers = [str(1000 + (number * 7) % 230) for number in range(230)]
+
+    library.run("save", EMAIL, *(f"https://x.com/a/status/{number}" for number in numbers))
+
+    listed = library.sql("SELECT post_id FROM bookmark ORDER BY sort_index DESC, number DESC")
+    assert [post_id for (post_id,) in listed] == numbers[::-1]
 
 
 def test_an_unknown_account_is_reported(library: Library) -> None:

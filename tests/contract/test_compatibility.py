@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from bowerbird import __version__
-from bowerbird.cli import commands
+from bowerbird.cli import program
 from bowerbird.cli.commands.spec import PUBLISHED
 from bowerbird.openapi import specification
 from bowerbird.openapi.compatibility import Rule, breaks
@@ -414,7 +414,7 @@ def test_publishing_rejects_a_breaking_change(
     file.write_text(json.dumps(promised), encoding="utf-8")
 
     for option in ("--publish", "--check"):
-        ran = CliRunner().invoke(commands, ["spec", option])
+        ran = CliRunner().invoke(program, ["spec", option])
 
         assert ran.exit_code == 1
         assert (
@@ -433,7 +433,7 @@ def test_publishing_writes_additions_to_the_published_document(
     file.parent.mkdir(parents=True)
     file.write_text(json.dumps(promised), encoding="utf-8")
 
-    ran = CliRunner().invoke(commands, ["spec", "--publish"])
+    ran = CliRunner().invoke(program, ["spec", "--publish"])
 
     assert (ran.exit_code, ran.output) == (0, f"wrote {PUBLISHED}\n")
     assert json.loads(file.read_text(encoding="utf-8")) == made()

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from bowerbird.cli import commands
+from bowerbird.cli import program
 from bowerbird.cli.commands.spec import generated_files
 from bowerbird.errors import CATALOGUE, Code
 from bowerbird.settings import PREFIX, BadSetting, Settings
@@ -15,6 +15,7 @@ from tests.support.offenders import Offenders
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
+COMMANDS = program.load_all()
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *(ROOT / "spec").glob("*.md")])
 SETTINGS = [PREFIX + field.name.upper() for field in dataclasses.fields(Settings)]
 SECRETS = [
@@ -89,7 +90,7 @@ def test_every_command_that_a_page_names_exists() -> None:
     for page in PAGES:
         shown = re.findall(r"^(?:\$ |    )?bowerbird ([a-z][a-z-]*)", text_of(page), re.MULTILINE)
         quoted = re.findall(r"`bowerbird ([a-z][a-z-]*)", text_of(page))
-        if wrong := {*shown, *quoted} - commands.commands.keys():
+        if wrong := {*shown, *quoted} - COMMANDS.keys():
             unknown[name_of(page)] = wrong
 
     assert unknown == {}
@@ -113,7 +114,7 @@ def test_every_link_has_a_target() -> None:
 
 def words_of_commands() -> list[list[str]]:
     found: list[list[str]] = []
-    for name, command in commands.commands.items():
+    for name, command in COMMANDS.items():
         children = getattr(command, "commands", None)
         found += [[name, child] for child in children] if children else [[name]]
     return found
@@ -122,7 +123,7 @@ def words_of_commands() -> list[list[str]]:
 def test_every_command_has_an_example_in_its_help() -> None:
     offenders = Offenders()
     for words in words_of_commands():
-        command = commands.commands[words[0]]
+        command = COMMANDS[words[0]]
         for word in words[1:]:
             command = command.commands[word]  # type: ignore[attr-defined] # a group, because it has children
         with offenders.check(" ".join(words)):

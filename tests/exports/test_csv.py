@@ -258,3 +258,11 @@ def test_relative_paths_work_like_absolute_ones(
     written = export("csv", Path(), [bookmark()])
 
     assert written.path.read_bytes()
+
+
+def test_the_state_at_the_source_and_the_note_are_the_last_columns(tmp_path: Path) -> None:
+    row = only_row(tmp_path, gone_at="2026-07-01T00:00:00+00:00", note="=1+1")
+
+    assert COLUMNS[-3:] == ("gone_at", "removed_at", "note")
+    assert (row["gone_at"], row["removed_at"]) == ("2026-07-01T00:00:00+00:00", "")
+    assert row["note"] == "'=1+1"

@@ -69,6 +69,17 @@ async def test_a_missing_or_malformed_token_is_refused(
     assert alice
 
 
+@pytest.mark.parametrize("header", [None, "Bearer", "Basic eDp5", "Bearer dev_x", "Bearer x"])
+async def test_a_refusal_names_the_device_token(cast: Service, header: str | None) -> None:
+    headers = {} if header is None else {"Authorization": header}
+
+    response = await cast.nobody.get("/ingest/v1/status", headers=headers)
+
+    assert writing.refused(response) == (401, "UNAUTHORIZED")
+    assert "device token" in writing.sentence(response).lower()
+    assert "www-authenticate" in response.headers
+
+
 async def test_a_forged_token_of_an_account_is_refused(cast: Service, alice: Member) -> None:
     await ingesting.device(cast, alice)
     forged = sender(cast, alice, new_key(alice.account_id, DEVICE_PREFIX))

@@ -1,9 +1,11 @@
 """POST /ingest/v1/events."""
 
+import asyncio
 from typing import Any
 
 import pytest
 
+from bowerbird.model.instants import with_offset
 from tests.sources.x import pages as shapes
 from tests.support import ingesting, make, writing
 from tests.support.ingesting import data, listed, post_id
@@ -36,6 +38,7 @@ async def test_an_added_post_is_a_stub_until_a_page_completes_it(
         "updated": 0,
         "unchanged": 0,
         "removed": 0,
+        "not_found": 0,
         "stale": 0,
         "unreadable": 0,
     }
@@ -82,6 +85,18 @@ async def test_a_removed_post_stays_in_the_library(cast: Service, alice: Member)
     assert await alice.ids() == [post_id(1)]
 
 
+async def test_a_removed_post_that_the_library_does_not_have_is_not_found(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.post("/events", [added(1), added(2)])
+    await writing.send(alice, "DELETE", f"/v1/bookmarks/{post_id(2)}")
+
+    result = data(await laptop.post("/events", [removed(n, LATE) for n in (1, 2, 3)]))
+
+    assert (result["removed"], result["not_found"], result["stale"]) == (1, 2, 0)
+
+
 @pytest.mark.parametrize("is_early_first", [True, False])
 async def test_the_last_event_wins_in_any_order(
     cast: Service, alice: Member, *, is_early_first: bool
@@ -100,7 +115,7 @@ async def test_the_last_event_of_one_request_wins(cast: Service, alice: Member) 
 
     result = data(await laptop.post("/events", [removed(1, LATE), added(1, EARLY)]))
 
-    assert (result["received"], result["removed"], result["stale"]) == (2, 1, 1)
+    assert (result["received"], result["not_found"], result["stale"]) == (2, 1, 1)
     assert await alice.ids() == []
 
 
@@ -208,6 +223,54 @@ async def test_an_event_from_the_future_does_not_win_for_ever(cast: Service, ali
     await laptop.post("/events", [added(1, "2026-09-02T10:00:00Z")])
 
     assert await laptop.removed() == []
+
+
+@pytest.mark.parametrize("is_early_first", [True, False])
+async def test_events_from_the_future_keep_their_order(
+    cast: Service, alice: Member, *, is_early_first: bool
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    events = [
+        removed(1, "2999-01-01T00:00:00Z"),
+        added(3, "2999-01-01T00:00:01Z"),
+        added(1, "2999-01-01T00:00:02Z"),
+        added(2, "2999-01-01T00:00:03Z"),
+    ]
+
+    await laptop.post("/events", events if is_early_first else events[::-1])
+
+    assert await laptop.removed() == []
+    assert await alice.ids() == [post_id(2), post_id(1), post_id(3)]
+    saved = await writing.bookmark(alice, post_id(2))
+    assert saved["bookmarked_at"] == with_offset(ingesting.NOW)
+
+
+async def test_copies_of_an_event_at_the_same_time_take_effect_once(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.post("/events", [added(1, EARLY)])
+    events = [added(2, LATE), removed(1, LATE)]
+
+    answers = await asyncio.gather(*(laptop.post("/events", events) for _ in range(4)))
+
+    results = [data(answer) for answer in answers]
+    for name, expected in {"inserted": 1, "removed": 1, "unchanged": 0, "stale": 6}.items():
+        assert sum(result[name] for result in results) == expected, name
+
+
+async def test_events_with_many_megabytes_are_stored_in_parts(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.post("/events", [added(99, EARLY)])
+    events = [
+        added(n, LATE, payload=make.post(post_id=post_id(n), text="word " * 20_000))
+        for n in range(1, 41)
+    ]
+
+    result = data(await laptop.post("/events", [*events, removed(99, LATE)]))
+
+    assert (result["inserted"], result["removed"], result["stale"]) == (40, 1, 0)
+    assert len(await alice.crawl()) == 41
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from bowerbird.requests import limits
 from tests.support import ingesting, make, writing
 from tests.support.ingesting import Sender, data
 from tests.support.service import Member, Service
+from tests.support.watched_writes import WatchedWrites
 
 pytestmark = pytest.mark.anyio
 
@@ -160,13 +161,13 @@ def form(parts: int, content: bytes) -> bytes:
     """A form with a file after so many other parts."""
     return (
         b"--b\r\n\r\nx\r\n" * parts
-        + b'--b\r\ncontent-disposition: form-data; name="file"\r\n\r\n'
+        + b'--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\n'
         + content
         + b"\r\n--b--\r\n"
     )
 
 
-async def test_the_file_is_among_the_first_20_parts_of_a_form(cast: Service, alice: Member) -> None:
+async def test_a_form_has_at_most_20_parts(cast: Service, alice: Member) -> None:
     laptop = await ingesting.device(cast, alice)
     kind = "multipart/form-data; boundary=b"
 
@@ -175,7 +176,50 @@ async def test_the_file_is_among_the_first_20_parts_of_a_form(cast: Service, ali
 
     assert await alice.ids() == ["1"]
     assert writing.refused(refused) == (400, "INVALID_REQUEST")
-    assert "among the first 20 parts" in writing.sentence(refused)
+    assert "at most 20 parts" in writing.sentence(refused)
+
+
+async def test_a_form_with_two_files_is_refused(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+
+    for names in (("file", "file"), ("file", "other"), ("a", "b")):
+        files = [
+            (name, (f"{number}.json", own(str(number)), "application/json"))
+            for number, name in enumerate(names, 1)
+        ]
+        response = await laptop.client.post("/ingest/v1/files", files=files)
+
+        assert writing.refused(response) == (400, "INVALID_REQUEST")
+        assert writing.sentence(response) == (
+            "body: has two files in the form; send each by itself."
+        )
+    assert await alice.ids() == []
+
+
+@pytest.mark.parametrize("disposition", [b'name="file"', b'name="file"; filename=""', b'name="a"'])
+async def test_a_form_without_a_file_is_refused(
+    cast: Service, alice: Member, disposition: bytes
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    head = b"--b\r\ncontent-disposition: form-data; " + disposition
+    content = head + b"\r\n\r\n" + own("1") + b"\r\n--b--\r\n"
+
+    response = await upload(laptop, content, content_type="multipart/form-data; boundary=b")
+
+    assert writing.refused(response) == (400, "INVALID_REQUEST")
+    assert writing.sentence(response) == (
+        "body: must have a file in the form, with its name, as curl -F file=@posts.json sends it."
+    )
+
+
+@pytest.mark.parametrize("query", ["dry_run=yes", "with_likes=True"])
+async def test_a_flag_is_true_or_false(cast: Service, alice: Member, query: str) -> None:
+    laptop = await ingesting.device(cast, alice)
+    name, value = query.split("=")
+
+    response = await upload(laptop, own("1"), f"?{query}")
+
+    assert writing.sentence(response) == f"{name}: must be true or false, got '{value}'."
 
 
 async def test_a_large_file_in_a_form_arrives_whole(cast: Service, alice: Member) -> None:
@@ -252,7 +296,7 @@ async def test_an_unknown_file_fails_with_one_sentence(cast: Service, alice: Mem
         (b"nothing", "multipart/form-data; boundary=b"),
         (b"--b\r\n\r\nx\r\n--b--", "multipart/form-data"),
         (
-            b'--b\r\ncontent-disposition: form-data; name="file"\r\n\r\n',
+            b'--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\n',
             "multipart/form-data; boundary=b",
         ),
         (b"--b\r\n" + b"x" * 20_000, "multipart/form-data; boundary=b"),
@@ -317,6 +361,28 @@ async def test_an_import_that_the_server_stops_is_reported_and_can_be_repeated(
     again = await imported(cast, laptop, await upload(laptop, content))
     assert (again["status"], again["report"]["files"][0]["found"]) == ("completed", 2_000)
     assert (await alice.account()).total == 2_000
+
+
+async def test_the_report_about_a_killed_import_counts_what_was_imported(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    # The job, its state, the import, the state again, and a chunk.
+    pause = WatchedWrites(cast.database).pause_after(5)
+    response = await upload(laptop, own(*map(str, range(1, 701))))
+    await pause.reached.wait()
+    cast.clock.now += 121_000_000
+
+    job = data(await laptop.client.get(response.headers["location"]))
+
+    [listed] = data(await alice.client.get("/v1/imports"))
+    (file,) = job["report"]["files"]
+    stored = len(await alice.crawl())
+    assert 0 < stored < 700
+    assert (job["status"], job["report"]["run_id"]) == ("failed", listed["run_id"])
+    assert (file["found"], file["new"]) == (stored, stored)
+    pause.over.set()
+    await cast.app.file_imports.finished()
 
 
 async def test_nothing_of_a_file_stays_on_disk(

@@ -5,6 +5,7 @@ from typing import Any
 import anyio
 import pytest
 
+from bowerbird.library.imports import runs as import_runs
 from tests.support import ingesting, make, writing
 from tests.support.ingesting import data, listed, post_id
 from tests.support.service import Member, Service
@@ -77,6 +78,41 @@ async def test_nothing_is_removed_if_a_page_could_not_be_read(cast: Service, ali
 
     assert not (await laptop.finish(run_id))["proved_end"]
     assert await laptop.removed() == []
+
+
+def with_unreadable_entry(page: dict[str, Any], entry: dict[str, Any]) -> dict[str, Any]:
+    timeline = page["payload"]["data"]["bookmark_timeline_v2"]["timeline"]
+    timeline["instructions"][0]["entries"].insert(0, entry)
+    return page
+
+
+@pytest.mark.parametrize(
+    ("entry", "is_proven"),
+    [
+        ({"entryId": f"tweet-{post_id(3)}", "content": {"itemContent": 7}}, True),
+        # Only its place is known, and which post is there.
+        ({"entryId": "new-3", "sortIndex": str(ingesting.sort_index(3))}, True),
+        ({"entryId": "new-3", "sortIndex": "soon"}, False),
+    ],
+)
+async def test_a_post_whose_entry_cannot_be_read_is_not_missing(
+    cast: Service, alice: Member, entry: dict[str, Any], *, is_proven: bool
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.read_list("full", [5, 4], [3, 2, 1])
+    cast.clock.now += ingesting.DAY
+    run_id = (await laptop.start())["run_id"]
+    await laptop.send(run_id, 0, listed([5, 4]))
+    entry.setdefault("content", {"itemContent": 7})
+    unreadable = with_unreadable_entry(listed([1], 1, is_last=True), entry)
+    page = await laptop.send(run_id, 1, unreadable)
+
+    finished = await laptop.finish(run_id)
+
+    assert (page["unreadable"], page["is_kept"]) == (1, True)
+    assert finished["proved_end"] == is_proven
+    # A sixth post was removed, and its entry is not on the page.
+    assert await laptop.removed() == ([post_id(2)] if is_proven else [])
 
 
 async def test_the_order_of_the_pages_does_not_matter(cast: Service, alice: Member) -> None:
@@ -170,18 +206,86 @@ async def test_the_posts_of_a_run_can_be_undone_as_one_import(cast: Service, ali
     assert await alice.ids() == []
 
 
-async def test_an_interrupted_run_goes_on_under_another_import(
+async def test_a_run_that_is_continued_stays_one_import(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    await laptop.send(run_id, 0, listed([3, 2]))
+    await laptop.finish(run_id, "interrupted")
+    [stopped] = data(await alice.client.get("/v1/imports"))
+
+    await laptop.send(run_id, 1, listed([1], 1, is_last=True))
+
+    [running] = data(await alice.client.get("/v1/imports"))
+    assert (await laptop.finish(run_id))["proved_end"]
+    [ended] = data(await alice.client.get("/v1/imports"))
+    assert [one["state"] for one in (stopped, running, ended)] == [
+        "interrupted",
+        "running",
+        "finished",
+    ]
+    assert (ended["reason"], ended["counts"]["new"]) == ("end", 3)
+    assert data(await laptop.get(f"/runs/{run_id}"))["import_id"] == ended["run_id"]
+    await alice.client.post(f"/v1/imports/{ended['run_id']}/undo")
+    assert await alice.ids() == []
+
+
+async def test_a_run_that_a_sweep_has_interrupted_stays_one_import(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    await laptop.send(run_id, 0, listed([3, 2]))
+    cast.clock.now += 2 * ingesting.DAY
+    await cast.app.sweeping.sweep()
+
+    await laptop.send(run_id, 1, listed([1], 1, is_last=True))
+    await laptop.finish(run_id)
+
+    [one] = data(await alice.client.get("/v1/imports"))
+    assert (one["state"], one["counts"]["new"]) == ("finished", 3)
+
+
+async def test_an_interrupted_run_that_ends_without_another_page_is_a_finished_import(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    await laptop.send(run_id, 0, listed([1], is_last=True))
+    await laptop.finish(run_id, "interrupted")
+
+    await laptop.finish(run_id, "end")
+
+    [one] = data(await alice.client.get("/v1/imports"))
+    assert (one["state"], one["reason"]) == ("finished", "end")
+
+
+async def test_a_run_that_is_continued_after_its_undo_gets_another_import(
     cast: Service, alice: Member
 ) -> None:
     laptop = await ingesting.device(cast, alice)
     run_id = (await laptop.start())["run_id"]
     await laptop.send(run_id, 0, listed([3, 2]))
     await laptop.finish(run_id, "interrupted")
+    first = data(await laptop.get(f"/runs/{run_id}"))["import_id"]
+    await alice.client.post(f"/v1/imports/{first}/undo")
 
     await laptop.send(run_id, 1, listed([1], 1, is_last=True))
 
-    assert (await laptop.finish(run_id))["proved_end"]
-    assert len(await alice.ids()) == 3
+    assert data(await laptop.get(f"/runs/{run_id}"))["import_id"] != first
+    assert await alice.ids() == [post_id(1)]
+    assert data(await alice.client.get(f"/v1/imports/{first}"))["state"] == "undone"
+
+
+async def test_a_run_ends_even_if_its_import_is_not_listed_any_more(
+    cast: Service, alice: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(import_runs, "RUNS_MAX", 1)
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    await laptop.send(run_id, 0, listed([2], is_last=True))
+    await laptop.read_list("full", [4, 3])
+
+    assert (await laptop.finish(run_id))["state"] == "finished"
 
 
 async def test_a_run_of_one_x_account_removes_no_posts_of_another(

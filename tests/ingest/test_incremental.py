@@ -1,5 +1,7 @@
 """Where an incremental run stops."""
 
+from typing import Any
+
 import pytest
 
 from tests.support import ingesting
@@ -213,3 +215,92 @@ async def test_a_run_that_caught_up_is_where_the_next_one_stops(
     assert last["stop_reason"] == "caught_up"
     assert started["stop_below_sort_index"] == str(ingesting.sort_index(4))
     assert started["resume"] is None
+
+
+def of_api(numbers: list[int], seq: int = 0, *, is_last: bool = False) -> dict[str, Any]:
+    """A page of version 2 of X's API, after `seq` others."""
+    token = f"&pagination_token=t{seq}" if seq else ""
+    meta = {"result_count": len(numbers)} | ({} if is_last else {"next_token": f"t{seq + 1}"})
+    posts = [{"id": ingesting.post_id(n), "text": f"Post {n}."} for n in numbers]
+    return {
+        "format": "x.api2",
+        "payload": {"data": posts, "meta": meta},
+        "request_url": f"https://api.x.com/2/users/1/bookmarks?max_results=90{token}",
+    }
+
+
+async def read_api(laptop: ingesting.Sender, kind: str, *numbered: list[int]) -> list[Any]:
+    laptop.member.clock.now += ingesting.MINUTE
+    run_id = (await laptop.start(kind))["run_id"]
+    reasons = []
+    for seq, numbers in enumerate(numbered):
+        page = of_api(numbers, seq, is_last=seq == len(numbered) - 1)
+        reasons.append((await laptop.send(run_id, seq, page))["stop_reason"])
+        if reasons[-1]:
+            break
+    await laptop.finish(run_id, reasons[-1] or "interrupted")
+    return reasons
+
+
+async def test_a_run_over_the_api_stops_at_a_page_that_is_known_completely(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await read_api(laptop, "full", [6, 5], [4, 3], [2, 1])
+    again = await read_api(laptop, "incremental", [6, 5], [4, 3], [2, 1])
+    later = await read_api(laptop, "incremental", [8, 7], [6, 5], [4, 3], [2, 1])
+    last = await read_api(laptop, "incremental", [9, 8], [7, 6], [5, 4], [3, 2], [1])
+
+    assert again == ["caught_up"]
+    assert later == [None, "caught_up"]
+    assert last == [None, "caught_up"]
+
+
+async def test_the_first_run_over_the_api_reads_the_whole_list(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    for number in range(1, 5):
+        await alice.save(post_id=ingesting.post_id(number))
+
+    assert await read_api(laptop, "incremental", [4, 3], [2, 1]) == [None, "end"]
+
+
+async def test_after_an_interrupted_run_over_the_api_the_next_one_reads_what_it_left_out(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await read_api(laptop, "full", [2, 1])
+    broken = (await laptop.start("incremental"))["run_id"]
+    await laptop.send(broken, 0, of_api([8, 7]))
+    await laptop.finish(broken, "interrupted")
+
+    reasons = await read_api(laptop, "incremental", [8, 7], [6, 5], [4, 3], [2, 1], [0])
+
+    assert reasons == [None, None, None, "caught_up"]
+    assert len(await alice.ids()) == 8
+
+
+async def test_known_posts_in_another_order_do_not_stop_a_run_over_the_api(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await read_api(laptop, "full", [4, 3], [2, 1])
+
+    # The posts 1 and 3 were saved again.
+    reasons = await read_api(laptop, "incremental", [1, 3], [5, 4], [2], [0])
+
+    assert reasons == [None, None, "caught_up"]
+
+
+async def test_posts_that_no_list_had_do_not_stop_a_run_over_the_api(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await read_api(laptop, "full", [2, 1])
+    for number in (7, 8):
+        await alice.save(post_id=ingesting.post_id(number), sort_index=2**62 + number)
+
+    reasons = await read_api(laptop, "incremental", [8, 7], [6, 5], [2, 1], [0])
+
+    assert reasons == [None, None, "caught_up"]

@@ -15,6 +15,7 @@ from tests.sources.x import pages as shapes
 from tests.support import ingesting, make, writing
 from tests.support.ingesting import captured, data, listed, post_id
 from tests.support.service import Member, Service
+from tests.support.watched_writes import WatchedWrites, interrupted
 
 pytestmark = pytest.mark.anyio
 LARGEST = limits.INGEST_PAGE_BYTES_MAX
@@ -100,6 +101,24 @@ async def test_a_finished_run_accepts_no_page_but_repeats_its_answers(
     assert again.status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("earlier", "expected"),
+    [("Another text.", "The edited text."), ("The edited text. And more.",) * 2],
+)
+async def test_a_page_that_was_captured_earlier_does_not_bring_an_old_text_back(
+    cast: Service, alice: Member, earlier: str, expected: str
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    sights = [("The edited text.", "2026-09-01T11:00:00Z"), (earlier, "2026-09-01T10:00:00Z")]
+
+    for seq, (text, at) in enumerate(sights):
+        page = shapes.page_of(shapes.entry(shapes.tweet(post_id(1), text)))
+        await laptop.send(run_id, seq, captured(page, captured_at=at))
+
+    assert (await writing.bookmark(alice, post_id(1)))["tweet_details"]["text"] == expected
+
+
 async def test_a_page_may_be_a_text_with_the_answer_in_it(cast: Service, alice: Member) -> None:
     laptop = await ingesting.device(cast, alice)
     run_id = (await laptop.start())["run_id"]
@@ -125,6 +144,21 @@ async def test_pages_of_the_api_and_own_bookmarks_are_read(cast: Service, alice:
     assert (first["inserted"], first["stop_reason"]) == (1, "end")
     assert (second["inserted"], second["stop"]) == (1, False)
     assert sorted(await alice.ids()) == sorted([post_id(1), "77"])
+
+
+async def test_an_invalid_record_of_a_bookmark_page_is_named_by_its_number(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    payload = [make.post(post_id="5"), {"post_id": 6}, {"post_id": "7"}]
+
+    result = await laptop.send(run_id, 0, {"format": "bookmark", "payload": payload})
+
+    assert [(one["post_id"], one["reason"]) for one in result["skipped"]] == [
+        ("", "Record 2: post_id: must be a string, got a number."),
+        ("", "Record 3: tweet_details: is required."),
+    ]
 
 
 async def test_unavailable_posts_are_skipped_with_a_reason(cast: Service, alice: Member) -> None:
@@ -211,14 +245,15 @@ async def test_a_page_that_is_larger_when_decompressed_is_refused(
     response = await _send_raw(laptop, run_id, packed, encoding)
 
     assert writing.refused(response) == (413, "PAYLOAD_TOO_LARGE")
+    assert writing.sentence(response) == "The body is larger than 8 MiB."
 
 
 @pytest.mark.parametrize(
     ("body", "encoding"),
     [
         (b"not gzip", "gzip"),
-        (gzip.compress(b"{}")[:-4], "gzip"),
-        (gzip.compress(b"{}") + b"more", "gzip"),
+        (gzip.compress(b"{}", mtime=0)[:-4], "gzip"),
+        (gzip.compress(b"{}", mtime=0) + b"more", "gzip"),
         (b"not zstd", "zstd"),
         (b"{}", "br"),
     ],
@@ -264,6 +299,91 @@ async def test_a_page_of_many_megabytes_of_posts_is_stored(cast: Service, alice:
     assert (first["inserted"], first["stop_reason"]) == (40, "end")
     assert again == first
     assert len(await alice.crawl()) == 40
+
+
+def large(numbers: list[int], seq: int = 0) -> dict[str, Any]:
+    """A page whose posts take more than one transaction."""
+    page = listed(numbers, seq, is_last=True)
+    instructions = page["payload"]["data"]["bookmark_timeline_v2"]["timeline"]["instructions"]
+    for entry in instructions[0]["entries"]:
+        result = entry["content"]["itemContent"]["tweet_results"]["result"]
+        result["legacy"]["full_text"] = "word " * 30_000
+    return page
+
+
+@pytest.mark.parametrize("writes", range(1, 6))
+async def test_a_large_page_is_stored_completely_or_not_at_all_if_its_run_is_finished_meanwhile(
+    cast: Service, alice: Member, writes: int
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    body = {"seq": 0, **large(list(range(20, 0, -1)))}
+    pause = WatchedWrites(cast.database).pause_after(writes)
+    sending = asyncio.create_task(laptop.post(f"/runs/{run_id}/pages", body))
+    reached = asyncio.create_task(pause.reached.wait())
+    await asyncio.wait([sending, reached], return_when=asyncio.FIRST_COMPLETED)
+
+    finishing = asyncio.create_task(laptop.finish(run_id))
+    # It may wait for the page.
+    await asyncio.wait([finishing], timeout=0.3)
+    pause.over.set()
+    response, finished = await sending, await finishing
+    reached.cancel()
+
+    assert finished["state"] == "finished"
+    stored = len(await alice.crawl())
+    assert (response.status_code, stored) in {(200, 20), (409, 0)}
+    assert finished["proved_end"] == (response.status_code == 200)
+    run = data(await laptop.get(f"/runs/{run_id}"))
+    assert run["pages"] == (response.status_code == 200)
+
+
+async def test_a_large_page_sent_twice_at_the_same_time_is_stored_once(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    body = {"seq": 0, **large(list(range(20, 0, -1)))}
+
+    answers = await asyncio.gather(*(laptop.post(f"/runs/{run_id}/pages", body) for _ in range(3)))
+
+    assert {answer.status_code for answer in answers} == {200}
+    assert len({answer.content for answer in answers}) == 1
+    assert data(answers[0])["inserted"] == 20
+
+
+async def test_a_large_page_whose_server_stopped_does_not_keep_its_run_open_for_ever(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    body = {"seq": 0, **large(list(range(20, 0, -1)))}
+    pause = WatchedWrites(cast.database).pause_after(3)
+    stopped = asyncio.create_task(laptop.post(f"/runs/{run_id}/pages", body))
+    await pause.reached.wait()
+    assert 0 < len(await alice.crawl()) < 20
+    assert data(await laptop.get(f"/runs/{run_id}"))["next_seq"] == 0
+    cast.clock.now += ingesting.MINUTE
+
+    again = await laptop.post(f"/runs/{run_id}/pages", body)
+
+    assert data(again)["received"] == 20
+    assert len(await alice.crawl()) == 20
+    assert (await laptop.finish(run_id))["proved_end"]
+    pause.over.set()
+    assert (await stopped).content == again.content
+
+
+async def test_a_large_page_that_was_cancelled_can_be_sent_again_at_once(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    body = {"seq": 0, **large(list(range(20, 0, -1)))}
+    request = laptop.post(f"/runs/{run_id}/pages", body)
+    await interrupted(WatchedWrites(cast.database), 3, request)
+
+    assert data(await laptop.post(f"/runs/{run_id}/pages", body))["received"] == 20
 
 
 async def test_a_page_with_more_than_100_posts_is_refused(cast: Service, alice: Member) -> None:

@@ -28,6 +28,7 @@ async def test_the_status_of_a_new_device(cast: Service, alice: Member) -> None:
         },
         "device_id": status["device_id"],
         "source_user_id": None,
+        "held_removals": [],
     }
 
 
@@ -41,6 +42,26 @@ async def test_the_status_after_a_run(cast: Service, alice: Member) -> None:
     assert status["quota"]["pages_today"] == 2
     assert (status["last_run"]["state"], status["last_run"]["reason"]) == ("finished", "end")
     assert status["source_user_id"] == "111"
+
+
+async def test_a_run_whose_device_is_silent_is_shown_as_interrupted_and_can_go_on(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    await laptop.send(run_id, 0, ingesting.listed([2]))
+    cast.clock.now += limits.INGEST_SILENT_S * 1_000_000
+    before = data(await laptop.get("/status"))["last_run"]
+    cast.clock.now += 1
+
+    after = data(await laptop.get("/status"))["last_run"]
+
+    assert (before["state"], before["reason"]) == ("running", "")
+    assert (after["state"], after["reason"]) == ("interrupted", "interrupted")
+    assert data(await laptop.get(f"/runs/{run_id}")) == after
+    await laptop.send(run_id, 1, ingesting.listed([1], 1, is_last=True))
+    assert data(await laptop.get(f"/runs/{run_id}"))["state"] == "running"
+    assert (await laptop.finish(run_id))["proved_end"]
 
 
 async def test_the_pages_of_a_day_are_bounded(

@@ -73,7 +73,16 @@ _DETAILS = _fixed(
     quoted_tweet=st.none() | _fixed(text=_TEXT, author_username=_TEXT, author_details=_AUTHOR),
     meta=_META,
 )
-_BOOKMARK = _fixed(
+_INSTANTS = _DATES.map(lambda date: date + "+00:00")
+_STATE = st.fixed_dictionaries(
+    {},
+    optional={
+        "gone_at": _INSTANTS,
+        "removed_at": _INSTANTS,
+        "note": _TEXT.filter(bool),
+    },
+)
+_KNOWN = _fixed(
     post_id=st.text("0123456789", min_size=1, max_size=40),
     tweet_details=_DETAILS,
     author_id=_TEXT,
@@ -81,11 +90,12 @@ _BOOKMARK = _fixed(
     author_details=_AUTHOR,
     imported_at=_DATES,
     sort_index=_INT64,
-    bookmarked_at=_DATES.map(lambda date: date + "+00:00"),
+    bookmarked_at=_INSTANTS,
     tags=st.none() | _TAGS,
     is_read=st.booleans(),
     is_archived=st.booleans(),
 )
+_BOOKMARK = st.builds(lambda known, state: {**known, **state}, _KNOWN, _STATE)
 
 
 class Opened:

@@ -14,26 +14,13 @@ from bowerbird.sources.found import Completeness, FoundPost, OrderSource
 from bowerbird.storage.ingest.source_posts import SourcePostStore
 from bowerbird.storage.sqlite.database import SqliteDatabase
 from tests.support import make, writing
-from tests.support.imports import found, take
+from tests.support.imports import found, result, stored, take
 from tests.support.service import NOW, Member
 
 pytestmark = pytest.mark.anyio
 
 FULL, PREVIEW, STUB = Completeness.FULL, Completeness.PREVIEW, Completeness.STUB
 MS = NOW // 1000
-
-
-async def result(member: Member, post: FoundPost, *, is_saving: bool = False) -> ItemResult:
-    outcome = await take(member, post, is_saving=is_saving)
-    assert [post_id for post_id, _ in outcome.results] == [post.record.post_id]
-    return outcome.results[0][1]
-
-
-async def stored(member: Member, post_id: str = "1") -> dict[str, Any]:
-    response = await member.get(f"/v1/bookmarks/{post_id}")
-    assert response.status_code == 200, response.text
-    data: dict[str, Any] = response.json()["data"]
-    return data
 
 
 async def index_of_words(member: Member) -> list[Any]:

@@ -1,5 +1,6 @@
 """A run of an import can be undone: the library is as it was before."""
 
+import asyncio
 from collections.abc import Callable
 from itertools import permutations
 from typing import Any
@@ -13,6 +14,7 @@ from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.imports.undoing import UndoOutcome
 from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.model.imports import RunState
+from bowerbird.requests import limits
 from bowerbird.sources.found import Completeness, FoundPost, OrderSource
 from bowerbird.sources.own_json import read
 from tests.support import make, writing
@@ -262,3 +264,130 @@ async def test_only_the_newest_runs_are_listed(
     assert await counted(alice, "import_change") == await counted(alice, "import_label") == 3
     with pytest.raises(Refusal, match="No import"):
         await undo(alice, run_ids[0])
+
+
+async def started(member: Member) -> str:
+    account = await member.account()
+    runs = ImportRuns(member.database, member.clock)
+    return (await runs.start(account, source="x", kind="full", client="test")).run_id
+
+
+async def test_edits_between_two_sights_of_a_run_stay(alice: Member) -> None:
+    await take(alice, found(post_id="1", text="before", tags=["old"]))
+    run_id = await started(alice)
+    await take(alice, *(found(post_id=n, text="after", tags=["run"]) for n in "12"), run_id=run_id)
+    for post_id in "12":
+        await writing.send(alice, "PATCH", f"/v1/bookmarks/{post_id}", {"is_read": True})
+        await writing.add(alice, "mine", post_id)
+    again = (found(post_id=n, metrics={"favorite_count": 5}, text="after") for n in "12")
+    await take(alice, *again, run_id=run_id)
+
+    outcome = await undo(alice, run_id)
+
+    assert (outcome.removed, outcome.restored, outcome.kept) == (0, 1, 1)
+    first, second = await writing.bookmark(alice, "1"), await writing.bookmark(alice, "2")
+    assert (first["tweet_details"]["text"], first["is_read"]) == ("before", True)
+    assert first["tags"] == ["mine", "old"]
+    assert (second["is_read"], second["tags"]) == (True, ["mine", "run"])
+    assert await writing.recount(alice) == []
+
+
+async def test_the_changes_of_a_run_without_a_log_stay_when_an_earlier_run_is_undone(
+    alice: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await take(alice, found(Completeness.STUB, text=""))
+    earlier = await started(alice)
+    with monkeypatch.context() as small:
+        small.setattr(change_log, "LOG_BYTES_MAX", 1)
+        later = await started(alice)
+        await take(alice, found(post_id="7"), run_id=later)
+    await take(alice, found(Completeness.STUB, text="", tags=["earlier"]), run_id=earlier)
+    await take(alice, found(text="the whole text", tags=["later"]), run_id=later)
+
+    await undo(alice, earlier)
+
+    post = await writing.bookmark(alice, "1")
+    assert (post["tweet_details"]["text"], post["tags"]) == (
+        "the whole text",
+        ["earlier", "later"],
+    )
+
+
+async def test_the_changes_of_a_run_whose_log_has_expired_stay_when_an_earlier_one_is_undone(
+    alice: Member,
+) -> None:
+    await take(alice, found(Completeness.STUB, text=""))
+    earlier, later = await started(alice), await started(alice)
+    await take(alice, found(Completeness.STUB, text="", tags=["earlier"]), run_id=earlier)
+    await take(alice, found(text="the whole text", tags=["later"]), run_id=later)
+    alice.clock.now += change_log.KEPT // 2
+    await take(alice, found(post_id="2"), run_id=earlier)
+    alice.clock.now += change_log.KEPT // 2 + 1
+    await Sweeping(alice.database, alice.clock, pause_s=0).sweep()
+
+    outcome = await undo(alice, earlier)
+
+    assert (outcome.removed, outcome.restored, outcome.kept) == (1, 0, 1)
+    assert (await writing.bookmark(alice, "1"))["tweet_details"]["text"] == "the whole text"
+
+
+async def test_what_an_event_added_to_a_changed_post_stays(alice: Member) -> None:
+    await take(alice, found(Completeness.STUB, text=""))
+    run_id = await run(alice, found(Completeness.STUB, text="", tags=["run"]))
+    await take(alice, found(text="the whole text"))
+
+    outcome = await undo(alice, run_id)
+
+    assert outcome.kept == 1
+    assert (await writing.bookmark(alice, "1"))["tweet_details"]["text"] == "the whole text"
+
+
+async def test_a_post_that_the_owner_deleted_since_stays_deleted(alice: Member) -> None:
+    await take(alice, found(text="before"))
+    run_id = await run(alice, found(text="after"), found(post_id="2"))
+    for post_id in "12":
+        await writing.send(alice, "DELETE", f"/v1/bookmarks/{post_id}")
+    before = await dump(alice)
+
+    outcome = await undo(alice, run_id)
+
+    assert (outcome.removed, outcome.restored, outcome.kept) == (0, 0, 0)
+    assert await dump(alice) == before
+
+
+async def test_a_post_that_was_deleted_and_restored_since_keeps_its_content(alice: Member) -> None:
+    run_id = await run(alice, found(post_id="2", text="of the run"))
+    await writing.send(alice, "DELETE", "/v1/bookmarks/2")
+    await writing.send(alice, "POST", "/v1/bookmarks/2/restore")
+
+    await undo(alice, run_id)
+
+    assert await alice.ids() == ["2"]
+
+
+async def test_two_undos_at_the_same_time_undo_a_run_once(
+    alice: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bowerbird.library.imports.undoing.POSTS_PER_TURN", 2)
+    await take(alice, found(post_id="1", text="before"))
+    before = await dump(alice)
+    run_id = await run(alice, *(found(post_id=str(n), text="after") for n in range(1, 10)))
+
+    outcomes = await asyncio.gather(undo(alice, run_id), undo(alice, run_id))
+
+    assert {(one.removed, one.restored, one.kept) for one in outcomes} == {(8, 1, 0)}
+    assert await dump(alice) == before
+
+
+async def test_labels_that_come_back_may_exceed_the_limit_of_a_post(alice: Member) -> None:
+    mine = [f"mine {n}" for n in range(limits.POST_LABELS_MAX)]
+    await take(alice, found(tags=mine))
+    run_id = await run(alice, own(post_id="1", tags=["other"]))
+    later = [f"later {n}" for n in range(limits.POST_LABELS_MAX - 1)]
+    for name in later[:3]:
+        await writing.add(alice, name, "1")
+
+    await undo(alice, run_id)
+
+    assert sorted((await writing.bookmark(alice, "1"))["tags"]) == sorted([*mine, *later[:3]])
+    assert await writing.recount(alice) == []

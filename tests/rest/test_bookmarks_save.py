@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from bowerbird.model.labels import NAME_RULE
 from tests.support import make, writing
 from tests.support.in_turn import in_turn
 from tests.support.saving import X_ID, X, everything, results, save, stored
@@ -154,12 +155,12 @@ async def test_an_invalid_post_fails_alone(alice: Member) -> None:
 
     assert [one["ok"] for one in found] == [True, *[False] * 6]
     assert [one["error"]["message"] for one in found[1:]] == [
-        "posts[1]: post_id: Expected str, got int.",
-        "posts[2]: Object missing required field tweet_details.",
-        "posts[3]: tags: a label name must have 1 to 100 characters, got ''.",
+        "posts[1]: post_id: must be a string, got a number.",
+        "posts[2]: tweet_details: is required.",
+        f"posts[3]: tags: a label name must have {NAME_RULE}, got ''.",
         "posts[4]: bookmarked_at: 'yesterday' is not an ISO 8601 date-time.",
-        "posts[5]: sort_index: Expected int <= 9223372036854775807.",
-        "posts[6]: Expected object, got array.",
+        "posts[5]: sort_index: must be at most 9223372036854775807.",
+        "posts[6]: The record must be an object, got an array.",
     ]
     assert await alice.ids() == ["1"]
 
@@ -178,10 +179,9 @@ async def test_an_invalid_post_fails_alone(alice: Member) -> None:
             "links: must have at most 100 items together with posts, got 101; split the request.",
         ),
         ({"links": [X], "labels": ["x"] * 11}, "labels: must be an array of at most 10 items, got"),
-        ({"links": [X], "labels": [" "]}, "labels[0]: must have 1 to 100 characters and no"),
+        ({"links": [X], "labels": [" "]}, "labels[0]: must have 1 to 100 characters, at least"),
         ({"links": [X], "labels": "x"}, "labels: must be an array of at most 10 items, got 'x'."),
         ({"links": [X], "label": "x"}, "Unknown field 'label'. Did you mean labels?"),
-        ({"links": ["a\x00"]}, "links[0]: contains U+0000, which no database can store."),
         ([X], "body: must be a JSON object, got an array of 1."),
     ],
 )
@@ -194,6 +194,71 @@ async def test_a_malformed_request_is_400_and_saves_nothing(
     assert response.json()["code"] == "INVALID_REQUEST"
     assert response.json()["error"].startswith(sentence), response.json()["error"]
     assert await alice.ids() == []
+
+
+@pytest.mark.parametrize("escape", [r"\u0000", r"\ud83d"])
+async def test_a_character_that_no_database_stores_fails_its_item_alone(
+    alice: Member, escape: str
+) -> None:
+    post = '{"post_id": "%s", "tweet_details": {"text": "%s"}}'
+    posts = ", ".join([post % (5, "fine"), post % (6, f"a{escape}b")])
+    body = f'{{"posts": [{posts}], "links": ["{X}", "{X}?s={escape}"]}}'
+
+    response = await alice.client.post("/v1/bookmarks", content=body)
+
+    assert response.status_code == 207, response.text
+    results = response.json()["data"]["results"]
+    assert [one["ok"] for one in results] == [True, False, True, False]
+    problem = "contains U+0000 or half of a surrogate pair, which no database can store."
+    assert results[1]["error"]["message"] == f"posts[1].tweet_details.text: {problem}"
+    assert results[3]["error"]["message"] == f"links[1]: '{X}?s=\\x00' {problem}"
+    assert sorted(one["post_id"] for one in await everything(alice)) == [X_ID, "5"]
+
+
+@pytest.mark.parametrize("escape", [r"\u0000", r"\ud83d"])
+async def test_such_a_character_outside_of_the_items_is_400(alice: Member, escape: str) -> None:
+    for rest in (f'"labels": ["a{escape}"]', f'"a{escape}": 1'):
+        response = await alice.client.post("/v1/bookmarks", content=f'{{"links": ["{X}"], {rest}}}')
+
+        assert response.status_code == 400, response.text
+    assert await everything(alice) == []
+
+
+@pytest.mark.parametrize("link", ["javascript:alert(1)", "data:text/html,x", " https://a.b", "x"])
+async def test_a_post_whose_link_is_not_of_the_web_fails_alone(alice: Member, link: str) -> None:
+    bad = {"post_id": "5", "tweet_details": {"link": link}}
+    good = {"post_id": "6", "tweet_details": {"link": "HTTPS://example.com/6"}}
+
+    first, second = await results(alice, posts=[bad, good])
+
+    assert first["error"] == {
+        "code": "INVALID_REQUEST",
+        "message": "posts[0]: tweet_details.link: must begin with https:// or http://, "
+        f"got {link!r}.",
+    }
+    assert second["ok"]
+
+
+@pytest.mark.parametrize("name", ["\u202e", "\u200b\u200d", "\u3164", " \u2060 ", "\ufe0f"])
+async def test_a_label_that_nobody_can_see_is_refused(alice: Member, name: str) -> None:
+    response = await save(alice, links=[X], labels=[name])
+    (item,) = await results(
+        alice, posts=[{"post_id": "5", "tweet_details": {}, "tags": [name, "fine"]}]
+    )
+
+    assert response.status_code == 400
+    assert "at least one of them visible" in response.json()["error"]
+    assert "at least one of them visible" in item["error"]["message"]
+
+
+async def test_a_label_with_a_visible_and_an_invisible_character_is_accepted(
+    alice: Member,
+) -> None:
+    family = "\U0001f468\u200d\U0001f469"
+
+    await save(alice, links=[X], labels=[family, "\u2764\ufe0f", "\u0915\u094d\u200d"])
+
+    assert len((await stored(alice, X_ID))["tags"]) == 3
 
 
 async def test_a_body_of_more_than_one_mebibyte_is_413(alice: Member) -> None:

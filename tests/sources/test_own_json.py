@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bowerbird.model.labels import NAME_RULE
 from bowerbird.sources.own_json import InvalidRecord, read
 
 _MAX_INT64 = 2**63 - 1
@@ -14,20 +15,23 @@ _MAX_INT64 = 2**63 - 1
 @pytest.mark.parametrize(
     ("raw", "reason"),
     [
-        ("{}", "Object missing required field post_id."),
-        ('{"post_id": 7}', "post_id: Expected str, got int."),
-        ('{"post_id": "7"}', "Object missing required field tweet_details."),
-        ('{"post_id": ""}', "post_id: Expected 1 to 40 digits."),
-        (r'{"post_id": "7\n"}', "post_id: Expected 1 to 40 digits."),
-        ('{"post_id": "\u0667"}', "post_id: Expected 1 to 40 digits."),
-        ('{"post_id": "7", "tweet_details": {}, "is_read": 1}', "is_read: Expected bool, got int."),
+        ("{}", "post_id: is required."),
+        ('{"post_id": 7}', "post_id: must be a string, got a number."),
+        ('{"post_id": "7"}', "tweet_details: is required."),
+        ('{"post_id": ""}', "post_id: must be a string of 1 to 40 digits."),
+        (r'{"post_id": "7\n"}', "post_id: must be a string of 1 to 40 digits."),
+        ('{"post_id": "\u0667"}', "post_id: must be a string of 1 to 40 digits."),
+        (
+            '{"post_id": "7", "tweet_details": {}, "is_read": 1}',
+            "is_read: must be true or false, got a number.",
+        ),
         (
             '{"post_id": "7", "tweet_details": {}, "sort_index": 1.5}',
-            "sort_index: Expected int, got float.",
+            "sort_index: must be a whole number, got a number with a fraction.",
         ),
         (
             '{"post_id": "7", "tweet_details": {}, "sort_index": 9223372036854775808}',
-            "sort_index: Expected int <= 9223372036854775807.",
+            "sort_index: must be at most 9223372036854775807.",
         ),
         (
             '{"post_id": "7", "tweet_details": {}, "imported_at": "yesterday"}',
@@ -38,22 +42,43 @@ _MAX_INT64 = 2**63 - 1
             "imported_at: '0001-01-01T00:00:00+14:00' is not an ISO 8601 date-time.",
         ),
         (
+            '{"post_id": "7", "tweet_details": {}, "gone_at": "lately"}',
+            "gone_at: 'lately' is not an ISO 8601 date-time.",
+        ),
+        (
+            '{"post_id": "7", "tweet_details": {}, "removed_at": 5}',
+            "removed_at: must be a string or null, got a number.",
+        ),
+        (
+            f'{{"post_id": "7", "tweet_details": {{}}, "note": "{"x" * 20_001}"}}',
+            "note: must have at most 20000 characters.",
+        ),
+        (
             '{"post_id": "7", "tweet_details": {"article": {"title": 5}}}',
-            "tweet_details.article.title: Expected str | null, got int.",
+            "tweet_details.article.title: must be a string or null, got a number.",
         ),
         (
             '{"post_id": "7", "tweet_details": {"attachments": [{}, {"url": 5}]}}',
-            "tweet_details.attachments[1].url: Expected str, got int.",
+            "tweet_details.attachments[1].url: must be a string, got a number.",
         ),
         (
             r'{"post_id": "7", "tweet_details": {"text": "\u0000", "article": {"x": NaN}}}',
-            "JSON is malformed: NaN is not allowed.",
+            "The record is not valid JSON.",
         ),
-        ('{"post_id": "7"', "Input data was truncated."),
-        ("[]", "Expected object, got array."),
+        ('{"post_id": "7"', "The record is not valid JSON."),
+        (r'{"post_id": "\u0000"', "The record is not valid JSON."),
+        ("[]", "The record must be an object, got an array."),
+        (
+            '{"post_id": "7", "tweet_details": {"text": true}}',
+            "tweet_details.text: must be a string, got true or false.",
+        ),
+        (
+            '{"post_id": "7", "tweet_details": {}, "tags": "a"}',
+            "tags: must be an array or null, got a string.",
+        ),
         (
             '{"post_id": "7", "tweet_details": {}, "tags": [""]}',
-            "tags: a label name must have 1 to 100 characters, got ''.",
+            f"tags: a label name must have {NAME_RULE}, got ''.",
         ),
     ],
 )

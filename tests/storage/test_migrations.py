@@ -191,6 +191,44 @@ async def test_old_posts_of_postgres_without_an_index_of_x_can_get_one(
         assert await query_postgres(old, READ_PLACES) == PLACES_AFTER
 
 
+BEFORE_SOURCE_STATE = 11
+OLD_SOURCE_POST = (
+    "INSERT INTO source_post (account_id, source, source_user_id, post_id, seen_run, changed_at,"
+    " removed_at) VALUES (1, 'x', '', '11', '', 5, 6)"
+)
+OLD_LIBRARY = (
+    "INSERT INTO library (account_id, local_number, plan, epoch, version, next_number,"
+    " next_label_id, total, unread, archived, fresh, created_at)"
+    " VALUES (1, 0, 'pro', 1, 1, 1, 1, 0, 0, 0, 0, 0)"
+)
+READ_SOURCE_STATE = (
+    "SELECT s.post_id, s.removed_at, s.gone_at, s.gone_reason, l.removed_posts"
+    " FROM source_post AS s JOIN library AS l ON l.account_id = s.account_id"
+)
+
+
+def test_removed_posts_of_sqlite_are_kept_as_before(tmp_path: Path) -> None:
+    sqlite_schema.prepare(tmp_path, migrations.available("sqlite")[:BEFORE_SOURCE_STATE])
+    query_sqlite(tmp_path / FILE_NAME, OLD_SOURCE_POST)
+    query_sqlite(tmp_path / FILE_NAME, OLD_LIBRARY)
+
+    sqlite_schema.prepare(tmp_path)
+
+    rows = query_sqlite(tmp_path / FILE_NAME, READ_SOURCE_STATE)
+    assert rows == [("11", 6, None, "", "keep")]
+
+
+async def test_removed_posts_of_postgres_are_kept_as_before(postgres: ThrowawayPostgres) -> None:
+    with postgres.fresh_database() as old:
+        await postgres_schema.migrate(old, migrations.available("postgres")[:BEFORE_SOURCE_STATE])
+        await query_postgres(old, OLD_SOURCE_POST)
+        await query_postgres(old, OLD_LIBRARY)
+
+        await postgres_schema.migrate(old)
+
+        assert await query_postgres(old, READ_SOURCE_STATE) == [("11", 6, None, "", "keep")]
+
+
 def test_a_fresh_library_needs_no_copy(tmp_path: Path) -> None:
     sqlite_schema.prepare(tmp_path)
 

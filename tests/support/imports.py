@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from bowerbird.library.imports.intake import Intake, IntakeOutcome
+from bowerbird.library.imports.intake import Intake, IntakeOutcome, ItemResult
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.model.accounts import Account
 from bowerbird.model.bookmarks import ImportRecord
@@ -48,6 +48,19 @@ async def take(
 ) -> IntakeOutcome:
     intake = Intake(member.database, member.clock)
     return await intake.take(await member.account(), posts, run_id=run_id, is_saving=is_saving)
+
+
+async def result(member: Member, post: FoundPost, *, is_saving: bool = False) -> ItemResult:
+    outcome = await take(member, post, is_saving=is_saving)
+    assert [post_id for post_id, _ in outcome.results] == [post.record.post_id]
+    return outcome.results[0][1]
+
+
+async def stored(member: Member, post_id: str = "1") -> dict[str, Any]:
+    response = await member.get(f"/v1/bookmarks/{post_id}")
+    assert response.status_code == 200, response.text
+    data: dict[str, Any] = response.json()["data"]
+    return data
 
 
 async def run(member: Member, *posts: FoundPost) -> str:

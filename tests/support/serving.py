@@ -17,7 +17,7 @@ from typing import Any
 import httpx
 from click.testing import CliRunner
 
-from bowerbird.cli import commands
+from bowerbird.cli import program
 from tests.support.waiting import wait_until
 
 PATIENCE_SECONDS = 20
@@ -109,7 +109,7 @@ def environment_of(**settings: Any) -> dict[str, str]:
 
 def command(*arguments: str, environment: dict[str, str]) -> str:
     """Runs a command in this process, which saves a second; returns its output."""
-    ran = CliRunner(env=environment).invoke(commands, arguments, catch_exceptions=False)
+    ran = CliRunner(env=environment).invoke(program, arguments, catch_exceptions=False)
     assert ran.exit_code == 0, ran.output
     return ran.stdout.strip()
 

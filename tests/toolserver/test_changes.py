@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from bowerbird.model.labels import NAME_RULE
 from tests.support import make
 from tests.support.in_turn import in_turn
 from tests.support.service import Member
@@ -100,7 +101,7 @@ async def test_a_batch_reports_each_change_separately(alice: Member) -> None:
     digits = f"must be a post id of 1 to 40 digits, got '{'x' * 41}'."
     items = "must be an array of 1 to 100 items, got an array of 101."
     fields = "Unknown field 'tweet_ids'. Allowed fields: op, post_ids, label_name."
-    name = "must have 1 to 100 characters and no control characters, got ' '."
+    name = f"must have {NAME_RULE}, got ' '."
     assert errors == [
         f"INVALID_REQUEST: operations[2].post_ids[0]: {number}",
         "INVALID_REQUEST: operations[3].op: must be one of add, remove, got 'paint'.",

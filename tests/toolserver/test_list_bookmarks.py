@@ -14,6 +14,18 @@ from tests.support.toolcalls import call, ids, refusal, result_of
 pytestmark = pytest.mark.anyio
 
 
+async def test_the_short_form_says_that_a_post_is_gone_or_removed(alice: Member) -> None:
+    state = {
+        "gone_at": "2026-07-01T00:00:00.000000+00:00",
+        "removed_at": "2026-07-02T00:00:00.000000+00:00",
+    }
+    await alice.save(**state)
+
+    (post,) = (await call(alice, "list_bookmarks"))["bookmarks"]
+
+    assert {name: post[name] for name in state} == state
+
+
 async def crawled(member: Member, **arguments: Any) -> list[str]:
     seen: list[str] = []
     cursor: str | None = None

@@ -41,7 +41,7 @@ async def test_the_other_items_are_saved_if_one_fails(alice: Member) -> None:
     assert (saved["succeeded"], saved["failed"]) == (2, 3)
     assert [one["ok"] for one in saved["results"]] == [True, False, False, False, True]
     assert saved["results"][1]["error"] == (
-        "INVALID_REQUEST: posts[1]: Object missing required field tweet_details."
+        "INVALID_REQUEST: posts[1]: tweet_details: is required."
     )
     assert saved["results"][3]["error"].startswith(
         "INVALID_REQUEST: links[0]: 'https://example.com' is not a link to a post."
@@ -56,8 +56,8 @@ async def test_a_text_that_no_database_can_store_fails_alone(alice: Member) -> N
 
     assert [one["ok"] for one in saved["results"]] == [False, True]
     assert saved["results"][0]["error"] == (
-        "INVALID_REQUEST: posts[0].tweet_details.text: contains U+0000, which no database can "
-        "store."
+        "INVALID_REQUEST: posts[0].tweet_details.text: contains U+0000 or half of a "
+        "surrogate pair, which no database can store."
     )
 
 

@@ -138,7 +138,7 @@ async def test_a_content_length_over_the_limit_is_413(
     response = await ask(service.alice.client, "POST", path, Content_Length="9999999")
 
     assert response.status_code == 413
-    assert "The body is larger than 1024 KiB." in response.text
+    assert "The body is larger than 1 MiB." in response.text
     line = one_line(logged, surface)
     assert (line["route"], line["status"]) == (path, 413)
     assert line["account"] == (None if surface == "sandbox" else service.alice.account_id)

@@ -55,7 +55,8 @@ def print_file(file: FileReport, rows: LeftOutRows) -> None:
     for reason, count in file.left_out.items():
         click.echo(f"    {_REASONS[Reason(reason)]}: {count}")
     _print_if_any("labels left out", file.labels_left_out)
-    _print_if_any("notes, which are not imported yet", file.notes)
+    _print_if_any("labels shortened", file.labels_shortened)
+    _print_if_any("notes", file.notes)
     _print_if_any("dates of saving in the future, not used", file.future_dates)
     for notice in file.notices:
         click.echo(f"  {notice}")
@@ -78,3 +79,5 @@ def print_end(report: ImportReport, email: str) -> None:
             f"To undo this import, until {report.undo_until[:10]}: "
             f"bowerbird imports undo {email} {report.run_id}"
         )
+    elif report.run_id:
+        click.echo("Nothing was changed.")

@@ -20,6 +20,12 @@ STDIN: Final = "-"
 _OPENED_BY_SHELL: Final = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
 
 
+def name_of(file: str) -> str:
+    """The name to print. The name of a file may contain anything."""
+    name = "stdin" if file == STDIN else file
+    return "".join(character if character.isprintable() else "?" for character in name)
+
+
 @contextmanager
 def opened(file: str, advance: Advance) -> Iterator[SeekableFile]:
     if file == STDIN:

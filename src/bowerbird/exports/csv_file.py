@@ -27,13 +27,13 @@ COLUMNS: Final = (
     *("quoted_author", "quoted_text", "quoted_link"),
     *("media_types", "media_links", "conversation_id", "reply_to_post_id", "is_thread"),
     *("favorite_count", "retweet_count", "reply_count", "quote_count", "bookmark_count"),
-    "sort_index",
+    *("sort_index", "gone_at", "removed_at", "note"),
 )
 # The columns that hold text written by people.
 _TEXTS: Final = frozenset(
     (
         *("author_username", "author_name", "tags", "text", "article_title", "article_text"),
-        *("quoted_author", "quoted_text"),
+        *("quoted_author", "quoted_text", "note"),
     )
 )
 _IS_TEXT: Final = tuple(name in _TEXTS for name in COLUMNS)
@@ -108,6 +108,9 @@ class Row(Struct):
     author_id: str = ""
     author_username: str = ""
     author_details: AuthorDetails = AuthorDetails()
+    gone_at: str | None = None
+    removed_at: str | None = None
+    note: str | None = None
 
 
 def run_step(task: Task, send_report: Callable[[Report], None]) -> Report:
@@ -185,6 +188,9 @@ def cells(row: Row) -> Sequence[str]:
         str(metrics.quote_count),
         str(metrics.bookmark_count),
         str(row.sort_index),
+        row.gone_at or "",
+        row.removed_at or "",
+        row.note or "",
     )
 
 

@@ -3,10 +3,9 @@
 from typing import Final
 
 from bowerbird.ingest import operations, uploads
-from bowerbird.ingest.operations import FileResponse
+from bowerbird.ingest.operations import FileProgress, FileResponse
 from bowerbird.ingest.rates import Rates
 from bowerbird.ingest.router import IngestCall, IngestRoute
-from bowerbird.library.exports.exports import ExportProgress
 from bowerbird.library.imports.file_imports import ImportOptions
 from bowerbird.library.ingest.files import FileJobs, report_of
 from bowerbird.model.ingest import FileImport
@@ -79,7 +78,7 @@ class FileHandlers:
             job_id=file.job_id,
             status=file.state,
             is_dry_run=file.is_dry_run,
-            progress=ExportProgress(file.done, file.size),
+            progress=FileProgress(file.done, file.size),
             poll_url=f"{self._api_origin}{operations.PREFIX}/files/{file.job_id}",
             file_size=file.size,
             error=file.error,

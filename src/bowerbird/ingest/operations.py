@@ -5,7 +5,6 @@ from typing import Final
 from msgspec import Struct
 
 from bowerbird.errors import Code
-from bowerbird.library.exports.exports import ExportProgress
 from bowerbird.library.imports.report import ImportReport
 from bowerbird.library.ingest.events import EventsResult
 from bowerbird.library.ingest.page_results import PageResult
@@ -16,14 +15,20 @@ from bowerbird.wire.routes import Operation
 PREFIX: Final = "/ingest/v1"
 
 
+class FileProgress(Struct, frozen=True):
+    """In bytes."""
+
+    done: int
+    total: int
+
+
 class FileResponse(Struct, frozen=True, kw_only=True):
     """A file that is imported in the background. Poll it like an export."""
 
     job_id: str
     status: str
     is_dry_run: bool
-    # Bytes of the file.
-    progress: ExportProgress
+    progress: FileProgress
     poll_url: str
     file_size: int
     error: str | None

@@ -1,7 +1,6 @@
 """The handlers of runs, pages and events."""
 
 import asyncio
-import re
 from collections.abc import Callable
 from typing import Final, TypeVar
 
@@ -29,11 +28,6 @@ from bowerbird.wire.responses.replies import JSON, PRIVATE, REPLAYED, Reply
 T = TypeVar("T")
 
 _MAX_BYTES: Final = limits.INGEST_PAGE_BYTES_MAX
-# Half of a character, as a cut text has it: JSON must not have it, and X sends it all the same.
-_LONE_SURROGATES: Final = re.compile(
-    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
-    rb"|(?P<lone>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)"
-)
 # Smaller bodies are decoded on the event loop, in less time than a thread takes to start.
 _LARGE: Final = 16 * 1024
 
@@ -142,7 +136,8 @@ def _captured(body: bytes, now: int) -> tuple[int, CapturedPage]:
     try:
         request = decoding.decode(body, PageRequest, is_checked=True)
     except Refusal:
-        readable = _LONE_SURROGATES.sub(_replaced, body)
+        # Half of a character, as a cut text has it: X sends it, although JSON must not have it.
+        readable = decoding.without_lone_surrogates(body, b"\\ufffd")
         if readable == body:
             raise
         request = decoding.decode(readable, PageRequest, is_checked=True)
@@ -167,10 +162,6 @@ def _payload(raw: bytes) -> bytes:
     except (msgspec.DecodeError, UnicodeDecodeError):
         # No reader understands it, so it is kept.
         return raw
-
-
-def _replaced(escape: re.Match[bytes]) -> bytes:
-    return b"\\ufffd" if escape["lone"] else escape[0]
 
 
 def _events(body: bytes) -> Events:

@@ -24,8 +24,12 @@ _MAX_PART_HEADERS: Final = 16 * 1024
 _MAX_PARTS: Final = 20
 _BUFFER: Final = 256 * 1024
 _BOUNDARY: Final = re.compile(rb'boundary=(?:"([^"]{1,70})"|([^\s;",]{1,70}))', re.IGNORECASE)
+# A form in which no file was chosen has an empty name.
 _IS_FILE: Final = re.compile(
-    rb'content-disposition:[^\r\n]*;\s*(filename\*?|name="file")', re.IGNORECASE
+    rb'content-disposition:[^\r\n]*;\s*filename\*?\s*=\s*(?:"[^"\r\n]|[^"\s;])', re.IGNORECASE
+)
+_NO_FILE: Final = (
+    "must have a file in the form, with its name, as curl -F file=@posts.json sends it"
 )
 
 
@@ -96,19 +100,22 @@ def _boundary(content_type: bytes) -> bytes | None:
 
 
 def _extract(form: Path, file: Path, boundary: bytes) -> None:
-    """Copies the first file of a form."""
+    """Copies the file of a form, which has exactly one."""
     with form.open("rb") as source, _created(file) as target:
         reader = _FormReader(source, boundary)
         reader.skip_preamble()
-        for _ in range(_MAX_PARTS):
-            headers = reader.headers()
-            if not headers:
-                raise errors.invalid("body", "must have a file in the form")
-            if _IS_FILE.search(headers):
-                reader.copy_part(target)
-                return
-            reader.copy_part(None)
-    raise errors.invalid("body", f"must have a file among the first {_MAX_PARTS} parts of the form")
+        files = parts = 0
+        while headers := reader.headers():
+            parts += 1
+            is_file = _IS_FILE.search(headers) is not None
+            files += is_file
+            if files > 1:
+                raise errors.invalid("body", "has two files in the form; send each by itself")
+            if parts > _MAX_PARTS:
+                raise errors.invalid("body", f"must have at most {_MAX_PARTS} parts in the form")
+            reader.copy_part(target if is_file else None)
+    if not files:
+        raise errors.invalid("body", _NO_FILE)
 
 
 class _FormReader:

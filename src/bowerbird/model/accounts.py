@@ -10,6 +10,16 @@ class Plan(StrEnum):
     PRO = "pro"
 
 
+class RemovedPostsChoice(StrEnum):
+    """What an account wants to happen to posts that are removed at their source."""
+
+    KEEP = "keep"
+    # Archive them.
+    HIDE = "hide"
+    # Delete them. They can be restored from the trash.
+    TRASH = "trash"
+
+
 class Account(Struct, frozen=True):
     """An account with the counters of its library, as one query read them.
 

@@ -9,6 +9,8 @@ Integer = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 """The integers that both databases can store: signed, 64 bits."""
 
 # "$" alone would allow a line break after it.
+NOTE_MAX = 20_000
+Note = Annotated[str, Meta(max_length=NOTE_MAX)]
 PostId = Annotated[str, Meta(pattern=r"^[0-9]{1,40}$(?!\n)")]
 
 
@@ -27,6 +29,10 @@ class PostMeta(Struct, frozen=True, kw_only=True):
     tweet_is_thread: bool = False
     is_sub_tweet_of_thread: bool = False
     non_real_time_engagement_metrics: Metrics = Metrics()
+    # Only if they are known: the repost under which the post was saved, and the ids of all
+    # versions of an edited post.
+    via_repost_id: str | UnsetType = UNSET
+    version_ids: list[str] | UnsetType = UNSET
 
 
 class Attachment(Struct, frozen=True, kw_only=True):
@@ -98,7 +104,10 @@ class PostDetails(Struct, frozen=True, kw_only=True):
 
 
 class Post(Struct, frozen=True, kw_only=True):
-    """The part of a bookmark that its author wrote, without the state that its owner gave it."""
+    """The part of a bookmark that is stored as one document, without flags, labels and place.
+
+    It is what the author wrote, what became of the post at its source, and the owner's note.
+    """
 
     post_id: PostId
     # Required: importing a record without it would erase the text of an existing post.
@@ -109,6 +118,11 @@ class Post(Struct, frozen=True, kw_only=True):
     # Only for posts that are not from X: the network, and the id or address of the post there.
     source: str | UnsetType = UNSET
     source_id: str | UnsetType = UNSET
+    # Absent in most posts, so that these do not change when a field is added. Null means absent.
+    gone_at: str | UnsetType | None = UNSET
+    gone_reason: str | UnsetType | None = UNSET
+    removed_at: str | UnsetType | None = UNSET
+    note: Note | UnsetType | None = UNSET
 
 
 class Bookmark(Post, frozen=True, kw_only=True):

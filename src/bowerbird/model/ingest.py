@@ -56,6 +56,24 @@ class SourceUser(NamedTuple):
     source_user_id: str
 
 
+class GonePost(NamedTuple):
+    """A post that a page lists and does not show."""
+
+    post_id: str
+    # In the words of the source, or "".
+    reason: str
+    sort_index: int | None
+
+
+class HiddenPost(NamedTuple):
+    """A post that is listed at its source but not available there, and not in the library."""
+
+    gone_at: str
+    reason: str
+    # The index of X, if it gave one.
+    sort_index: int | None
+
+
 class RunProgress(Struct, frozen=True):
     pages: int
     last_seq: int | None
@@ -72,6 +90,14 @@ class PageLink(Struct, frozen=True):
     highest: int | None
     # The client was told that the library has the rest of the list.
     is_caught_up: bool = False
+
+
+class PageClaim(NamedTuple):
+    """A page that is being stored, in several transactions, by one request."""
+
+    run_id: str
+    seq: int
+    claim: str
 
 
 class StoredPage(Struct, frozen=True, kw_only=True):

@@ -50,7 +50,8 @@ def completed(text: str) -> str:
 @lru_cache(maxsize=256)
 def without_offset(instant: int) -> str:
     """The format of imported_at: 2026-07-18T08:21:13.841838."""
-    return (_NAIVE_EPOCH + timedelta(microseconds=instant)).isoformat(timespec="microseconds")
+    # By position, which takes a third less time than with names.
+    return (_NAIVE_EPOCH + timedelta(0, 0, instant)).isoformat("T", "microseconds")
 
 
 def with_offset(instant: int) -> str:

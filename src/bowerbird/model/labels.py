@@ -9,6 +9,16 @@ from msgspec import Struct
 from bowerbird.model.folding import fold
 
 MAX_NAME_CHARACTERS: Final = 100
+NAME_RULE: Final = (
+    f"1 to {MAX_NAME_CHARACTERS} characters, at least one of them visible, "
+    "and no control characters"
+)
+# Nobody sees these, although they are letters, marks or symbols: fillers, blank Braille, variation
+# selectors.
+_BLANK: Final = frozenset(
+    "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0"
+) | frozenset(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
+_INVISIBLE: Final = frozenset({"Cf", "Zs", "Zl", "Zp"})
 
 
 def clean_name(text: str) -> str | None:
@@ -20,7 +30,11 @@ def clean_name(text: str) -> str | None:
     ):
         return None
     name = " ".join(unicodedata.normalize("NFC", text).split())
-    return name if 1 <= len(name) <= MAX_NAME_CHARACTERS else None
+    return name if len(name) <= MAX_NAME_CHARACTERS and any(map(_is_visible, name)) else None
+
+
+def _is_visible(character: str) -> bool:
+    return character not in _BLANK and unicodedata.category(character) not in _INVISIBLE
 
 
 @lru_cache(maxsize=4096)

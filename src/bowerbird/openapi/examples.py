@@ -29,7 +29,7 @@ _SENTENCES: Final[dict[Code, str]] = {
     Code.METHOD_NOT_ALLOWED: "Method PUT is not allowed; use GET, HEAD or OPTIONS.",
     Code.IDEMPOTENCY_IN_PROGRESS: "Idempotency-Key: the first request with this key is still "
     "running.",
-    Code.PAYLOAD_TOO_LARGE: "The body is larger than 1024 KiB.",
+    Code.PAYLOAD_TOO_LARGE: "The body is larger than 1 MiB.",
     Code.RANGE_NOT_SATISFIABLE: "Range: starts past the end of the file, which has 48213 bytes.",
     Code.IDEMPOTENCY_KEY_REUSED: "Idempotency-Key: this key was used for another request; "
     "use a new one.",

@@ -58,6 +58,10 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "bookmarked_at": "When the post was bookmarked, if known: ISO 8601 with an offset.",
         "source": "The network of a post that is not from X, such as mastodon; absent for X.",
         "source_id": "The id or address of such a post there.",
+        "gone_at": "When the source first did not show the post any more; absent if it does.",
+        "gone_reason": "Why not, in the words of the source. Absent if it gives no reason.",
+        "removed_at": "When the owner removed the bookmark at the source; absent otherwise.",
+        "note": "The owner's note about the post, from the program it was imported from.",
         "highlight": "Where the words of q occur. Only if requested, and if there is a match.",
     },
     "PostDetails": {
@@ -71,6 +75,8 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "tweet_is_thread": "Whether the author continues in further posts.",
         "is_sub_tweet_of_thread": "Whether the post continues a thread.",
         "non_real_time_engagement_metrics": "Counts at the time the post was saved.",
+        "via_repost_id": "The repost under which the post was saved; absent otherwise.",
+        "version_ids": "Ids of all versions of an edited post; absent otherwise.",
     },
     "Metrics": {
         "quote_count": "Posts that quote this one.",
@@ -251,7 +257,8 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "count": "Number of imports on this page.",
     },
     "Run": {
-        "source": "Where the posts come from, such as x.",
+        "source": "Where the posts come from: x, or the name of a file and its format. "
+        "Several files are named by the first one.",
         "kind": "How they were read, such as full, incremental, file or api.",
         "client": "The program that read them.",
         "state": "running, finished, interrupted, undoing or undone.",

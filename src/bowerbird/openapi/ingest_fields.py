@@ -23,17 +23,23 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         **_COUNTS,
         "received": "Number of events.",
         "removed": "Posts that are recorded as removed. The library keeps their content.",
+        "not_found": "Removed posts that the library does not have.",
         "stale": "Events that are older than what is known about their post.",
         "unreadable": "Added posts whose payload could not be read. The library has their link.",
     },
     "FileResponse": {
         "job_id": "The import of the file.",
         "is_dry_run": "Whether the library stays as it is.",
+        "progress": "How much of the file was read.",
         "poll_url": "Where to get the progress and the report.",
         "file_size": "Size of the file in bytes.",
         "error": "Why the import failed, or null.",
         "created_at": "When the file was received: ISO 8601 with an offset.",
         "completed_at": "When the import ended, or null.",
+    },
+    "FileProgress": {
+        "done": "Bytes of the file that were read so far. All of them once it is completed.",
+        "total": "Size of the file in bytes.",
     },
     "ImportReport": {
         "run_id": "The import, which can be undone with /v1/imports. Empty in a dry run, and if "
@@ -43,7 +49,7 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "files": "The report about the file.",
     },
     "FileReport": {
-        "name": "file.",
+        "name": "Always file: the name that the client gave it is not used.",
         "format": "What the file is. Empty if it could not be read.",
         "problem": "Why nothing in the file can be imported, as a sentence. Empty if it can.",
         "found": "Posts in the file.",
@@ -54,7 +60,8 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "left_out": "Number of records that are not imported, by reason.",
         "labels_left_out": "Labels that posts did not get, because they or the account cannot have "
         "more.",
-        "notes": "Notes of the owner. They are not imported yet.",
+        "labels_shortened": "Different labels that were too long and are shortened.",
+        "notes": "Posts with a note of their owner, which is imported too.",
         "future_dates": "Dates of saving that are in the future, and therefore not used.",
         "rows": "The first records that are left out, or imported without some of their labels.",
         "notices": "Sentences about the file. No record is lost by them.",
@@ -74,6 +81,10 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "last_run": "The latest run of the account, or null.",
         "device_id": "The device that calls; null for an API key.",
         "source_user_id": "The account of the source that the device is bound to, or null.",
+        "held_removals": "Runs whose removals the user has to confirm; finish confirms them.",
+    },
+    "HeldRemovals": {
+        "posts": "How many posts were missing from the list.",
     },
     "RunStatus": {
         **_REMOVALS,
@@ -108,6 +119,7 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "is_kept": "Whether the page is kept for a week and read again after an upgrade.",
     },
     "Skipped": {
+        "post_id": "The post. Empty if the entry does not say which it is.",
         "state": "unavailable, advertisement, invalid, or another reason.",
         "reason": "The reason as a sentence.",
     },

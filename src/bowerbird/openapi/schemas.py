@@ -15,8 +15,12 @@ from bowerbird.requests.limits import PAGE_MAX
 Json = dict[str, Any]
 
 REF: Final = "#/components/schemas/"
-# Only posts that are not from X have them.
-_OPTIONAL: Final = ("source", "source_id")
+# Only some posts have them. They are never null in an answer, though an import may send null.
+_OPTIONAL: Final = (
+    *("source", "source_id", "gone_at", "gone_reason", "removed_at", "note"),
+    *("via_repost_id", "version_ids"),
+)
+_OPTIONAL_TEXTS: Final = ("gone_at", "gone_reason", "removed_at", "note")
 _TEXT: Final[Json] = {"type": "string"}
 
 
@@ -52,6 +56,8 @@ def _records() -> Json:
     made: Json = dict(components)
     # "$" is the end of the text in JSON Schema, and not every validator knows Python's own anchor.
     made["Bookmark"]["properties"]["post_id"]["pattern"] = "^[0-9]{1,40}$"
+    for name in _OPTIONAL_TEXTS:
+        made["Bookmark"]["properties"][name] = {"type": "string"}
     details = made["PostDetails"]["properties"]
     details["attachments"]["items"] = {"$ref": REF + "Attachment"}
     details["article"] = {"anyOf": [{"$ref": REF + "Article"}, {"type": "null"}]}

@@ -1,6 +1,7 @@
 """Decodes requests: JSON bodies, query strings and the arguments of tools."""
 
 import re
+from collections.abc import Set as AbstractSet
 from functools import cache
 from typing import Any, Final, TypeVar
 
@@ -20,13 +21,20 @@ T = TypeVar("T", bound=Struct)
 # The only way to write the character in JSON.
 _NULL: Final = b"\\u0000"
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
+# Half of a character, as a cut text has it: JSON must not have it, and programs send it anyway.
+_LONE_SURROGATES: Final = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    rb"|(?P<lone>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)"
+)
+_U0000: Final = "U+0000"
+_EITHER: Final = "U+0000 or half of a surrogate pair"
 _untyped: Final = msgspec.json.Decoder().decode
 
 
 def decode(body: bytes, kind: type[T], *, is_checked: bool = False) -> T:
     """The request in a JSON body. An empty body is an empty object.
 
-    `is_checked` means that the body is part of one that `check_json` has checked.
+    `is_checked` means that the body is part of one that was checked.
     """
     body = b"{}" if not body or body.isspace() else body
     try:
@@ -35,17 +43,25 @@ def decode(body: bytes, kind: type[T], *, is_checked: bool = False) -> T:
         # A body that is not JSON at all is refused as such.
         raise sentences.refusal(error, kind, as_json(body)) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise errors.invalid("body", f"is not JSON ({error})") from None
+        # Half of a surrogate pair is refused with the item that has it, and not the others.
+        readable = without_lone_surrogates(body, _NULL) if items_of(kind) else body
+        if readable == body:
+            raise errors.invalid("body", f"is not JSON ({error})") from None
+        return decode(readable, kind, is_checked=is_checked)
     except RecursionError:
         raise _too_deep() from None
     if not is_checked:
-        check_json(body)
+        _check_depth(body)
+        if _NULL in body:
+            null = _EITHER if items_of(kind) else _U0000
+            _check_texts(_without(_untyped(body), items_of(kind)), null=null)
     return request
 
 
 def convert(values: Any, kind: type[T]) -> T:
     """The request in values that are already parsed."""
-    _check_texts(_without_parts(values, kind), root="arguments")
+    parts = {name for name, meta in metadata_of(kind).items() if "items" in meta}
+    _check_texts(_without(values, parts | items_of(kind)), root="arguments")
     try:
         # Strictly: otherwise the text "null" would mean that a field was not sent.
         return msgspec.convert(values, kind, dec_hook=read_scalar)
@@ -81,11 +97,21 @@ def parse(body: bytes) -> Any:
     return value
 
 
-def check_json(body: bytes) -> None:
-    """Refuses valid JSON that is nested too deep or contains a character we cannot store."""
-    _check_depth(body)
-    if _NULL in body:
-        _check_texts(_untyped(body))
+def check_item(item: bytes) -> None:
+    """Refuses an item of a request that is too deep or contains a character we cannot store."""
+    _check_depth(item)
+    if _NULL in item:
+        _check_texts(_untyped(item), null=_EITHER)
+
+
+def check_text(text: str) -> None:
+    """Refuses a text that contains a character we cannot store."""
+    _check_texts(text, null=_EITHER)
+
+
+def without_lone_surrogates(body: bytes, replacement: bytes) -> bytes:
+    """JSON with an escape in place of each half of a surrogate pair."""
+    return _LONE_SURROGATES.sub(lambda one: replacement if one["lone"] else one[0], body)
 
 
 def _check_depth(body: bytes) -> None:
@@ -93,12 +119,17 @@ def _check_depth(body: bytes) -> None:
         raise _too_deep()
 
 
-def _without_parts(values: Any, kind: type[Struct]) -> Any:
-    """The values, except lists whose items are each a request of their own."""
-    parts = {name for name, meta in metadata_of(kind).items() if "items" in meta}
-    if not parts or not isinstance(values, dict):
+def items_of(kind: type[Struct]) -> frozenset[str]:
+    """The lists of a request whose items are refused one by one."""
+    names: frozenset[str] = getattr(kind, "ITEMS", frozenset())
+    return names
+
+
+def _without(values: Any, names: AbstractSet[str]) -> Any:
+    """The values, except lists whose items are checked one by one."""
+    if not names or not isinstance(values, dict):
         return values
-    return {name: value for name, value in values.items() if name not in parts}
+    return {name: value for name, value in values.items() if name not in names}
 
 
 @cache
@@ -110,18 +141,18 @@ def _too_deep() -> Refusal:
     return errors.invalid("body", f"is nested more than {JSON_DEPTH_MAX} levels deep")
 
 
-def _check_texts(value: Any, path: str = "", root: str = "body") -> None:
+def _check_texts(value: Any, path: str = "", root: str = "body", null: str = _U0000) -> None:
     """Names the text that cannot be stored; for the name of a field, the object that has it."""
     if isinstance(value, str):
         if found := _UNSTORABLE.search(value):
-            character = "U+0000" if found[0] == "\x00" else "half of a surrogate pair"
+            character = null if found[0] == "\x00" else "half of a surrogate pair"
             raise errors.invalid(
                 path[:80] or root, f"contains {character}, which no database can store"
             )
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            _check_texts(item, f"{path}[{index}]")
+            _check_texts(item, f"{path}[{index}]", null=null)
     elif isinstance(value, dict):
         for name, item in value.items():
-            _check_texts(name, path, root)
-            _check_texts(item, f"{path}.{name}" if path else name)
+            _check_texts(name, path, root, null)
+            _check_texts(item, f"{path}.{name}" if path else name, null=null)

@@ -60,6 +60,8 @@ INGEST_FILE_BYTES_MAX: Final = 50_000_000
 INGEST_PAGES_PER_MINUTE: Final = 300
 INGEST_PAGES_PER_DAY: Final = 50_000
 INGEST_RUNS_PER_DAY: Final = 1_000
+# A run whose device has sent no page for so long is shown as interrupted.
+INGEST_SILENT_S: Final = 3_600
 # Requests with a large body that are being received or read at the same time.
 INGEST_CONCURRENT: Final = 32
 INGEST_CONCURRENT_PER_ACCOUNT: Final = 4

@@ -1,5 +1,6 @@
 """Requests that save posts, as whole posts or as links."""
 
+import re
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Final
 
@@ -7,7 +8,8 @@ from msgspec import Meta, Raw, Struct
 
 from bowerbird import errors
 from bowerbird.errors import Code, Refusal
-from bowerbird.requests import limits
+from bowerbird.model.bookmarks import NOTE_MAX
+from bowerbird.requests import decoding, limits
 from bowerbird.requests.fields import InvalidField, about, unique
 from bowerbird.requests.gates import Gate
 from bowerbird.requests.scalars import LabelName
@@ -15,6 +17,9 @@ from bowerbird.sources import own_json, post_links
 from bowerbird.sources.file_posts import FilePost, found_post
 from bowerbird.sources.found import FoundPost
 
+# Each item of these can fail alone.
+ITEMS: Final = frozenset({"posts", "links"})
+_WEB: Final = re.compile(r"https?://", re.IGNORECASE)
 SUPPORTED: Final = "X (Twitter), Mastodon, Bluesky and Reddit"
 
 Labels = Annotated[
@@ -78,6 +83,10 @@ class PostToSave(Struct, frozen=True, kw_only=True):
             nullable=True,
         ),
     ] = None
+    note: Annotated[
+        Annotated[str, Meta(max_length=NOTE_MAX)] | None,
+        about("The owner's note. Without this field the post keeps its note.", nullable=True),
+    ] = None
     is_read: Annotated[bool | None, about("Default: as it is, and false for a new post.")] = None
     is_archived: Annotated[bool | None, about("Default: as it is, and false for a new post.")] = (
         None
@@ -96,6 +105,7 @@ class ItemToSave(Struct, frozen=True, kw_only=True):
 class SaveRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True):
     """POST /bookmarks. Each item is read separately, so that one can fail alone."""
 
+    ITEMS: ClassVar = ITEMS
     SCHEMA: ClassVar[dict[str, Any]] = {"anyOf": [{"required": ["posts"]}, {"required": ["links"]}]}
 
     posts: Annotated[
@@ -136,9 +146,18 @@ def check_number(posts: list[Any] | None, links: list[str] | None) -> None:
 
 def read_post(place: str, raw: bytes) -> ItemToSave:
     try:
+        decoding.check_item(raw)
         incoming = own_json.read(raw).incoming
+    except Refusal as refused:
+        return ItemToSave(place=place, refusal=decoding.within(place, refused))
     except own_json.InvalidRecord as problem:
         return invalid(place, str(problem))
+    link = incoming.record.tweet_details.link
+    if link and not _WEB.match(link):
+        return invalid(
+            place,
+            f"tweet_details.link: must begin with https:// or http://, got {errors.shown(link)}.",
+        )
     return ItemToSave(place=place, found=own_json.found_post(incoming, line=0))
 
 
@@ -151,6 +170,11 @@ def invalid(place: str, problem: str) -> ItemToSave:
 
 
 def _read_link(place: str, address: str) -> ItemToSave:
+    try:
+        decoding.check_text(address)
+    except Refusal as refused:
+        problem = refused.sentence.removeprefix("body: ")
+        return invalid(place, f"{errors.shown(address)} {problem}")
     link = post_links.parse(address)
     if link is None:
         return invalid(

@@ -8,7 +8,7 @@ import difflib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from bowerbird.model.labels import clean_name
+from bowerbird.model.labels import NAME_RULE, clean_name
 from bowerbird.model.periods import zone_names
 from bowerbird.requests import limits
 
@@ -25,12 +25,10 @@ class _Scalar(type):
 
 
 def _read_label_name(value: Any) -> str:
-    """NFC, trimmed, inner spaces folded to one, no control characters."""
+    """NFC, trimmed, inner spaces folded to one."""
     name = clean_name(_text(value))
     if name is None:
-        raise ValueError(
-            f"must have 1 to {limits.LABEL_NAME_MAX} characters and no control characters"
-        )
+        raise ValueError(f"must have {NAME_RULE}")
     return name
 
 

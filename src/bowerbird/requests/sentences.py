@@ -54,6 +54,8 @@ def _unknown_field(steps: list[str | int], name: str, schema: dict[str, Any]) ->
 
 def expected(schema: Mapping[str, Any]) -> str:
     """What a schema accepts, as the middle of a sentence."""
+    if "enum" in schema and set(schema["enum"]) == {True, False}:
+        return "must be true or false"
     if "enum" in schema:
         return f"must be one of {', '.join(map(str, schema['enum']))}"
     kind = schema.get("type")

@@ -18,6 +18,19 @@ _QUOTED: Final = re.compile(
 _ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
 
 
+class Shortened(str):
+    """A name that was too long, with the beginning of what it was."""
+
+    __slots__ = ("original",)
+    original: str
+
+
+def _shortened(name: str, original: str) -> Shortened:
+    made = Shortened(name)
+    made.original = original
+    return made
+
+
 def names(*groups: Iterable[str]) -> list[str]:
     """Valid names, each once. A name that is too long is shortened, an empty one is dropped."""
     found: dict[str, str] = {}
@@ -25,7 +38,7 @@ def names(*groups: Iterable[str]) -> list[str]:
         for text in group:
             if len(found) >= MAX_NAMES_READ:
                 return list(found.values())
-            if name := shortened(text):
+            if name := _valid(text):
                 found.setdefault(name_key(name), name)
     return list(found.values())
 
@@ -37,9 +50,10 @@ def shortened(text: str) -> str | None:
         " " if unicodedata.category(character) == "Cc" else character for character in text
     )
     name = " ".join(unicodedata.normalize("NFC", visible).split())
-    if len(name) > MAX_NAME_CHARACTERS:
-        name = name[: MAX_NAME_CHARACTERS - 1].rstrip() + _ELLIPSIS
-    return clean_name(name)
+    if len(name) <= MAX_NAME_CHARACTERS:
+        return clean_name(name)
+    cut = clean_name(name[: MAX_NAME_CHARACTERS - 1].rstrip() + _ELLIPSIS)
+    return None if cut is None else _shortened(cut, name)
 
 
 def split(text: str, separators: str = ",") -> list[str]:
@@ -59,9 +73,18 @@ def folder(text: str) -> list[str]:
 
 def path(parts: Iterable[str]) -> str:
     """One name for a folder inside folders. The inner folders are kept if it is too long."""
-    kept = [name for part in parts if (name := shortened(part))]
+    kept = [name for part in parts if (name := _valid(part))]
+    whole = "/".join(name.original if isinstance(name, Shortened) else name for name in kept)
     joined = "/".join(kept)
     while len(joined) > MAX_NAME_CHARACTERS and len(kept) > 1:
         kept.pop(0)
         joined = f"{_ELLIPSIS}/" + "/".join(kept)
-    return joined
+    return joined if joined == whole else _shortened(joined, whole)
+
+
+def _valid(text: str) -> str | None:
+    if not isinstance(text, Shortened):
+        return shortened(text)
+    # A folder with a long name can still be too long together with the mark before it.
+    name = shortened(text)
+    return None if name is None else _shortened(name, text.original)

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from msgspec import UNSET, Struct
 
 from bowerbird.model.bookmarks import AuthorDetails, ImportRecord, PostDetails, PostMeta
+from bowerbird.sources.file_labels import Shortened
 from bowerbird.sources.found import Completeness, FoundPost, LeftOut, OrderSource, Reason
 from bowerbird.sources.parsing import dates
 from bowerbird.sources.parsing.text_lines import storable
@@ -69,7 +70,8 @@ def found_post(post: FilePost) -> FoundPost:
         ),
         # An unset field keeps what the library has. A file must not remove labels or flags.
         bookmarked_at=saved_at or UNSET,
-        tags=post.labels or UNSET,
+        # Databases accept no subclass of a text.
+        tags=list(map(str, post.labels)) or UNSET,
         is_archived=True if post.is_archived else UNSET,
         is_read=True if post.is_read else UNSET,
     )
@@ -82,6 +84,7 @@ def found_post(post: FilePost) -> FoundPost:
         source=link.network,
         source_id="" if is_x else link.source_id,
         note=storable(post.note).strip(),
+        shortened_labels=tuple(one.original for one in post.labels if isinstance(one, Shortened)),
     )
 
 

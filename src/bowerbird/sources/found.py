@@ -46,8 +46,14 @@ class FoundPost(Struct, frozen=True, kw_only=True):
     versions: tuple[str, ...] = ()
     # What the owner wrote about the post, in the file. Not part of the post itself.
     note: str = ""
+    # A list of saved posts has it, so it is saved at its source when it was captured.
+    is_saved: bool = False
+    # Says something about a post that the library has, and never adds one.
+    is_mark: bool = False
     # Labels to add to those that the post has, whatever the record says about labels.
     added_labels: tuple[str, ...] = ()
+    # The beginnings of labels in the file that are too long; the record has shortened ones.
+    shortened_labels: tuple[str, ...] = ()
     # When the source gave the record, in microseconds; None if nothing says so.
     captured_at: int | None = None
     # For a record in the format of the API, which sets the labels, flags and place that it has.
@@ -84,6 +90,8 @@ class LeftOut(Struct, frozen=True, kw_only=True):
     sentence: str
     post_id: str = ""
     sort_index: int | None = None
+    # Why the post is unavailable, in the words of the source, or "".
+    source_reason: str = ""
 
 
 class Notice(Struct, frozen=True, kw_only=True):

@@ -11,9 +11,10 @@ from bowerbird.model import instants
 from bowerbird.model.bookmarks import ImportRecord, Post, check_open_fields
 from bowerbird.model.imports import Stored
 from bowerbird.model.json_depth import MAX_DEPTH, is_too_deep
-from bowerbird.model.labels import MAX_NAME_CHARACTERS, clean_name, name_key
+from bowerbird.model.labels import NAME_RULE, clean_name, name_key
 from bowerbird.model.rendering import content_hash, post_json
 from bowerbird.model.upsert import Incoming
+from bowerbird.sources import record_problems
 from bowerbird.sources.found import Completeness, FoundPost, OrderSource
 
 # Escapes that may be characters no database can store: U+0000 and half a surrogate pair.
@@ -21,7 +22,6 @@ _SUSPICIOUS_ESCAPE: Final = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 _decode: Final = msgspec.json.Decoder(ImportRecord).decode
 _TOO_DEEP: Final = f"The record is nested more than {MAX_DEPTH} levels deep."
-_PATH: Final = re.compile(r"^(?P<problem>.*?)(?: - at `\$\.?(?P<path>.*)`)?$", re.DOTALL)
 
 
 class InvalidRecord(Exception):  # noqa: N818 - named for what it is
@@ -48,6 +48,8 @@ def read(raw: bytes, *, is_stored: bool = False) -> ParsedRecord:
         check_open_fields(record.tweet_details)
     except msgspec.ValidationError as error:
         raise InvalidRecord(f"tweet_details.{_sentence(error)}") from None
+    if record.gone_at or record.removed_at:
+        record = _with_instants(record)
     return ParsedRecord(_incoming(record if is_stored else with_offset(record)), removed)
 
 
@@ -73,7 +75,7 @@ def found_post(incoming: Incoming, line: int) -> FoundPost:
 
 
 def post_of(record: Post) -> Post:
-    """The part of a record that its author wrote."""
+    """The part of a record that is stored as one document."""
     return Post(
         post_id=record.post_id,
         tweet_details=record.tweet_details,
@@ -82,6 +84,10 @@ def post_of(record: Post) -> Post:
         author_details=record.author_details,
         source=record.source,
         source_id=record.source_id,
+        gone_at=record.gone_at or UNSET,
+        gone_reason=record.gone_reason or UNSET,
+        removed_at=record.removed_at or UNSET,
+        note=record.note or UNSET,
     )
 
 
@@ -95,6 +101,16 @@ def with_offset(record: ImportRecord) -> ImportRecord:
         return record
     details = msgspec.structs.replace(record.tweet_details, posted_at=complete)
     return msgspec.structs.replace(record, tweet_details=details)
+
+
+def _with_instants(record: ImportRecord) -> ImportRecord:
+    """The record with its instants in the format of the API."""
+    given = {
+        field: instants.with_offset(_instant(field, text))
+        for field in ("gone_at", "removed_at")
+        if (text := getattr(record, field))
+    }
+    return msgspec.structs.replace(record, **given)
 
 
 def _incoming(record: ImportRecord) -> Incoming:
@@ -129,10 +145,7 @@ def _tags(names: list[str] | UnsetType | None) -> dict[str, str] | None:
     for text in names or ():
         name = clean_name(text)
         if name is None:
-            raise InvalidRecord(
-                f"tags: a label name must have 1 to {MAX_NAME_CHARACTERS} characters, "
-                f"got {text[:40]!r}."
-            )
+            raise InvalidRecord(f"tags: a label name must have {NAME_RULE}, got {text[:40]!r}.")
         tags.setdefault(name_key(name), name)
     return tags
 
@@ -166,9 +179,4 @@ def _sentence(error: Exception) -> str:
         return _TOO_DEEP
     if isinstance(error, UnicodeDecodeError):
         return "The record is not UTF-8 text."
-    match = _PATH.match(str(error))
-    assert match
-    problem = match["problem"].replace("`", "").rstrip(".")
-    if "matching regex" in problem:
-        problem = "Expected 1 to 40 digits"
-    return f"{match['path']}: {problem}." if match["path"] else f"{problem}."
+    return record_problems.sentence_of(str(error))

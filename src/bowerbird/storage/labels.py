@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bowerbird.model.labels import Label
-from bowerbird.storage.database import Database, Row, Transaction
+from bowerbird.storage.database import Database, Reader, Row, Transaction
 from bowerbird.storage.libraries import LockedLibrary
 
 
@@ -57,11 +57,11 @@ class LabelStore:
         return [account_id for (account_id,) in rows]
 
     async def named(
-        self, transaction: Transaction, account_id: int, name_keys: Sequence[str]
+        self, reader: Reader, account_id: int, name_keys: Sequence[str]
     ) -> dict[str, Label]:
         """The labels that exist among these folded names, keyed by folded name."""
         values = {"account_id": account_id, "name_keys": self._database.text_list(name_keys)}
-        rows = await transaction.rows(self._sql["named"], values)
+        rows = await reader.rows(self._sql["named"], values)
         return {row[2]: Label(*row) for row in rows}
 
     async def insert(

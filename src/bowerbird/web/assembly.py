@@ -18,10 +18,10 @@ from bowerbird.library.sign_in.attempts import Attempts
 from bowerbird.library.sign_in.email_changes import EmailChanges
 from bowerbird.library.sign_in.invitations import Invitations
 from bowerbird.library.sign_in.one_time_links import OneTimeLinks
+from bowerbird.library.sign_in.passkey_answers import Site
 from bowerbird.library.sign_in.passkey_sign_in import PasskeySignIn
 from bowerbird.library.sign_in.passkeys import Passkeys
 from bowerbird.library.sign_in.sessions import Sessions
-from bowerbird.library.sign_in.webauthn_ceremonies import Site
 from bowerbird.library.upkeep.open_jobs import OpenJobs
 from bowerbird.library.upkeep.overview import Overview
 from bowerbird.settings import Settings

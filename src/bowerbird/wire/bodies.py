@@ -8,8 +8,8 @@ from starlette.types import Receive
 from bowerbird import errors
 from bowerbird.errors import Code, Refusal
 
-MAX_BYTES: Final = 1024 * 1024
-_LARGEST_IN_KIB: Final = 16 * 1024 * 1024
+_MIB: Final = 1024 * 1024
+MAX_BYTES: Final = _MIB
 
 
 async def read(receive: Receive, content_encoding: bytes) -> bytes:
@@ -49,5 +49,5 @@ def _inflated(body: bytes, encoding: bytes) -> bytes:
 
 
 def too_large(most: int = MAX_BYTES) -> Refusal:
-    size = f"{most // 1024} KiB" if most <= _LARGEST_IN_KIB else f"{most // 1_000_000} MB"
+    size = f"{most // _MIB} MiB" if most % _MIB == 0 else f"{most // 1_000_000} MB"
     return Refusal(Code.PAYLOAD_TOO_LARGE, f"The body is larger than {size}.")

@@ -7,6 +7,7 @@ import tracemalloc
 from typing import Any
 
 import pytest
+from msgspec import UNSET
 
 from bowerbird.sources.formats import Choices
 from bowerbird.sources.found import FoundPost, OrderSource
@@ -51,12 +52,21 @@ def test_several_saved_pages_in_one_file_are_read_in_order(together: str) -> Non
     assert [post.line for post in found.posts] == [1, 2, 3]
 
 
+_NAMELESS = (
+    "The file has a page of a bookmark folder, which does not say the name of the folder. Its "
+    "posts get no label; --label NAME adds one."
+)
+
+
 def test_pages_of_folders_and_searches_are_recognised() -> None:
     folder = document(add_entries(entry(tweet("7"))), head="bookmark_collection_timeline")
     timeline = document(add_entries(entry(tweet("8"))))["data"]["bookmark_timeline_v2"]
     search = {"data": {"search_by_raw_query": {"bookmarks_search_timeline": timeline}}}
 
-    assert report(json.dumps(folder)).ids == ["7"]
+    read = report(json.dumps(folder))
+    assert (read.ids, read.notices) == (["7"], [_NAMELESS])
+    assert report(json.dumps([folder, folder])).notices == [_NAMELESS]
+    assert report(json.dumps(search)).notices == []
     assert report(json.dumps(search)).ids == ["8"]
     assert report(json.dumps([folder, search])).ids == ["7", "8"]
 
@@ -110,6 +120,27 @@ def test_a_recording_of_a_browser_is_read_with_the_names_of_folders() -> None:
     assert found.name == "recording of a browser (HAR)"
     assert found.ids == ["7", "8"]
     assert found.posts[1].record.tags == ["Birds"]
+
+
+def test_the_names_of_folders_may_be_recorded_after_their_pages() -> None:
+    folders = {"items": [{"id": "5", "name": "Birds"}]}
+    viewer = {"user_results": {"result": {"bookmark_collections_slice": folders}}}
+    head = HEADS[next(key for key in HEADS if "Folder" in key)]
+    url = f"{_GRAPHQL}/BookmarkFolderTimeline?variables="
+    entries = [
+        _recorded(
+            f'{url}{{"bookmark_collection_id":"{folder}"}}',
+            document(add_entries(entry(tweet(post_id))), head=head),
+        )
+        for folder, post_id in (("5", "7"), ("6", "8"), ("6", "9"))
+    ]
+    listed = _recorded(f"{_GRAPHQL}/BookmarkFoldersSlice", {"data": {"viewer": viewer}})
+
+    found = report(json.dumps({"log": {"version": "1.2", "entries": [*entries, listed]}}))
+    named = report(json.dumps({"log": {"version": "1.2", "entries": [entries[0], listed]}}))
+
+    assert [post.record.tags for post in found.posts] == [["Birds"], UNSET, UNSET]
+    assert (found.notices, named.notices) == ([_NAMELESS], [])
 
 
 def test_pages_of_the_api_are_read_in_their_order() -> None:

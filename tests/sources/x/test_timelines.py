@@ -235,27 +235,32 @@ def test_a_post_of_which_x_shows_the_beginning_is_a_preview() -> None:
 
 
 @pytest.mark.parametrize(
-    ("result", "sentence"),
+    ("result", "sentence", "reason"),
     [
-        (None, f"Post {POST_ID} has no content."),
-        ({}, f"Post {POST_ID} has no content."),
+        (None, f"Post {POST_ID} has no content.", ""),
+        ({}, f"Post {POST_ID} has no content.", ""),
         (
             {"__typename": "TweetUnavailable", "reason": "Suspended"},
             f"Post {POST_ID} is not available on X: Suspended.",
+            "Suspended",
         ),
         (
             {"__typename": "TweetTombstone", "tombstone": {"text": {"text": "Deleted."}}},
             f"Post {POST_ID} is not available on X: Deleted.",
+            "Deleted",
         ),
     ],
 )
-def test_a_post_that_is_gone_keeps_its_id_and_place(result: Any, sentence: str) -> None:
+def test_a_post_that_is_gone_keeps_its_id_and_place(
+    result: Any, sentence: str, reason: str
+) -> None:
     assert read_left_out(entry(result)) == LeftOut(
         line=1,
         reason=Reason.UNAVAILABLE,
         sentence=sentence,
         post_id=POST_ID,
         sort_index=SORT_INDEX,
+        source_reason=reason,
     )
 
 

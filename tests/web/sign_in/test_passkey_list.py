@@ -6,17 +6,26 @@ import html
 import pytest
 
 from bowerbird.clock import MICROSECONDS
+from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.model.sign_in import Passkey
 from bowerbird.storage.database import Transaction
 from bowerbird.storage.sign_in.passkeys import PasskeyStore
+from bowerbird.storage.sign_in.ways_in import WaysInStore
 from bowerbird.web.sign_in.passkeys import rows
+from tests.support import databases
 from tests.support.authenticator import Authenticator
+from tests.support.postgres import ThrowawayPostgres
+from tests.support.service import SetClock
 from tests.support.visiting import Visitor
+from tests.support.waiting import until
 from tests.web.sign_in import ceremonies
 from tests.web.sign_in.ceremonies import ANY_PAGE, account_of
 from tests.web.sign_in.conftest import House
 
 pytestmark = pytest.mark.anyio
+WAITING = """
+SELECT 1 FROM pg_stat_activity
+ WHERE datname = current_database() AND wait_event_type = 'Lock'"""
 ONLY_WAY = "This is your only way to sign in."
 CONNECT = """
 INSERT INTO provider_identity (issuer, subject, account_id, identity_id, shown, created_at)
@@ -158,6 +167,56 @@ async def test_two_removals_at_the_same_time_leave_one_way_in(house: House) -> N
 
     assert sorted(answer.status_code for answer in answers) == [303, 400]
     assert len(await stored(house, owner)) == 1
+
+
+async def test_the_ways_in_are_counted_one_transaction_after_the_other(
+    postgres: ThrowawayPostgres,
+) -> None:
+    async with databases.fresh_postgres(postgres) as database:
+        account_id = await Accounts(database, SetClock(), "pro").create("me@example.com")
+        passkeys, ways_in = PasskeyStore(database), WaysInStore(database)
+        removing, may_end = asyncio.Event(), asyncio.Event()
+
+        async def add(transaction: Transaction) -> None:
+            for id in ("p1", "p2"):
+                passkey = Passkey(id.encode(), id, b"key", 0, id, "[]", 1)
+                await passkeys.insert(transaction, account_id, passkey)
+
+        async def remove(transaction: Transaction) -> None:
+            await ways_in.lock(transaction, account_id)
+            removing.set()
+            await may_end.wait()
+            await passkeys.remove(transaction, account_id, "p1")
+
+        async def count(transaction: Transaction) -> int:
+            return (await ways_in.lock(transaction, account_id)).total
+
+        async def is_waiting_or_done() -> bool:
+            return counting.done() or bool(await database.rows(WAITING, {}))
+
+        await database.write(add)
+        first = asyncio.create_task(database.write(remove))
+        await removing.wait()
+        counting = asyncio.create_task(database.write(count))
+        await until(is_waiting_or_done)
+        may_end.set()
+        await first
+
+        assert await counting == 1
+
+
+async def test_adding_a_passkey_needs_a_recent_proof(house: House) -> None:
+    owner = await house.owner()
+    house.clock.now += 5 * 60 * MICROSECONDS
+    wanted = await ceremonies.options(owner, "/account/passkeys/options", name="Laptop")
+    house.clock.now += 5 * 60 * MICROSECONDS
+
+    asked = await owner.send(
+        "/account/passkeys", ANY_PAGE, credential=Authenticator().create(wanted), name="Laptop"
+    )
+
+    assert asked.headers["location"] == "/reauthenticate?next=/account"
+    assert not await stored(house, owner)
 
 
 async def test_removing_a_passkey_needs_a_recent_proof(house: House) -> None:

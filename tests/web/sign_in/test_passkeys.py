@@ -1,6 +1,8 @@
 """Signing in with a passkey, and everything that an authenticator or a thief can get wrong."""
 
 import json
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -88,7 +90,7 @@ async def test_the_options_ask_for_a_discoverable_passkey_and_for_the_person(hou
         {"user_handle": b""},
         {"key": Authenticator().key},
     ],
-    ids=str,
+    ids=lambda lie: next(iter(lie)),
 )
 async def test_a_wrong_answer_does_not_sign_in(house: House, lie: dict[str, Any]) -> None:
     authenticator = await ceremonies.add(await house.owner())
@@ -142,6 +144,23 @@ async def test_an_answer_works_once(house: House) -> None:
     assert REFUSED in replayed.text
     assert not thief.session
     assert not other.session
+
+
+async def test_an_attempt_to_register_works_once(house: House) -> None:
+    owner = await house.owner()
+    wanted = await ceremonies.options(owner, "/account/passkeys/options", name="Laptop")
+    cookies = dict(owner.client.cookies)
+    answers = []
+    for _ in range(2):
+        # A browser that keeps the attempt.
+        browser = house.somebody()
+        browser.client.cookies.update(cookies)
+        fields = {"credential": Authenticator().create(wanted), "name": "Laptop"}
+        answers.append(await browser.send("/account/passkeys", ceremonies.ANY_PAGE, **fields))
+
+    assert [answer.status_code for answer in answers] == [303, 400]
+    assert EXPIRED in answers[1].text
+    assert len(await stored(house, owner)) == 1
 
 
 async def test_an_attempt_expires_after_ten_minutes(house: House) -> None:
@@ -290,6 +309,19 @@ async def test_hostile_bytes_in_an_answer_are_refused(house: House, hostile: str
         assert (refused.status_code, REFUSED in refused.text) == (400, True), part
 
 
+async def test_a_longer_answer_than_browsers_send_is_refused(house: House) -> None:
+    authenticator = await ceremonies.add(await house.owner())
+    person = house.somebody()
+    wanted = await ceremonies.options(person, "/sign-in/passkey/options")
+    credential = authenticator.sign(wanted)
+    page = ceremonies.ANY_PAGE
+
+    long = await person.send("/sign-in/passkey", page, credential=credential.ljust(16_385))
+    assert REFUSED in long.text
+    entered = await person.send("/sign-in/passkey", page, credential=credential.ljust(16_384))
+    assert entered.status_code == 303
+
+
 async def test_attempts_are_limited_by_address_and_the_account_is_not_locked(house: House) -> None:
     authenticator = await ceremonies.add(await house.owner())
     thief = house.somebody()
@@ -329,3 +361,9 @@ async def test_errors_of_the_scripts_calls_are_json(house: House) -> None:
     stranger = await house.somebody().send("/account/passkeys/options", page)
     assert stranger.status_code == 401
     assert stranger.json()["go"] == "/sign-in?next=/account"
+
+
+def test_a_server_without_passkeys_does_not_import_the_library() -> None:
+    code = "import sys, bowerbird.app; assert not {'webauthn', 'cryptography'} & set(sys.modules)"
+
+    subprocess.run([sys.executable, "-c", code], check=True)

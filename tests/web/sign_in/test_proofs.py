@@ -112,6 +112,19 @@ async def test_an_attempt_of_another_account_is_no_proof(house: House) -> None:
     assert REFUSED in refused.text
 
 
+async def test_proofs_are_limited_by_address(house: House) -> None:
+    owner = await house.owner()
+    await ceremonies.add(owner)
+
+    answers = [
+        (await owner.send("/reauthenticate", ceremonies.ANY_PAGE, credential="{}")).status_code
+        for _ in range(20)
+    ]
+
+    # The link of the owner was an attempt too.
+    assert answers == [400] * 19 + [429]
+
+
 async def test_without_a_passkey_the_page_names_the_command(house: House) -> None:
     owner = await house.owner("me@example.com")
     house.clock.now += TEN_MINUTES

@@ -141,7 +141,7 @@ async def test_a_name_that_is_not_ours_is_refused(house: House, host: str) -> No
     for path in ("/sign-in", "/reauthenticate"):
         refused = await owner.client.get(path, headers={"Host": host})
         assert refused.status_code == 400
-        assert "not available under the name" in refused.text
+        assert "not available under that name" in refused.text
     for path in POSTS:
         headers = {"Host": host, "Origin": f"http://{host}"}
         refused = await owner.post(path, csrf=token, headers=headers)

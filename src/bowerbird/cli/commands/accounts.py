@@ -14,11 +14,12 @@ from bowerbird.cli.site_links import one_time_links
 from bowerbird.library.accounts.account_export import AccountExports, Piece
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.sign_in.one_time_links import MINUTES
-from bowerbird.model.accounts import Account, Membership, Plan
+from bowerbird.model.accounts import Account, Membership, Plan, RemovedPostsChoice
 from bowerbird.model.instants import without_offset
 from bowerbird.storage.files.files import Files
 
 _PLAN: Final = click.Choice([plan.value for plan in Plan])
+_REMOVED_POSTS: Final = click.Choice([choice.value for choice in RemovedPostsChoice])
 _INTERRUPTED: Final = 130
 
 
@@ -126,6 +127,26 @@ def owner(email: str) -> None:
     click.echo(f"{email.strip()} is now the owner.")
 
 
+@account.command("removed-posts")
+@click.argument("email")
+@click.argument("choice", type=_REMOVED_POSTS)
+def removed_posts(email: str, choice: str) -> None:
+    r"""Choose what happens to posts that are removed from the bookmarks at X.
+
+    keep leaves them as they are, hide archives them, and trash deletes them, so that they can be
+    restored for 30 days. In each case the field removed_at says when they were removed. The choice
+    applies to posts that are removed from now on.
+
+    \b
+    Example:
+      bowerbird account removed-posts you@example.com hide
+    """
+    with_library(
+        lambda opened: Accounts(opened.database, opened.clock).set_removed_posts(email, choice)
+    )
+    click.echo(f"Posts of {email.strip()} that are removed at their source: {choice}.")
+
+
 @account.command()
 @click.argument("email")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
@@ -167,9 +188,9 @@ def delete(email: str, *, yes: bool) -> None:
 def export(email: str, file: Path, *, force: bool) -> None:
     r"""Write all data of an account to FILE, as JSON.
 
-    The file contains the email address, the plan, the names of the keys, call counts, labels,
-    Smart Views, digests, the trash, and every bookmark in the format of the API.
-    `bowerbird import` reads the bookmarks back.
+    The file contains the email address, the plan, the names of keys and devices, call counts,
+    labels, Smart Views, digests, the trash, the list of imports, and every bookmark in the format
+    of the API. `bowerbird import` reads the bookmarks back.
 
     \b
     Example:

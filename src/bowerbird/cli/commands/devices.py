@@ -1,19 +1,13 @@
 """`device`: creates, lists and revokes devices; `reingest`: reads kept pages again."""
 
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
-
 import click
 
-from bowerbird.cli import tables
+from bowerbird.cli import tables, tokens
 from bowerbird.cli.context import LibraryContext, with_library
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.accounts.devices import Devices
 from bowerbird.library.ingest.kept_pages import KeptPages, ReadAgain
 from bowerbird.model.devices import Device
-from bowerbird.model.instants import without_offset
-
-T = TypeVar("T")
 
 
 @click.group()
@@ -31,9 +25,8 @@ def create(email: str, name: str) -> None:
     Example:
       bowerbird device create you@example.com --name "Firefox on the laptop"
     """
-    token = _with_devices(email, lambda devices, account_id: devices.create(account_id, name))
-    click.echo("Store this token in a safe place. It cannot be shown again.", err=True)
-    click.echo(token)
+    token = tokens.of_account(email, Devices, lambda devices, owner: devices.create(owner, name))
+    tokens.print_new("token", token)
 
 
 @device.command("list")
@@ -48,7 +41,7 @@ def list_devices(email: str) -> None:
     Example:
       bowerbird device list you@example.com
     """
-    found = _with_devices(email, lambda devices, account_id: devices.all(account_id))
+    found = tokens.of_account(email, Devices, lambda devices, owner: devices.all(owner))
     header = ("Id", "State", "Created (UTC)", "Last used (UTC)", "X account", "Name")
     tables.print_rows(header, [_row(one) for one in found])
 
@@ -63,8 +56,8 @@ def revoke(email: str, token_or_id: str) -> None:
     Example:
       bowerbird device revoke you@example.com 3f9c01ab
     """
-    revoked = _with_devices(
-        email, lambda devices, account_id: devices.revoke(account_id, token_or_id)
+    revoked = tokens.of_account(
+        email, Devices, lambda devices, owner: devices.revoke(owner, token_or_id)
     )
     click.echo(f"Revoked device {revoked}.")
 
@@ -98,21 +91,12 @@ def reingest(email: str | None) -> None:
             )
 
 
-def _with_devices(email: str, action: Callable[[Devices, int], Awaitable[T]]) -> T:
-    async def work(opened: LibraryContext) -> T:
-        account = await Accounts(opened.database, opened.clock).find(email)
-        return await action(Devices(opened.database, opened.clock), account.account_id)
-
-    return with_library(work)
-
-
 def _row(device: Device) -> list[str]:
-    used = "never" if device.last_used_at is None else without_offset(device.last_used_at)[:19]
     return [
         device.device_id,
-        "live" if device.revoked_at is None else "revoked",
-        without_offset(device.created_at)[:19],
-        used,
+        tokens.state(device.revoked_at),
+        tokens.second(device.created_at),
+        "never" if device.last_used_at is None else tokens.second(device.last_used_at),
         device.source_user_id,
         device.name,
     ]

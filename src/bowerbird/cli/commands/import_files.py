@@ -12,11 +12,11 @@ import click
 from bowerbird.cli import import_sources
 from bowerbird.cli.context import LibraryContext, with_library
 from bowerbird.cli.import_report import LeftOutRows, print_end, print_file
+from bowerbird.cli.label_names import read_label_name
 from bowerbird.cli.progress import Advance, progress_bars
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.imports.file_imports import FileImports, ImportOptions
 from bowerbird.library.imports.report import ImportReport
-from bowerbird.model.labels import MAX_NAME_CHARACTERS, clean_name
 from bowerbird.storage import private_files
 
 _CLIENT: Final = "bowerbird import"
@@ -64,7 +64,8 @@ def import_files(
       zcat posts.jsonl.gz | bowerbird import you@example.com -
     """
     sys.setswitchinterval(_SWITCH_S)
-    options = ImportOptions(with_likes, _label_name(label), dry_run)
+    label = "" if label is None else read_label_name(label)
+    options = ImportOptions(with_likes, label, dry_run)
     for file in files:
         import_sources.require_readable(file)
     if refused_file is not None and refused_file.exists():
@@ -105,13 +106,20 @@ class _Work:
 
     async def run(self, opened: LibraryContext) -> None:
         account = await Accounts(opened.database, opened.clock).find(self._email)
-        imports = FileImports(opened.database, opened.clock, account, self._options, self._rows.add)
+        names = [import_sources.name_of(file) for file in self._files]
+        imports = FileImports(
+            opened.database,
+            opened.clock,
+            account,
+            self._options,
+            self._rows.add,
+            names=[Path(name).name for name in names],
+        )
         self.report = imports.report
         reason = "interrupted"
         try:
-            for file in self._files:
+            for file, name in zip(self._files, names, strict=True):
                 with import_sources.opened(file, self._advance) as source:
-                    name = "stdin" if file == import_sources.STDIN else file
                     await imports.read(source, name, _CLIENT)
                 self._print_files()
             reason = "end"
@@ -139,12 +147,3 @@ def _left_out_rows(file: Path | None) -> Iterator[LeftOutRows]:
     descriptor = private_files.open_new(file)
     with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as output:
         yield LeftOutRows(output)
-
-
-def _label_name(text: str | None) -> str:
-    if text is None:
-        return ""
-    name = clean_name(text)
-    if name is None:
-        raise click.ClickException(f"--label: a label has 1 to {MAX_NAME_CHARACTERS} characters.")
-    return name

@@ -1,4 +1,4 @@
-"""`imports`: lists an account's imports and undoes one."""
+"""`imports`: lists an account's imports, undoes one, and confirms removals."""
 
 import click
 
@@ -7,6 +7,9 @@ from bowerbird.cli.context import LibraryContext, with_library
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.imports.runs import ImportRuns, Run
 from bowerbird.library.imports.undoing import UndoOutcome
+from bowerbird.library.ingest.runs import FinishedRun, IngestRuns
+from bowerbird.model.ingest import IngestRun
+from bowerbird.model.instants import without_offset
 from bowerbird.requests.limits import PAGE_MAX
 
 _COLUMNS = (
@@ -17,7 +20,7 @@ _COLUMNS = (
 
 @click.group()
 def imports() -> None:
-    """List imports and undo one of them."""
+    """List imports, undo one of them, and confirm removals at X."""
 
 
 @imports.command("list")
@@ -68,6 +71,44 @@ def undo(email: str, run_id: str) -> None:
     click.echo(f"removed {outcome.removed}")
     click.echo(f"restored {outcome.restored}")
     click.echo(f"kept {outcome.kept}")
+
+
+@imports.command()
+@click.argument("email")
+@click.argument("run_id", metavar="[RUN]", required=False)
+def removals(email: str, run_id: str | None) -> None:
+    r"""Confirm that posts were removed at X.
+
+    If many posts are missing from the list of X at once, the library does not take them as removed
+    until somebody confirms it. Without RUN, the command lists such runs: id, end, account at X,
+    number of missing posts. With RUN, it confirms them. The account decides what happens to removed
+    posts: see `bowerbird account removed-posts`.
+
+    \b
+    Example:
+      bowerbird imports removals you@example.com
+      bowerbird imports removals you@example.com 9d0f5c7e21b84a7c8e3f6a5b4c3d2e1f
+    """
+
+    async def listed(opened: LibraryContext) -> list[IngestRun]:
+        account = await Accounts(opened.database, opened.clock).find(email)
+        return await IngestRuns(opened.database, opened.clock).held(account)
+
+    async def confirmed(opened: LibraryContext) -> FinishedRun:
+        account = await Accounts(opened.database, opened.clock).find(email)
+        runs = IngestRuns(opened.database, opened.clock)
+        return await runs.confirm_removals(account, run_id or "")
+
+    if run_id:
+        click.echo(f"removed {with_library(confirmed).removed}")
+        return
+    header = ("Run", "Ended (UTC)", "X account", "Missing posts")
+    tables.print_rows(header, [_held_row(run) for run in with_library(listed)])
+
+
+def _held_row(run: IngestRun) -> list[str]:
+    ended = without_offset(run.updated_at)[:19]
+    return [run.run_id, ended, run.source_user_id, str(run.candidates - run.removed)]
 
 
 def _row(run: Run) -> list[str]:

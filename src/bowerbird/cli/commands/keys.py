@@ -1,19 +1,11 @@
 """`key`: creates, lists and revokes an account's API keys."""
 
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
-
 import click
 
-from bowerbird.cli import tables
-from bowerbird.cli.context import LibraryContext, with_library
+from bowerbird.cli import tables, tokens
 from bowerbird.clock import date_of_day
-from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.accounts.keys import Keys
 from bowerbird.model.accounts import Key
-from bowerbird.model.instants import without_offset
-
-T = TypeVar("T")
 
 
 @click.group()
@@ -32,9 +24,8 @@ def create(email: str, name: str) -> None:
       bowerbird key create you@example.com --name laptop
       KEY=$(bowerbird key create you@example.com)
     """
-    created = _with_keys(email, lambda keys, account_id: keys.create(account_id, name))
-    click.echo("Store this key in a safe place. It cannot be shown again.", err=True)
-    click.echo(created.text)
+    created = tokens.of_account(email, Keys, lambda keys, owner: keys.create(owner, name))
+    tokens.print_new("key", created.text)
 
 
 @key.command("list")
@@ -49,7 +40,7 @@ def list_keys(email: str) -> None:
     Example:
       bowerbird key list you@example.com
     """
-    found = _with_keys(email, lambda keys, account_id: keys.all(account_id))
+    found = tokens.of_account(email, Keys, lambda keys, owner: keys.all(owner))
     header = ("Id", "State", "Created (UTC)", "Last used", "Begins with", "Name")
     tables.print_rows(header, [_row(key) for key in found])
 
@@ -64,20 +55,11 @@ def revoke(email: str, key_or_id: str) -> None:
     Example:
       bowerbird key revoke you@example.com 3f9c01ab
     """
-    key_id = _with_keys(email, lambda keys, account_id: keys.revoke(account_id, key_or_id))
+    key_id = tokens.of_account(email, Keys, lambda keys, owner: keys.revoke(owner, key_or_id))
     click.echo(f"Revoked key {key_id}.")
 
 
-def _with_keys(email: str, action: Callable[[Keys, int], Awaitable[T]]) -> T:
-    async def work(opened: LibraryContext) -> T:
-        account = await Accounts(opened.database, opened.clock).find(email)
-        return await action(Keys(opened.database, opened.clock), account.account_id)
-
-    return with_library(work)
-
-
 def _row(key: Key) -> list[str]:
-    state = "live" if key.revoked_at is None else "revoked"
+    state, created = tokens.state(key.revoked_at), tokens.second(key.created_at)
     used = "never" if key.last_used_day is None else date_of_day(key.last_used_day).isoformat()
-    created = without_offset(key.created_at)[:19]
     return [key.key_id, state, created, used, key.shown, key.name]

@@ -7,12 +7,13 @@ import click
 
 from bowerbird import errors
 from bowerbird.cli.context import LibraryContext, with_library
+from bowerbird.cli.label_names import read_label_name
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.imports.saving import Saving
 from bowerbird.model.accounts import Account
 from bowerbird.requests import decoding
-from bowerbird.requests.limits import SAVED_MAX
-from bowerbird.requests.saving import SaveRequest
+from bowerbird.requests.limits import SAVED_LABELS_MAX, SAVED_MAX
+from bowerbird.requests.saving import ItemToSave, SaveRequest
 
 
 @click.command("save")
@@ -26,15 +27,19 @@ def save(email: str, links: Sequence[str], labels: Sequence[str]) -> None:
 
     A link stores the author and the address of the post. A later import that contains the post
     adds its text. The command prints one line per link, and exits with 1 if one of them is not a
-    link to a post; the others are saved. Saving a post again changes nothing.
+    link to a post; the others are saved. The last link is the newest in the library. Saving a post
+    again changes nothing.
 
     \b
     Example:
       bowerbird save you@example.com https://x.com/jack/status/20 --label "to read"
     """
+    names = [read_label_name(label) for label in labels]
+    if len(names) > SAVED_LABELS_MAX:
+        raise click.ClickException(f"--label: at most {SAVED_LABELS_MAX} labels, got {len(names)}.")
     requests = [
         decoding.convert(
-            {"links": list(links[start : start + SAVED_MAX]), "labels": list(labels)}, SaveRequest
+            {"links": list(links[start : start + SAVED_MAX]), "labels": names}, SaveRequest
         )
         for start in range(0, len(links), SAVED_MAX)
     ]
@@ -54,7 +59,7 @@ async def _save(saving: Saving, account: Account, request: SaveRequest) -> int:
     for item, saved in zip(request.items, result.results, strict=True):
         if item.found is None or saved.error is not None:
             problems += 1
-            click.echo(str(item.refusal), err=True)
+            click.echo(_problem(item), err=True)
             continue
         # The address as we store it: what was typed may contain control characters.
         click.echo(f"{saved.result} {saved.post_id} {item.found.record.tweet_details.link}")
@@ -63,3 +68,8 @@ async def _save(saving: Saving, account: Account, request: SaveRequest) -> int:
             names = ", ".join(map(errors.shown, saved.labels_left_out))
             click.echo(f"Post {saved.post_id} did not get these labels: {names}.", err=True)
     return problems
+
+
+def _problem(item: ItemToSave) -> str:
+    """Why a link was not saved. The sentence of the API names its place in the request."""
+    return str(item.refusal).removeprefix(f"{item.place}: ")

@@ -1,26 +1,32 @@
 """Exports all data of an account as one JSON document.
 
-The bookmarks have the format of the API, so that `bowerbird import` can read them. The trash and
-the digests come after the bookmarks: an import stops at the end of the bookmarks, so deleted
-bookmarks stay deleted.
+The bookmarks have the format of the API, so that `bowerbird import` can read them. Everything that
+has ids of other posts comes after the bookmarks: an import stops at the end of the bookmarks, so
+deleted bookmarks stay deleted.
 """
 
 from collections.abc import AsyncIterator
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from bowerbird.clock import date_of_day
+from bowerbird.library.imports.runs import RUNS_MAX
 from bowerbird.model.accounts import Account, Membership
 from bowerbird.model.digests import Digest, Preferences
+from bowerbird.model.imports import RunRow
 from bowerbird.model.instants import with_offset
 from bowerbird.model.views import View
 from bowerbird.storage.accounts.account_export import AccountExportStore
 from bowerbird.storage.accounts.accounts import AccountStore
+from bowerbird.storage.accounts.devices import DeviceStore
 from bowerbird.storage.accounts.keys import KeyStore
 from bowerbird.storage.database import Database, Row
 from bowerbird.storage.digests.digests import DigestStore
+from bowerbird.storage.imports.runs import RunStore
 from bowerbird.storage.views import ViewStore
+
+_LAST: Final = 2**63 - 1
 
 
 class Piece(NamedTuple):
@@ -35,6 +41,8 @@ class AccountExports:
         self._store = AccountExportStore(database)
         self._accounts = AccountStore(database)
         self._keys = KeyStore(database)
+        self._devices = DeviceStore(database)
+        self._imports = RunStore(database)
         self._views = ViewStore(database)
         self._digests = DigestStore(database)
 
@@ -55,12 +63,21 @@ class AccountExports:
         async for digests in self._digests.pages(account.account_id):
             yield Piece(separator + b",\n".join(map(_digest, digests)), 0)
             separator = b",\n"
+        yield Piece(b'\n],"unavailable_posts":[\n', 0)
+        separator = b""
+        async for rows in self._store.unavailable(account):
+            yield Piece(separator + b",\n".join(map(_unavailable, rows)), 0)
+            separator = b",\n"
+        yield Piece(b'\n],"imports":[\n', 0)
+        runs = await self._imports.page(account.account_id, _LAST, RUNS_MAX)
+        yield Piece(b",\n".join(map(_import, runs)), 0)
         yield Piece(b"\n]}\n", 0)
 
     async def _head(self, account: Account) -> dict[str, Any]:
         membership = await self._accounts.membership(account.account_id)
+        choice = await self._accounts.removed_posts(account.account_id)
         return {
-            "account": membership and _account(membership),
+            "account": membership and {**_account(membership), "removed_posts": choice},
             "keys": [
                 {
                     "id": key.key_id,
@@ -68,9 +85,20 @@ class AccountExports:
                     "begins_with": key.shown,
                     "created_at": with_offset(key.created_at),
                     "last_used_on": _day(key.last_used_day),
-                    "revoked_at": None if key.revoked_at is None else with_offset(key.revoked_at),
+                    "revoked_at": _instant(key.revoked_at),
                 }
                 for key in await self._keys.all(account.account_id)
+            ],
+            "devices": [
+                {
+                    "id": device.device_id,
+                    "name": device.name,
+                    "source_user_id": device.source_user_id,
+                    "created_at": with_offset(device.created_at),
+                    "last_used_at": _instant(device.last_used_at),
+                    "revoked_at": _instant(device.revoked_at),
+                }
+                for device in await self._devices.all(account.account_id)
             ],
             "calls": [
                 {"month": f"{month // 100:04d}-{month % 100:02d}", "calls": calls}
@@ -144,3 +172,37 @@ def _trashed(row: Row) -> bytes:
             "bookmark": msgspec.Raw(bookmark),
         }
     )
+
+
+def _unavailable(row: Row) -> bytes:
+    post_id, gone_at, reason, sort_index = row
+    return msgspec.json.encode(
+        {
+            "post_id": post_id,
+            "gone_at": with_offset(gone_at),
+            "gone_reason": reason,
+            "sort_index": sort_index,
+        }
+    )
+
+
+def _import(run: RunRow) -> bytes:
+    return msgspec.json.encode(
+        {
+            "run_id": run.run_id,
+            "source": run.source,
+            "kind": run.kind,
+            "client": run.client,
+            "source_user_id": run.source_user_id,
+            "state": run.state,
+            "reason": run.reason,
+            "started_at": with_offset(run.started_at),
+            "finished_at": _instant(run.finished_at),
+            "counts": run.counts,
+            "undone": run.undone,
+        }
+    )
+
+
+def _instant(moment: int | None) -> str | None:
+    return None if moment is None else with_offset(moment)

@@ -8,7 +8,7 @@ from bowerbird.clock import Clock, month_of
 from bowerbird.errors import Code, Refusal, shown
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.accounts.deletion import AccountDeletion, Progress
-from bowerbird.model.accounts import Account, Membership, Plan
+from bowerbird.model.accounts import Account, Membership, Plan, RemovedPostsChoice
 from bowerbird.model.activity import ActivityKind
 from bowerbird.model.folding import fold
 from bowerbird.model.keys import new_account_id
@@ -110,6 +110,11 @@ class Accounts:
     async def set_owner(self, email: str) -> None:
         account = await self.find(email)
         await self._store.set_owner(account.account_id)
+
+    async def set_removed_posts(self, email: str, choice: str) -> None:
+        """What happens from now on to posts that are removed at their source."""
+        account = await self.find(email)
+        await self._store.set_removed_posts(account.account_id, RemovedPostsChoice(choice))
 
     async def delete(
         self, email: str, files: Files, progress: Progress = lambda _done, _total: None

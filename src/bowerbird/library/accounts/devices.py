@@ -1,12 +1,11 @@
 """Creates, lists and revokes the devices of an account, and finds the caller by its token."""
 
-import secrets
 from collections.abc import Sequence
-from typing import Final
 
 from bowerbird.clock import Clock, month_of
-from bowerbird.errors import Code, Refusal, shown
+from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.activity import Activity
+from bowerbird.library.accounts import tokens
 from bowerbird.model.activity import ActivityKind
 from bowerbird.model.devices import Device, DeviceCaller
 from bowerbird.model.keys import DEVICE_PREFIX, key_hash, new_key, parse_key
@@ -14,10 +13,8 @@ from bowerbird.requests import limits
 from bowerbird.storage.accounts.devices import DeviceStore
 from bowerbird.storage.database import Database
 
-_MAX_NAME_LENGTH: Final = 100
 
-
-class NoLiveDevice(Refusal):
+class NoLiveDevice(tokens.NotLive):
     """The account has no such device, or the device was revoked."""
 
 
@@ -29,14 +26,9 @@ class Devices:
 
     async def create(self, account_id: int, name: str) -> str:
         """Returns the token of a new device. It cannot be shown again: only its hash is stored."""
-        name = " ".join(name.split())
-        if len(name) > _MAX_NAME_LENGTH or not name.isprintable():
-            raise Refusal(
-                Code.INVALID_REQUEST,
-                f"A device name can have at most {_MAX_NAME_LENGTH} printable characters.",
-            )
+        name = tokens.checked_name("device", name)
         token = new_key(account_id, DEVICE_PREFIX)
-        device = Device(secrets.token_hex(4), name, "", self._clock())
+        device = Device(tokens.new_id(), name, "", self._clock())
         entry = self._activity.entry(ActivityKind.DEVICE_CREATED, name)
         most = limits.DEVICES_MAX
         if not await self._store.create(account_id, device, key_hash(token), most, entry):
@@ -51,19 +43,14 @@ class Devices:
 
     async def revoke(self, account_id: int, device: str) -> str:
         """Revokes a device by its token or id from the next request on; returns its id."""
-        device = device.strip()
-        revoked = None
-        # Tokens and ids are printable ASCII. PostgreSQL rejects some other characters.
-        if device.isascii() and device.isprintable():
-            entry = self._activity.entry(ActivityKind.DEVICE_REVOKED)
-            revoked = await self._store.revoke(
-                account_id, device, key_hash(device), self._clock(), entry
-            )
-        if revoked is None:
-            # The error does not repeat the token: it may be valid for another account.
-            named = "That device" if device.startswith(DEVICE_PREFIX) else f"Device {shown(device)}"
-            raise NoLiveDevice(Code.NOT_FOUND, f"{named} is not an active device of this account.")
-        return revoked
+        entry = self._activity.entry(ActivityKind.DEVICE_REVOKED)
+        return await tokens.revoke(
+            "device",
+            DEVICE_PREFIX,
+            device,
+            NoLiveDevice,
+            lambda text, hashed: self._store.revoke(account_id, text, hashed, self._clock(), entry),
+        )
 
     async def caller(self, token: str) -> DeviceCaller | None:
         """The account and device of a token; None if it is malformed, unknown or revoked."""

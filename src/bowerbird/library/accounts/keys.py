@@ -1,12 +1,12 @@
 """Creates, lists and revokes the API keys of an account."""
 
-import secrets
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from bowerbird.clock import Clock
-from bowerbird.errors import Code, Refusal, shown
+from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.activity import Activity
+from bowerbird.library.accounts import tokens
 from bowerbird.model.accounts import Key
 from bowerbird.model.activity import ActivityKind
 from bowerbird.model.keys import PREFIX, key_hash, new_key, shown_part
@@ -14,10 +14,8 @@ from bowerbird.requests import limits
 from bowerbird.storage.accounts.keys import KeyStore
 from bowerbird.storage.database import Database
 
-_MAX_NAME_LENGTH: Final = 100
 
-
-class NoLiveKey(Refusal):
+class NoLiveKey(tokens.NotLive):
     """The account has no such key, or the key was revoked."""
 
 
@@ -34,14 +32,9 @@ class Keys:
         self._clock = clock
 
     async def create(self, account_id: int, name: str) -> NewKey:
-        name = " ".join(name.split())
-        if len(name) > _MAX_NAME_LENGTH or not name.isprintable():
-            raise Refusal(
-                Code.INVALID_REQUEST,
-                f"A key name can have at most {_MAX_NAME_LENGTH} printable characters.",
-            )
+        name = tokens.checked_name("key", name)
         text = new_key(account_id)
-        key = Key(secrets.token_hex(4), name, self._clock(), None, shown_part(text))
+        key = Key(tokens.new_id(), name, self._clock(), None, shown_part(text))
         entry = self._activity.entry(ActivityKind.KEY_CREATED, name)
         most = limits.KEYS_MAX
         if not await self._store.create(account_id, key, key_hash(text), entry, most=most):
@@ -59,14 +52,11 @@ class Keys:
 
     async def revoke(self, account_id: int, key: str) -> str:
         """Revokes a key by its text or id from the next request on; returns its id."""
-        key = key.strip()
-        revoked = None
-        # Keys and ids are printable ASCII. PostgreSQL rejects some other characters.
-        if key.isascii() and key.isprintable():
-            entry = self._activity.entry(ActivityKind.KEY_REVOKED)
-            revoked = await self._store.revoke(account_id, key, key_hash(key), self._clock(), entry)
-        if revoked is None:
-            # The error does not repeat the key: it may be valid for another account.
-            named = "That key" if key.startswith(PREFIX) else f"Key {shown(key)}"
-            raise NoLiveKey(Code.NOT_FOUND, f"{named} is not an active key of this account.")
-        return revoked
+        entry = self._activity.entry(ActivityKind.KEY_REVOKED)
+        return await tokens.revoke(
+            "key",
+            PREFIX,
+            key,
+            NoLiveKey,
+            lambda text, hashed: self._store.revoke(account_id, text, hashed, self._clock(), entry),
+        )

@@ -5,6 +5,7 @@ can no longer be undone, and the import goes on.
 """
 
 from collections.abc import Mapping, Sequence
+from enum import Enum, auto
 from typing import Final
 
 from bowerbird.clock import MICROSECONDS, Clock
@@ -19,6 +20,17 @@ UNDO_DAYS: Final = 30
 KEPT: Final = UNDO_DAYS * 86_400 * MICROSECONDS
 LOG_BYTES_MAX: Final = 256 << 20
 _REMOVED_PER_TURN: Final = 500
+
+
+class ChangedBy(Enum):
+    """Who changes a post without a run, which decides what an undo of an earlier run restores."""
+
+    # The post belongs to no run any more.
+    OWNER = auto()
+    # Its new content stays.
+    SOURCE = auto()
+    # It only says that the post was removed at its source, which an undo keeps anyway.
+    MARK = auto()
 
 
 def undo_until(now: int) -> int:
@@ -40,15 +52,19 @@ class ChangeLog:
         *,
         created: Sequence[Label],
         deletions: Mapping[str, Deletion],
-        is_of_owner: bool = True,
+        by: ChangedBy = ChangedBy.OWNER,
     ) -> None:
-        if run is None:
-            # A change of the owner stays when a run is undone.
-            if batch.changed and is_of_owner:
-                numbers = [row["number"] for row in batch.changed]
+        if run is None or not run.undo_until:
+            # What is not recorded stays when a run is undone.
+            numbers = [row["number"] for row in batch.changed]
+            if not numbers or by is ChangedBy.MARK:
+                return
+            if by is ChangedBy.OWNER or run is not None:
                 await self._store.forget(transaction, opened.account_id, numbers)
+            else:
+                await self._store.forget_states(transaction, opened.account_id, numbers)
             return
-        if run.undo_until and (batch.new or batch.changed):
+        if batch.new or batch.changed:
             await self._store.add(
                 transaction,
                 opened.account_id,

@@ -15,7 +15,7 @@ from bowerbird.library.access import turns
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bookmarks.bookmark_row import Row, draft_of, words_of
-from bowerbird.library.bookmarks.change_log import ChangeLog
+from bowerbird.library.bookmarks.change_log import ChangedBy, ChangeLog
 from bowerbird.library.bookmarks.label_renames import LabelRenames
 from bowerbird.library.bookmarks.label_room import LabelRoom
 from bowerbird.library.bookmarks.upsert_batch import Batch, differs
@@ -104,12 +104,11 @@ class Upsert:
         is_bounded: bool = True,
         run: RunRow | None = None,
         deletions: Mapping[str, Deletion] = _NO_DELETIONS,
-        is_of_owner: bool = True,
+        by: ChangedBy = ChangedBy.OWNER,
     ) -> Written:
         """Writes the posts into a locked library, and records them as changes of a run.
 
-        `deletions` are the marks of deleted posts that come back. Without a run, the posts belong
-        to no run any more, unless it is not their owner (`is_of_owner`) who changes them.
+        `deletions` are the marks of deleted posts that come back. `by` counts if there is no run.
         """
         stored = await self._store.stored_within(
             transaction, opened, [a.post_id for a in prepared.arrivals]
@@ -138,7 +137,7 @@ class Upsert:
             batch,
             created=room.created,
             deletions=deletions,
-            is_of_owner=is_of_owner,
+            by=by,
         )
         if batch.new or batch.changed or room.created:
             await self._libraries.advance(transaction, opened, batch.change)

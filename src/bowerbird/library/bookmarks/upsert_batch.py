@@ -148,10 +148,11 @@ def placement_of(incoming: Incoming, stored: ExistingBookmark | None, now: int) 
     arrival = incoming.record
     imported_at = _first_set(incoming.imported_at, stored and stored.imported_at, now)
     bookmarked_at = _first_set(incoming.bookmarked_at, stored and stored.bookmarked_at, imported_at)
+    sort_index = arrival.sort_index
+    if sort_index is UNSET:
+        sort_index = index_of(bookmarked_at) if stored is None else stored.sort_index
     return Placement(
-        sort_index=_first_set(
-            arrival.sort_index, stored and stored.sort_index, index_of(bookmarked_at)
-        ),
+        sort_index=sort_index,
         imported_at=imported_at,
         bookmarked_at=bookmarked_at,
         is_read=_first_set(arrival.is_read, stored and stored.is_read, False),  # noqa: FBT003 - a default

@@ -7,7 +7,7 @@ change.
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -16,23 +16,27 @@ from msgspec import UNSET
 from bowerbird.clock import Clock
 from bowerbird.errors import shown
 from bowerbird.library.imports.chunks import Chunk, chunks
+from bowerbird.library.imports.dry_runs import DryRun
 from bowerbird.library.imports.intake import Intake, IntakeOutcome, unwritten
 from bowerbird.library.imports.report import LABELS, FileReport, ImportReport, Row
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.model import instants
 from bowerbird.model.accounts import Account
 from bowerbird.model.imports import RunCounts
+from bowerbird.model.labels import MAX_NAME_CHARACTERS
 from bowerbird.model.upsert import LeftOutLabels
+from bowerbird.requests import limits
 from bowerbird.sources import reading
 from bowerbird.sources.formats import Choices
 from bowerbird.sources.found import FoundPost, LeftOut, Notice, OrderSource
-from bowerbird.sources.parsing.text_lines import SeekableFile
+from bowerbird.sources.parsing.text_lines import SeekableFile, storable
 from bowerbird.sources.recognition import UnknownFile
 from bowerbird.storage.database import Database
 
 # One is compared with the library while the disk syncs the other.
 _CHUNKS_AT_ONCE: Final = 2
 _SHOWN_NAMES: Final = 20
+_MAX_NAME_CHARACTERS: Final = 100
 # Clocks differ. A date further ahead than this is no date of saving.
 _MAX_AHEAD_US: Final = 5 * 60 * 1_000_000
 
@@ -50,6 +54,9 @@ class ImportOptions(NamedTuple):
 class FileImports:
     """One import of one or more files: it is undone as a whole."""
 
+    # Called once the import has started, before its first chunk.
+    on_start: Callable[[], Coroutine[Any, Any, None]] | None = None
+
     def __init__(
         self,
         database: Database,
@@ -57,15 +64,24 @@ class FileImports:
         account: Account,
         options: ImportOptions,
         on_row: OnRow = lambda _file, _row: None,
+        *,
+        names: Sequence[str] = (),
     ) -> None:
-        """`on_row` gets every record that is left out; the report has only the first ones."""
+        """`on_row` gets every record that is left out; the report has only the first ones.
+
+        `names` are those of all files, for the list of imports.
+        """
         self._intake = Intake(database, clock)
         self._runs = ImportRuns(database, clock)
         self._clock = clock
         self._account = account
         self._options = options
         self._on_row = on_row
+        self._names = names
         self._uncounted = RunCounts()
+        # The labels of the current file that are too long.
+        self._shortened = set[str]()
+        self._dry_run = DryRun(database, clock, account) if options.is_dry_run else None
         self.report = ImportReport(is_dry_run=options.is_dry_run)
 
     async def read(self, file: SeekableFile, name: str, client: str) -> FileReport:
@@ -74,6 +90,7 @@ class FileImports:
         A file of another kind is reported, and does not raise.
         """
         report = FileReport(name=name)
+        self._shortened.clear()
         self.report.files.append(report)
         choices = Choices(with_likes=self._options.with_likes, now=self._clock())
         try:
@@ -83,11 +100,14 @@ class FileImports:
             return report
         report.format = found.name
         if not self.report.run_id and not self._options.is_dry_run:
-            await _complete(self._start(found.name, client))
+            names = self._names[len(self.report.files) - 1 :]
+            await _complete(self._start(_source_of(names, found.name), client))
         await self._write_all(report, _ReadAhead(chunks(found.found)))
         return report
 
     async def finish(self, reason: str) -> None:
+        if self._dry_run is not None:
+            self._dry_run.close()
         if self.report.run_id:
             await self._runs.finish(self._account, self.report.run_id, reason, self._uncounted)
 
@@ -95,6 +115,8 @@ class FileImports:
         run = await self._runs.start(self._account, source=source, kind="file", client=client)
         self.report.run_id = run.run_id
         self.report.undo_until = run.undo_until or ""
+        if self.on_start is not None:
+            await self.on_start()
 
     async def _write_all(self, report: FileReport, ahead: "_ReadAhead") -> None:
         waiting: deque[_Pending] = deque()
@@ -133,10 +155,12 @@ class FileImports:
         posts = [self._adapted(report, post) for post in chunk.posts.values()]
         if not posts:
             return IntakeOutcome()
+        if self._dry_run is not None:
+            if before is not None:
+                await asyncio.wait([before])
+            return await self._dry_run.take(posts)
         run_id = self.report.run_id or None
         prepared = await self._intake.prepare(self._account, posts, run_id=run_id)
-        if self._options.is_dry_run:
-            return unwritten(prepared)
         if before is not None:
             await asyncio.wait([before])
         if prepared.changes_library:
@@ -150,6 +174,8 @@ class FileImports:
         for remark in chunk.remarks:
             self._remark(report, remark)
         counts = outcome.counts
+        for post in chunk.posts.values():
+            self._count_shortened(report, post.shortened_labels)
         report.found += len(chunk.posts)
         report.notes += sum(bool(post.note) for post in chunk.posts.values())
         report.new += counts.new
@@ -161,6 +187,17 @@ class FileImports:
             row = Row(chunk.posts[left_out.post_id].line, LABELS, _without_labels(left_out))
             report.show(row)
             self._on_row(report, row)
+
+    def _count_shortened(self, report: FileReport, labels: Sequence[str]) -> None:
+        """Counts each label of a file once, although many posts may have it."""
+        for label in labels:
+            if label in self._shortened or len(self._shortened) >= limits.LABELS_MAX:
+                continue
+            self._shortened.add(label)
+            report.labels_shortened += 1
+            report.notice(
+                f"A label is shortened to {MAX_NAME_CHARACTERS} characters: {shown(label)}."
+            )
 
     def _adapted(self, report: FileReport, post: FoundPost) -> FoundPost:
         record = post.record
@@ -215,12 +252,22 @@ class _ReadAhead:
         self._upcoming.exception()
 
 
+def _source_of(names: Sequence[str], format: str) -> str:
+    """What the list of imports calls them: the file and its format, or how many files there are."""
+    if not names:
+        return format
+    name = storable(names[0])
+    if len(name) > _MAX_NAME_CHARACTERS:
+        name = f"{name[: _MAX_NAME_CHARACTERS - 1]}…"
+    return f"{name} and {len(names) - 1:,} more" if names[1:] else f"{name} ({format})"
+
+
 def _without_labels(labels: LeftOutLabels) -> str:
     names = ", ".join(map(shown, labels.names[:_SHOWN_NAMES]))
     if len(labels.names) > _SHOWN_NAMES:
         names += f" and {len(labels.names) - _SHOWN_NAMES:,} more"
     return (
-        f"Post {labels.post_id} was imported without {len(labels.names):,} of its labels, because "
+        f"Post {labels.post_id} is imported without {len(labels.names):,} of its labels, because "
         f"{labels.reason}: {names}."
     )
 

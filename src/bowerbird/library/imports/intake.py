@@ -7,7 +7,7 @@ its owner deleted stays deleted until it is saved again.
 """
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from typing import Final, NamedTuple
 
@@ -18,12 +18,13 @@ from bowerbird.clock import Clock
 from bowerbird.library.access import turns
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.access.turns import Unfinished
-from bowerbird.library.bookmarks.change_log import ChangeLog
+from bowerbird.library.bookmarks.change_log import ChangedBy, ChangeLog
 from bowerbird.library.bookmarks.label_renames import LabelRenames
 from bowerbird.library.bookmarks.trash import Trash
 from bowerbird.library.bookmarks.upsert import Prepared, Upsert
 from bowerbird.library.imports import runs
-from bowerbird.library.imports.planning import Known, Plan, Planned, conversations, plan
+from bowerbird.library.imports.known_posts import KnownPosts
+from bowerbird.library.imports.planning import Known, Plan, Planned, plan
 from bowerbird.model.accounts import Account
 from bowerbird.model.bookmarks import ImportRecord
 from bowerbird.model.imports import RunCounts, RunRow
@@ -31,11 +32,9 @@ from bowerbird.model.upsert import LeftOutLabels
 from bowerbird.sources import own_json
 from bowerbird.sources.found import Completeness, FoundPost
 from bowerbird.storage.bookmarks.deletions import DeletionStore
-from bowerbird.storage.bookmarks.upsert import StoredPost, UpsertStore
 from bowerbird.storage.database import Database, Reader, Transaction
 from bowerbird.storage.imports.changes import ChangeStore
 from bowerbird.storage.imports.runs import RunStore
-from bowerbird.storage.ingest.source_posts import SourcePostStore
 from bowerbird.storage.libraries import LibraryStore, LockedLibrary
 from bowerbird.storage.places import place_of
 
@@ -117,11 +116,10 @@ class Intake:
         self._database = database
         self._clock = clock
         self._upsert = Upsert(database, clock)
-        self._store = UpsertStore(database)
         self._deletions = DeletionStore(database)
         self._libraries = LibraryStore(database)
         self._runs = RunStore(database)
-        self._sources = SourcePostStore(database)
+        self._known = KnownPosts(database)
         self._changes = ChangeStore(database)
         self._renames = LabelRenames(database)
         self._log = ChangeLog(database, clock)
@@ -140,7 +138,7 @@ class Intake:
         `is_saving`: the person saves these posts on purpose, so posts deleted earlier come back.
         """
         outcome = IntakeOutcome([])
-        for chunk in _chunks(found):
+        for chunk in parts(found):
             prepared = await self.prepare(account, chunk, run_id=run_id, is_saving=is_saving)
             outcome += await self.write(account, prepared)
         return outcome
@@ -165,13 +163,18 @@ class Intake:
         *,
         run_id: str | None = None,
         is_saving: bool = False,
+        known_after: Callable[[Known], Known] | None = None,
     ) -> PreparedIntake:
-        """Compares up to 200 posts with the library. No post may occur twice."""
+        """Compares up to 200 posts with the library. No post may occur twice.
+
+        `known_after` adds what a dry run has found before.
+        """
         run = None
         if run_id is not None:
             run = await self._run(self._database, account.account_id, run_id)
         place = place_of(account.local_number)
-        known = await self._known(self._database, account.account_id, place, found, run)
+        known = await self._known.read(self._database, account.account_id, place, found, run)
+        known = known if known_after is None else known_after(known)
         # Finding the words of long posts takes too long for the event loop.
         made = await asyncio.to_thread(plan, found, known, self._clock(), is_saving=is_saving)
         whole = await self._refilled(account, found, known, made)
@@ -185,7 +188,7 @@ class Intake:
     ) -> IntakeOutcome | None:
         """The outcome, if taking these posts would write nothing."""
         outcome = IntakeOutcome([])
-        for chunk in _chunks(found):
+        for chunk in parts(found):
             prepared = await self.prepare(account, chunk)
             if prepared.changes_library:
                 return None
@@ -235,16 +238,14 @@ class Intake:
             run = await self._run(transaction, account_id, prepared.run_id)
         made = prepared.plan
         if run is not None and not made.writes and not prepared.is_saving:
-            outcome = _outcome(made.items, frozenset(), ())
+            outcome = outcome_of(made.items, frozenset(), ())
             await self._runs.add_counts(transaction, account_id, run.number, outcome.counts, 0)
             return outcome
-        known = await self._known(transaction, account_id, opened.place, prepared.found, run)
+        known = await self._known.read(transaction, account_id, opened.place, prepared.found, run)
         if known != prepared.known:
             # Somebody else changed these posts since they were compared.
             made = plan(prepared.found, known, self._clock(), is_saving=prepared.is_saving)
-        outcome = await self._put(
-            transaction, opened, made, known, run, is_saving=prepared.is_saving
-        )
+        outcome = await self._put(transaction, opened, made, known, run, by=_changed_by(prepared))
         if prepared.is_saving:
             await self._own(transaction, opened, made, known)
         if run is not None:
@@ -260,10 +261,10 @@ class Intake:
         known: Known,
         run: RunRow | None,
         *,
-        is_saving: bool,
+        by: ChangedBy,
     ) -> IntakeOutcome:
         if not made.writes:
-            return _outcome(made.items, frozenset(), ())
+            return outcome_of(made.items, frozenset(), ())
         arrivals = [write.incoming for write in made.writes]
         drafts = [dict(write.draft) for write in made.writes]
         back = {one.post_id: known.deletions[one.post_id] for one in made.items if one.is_back}
@@ -273,11 +274,13 @@ class Intake:
             Prepared(opened.account_id, arrivals, drafts, 0),
             run=run,
             deletions=back,
-            is_of_owner=is_saving,
+            by=by,
         )
         await self._deletions.remove(transaction, opened.account_id, list(back))
         minor = frozenset(write.incoming.post_id for write in made.writes if write.is_minor)
-        return _outcome(made.items, written.changed - minor, written.outcome.left_out, written.new)
+        return outcome_of(
+            made.items, written.changed - minor, written.outcome.left_out, written.new
+        )
 
     async def _own(
         self, transaction: Transaction, opened: LockedLibrary, made: Plan, known: Known
@@ -294,36 +297,12 @@ class Intake:
     async def _run(self, reader: Reader, account_id: int, run_id: str) -> RunRow:
         return runs.require_running(await self._runs.by_id(reader, account_id, run_id), run_id)
 
-    async def _known(
-        self,
-        reader: Reader,
-        account_id: int,
-        place: int,
-        found: Sequence[FoundPost],
-        run: RunRow | None,
-    ) -> Known:
-        # The content of a stored post is not needed if it is replaced as a whole.
-        own = [one.record.post_id for one in found if one.replaces_stored]
-        others = [one for one in found if not one.replaces_stored]
-        ids = [one.record.post_id for one in others]
-        wanted = list(dict.fromkeys([*ids, *conversations(others)]))
-        posts: dict[str, StoredPost] = {}
-        threads: set[tuple[str, str]] = set()
-        if own:
-            posts |= await self._store.without_content(reader, account_id, place, own)
-        if others:
-            posts |= await self._store.posts(reader, account_id, place, wanted)
-            threads = await self._store.threads(reader, account_id, ids)
-        dated = [one.record.post_id for one in found if one.captured_at is not None]
-        seen = await self._sources.last_changes(reader, account_id, dated) if dated else {}
-        return Known(
-            posts=posts,
-            seen=seen,
-            deletions=await self._deletions.known(reader, account_id, own + ids),
-            threads=threads,
-            started_at=None if run is None else run.started_at,
-            placed=0 if run is None else run.placed_posts,
-        )
+
+def _changed_by(prepared: PreparedIntake) -> ChangedBy:
+    if prepared.is_saving:
+        return ChangedBy.OWNER
+    is_mark = all(one.is_mark for one in prepared.found)
+    return ChangedBy.MARK if is_mark else ChangedBy.SOURCE
 
 
 def _with_content(found: FoundPost, deleted: ImportRecord, completeness: int) -> FoundPost:
@@ -338,8 +317,8 @@ def _with_content(found: FoundPost, deleted: ImportRecord, completeness: int) ->
     )
 
 
-def _chunks(found: Sequence[FoundPost]) -> Iterator[list[FoundPost]]:
-    """Up to 200 posts each, fewer if they are long.
+def parts(found: Sequence[FoundPost]) -> Iterator[list[FoundPost]]:
+    """Posts for one transaction each: up to 200, fewer if they are long.
 
     The second of two records of a post comes in a later chunk.
     """
@@ -370,10 +349,10 @@ def unwritten(prepared: PreparedIntake) -> IntakeOutcome:
     writes = [write for write in prepared.plan.writes if not write.is_minor]
     written = frozenset(write.incoming.post_id for write in writes)
     new = written - prepared.known.posts.keys()
-    return _outcome(prepared.plan.items, written - new, (), new)
+    return outcome_of(prepared.plan.items, written - new, (), new)
 
 
-def _outcome(
+def outcome_of(
     items: Sequence[Planned],
     changed: frozenset[str],
     left_out: tuple[LeftOutLabels, ...],

@@ -34,7 +34,7 @@ class Sight(Enum):
 
 def merge(stored: Post, has: int, found: Post, gives: int, sight: Sight = Sight.LATEST) -> Post:
     """`has` and `gives` say how complete the stored and the found post are."""
-    is_richer = gives > has or gives == has == Stored.FULL
+    is_richer = _is_richer(has, gives, sight)
     is_current = sight is not Sight.OLDER
     return Post(
         post_id=stored.post_id,
@@ -52,16 +52,20 @@ def merge(stored: Post, has: int, found: Post, gives: int, sight: Sight = Sight.
         ),
         source=found.source or stored.source,
         source_id=found.source_id or stored.source_id,
+        gone_at=stored.gone_at,
+        gone_reason=stored.gone_reason,
+        removed_at=stored.removed_at,
+        note=stored.note,
     )
 
 
 def _details(stored: Post, found: Post, has: int, gives: int, sight: Sight) -> PostDetails:
     old, new = stored.tweet_details, found.tweet_details
-    is_richer = gives > has or gives == has == Stored.FULL
+    is_richer = _is_richer(has, gives, sight)
     names_author = bool(found.author_username > stored.author_username == "")
     counts = _counts(old.meta, new.meta, gives, sight)
     return PostDetails(
-        text=_text(old.text, new.text, has, gives),
+        text=_text(old.text, new.text, has, gives, sight),
         # The link has the name of the author, which can change.
         link=_either(
             old.link,
@@ -76,11 +80,18 @@ def _details(stored: Post, found: Post, has: int, gives: int, sight: Sight) -> P
     )
 
 
-def _text(old: str, new: str, has: int, gives: int) -> str:
+def _is_richer(has: int, gives: int, sight: Sight) -> bool:
+    """Whether the values of the found post win. Of two complete posts, the later one does."""
+    return gives > has or (gives == has == Stored.FULL and sight is not Sight.OLDER)
+
+
+def _text(old: str, new: str, has: int, gives: int, sight: Sight) -> str:
     if not old or not new or old == new:
         return old or new
     if gives != has:
         return new if gives > has else old
+    if gives == Stored.FULL and sight is Sight.OLDER:
+        return new if _is_beginning(old, new) else old
     if gives == Stored.FULL:
         return old if _is_beginning(new, old) else new
     # Neither is complete. The longer one wins, whichever comes first.
@@ -161,6 +172,8 @@ def _meta(
         tweet_is_thread=old.tweet_is_thread or new.tweet_is_thread,
         is_sub_tweet_of_thread=old.is_sub_tweet_of_thread or new.is_sub_tweet_of_thread,
         non_real_time_engagement_metrics=counts,
+        via_repost_id=first.via_repost_id or second.via_repost_id,
+        version_ids=first.version_ids or second.version_ids,
     )
 
 

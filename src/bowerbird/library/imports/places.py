@@ -72,6 +72,11 @@ def place(
     return offered if is_later else Place(stored.order_source)
 
 
+def of_index(sort_index: int) -> Place:
+    """The place of a valid index of X."""
+    return Place(Ordered.X, sort_index, (sort_index >> _LOW_BITS) * 1000)
+
+
 def _is_later(offered: Place, stored: ExistingBookmark) -> bool:
     """Whether a date is after the millisecond of a stored index."""
     if offered.sort_index is UNSET:

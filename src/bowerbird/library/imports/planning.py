@@ -1,20 +1,21 @@
 """Decides what found posts change in a library, without writing anything."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from bowerbird.library.bookmarks.bookmark_row import Row, draft_of, searchable_texts, words_of
 from bowerbird.library.bookmarks.upsert_batch import differs
-from bowerbird.library.imports import merging, places
+from bowerbird.library.imports import merging, places, source_state
 from bowerbird.library.imports.merging import Sight
 from bowerbird.library.imports.places import Place, Positions
 from bowerbird.model import instants
 from bowerbird.model.bookmarks import ImportRecord, Post
 from bowerbird.model.folding import order_key
-from bowerbird.model.imports import Deletion, Stored
+from bowerbird.model.imports import Deletion, Ordered, Stored
+from bowerbird.model.ingest import HiddenPost
 from bowerbird.model.labels import clean_name, name_key
 from bowerbird.model.rendering import content_hash, post_json
 from bowerbird.model.upsert import ExistingBookmark, Incoming
@@ -43,6 +44,8 @@ class Known(NamedTuple):
     placed: int
     # When a page or event last said something about these posts.
     seen: Mapping[str, int]
+    # Those that the library does not have, and that their source lists as unavailable.
+    hidden: Mapping[str, HiddenPost]
 
     def is_older(self, found: FoundPost) -> bool:
         """Whether the post was captured before the last page that had it."""
@@ -98,6 +101,9 @@ def plan(found: Sequence[FoundPost], known: Known, now: int, *, is_saving: bool)
     for one in found:
         post_id = one.record.post_id
         stored, deletion = known.posts.get(post_id), known.deletions.get(post_id)
+        if one.is_mark and stored is None:
+            items.append(Planned(post_id))
+            continue
         is_deleted = deletion is not None and stored is None
         if (
             is_deleted
@@ -129,8 +135,13 @@ def _is_poorer(found: FoundPost, stored: StoredPost | None) -> bool:
 def _own(found: FoundPost, stored: StoredPost | None, library: _Library) -> Write | None:
     incoming = found.own
     assert incoming is not None
+    sent = incoming.record
+    before = None if stored is None or not stored.rendering else _post_of(stored)
     if stored is not None and not found.replaces_stored:
         incoming = _filled(incoming, stored, _STORED[found.completeness])
+    hidden = library.known.hidden.get(incoming.post_id)
+    if before is not None or hidden is not None:
+        incoming = _with_state(incoming, source_state.sent(sent, before, hidden))
     if found.order_source is OrderSource.SAVED_DATE:
         existing = None if stored is None else stored.existing
         where = places.place(found, existing, library.now, library.positions)
@@ -169,6 +180,20 @@ def _filled(incoming: Incoming, stored: StoredPost, gives: int) -> Incoming:
     )
 
 
+def _with_state(incoming: Incoming, state: dict[str, Any]) -> Incoming:
+    post = own_json.post_of(incoming.record)
+    complete = msgspec.structs.replace(post, **state)
+    if complete == post:
+        return incoming
+    data = post_json(complete)
+    return msgspec.structs.replace(
+        incoming,
+        record=msgspec.structs.replace(incoming.record, **state),
+        post_json=data,
+        content_hash=content_hash(data),
+    )
+
+
 def _posted_at(post: Post) -> int:
     posted_at = post.tweet_details.posted_at
     moment = instants.parse(posted_at) if posted_at else None
@@ -181,13 +206,20 @@ def _merged(found: FoundPost, stored: StoredPost | None, library: _Library) -> W
     gives = _STORED[found.completeness]
     has = gives if existing is None else max(existing.completeness, gives)
     after = _with_source(own_json.post_of(own_json.with_offset(found.record)), found)
+    is_older = library.known.is_older(found)
     if before is not None and existing is not None:
-        sight = Sight.OLDER if library.known.is_older(found) else Sight.LATEST
+        sight = Sight.OLDER if is_older else Sight.LATEST
         after = merging.merge(before, existing.completeness, after, gives, sight)
+    hidden = None if existing else library.known.hidden.get(after.post_id)
+    after = source_state.settled(after, before, found, hidden, is_older=is_older)
     if (after.post_id, order_key(after.author_username)) in library.threads:
         after = merging.as_thread(after)
     where = places.place(found, existing, library.now, library.positions)
+    if hidden is not None and hidden.sort_index is not None and where.order_source < Ordered.X:
+        where = places.of_index(hidden.sort_index)
     incoming = _incoming(after, found, existing, where, has)
+    if before is not None:
+        incoming = _with_flags(incoming, before, after, found)
     if existing is not None and not differs(incoming, existing):
         return None
     return _write(incoming, before, existing)
@@ -251,6 +283,22 @@ def _incoming(
     )
 
 
+def _with_flags(incoming: Incoming, before: Post, after: Post, found: FoundPost) -> Incoming:
+    """A post that was removed at its source can be archived, and comes back if it is saved again.
+
+    Otherwise imports do not touch the flags of a stored post.
+    """
+    is_archived: bool | UnsetType = UNSET
+    if after.removed_at and not before.removed_at:
+        is_archived = found.record.is_archived
+    elif before.removed_at and not after.removed_at:
+        is_archived = False
+    if is_archived is UNSET:
+        return incoming
+    record = msgspec.structs.replace(incoming.record, is_archived=is_archived)
+    return msgspec.structs.replace(incoming, record=record)
+
+
 def _tags(names: list[str], existing: ExistingBookmark | None) -> dict[str, str] | None:
     """Found labels are added to those of the post. Invalid names are left out."""
     if not names:
@@ -264,6 +312,11 @@ def _tags(names: list[str], existing: ExistingBookmark | None) -> dict[str, str]
 
 
 def _with_source(post: Post, found: FoundPost) -> Post:
+    if said := source_state.of_found(found):
+        details = post.tweet_details
+        meta = msgspec.structs.replace(details.meta, **said)
+        details = msgspec.structs.replace(details, meta=meta)
+        post = msgspec.structs.replace(post, tweet_details=details)
     if found.source == _X:
         return post
     return msgspec.structs.replace(post, source=found.source, source_id=found.source_id or UNSET)

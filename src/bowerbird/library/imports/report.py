@@ -38,7 +38,9 @@ class FileReport(Struct, kw_only=True):
     # How many records were left out, by reason.
     left_out: dict[str, int] = {}
     labels_left_out: int = 0
-    # Notes that the owner wrote about posts. They are not imported yet.
+    # Different labels of the file that were too long.
+    labels_shortened: int = 0
+    # Posts with a note of their owner.
     notes: int = 0
     # Dates of saving that are in the future, and therefore not used.
     future_dates: int = 0

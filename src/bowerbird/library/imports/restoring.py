@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from typing import Final
 
 import msgspec
+from msgspec import UnsetType
 
 from bowerbird.library.bookmarks.bookmark_row import Row, row_of, searchable_texts, words_of
 from bowerbird.model.bookmarks import Post
 from bowerbird.model.imports import Change, Deletion, State, decompressed
 from bowerbird.model.labels import Label
-from bowerbird.model.rendering import tags_json
+from bowerbird.model.rendering import content_hash, post_json, tags_json
 from bowerbird.model.upsert import Counts, Incoming, Placement, counts_of
 from bowerbird.sources import own_json
 from bowerbird.storage.imports.changes import CurrentPost
@@ -73,6 +74,11 @@ class Restoration:
     def _restore(self, number: int, state: State, current: CurrentPost) -> None:
         rendering = decompressed(state.rendering)
         incoming = own_json.read(rendering + b"}", is_stored=True).incoming
+        now = _decoded(current)
+        is_exact = now is None or now.removed_at == incoming.record.removed_at
+        if now is not None and not is_exact:
+            # No import, but the source says whether the post is still saved there.
+            incoming = _with_removed_at(incoming, now.removed_at)
         # Labels that were deleted since the run do not come back.
         labels = [self._labels[one] for one in state.labels if one in self._labels]
         ids = {label.label_id for label in labels}
@@ -89,16 +95,28 @@ class Restoration:
             order_source=state.order_source,
         )
         row = row_of(incoming, placement, number, "", tags_json(names))
-        # Exactly as they were, even if this release would write them differently.
-        row["rendering"], row["content_hash"] = rendering, state.content_hash
-        row["words"] = None if _same_texts(current, incoming) else words_of(incoming.record)
+        if is_exact:
+            # As they were, even if this release would write them differently.
+            row["rendering"], row["content_hash"] = rendering, state.content_hash
+        row["words"] = None if _same_texts(now, incoming) else words_of(incoming.record)
         self.rows.append(row)
         self.arrivals[number] = incoming
 
 
-def _same_texts(current: CurrentPost, incoming: Incoming) -> bool:
+def _decoded(current: CurrentPost) -> Post | None:
     try:
-        now = _decode(current.rendering + b"}")
+        return _decode(current.rendering + b"}")
     except (msgspec.MsgspecError, RecursionError):
-        return False
-    return searchable_texts(now) == searchable_texts(incoming.record)
+        return None
+
+
+def _same_texts(now: Post | None, incoming: Incoming) -> bool:
+    return now is not None and searchable_texts(now) == searchable_texts(incoming.record)
+
+
+def _with_removed_at(incoming: Incoming, removed_at: str | UnsetType | None) -> Incoming:
+    record = msgspec.structs.replace(incoming.record, removed_at=removed_at)
+    data = post_json(own_json.post_of(record))
+    return msgspec.structs.replace(
+        incoming, record=record, post_json=data, content_hash=content_hash(data)
+    )

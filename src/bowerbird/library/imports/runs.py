@@ -130,7 +130,9 @@ class ImportRuns:
             run = _found(
                 await self._store.by_id(transaction, account.account_id, _id(run_id)), run_id
             )
-            if run.state is RunState.RUNNING:
+            # An interrupted run may still reach its end.
+            is_late = run.state is RunState.INTERRUPTED and state is RunState.FINISHED
+            if run.state is RunState.RUNNING or is_late:
                 if counts is not None:
                     await self._store.add_counts(
                         transaction, account.account_id, run.number, counts, 0
@@ -146,6 +148,34 @@ class ImportRuns:
 
         await self._database.write(work, account.account_id)
         return await self.get(account, run_id)
+
+    async def reopen(self, account: Account, run_id: str) -> bool:
+        """Lets an interrupted run go on. False if it takes no more posts: it ended, or was undone.
+
+        A run whose first changes are not recorded any more could only be undone in part.
+        """
+
+        async def work(transaction: Transaction) -> bool:
+            await lock_library(self._libraries, transaction, account.account_id)
+            run = await self._store.by_id(transaction, account.account_id, _id(run_id))
+            if run is None or run.state is not RunState.INTERRUPTED:
+                return run is not None and run.state is RunState.RUNNING
+            if run.undo_until < self._clock():
+                return False
+            await self._store.set_state(
+                transaction,
+                account.account_id,
+                run,
+                state=RunState.RUNNING,
+                reason="",
+                finished_at=None,
+            )
+            return True
+
+        found = await self._store.by_id(self._database, account.account_id, _id(run_id))
+        if found is not None and found.state is RunState.RUNNING:
+            return True
+        return await self._database.write(work, account.account_id)
 
     async def undo(self, account: Account, run_id: str) -> UndoOutcome:
         async def work(transaction: Transaction) -> UndoOutcome | Unfinished[UndoOutcome]:

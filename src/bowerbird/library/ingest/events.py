@@ -1,16 +1,23 @@
 """Takes events: the user saved a post at the source, or removed it. The last one of a post wins."""
 
 import asyncio
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from functools import partial
+from operator import itemgetter
+from typing import Any, Final, NamedTuple
 
 import msgspec
 from msgspec import Struct
 
 from bowerbird.clock import Clock
-from bowerbird.library.imports.intake import Intake, ItemResult
+from bowerbird.library.access import turns
+from bowerbird.library.access.library_lock import lock_library
+from bowerbird.library.access.turns import Unfinished
+from bowerbird.library.bookmarks.label_renames import LabelRenames
+from bowerbird.library.imports.intake import Intake, ItemResult, PreparedIntake, parts
 from bowerbird.library.ingest import page_reading
 from bowerbird.library.ingest.page_reading import CapturedPage
+from bowerbird.library.ingest.removed_posts import RemovedPosts
 from bowerbird.library.ingest.runs import USE_NOTED_EVERY, IngestRuns
 from bowerbird.model.accounts import Account
 from bowerbird.model.bookmarks import ImportRecord, PostDetails
@@ -20,12 +27,15 @@ from bowerbird.model.instants import parse, with_offset
 from bowerbird.requests.ingest import Event
 from bowerbird.sources.found import Completeness, FoundPost, OrderSource
 from bowerbird.storage.accounts.devices import DeviceStore
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.bookmarks.upsert import UpsertStore
+from bowerbird.storage.database import Database, Reader, Transaction
 from bowerbird.storage.ingest.source_posts import SourcePostStore
+from bowerbird.storage.libraries import LibraryStore
 
 # Events have posts of X only.
 _X: Final = "x"
 _POST: Final = "TweetResultByRestId"
+_MILLISECOND: Final = 1_000
 
 
 class EventsResult(Struct, frozen=True, kw_only=True):
@@ -33,8 +43,10 @@ class EventsResult(Struct, frozen=True, kw_only=True):
     inserted: int
     updated: int
     unchanged: int
-    # Posts that are recorded as removed at the source. The library keeps them.
+    # Posts that were removed at the source. The account decides what becomes of them here.
     removed: int
+    # Removed posts that the library does not have.
+    not_found: int
     # Events that are older than what is known about their post, such as that it was deleted here.
     stale: int
     # Added posts whose payload could not be read; the library has a link to them.
@@ -46,72 +58,169 @@ class _Added(Struct, frozen=True):
     is_readable: bool
 
 
+class _Dated(NamedTuple):
+    at: int
+    event: Event
+
+
+class _Stored(NamedTuple):
+    """What some events did. Older ones are not counted."""
+
+    results: tuple[ItemResult, ...] = ()
+    removed: int = 0
+    not_found: int = 0
+
+    def plus(self, other: "_Stored") -> "_Stored":
+        return _Stored(
+            self.results + other.results,
+            self.removed + other.removed,
+            self.not_found + other.not_found,
+        )
+
+    @property
+    def events(self) -> int:
+        return len(self.results) + self.removed + self.not_found
+
+
 class IngestEvents:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
         self._posts = SourcePostStore(database)
         self._devices = DeviceStore(database)
+        self._libraries = LibraryStore(database)
+        self._bookmarks = UpsertStore(database)
+        self._renames = LabelRenames(database)
         self._runs = IngestRuns(database, clock)
         self._intake = Intake(database, clock)
+        self._removed = RemovedPosts(database, clock)
 
     async def take(self, account: Account, events: Sequence[Event]) -> EventsResult:
         now = self._clock()
-        latest = _latest(events, now)
         user = await self._runs.user_of(self._database, account, _X)
-        known = await self._posts.changes(account.account_id, user, list(latest))
-        fresh = {
-            post_id: (at, event)
-            for post_id, (at, event) in latest.items()
-            if at > known.get(post_id, at - 1)
-        }
+        fresh = await self._fresh(self._database, account, user, _latest(events, now))
         added = await asyncio.to_thread(_added, fresh, now)
-        results: list[ItemResult] = []
-        if added:
-            posts = [one.post for one in added]
-            # A post that was deleted here after the event stays deleted.
-            outcome = await self._intake.take(account, posts, run_id=None)
-            results = [result for _, result in outcome.results]
-        await self._mark(account, user, fresh, now)
+        removed = {one: dated for one, dated in fresh.items() if dated.event.type == "removed"}
+        moments = {one: dated.at for one, dated in removed.items()}
+        await self._removed.mark(account, user, moments)
+        stored = await self._store(account, user, removed, []) if removed else _Stored()
+        for part in parts([one.post for one in added]):
+            some = {one.record.post_id: fresh[one.record.post_id] for one in part}
+            stored = stored.plus(await self._store(account, user, some, part))
+        await self._note_use(account, now)
+        results = stored.results
         return EventsResult(
             received=len(events),
             inserted=results.count(ItemResult.NEW),
             updated=results.count(ItemResult.CHANGED),
             unchanged=results.count(ItemResult.UNCHANGED),
-            removed=len(fresh) - len(added),
-            stale=len(events) - len(fresh) + results.count(ItemResult.IGNORED_DELETED),
+            removed=stored.removed,
+            not_found=stored.not_found,
+            stale=len(events) - stored.events + results.count(ItemResult.IGNORED_DELETED),
             unreadable=sum(not one.is_readable for one in added),
         )
 
-    async def _mark(
-        self, account: Account, user: SourceUser, fresh: dict[str, tuple[int, Event]], now: int
-    ) -> None:
-        device_id = account.device_id if isinstance(account, DeviceCaller) else ""
+    async def _fresh(
+        self, reader: Reader, account: Account, user: SourceUser, dated: Mapping[str, _Dated]
+    ) -> dict[str, _Dated]:
+        """The events that are later than what is known about their posts."""
+        known = await self._posts.changes(reader, account.account_id, user, list(dated))
+        return {
+            post_id: one
+            for post_id, one in dated.items()
+            if one.at > known.get(post_id, one.at - 1)
+        }
 
-        async def work(transaction: Transaction) -> None:
-            for post_id, (at, event) in sorted(fresh.items()):
+    async def _store(
+        self,
+        account: Account,
+        user: SourceUser,
+        dated: Mapping[str, _Dated],
+        posts: Sequence[FoundPost],
+    ) -> _Stored:
+        """Takes the posts and marks the events in one transaction, so that copies do nothing."""
+        while True:
+            prepared = await self._intake.prepare(account, posts)
+            stored = await turns.run(
+                self._database,
+                partial(
+                    self._try_to_store, account=account, user=user, dated=dated, posts=prepared
+                ),
+                account.account_id,
+            )
+            if stored is not None:
+                return stored
+            # A later event about one of the posts came in between.
+            dated = await self._fresh(self._database, account, user, dated)
+            posts = [one for one in posts if one.record.post_id in dated]
+
+    async def _try_to_store(
+        self,
+        transaction: Transaction,
+        *,
+        account: Account,
+        user: SourceUser,
+        dated: Mapping[str, _Dated],
+        posts: PreparedIntake,
+    ) -> _Stored | Unfinished[_Stored | None] | None:
+        """None if some of the events are not fresh any more."""
+
+        async def work(later: Transaction) -> _Stored | None:
+            opened = await lock_library(self._libraries, later, account.account_id)
+            if len(await self._fresh(later, account, user, dated)) < len(dated):
+                return None
+            step = await self._intake.take_within(later, account, posts)
+            # No label is being renamed.
+            assert not isinstance(step, Unfinished)
+            for post_id, (at, event) in sorted(dated.items()):
                 is_saved = event.type == "added"
                 await self._posts.change(
-                    transaction, account.account_id, user, post_id, at=at, is_saved=is_saved
+                    later, account.account_id, user, post_id, at=at, is_saved=is_saved
                 )
-            await self._devices.note_use(
-                transaction, account.account_id, device_id, now, USE_NOTED_EVERY
-            )
+            removed = [one for one, (_, event) in dated.items() if event.type == "removed"]
+            known = await self._bookmarks.stored_within(later, opened, removed) if removed else {}
+            results = tuple(result for _, result in step.results)
+            return _Stored(results, len(known), len(removed) - len(known))
 
-        await self._database.write(work, account.account_id)
+        return await self._renames.finished(transaction, account.account_id, work)
+
+    async def _note_use(self, account: Account, now: int) -> None:
+        if not isinstance(account, DeviceCaller):
+            return
+        account_id, device_id = account.account_id, account.device_id
+
+        async def work(transaction: Transaction) -> None:
+            await self._devices.note_use(transaction, account_id, device_id, now, USE_NOTED_EVERY)
+
+        await self._database.write(work, account_id)
 
 
-def _latest(events: Sequence[Event], now: int) -> dict[str, tuple[int, Event]]:
-    latest: dict[str, tuple[int, Event]] = {}
-    for event in events:
-        # An event from the future would win over every later one.
-        at = min(parse(event.at) or now, now)
-        if event.post_id not in latest or at >= latest[event.post_id][0]:
-            latest[event.post_id] = at, event
-    return latest
+def _latest(events: Sequence[Event], now: int) -> dict[str, _Dated]:
+    """The last event of each post. Of two with the same time, it is the one that was sent last."""
+    ordered = sorted(((parse(event.at) or now, event) for event in events), key=itemgetter(0))
+    times = _possible([at for at, _ in ordered], now)
+    return {event.post_id: _Dated(at, event) for at, (_, event) in zip(times, ordered, strict=True)}
 
 
-def _added(fresh: dict[str, tuple[int, Event]], now: int) -> list[_Added]:
+def _possible(times: Sequence[int], now: int) -> list[int]:
+    """The ascending times without those in the future, which would win over every later event.
+
+    They keep their order, a millisecond apart.
+    """
+    possible: list[int] = []
+    latest, following = now, None
+    for at in reversed(times):
+        if at == following:
+            possible.append(possible[-1])
+            continue
+        moved = min(at, latest)
+        possible.append(moved)
+        latest = moved if moved == at else moved - _MILLISECOND
+        following = at
+    return possible[::-1]
+
+
+def _added(fresh: Mapping[str, _Dated], now: int) -> list[_Added]:
     return [_read(event, at, now) for at, event in fresh.values() if event.type == "added"]
 
 
@@ -122,7 +231,7 @@ def _read(event: Event, at: int, now: int) -> _Added:
         if post.record.post_id == event.post_id:
             saved_at = msgspec.structs.replace(post.record, bookmarked_at=with_offset(at))
             placed = msgspec.structs.replace(
-                post, record=saved_at, order_source=OrderSource.SAVED_DATE
+                post, record=saved_at, order_source=OrderSource.SAVED_DATE, is_saved=True
             )
             return _Added(placed, is_readable=True)
     return _Added(_stub(event.post_id, at), is_readable=False)
@@ -154,4 +263,5 @@ def _stub(post_id: str, at: int) -> FoundPost:
         completeness=Completeness.STUB,
         order_source=OrderSource.SAVED_DATE,
         source_id=post_id,
+        is_saved=True,
     )

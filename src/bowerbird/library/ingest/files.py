@@ -20,6 +20,7 @@ from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.imports.file_imports import FileImports, ImportOptions
 from bowerbird.library.imports.report import ImportReport
+from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.model.accounts import Account
 from bowerbird.model.ingest import FileImport
 from bowerbird.model.jobs import UNFINISHED, JobState
@@ -45,6 +46,7 @@ class FileJobs:
         self._database = database
         self._clock = clock
         self._store = FileImportStore(database)
+        self._imports = ImportRuns(database, clock)
         self._turns = asyncio.Semaphore(_AT_ONCE)
         self._tasks: dict[asyncio.Task[None], _Job] = {}
 
@@ -105,9 +107,30 @@ class FileJobs:
             raise errors.not_found("file", job_id)
         if file.state in UNFINISHED and file.alive_at < self._clock() - _DEAD_AFTER:
             return msgspec.structs.replace(
-                file, state=JobState.FAILED, error=_STOPPED, completed_at=file.alive_at
+                file,
+                state=JobState.FAILED,
+                error=_STOPPED,
+                completed_at=file.alive_at,
+                report=await self._counted(account, file),
             )
         return file
+
+    async def _counted(self, account: Account, file: FileImport) -> bytes:
+        """The report with the counts of the import: the killed server could not store its last."""
+        report = _report(file.report)
+        if not report.run_id or not report.files:
+            return file.report
+        try:
+            counts = (await self._imports.get(account, report.run_id)).counts
+        except Refusal:
+            # An account lists only its latest imports.
+            return file.report
+        one = report.files[0]
+        one.new, one.changed = max(one.new, counts.new), max(one.changed, counts.changed)
+        one.unchanged = max(one.unchanged, counts.unchanged)
+        one.ignored_deleted = max(one.ignored_deleted, counts.ignored_deleted)
+        one.found = one.new + one.changed + one.unchanged + one.ignored_deleted
+        return _encode(report)
 
     async def close(self) -> None:
         """Stops the imports of this process. Their chunks are complete."""
@@ -145,6 +168,8 @@ class FileJobs:
     async def _import(self, job: "_Job", path: Path, options: ImportOptions, client: str) -> None:
         imports = FileImports(self._database, self._clock, job.account, options)
         job.report = imports.report
+        # Without the import, the report of a killed server could not say what it has imported.
+        imports.on_start = job.note_start
         reason = "interrupted"
         with path.open("rb") as file, job.reading(file):
             try:
@@ -184,6 +209,10 @@ class _Job:
             with suppress(Refusal):
                 await self._store_state(JobState.PROCESSING)
             await asyncio.sleep(_ALIVE_EVERY_S)
+
+    async def note_start(self) -> None:
+        with suppress(Refusal):
+            await self._store_state(JobState.PROCESSING)
 
     async def end(self, error: str | None) -> None:
         state = JobState.COMPLETED if error is None else JobState.FAILED

@@ -106,7 +106,7 @@ class KeptPages:
                 if page is None:
                     continue
                 read += 1
-                posts = page.posts if page.lists_saved_posts else ()
+                posts = page.taken if page.lists_saved_posts else ()
                 outcome = await self._intake.without_changes(account, posts)
                 if outcome is None:
                     import_id = import_id or await self._start(account)
@@ -147,6 +147,9 @@ class KeptPages:
                 await self._posts.change(
                     transaction, account_id, run.user, post_id, at=kept.captured_at, is_saved=True
                 )
+            await self._posts.note_gone(
+                transaction, account_id, run.user, read.gone, kept.captured_at
+            )
 
         await self._database.write(work, account_id)
         await self._store.delete(account_id, kept.kept_id)

@@ -9,10 +9,13 @@ import msgspec
 import structlog
 from msgspec import UNSET, Struct
 
+from bowerbird.model.bookmarks import ImportRecord, PostDetails
+from bowerbird.model.ingest import GonePost
+from bowerbird.model.instants import with_offset
 from bowerbird.sources.formats import Choices
-from bowerbird.sources.found import Found, FoundPost, LeftOut, Reason
+from bowerbird.sources.found import Completeness, Found, FoundPost, LeftOut, OrderSource, Reason
 from bowerbird.sources.own_json_file import FORMAT as OWN_JSON
-from bowerbird.sources.x import api2, graphql, requests
+from bowerbird.sources.x import api2, graphql, placing, requests
 from bowerbird.sources.x.graphql import Folder
 from bowerbird.sources.x.pages import Page
 from bowerbird.sources.x.requests import Operation, PageRequest
@@ -37,6 +40,10 @@ class CapturedPage(Struct, frozen=True, kw_only=True):
 class ReadPage(Struct, frozen=True, kw_only=True):
     posts: tuple[FoundPost, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
+    # Those of them that the source lists and does not show, and what that says about a post that
+    # the library has.
+    gone: tuple[GonePost, ...] = ()
+    marks: tuple[FoundPost, ...] = ()
     cursor_in: str = ""
     cursor_out: str = ""
     proves_end: bool = False
@@ -57,6 +64,11 @@ class ReadPage(Struct, frozen=True, kw_only=True):
         return invalid + len(self.errors)
 
     @property
+    def taken(self) -> tuple[FoundPost, ...]:
+        """What the library takes of the page: posts, and marks of posts that it has."""
+        return self.posts + self.marks
+
+    @property
     def listed_ids(self) -> list[str]:
         """The posts that the list has, also those that are not available any more."""
         ids = [found.record.post_id for found in self.posts]
@@ -66,6 +78,23 @@ class ReadPage(Struct, frozen=True, kw_only=True):
             if found.post_id and found.reason in (Reason.UNAVAILABLE, Reason.INVALID)
         ]
         return list(dict.fromkeys(ids))
+
+    @property
+    def unnamed_indexes(self) -> list[int]:
+        """The places of entries of which nothing else could be read."""
+        return [
+            one.sort_index
+            for one in self.left_out
+            if one.reason is Reason.INVALID and not one.post_id and one.sort_index is not None
+        ]
+
+    @property
+    def hides_posts(self) -> bool:
+        """Whether the page may have posts of which neither the id nor the place could be read."""
+        return bool(self.errors) or any(
+            one.reason is Reason.INVALID and not one.post_id and one.sort_index is None
+            for one in self.left_out
+        )
 
     @property
     def indexes(self) -> list[int]:
@@ -89,11 +118,49 @@ def read(page: CapturedPage, now: int, folder_name: str = "") -> ReadPage:
     try:
         read = _read(page, now, folder_name)
         captured_at = min(page.captured_at, now)
-        posts = [msgspec.structs.replace(post, captured_at=captured_at) for post in read.posts]
-        return msgspec.structs.replace(read, posts=tuple(posts))
+        is_saved = read.lists_saved_posts and not read.is_own
+        posts = [
+            msgspec.structs.replace(post, captured_at=captured_at, is_saved=is_saved)
+            for post in read.posts
+        ]
+        gone = tuple(_gone(read, now).values())
+        return msgspec.structs.replace(
+            read,
+            posts=tuple(posts),
+            gone=gone,
+            marks=tuple(_mark(one, captured_at, is_saved=is_saved) for one in gone),
+        )
     except Exception:  # noqa: BLE001 - otherwise the client would send the page again and again
         structlog.get_logger().exception("unreadable page", format=page.format, op=page.op)
         return _failed("The page cannot be read.")
+
+
+def _gone(read: ReadPage, now: int) -> dict[str, GonePost]:
+    shown = {post.record.post_id for post in read.posts}
+    gone = {}
+    for one in read.left_out:
+        if one.reason is Reason.UNAVAILABLE and one.post_id and one.post_id not in shown:
+            index = placing.valid_index(one.sort_index, one.post_id, now)
+            gone[one.post_id] = GonePost(one.post_id, one.source_reason, index)
+    return gone
+
+
+def _mark(gone: GonePost, captured_at: int, *, is_saved: bool) -> FoundPost:
+    return FoundPost(
+        record=ImportRecord(
+            post_id=gone.post_id,
+            tweet_details=PostDetails(),
+            sort_index=UNSET if gone.sort_index is None else gone.sort_index,
+            gone_at=with_offset(captured_at),
+            gone_reason=gone.reason or UNSET,
+        ),
+        line=0,
+        completeness=Completeness.STUB,
+        order_source=None if gone.sort_index is None else OrderSource.X,
+        captured_at=captured_at,
+        is_saved=is_saved,
+        is_mark=True,
+    )
 
 
 def _read(page: CapturedPage, now: int, folder_name: str) -> ReadPage:
@@ -131,10 +198,14 @@ def _api2(page: CapturedPage) -> ReadPage:
 
 def _own(payload: bytes) -> ReadPage:
     found: list[Found] = []
-    for one in OWN_JSON.read(io.BytesIO(payload), Choices()):
-        # Devices only add to what the library has; they replace nothing.
-        is_post = isinstance(one, FoundPost)
-        found.append(msgspec.structs.replace(one, own=None) if is_post else one)
+    for number, one in enumerate(OWN_JSON.read(io.BytesIO(payload), Choices()), 1):
+        if isinstance(one, FoundPost):
+            # Devices only add to what the library has; they replace nothing.
+            found.append(msgspec.structs.replace(one, own=None))
+        elif isinstance(one, LeftOut):
+            # A page is one line, whatever is in it.
+            sentence = f"Record {number}: {one.sentence.removeprefix(f'Line {one.line}: ')}"
+            found.append(msgspec.structs.replace(one, sentence=sentence))
         if len(found) > _MAX_RECORDS:
             return _failed(f"The page has more than {_MAX_RECORDS:,} records.")
     read = _of(Page(posts=tuple(_latest(found))), "", is_listed=False)

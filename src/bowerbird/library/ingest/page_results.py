@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from bowerbird.library.imports.intake import IntakeOutcome, ItemResult
 from bowerbird.library.ingest.page_reading import ReadPage
-from bowerbird.model.ingest import EndReason, IngestRun, KeptPage, PageLink
+from bowerbird.model.ingest import EndReason, IngestRun, KeptPage, PageClaim, PageLink
 
 
 class Skipped(Struct, frozen=True):
@@ -45,12 +45,18 @@ class TakenPage(NamedTuple):
     captured_at: int
     # Whether the library has only the link of one of the posts.
     has_stubs: bool
+    # Whether its posts have no indexes, and are where earlier runs saw them in the list.
+    is_known_part: bool
+    # Of this request, if the page needs several transactions.
+    claim: PageClaim
 
 
 def result_of(
     read: ReadPage, outcome: IntakeOutcome, reason: EndReason | None, *, is_kept: bool
 ) -> PageResult:
-    results = [result for _, result in outcome.results]
+    posts = {post.record.post_id for post in read.posts}
+    # Posts that the source does not show are listed as skipped.
+    results = [result for post_id, result in outcome.results if post_id in posts]
     return PageResult(
         received=len(read.posts) + len(read.left_out),
         inserted=results.count(ItemResult.NEW),
@@ -78,12 +84,13 @@ def stop_reason(taken: TakenPage, results: Sequence[ItemResult]) -> EndReason | 
     if read.proves_end:
         return EndReason.END
     is_known = ItemResult.NEW not in results and not read.unreadable and not taken.has_stubs
-    if run.kind != "incremental" or run.stop_below is None or not is_known:
+    if run.kind != "incremental" or not is_known:
         return None
-    indexes = read.indexes
-    # Without indexes, nobody knows where in the list the page is.
-    is_below = bool(indexes) and all(index <= run.stop_below for index in indexes)
-    return EndReason.CAUGHT_UP if is_below else None
+    stop_below, indexes = run.stop_below, read.indexes
+    is_below = (
+        bool(indexes) and stop_below is not None and all(index <= stop_below for index in indexes)
+    )
+    return EndReason.CAUGHT_UP if is_below or taken.is_known_part else None
 
 
 def link_of(read: ReadPage, *, is_caught_up: bool) -> PageLink:
@@ -91,7 +98,8 @@ def link_of(read: ReadPage, *, is_caught_up: bool) -> PageLink:
         cursor_in=read.cursor_in,
         cursor_out=read.cursor_out,
         proves_end=read.proves_end,
-        is_readable=not read.unreadable,
+        # An entry that no reader understands is a post all the same.
+        is_readable=not read.hides_posts,
         lowest=min(read.indexes, default=None),
         highest=max(read.indexes, default=None),
         is_caught_up=is_caught_up,

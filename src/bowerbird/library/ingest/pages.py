@@ -2,7 +2,10 @@
 
 import asyncio
 import hashlib
-from typing import Final, NamedTuple
+import secrets
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
@@ -11,19 +14,21 @@ from bowerbird.clock import Clock, day_of, seconds_left_of_day
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import turns
 from bowerbird.library.access.turns import Unfinished
-from bowerbird.library.imports.intake import Intake, IntakeOutcome
-from bowerbird.library.imports.runs import ImportRuns, NotRunning
-from bowerbird.library.ingest import page_reading, page_results
+from bowerbird.library.imports.intake import Intake, IntakeOutcome, parts
+from bowerbird.library.imports.runs import NotRunning
+from bowerbird.library.ingest import page_reading, page_results, run_imports
 from bowerbird.library.ingest.kept_pages import NO_FOLDER_NAME, KeptPages
+from bowerbird.library.ingest.known_parts import KnownParts
 from bowerbird.library.ingest.page_reading import CapturedPage, ReadPage
 from bowerbird.library.ingest.page_results import TakenPage
 from bowerbird.library.ingest.removals import Removals
+from bowerbird.library.ingest.run_imports import RunImports
 from bowerbird.library.ingest.runs import USE_NOTED_EVERY, IngestRuns
 from bowerbird.model.accounts import Account
-from bowerbird.model.imports import RunState as ImportState
 from bowerbird.model.imports import Stored
-from bowerbird.model.ingest import EndReason, IngestRun, RunState, StoredPage
+from bowerbird.model.ingest import EndReason, IngestRun, PageClaim, RunState, StoredPage
 from bowerbird.requests import limits
+from bowerbird.sources.found import FoundPost
 from bowerbird.storage.accounts.devices import DeviceStore
 from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.daily_use import INGEST_PAGES, DailyUseStore
@@ -31,14 +36,20 @@ from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.ingest.runs import IngestRunStore
 from bowerbird.storage.ingest.source_posts import SourcePostStore
 
+T = TypeVar("T")
+
 # Reading a page takes about ten times its size of memory.
 _READ_AT_ONCE: Final = 2
-# The posts of a larger page are stored in several transactions, so that other writers do not wait.
-_LARGE: Final = 1 << 20
+# How long to wait for another request that stores the same page, before looking again.
+_WAIT_S: Final = 0.1
 # How often a page gets another import, if the one it had ends meanwhile.
 _IMPORTS_TRIED: Final = 3
 _SOME_UNREADABLE: Final = "Some entries cannot be read."
 _encode: Final = msgspec.json.Encoder().encode
+
+
+class _BeingStored(Exception):  # noqa: N818 - no error
+    """Another request stores the same page."""
 
 
 class PageAnswer(NamedTuple):
@@ -57,10 +68,11 @@ class IngestPages:
         self._devices = DeviceStore(database)
         self._bookmarks = UpsertStore(database)
         self._used = DailyUseStore(database, INGEST_PAGES)
-        self._imports = ImportRuns(database, clock)
+        self._imports = RunImports(database, clock, runs)
         self._intake = Intake(database, clock)
         self._kept = KeptPages(database, clock)
         self._removals = Removals(database, clock)
+        self._known_parts = KnownParts(database)
         self._reading = asyncio.Semaphore(_READ_AT_ONCE)
 
     async def take(self, account: Account, run_id: str, seq: int, page: CapturedPage) -> PageAnswer:
@@ -69,7 +81,7 @@ class IngestPages:
         if answer := await self._stored(self._database, account, run, seq, fingerprint):
             return answer
         if run.state == RunState.FINISHED:
-            raise _finished()
+            raise run_imports.finished()
         await self._require_room(account)
         read = await self._read(account, page)
         kept = None
@@ -78,37 +90,55 @@ class IngestPages:
             if not problem:
                 problem = _SOME_UNREADABLE if read.unreadable else NO_FOLDER_NAME
             kept = await self._kept.prepared(account, run_id, seq, page, problem)
-        has_stubs = await self._has_stubs(account, run, read)
-        taken = TakenPage(run, seq, fingerprint, read, kept, page.captured_at, has_stubs)
-        is_large = len(page.payload) > _LARGE
-        answer = await self._store_page(account, taken, is_large=is_large)
+        taken = TakenPage(
+            run=run,
+            seq=seq,
+            fingerprint=fingerprint,
+            read=read,
+            kept=kept,
+            captured_at=page.captured_at,
+            has_stubs=await self._has_stubs(account, run, read),
+            is_known_part=await self._is_known_part(account, run, read),
+            claim=PageClaim(run_id, seq, secrets.token_hex(8)),
+        )
+        answer = await self._store_page(account, taken)
         if read.folders:
             # Pages of these folders may have come first.
             await self._kept.read_folders(account, {folder.id for folder in read.folders})
         return answer
 
-    async def _store_page(
-        self, account: Account, taken: TakenPage, *, is_large: bool
-    ) -> PageAnswer:
+    async def _store_page(self, account: Account, taken: TakenPage) -> PageAnswer:
+        while True:
+            try:
+                return await self._try_to_store(account, taken)
+            except _BeingStored:
+                # Another request has sent the same page, and stores it.
+                await asyncio.sleep(_WAIT_S)
+
+    async def _try_to_store(self, account: Account, taken: TakenPage) -> PageAnswer:
         unchanged = await self._without_import(account, taken)
         if unchanged is not None:
             return await self._write_record(account, taken, unchanged)
         for _ in range(_IMPORTS_TRIED):
-            import_id = await self._import_of(account, taken.run)
+            import_id = await self._imports.of_run(account, taken.run)
             try:
-                return await self._store_posts(account, taken, import_id, is_large=is_large)
+                return await self._store_posts(account, taken, import_id)
             except NotRunning:
                 # The run was finished or interrupted meanwhile, or its import undone.
                 run = await self._runs.find(account, taken.run.run_id)
+                if again := await self._stored(
+                    self._database, account, run, taken.seq, taken.fingerprint
+                ):
+                    return again
                 taken = taken._replace(run=run)
-        raise _finished()
+        raise run_imports.finished()
 
     async def _without_import(self, account: Account, taken: TakenPage) -> IntakeOutcome | None:
         """The outcome for a page that needs no import, because it writes no posts."""
-        run, posts = taken.run, taken.read.posts
+        run, posts = taken.run, taken.read.taken
         if not posts:
             return IntakeOutcome([])
-        if run.import_id and await self._takes_posts(account, run.import_id):
+        if run.import_id and await self._imports.takes_posts(account, run.import_id):
             return None
         return await self._intake.without_changes(account, posts)
 
@@ -120,41 +150,90 @@ class IngestPages:
             account.account_id,
         )
 
-    async def _store_posts(
-        self, account: Account, taken: TakenPage, import_id: str, *, is_large: bool
-    ) -> PageAnswer:
-        """The posts of a page commit together with the answer to it, unless they are too large."""
-        if is_large:
-            again = await self._database.write(
-                lambda transaction: self._replayed(transaction, account, taken),
-                account.account_id,
-            )
-            if again is not None:
-                return again
-            outcome = await self._intake.take(account, taken.read.posts, run_id=import_id)
-            return await self._write_record(account, taken, outcome)
-        prepared = await self._intake.prepare(account, taken.read.posts, run_id=import_id)
+    async def _store_posts(self, account: Account, taken: TakenPage, import_id: str) -> PageAnswer:
+        """The posts of a page commit together with the answer to it, unless they are too large.
 
-        async def work(transaction: Transaction) -> PageAnswer | Unfinished[PageAnswer]:
+        Then the page is claimed until its last part is stored, and its run does not end before.
+        """
+        *first, last = parts(taken.read.taken)
+        outcome = IntakeOutcome()
+
+        async def claim(
+            transaction: Transaction, step: IntakeOutcome
+        ) -> PageAnswer | IntakeOutcome:
+            return await self._claim(transaction, account, taken) or step
+
+        async def record(transaction: Transaction, step: IntakeOutcome) -> PageAnswer:
+            return await self._record(transaction, account, taken, outcome + step)
+
+        try:
+            for part in first:
+                step = await self._store_part(account, taken, import_id, part, claim)
+                if isinstance(step, PageAnswer):
+                    return step
+                outcome += step
+            return await self._store_part(account, taken, import_id, last, record)
+        except _BeingStored:
+            raise
+        except BaseException:
+            if first:
+                await asyncio.shield(self._release(account, taken))
+            raise
+
+    async def _store_part(
+        self,
+        account: Account,
+        taken: TakenPage,
+        import_id: str,
+        posts: Sequence[FoundPost],
+        end: Callable[[Transaction, IntakeOutcome], Awaitable[T]],
+    ) -> PageAnswer | T:
+        """Takes some posts, and does the rest in the same transaction."""
+        prepared = await self._intake.prepare(account, posts, run_id=import_id)
+
+        async def work(transaction: Transaction) -> PageAnswer | T | Unfinished[PageAnswer | T]:
             if again := await self._replayed(transaction, account, taken):
                 return again
             step = await self._intake.take_within(transaction, account, prepared)
-            return await recorded(transaction, step)
+            return await ended(transaction, step)
 
-        async def recorded(
+        async def ended(
             transaction: Transaction, step: IntakeOutcome | Unfinished[IntakeOutcome]
-        ) -> PageAnswer | Unfinished[PageAnswer]:
+        ) -> T | Unfinished[PageAnswer | T]:
             if not isinstance(step, Unfinished):
-                return await self._record(transaction, account, taken, step)
+                return await end(transaction, step)
 
-            async def rest(later: Transaction) -> PageAnswer | Unfinished[PageAnswer]:
-                return await recorded(later, await step.rest(later))
+            async def rest(later: Transaction) -> T | Unfinished[PageAnswer | T]:
+                return await ended(later, await step.rest(later))
 
             return Unfinished(rest)
 
-        answer = await turns.run(self._database, work, account.account_id)
+        result: PageAnswer | T = await turns.run(self._database, work, account.account_id)
         await self._intake.make_room(account)
-        return answer
+        return result
+
+    async def _claim(
+        self, transaction: Transaction, account: Account, taken: TakenPage
+    ) -> PageAnswer | None:
+        """The answer, if another request has stored the page since."""
+        now = self._clock()
+        if await self._store.claim_page(transaction, account.account_id, taken.claim, now):
+            return None
+        again = await self._stored(transaction, account, taken.run, taken.seq, taken.fingerprint)
+        if again is None:
+            raise _BeingStored
+        return again
+
+    async def _release(self, account: Account, taken: TakenPage) -> None:
+        """The client may send the rest again. If the database is away, the claim expires."""
+
+        async def work(transaction: Transaction) -> None:
+            await self._store.release_page(
+                transaction, account.account_id, taken.claim, self._clock()
+            )
+
+        with suppress(Refusal):
+            await self._database.write(work, account.account_id)
 
     async def _record(
         self, transaction: Transaction, account: Account, taken: TakenPage, outcome: IntakeOutcome
@@ -173,12 +252,14 @@ class IngestPages:
             link=page_results.link_of(read, is_caught_up=reason is EndReason.CAUGHT_UP),
         )
         account_id, now = account.account_id, self._clock()
+        await self._store.release_page(transaction, account_id, taken.claim, now)
         if not await self._store.add_page(transaction, account_id, page, now):
             # The same page was sent twice at the same time, or the account was deleted.
-            again = await self._stored(transaction, account, run, page.seq, page.fingerprint)
-            if again is None:
-                raise errors.not_found("run", run.run_id)
-            return again
+            if again := await self._stored(transaction, account, run, page.seq, page.fingerprint):
+                return again
+            if await self._store.is_storing(transaction, account_id, run.run_id, now):
+                raise _BeingStored
+            raise errors.not_found("run", run.run_id)
         await self._note_saved(transaction, account_id, taken)
         if reason is not None:
             await self._removals.note_completeness(transaction, account, run.run_id)
@@ -199,7 +280,7 @@ class IngestPages:
             return None
         again = await self._stored(transaction, account, taken.run, taken.seq, taken.fingerprint)
         if again is None:
-            raise _finished()
+            raise run_imports.finished()
         return again
 
     async def _note_saved(
@@ -208,12 +289,18 @@ class IngestPages:
         """What the page says about its posts. Records of other sources say nothing about a list."""
         run, read, at = taken.run, taken.read, taken.captured_at
         if read.is_listed:
-            await self._posts.see(transaction, account_id, read.listed_ids, run, at)
+            unnamed = await self._posts.at_indexes(transaction, account_id, read.unnamed_indexes)
+            post_ids = list(dict.fromkeys([*read.listed_ids, *unnamed]))
+            await self._posts.see(transaction, account_id, post_ids, run, at)
         elif read.lists_saved_posts and not read.is_own:
             for post_id in sorted(read.listed_ids):
                 await self._posts.change(
                     transaction, account_id, run.user, post_id, at=at, is_saved=True
                 )
+        if read.lists_saved_posts and not read.is_own:
+            await self._posts.note_gone(transaction, account_id, run.user, read.gone, at)
+        shown = [post.record.post_id for post in read.posts if not read.is_own]
+        await self._posts.note_shown(transaction, account_id, shown, at)
 
     async def _stored(
         self,
@@ -251,8 +338,7 @@ class IngestPages:
             name = await self._posts.folder(account.account_id, request.folder_id)
         async with self._reading:
             read = await asyncio.to_thread(page_reading.read, page, self._clock(), name)
-        if not read.lists_saved_posts:
-            read = await self._of_known_posts(account, read)
+        read = await self._of_known_posts(account, read)
         entries = len(read.posts) + len(read.left_out)
         if entries > limits.INGEST_ENTRIES_MAX:
             problem = f"has {entries} entries; a page can have {limits.INGEST_ENTRIES_MAX}"
@@ -260,11 +346,18 @@ class IngestPages:
         return read
 
     async def _of_known_posts(self, account: Account, read: ReadPage) -> ReadPage:
-        """The page of a post also has answers to it, which nobody saved."""
-        ids = [one.record.post_id for one in read.posts]
+        """Posts that are not shown any more are marked if the library has them.
+
+        The page of a post also has answers to it, which nobody saved.
+        """
+        searched = read.marks if read.lists_saved_posts else (*read.posts, *read.marks)
+        ids = [one.record.post_id for one in searched]
         known = await self._bookmarks.stored(account, ids) if ids else {}
+        marks = tuple(one for one in read.marks if one.record.post_id in known)
+        if read.lists_saved_posts:
+            return msgspec.structs.replace(read, marks=marks)
         posts = tuple(one for one in read.posts if one.record.post_id in known)
-        return msgspec.structs.replace(read, posts=posts, left_out=())
+        return msgspec.structs.replace(read, posts=posts, marks=marks, left_out=())
 
     async def _has_stubs(self, account: Account, run: IngestRun, read: ReadPage) -> bool:
         if run.kind != "incremental" or not read.is_listed or not read.posts:
@@ -272,49 +365,17 @@ class IngestPages:
         known = await self._bookmarks.stored(account, [one.record.post_id for one in read.posts])
         return any(one.completeness == Stored.STUB for one in known.values())
 
+    async def _is_known_part(self, account: Account, run: IngestRun, read: ReadPage) -> bool:
+        if run.kind != "incremental" or not read.is_listed or read.indexes:
+            return False
+        post_ids = [one.record.post_id for one in read.posts]
+        return await self._known_parts.is_known(account, run, post_ids)
+
     async def _lacks_folder(self, account: Account, read: ReadPage) -> bool:
         """Whether the posts belong to a folder whose name is not known yet."""
         if not read.folder_id or not read.posts:
             return False
         return not await self._posts.folder(account.account_id, read.folder_id)
-
-    async def _import_of(self, account: Account, run: IngestRun) -> str:
-        """The import that takes the posts of a run.
-
-        It starts with the first post that changes something, so that empty ones are not listed.
-        A run that goes on after its import has ended, or was undone, gets another one.
-        """
-        if run.import_id and await self._takes_posts(account, run.import_id):
-            return run.import_id
-        started = await self._imports.start(
-            account,
-            source=run.source,
-            kind=run.kind,
-            client=run.client,
-            source_user_id=run.source_user_id,
-        )
-        if await self._store.set_import(
-            account.account_id, run.run_id, started.run_id, run.import_id
-        ):
-            return started.run_id
-        # Another page was faster, or the run is finished.
-        await self._imports.finish(account, started.run_id)
-        current = await self._runs.find(account, run.run_id)
-        if current.state == RunState.FINISHED:
-            raise _finished()
-        return current.import_id
-
-    async def _takes_posts(self, account: Account, import_id: str) -> bool:
-        try:
-            found = await self._imports.get(account, import_id)
-        except Refusal:
-            # An account lists only its latest imports.
-            return False
-        return found.state is ImportState.RUNNING
-
-
-def _finished() -> Refusal:
-    return Refusal(Code.RUN_FINISHED, "This run is finished. Start a new one.")
 
 
 def _fingerprint(page: CapturedPage) -> bytes:

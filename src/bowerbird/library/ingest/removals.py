@@ -1,12 +1,13 @@
 """Finds posts that are not saved at their source any more, and records it.
 
-Their content stays in the library. Only a full run that read the whole list proves anything.
+Only a full run that read the whole list proves anything.
 """
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from bowerbird.clock import Clock
+from bowerbird.library.ingest.removed_posts import RemovedPosts
 from bowerbird.model.accounts import Account
 from bowerbird.model.ingest import IngestRun, PageLink
 from bowerbird.requests import limits
@@ -29,6 +30,7 @@ class Removals:
         self._database = database
         self._runs = IngestRunStore(database)
         self._posts = SourcePostStore(database)
+        self._removed = RemovedPosts(database, clock)
         self._clock = clock
 
     async def read_part(self, account: Account, run: IngestRun) -> ListPart | None:
@@ -62,6 +64,7 @@ class Removals:
 
     async def apply(self, account: Account, run: IngestRun, post_ids: Sequence[str]) -> None:
         now = self._clock()
+        await self._removed.mark(account, run.user, dict.fromkeys(post_ids, now))
         for start in range(0, len(post_ids), _PER_TRANSACTION):
             part = post_ids[start : start + _PER_TRANSACTION]
 

@@ -1,5 +1,6 @@
 """Runs: a device starts one, sends the pages of a list, and ends it."""
 
+import asyncio
 import secrets
 from typing import Final
 
@@ -25,6 +26,8 @@ from bowerbird.storage.ingest.runs import IngestRunStore
 
 USE_NOTED_EVERY: Final = 60 * MICROSECONDS
 _HEAD: Final = 50
+# How long to wait for a page that is being stored, before looking again.
+_WAIT_S: Final = 0.1
 _RESUMABLE: Final = RETENTION_DAYS * 86_400 * MICROSECONDS
 _LOOKED_AT: Final = 50
 _MAX_ID_LENGTH: Final = 64
@@ -92,12 +95,19 @@ class Quota(Struct, frozen=True):
     pages_per_minute: int
 
 
+class HeldRemovals(Struct, frozen=True):
+    run_id: str
+    posts: int
+
+
 class IngestStatus(Struct, frozen=True, kw_only=True):
     last_run: RunStatus | None
     totals: Totals
     quota: Quota
     device_id: str | None
     source_user_id: str | None
+    # Runs of the last days after which so many posts were missing that the user has to confirm it.
+    held_removals: list[HeldRemovals]
 
 
 class IngestRuns:
@@ -172,6 +182,7 @@ class IngestRuns:
     async def status_of(self, account: Account, run: IngestRun) -> RunStatus:
         progress = await self._store.progress(self._database, account.account_id, run.run_id)
         cursor = await self._store.last_cursor(self._database, account.account_id, run.run_id)
+        run = self._shown(run)
         return RunStatus(
             run_id=run.run_id,
             source=run.source,
@@ -190,6 +201,15 @@ class IngestRuns:
             updated_at=with_offset(run.updated_at),
         )
 
+    def _shown(self, run: IngestRun) -> IngestRun:
+        """A run whose device is silent counts as interrupted. It goes on with its next page."""
+        silent_since = self._clock() - limits.INGEST_SILENT_S * MICROSECONDS
+        if run.state != RunState.RUNNING or run.updated_at >= silent_since:
+            return run
+        return msgspec.structs.replace(
+            run, state=RunState.INTERRUPTED, reason=EndReason.INTERRUPTED
+        )
+
     async def status(self, account: Account) -> IngestStatus:
         latest = await self._store.latest(self._database, account.account_id, 0, 1)
         kept, _ = await self._kept.usage(self._database, account.account_id)
@@ -202,40 +222,100 @@ class IngestRuns:
             quota=Quota(used.uses, limits.INGEST_PAGES_PER_DAY, limits.INGEST_PAGES_PER_MINUTE),
             device_id=device_id or None,
             source_user_id=bound or None,
+            held_removals=[
+                HeldRemovals(run.run_id, run.candidates - run.removed)
+                for run in await self.held(account)
+            ],
         )
+
+    async def held(self, account: Account) -> list[IngestRun]:
+        """Runs whose removals the user has not confirmed, as long as their pages are kept."""
+        since = self._clock() - _RESUMABLE
+        latest = await self._store.latest(self._database, account.account_id, since, _LOOKED_AT)
+        return [run for run in latest if _is_held(run)]
+
+    async def confirm_removals(self, account: Account, run_id: str) -> FinishedRun:
+        run = await self.find(account, run_id)
+        if not _is_held(run):
+            raise Refusal(
+                Code.INVALID_REQUEST, f"Run {run_id} has no removals that wait for a confirmation."
+            )
+        request = {"reason": run.reason, "confirm_removals": True}
+        finished = await self.finish(account, run_id, msgspec.convert(request, FinishRequest))
+        if finished.is_held:
+            raise Refusal(
+                Code.INVALID_REQUEST,
+                f"The pages of run {run_id} are kept for {RETENTION_DAYS} days, and these have "
+                "passed. Read the list again.",
+            )
+        return finished
 
     async def finish(self, account: Account, run_id: str, request: FinishRequest) -> FinishedRun:
-        """Ends a run. Repeating it gives the same answer."""
-        run = await self.find(account, run_id)
-        part = await self._removals.read_part(account, run)
-        if run.state == RunState.FINISHED and not (request.confirm_removals and part):
-            return _finished(run, proved_end=part is not None)
+        """Ends a run, after the pages that are being stored. Repeating it gives the same answer."""
         is_interrupted = EndReason(request.reason) is EndReason.INTERRUPTED
-        if is_interrupted:
-            part = None
-        candidates = await self._removals.candidates(account, run, part)
-        is_held = self._removals.is_held(account, len(candidates)) and not request.confirm_removals
-        if not is_held:
-            await self._removals.apply(account, run, candidates)
-        ended = msgspec.structs.replace(
-            run,
-            state=RunState.INTERRUPTED if is_interrupted else RunState.FINISHED,
-            reason=request.reason,
-            candidates=max(run.candidates, len(candidates)),
-            removed=run.removed + (0 if is_held else len(candidates)),
-            updated_at=self._clock(),
-        )
+        removed = 0
+        while True:
+            await self._wait_for_pages(account, run_id)
+            run = await self.find(account, run_id)
+            part = await self._removals.read_part(account, run)
+            if run.state == RunState.FINISHED and not (request.confirm_removals and part):
+                return _finished(run, proved_end=part is not None)
+            if is_interrupted:
+                part = None
+            candidates = await self._removals.candidates(account, run, part)
+            is_held = self._removals.is_held(account, len(candidates))
+            if not is_held or request.confirm_removals:
+                await self._removals.apply(account, run, candidates)
+                removed += len(candidates)
+            ended = msgspec.structs.replace(
+                run,
+                state=RunState.INTERRUPTED if is_interrupted else RunState.FINISHED,
+                reason=request.reason,
+                # After a confirmation nothing is held, even if posts were listed again since.
+                candidates=(
+                    run.removed + removed
+                    if request.confirm_removals
+                    else max(run.candidates, len(candidates), removed)
+                ),
+                removed=run.removed + removed,
+                updated_at=self._clock(),
+            )
+            if await self._end(account, ended):
+                return _finished(ended, proved_end=part is not None)
 
-        async def work(transaction: Transaction) -> None:
-            await self._store.end(transaction, account.account_id, ended)
-            await self._removals.note_completeness(transaction, account, run_id)
+    async def _wait_for_pages(self, account: Account, run_id: str) -> None:
+        """A large page is stored in several transactions, and may prove the end of the list."""
+        account_id = account.account_id
+        # Another server may store it, so no event of this process says when it is done.
+        while await self._store.is_storing(self._database, account_id, run_id, self._clock()):  # noqa: ASYNC110
+            await asyncio.sleep(_WAIT_S)
 
-        await self._database.write(work, account.account_id)
+    async def _end(self, account: Account, run: IngestRun) -> bool:
+        """False if one of its pages is being stored."""
+        account_id = account.account_id
+
+        async def work(transaction: Transaction) -> bool:
+            if await self._store.is_storing(transaction, account_id, run.run_id, run.updated_at):
+                return False
+            await self._store.end(transaction, account_id, run)
+            await self._removals.note_completeness(transaction, account, run.run_id)
+            return True
+
+        if not await self._database.write(work, account_id):
+            return False
         # A page may have started the import since.
-        import_id = (await self.find(account, run_id)).import_id
+        import_id = (await self.find(account, run.run_id)).import_id
         if import_id:
-            await self._imports.finish(account, import_id, ended.reason)
-        return _finished(ended, proved_end=part is not None)
+            await self._end_import(account, import_id, run.reason)
+        return True
+
+    async def _end_import(self, account: Account, import_id: str, reason: str) -> None:
+        try:
+            await self._imports.finish(account, import_id, reason)
+        except Refusal as refused:
+            # An account lists only its latest imports.
+            if refused.code is not Code.NOT_FOUND:
+                raise
 
     async def _count(self, transaction: Transaction, account_id: int, now: int) -> None:
         used = await self._started.add(transaction, account_id, day_of(now), uses=1)
@@ -288,6 +368,10 @@ class IngestRuns:
 
 def _device_of(account: Account) -> str:
     return account.device_id if isinstance(account, DeviceCaller) else ""
+
+
+def _is_held(run: IngestRun) -> bool:
+    return run.state == RunState.FINISHED and run.candidates > run.removed
 
 
 def _following(last_seq: int | None) -> int:

@@ -8,11 +8,11 @@ from msgspec import Struct
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.activity import Activity
-from bowerbird.library.sign_in import webauthn_ceremonies as ceremonies
 from bowerbird.library.sign_in.attempts import Attempt, AttemptKind, Attempts
+from bowerbird.library.sign_in.ceremonies import Ceremonies, new_challenge
 from bowerbird.library.sign_in.one_time_links import Entered
+from bowerbird.library.sign_in.passkey_answers import Assertion, Site, read, refused
 from bowerbird.library.sign_in.sessions import Sessions
-from bowerbird.library.sign_in.webauthn_ceremonies import Assertion, Site
 from bowerbird.model.activity import ActivityKind
 from bowerbird.model.sign_in import Passkey, SignedIn, Where
 from bowerbird.requests.limits import PASSKEYS_MAX
@@ -41,20 +41,20 @@ class PasskeySignIn:
         self._store = PasskeyStore(database)
         self._activity = Activity(database, clock)
         self._clock = clock
-        self._site = site
+        self._ceremonies = Ceremonies(site)
 
     async def start(self) -> Started:
         """Every passkey of this site can answer: it contains the account that it belongs to."""
-        attempt = Attempt(kind=AttemptKind.PASSKEY_SIGN_IN, challenge=ceremonies.new_challenge())
-        options = ceremonies.sign_in_options(self._site, attempt.challenge)
+        attempt = Attempt(kind=AttemptKind.PASSKEY_SIGN_IN, challenge=new_challenge())
+        options = await self._ceremonies.run(lambda do: do.sign_in_options(attempt.challenge))
         return Started(options, await self._attempts.start(attempt))
 
     async def finish(self, attempt_cookie: str, credential: str, where: Where) -> Entered:
         attempt = await self._attempts.resume(attempt_cookie, AttemptKind.PASSKEY_SIGN_IN)
-        sent = ceremonies.read_assertion(credential)
+        sent = read(credential, Assertion)
         account_id = sent.account_id
         if account_id is None:
-            raise ceremonies.refused()
+            raise refused()
         passkey, sign_count = await self._checked(account_id, attempt, sent)
         entry = self._activity.entry(ActivityKind.SIGNED_IN, _shown(passkey))
 
@@ -75,9 +75,11 @@ class PasskeySignIn:
         attempt = Attempt(
             kind=AttemptKind.PASSKEY_PROOF,
             account_id=account_id,
-            challenge=ceremonies.new_challenge(),
+            challenge=new_challenge(),
         )
-        options = ceremonies.sign_in_options(self._site, attempt.challenge, passkeys)
+        options = await self._ceremonies.run(
+            lambda do: do.sign_in_options(attempt.challenge, passkeys)
+        )
         return Started(options, await self._attempts.start(attempt))
 
     async def finish_proof(
@@ -86,10 +88,10 @@ class PasskeySignIn:
         """Returns the new token of the session."""
         account_id = visitor.account.account_id
         attempt = await self._attempts.resume(attempt_cookie, AttemptKind.PASSKEY_PROOF)
-        sent = ceremonies.read_assertion(credential)
+        sent = read(credential, Assertion)
         # Authenticators need not name the account if they were asked for certain passkeys.
         if attempt.account_id != account_id or sent.account_id not in (None, account_id):
-            raise ceremonies.refused()
+            raise refused()
         passkey, sign_count = await self._checked(account_id, attempt, sent)
         entry = self._activity.entry(ActivityKind.PROVED_AGAIN, _shown(passkey))
 
@@ -105,9 +107,11 @@ class PasskeySignIn:
     ) -> tuple[Passkey, int]:
         """The passkey that signed, and its counter."""
         passkey = await self._store.by_credential(self._database, account_id, sent.credential_id)
-        sign_count = await ceremonies.check_assertion(self._site, sent, attempt.challenge, passkey)
+        sign_count = await self._ceremonies.run(
+            lambda do: do.check_assertion(sent, attempt.challenge, passkey)
+        )
         if passkey is None:
-            raise ceremonies.refused()
+            raise refused()
         return passkey, sign_count
 
     async def _use(
@@ -137,7 +141,7 @@ class PasskeySignIn:
 
         token = await self._database.write(work, account_id)
         if not token:
-            raise ceremonies.refused()
+            raise refused()
         return token
 
 

@@ -10,10 +10,10 @@ from bowerbird import errors
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.activity import Activity
-from bowerbird.library.sign_in import webauthn_ceremonies as ceremonies
 from bowerbird.library.sign_in.attempts import Attempt, AttemptKind, Attempts
+from bowerbird.library.sign_in.ceremonies import Ceremonies, new_challenge
+from bowerbird.library.sign_in.passkey_answers import Attestation, Site, read, refused
 from bowerbird.library.sign_in.passkey_sign_in import Started
-from bowerbird.library.sign_in.webauthn_ceremonies import Site
 from bowerbird.model.activity import ActivityKind
 from bowerbird.model.sign_in import Passkey, SignedIn
 from bowerbird.requests.limits import PASSKEY_NAME_MAX, PASSKEYS_MAX
@@ -32,7 +32,7 @@ class Passkeys:
         self._ways_in = WaysInStore(database)
         self._activity = Activity(database, clock)
         self._clock = clock
-        self._site = site
+        self._ceremonies = Ceremonies(site)
 
     async def all(self, account_id: int) -> Sequence[Passkey]:
         """The oldest first."""
@@ -47,10 +47,11 @@ class Passkeys:
         attempt = Attempt(
             kind=AttemptKind.PASSKEY_REGISTRATION,
             account_id=account_id,
-            challenge=ceremonies.new_challenge(),
+            challenge=new_challenge(),
         )
-        options = ceremonies.registration_options(
-            self._site, account_id, visitor.email or _UNNAMED, attempt.challenge, existing
+        user_name = visitor.email or _UNNAMED
+        options = await self._ceremonies.run(
+            lambda do: do.registration_options(account_id, user_name, attempt.challenge, existing)
         )
         return Started(options, await self._attempts.start(attempt))
 
@@ -61,7 +62,7 @@ class Passkeys:
         name = _require_name(name)
         attempt = await self._attempts.resume(attempt_cookie, AttemptKind.PASSKEY_REGISTRATION)
         if attempt.account_id != account_id:
-            raise ceremonies.refused()
+            raise refused()
         passkey = await self.read(attempt, credential, name)
         entry = self._activity.entry(ActivityKind.PASSKEY_ADDED, name)
 
@@ -75,16 +76,17 @@ class Passkeys:
 
     async def read(self, attempt: Attempt, credential: str, name: str) -> Passkey:
         """The passkey that an authenticator has created for an attempt."""
-        sent = ceremonies.read_attestation(credential)
-        created = await ceremonies.check_attestation(self._site, sent, attempt.challenge)
-        credential_id, public_key, sign_count = created
+        sent = read(credential, Attestation)
+        created = await self._ceremonies.run(
+            lambda do: do.check_attestation(sent, attempt.challenge)
+        )
         return Passkey(
-            credential_id,
+            created.credential_id,
             secrets.token_hex(8),
-            public_key,
-            sign_count,
+            created.public_key,
+            created.sign_count,
             name,
-            ceremonies.transports_of(sent),
+            created.transports,
             self._clock(),
         )
 

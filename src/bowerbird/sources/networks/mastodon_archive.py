@@ -31,7 +31,8 @@ def _read(file: SeekableFile, labels: list[str]) -> Iterator[Found]:
         if link is None:
             yield not_a_post(part.line, part.value)
         else:
-            # The oldest comes first, so the order is not the one of a list of bookmarks.
+            # The posts are in the order in which they were written, the oldest first. That says
+            # nothing about saving, so a list of bookmarks gives them better places.
             yield found_post(FilePost(link=link, line=part.line, labels=labels))
 
 

@@ -191,7 +191,9 @@ def _placed(window: Window, raws: list[msgspec.Raw]) -> Iterator[Record]:
         value = bytes(raw)
         yield _record(line, value)
         position = start + len(value)
-        line += value.count(b"\n")
+        # Most records are one line, and looking for a line break is faster than counting.
+        if b"\n" in value:
+            line += value.count(b"\n")
     window.position, window.line = position, line
 
 

@@ -12,7 +12,7 @@ import msgspec
 
 from bowerbird.sources.file_posts import invalid
 from bowerbird.sources.formats import Beginning, Choices, Format
-from bowerbird.sources.found import Found
+from bowerbird.sources.found import Found, Notice
 from bowerbird.sources.parsing.json_documents import documents
 from bowerbird.sources.parsing.json_values import Unreadable
 from bowerbird.sources.parsing.json_walk import PART, walk
@@ -36,6 +36,10 @@ _ONLY_API_POSTS_HAVE: Final = (
 )
 
 
+# The answers of a recording.
+_ENTRIES: Final = {"log": {"entries": [PART]}}
+
+
 class _Pages:
     """Numbers the posts of several pages one after the other: their order is that of saving."""
 
@@ -52,12 +56,25 @@ class _Pages:
 
 def _read_answers(file: SeekableFile, choices: Choices) -> Iterator[Found]:
     pages = _Pages()
+    folder_line = 0
     for document in documents(Utf8File(file)):
         if document.problem:
             yield invalid(document.line, document.problem)
             continue
         request = PageRequest(operation=_list_of(document.raw))
+        if request.operation is Operation.FOLDER:
+            folder_line = folder_line or document.line
         yield from pages.read(graphql.read_page(request, document.raw, choices.now), document.line)
+    if folder_line:
+        yield _nameless_folder(folder_line)
+
+
+def _nameless_folder(line: int) -> Notice:
+    return Notice(
+        line=line,
+        sentence="The file has a page of a bookmark folder, which does not say the name of the "
+        "folder. Its posts get no label; --label NAME adds one.",
+    )
 
 
 def _list_of(answer: bytes) -> Operation:
@@ -77,21 +94,37 @@ def _read_api(file: SeekableFile, _choices: Choices) -> Iterator[Found]:
 
 def _read_recording(file: SeekableFile, choices: Choices) -> Iterator[Found]:
     """Reads the answers with saved posts in a HAR file, and skips all others."""
-    pages, folders = _Pages(), dict[str, str]()
-    for part in walk(Utf8File(file), {"log": {"entries": [PART]}}):
+    pages, folder_line = _Pages(), 0
+    # The list of folders may come after the pages of a folder, so the file is read twice.
+    folders = _folder_names(file)
+    for part in walk(Utf8File(file), _ENTRIES):
         if isinstance(part.value, Unreadable):
             yield invalid(part.line, str(part.value))
             continue
-        request = requests.read(short_text(at(part.value, "request", "url")))
-        if request is None:
+        request = _request(part.value)
+        if request is None or request.operation not in _LISTS.values():
             continue
-        answer = _content(part.value)
-        if request.operation is Operation.FOLDERS:
-            folders |= {folder.id: folder.name for folder in graphql.read_folders(answer).folders}
-        elif request.operation in _LISTS.values():
-            name = folders.get(request.folder_id, "")
-            page = graphql.read_page(request, answer, choices.now, name)
-            yield from pages.read(page, part.line)
+        name = folders.get(request.folder_id, "")
+        if request.operation is Operation.FOLDER and not name:
+            folder_line = folder_line or part.line
+        page = graphql.read_page(request, _content(part.value), choices.now, name)
+        yield from pages.read(page, part.line)
+    if folder_line:
+        yield _nameless_folder(folder_line)
+
+
+def _folder_names(file: SeekableFile) -> dict[str, str]:
+    names: dict[str, str] = {}
+    for part in walk(Utf8File(file), _ENTRIES):
+        request = _request(part.value)
+        if request is not None and request.operation is Operation.FOLDERS:
+            listed = graphql.read_folders(_content(part.value)).folders
+            names |= {folder.id: folder.name for folder in listed}
+    return names
+
+
+def _request(entry: Any) -> PageRequest | None:
+    return requests.read(short_text(at(entry, "request", "url")))
 
 
 def _content(entry: Any) -> bytes:

@@ -58,6 +58,7 @@ def _left_out(missing: Missing, line: int, item: Item) -> LeftOut:
         sentence=missing.sentence,
         post_id=missing.post_id,
         sort_index=item.sort_index,
+        source_reason=missing.source_reason,
     )
 
 
@@ -99,4 +100,4 @@ def _tombstone(item: Item, content: Object) -> Missing:
     reason = posts.unavailable_reason({"tombstone": content.get("tombstoneInfo")}).rstrip(".")
     name = f"Post {item.listed_id}" if item.listed_id else "A post"
     sentence = f"{name} is not available on X{f': {reason}' if reason else ''}."
-    return Missing(item.listed_id, Reason.UNAVAILABLE, sentence)
+    return Missing(item.listed_id, Reason.UNAVAILABLE, sentence, reason)

@@ -7,6 +7,7 @@ from msgspec import UNSET, UnsetType
 from bowerbird.model import instants
 from bowerbird.model.bookmarks import ImportRecord
 from bowerbird.sources.found import FoundPost, OrderSource
+from bowerbird.sources.x import dates
 from bowerbird.sources.x.posts import Saved
 
 _SAVED_AT_SHIFT: Final = 20
@@ -31,16 +32,26 @@ def place(saved: Saved, sort_index: int | None, now: int) -> Place:
     An index that is the id of the post, or that is earlier than the post or in the future, is not
     such a moment. Then only the order of the list counts.
     """
-    by_position = Place(source=OrderSource.FILE_POSITION)
-    if sort_index is None or str(sort_index) in (saved.content.post_id, saved.via_repost):
-        return by_position
+    ids = (saved.content.post_id, saved.via_repost)
+    moment = _moment(sort_index, ids, saved.content.posted_at, now)
+    if sort_index is None or moment is None:
+        return Place(source=OrderSource.FILE_POSITION)
+    return Place(sort_index, instants.with_offset(moment), OrderSource.X)
+
+
+def valid_index(sort_index: int | None, post_id: str, now: int) -> int | None:
+    """The index of a post of which only the id is known, if it is a moment of saving."""
+    is_valid = _moment(sort_index, (post_id,), dates.of_post(post_id), now) is not None
+    return sort_index if is_valid else None
+
+
+def _moment(sort_index: int | None, ids: tuple[str, ...], posted_at: str, now: int) -> int | None:
+    if sort_index is None or str(sort_index) in ids:
+        return None
     moment = (sort_index >> _SAVED_AT_SHIFT) * 1000
-    posted_at = saved.content.posted_at
     posted = instants.parse(posted_at) if posted_at else None
     earliest = max(_FIRST_POST_US, _FIRST_POST_US if posted is None else posted)
-    if not earliest <= moment <= now + _MAX_AHEAD_US:
-        return by_position
-    return Place(sort_index, instants.with_offset(moment), OrderSource.X)
+    return moment if earliest <= moment <= now + _MAX_AHEAD_US else None
 
 
 def found(saved: Saved, line: int, place: Place, tags: tuple[str, ...] = ()) -> FoundPost:

@@ -45,6 +45,8 @@ class Missing(NamedTuple):
     post_id: str
     reason: Reason
     sentence: str
+    # In the words of X, or "".
+    source_reason: str = ""
 
 
 def read(result: object, listed_id: str = "", display_type: str = "") -> Saved | Missing:
@@ -71,7 +73,7 @@ def _missing(result: object, number: str) -> Missing:
         return Missing(number, Reason.INVALID, f"{name} is not an object.")
     reason = unavailable_reason(result).rstrip(".")
     sentence = f"{name} is not available on X: {reason}." if reason else f"{name} has no content."
-    return Missing(number, Reason.UNAVAILABLE, sentence)
+    return Missing(number, Reason.UNAVAILABLE, sentence, reason)
 
 
 def unavailable_reason(result: object) -> str:

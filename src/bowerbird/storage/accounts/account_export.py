@@ -39,11 +39,19 @@ class AccountExportStore:
 
     async def trash(self, account: Account) -> AsyncIterator[Sequence[Row]]:
         """(post id, deleted at, bookmark as JSON) of deleted bookmarks, page by page."""
+        async for rows in self._pages("trash", account):
+            yield rows
+
+    async def unavailable(self, account: Account) -> AsyncIterator[Sequence[Row]]:
+        """(post id, gone at, reason, index) of posts of which only this is known, page by page."""
+        async for rows in self._pages("unavailable", account):
+            yield rows
+
+    async def _pages(self, name: str, account: Account) -> AsyncIterator[Sequence[Row]]:
+        """The pages of a query in the order of post ids, which come first in a row."""
         values = {"account_id": account.account_id, "limit": _PAGE}
         after = ""
-        while rows := await self._database.slow_rows(
-            self._sql["trash"], {**values, "after": after}
-        ):
+        while rows := await self._database.slow_rows(self._sql[name], {**values, "after": after}):
             yield rows
             after = rows[-1][0]
 

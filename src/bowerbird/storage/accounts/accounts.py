@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from bowerbird.model.accounts import Account, Membership
+from bowerbird.model.accounts import Account, Membership, RemovedPostsChoice
 from bowerbird.model.activity import ActivityEntry
 from bowerbird.storage.activity import ActivityStore
 from bowerbird.storage.database import Database, Reader, Row, Transaction
@@ -132,6 +132,18 @@ class AccountStore:
             await transaction.run(self._sql["set_plan"], {"account_id": account_id, "plan": plan})
             if entry is not None:
                 await self._activity.add(transaction, account_id, entry)
+
+        await self._database.write(work)
+
+    async def removed_posts(self, account_id: int) -> RemovedPostsChoice:
+        """What happens to posts that are removed at their source."""
+        rows = await self._database.rows(self._sql["removed_posts"], {"account_id": account_id})
+        return RemovedPostsChoice(rows[0][0]) if rows else RemovedPostsChoice.KEEP
+
+    async def set_removed_posts(self, account_id: int, choice: RemovedPostsChoice) -> None:
+        async def work(transaction: Transaction) -> None:
+            values = {"account_id": account_id, "choice": choice}
+            await transaction.run(self._sql["set_removed_posts"], values)
 
         await self._database.write(work)
 

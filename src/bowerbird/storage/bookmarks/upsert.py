@@ -1,6 +1,6 @@
 """Reads and writes the bookmarks of an import."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -72,6 +72,20 @@ class UpsertStore:
         existing = _existing(await reader.rows(self._sql["known"], values))
         return {post_id: StoredPost(one, b"") for post_id, one in existing.items()}
 
+    async def with_changed_content(
+        self, reader: Reader, account_id: int, place: int, hashes: Mapping[str, bytes]
+    ) -> dict[str, StoredPost]:
+        """The same, with the content of posts that have another hash than the one given here."""
+        posts = await self.without_content(reader, account_id, place, list(hashes))
+        changed = [
+            post_id
+            for post_id, stored in posts.items()
+            if stored.existing.content_hash != hashes[post_id]
+        ]
+        if changed:
+            posts |= await self.posts(reader, account_id, place, changed)
+        return posts
+
     async def renderings(
         self, transaction: Transaction, opened: LockedLibrary, numbers: Sequence[int]
     ) -> dict[int, bytes]:
@@ -94,36 +108,41 @@ class UpsertStore:
     async def insert(
         self, transaction: Transaction, opened: LockedLibrary, bookmarks: Sequence[dict[str, Any]]
     ) -> None:
-        rows = self._placed(opened, bookmarks)
+        rows = _placed(opened, bookmarks)
         await transaction.run_many(self._sql["insert_bookmark"], rows)
         await transaction.run_many(self._sql["put_content"], rows)
-        await transaction.run_many(self._sql["put_words"], rows)
+        await self._put_words(transaction, opened, rows)
 
     async def update(
         self, transaction: Transaction, opened: LockedLibrary, bookmarks: Sequence[dict[str, Any]]
     ) -> None:
         """A row without words keeps those that are stored."""
-        rows = self._placed(opened, bookmarks)
+        rows = _placed(opened, bookmarks)
         await transaction.run_many(self._sql["update_bookmark"], rows)
         await transaction.run_many(self._sql["put_content"], rows)
         reworded = [row for row in rows if row["words"] is not None]
         await transaction.run_many(self._sql["drop_words"], reworded)
-        await transaction.run_many(self._sql["put_words"], reworded)
+        await self._put_words(transaction, opened, reworded)
 
-    def _placed(
-        self, opened: LockedLibrary, bookmarks: Sequence[dict[str, Any]]
-    ) -> list[dict[str, Any]]:
-        return [
-            {
-                **bookmark,
-                "account_id": opened.account_id,
-                "place": opened.place,
-                "words": None
-                if bookmark["words"] is None
-                else self._database.stored_words(bookmark["words"]),
-            }
-            for bookmark in bookmarks
-        ]
+    async def _put_words(
+        self, transaction: Transaction, opened: LockedLibrary, rows: Sequence[dict[str, Any]]
+    ) -> None:
+        if not rows:
+            return
+        words = {row["number"]: self._database.stored_words(row["words"]) for row in rows}
+        values = {
+            "account_id": opened.account_id,
+            "place": opened.place,
+            "words": msgspec.json.encode(words).decode(),
+        }
+        await transaction.run(self._sql["put_words"], values)
+
+
+def _placed(opened: LockedLibrary, bookmarks: Sequence[dict[str, Any]]) -> Sequence[dict[str, Any]]:
+    for bookmark in bookmarks:
+        bookmark["account_id"] = opened.account_id
+        bookmark["place"] = opened.place
+    return bookmarks
 
 
 def _existing(rows: Sequence[Row]) -> dict[str, ExistingBookmark]:

@@ -1,12 +1,16 @@
 """Records what runs of imports changed, so that they can be undone."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
+
+import msgspec
 
 from bowerbird.model.imports import Change, State, pack, packed_size, unpack
 from bowerbird.model.labels import Label
 from bowerbird.storage.database import Database, Reader, Transaction
 from bowerbird.storage.libraries import LockedLibrary
+
+_LAST: Final = 2**63 - 1
 
 
 class Log(NamedTuple):
@@ -52,15 +56,17 @@ class ChangeStore:
 
         A bookmark that the run has already changed keeps its first state before the run.
         """
-        earlier = await self.of_posts(transaction, account_id, list(changes), after=run - 1)
+        # The run cannot have changed a bookmark that it creates only now.
+        existing = [number for number, change in changes.items() if change.before is not None]
+        earlier: dict[int, list[tuple[int, Change]]] = {}
+        if existing:
+            earlier = await self.of_posts(transaction, account_id, existing, after=run - 1)
         rows, size = [], 0
         for number, change in changes.items():
-            first = next((old for of, old in earlier.get(number, ()) if of == run), None)
+            first = _of_run(run, earlier[number]) if number in earlier else None
             if first is not None:
                 size -= packed_size(pack(first))
-                change = Change(  # noqa: PLW2901 - the same change, with its first state
-                    first.before, change.is_read, change.is_archived, change.labels, first.deletion
-                )
+                change = _together(first, change)  # noqa: PLW2901 - with its first state
             packed = pack(change)
             size += packed_size(packed)
             rows.append({"account_id": account_id, "run": run, "number": number, "change": packed})
@@ -135,7 +141,10 @@ class ChangeStore:
         values: dict[str, Any] = {"account_id": account_id, "run": run, "limit": most}
         rows = await transaction.rows(self._sql["sizes_of_run"], values)
         if rows:
-            await self.remove_to(transaction, account_id, run, [row[0] for row in rows])
+            numbers = [row[0] for row in rows]
+            # An earlier run that is undone would remove what this run did, without a trace.
+            await self._forget(transaction, account_id, numbers, before=run)
+            await self.remove_to(transaction, account_id, run, numbers)
         else:
             await transaction.run(self._sql["delete_labels"], {**values, "last": 2**63 - 1})
             await transaction.run(self._sql["clear_log"], {**values, "number": run})
@@ -151,10 +160,30 @@ class ChangeStore:
         self, transaction: Transaction, account_id: int, numbers: Sequence[int]
     ) -> None:
         """The owner takes these bookmarks over: no run changes them when it is undone."""
+        await self._forget(transaction, account_id, numbers, before=_LAST)
+
+    async def forget_states(
+        self, transaction: Transaction, account_id: int, numbers: Sequence[int]
+    ) -> None:
+        """No run restores earlier states of these bookmarks. One that created them removes them."""
+        found = await self.of_posts(transaction, account_id, numbers, after=0)
+        rows = [
+            {"account_id": account_id, "run": run, "number": number, "change": b""}
+            for number, changes in found.items()
+            for run, change in changes
+            if change.before is not None
+        ]
+        await transaction.run_many(self._sql["insert_change"], rows)
+
+    async def _forget(
+        self, transaction: Transaction, account_id: int, numbers: Sequence[int], *, before: int
+    ) -> None:
+        """The runs up to this one leave these bookmarks as they are when they are undone."""
         values = {
             "account_id": account_id,
             "numbers": self._database.number_list(numbers),
             "nothing": b"",
+            "before": before,
         }
         await transaction.run(self._sql["forget_posts"], values)
 
@@ -227,3 +256,25 @@ class ChangeStore:
             )
             found[number] = CurrentPost(post_id, state, rendering)
         return found
+
+
+def _of_run(run: int, changes: Sequence[tuple[int, Change]]) -> Change | None:
+    return next((change for of, change in changes if of == run), None)
+
+
+def _together(first: Change, second: Change) -> Change:
+    """Two changes of a bookmark by the same run, without what the owner did between them."""
+    between = second.before
+    if between is None:
+        return msgspec.structs.replace(second, before=first.before, deletion=first.deletion)
+    added = set(second.labels) - set(between.labels)
+    removed = set(between.labels) - set(second.labels)
+    has_read = second.is_read != between.is_read
+    has_archived = second.is_archived != between.is_archived
+    return Change(
+        first.before,
+        second.is_read if has_read else first.is_read,
+        second.is_archived if has_archived else first.is_archived,
+        tuple(sorted((set(first.labels) | added) - removed)),
+        first.deletion,
+    )

@@ -1,12 +1,23 @@
 """Stores runs, the answers to their pages, and how the pages follow each other."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
-from bowerbird.model.ingest import IngestRun, PageLink, RunProgress, SourceUser, StoredPage
+from bowerbird.clock import MICROSECONDS
+from bowerbird.model.ingest import (
+    IngestRun,
+    PageClaim,
+    PageLink,
+    RunProgress,
+    SourceUser,
+    StoredPage,
+)
 from bowerbird.storage.database import Database, Reader, Transaction
+
+# A page that has not got on for so long is not stored any more: its server has stopped.
+_STOPPED_AFTER: Final = 30 * MICROSECONDS
 
 
 class IngestRunStore:
@@ -133,6 +144,35 @@ class IngestRunStore:
         }
         return bool(await transaction.rows(self._sql["insert_page"], values))
 
+    async def claim_page(
+        self, transaction: Transaction, account_id: int, page: PageClaim, now: int
+    ) -> bool:
+        """Claims a page that is stored in several transactions, or renews the claim.
+
+        False if the page is stored already, or if another request is storing it.
+        """
+        values = {
+            **_claim(account_id, page, now),
+            "nothing": b"",
+            "is_listed": False,
+            "now": now,
+        }
+        return bool(await transaction.rows(self._sql["claim_page"], values))
+
+    async def release_page(
+        self, transaction: Transaction, account_id: int, page: PageClaim, now: int
+    ) -> None:
+        await transaction.run(self._sql["release_page"], _claim(account_id, page, now))
+
+    async def is_storing(self, reader: Reader, account_id: int, run_id: str, now: int) -> bool:
+        """Whether a page of the run is claimed."""
+        values = {
+            "account_id": account_id,
+            "run_id": run_id,
+            "stopped_before": now - _STOPPED_AFTER,
+        }
+        return bool(await reader.rows(self._sql["claimed_page"], values))
+
     async def links(self, account_id: int, run_id: str) -> Sequence[PageLink]:
         """The pages of the list of all saved posts, in the order of their numbers."""
         values = {"account_id": account_id, "run_id": run_id}
@@ -164,6 +204,16 @@ class IngestRunStore:
         pages = await transaction.rows(self._sql["old_pages"], values)
         values["before"] = runs_before
         return len(pages) + len(await transaction.rows(self._sql["old_runs"], values))
+
+
+def _claim(account_id: int, page: PageClaim, now: int) -> dict[str, Any]:
+    return {
+        "account_id": account_id,
+        "run_id": page.run_id,
+        "seq": page.seq,
+        "claim": page.claim,
+        "stopped_before": now - _STOPPED_AFTER,
+    }
 
 
 def _links(rows: Sequence[Any]) -> Sequence[PageLink]:

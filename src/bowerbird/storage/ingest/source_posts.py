@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from bowerbird.model.ingest import IngestRun, SourceUser
+from bowerbird.model.ingest import GonePost, HiddenPost, IngestRun, SourceUser
+from bowerbird.model.instants import with_offset
 from bowerbird.storage.database import Database, Reader, Transaction
 
 
@@ -47,12 +48,30 @@ class SourcePostStore:
         await transaction.run(self._sql["change_post"], values)
 
     async def changes(
-        self, account_id: int, user: SourceUser, post_ids: Sequence[str]
+        self, reader: Reader, account_id: int, user: SourceUser, post_ids: Sequence[str]
     ) -> dict[str, int]:
         """When the source last said something about each of these posts."""
         values = {**_key(account_id, user), "post_ids": self._database.text_list(post_ids)}
+        rows = await reader.rows(self._sql["changes"], values)
+        return {post_id: changed_at for post_id, changed_at, _ in rows}
+
+    async def seen_runs(
+        self, account_id: int, user: SourceUser, post_ids: Sequence[str]
+    ) -> dict[str, str]:
+        """The run that last saw each of these posts in the list; "" if none did."""
+        values = {**_key(account_id, user), "post_ids": self._database.text_list(post_ids)}
         rows = await self._database.rows(self._sql["changes"], values)
-        return {post_id: changed_at for post_id, changed_at in rows}  # noqa: C416 - a row is no tuple
+        return {post_id: seen_run for post_id, _, seen_run in rows}
+
+    async def at_indexes(
+        self, transaction: Transaction, account_id: int, indexes: Sequence[int]
+    ) -> list[str]:
+        """The posts of the library that have these places."""
+        found = []
+        for index in indexes:
+            values = {"account_id": account_id, "sort_index": index}
+            found += [row[0] for row in await transaction.rows(self._sql["posts_at"], values)]
+        return found
 
     async def last_changes(
         self, reader: Reader, account_id: int, post_ids: Sequence[str]
@@ -92,6 +111,57 @@ class SourcePostStore:
             "at": at,
         }
         await transaction.run(self._sql["remove_posts"], values)
+
+    async def note_gone(
+        self,
+        transaction: Transaction,
+        account_id: int,
+        user: SourceUser,
+        posts: Sequence[GonePost],
+        at: int,
+    ) -> None:
+        """The source lists these posts and does not show them. They must be noted as listed."""
+        values = [
+            {
+                **_key(account_id, user),
+                "post_id": post.post_id,
+                "reason": post.reason,
+                "sort_index": post.sort_index,
+                "at": at,
+            }
+            for post in sorted(posts)
+        ]
+        if values:
+            await transaction.run_many(self._sql["gone_post"], values)
+
+    async def note_shown(
+        self, transaction: Transaction, account_id: int, post_ids: Sequence[str], at: int
+    ) -> None:
+        values = {
+            "account_id": account_id,
+            "post_ids": self._database.text_list(post_ids),
+            "at": at,
+        }
+        if post_ids:
+            await transaction.run(self._sql["shown_posts"], values)
+
+    async def hidden(
+        self, reader: Reader, account_id: int, post_ids: Sequence[str]
+    ) -> dict[str, HiddenPost]:
+        """Those of these posts that their source lists and does not show."""
+        values = {"account_id": account_id, "post_ids": self._database.text_list(post_ids)}
+        rows = await reader.rows(self._sql["hidden"], values)
+        return {
+            post_id: HiddenPost(with_offset(gone_at), reason, sort_index)
+            for post_id, gone_at, reason, sort_index in rows
+        }
+
+    async def saved_elsewhere(
+        self, account_id: int, user: SourceUser, post_ids: Sequence[str]
+    ) -> set[str]:
+        """Those of these posts that another account of a source has saved."""
+        values = {**_key(account_id, user), "post_ids": self._database.text_list(post_ids)}
+        return {row[0] for row in await self._database.rows(self._sql["saved_elsewhere"], values)}
 
     async def put_folder(
         self, transaction: Transaction, account_id: int, folder_id: str, name: str

@@ -18,6 +18,19 @@ SELECT t.post_id, t.trashed_at, t.bookmark
  ORDER BY t.post_id
  LIMIT :limit
 
+-- name: unavailable
+-- Posts that their source lists and does not show, and that the library does not have.
+SELECT s.post_id, min(s.gone_at), max(s.gone_reason), max(s.sort_index)
+  FROM source_post AS s
+ WHERE s.account_id = :account_id
+   AND s.gone_at IS NOT NULL
+   AND s.post_id > :after
+   AND NOT EXISTS (SELECT 1 FROM bookmark AS b
+                    WHERE b.account_id = s.account_id AND b.post_id = s.post_id)
+ GROUP BY s.post_id
+ ORDER BY s.post_id
+ LIMIT :limit
+
 -- name: bookmarks
 SELECT c.rendering, c.tags, b.is_read, b.is_archived, b.number
   FROM bookmark AS b

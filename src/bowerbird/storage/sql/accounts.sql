@@ -108,6 +108,16 @@ UPDATE library
    SET plan = :plan, version = version + 1
  WHERE account_id = :account_id
 
+-- name: removed_posts
+SELECT l.removed_posts
+  FROM library AS l
+ WHERE l.account_id = :account_id
+
+-- name: set_removed_posts
+UPDATE library
+   SET removed_posts = :choice
+ WHERE account_id = :account_id
+
 -- name: add_calls
 -- Reads from library, so that a deleted account gets no row.
 INSERT INTO api_call (account_id, month, calls)

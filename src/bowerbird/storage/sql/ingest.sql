@@ -70,11 +70,12 @@ UPDATE ingest_run
    AND run_id = :run_id
 
 -- name: progress
--- The pages of a run: their number, and the last one.
+-- The stored pages of a run: their number, and the last one.
 SELECT count(*), max(p.seq)
   FROM ingest_page AS p
  WHERE p.account_id = :account_id
    AND p.run_id = :run_id
+   AND length(p.answer) > 0
 
 -- name: last_cursor
 SELECT p.cursor_out
@@ -92,6 +93,41 @@ SELECT p.fingerprint, p.answer
  WHERE p.account_id = :account_id
    AND p.run_id = :run_id
    AND p.seq = :seq
+   AND length(p.answer) > 0
+
+-- name: claim_page
+-- A page without an answer is being stored. cursor_in says by which request.
+INSERT INTO ingest_page (account_id, run_id, seq, fingerprint, answer, is_listed, is_readable,
+                         proves_end, is_caught_up, cursor_in, cursor_out, lowest, highest,
+                         created_at)
+SELECT l.account_id, CAST(:run_id AS text), CAST(:seq AS bigint), :nothing, :nothing,
+       :is_listed, :is_listed, :is_listed, :is_listed, CAST(:claim AS text), '', NULL, NULL,
+       CAST(:now AS bigint)
+  FROM library AS l
+ WHERE l.account_id = :account_id
+    ON CONFLICT (account_id, run_id, seq) DO UPDATE
+   SET cursor_in = excluded.cursor_in, created_at = excluded.created_at
+ WHERE length(ingest_page.answer) = 0
+   AND (ingest_page.cursor_in = excluded.cursor_in OR ingest_page.created_at < :stopped_before)
+RETURNING seq
+
+-- name: release_page
+-- Also the claim of a server that has stopped.
+DELETE FROM ingest_page
+ WHERE account_id = :account_id
+   AND run_id = :run_id
+   AND seq = :seq
+   AND length(answer) = 0
+   AND (cursor_in = :claim OR created_at < :stopped_before)
+
+-- name: claimed_page
+SELECT p.seq
+  FROM ingest_page AS p
+ WHERE p.account_id = :account_id
+   AND p.run_id = :run_id
+   AND length(p.answer) = 0
+   AND p.created_at >= :stopped_before
+ LIMIT 1
 
 -- name: insert_page
 -- Returns no row if the page is stored already, or if the account has been deleted.
@@ -155,6 +191,12 @@ SELECT s.post_id
    AND b.sort_index <= :highest
  ORDER BY s.post_id
 
+-- name: posts_at
+SELECT b.post_id
+  FROM bookmark AS b
+ WHERE b.account_id = :account_id
+   AND b.sort_index = :sort_index
+
 -- name: put_folder
 INSERT INTO source_folder (account_id, folder_id, name)
 SELECT l.account_id, CAST(:folder_id AS text), CAST(:name AS text)
@@ -196,3 +238,15 @@ DELETE FROM ingest_run
                    ORDER BY r.started_at
                    LIMIT :most)
 RETURNING run_id
+
+-- name: gone_post
+-- The source lists the post and does not show it. The first time that it did so stays.
+UPDATE source_post
+   SET gone_at = CASE WHEN gone_at <= :at THEN gone_at ELSE CAST(:at AS bigint) END,
+       gone_reason = CAST(:reason AS text),
+       sort_index = coalesce(CAST(:sort_index AS bigint), sort_index)
+ WHERE account_id = :account_id
+   AND source = :source
+   AND source_user_id = :source_user_id
+   AND post_id = :post_id
+   AND changed_at <= :at

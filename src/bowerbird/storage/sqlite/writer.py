@@ -21,6 +21,7 @@ import structlog
 
 from bowerbird import errors
 from bowerbird.storage.database import Row, Transaction, Values
+from bowerbird.storage.sqlite import row_blocks
 from bowerbird.storage.sqlite.file_watch import FileWatch
 from bowerbird.storage.sqlite.generation import Generation
 from bowerbird.storage.sqlite.write_lock import LOCK_NAME, LockAbandoned, WriteLock
@@ -288,7 +289,7 @@ class SqliteTransaction:
 
     async def run_many(self, sql: str, values: Sequence[Values]) -> None:
         if values:
-            self._connection.executemany(sql, values)
+            row_blocks.run_many(self._connection, sql, values)
 
     @asynccontextmanager
     async def savepoint(self) -> AsyncIterator[None]:

@@ -41,6 +41,8 @@ class _Stored(Struct, frozen=True):
     tags: list[str] | None
     is_read: bool
     is_archived: bool
+    gone_at: str | None = None
+    removed_at: str | None = None
 
 
 _stored: Final = msgspec.json.Decoder(list[_Stored]).decode
@@ -95,6 +97,10 @@ def concise(stored: _Stored) -> Json:
         "is_read": stored.is_read,
         "is_archived": stored.is_archived,
     }
+    if stored.gone_at:
+        short["gone_at"] = stored.gone_at
+    if stored.removed_at:
+        short["removed_at"] = stored.removed_at
     if isinstance(title, str):
         short["title"] = response_size.truncate(title, CONCISE_CHARS)
     return short

@@ -1,12 +1,11 @@
 """The tool that saves posts and links."""
 
 from functools import cached_property
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 from msgspec import Meta, Struct
 
-from bowerbird.errors import Refusal
 from bowerbird.library.access import turns
 from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.imports.saving import (
@@ -15,9 +14,10 @@ from bowerbird.library.imports.saving import (
     SaveResult,
     Saving,
 )
-from bowerbird.requests import decoding, limits
+from bowerbird.requests import limits
 from bowerbird.requests.fields import about, unique
 from bowerbird.requests.saving import (
+    ITEMS,
     ItemToSave,
     Labels,
     Links,
@@ -52,6 +52,8 @@ class PostArguments(Struct, frozen=True, kw_only=True):
 
 
 class SaveArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True):
+    ITEMS: ClassVar = ITEMS
+
     links: Links = None
     posts: Annotated[
         Annotated[list[Any], Meta(max_length=limits.SAVED_MAX)] | None,
@@ -131,9 +133,6 @@ def bind(saving: Saving, idempotency: Idempotency) -> list[BoundTool]:
 def _post(place: str, sent: Any) -> ItemToSave:
     try:
         raw = msgspec.json.encode(sent)
-        decoding.check_json(raw)
-    except Refusal as refused:
-        return ItemToSave(place=place, refusal=decoding.within(place, refused))
     except (UnicodeEncodeError, RecursionError):
         return invalid(place, "The post is not valid JSON.")
     item = read_post(place, raw)

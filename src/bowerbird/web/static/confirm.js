@@ -22,10 +22,12 @@ function showAsDialog(details) {
   dialog.append(form);
   details.after(dialog);
   summary.setAttribute("aria-haspopup", "dialog");
+  const text = form.querySelector("input:not([type=hidden])");
   summary.addEventListener("click", (event) => {
     event.preventDefault();
     dialog.showModal();
-    cancel.focus();
+    if (text instanceof HTMLInputElement) text.select();
+    else cancel.focus();
   });
   dialog.addEventListener("close", () => summary.focus());
 }

@@ -13,6 +13,7 @@ UPDATE import_change
    SET change = :nothing
  WHERE account_id = :account_id
    AND number = ANY(CAST(:numbers AS bigint[]))
+   AND run < CAST(:before AS bigint)
 
 -- name: posts
 SELECT b.post_id, b.number, b.content_hash, b.sort_index, b.imported_at, b.bookmarked_at,

@@ -16,9 +16,33 @@ SELECT s.post_id, max(s.changed_at)
  GROUP BY s.post_id
 
 -- name: changes
-SELECT s.post_id, s.changed_at
+SELECT s.post_id, s.changed_at, s.seen_run
   FROM source_post AS s
  WHERE s.account_id = :account_id
    AND s.source = :source
    AND s.source_user_id = :source_user_id
    AND s.post_id = ANY(CAST(:post_ids AS text[]))
+
+-- name: shown_posts
+-- The source shows these posts, which it did not at some time before.
+UPDATE source_post
+   SET gone_at = NULL, gone_reason = ''
+ WHERE account_id = :account_id
+   AND post_id = ANY(CAST(:post_ids AS text[]))
+   AND gone_at <= :at
+
+-- name: hidden
+SELECT s.post_id, s.gone_at, s.gone_reason, s.sort_index
+  FROM source_post AS s
+ WHERE s.account_id = :account_id
+   AND s.post_id = ANY(CAST(:post_ids AS text[]))
+   AND s.gone_at IS NOT NULL
+ ORDER BY s.gone_at, s.source_user_id
+
+-- name: saved_elsewhere
+SELECT DISTINCT s.post_id
+  FROM source_post AS s
+ WHERE s.account_id = :account_id
+   AND s.post_id = ANY(CAST(:post_ids AS text[]))
+   AND s.removed_at IS NULL
+   AND (s.source <> :source OR s.source_user_id <> :source_user_id)

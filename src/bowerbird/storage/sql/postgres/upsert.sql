@@ -42,4 +42,5 @@ DELETE FROM keyword
 
 -- name: put_words
 INSERT INTO keyword (account_id, number, words)
-VALUES (:account_id, :number, CAST(CAST(:words AS text) AS tsvector))
+SELECT CAST(:account_id AS bigint), CAST(post.key AS bigint), CAST(post.value AS tsvector)
+  FROM json_each_text(CAST(:words AS json)) AS post

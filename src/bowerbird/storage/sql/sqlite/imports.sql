@@ -14,6 +14,7 @@ UPDATE import_change INDEXED BY import_change_by_bookmark
    SET change = :nothing
  WHERE account_id = :account_id
    AND number IN (SELECT wanted.value FROM json_each(:numbers) AS wanted)
+   AND run < :before
 
 -- name: posts
 SELECT b.post_id, b.number, b.content_hash, b.sort_index, b.imported_at, b.bookmarked_at,

@@ -15,7 +15,29 @@ SELECT s.post_id, max(s.changed_at)
  GROUP BY s.post_id
 
 -- name: changes
-SELECT s.post_id, s.changed_at
+SELECT s.post_id, s.changed_at, s.seen_run
   FROM json_each(:post_ids) AS wanted
   CROSS JOIN source_post AS s ON s.account_id = :account_id AND s.source = :source
           AND s.source_user_id = :source_user_id AND s.post_id = wanted.value
+
+-- name: shown_posts
+-- The source shows these posts, which it did not at some time before.
+UPDATE source_post
+   SET gone_at = NULL, gone_reason = ''
+ WHERE account_id = :account_id
+   AND post_id IN (SELECT value FROM json_each(:post_ids))
+   AND gone_at <= :at
+
+-- name: hidden
+SELECT s.post_id, s.gone_at, s.gone_reason, s.sort_index
+  FROM json_each(:post_ids) AS wanted
+  CROSS JOIN source_post AS s ON s.account_id = :account_id AND s.post_id = wanted.value
+ WHERE s.gone_at IS NOT NULL
+ ORDER BY s.gone_at, s.source_user_id
+
+-- name: saved_elsewhere
+SELECT DISTINCT s.post_id
+  FROM json_each(:post_ids) AS wanted
+  CROSS JOIN source_post AS s ON s.account_id = :account_id AND s.post_id = wanted.value
+ WHERE s.removed_at IS NULL
+   AND (s.source <> :source OR s.source_user_id <> :source_user_id)

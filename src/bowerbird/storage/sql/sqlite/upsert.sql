@@ -38,5 +38,8 @@ VALUES (:place + :number, :render_version, :tags, :rendering)
 DELETE FROM keyword WHERE rowid = :place + :number
 
 -- name: put_words
+-- One statement for all posts: FTS5 writes its words to the file before each statement of several
+-- rows.
 INSERT INTO keyword (rowid, words)
-VALUES (:place + :number, :words)
+SELECT :place + CAST(post.key AS INTEGER), post.value
+  FROM json_each(:words) AS post

@@ -1,0 +1,53 @@
+"""Finds out whether the library has the rest of a list whose posts have no indexes.
+
+Version 2 of X's API gives no indexes, only the order of the list.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final
+
+from bowerbird.model.accounts import Account
+from bowerbird.model.ingest import IngestRun
+from bowerbird.storage.bookmarks.upsert import UpsertStore
+from bowerbird.storage.database import Database
+from bowerbird.storage.ingest.runs import IngestRunStore
+from bowerbird.storage.ingest.source_posts import SourcePostStore
+
+_LOOKED_AT: Final = 50
+
+
+class KnownParts:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._runs = IngestRunStore(database)
+        self._posts = SourcePostStore(database)
+        self._bookmarks = UpsertStore(database)
+
+    async def is_known(self, account: Account, run: IngestRun, post_ids: Sequence[str]) -> bool:
+        """Whether the last complete run, or one before it, saw these posts in this order.
+
+        Below them, the list is as it was. Posts that were saved again come in another order.
+        """
+        incomplete = await self._incomplete(account, run)
+        if incomplete is None or not post_ids:
+            return False
+        seen = await self._posts.seen_runs(account.account_id, run.user, post_ids)
+        if not all(seen.get(post_id) and seen[post_id] not in incomplete for post_id in post_ids):
+            return False
+        stored = await self._bookmarks.stored(account, post_ids)
+        if len(stored) < len(post_ids):
+            return False
+        indexes = [stored[post_id].sort_index for post_id in post_ids]
+        return all(upper > lower for upper, lower in pairwise(indexes))
+
+    async def _incomplete(self, account: Account, run: IngestRun) -> set[str] | None:
+        """The runs since the last complete one, which may have left a gap; None without one."""
+        incomplete: set[str] = set()
+        for one in await self._runs.latest(self._database, account.account_id, 0, _LOOKED_AT):
+            if one.user != run.user:
+                continue
+            if one.is_complete and one.run_id != run.run_id:
+                return incomplete
+            incomplete.add(one.run_id)
+        return None

@@ -1,0 +1,213 @@
+"""Posts that are removed at their source: what the bookmark says, and what the account chose."""
+
+from typing import Any
+
+import pytest
+
+from bowerbird.model.accounts import RemovedPostsChoice
+from bowerbird.storage.accounts.accounts import AccountStore
+from tests.support import ingesting
+from tests.support.ingesting import data, listed, post_id
+from tests.support.service import Member, Service
+
+pytestmark = pytest.mark.anyio
+
+REMOVED_AT = "2026-09-01T12:30:00.000000+00:00"
+
+
+async def bookmark(member: Member, number: int) -> dict[str, Any]:
+    response = await member.get(f"/v1/bookmarks/{post_id(number)}")
+    assert response.status_code == 200, response.text
+    found: dict[str, Any] = data(response)
+    return found
+
+
+async def choose(cast: Service, member: Member, choice: str) -> None:
+    store = AccountStore(cast.database)
+    await store.set_removed_posts(member.account_id, RemovedPostsChoice(choice))
+
+
+def event(number: int, kind: str = "removed", at: str = REMOVED_AT) -> dict[str, Any]:
+    return {"type": kind, "post_id": post_id(number), "at": at}
+
+
+async def with_posts(cast: Service, member: Member) -> ingesting.Sender:
+    laptop = await ingesting.device(cast, member)
+    await laptop.read_list("full", [3, 2, 1])
+    cast.clock.now += ingesting.DAY
+    return laptop
+
+
+async def test_an_event_says_when_the_post_was_removed(cast: Service, alice: Member) -> None:
+    laptop = await with_posts(cast, alice)
+    before = await bookmark(alice, 2)
+
+    for _ in range(2):
+        await laptop.post("/events", [event(2), event(99)])
+
+    assert await bookmark(alice, 2) == {**before, "removed_at": REMOVED_AT}
+    assert "removed_at" not in await bookmark(alice, 1)
+
+
+async def test_a_whole_list_says_when_the_post_was_removed(cast: Service, alice: Member) -> None:
+    laptop = await with_posts(cast, alice)
+
+    await laptop.read_list("full", [3, 1])
+
+    assert (await bookmark(alice, 2))["removed_at"] == "2026-09-02T12:00:00.000002+00:00"
+
+
+async def test_a_post_that_is_listed_again_is_not_removed(cast: Service, alice: Member) -> None:
+    laptop = await with_posts(cast, alice)
+    before = await bookmark(alice, 2)
+    await laptop.post("/events", [event(2)])
+
+    await laptop.read_list("incremental", [3, 2])
+
+    assert await bookmark(alice, 2) == before
+
+
+async def test_an_older_page_does_not_bring_the_post_back(cast: Service, alice: Member) -> None:
+    laptop = await with_posts(cast, alice)
+    await laptop.post("/events", [event(2)])
+    run_id = (await laptop.start())["run_id"]
+
+    await laptop.send(run_id, 0, {**listed([2]), "captured_at": "2026-09-01T12:20:00Z"})
+
+    assert (await bookmark(alice, 2))["removed_at"] == REMOVED_AT
+
+
+async def test_a_post_that_another_x_account_has_saved_is_not_removed(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    phone = await ingesting.device(cast, alice, "phone")
+    await laptop.read_list("full", [2, 1], source_user_id="111")
+    await phone.read_list("full", [2, 1], source_user_id="222")
+    cast.clock.now += ingesting.DAY
+
+    await laptop.post("/events", [event(2)])
+
+    assert "removed_at" not in await bookmark(alice, 2)
+    await phone.post("/events", [event(2)])
+    assert (await bookmark(alice, 2))["removed_at"] == REMOVED_AT
+
+
+async def test_removed_posts_are_archived_if_the_account_hides_them(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await with_posts(cast, alice)
+    await choose(cast, alice, "hide")
+
+    await laptop.post("/events", [event(2)])
+
+    assert await alice.ids() == [post_id(3), post_id(1)]
+    assert (await bookmark(alice, 2))["is_archived"]
+    assert data(await alice.get("/v1/bookmarks/count"))["archived"] == 1
+
+
+async def test_a_hidden_post_that_its_owner_takes_back_stays_in_the_list(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await with_posts(cast, alice)
+    await choose(cast, alice, "hide")
+    await laptop.post("/events", [event(2)])
+    await alice.client.patch(f"/v1/bookmarks/{post_id(2)}", json={"is_archived": False})
+
+    await laptop.post("/events", [event(2, at="2026-09-01T12:40:00Z")])
+
+    assert not (await bookmark(alice, 2))["is_archived"]
+
+
+async def test_a_hidden_post_that_is_saved_again_is_in_the_list_again(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await with_posts(cast, alice)
+    await choose(cast, alice, "hide")
+    await laptop.post("/events", [event(2)])
+
+    await laptop.post("/events", [event(2, "added", "2026-09-01T13:00:00Z")])
+
+    assert post_id(2) in await alice.ids()
+    assert "removed_at" not in await bookmark(alice, 2)
+
+
+async def test_removed_posts_are_deleted_if_the_account_wants_it(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await with_posts(cast, alice)
+    await choose(cast, alice, "trash")
+
+    await laptop.read_list("full", [3, 1])
+    await laptop.post("/events", [event(2)])
+
+    assert await alice.ids() == [post_id(3), post_id(1)]
+    restored = data(await alice.client.post(f"/v1/bookmarks/{post_id(2)}/restore"))
+    assert restored["removed_at"] == "2026-09-02T12:00:00.000002+00:00"
+
+
+async def test_the_choice_of_one_account_does_not_matter_to_another(
+    cast: Service, alice: Member, bob: Member
+) -> None:
+    laptop = await with_posts(cast, alice)
+    await choose(cast, bob, "trash")
+
+    await laptop.post("/events", [event(2)])
+
+    assert len(await alice.ids()) == 3
+
+
+async def test_the_status_shows_removals_that_wait_for_a_confirmation(
+    cast: Service, alice: Member, bob: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.read_list("full", list(range(60, 0, -1)))
+    cast.clock.now += ingesting.DAY
+    run_id = (await laptop.read_list("full", [60, 1]))["run_id"]
+
+    held = data(await laptop.get("/status"))["held_removals"]
+
+    assert held == [{"run_id": run_id, "posts": 58}]
+    others = await ingesting.device(cast, bob)
+    assert data(await others.get("/status"))["held_removals"] == []
+    await laptop.finish(run_id, confirm_removals=True)
+    assert data(await laptop.get("/status"))["held_removals"] == []
+    assert "removed_at" in await bookmark(alice, 30)
+
+
+async def test_nothing_is_held_after_a_confirmation_though_some_posts_came_back(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.read_list("full", list(range(60, 0, -1)))
+    cast.clock.now += ingesting.DAY
+    run_id = (await laptop.read_list("full", [60, 1]))["run_id"]
+    await laptop.post("/events", [event(30, "added", "2026-09-02T12:00:00Z")])
+
+    confirmed = await laptop.finish(run_id, confirm_removals=True)
+
+    assert (confirmed["removed"], confirmed["is_held"]) == (57, False)
+    assert "removed_at" not in await bookmark(alice, 30)
+
+
+async def test_undoing_an_import_does_not_forget_that_a_post_was_removed(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await with_posts(cast, alice)
+    before = await bookmark(alice, 2)
+    run_id = (await laptop.start())["run_id"]
+    page = listed([2])
+    entry = page["payload"]["data"]["bookmark_timeline_v2"]["timeline"]["instructions"][0]
+    result = entry["entries"][0]["content"]["itemContent"]["tweet_results"]["result"]
+    result["legacy"]["full_text"] = "Another text."
+    await laptop.send(run_id, 0, page)
+    await laptop.finish(run_id, "gave_up")
+    cast.clock.now += ingesting.DAY
+    at = "2026-09-03T00:00:00.000000+00:00"
+    await laptop.post("/events", [event(2, at=at)])
+    import_id = data(await laptop.get(f"/runs/{run_id}"))["import_id"]
+
+    undone = data(await alice.client.post(f"/v1/imports/{import_id}/undo"))
+
+    assert undone["restored"] == 1
+    assert await bookmark(alice, 2) == {**before, "removed_at": at}

@@ -1,0 +1,75 @@
+"""Many rows in few statements."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import apsw
+import pytest
+
+from bowerbird.storage.sqlite import row_blocks
+
+INSERT = """INSERT INTO post (number, text)
+VALUES (:first + :number, :text)"""
+PUT = INSERT + " ON CONFLICT (number) DO UPDATE SET text = excluded.text"
+
+
+@pytest.fixture
+def connection() -> Iterator[apsw.Connection]:
+    connection = apsw.Connection(":memory:")
+    connection.execute("CREATE TABLE post (number INTEGER PRIMARY KEY, text TEXT NOT NULL)")
+    yield connection
+    connection.close()
+
+
+def rows(count: int, text: str = "") -> list[dict[str, object]]:
+    return [{"first": 10, "text": f"{text}{n}", "number": n, "other": b""} for n in range(count)]
+
+
+def stored(connection: apsw.Connection) -> list[Any]:
+    return connection.execute("SELECT number, text FROM post ORDER BY number").fetchall()
+
+
+@pytest.mark.parametrize("count", [0, 1, 49, 50, 51, 100, 230])
+def test_every_row_is_inserted(connection: apsw.Connection, count: int) -> None:
+    row_blocks.run_many(connection, INSERT, rows(count))
+
+    assert stored(connection) == [(10 + n, str(n)) for n in range(count)]
+
+
+def test_a_block_needs_one_statement(connection: apsw.Connection) -> None:
+    statements: list[str] = []
+
+    def trace(_: apsw.Cursor, sql: str, __: object) -> bool:
+        statements.append(sql)
+        return True
+
+    connection.set_exec_trace(trace)
+
+    row_blocks.run_many(connection, INSERT, rows(100))
+
+    assert len(statements) == 2
+
+
+def test_rows_replace_stored_ones_and_earlier_ones_in_order(connection: apsw.Connection) -> None:
+    row_blocks.run_many(connection, INSERT, rows(60))
+    twice = [*rows(60, "first "), *rows(60, "second ")]
+
+    row_blocks.run_many(connection, PUT, twice)
+
+    assert stored(connection) == [(10 + n, f"second {n}") for n in range(60)]
+
+
+def test_other_statements_run_once_per_row(connection: apsw.Connection) -> None:
+    row_blocks.run_many(connection, INSERT, rows(60))
+
+    row_blocks.run_many(connection, "DELETE FROM post WHERE number = :first + :number", rows(55))
+    row_blocks.run_many(
+        connection, "INSERT INTO post SELECT :first + :number, :text WHERE :number < 3", rows(55)
+    )
+
+    assert [row[0] for row in stored(connection)] == [10, 11, 12, 65, 66, 67, 68, 69]
+
+
+def test_a_missing_value_is_an_error(connection: apsw.Connection) -> None:
+    with pytest.raises(KeyError):
+        row_blocks.run_many(connection, INSERT, [{"first": 1, "number": n} for n in range(60)])
