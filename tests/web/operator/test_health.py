@@ -102,7 +102,7 @@ async def test_the_progress_of_vectors_is_shown_per_account(house: House) -> Non
 
 async def test_vector_stores_come_in_pages(house: House) -> None:
     owner = await house.owner()
-    for number in range(21):
+    for number in range(11):
         account_id = await house.accounts.create(f"n{number}@example.com", Plan.PRO)
         await VectorStore(house.database).create(account_id, b"\x01", "tiny", 1)
 
@@ -110,7 +110,7 @@ async def test_vector_stores_come_in_pages(house: House) -> None:
     cursor = first.partition("/operator?stores=")[2].partition("#")[0]
     second = (await owner.open(f"/operator?stores={cursor}")).text
 
-    assert [page.count(">tiny<") for page in (first, second)] == [20, 1]
+    assert [page.count(">tiny<") for page in (first, second)] == [10, 1]
 
 
 async def test_a_remembered_value_is_computed_once_for_callers_at_the_same_time() -> None:

@@ -9,7 +9,7 @@ from bowerbird.model.jobs import OpenJob
 from bowerbird.storage.database import Database
 from bowerbird.storage.jobs import JobStore
 
-PER_PAGE: Final = 20
+PER_PAGE: Final = 10
 _FIRST: Final = (-1, 0, "")
 
 

@@ -24,7 +24,7 @@ from bowerbird.storage.vectors import VectorStore
 CALLED_DAYS: Final = 90
 # More accounts than this are not counted.
 MAX_COUNTED: Final = 10_000
-STORES_PER_PAGE: Final = 20
+STORES_PER_PAGE: Final = 10
 _FIRST_STORE: Final = (-1, b"")
 # The page does not wait longer for checks. They continue, and the next visit shows them.
 _WAIT_S: Final = 10.0
