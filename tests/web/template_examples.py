@@ -428,6 +428,7 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
             "problem": "The job has already ended.",
         },
     ),
+    "goodbye": ("goodbye.html", {}),
     "missing": ("missing.html", {}),
     "error": ("error.html", {"reference": "472ab0ac2c5e-1"}),
     "offline": ("offline.html", {}),
