@@ -57,3 +57,40 @@ def test_a_key_that_no_header_takes_is_refused_and_not_quoted() -> None:
             assert value not in str(refused.value)
 
     assert offenders == {}
+
+
+def test_the_former_name_of_a_setting_is_refused_with_the_new_one() -> None:
+    with pytest.raises(BadSetting) as refused:
+        Settings.from_env({"BOWERBIRD_SIGNUP_PLAN": "free"})
+
+    assert str(refused.value) == (
+        "BOWERBIRD_SIGNUP_PLAN was replaced by BOWERBIRD_DEFAULT_PLAN. See docs/settings.md."
+    )
+
+
+def test_new_accounts_are_pro_and_made_by_the_operator_unless_the_settings_say_otherwise() -> None:
+    settings = Settings.from_env({})
+    assert (settings.default_plan, settings.sign_up) == ("pro", "closed")
+
+    hosted = Settings.from_env({"BOWERBIRD_DEFAULT_PLAN": "free", "BOWERBIRD_SIGN_UP": "open"})
+    assert (hosted.default_plan, hosted.sign_up) == ("free", "open")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("DEFAULT_PLAN", "gold"), ("DEFAULT_PLAN", ""), ("SIGN_UP", "on"), ("SIGN_UP", "invitation")],
+)
+def test_an_unknown_plan_or_way_to_sign_up_is_refused(name: str, value: str) -> None:
+    with pytest.raises(BadSetting, match=f"BOWERBIRD_{name}"):
+        Settings.from_env({f"BOWERBIRD_{name}": value})
+
+
+@pytest.mark.parametrize("value", ["", "10.0.0.0/8", "10.0.0.1, 2001:db8::/32", "10.0.0.7/8"])
+def test_trusted_proxies_are_addresses_and_networks(value: str) -> None:
+    assert Settings.from_env({"BOWERBIRD_TRUSTED_PROXIES": value}).trusted_proxies == value
+
+
+@pytest.mark.parametrize("value", ["proxy.example.org", "10.0.0.0/33", "10.0.0.1 10.0.0.2", "*"])
+def test_a_trusted_proxy_that_is_no_address_is_refused(value: str) -> None:
+    with pytest.raises(BadSetting, match=r"BOWERBIRD_TRUSTED_PROXIES: .* is not an IP"):
+        Settings.from_env({"BOWERBIRD_TRUSTED_PROXIES": value})

@@ -189,6 +189,7 @@ def build(
             calls=calls,
             digests=parts.digests,
             ending=EndingVersions(uses, deprecations, settings.site_origin),
+            deprecations=deprecations,
         ),
     )
     file_imports = FileJobs(database, clock)

@@ -96,6 +96,45 @@ def test_an_unknown_id_is_refused(empty: Library, name: str) -> None:
     assert "Traceback" not in ran.text
 
 
+def test_the_first_account_is_the_owners_and_the_owner_can_change(empty: Library) -> None:
+    for email in ("one@example.com", "two@example.com"):
+        empty.run("account", "create", email)
+    owners = "SELECT email FROM person WHERE is_owner"
+    assert empty.sql(owners) == [("one@example.com",)]
+
+    ran = empty.run("account", "owner", "two@example.com")
+
+    assert (ran.code, ran.text) == (0, "two@example.com is now the owner.\n")
+    assert empty.sql(owners) == [("two@example.com",)]
+    refused = empty.run("account", "owner", "three@example.com")
+    assert refused.code == 1
+    assert "No account has the address" in refused.text
+    assert empty.sql(owners) == [("two@example.com",)]
+
+
+def test_a_link_is_printed_alone_and_only_its_hash_is_stored(empty: Library) -> None:
+    empty.run("account", "create", EMAIL)
+
+    ran = empty.run("account", "link", EMAIL)
+
+    assert ran.code == 0
+    address, _, token = ran.out.strip().partition("#")
+    assert address == "http://localhost:8080/link"
+    assert "It works once, within 15 minutes." in ran.text
+    stored = empty.sql("SELECT kind, link_hash, detail FROM one_time_link")
+    assert [row[0] for row in stored] == ["account"]
+    assert token.encode() not in bytes(stored[0][1])
+    assert empty.sql("SELECT kind FROM activity WHERE kind = 'link created'")
+
+
+def test_a_link_for_an_unknown_account_is_refused(empty: Library) -> None:
+    ran = empty.run("account", "link", "nobody@example.com")
+
+    assert ran.code == 1
+    assert "No account has the address" in ran.text
+    assert empty.sql("SELECT kind FROM one_time_link") == []
+
+
 @pytest.mark.parametrize("again", [EMAIL, EMAIL.upper(), f"  {EMAIL} "])
 def test_an_email_address_has_one_account_whatever_its_case_and_spaces(
     empty: Library, again: str

@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from bowerbird.clock import MICROSECONDS, system_clock
 from bowerbird.search.models import model_folder
 from bowerbird.settings import Settings
+from bowerbird.storage.backup import last_backup
+from bowerbird.storage.backup.last_backup import LastBackup
 from tests.cli.libraries import Library, sqlite_library
 from tests.support.models import MODEL_DIR
 from tests.support.postgres import ThrowawayPostgres
@@ -193,3 +196,48 @@ def test_an_embedding_service_replaces_the_model(library: Library) -> None:
 
     assert "✓ model: text-embedding-3-small, from the service" in ran.text
     assert "hush" not in ran.text
+
+
+@pytest.mark.parametrize(
+    ("address", "is_warned"),
+    [
+        ("http://posts.example.org", True),
+        ("http://8.8.8.8:8080", True),
+        ("https://posts.example.org", False),
+        ("http://localhost:8080", False),
+        ("http://shelf:8080", False),
+        ("http://shelf.local:8080", False),
+        ("http://192.168.1.7:8080", False),
+    ],
+)
+def test_a_public_address_without_encryption_is_a_warning(
+    library: Library, address: str, *, is_warned: bool
+) -> None:
+    ran = Library({**library.environment, "BOWERBIRD_SITE_URL": address}).run("doctor")
+
+    assert (f"! address: {address} has no encryption" in ran.text) is is_warned
+    assert (f"✓ address: {address}\n" in ran.text) is not is_warned
+    assert ran.code == 0
+
+
+def test_a_missing_or_old_backup_is_a_warning(library: Library, tmp_path: Path) -> None:
+    library.fill(1)
+    assert "! backup: there is none yet" in library.run("doctor").text
+
+    assert library.run("backup", tmp_path / "copy.tar").code == 0
+    assert "✓ backup: the last one was made within the last 24 hours" in library.run("doctor").text
+
+    made_at = system_clock() - 8 * 86_400 * MICROSECONDS
+    last_backup.remember(library.folder, LastBackup(made_at, 5_000_000))
+    ran = library.run("doctor")
+    assert "! backup: the last one was made 8 days ago, 5.0 MB" in ran.text
+    assert "fix: run bowerbird backup FILE every day" in ran.text
+
+
+def test_a_failed_backup_is_not_remembered(library: Library, tmp_path: Path) -> None:
+    library.fill(1)
+    (tmp_path / "copy.tar").write_text("in the way")
+
+    assert library.run("backup", tmp_path / "copy.tar").code == 1
+
+    assert "! backup: there is none yet" in library.run("doctor").text

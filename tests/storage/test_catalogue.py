@@ -26,6 +26,9 @@ CONTROL = {
 SQLITE_CONTROL = CONTROL | {"local_account", "sqlite_sequence"}
 LIBRARY = {
     "library",
+    "activity",
+    "passkey",
+    "web_session",
     "api_key",
     "api_call",
     "bookmark",
@@ -55,9 +58,6 @@ LIBRARY = {
     "source_post",
     "source_folder",
     "file_import",
-    "web_session",
-    "passkey",
-    "activity",
 }
 # Where SQLite has a key on place, PostgreSQL has one on its two parts.
 PLACE = ["place"]

@@ -12,6 +12,9 @@ from typing import Any, Self, TypeVar
 from playwright.sync_api import Browser, Page, Playwright, sync_playwright
 
 T = TypeVar("T")
+_NO_SERVICE_WORKER = (
+    "if (navigator.serviceWorker) navigator.serviceWorker.register = async () => {}"
+)
 
 
 class Chromium:
@@ -25,13 +28,20 @@ class Chromium:
         self._thread.submit(self._playwright.stop).result()
         self._thread.shutdown()
 
-    def run(self, visit: Callable[[Page], T], **context: Any) -> T:
-        """Returns what `visit` returns for a new page. `context` holds options of the browser."""
-        return self._thread.submit(self._run, visit, context).result()
+    def run(
+        self, visit: Callable[[Page], T], *, has_service_worker: bool = False, **context: Any
+    ) -> T:
+        """Returns what `visit` returns for a new page. `context` holds options of the browser.
 
-    def _run(self, visit: Callable[[Page], T], context: dict[str, Any]) -> T:
+        Without the service worker a test can answer requests in place of the server.
+        """
+        script = "" if has_service_worker else _NO_SERVICE_WORKER
+        return self._thread.submit(self._run, visit, context, script).result()
+
+    def _run(self, visit: Callable[[Page], T], context: dict[str, Any], script: str) -> T:
         with closing(self._browser.new_context(**context)) as opened:
             opened.set_default_timeout(10_000)
+            opened.add_init_script(script)
             return visit(opened.new_page())
 
 

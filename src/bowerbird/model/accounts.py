@@ -53,13 +53,15 @@ class Account(Struct, frozen=True):
 
 
 class Membership(Struct, frozen=True):
-    """An account as the operator's commands list it."""
+    """An account as the operator sees it."""
 
     account_id: int
     email: str
     plan: str
     total: int
     created_at: int
+    # Only known where accounts are listed by page.
+    is_owner: bool = False
 
 
 class Key(Struct, frozen=True):

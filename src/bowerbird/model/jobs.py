@@ -61,3 +61,18 @@ class JobCount(Struct, frozen=True):
     count: int
     # When the oldest of them was created.
     oldest_at: int
+
+
+class OpenJob(Struct, frozen=True):
+    """A job that is not finished or has failed, as the operator sees it."""
+
+    account_id: int
+    job_id: str
+    kind: str
+    state: str
+    done: int
+    total: int
+    error: str | None
+    created_at: int
+    # None if the account is partly deleted.
+    email: str | None

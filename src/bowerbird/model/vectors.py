@@ -41,3 +41,16 @@ class NewVector(Struct, frozen=True):
     text_hash: bytes
     scales: bytes
     vectors: bytes
+
+
+class ListedVectorStore(Struct, frozen=True):
+    """How far the vectors of an account are, as the operator sees it."""
+
+    account_id: int
+    model: bytes
+    name: str
+    embedded: int
+    # Posts of the account.
+    total: int
+    # None if the account is partly deleted.
+    email: str | None

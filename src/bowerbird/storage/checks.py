@@ -85,6 +85,11 @@ class CheckStore:
         self._database = database
         self._sql = database.queries("checks")
 
+    async def engine(self) -> tuple[str, int]:
+        """Name and version of the database, and its size in bytes."""
+        rows = await self._database.slow_rows(self._sql["engine"], {})
+        return str(rows[0][0]), int(rows[0][1])
+
     async def counters(self, rows: Rows, account: Account) -> tuple[Counters, Counters]:
         """The stored counters, and the true ones."""
         found = await rows(self._sql["counters"], {"account_id": account.account_id})

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.errors import Code, Refusal
-from bowerbird.model.jobs import MAX_TRIES, Job, JobCount, JobResponse
+from bowerbird.model.jobs import MAX_TRIES, Job, JobCount, JobResponse, OpenJob
 from bowerbird.storage.database import Database, Transaction, Values
 
 _ID_BYTES: Final = 16
@@ -231,6 +231,13 @@ class JobStore:
     async def latest(self, limit: int) -> list[JobResponse]:
         rows = await self._database.slow_rows(self._text("latest"), {"limit": limit})
         return [JobResponse(*row) for row in rows]
+
+    async def open_page(self, after: tuple[int, int, str], limit: int) -> list[OpenJob]:
+        """Jobs that are not finished or have failed, after an account, date and id."""
+        account_id, created_at, job_id = after
+        key = {"account_id": account_id, "created_at": created_at, "job_id": job_id}
+        rows = await self._database.rows(self._text("open_page"), {**key, "limit": limit})
+        return [OpenJob(*row) for row in rows]
 
     async def counts(self, *, only_unfinished: bool = False) -> list[JobCount]:
         """Counting only unfinished jobs is much faster, because they have their own index."""

@@ -7,7 +7,13 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird.model.accounts import Account, Plan
-from bowerbird.model.vectors import BUILD, NewVector, UnembeddedPost, VectorStoreState
+from bowerbird.model.vectors import (
+    BUILD,
+    ListedVectorStore,
+    NewVector,
+    UnembeddedPost,
+    VectorStoreState,
+)
 from bowerbird.storage.database import Database, Reader, Row, Transaction
 from bowerbird.storage.places import place_values
 
@@ -36,6 +42,13 @@ class VectorStore:
     async def _stores(self, reader: Reader, account_id: int) -> list[VectorStoreState]:
         rows = await reader.rows(self._sql["stores"], {"account_id": account_id})
         return [_state(row) for row in rows]
+
+    async def page(self, after: tuple[int, bytes], limit: int) -> list[ListedVectorStore]:
+        """The stores of all accounts after the given account and model."""
+        account_id, model = after
+        values = {"account_id": account_id, "model": model, "limit": limit}
+        rows = await self._database.rows(self._sql["page"], values)
+        return [ListedVectorStore(*row) for row in rows]
 
     async def create(self, account_id: int, model: bytes, name: str, now: int) -> None:
         sql = self._sql["insert_store"].format(bytes=self._sql["bytes"])

@@ -1,11 +1,13 @@
 """Builds the pages that differ for each visitor."""
 
+from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from bowerbird.clock import Clock
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.access.call_allowance import CallCounter
 from bowerbird.library.accounts.account_download import AccountDownload
+from bowerbird.library.accounts.account_list import AccountList
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.accounts.deletion import AccountDeletion
 from bowerbird.library.accounts.devices import Devices
@@ -23,6 +25,8 @@ from bowerbird.library.sign_in.passkeys import Passkeys
 from bowerbird.library.sign_in.provider_sign_in import ProviderSignIn
 from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.library.sign_in.sign_up import SignUp
+from bowerbird.library.upkeep.open_jobs import OpenJobs
+from bowerbird.library.upkeep.overview import Overview
 from bowerbird.openid.providers import configured
 from bowerbird.openid.sign_in import OpenIdClient
 from bowerbird.settings import Settings
@@ -36,6 +40,8 @@ from bowerbird.web.account import keys as key_pages
 from bowerbird.web.account.account import AccountParts
 from bowerbird.web.account.keys import EndingVersions
 from bowerbird.web.account.methods import Methods
+from bowerbird.web.operator import pages as operator_pages
+from bowerbird.web.operator.pages import OperatorParts
 from bowerbird.web.sign_in import links as link_pages
 from bowerbird.web.sign_in import pages as sign_in_pages
 from bowerbird.web.sign_in import passkeys as passkey_pages
@@ -51,6 +57,7 @@ from bowerbird.web.visits.hosts import OwnHosts
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute, VisitRouter
 from bowerbird.wire.client_addresses import ClientAddresses
+from bowerbird.wire.deprecation import Deprecation
 
 
 def visits(
@@ -63,6 +70,7 @@ def visits(
     calls: CallCounter,
     digests: Digests,
     ending: EndingVersions,
+    deprecations: Sequence[Deprecation],
 ) -> Visits:
     accounts = Accounts(database, clock, settings.default_plan)
     pages = VisitPages(settings, Templates(settings, has_sandbox=settings.sandbox == "on"))
@@ -109,6 +117,15 @@ def visits(
         download=AccountDownload(database, clock),
         clock=clock,
     )
+    operator = OperatorParts(
+        settings=settings,
+        accounts=accounts,
+        account_list=AccountList(database),
+        invitations=invitations,
+        jobs=OpenJobs(database, clock),
+        overview=Overview(settings, database, clock),
+        deprecations=deprecations,
+    )
 
     def build(show_published: ShowPublished) -> VisitRouter:
         routes: list[PageRoute] = [
@@ -133,6 +150,7 @@ def visits(
             *account_pages.routes(account, pages),
             *deletion_pages.routes(AccountDeletion(database), pages),
             *activity_pages.routes(Activity(database, clock), pages),
+            *operator_pages.routes(operator, pages),
         ]
         return VisitRouter(
             routes,

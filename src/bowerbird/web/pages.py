@@ -31,6 +31,8 @@ _HEADERS: Final[list[Header]] = [
         ),
     ),
 ]
+# The name in offline.js.
+_OFFLINE_WORKER: Final = "offline"
 _HSTS: Final[Header] = (b"strict-transport-security", b"max-age=31536000")
 
 
@@ -62,18 +64,23 @@ def personal_headers(nonce: str, *, is_secure: bool) -> list[Header]:
     """The headers of a page for one visitor, which has forms and is never cached."""
     replaced = {b"cache-control": b"no-store", b"referrer-policy": b"same-origin"}
     headers = [(name, replaced.get(name, value)) for name, value in _HEADERS]
-    policy = _policy(nonce, calls="'self'", forms="'self'")
+    policy = _policy(nonce, calls="'self'", forms="'self'", worker_policy=_OFFLINE_WORKER)
     headers.append((b"content-security-policy", policy.encode()))
     return [*headers, _HSTS] if is_secure else headers
 
 
-def _policy(nonce: str, *, calls: str, forms: str) -> str:
-    """`calls` are the origins that scripts may call; if empty, none."""
+def _policy(nonce: str, *, calls: str, forms: str, worker_policy: str = "") -> str:
+    """`calls` are the origins that scripts may call; if empty, none.
+
+    `worker_policy` is the name under which a script may register a service worker of this site.
+    """
     connect = f"connect-src {calls}; " if calls else ""
+    worker, types = ("worker-src 'self'; ", worker_policy) if worker_policy else ("", "'none'")
     return (
         f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; "
-        f"img-src 'self'; {connect}base-uri 'none'; form-action {forms}; "
-        "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+        f"img-src 'self'; {connect}{worker}base-uri 'none'; form-action {forms}; "
+        "frame-ancestors 'none'; require-trusted-types-for 'script'; "
+        f"trusted-types {types}"
     )
 
 

@@ -4,9 +4,11 @@ from collections.abc import Callable, Collection
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import msgspec
 
+from bowerbird import __version__
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
@@ -22,6 +24,9 @@ from bowerbird.wire.responses.documents import Document
 _JSON: Final = "application/json"
 _MARKDOWN: Final = "text/markdown; charset=utf-8"
 _PLAIN: Final = "text/plain; charset=utf-8"
+_SCRIPT: Final = "text/javascript; charset=utf-8"
+# What the page needs that is shown when the server does not answer.
+_OFFLINE_FILES: Final = ("tokens.css", "parts.css", "site.css", "theme.js", "copy.js", "mark.svg")
 # RFC 9116 recommends less than a year.
 _SECURITY_TXT_DAYS: Final = 180
 
@@ -101,6 +106,7 @@ class SitePaths:
             "/auth.md": lambda: self._text("auth.md", _MARKDOWN),
             "/llms.txt": lambda: self._text("llms.txt", _PLAIN, sections=self._sections()),
             "/robots.txt": lambda: self._text("robots.txt", _PLAIN),
+            "/offline-worker.js": self._offline_worker,
         }
         if self._settings.security_contact or self._settings.operator_contact:
             texts["/.well-known/security.txt"] = self._security_txt
@@ -110,6 +116,7 @@ class SitePaths:
         pages: dict[str, Maker] = {
             "/": self._home,
             "/keys": lambda: self._page("keys_signed_out.html"),
+            "/offline": lambda: self._page("offline.html"),
             "/upgrade": lambda: self._page("upgrade.html", plans=self._plans()),
             "/docs": lambda: self._page("docs/overview.html", sections=self._sections()),
         }
@@ -143,6 +150,17 @@ class SitePaths:
             _PLAIN,
             contact=contact_url(setting),
             expires=(today + timedelta(days=_SECURITY_TXT_DAYS)).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        )
+
+    def _offline_worker(self) -> Document:
+        base_path = urlsplit(self._settings.site_origin).path.rstrip("/")
+        return self._text(
+            "offline_worker.js",
+            _SCRIPT,
+            release=__version__,
+            page=f"{base_path}/offline",
+            files=[base_path + assets.paths()[name] for name in _OFFLINE_FILES],
+            left_alone=[f"{base_path}/{name}" for name in ("sign-in", "sign-up", "link")],
         )
 
     def _plans(self) -> tuple[plans.Feature, ...]:

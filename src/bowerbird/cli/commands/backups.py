@@ -8,7 +8,8 @@ from bowerbird.cli.context import settings_from_environment
 from bowerbird.cli.progress import progress_bars
 from bowerbird.clock import system_clock
 from bowerbird.settings import Settings
-from bowerbird.storage.backup import copies
+from bowerbird.storage.backup import copies, last_backup
+from bowerbird.storage.backup.last_backup import LastBackup
 from bowerbird.storage.sqlite.database import FILE_NAME
 
 
@@ -31,6 +32,7 @@ def backup(file: Path, *, force: bool) -> None:
             settings.data_dir, file, overwrite=force, clock=system_clock, advance=advance
         )
     size = sum(member.size for member in manifest.members.values())
+    _remember(settings.data_dir, LastBackup(system_clock(), size))
     click.echo(
         f"Wrote and verified {file}: the database and {_files(len(manifest.members) - 1)}, "
         f"{size / 1e6:,.1f} MB."
@@ -62,6 +64,14 @@ def restore(file: Path, *, yes: bool) -> None:
     if restored.kept:
         kept = " and ".join(map(str, restored.kept))
         click.echo(f"The previous library is kept as {kept}. Delete it when you no longer need it.")
+
+
+def _remember(folder: Path, backup: LastBackup) -> None:
+    """Notes the time for `doctor` and the operator's page. The backup is good without it."""
+    try:
+        last_backup.remember(folder, backup)
+    except OSError as error:
+        click.echo(f"Cannot note the time of this backup in {folder}: {error.strerror}.", err=True)
 
 
 def _sqlite_settings(tool: str) -> Settings:

@@ -125,8 +125,8 @@ def version() -> None:
 async def _print_addresses(settings: Settings) -> None:
     where = str(settings.data_dir) if settings.is_sqlite else "PostgreSQL"
     origin = settings.api_origin
-    click.echo(f"Library in {where}")
-    click.echo(f"  Site     {settings.site_origin}")
+    click.echo(f"Bowerbird is at {settings.site_origin}")
+    click.echo(f"  Library  {where}")
     click.echo(f"  API      {origin}/v1")
     if settings.sandbox == "on":
         click.echo(f"  Sandbox  {origin}/v1/sandbox")

@@ -2,11 +2,14 @@
 
 import secrets
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from bowerbird.model.accounts import Account, Membership, RemovedPostsChoice
 from bowerbird.model.activity import ActivityEntry
 from bowerbird.storage.activity import ActivityStore
-from bowerbird.storage.database import Database, Reader, Transaction
+from bowerbird.storage.database import Database, Reader, Row, Transaction
+
+_LAST_CHARACTER: Final = "\U0010ffff"
 
 
 class AccountStore:
@@ -54,6 +57,22 @@ class AccountStore:
     async def count(self) -> int:
         rows = await self._database.rows(self._sql["count_accounts"], {})
         return int(rows[0][0])
+
+    async def count_up_to(self, limit: int) -> int:
+        rows = await self._database.slow_rows(self._sql["count_some"], {"limit": limit})
+        return int(rows[0][0])
+
+    async def page(self, before: tuple[int, int], limit: int) -> Sequence[Membership]:
+        """The accounts before the given date and id, the newest first."""
+        created_at, account_id = before
+        values = {"created_at": created_at, "account_id": account_id, "limit": limit}
+        return [_listed(row) for row in await self._database.rows(self._sql["page"], values)]
+
+    async def starting_with(self, email_key: str, limit: int) -> Sequence[Membership]:
+        """The accounts whose folded address starts with a text, by address."""
+        values = {"first": email_key, "end": email_key + _LAST_CHARACTER, "limit": limit}
+        rows = await self._database.rows(self._sql["starting_with"], values)
+        return [_listed(row) for row in rows]
 
     async def membership(self, account_id: int) -> Membership | None:
         rows = await self._database.rows(self._sql["membership"], {"account_id": account_id})
@@ -151,3 +170,9 @@ class AccountStore:
         values = {"account_id": account_id, "month": month, "limit": limit}
         rows = await transaction.rows(self._sql["charge_call"], values)
         return int(rows[0][0]) if rows else None
+
+
+def _listed(row: Row) -> Membership:
+    account_id, email, plan, total, created_at, is_owner = row
+    # SQLite stores booleans as 0 and 1.
+    return Membership(account_id, email, plan, total, created_at, bool(is_owner))

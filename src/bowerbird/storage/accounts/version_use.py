@@ -15,6 +15,11 @@ class VersionUseStore:
         values = {"account_id": account_id, "first_day": first_day}
         return [row[0] for row in await self._database.rows(self._sql["versions"], values)]
 
+    async def callers(self, first_day: int) -> Sequence[tuple[str, int, int]]:
+        """Version, number of accounts that called it since that day, and day of the last call."""
+        rows = await self._database.slow_rows(self._sql["callers"], {"first_day": first_day})
+        return [(version, count, last_day) for version, count, last_day in rows]
+
     async def put(self, uses: Mapping[tuple[int, str], int]) -> None:
         """Takes (account, version) -> day. A day older than the stored one changes nothing."""
         rows = [

@@ -54,6 +54,29 @@ SELECT p.account_id, p.email, l.plan, l.total, p.created_at
 -- name: count_accounts
 SELECT count(*) FROM person
 
+-- name: count_some
+-- Counts up to a limit.
+SELECT count(*) FROM (SELECT 1 AS one FROM person LIMIT :limit) AS counted
+
+-- name: page
+-- The newest first, before a given one.
+SELECT p.account_id, p.email, l.plan, l.total, p.created_at, p.is_owner
+  FROM person AS p
+  JOIN library AS l ON l.account_id = p.account_id
+ WHERE (p.created_at, p.account_id) < (:created_at, :account_id)
+ ORDER BY p.created_at DESC, p.account_id DESC
+ LIMIT :limit
+
+-- name: starting_with
+-- By email address.
+SELECT p.account_id, p.email, l.plan, l.total, p.created_at, p.is_owner
+  FROM person AS p
+  JOIN library AS l ON l.account_id = p.account_id
+ WHERE p.email_key >= :first
+   AND p.email_key < :end
+ ORDER BY p.email_key
+ LIMIT :limit
+
 -- name: membership
 SELECT p.account_id, p.email, l.plan, l.total, p.created_at
   FROM person AS p

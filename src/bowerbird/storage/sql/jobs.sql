@@ -205,6 +205,16 @@ SELECT j.account_id, j.job_id, j.kind, j.state, j.tries, j.done, j.total, j.para
  ORDER BY j.created_at DESC, j.job_id
  LIMIT :limit
 
+-- name: open_page
+-- Jobs that are not finished or have failed, by account, the oldest first.
+SELECT j.account_id, j.job_id, j.kind, j.state, j.done, j.total, j.error, j.created_at, p.email
+  FROM job AS j
+  LEFT JOIN person AS p ON p.account_id = j.account_id
+ WHERE j.state IN ('pending', 'processing', 'failed')
+   AND (j.account_id, j.created_at, j.job_id) > (:account_id, :created_at, :job_id)
+ ORDER BY j.account_id, j.created_at, j.job_id
+ LIMIT :limit
+
 -- name: counts
 SELECT j.kind, j.state, count(*), min(j.created_at)
   FROM job AS j

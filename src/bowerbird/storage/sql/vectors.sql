@@ -4,6 +4,16 @@ SELECT s.model, s.name, s.dimensions, s.embedded, s.complete_below, s.invalidati
   FROM vector_store AS s
  WHERE s.account_id = :account_id
 
+-- name: page
+-- The stores of all accounts, by account.
+SELECT s.account_id, s.model, s.name, s.embedded, l.total, p.email
+  FROM vector_store AS s
+  JOIN library AS l ON l.account_id = s.account_id
+  LEFT JOIN person AS p ON p.account_id = s.account_id
+ WHERE (s.account_id, s.model) > (:account_id, :model)
+ ORDER BY s.account_id, s.model
+ LIMIT :limit
+
 -- name: insert_store
 -- Reads from library, so that an account that is being deleted gets no new row. Both counters
 -- start at the current time, so that a cache never takes a new store for the one it replaced.

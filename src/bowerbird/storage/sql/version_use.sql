@@ -1,3 +1,11 @@
+-- name: callers
+-- How many accounts called each version since a day, and the day of the last call.
+SELECT u.version, count(*), max(u.last_day)
+  FROM version_use AS u
+ WHERE u.last_day >= :first_day
+ GROUP BY u.version
+ ORDER BY u.version
+
 -- name: versions
 SELECT u.version
   FROM version_use AS u

@@ -341,8 +341,9 @@ def _failed(
         error = translated(error)
     elif isinstance(error, OSError):
         error = _away(error)
-    own = {outcome.job: outcome.error for outcome in outcomes}
-    return [_Outcome(job, None, own.get(job) or error) for job in jobs]
+    # A job has the context of its caller, which has no hash.
+    own = {outcome.job.answer: outcome.error for outcome in outcomes}
+    return [_Outcome(job, None, own.get(job.answer) or error) for job in jobs]
 
 
 def _deliver(outcome: _Outcome) -> None:

@@ -19,4 +19,8 @@ MESSAGES: Final = {
     "email-changed": "Your email address is changed.",
     "session-ended": "That browser is signed out.",
     "sessions-ended": "All other browsers are signed out.",
+    "plan-changed": "The plan is changed.",
+    "invitation-withdrawn": "The invitation is withdrawn.",
+    "job-queued": "The job is queued again.",
+    "job-cancelled": "The job is cancelled.",
 }

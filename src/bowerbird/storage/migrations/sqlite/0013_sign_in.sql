@@ -98,3 +98,8 @@ CREATE TABLE activity (
     address    TEXT    NOT NULL,
     PRIMARY KEY (account_id, at, entry_id)
 ) STRICT, WITHOUT ROWID;
+
+-- The operator's page lists accounts, and the jobs that are not finished or have failed.
+CREATE INDEX person_by_date ON person (created_at, account_id);
+CREATE INDEX job_open ON job (account_id, created_at, job_id)
+ WHERE state IN ('pending', 'processing', 'failed');

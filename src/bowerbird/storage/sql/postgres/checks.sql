@@ -1,3 +1,6 @@
+-- name: engine
+SELECT 'PostgreSQL ' || current_setting('server_version'), pg_database_size(current_database())
+
 -- name: content
 c.account_id = b.account_id AND c.number = b.number
 

@@ -1,3 +1,7 @@
+-- name: engine
+SELECT 'SQLite ' || sqlite_version(), c.page_count * s.page_size
+  FROM pragma_page_count() AS c, pragma_page_size() AS s
+
 -- name: content
 c.place = :place + b.number
 

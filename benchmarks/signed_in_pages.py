@@ -1,0 +1,145 @@
+"""Measures the pages of a signed-in person: CPU time per page, and reads of the database."""
+
+import asyncio
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+from rich.progress import track
+
+from benchmarks import servers
+from benchmarks.client import Answer, Client
+from benchmarks.figures import Row, below_row
+from benchmarks.options import Options
+from bowerbird import app
+from bowerbird.clock import system_clock
+from bowerbird.library.accounts.accounts import Accounts
+from bowerbird.library.accounts.keys import Keys
+from bowerbird.library.sign_in.sessions import Sessions
+from bowerbird.model.sign_in import Where
+from bowerbird.settings import Settings
+from bowerbird.storage.database import Database, Transaction, Values
+from bowerbird.storage.database import Row as DatabaseRow
+from bowerbird.storage.jobs import JobStore
+from bowerbird.storage.opening import open_database
+from bowerbird.web.visits.cookies import CookieJar
+from bowerbird.web.visits.visit import SESSION
+
+# Add a page here when there is a new one.
+PAGES: Final = ("/keys", "/account", "/activity", "/operator")
+_TARGET_MS: Final = 5
+_ACCOUNTS, _KEYS, _JOBS = 40, 50, 40
+_WARM_UPS: Final = 20
+_VIEWS: Final = 400
+_JAR_ORIGIN: Final = "http://localhost:{port}"
+
+
+def measure(options: Options) -> Iterator[Row]:
+    folder = options.work_folder / "signed-in"
+    shutil.rmtree(folder, ignore_errors=True)
+    token = asyncio.run(_fill(folder))
+    reads = asyncio.run(_count_reads(folder, token))
+    with servers.bowerbird(folder, options.log, log_level=options.log_level) as server:
+        for page in PAGES:
+            yield _cost(server, page, token, reads[page])
+    shutil.rmtree(folder)
+    most = max(session for session, _ in reads.values())
+    work = "reads of the database for the session of a page"
+    yield Row(work, str(most), "≤ 1", most <= 1, f"the most of {', '.join(PAGES)}")
+
+
+async def _fill(folder: Path) -> str:
+    """Creates a busy service; returns the token of the owner's session."""
+    database = await open_database(Settings(data_dir=folder))
+    try:
+        accounts, sessions = Accounts(database, system_clock), Sessions(database, system_clock)
+        owner = await accounts.create("owner@example.com")
+        for number in range(_ACCOUNTS):
+            await accounts.create(f"member{number}@example.com")
+        for number in range(_KEYS):
+            await Keys(database, system_clock).create(owner, f"Key {number}")
+
+        async def work(transaction: Transaction) -> str:
+            for _ in range(_JOBS):
+                await JobStore(database).add(
+                    transaction, owner, "errand", b"{}", priority=50, now=system_clock()
+                )
+            where = Where("192.0.2.7", "Firefox on Linux")
+            return await sessions.start(transaction, owner, "link", where)
+
+        return await database.write(work)
+    finally:
+        await database.close()
+
+
+class _Counting:
+    """A database that counts its reads: all, and those by the token of a session."""
+
+    def __init__(self, inner: Database) -> None:
+        self._inner = inner
+        self.reads: list[Values] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    async def rows(self, sql: str, values: Values) -> Sequence[DatabaseRow]:
+        self.reads.append(values)
+        return await self._inner.rows(sql, values)
+
+    async def slow_rows(self, sql: str, values: Values) -> Sequence[DatabaseRow]:
+        self.reads.append(values)
+        return await self._inner.slow_rows(sql, values)
+
+
+async def _count_reads(folder: Path, token: str) -> dict[str, tuple[int, int]]:
+    """Page -> reads for the session, and all reads, of its second view."""
+    settings = Settings(data_dir=folder, model_dir="/dev/null")
+    opened = await open_database(settings)
+    database = _Counting(opened)
+    origin = _JAR_ORIGIN.format(port=settings.port)
+    found = {}
+    try:
+        service = app.build(settings, database, system_clock)
+        transport = httpx.ASGITransport(service.asgi)
+        headers = {"Cookie": _cookie(settings.port, token), "Accept": "text/html"}
+        async with httpx.AsyncClient(
+            transport=transport, base_url=origin, headers=headers
+        ) as browser:
+            for page in PAGES:
+                await browser.get(page)
+                database.reads.clear()
+                (await browser.get(page)).raise_for_status()
+                of_session = [values for values in database.reads if "session_hash" in values]
+                found[page] = (len(of_session), len(database.reads))
+    finally:
+        await opened.close()
+    return found
+
+
+def _cost(server: servers.Server, page: str, token: str, reads: tuple[int, int]) -> Row:
+    request = (
+        f"GET {page} HTTP/1.1\r\nHost: localhost:{server.port}\r\nAccept: text/html\r\n"
+        f"Accept-Encoding: gzip\r\nCookie: {_cookie(server.port, token)}\r\n\r\n"
+    ).encode()
+    with Client(server.port) as client:
+        for _ in range(_WARM_UPS):
+            answer = _shown(client.send(request), page)
+        before = server.cpu_seconds()
+        for _ in track(range(_VIEWS), description=f"Opening {page}"):
+            answer = _shown(client.send(request), page)
+        cost = (server.cpu_seconds() - before) / _VIEWS * 1000
+    detail = f"{reads[1]} reads, {len(answer.body) / 1024:.1f} KiB compressed"
+    return below_row(f"CPU of a signed-in page, {page}", [cost], "ms", _TARGET_MS, detail)
+
+
+def _shown(answer: Answer, page: str) -> Answer:
+    if answer.status != 200:
+        raise RuntimeError(f"{page} answered {answer.status}: {answer.body[:300]!r}")
+    return answer
+
+
+def _cookie(port: int, token: str) -> str:
+    _, header = CookieJar(_JAR_ORIGIN.format(port=port)).write(SESSION, token)
+    return header.decode().partition(";")[0]

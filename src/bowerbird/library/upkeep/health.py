@@ -1,0 +1,118 @@
+"""Quick checks of the service, for `bowerbird doctor` and the operator's page."""
+
+import ipaddress
+import os
+import shutil
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from bowerbird.clock import MICROSECONDS
+from bowerbird.model.jobs import JobCount, JobState
+from bowerbird.settings import PREFIX, Settings
+from bowerbird.storage.backup import last_backup
+from bowerbird.storage.sqlite.database import FILE_NAME
+
+BACKUP_DAYS: Final = 7
+_MIN_FREE_BYTES: Final = 1 << 30
+_LONG_WAIT: Final = 300 * MICROSECONDS
+_DAY: Final = 86_400 * MICROSECONDS
+# Names that only work at home or in an office.
+_LOCAL_ENDINGS: Final = (".localhost", ".local", ".lan", ".internal", ".home.arpa", ".test")
+
+
+class Mark(StrEnum):
+    GOOD = "✓"
+    WARNING = "!"
+    BROKEN = "✗"
+
+
+class Result(Struct, frozen=True):
+    """The result of one check."""
+
+    mark: Mark
+    subject: str
+    sentence: str
+    fix: str = ""
+
+
+def address(settings: Settings) -> Result:
+    origin = settings.site_origin
+    if origin.startswith("http:") and _is_public(urlsplit(origin).hostname or ""):
+        return Result(
+            Mark.WARNING,
+            "address",
+            f"{origin} has no encryption: others on the way can read keys and sessions, and "
+            "browsers do not offer passkeys there",
+            f"use a reverse proxy with a certificate, and set {PREFIX}SITE_URL to its address",
+        )
+    return Result(Mark.GOOD, "address", origin)
+
+
+def data_folder(settings: Settings) -> Result:
+    folder, existing = settings.data_dir.absolute(), _existing(settings)
+    if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
+        return Result(
+            Mark.BROKEN,
+            "data folder",
+            f"this user cannot write to {existing}",
+            f"chown it to the user that runs bowerbird, or set {PREFIX}DATA_DIR to another folder",
+        )
+    free = free_bytes(settings)
+    state = f"{folder} is writable" if folder.exists() else f"the first start creates {folder}"
+    fix = "" if free >= _MIN_FREE_BYTES else "free disk space: imports and backups need it"
+    mark = Mark.WARNING if fix else Mark.GOOD
+    return Result(mark, "data folder", f"{state}, {free / 1e9:,.1f} GB free", fix)
+
+
+def free_bytes(settings: Settings) -> int:
+    """The free space on the disk of the data folder."""
+    return shutil.disk_usage(_existing(settings)).free
+
+
+def backup(settings: Settings, now: int) -> Result | None:
+    """None if there is nothing to back up, or if another program makes the backups."""
+    if not settings.is_sqlite or not (settings.data_dir / FILE_NAME).exists():
+        return None
+    found, fix = last_backup.read(settings.data_dir), "run bowerbird backup FILE every day"
+    if found is None:
+        return Result(Mark.WARNING, "backup", "there is none yet", fix)
+    days = max(0, now - found.made_at) // _DAY
+    sentence = f"the last one was made {_ago(days)}, {found.bytes / 1e6:,.1f} MB"
+    if days >= BACKUP_DAYS:
+        return Result(Mark.WARNING, "backup", sentence, fix)
+    return Result(Mark.GOOD, "backup", sentence)
+
+
+def jobs(settings: Settings, counts: list[JobCount], now: int) -> Result:
+    summary = ", ".join(f"{each.count} {each.kind} {each.state}" for each in counts)
+    waiting = [each.oldest_at for each in counts if each.state == JobState.PENDING]
+    if waiting and now - min(waiting) > _LONG_WAIT:
+        fix = "run bowerbird serve" if settings.is_sqlite else "run bowerbird worker"
+        return Result(Mark.WARNING, "jobs", f"{summary}; no process is running them", fix)
+    if any(each.state == JobState.FAILED for each in counts):
+        fix = "run bowerbird jobs list for the reason, then bowerbird jobs retry"
+        return Result(Mark.WARNING, "jobs", summary, fix)
+    return Result(Mark.GOOD, "jobs", summary or "none")
+
+
+def _existing(settings: Settings) -> Path:
+    """The data folder, or the nearest folder above it that exists."""
+    folder = settings.data_dir.absolute()
+    return next(path for path in (folder, *folder.parents) if path.exists())
+
+
+def _ago(days: int) -> str:
+    if days == 0:
+        return "within the last 24 hours"
+    return "1 day ago" if days == 1 else f"{days} days ago"
+
+
+def _is_public(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_global
+    except ValueError:
+        return "." in host and not host.endswith(_LOCAL_ENDINGS)

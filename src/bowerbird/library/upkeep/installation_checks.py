@@ -1,0 +1,113 @@
+"""Checks that read many files, start a process or ask another server. They may take seconds."""
+
+import asyncio
+import shlex
+from collections.abc import AsyncIterator
+
+from bowerbird.errors import Refusal
+from bowerbird.exports import font_check
+from bowerbird.exports import fonts as export_fonts
+from bowerbird.library.upkeep.health import Mark, Result
+from bowerbird.library.upkeep.permissions import open_to_others
+from bowerbird.search.embedding import local_model
+from bowerbird.search.models import model_folder
+from bowerbird.settings import PREFIX, Settings
+from bowerbird.storage import diagnosis
+from bowerbird.storage.diagnosis import Diagnosis
+from bowerbird.storage.files.files import Files
+from bowerbird.storage.migrations import SchemaProblem
+from bowerbird.storage.sqlite.database import FILE_NAME
+
+
+async def installation(settings: Settings) -> AsyncIterator[Result]:
+    """All of them but the database."""
+    if settings.data_dir.is_dir():
+        yield await asyncio.to_thread(_permissions, settings)
+    yield await _files(settings)
+    yield await fonts()
+    yield await asyncio.to_thread(_model, settings)
+
+
+async def database(settings: Settings) -> list[Result]:
+    if settings.is_sqlite and not (settings.data_dir / FILE_NAME).exists():
+        return [Result(Mark.GOOD, "database", "the first start creates it")]
+    try:
+        if settings.is_sqlite:
+            found = await asyncio.to_thread(diagnosis.of_sqlite, settings.data_dir)
+        else:
+            found = await diagnosis.of_postgres(settings.database_url)
+    except SchemaProblem as error:
+        fix = (
+            "restore a backup with bowerbird restore FILE"
+            if settings.is_sqlite
+            else f"start PostgreSQL, or correct {PREFIX}DATABASE_URL; see docs/postgresql.md"
+        )
+        return [Result(Mark.BROKEN, "database", str(error), fix)]
+    return [_engine(found), _schema(found, settings)]
+
+
+def _engine(found: Diagnosis) -> Result:
+    sentence = f"{found.engine}, {found.detail}"
+    if found.is_usable:
+        return Result(Mark.GOOD, "database", sentence)
+    fix = "install PostgreSQL's contrib modules (Debian: postgresql)"
+    return Result(Mark.BROKEN, "database", sentence, fix)
+
+
+def _schema(found: Diagnosis, settings: Settings) -> Result:
+    if not found.pending:
+        return Result(Mark.GOOD, "schema", "is up to date")
+    # The next start migrates a SQLite library; only the command migrates PostgreSQL.
+    mark = Mark.WARNING if settings.is_sqlite else Mark.BROKEN
+    steps = ", ".join(found.pending)
+    return Result(mark, "schema", f"not yet applied: {steps}", "run bowerbird migrate")
+
+
+def _permissions(settings: Settings) -> Result:
+    folder = settings.data_dir.absolute()
+    if named := open_to_others(folder):
+        fix = f"run chmod -R go-rwx {shlex.quote(str(folder))}"
+        return Result(Mark.WARNING, "permissions", f"other users can read {named}", fix)
+    return Result(Mark.GOOD, "permissions", "only this user can read the data folder")
+
+
+async def _files(settings: Settings) -> Result:
+    files = Files(settings)
+    if files.folder is not None and not files.folder.exists():
+        return Result(Mark.GOOD, "files", f"{files.place} is created when it is needed")
+    try:
+        await files.size("mark")
+    except Refusal as refused:
+        fix = f"check {PREFIX}FILES_URL and the {PREFIX}FILES_* settings, and start the file server"
+        cause = str(refused.__cause__ or "").partition("\n")[0]
+        return Result(Mark.BROKEN, "files", f"cannot reach the files in {cause}", fix)
+    return Result(Mark.GOOD, "files", f"{files.place} is readable")
+
+
+async def fonts() -> Result:
+    try:
+        missing = await font_check.missing_fonts()
+    except (OSError, TimeoutError) as error:
+        return Result(Mark.WARNING, "fonts", f"cannot be checked: {error or 'it took too long'}")
+    if not missing:
+        scripts = ", ".join(export_fonts.SCRIPTS)
+        return Result(Mark.GOOD, "fonts", f"PDF exports can show {scripts}")
+    scripts = ", ".join(lack.script for lack in missing)
+    packages = " ".join(sorted({lack.package for lack in missing}))
+    sentence = f"no font for {scripts}; PDF exports show such text as empty boxes"
+    fix = f"run {export_fonts.INSTALL_COMMAND}, or apt install {packages}"
+    return Result(Mark.WARNING, "fonts", sentence, fix)
+
+
+def _model(settings: Settings) -> Result:
+    if settings.embedding_url:
+        sentence = f"{settings.embedding_model}, from the service in {PREFIX}EMBEDDING_URL"
+        return Result(Mark.GOOD, "model", sentence)
+    folder = model_folder(settings)
+    model = local_model(folder)
+    if model is None:
+        sentence = f"{folder} contains no model, so search by meaning is not available"
+        return Result(Mark.WARNING, "model", sentence, "run make model")
+    if broken := model.broken_file():
+        return Result(Mark.WARNING, "model", f"{broken} is damaged or missing", "run make model")
+    return Result(Mark.GOOD, "model", model.name)

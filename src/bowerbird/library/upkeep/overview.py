@@ -1,0 +1,105 @@
+"""The state of the service, for its operator."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from bowerbird.clock import Clock, day_of
+from bowerbird.library.upkeep import health, installation_checks
+from bowerbird.library.upkeep.health import Result
+from bowerbird.library.upkeep.remembered import Remembered
+from bowerbird.model.vectors import ListedVectorStore
+from bowerbird.settings import Settings
+from bowerbird.storage.accounts.accounts import AccountStore
+from bowerbird.storage.accounts.version_use import VersionUseStore
+from bowerbird.storage.backup import last_backup
+from bowerbird.storage.backup.last_backup import LastBackup
+from bowerbird.storage.checks import CheckStore
+from bowerbird.storage.database import Database
+from bowerbird.storage.jobs import JobStore
+from bowerbird.storage.vectors import VectorStore
+
+CALLED_DAYS: Final = 90
+# More accounts than this are not counted.
+MAX_COUNTED: Final = 10_000
+STORES_PER_PAGE: Final = 10
+_FIRST_STORE: Final = (-1, b"")
+# The page does not wait longer for checks. They continue, and the next visit shows them.
+_WAIT_S: Final = 10.0
+
+
+class UsedVersion(Struct, frozen=True):
+    """A version of the API that was called recently."""
+
+    version: str
+    accounts: int
+    # Days since 1970, UTC.
+    last_day: int
+
+
+class State(Struct, frozen=True):
+    accounts: int
+    engine: str
+    database_bytes: int
+    free_bytes: int
+    backup: LastBackup | None
+    versions: list[UsedVersion]
+    results: list[Result]
+
+
+class Overview:
+    def __init__(self, settings: Settings, database: Database, clock: Clock) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._jobs = JobStore(database)
+        self._accounts = AccountStore(database)
+        self._checks = CheckStore(database)
+        self._uses = VersionUseStore(database)
+        self._stores = VectorStore(database)
+        self._state = Remembered(self._read_state, clock)
+        self._installation = Remembered(self._check_installation, clock)
+
+    async def state(self) -> State:
+        """At most a minute old."""
+        return await self._state.get()
+
+    async def installation(self) -> list[Result] | None:
+        """The checks that take long; None while they still run."""
+        try:
+            async with asyncio.timeout(_WAIT_S):
+                return await self._installation.get()
+        except TimeoutError:
+            return None
+
+    async def stores(self, after: tuple[int, bytes] = _FIRST_STORE) -> Sequence[ListedVectorStore]:
+        """The vector stores of all accounts, and one more than a page if there are more."""
+        return await self._stores.page(after, STORES_PER_PAGE + 1)
+
+    async def _read_state(self) -> State:
+        now, settings = self._clock(), self._settings
+        engine, size = await self._checks.engine()
+        called = await self._uses.callers(day_of(now) - CALLED_DAYS)
+        counts = await self._jobs.counts(only_unfinished=True)
+        backup = health.backup(settings, now)
+        return State(
+            accounts=await self._accounts.count_up_to(MAX_COUNTED + 1),
+            engine=engine,
+            database_bytes=size,
+            free_bytes=health.free_bytes(settings),
+            backup=last_backup.read(settings.data_dir) if settings.is_sqlite else None,
+            versions=[UsedVersion(*row) for row in called],
+            results=[
+                health.address(settings),
+                health.data_folder(settings),
+                *([backup] if backup is not None else []),
+                health.jobs(settings, counts, now),
+            ],
+        )
+
+    async def _check_installation(self) -> list[Result]:
+        results = await installation_checks.database(self._settings)
+        async for result in installation_checks.installation(self._settings):
+            results.append(result)
+        return results

@@ -1,0 +1,1 @@
+"""Pages for the owner, who operates the service."""

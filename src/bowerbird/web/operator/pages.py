@@ -1,0 +1,171 @@
+"""The operator's page: accounts, invitations, jobs, vectors and the state of the service."""
+
+from collections.abc import Awaitable, Sequence
+from typing import Any, Final
+
+from msgspec import Struct
+
+from bowerbird.errors import Refusal
+from bowerbird.library.accounts import account_list
+from bowerbird.library.accounts.account_list import AccountList
+from bowerbird.library.accounts.accounts import Accounts
+from bowerbird.library.sign_in.invitations import Invitations
+from bowerbird.library.upkeep import open_jobs, overview
+from bowerbird.library.upkeep.open_jobs import OpenJobs
+from bowerbird.library.upkeep.overview import Overview
+from bowerbird.model.accounts import Plan
+from bowerbird.settings import Settings
+from bowerbird.web.operator import cursors, rows
+from bowerbird.web.visits.pages import VisitPages
+from bowerbird.web.visits.router import Access, PageRoute
+from bowerbird.web.visits.visit import Visit
+from bowerbird.wire.deprecation import Deprecation
+from bowerbird.wire.responses.replies import Reply
+
+PATH: Final = "/operator"
+_ALL_CHECKS: Final = "all"
+
+
+class OperatorParts(Struct, frozen=True):
+    settings: Settings
+    accounts: Accounts
+    account_list: AccountList
+    invitations: Invitations
+    jobs: OpenJobs
+    overview: Overview
+    deprecations: Sequence[Deprecation]
+
+
+def routes(parts: OperatorParts, pages: VisitPages) -> list[PageRoute]:
+    page = _OperatorPage(parts, pages)
+    changes = {
+        "/plan": page.change_plan,
+        "/invitations": page.invite,
+        "/invitations/withdraw": page.withdraw,
+        "/jobs/retry": page.retry,
+        "/jobs/cancel": page.cancel,
+    }
+    return [
+        PageRoute("GET", PATH, page.shown, Access.OWNER),
+        *(
+            PageRoute("POST", PATH + path, change, Access.OWNER, PATH)
+            for path, change in changes.items()
+        ),
+    ]
+
+
+class _OperatorPage:
+    def __init__(self, parts: OperatorParts, pages: VisitPages) -> None:
+        self._parts = parts
+        self._pages = pages
+
+    async def shown(self, visit: Visit, *, status: int = 200, **more: Any) -> Reply:
+        state = await self._parts.overview.state()
+        time_zone = visit.signed_in.time_zone
+        values = {
+            "account_count": state.accounts,
+            "account_count_max": overview.MAX_COUNTED,
+            "facts": rows.facts(state, self._parts.settings, time_zone),
+            "versions": [rows.version(each, self._parts.deprecations) for each in state.versions],
+            "called_days": overview.CALLED_DAYS,
+            "plans": [plan.value for plan in Plan],
+            "sign_up": self._parts.settings.sign_up,
+            "new_note": "",
+            "note_error": "",
+            "invitation_link": "",
+            **await self._checks(visit, [rows.check(each) for each in state.results]),
+            **await self._accounts(visit),
+            **await self._jobs(visit),
+            **await self._stores(visit),
+            "invitations": [
+                rows.invitation(each, time_zone) for each in await self._parts.invitations.all()
+            ],
+        }
+        return self._pages.show(visit, "operator.html", status=status, **(values | more))
+
+    async def change_plan(self, visit: Visit) -> Reply:
+        account_id, plan = visit.form.get("account", ""), visit.form.get("plan", "")
+        change = self._parts.accounts.set_plan(str(cursors.number(account_id)), plan)
+        return await self._after(visit, change, "plan-changed", "accounts")
+
+    async def invite(self, visit: Visit) -> Reply:
+        note = visit.form.get("note", "")
+        try:
+            token = await self._parts.invitations.create(note)
+        except Refusal as refused:
+            return await self.shown(
+                visit, status=refused.status, new_note=note, note_error=refused.sentence
+            )
+        # Not after a redirect: the link would have to be kept until then.
+        return await self.shown(visit, invitation_link=self._parts.settings.invitation_url(token))
+
+    async def withdraw(self, visit: Visit) -> Reply:
+        change = self._parts.invitations.withdraw(visit.form.get("invitation", ""))
+        return await self._after(visit, change, "invitation-withdrawn", "invitations")
+
+    async def retry(self, visit: Visit) -> Reply:
+        change = self._parts.jobs.retry(*_job(visit))
+        return await self._after(visit, change, "job-queued", "jobs")
+
+    async def cancel(self, visit: Visit) -> Reply:
+        change = self._parts.jobs.cancel(*_job(visit))
+        return await self._after(visit, change, "job-cancelled", "jobs")
+
+    async def _after(self, visit: Visit, change: Awaitable[None], said: str, section: str) -> Reply:
+        """Makes a change, and returns to its section with a message about it."""
+        try:
+            await change
+        except Refusal as refused:
+            return await self.shown(visit, status=refused.status, problem=refused.sentence)
+        return self._pages.go(f"{PATH}?said={said}#{section}")
+
+    async def _checks(self, visit: Visit, checks: list[dict[str, Any]]) -> dict[str, Any]:
+        is_complete = visit.query.get("checks") == _ALL_CHECKS
+        found = await self._parts.overview.installation() if is_complete else []
+        return {
+            "checks": checks + [rows.check(each) for each in found or []],
+            "has_all_checks": is_complete,
+            "are_checks_running": found is None,
+        }
+
+    async def _accounts(self, visit: Visit) -> dict[str, Any]:
+        search, before = visit.query.get("search", "").strip(), visit.query.get("accounts", "")
+        if search:
+            found = await self._parts.account_list.starting_with(search)
+        elif before:
+            found = await self._parts.account_list.page(cursors.account(before))
+        else:
+            found = await self._parts.account_list.page()
+        shown = found[: account_list.PER_PAGE]
+        has_more = len(found) > len(shown)
+        return {
+            "accounts": [rows.account(each, visit.signed_in.time_zone) for each in shown],
+            "search": search[: account_list.MAX_SEARCH],
+            "has_more_found": has_more and bool(search),
+            "older_accounts": cursors.of_account(shown[-1]) if has_more and not search else "",
+            "is_first_accounts": not before,
+        }
+
+    async def _jobs(self, visit: Visit) -> dict[str, Any]:
+        after, jobs = visit.query.get("jobs", ""), self._parts.jobs
+        found = await (jobs.page(cursors.job(after)) if after else jobs.page())
+        shown = found[: open_jobs.PER_PAGE]
+        return {
+            "jobs": [rows.job(each, visit.signed_in.time_zone) for each in shown],
+            "more_jobs": cursors.of_job(shown[-1]) if len(found) > len(shown) else "",
+            "is_first_jobs": not after,
+        }
+
+    async def _stores(self, visit: Visit) -> dict[str, Any]:
+        after, view = visit.query.get("stores", ""), self._parts.overview
+        found = await (view.stores(cursors.store(after)) if after else view.stores())
+        shown = found[: overview.STORES_PER_PAGE]
+        return {
+            "stores": [rows.store(each) for each in shown],
+            "more_stores": cursors.of_store(shown[-1]) if len(found) > len(shown) else "",
+            "is_first_stores": not after,
+        }
+
+
+def _job(visit: Visit) -> tuple[int, str]:
+    return cursors.number(visit.form.get("account", "")), visit.form.get("job", "")
