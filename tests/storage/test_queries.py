@@ -37,6 +37,8 @@ ACROSS_ACCOUNTS = {
     *("latest", "counts", "counts_unfinished", "owner"),
     # Only find the accounts that are due.
     *("due_accounts", "accounts_with_renames"),
+    # Finds the account of somebody who signs in with a provider.
+    "account_of",
     # They merge segments of the whole index, and read no posts.
     "start_index_merge",
     "continue_index_merge",
