@@ -167,6 +167,18 @@ async def test_one_identity_creates_one_account(street: Street) -> None:
     assert [await count(street, t) for t in ("person", "library", "web_session")] == [1, 1, 1]
 
 
+async def test_the_longest_names_of_a_provider_fit_into_the_cookie(street: Street) -> None:
+    person = street.house.somebody()
+    token = await invitations(street).create()
+    begun = await street.start(person, invitation=token)
+    email = "\U0001f426" * 230 + "@example.com"
+    street.prepare(begun["nonce"], sub='"' * 255, name="\U0001f426" * 1_000, email=email)
+    offered = await street.come_back(person, begun)
+    assert "Create an account?" in offered.text
+
+    assert (await person.send("/sign-up/offer", ANY_PAGE)).headers["location"] == CREATED
+
+
 async def test_an_offer_cannot_be_made_up(street: Street) -> None:
     person = street.house.somebody()
     for cookie in ("", "x", "eyJraW5kIjoicHJvdmlkZXIgc2lnbi11cCJ9.x"):
