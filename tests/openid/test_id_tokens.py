@@ -111,6 +111,9 @@ async def test_a_claim_of_the_wrong_form_is_refused(claims: dict[str, Any]) -> N
     ],
 )
 async def test_a_claim_at_its_limit_is_accepted(claims: dict[str, Any]) -> None:
+    # A whole test run may lie between the collection of the tests and this one.
+    passed = int(time.time()) - NOW
+    claims = {n: v + passed if isinstance(v, int) else v for n, v in claims.items()}
     assert (await sign_in(claims=claims)).email == "ada@example.com"
 
 

@@ -13,7 +13,11 @@ FOLDER = Path(str(resources.files("bowerbird.storage"))) / "sql"
 DIALECTS = ("sqlite", "postgres")
 # A faster way to find keyword hits that only SQLite needs.
 SQLITE_ONLY = {"word_order"}
-NOT_A_LIBRARY_TABLE = {"person", "secret", "schema_migration", "json_each"}
+NOT_A_LIBRARY_TABLE = {
+    *("person", "secret", "schema_migration", "json_each"),
+    # Found by the hash of a token or by a provider's name for a person, before the account is known.
+    *("one_time_link", "spent_attempt", "provider_identity"),
+}
 # Statements for operators and sweeps, which concern all accounts or rows without an account.
 ACROSS_ACCOUNTS = {
     "every_account",
@@ -33,10 +37,14 @@ ACROSS_ACCOUNTS = {
     "delete_leftover_words",
     # The job queue is shared by all accounts.
     *("next_priority", "turns", "unfinished_of_kind", "due_to_expire", "accounts_with_old"),
-    # Operators list and count the jobs of all accounts.
-    *("latest", "counts", "counts_unfinished", "owner"),
+    # Operators list and count the jobs of all accounts, and list accounts and who calls a version.
+    *("latest", "counts", "counts_unfinished", "owner", "starting_with", "callers"),
+    # The version of SQLite.
+    "engine",
     # Only find the accounts that are due.
-    *("due_accounts", "accounts_with_renames"),
+    *("due_accounts", "accounts_with_renames", "partly_deleted"),
+    # Whether the owner can sign in.
+    "owner_has_entered",
     # They merge segments of the whole index, and read no posts.
     "start_index_merge",
     "continue_index_merge",

@@ -130,7 +130,7 @@ def started(
     folder: Path, *arguments: str, command: Sequence[str] = BOWERBIRD, **settings: Any
 ) -> Iterator[Server]:
     """Starts `bowerbird serve` with data and output in `folder`; it may not answer yet."""
-    port, admin_port = free_port(), free_port()
+    port, admin_port = settings.get("port") or free_port(), free_port()
     # No model, because embedding would slow down tests that do not need it.
     known = {
         "data_dir": folder / "data",

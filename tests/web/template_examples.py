@@ -42,6 +42,7 @@ LINK: Final[Values] = {
     "csrf": "c5rf",
     "state": "ready",
     "minutes": 15,
+    "days": 7,
     "token": "",
     "email": "",
     "email_error": "",
@@ -50,11 +51,9 @@ LINK_EMAIL: Final[Values] = {"csrf": "c5rf", "state": "ready", "hours": 24}
 SIGN_UP: Final[Values] = {
     "csrf": "c5rf",
     "has_passkeys": True,
-    "providers": PROVIDERS[:1],
-    "needs_invitation": True,
-    "plan": "pro",
-    "values": {"email": "", "invitation": "inv_4kTz9QmA"},
-    "errors": {},
+    "passkey_site": "https://example.org",
+    "providers": PROVIDERS,
+    "invitation": "4kTz9QmA",
     "problem": "",
 }
 AGAIN: Final[Values] = {
@@ -139,9 +138,14 @@ ACCOUNT: Final[Values] = FRAME | {
             "id": "google",
             "name": "Google",
             "address": "nora@example.org",
-            "path": "/account/providers/google",
+            "path": "/account/providers/google/connect",
         },
-        {"id": "github", "name": "GitHub", "address": "", "path": "/account/providers/github"},
+        {
+            "id": "",
+            "name": "GitHub",
+            "address": "",
+            "path": "/account/providers/github/connect",
+        },
     ],
     "can_disconnect": True,
     "sessions": [
@@ -260,7 +264,7 @@ OPERATOR: Final[Values] = FRAME | {
     "plans": ["free", "pro"],
     "sign_up": "invite",
     "invitations": [{"id": "i1", "note": "ines@example.org", "expires_at": SEPTEMBER}],
-    "invitation_link": "https://posts.example.org/sign-up#inv_4kTz9QmA0sRt9ZcB4nYpKe6JdGu",
+    "invitation_link": "https://posts.example.org/link?invitation=yes#4kTz9QmA0sRt9ZcB4nYpKe6JdGu",
     "new_note": "",
     "note_error": "",
     "jobs": [
@@ -330,6 +334,7 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
         },
     ),
     "link": ("link.html", LINK),
+    "link-invitation": ("link.html", LINK | {"state": "invitation"}),
     "link-used": ("link.html", LINK | {"state": "used"}),
     "link-owner": (
         "link.html",
@@ -343,9 +348,19 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
         "sign_up.html",
         SIGN_UP
         | {
-            "values": {"email": "nora@example.org", "invitation": "inv_old"},
-            "errors": {"invitation": "This invitation has expired. Ask the operator for another."},
+            "has_passkeys": False,
+            "providers": [],
+            "invitation": "",
+            "problem": "This passkey could not be checked. Try again, or use another one.",
         },
+    ),
+    "sign_up_offer": (
+        "sign_up_offer.html",
+        {"csrf": "c5rf", "provider": "Google", "shown": "nora.van.der.meer@example.org"},
+    ),
+    "continue": (
+        "continue.html",
+        {"provider": "Google", "url": "#signing-in", "host": "accounts.google.com"},
     ),
     "reauthenticate": ("reauthenticate.html", AGAIN),
     "reauthenticate-by-link": (

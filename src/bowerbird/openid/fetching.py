@@ -70,7 +70,7 @@ class _BoundedTransport(httpx2.AsyncBaseTransport):
     """Checks what all requests share, including the request that Authlib makes."""
 
     def __init__(self) -> None:
-        self._inner = httpx2.AsyncHTTPTransport(verify=_tls(), trust_env=False)
+        self._inner = httpx2.AsyncHTTPTransport(verify=tls(), trust_env=False)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         response = await self._inner.handle_async_request(request)
@@ -90,7 +90,7 @@ class _BoundedTransport(httpx2.AsyncBaseTransport):
 
 
 @cache
-def _tls() -> ssl.SSLContext:
+def tls() -> ssl.SSLContext:
     # Reading all certificates takes tens of milliseconds.
     return httpx2.create_ssl_context(trust_env=False)
 

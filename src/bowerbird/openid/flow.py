@@ -60,7 +60,7 @@ class Flow:
         self._discovery = Discovery(provider, self._fetcher, clock)
         self._id_tokens = IdTokens(provider, self._discovery)
 
-    async def begin(self) -> Begun:
+    async def begin(self, *, is_again: bool) -> Begun:
         state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
         destination = await self._destination()
         client = OAuth2Client(
@@ -71,6 +71,8 @@ class Flow:
             code_challenge_method="S256",
         )
         more = {"nonce": nonce} if self._provider.protocol == "openid" else {}
+        if is_again and self._provider.prompt_again:
+            more["prompt"] = self._provider.prompt_again
         url, _ = client.create_authorization_url(
             destination.authorization, state=state, code_verifier=verifier, **more
         )

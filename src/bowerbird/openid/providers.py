@@ -32,6 +32,8 @@ class Provider(Struct, frozen=True):
     protocol: Literal["openid", "github", "x"] = "openid"
     endpoints: Endpoints | None = None
     """Without them, the addresses come from the provider's discovery document."""
+    prompt_again: str = ""
+    """The value of `prompt` with which the provider asks a person again who they are."""
 
     def __repr__(self) -> str:
         # The generated text would contain the client secret.
@@ -52,6 +54,7 @@ def _google(settings: Settings) -> Provider:
         client_id=settings.google_client_id,
         client_secret=settings.google_client_secret,
         scope="openid email profile",
+        prompt_again="select_account",
     )
 
 
@@ -65,6 +68,7 @@ def _github(settings: Settings) -> Provider:
         client_id=settings.github_client_id,
         client_secret=settings.github_client_secret,
         scope="read:user user:email",
+        prompt_again="select_account",
         protocol="github",
         endpoints=Endpoints(
             authorization=f"{url}/login/oauth/authorize",
@@ -102,4 +106,5 @@ def _openid(settings: Settings) -> Provider:
         client_id=settings.oidc_client_id,
         client_secret=settings.oidc_client_secret,
         scope="openid email profile",
+        prompt_again="login",
     )

@@ -1,5 +1,6 @@
 """Signing in with a provider: `begin` gives the URL to visit, `finish` reads the way back."""
 
+import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
@@ -36,22 +37,25 @@ class OpenIdClient:
         self._flows: dict[str, Flow] = {}
         self._log = structlog.get_logger()
 
-    async def begin(self, provider_name: str) -> Begun:
+    def title_of(self, provider_name: str) -> str:
+        return self._providers[provider_name].title
+
+    async def begin(self, provider_name: str, *, is_again: bool = False) -> Begun:
+        """`is_again`: the provider is to ask the person, even if it knows who they are."""
         with self._logged(provider_name):
-            return await self._flow(provider_name).begin()
+            return await (await self._flow(provider_name)).begin(is_again=is_again)
 
     async def finish(self, provider_name: str, begun: Started, query: Mapping[str, str]) -> Person:
         """The person who signed in. Raises ProviderProblem if anything is not as it must be."""
         with self._logged(provider_name):
-            return await self._flow(provider_name).finish(begun, query)
+            return await (await self._flow(provider_name)).finish(begun, query)
 
-    def _flow(self, name: str) -> "Flow":
+    async def _flow(self, name: str) -> "Flow":
         if name not in self._providers:
             raise unknown_provider()
         if name not in self._flows:
-            from bowerbird.openid.flow import Flow  # noqa: PLC0415 - slow to import
-
-            self._flows[name] = Flow(
+            flow_of = await asyncio.to_thread(_imported)
+            self._flows[name] = flow_of(
                 self._providers[name], self._redirect_url(name), self._clock, self._timeout_s
             )
         return self._flows[name]
@@ -64,3 +68,11 @@ class OpenIdClient:
             if provider_name in self._providers and problem.reason != CANCELLED:
                 self._log.warning("sign_in_failed", provider=provider_name, reason=problem.reason)
             raise
+
+
+def _imported() -> "type[Flow]":
+    """Slow the first time, so it runs on a thread: the API must not wait for it."""
+    from bowerbird.openid import fetching, flow  # noqa: PLC0415 - slow to import
+
+    fetching.tls()
+    return flow.Flow

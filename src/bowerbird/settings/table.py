@@ -225,7 +225,12 @@ class Settings:
         return f"{self.site_origin}/link#{token}"
 
     def invitation_url(self, token: str) -> str:
-        return f"{self.site_origin}/sign-up#{token}"
+        """The URL of an invitation. It works like `link_url`, but its page says what it is."""
+        return f"{self.site_origin}/link?invitation=yes#{token}"
+
+    def provider_return_url(self, provider: str) -> str:
+        """Where a sign-in provider sends the browser back to."""
+        return f"{self.site_origin}/sign-in/{provider}/return"
 
     @property
     def upgrade_url(self) -> str:

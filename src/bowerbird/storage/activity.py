@@ -38,9 +38,8 @@ class ActivityStore:
         self, transaction: Transaction, account_id: int, before: int, kept: int, limit: int
     ) -> int:
         """Removes entries before a time, and those older than the newest `kept` ones."""
-        values = {"account_id": account_id, "newer": kept - 1}
-        rows = await transaction.rows(self._sql["nth_newest"], values)
-        if rows:
-            before = max(before, rows[0][0])
+        values = {"account_id": account_id, "kept": kept}
+        [[oldest]] = await transaction.rows(self._sql["oldest_kept"], values)
+        before = max(before, oldest or 0)
         values = {"account_id": account_id, "before": before, "limit": limit}
         return len(await transaction.rows(self._sql["remove_some"], values))

@@ -13,17 +13,22 @@ from bowerbird.library.accounts.deletion import AccountDeletion
 from bowerbird.library.accounts.devices import Devices
 from bowerbird.library.accounts.keys import Keys
 from bowerbird.library.digests.digests import Digests
-from bowerbird.library.sign_in.attempt_limits import AttemptLimits
+from bowerbird.library.sign_in.attempt_limits import AttemptLimits, SignUpLimits
 from bowerbird.library.sign_in.attempts import Attempts
 from bowerbird.library.sign_in.email_changes import EmailChanges
+from bowerbird.library.sign_in.identities import Identities
 from bowerbird.library.sign_in.invitations import Invitations
 from bowerbird.library.sign_in.one_time_links import OneTimeLinks
 from bowerbird.library.sign_in.passkey_answers import Site
 from bowerbird.library.sign_in.passkey_sign_in import PasskeySignIn
 from bowerbird.library.sign_in.passkeys import Passkeys
+from bowerbird.library.sign_in.provider_sign_in import ProviderSignIn
 from bowerbird.library.sign_in.sessions import Sessions
+from bowerbird.library.sign_in.sign_up import SignUp
 from bowerbird.library.upkeep.open_jobs import OpenJobs
 from bowerbird.library.upkeep.overview import Overview
+from bowerbird.openid.providers import configured
+from bowerbird.openid.sign_in import OpenIdClient
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
 from bowerbird.web import start
@@ -42,6 +47,9 @@ from bowerbird.web.sign_in import pages as sign_in_pages
 from bowerbird.web.sign_in import passkeys as passkey_pages
 from bowerbird.web.sign_in import proofs as proof_pages
 from bowerbird.web.sign_in import sessions as session_pages
+from bowerbird.web.sign_in.provider_lists import ProviderLists
+from bowerbird.web.sign_in.providers import ProviderPages
+from bowerbird.web.sign_in.sign_up import SignUpPages
 from bowerbird.web.site import ShowPublished, Visits
 from bowerbird.web.templating import Templates
 from bowerbird.web.visits.cookies import CookieJar
@@ -69,25 +77,51 @@ def visits(
     limits = AttemptLimits(clock)
     links = OneTimeLinks(database, accounts, sessions, clock)
     attempts, site = Attempts(database, clock), _site(settings)
-    passkeys = Passkeys(database, attempts, clock, site)
+    providers = configured(settings)
+    passkeys = Passkeys(database, attempts, clock, site, {each.issuer for each in providers})
     passkey_sign_in = PasskeySignIn(database, sessions, attempts, clock, site)
+    invitations = Invitations(database, clock)
+    identities = Identities(database, providers, clock)
+    provider_sign_in = ProviderSignIn(
+        database,
+        sessions,
+        attempts,
+        clock,
+        client=OpenIdClient(providers, settings.provider_return_url, clock),
+        identities=identities,
+    )
+    sign_up = SignUp(
+        database,
+        accounts,
+        sessions,
+        attempts,
+        clock,
+        invitations=invitations,
+        identities=identities,
+        passkeys=passkeys,
+        mode=settings.sign_up,
+    )
+    lists = ProviderLists(providers, identities)
+    sign_up_pages = SignUpPages(
+        sign_up, limits, SignUpLimits(clock), pages, providers=lists.for_sign_in
+    )
+    provider_pages = ProviderPages(provider_sign_in, identities, sign_up_pages, limits, pages)
     keys, emails = Keys(database, clock), EmailChanges(database, accounts, clock, settings)
     account = AccountParts(
         keys=keys,
         calls=calls,
         digests=digests,
         sessions=sessions,
-        methods=Methods(passkeys),
+        methods=Methods(passkeys, lists),
         emails=emails,
         download=AccountDownload(database, clock),
         clock=clock,
     )
-
     operator = OperatorParts(
         settings=settings,
         accounts=accounts,
         account_list=AccountList(database),
-        invitations=Invitations(database, clock),
+        invitations=invitations,
         jobs=OpenJobs(database, clock),
         overview=Overview(settings, database, clock),
         deprecations=deprecations,
@@ -96,10 +130,20 @@ def visits(
     def build(show_published: ShowPublished) -> VisitRouter:
         routes: list[PageRoute] = [
             *start.routes(pages, show_published),
-            *link_pages.routes(links, limits, pages),
+            *link_pages.routes(links, invitations, sign_up_pages, limits, pages),
+            *sign_in_pages.routes(
+                passkey_sign_in,
+                limits,
+                pages,
+                sign_up=settings.sign_up,
+                providers=lists.for_sign_in,
+            ),
+            *sign_up_pages.routes(),
+            *provider_pages.routes(),
+            *proof_pages.routes(
+                passkey_sign_in, passkeys, sessions, limits, pages, providers=lists.for_proof
+            ),
             *email_link_pages.routes(emails, limits, pages),
-            *sign_in_pages.routes(passkey_sign_in, limits, pages, sign_up=settings.sign_up),
-            *proof_pages.routes(passkey_sign_in, passkeys, sessions, limits, pages),
             *passkey_pages.routes(passkeys, pages),
             *session_pages.routes(sessions, pages),
             *key_pages.routes(keys, Devices(database, clock), ending, pages, show_published),

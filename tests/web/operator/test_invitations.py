@@ -11,7 +11,7 @@ from tests.web.sign_in.conftest import House, build
 
 pytestmark = pytest.mark.anyio
 
-LINK = re.compile(r"http://localhost:8080/sign-up#([\w.-]+)")
+LINK = re.compile(r"http://localhost:8080/link\?invitation=yes#([\w.-]+)")
 
 
 async def test_the_link_of_an_invitation_is_shown_once_and_works(house: House) -> None:

@@ -2,13 +2,14 @@
 
 import asyncio
 import html
+from pathlib import Path
 
 import pytest
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.model.sign_in import Passkey
-from bowerbird.storage.database import Transaction
+from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.sign_in.passkeys import PasskeyStore
 from bowerbird.storage.sign_in.ways_in import WaysInStore
 from bowerbird.web.sign_in.passkeys import rows
@@ -20,7 +21,7 @@ from tests.support.visiting import Visitor
 from tests.support.waiting import until
 from tests.web.sign_in import ceremonies
 from tests.web.sign_in.ceremonies import ANY_PAGE, account_of
-from tests.web.sign_in.conftest import House
+from tests.web.sign_in.conftest import House, build
 
 pytestmark = pytest.mark.anyio
 WAITING = """
@@ -29,7 +30,7 @@ SELECT 1 FROM pg_stat_activity
 ONLY_WAY = "This is your only way to sign in."
 CONNECT = """
 INSERT INTO provider_identity (issuer, subject, account_id, identity_id, shown, created_at)
-VALUES ('https://idp.example', '1', :account_id, 'i1', 'me', 1)"""
+VALUES ('https://accounts.google.com', '1', :account_id, 'i1', 'me', 1)"""
 
 
 async def stored(house: House, person: Visitor) -> list[Passkey]:
@@ -137,7 +138,8 @@ async def test_a_removed_passkey_signs_nobody_in(house: House) -> None:
     assert (await ceremonies.sign_in(house.somebody(), kept)).status_code == 303
 
 
-async def test_the_last_way_in_stays(house: House) -> None:
+async def test_the_last_way_in_stays(database: Database, tmp_path: Path) -> None:
+    house = build(database, tmp_path, google_client_id="id", google_client_secret="secret")
     owner = await house.owner()
     await ceremonies.add(owner)
     [passkey] = await stored(house, owner)

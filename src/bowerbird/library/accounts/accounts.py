@@ -55,14 +55,20 @@ class Accounts:
         return membership.account_id
 
     async def create_within(
-        self, transaction: Transaction, email: str, *, may_own: bool = False
+        self,
+        transaction: Transaction,
+        email: str,
+        *,
+        may_own: bool = False,
+        account_id: int | None = None,
     ) -> int:
         """Creates an account with the default plan. Without an owner, one that may own becomes it.
 
-        An empty address is allowed: not every provider gives one.
+        An empty address is allowed: not every provider gives one. A passkey contains the id of
+        its account, so a sign-up with a passkey chooses it beforehand.
         """
         email = checked_email(email) if email else ""
-        account_id = new_account_id()
+        account_id = account_id or new_account_id()
         membership = Membership(account_id, email, self._default_plan, 0, self._clock())
         key = fold(email) if email else _key_without_address(account_id)
         await self._insert(transaction, membership, key, may_own=may_own)

@@ -13,6 +13,9 @@ from bowerbird.lru import LruCache
 # An address may try so often at once, and again every few seconds.
 BURST: Final = 20
 _REFILL: Final = 3 * MICROSECONDS
+# An address may try to create so many accounts per UTC day.
+SIGN_UPS_PER_DAY: Final = 20
+_DAY: Final = 86_400 * MICROSECONDS
 _MAX_ADDRESSES: Final = 10_000
 
 
@@ -36,3 +39,26 @@ class AttemptLimits:
                 {"Retry-After": str(-(-wait // MICROSECONDS))},
             )
         self._full_at.put(network, full_at)
+
+
+class SignUpLimits:
+    """Counts in memory too. It bounds what a stranger can create where sign-up is open."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        # Day and number of tries.
+        self._tried = LruCache(_MAX_ADDRESSES)
+
+    def count(self, network: str) -> None:
+        """Raises a refusal if the address has tried too often today."""
+        now = self._clock()
+        day, tried = self._tried.get(network) or (0, 0)
+        if day != now // _DAY:
+            tried = 0
+        if tried >= SIGN_UPS_PER_DAY:
+            raise Refusal(
+                Code.RATE_LIMITED,
+                "Too many accounts were created from your network address today. Try tomorrow.",
+                {"Retry-After": str((_DAY - now % _DAY) // MICROSECONDS + 1)},
+            )
+        self._tried.put(network, (now // _DAY, tried + 1))

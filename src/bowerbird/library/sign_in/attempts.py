@@ -25,6 +25,8 @@ from bowerbird.storage.sign_in.spent_attempts import SpentAttemptStore
 MINUTES: Final = 10
 _SECRET: Final = "sign-in attempts"  # noqa: S105 - the name of a secret
 _LIFETIME: Final = MINUTES * 60 * MICROSECONDS
+# The clock of the node that started an attempt may be ahead.
+_SKEW: Final = 60 * MICROSECONDS
 _MAX_LENGTH: Final = 3_800
 
 
@@ -34,6 +36,18 @@ class AttemptKind(StrEnum):
     PASSKEY_REGISTRATION = "passkey registration"
     PASSKEY_SIGN_UP = "passkey sign-up"
     PROVIDER = "provider"
+    # The person has signed in at a provider, and is asked whether to create an account.
+    PROVIDER_SIGN_UP = "provider sign-up"
+
+
+class ProvedIdentity(Struct, frozen=True, omit_defaults=True):
+    """An account at a provider, whose holder has just signed in there."""
+
+    issuer: str
+    subject: str
+    shown: str
+    # Empty unless the provider has verified it.
+    email: str = ""
 
 
 class Attempt(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -46,7 +60,7 @@ class Attempt(Struct, frozen=True, kw_only=True, omit_defaults=True):
     # The challenge of a passkey, in base64url.
     challenge: str = ""
     provider: str = ""
-    # sign-in, proof, connection or sign-up
+    # sign-in, proof or connection
     purpose: str = ""
     state: str = ""
     nonce: str = ""
@@ -55,6 +69,8 @@ class Attempt(Struct, frozen=True, kw_only=True, omit_defaults=True):
     invitation: str = ""
     # The path to go to afterwards.
     next: str = ""
+    # For PROVIDER_SIGN_UP.
+    identity: ProvedIdentity | None = None
 
 
 class AttemptRefused(Refusal):
@@ -86,7 +102,7 @@ class Attempts:
         if not any(hmac.compare_digest(_signature(key, body), signature) for key in keys):
             raise _refused()
         attempt = msgspec.json.decode(_decoded(body), type=Attempt)
-        is_recent = 0 <= self._clock() - attempt.started_at < _LIFETIME
+        is_recent = -_SKEW <= self._clock() - attempt.started_at < _LIFETIME
         if attempt.kind is not kind or not is_recent:
             raise _refused()
         return attempt

@@ -1,7 +1,7 @@
 """The passkeys of an account: its holder adds, renames and removes them."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 import msgspec
@@ -25,11 +25,19 @@ _UNNAMED: Final = "Account"
 
 
 class Passkeys:
-    def __init__(self, database: Database, attempts: Attempts, clock: Clock, site: Site) -> None:
+    def __init__(
+        self,
+        database: Database,
+        attempts: Attempts,
+        clock: Clock,
+        site: Site,
+        issuers: Collection[str] | None = None,
+    ) -> None:
+        """`issuers` are the configured providers: only they count as another way to sign in."""
         self._database = database
         self._attempts = attempts
         self._store = PasskeyStore(database)
-        self._ways_in = WaysInStore(database)
+        self._ways_in = WaysInStore(database, issuers)
         self._activity = Activity(database, clock)
         self._clock = clock
         self._ceremonies = Ceremonies(site)
@@ -52,6 +60,19 @@ class Passkeys:
         user_name = visitor.email or _UNNAMED
         options = await self._ceremonies.run(
             lambda do: do.registration_options(account_id, user_name, attempt.challenge, existing)
+        )
+        return Started(options, await self._attempts.start(attempt))
+
+    async def start_sign_up(self, account_id: int, invitation: str) -> Started:
+        """The first passkey of an account that does not exist yet."""
+        attempt = Attempt(
+            kind=AttemptKind.PASSKEY_SIGN_UP,
+            account_id=account_id,
+            challenge=new_challenge(),
+            invitation=invitation,
+        )
+        options = await self._ceremonies.run(
+            lambda do: do.registration_options(account_id, _UNNAMED, attempt.challenge, ())
         )
         return Started(options, await self._attempts.start(attempt))
 

@@ -1,5 +1,7 @@
 """Counts the ways in which a person can sign in, so that the last one is never removed."""
 
+from collections.abc import Collection
+
 from msgspec import Struct
 
 from bowerbird.storage.database import Database, Reader, Transaction
@@ -18,13 +20,18 @@ class WaysIn(Struct, frozen=True):
 
 
 class WaysInStore:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, issuers: Collection[str] | None = None) -> None:
+        """`issuers` are the providers that are configured. Without them, all providers count."""
+        self._issuers = issuers
         self._libraries = LibraryStore(database)
         self._sql = database.queries("ways_in")
 
     async def count(self, reader: Reader, account_id: int) -> WaysIn:
-        [row] = await reader.rows(self._sql["count"], {"account_id": account_id})
-        return WaysIn(*row)
+        values = {"account_id": account_id}
+        [[passkeys]] = await reader.rows(self._sql["passkeys"], values)
+        rows = await reader.rows(self._sql["issuers"], values)
+        usable = [i for (i,) in rows if self._issuers is None or i in self._issuers]
+        return WaysIn(passkeys, len(usable))
 
     async def lock(self, transaction: Transaction, account_id: int) -> WaysIn:
         """The same, and nobody else can add or remove one until this transaction ends."""

@@ -26,9 +26,11 @@ DELETE FROM activity
                            LIMIT :limit)
 RETURNING entry_id
 
--- name: nth_newest
-SELECT a.at
-  FROM activity AS a
- WHERE a.account_id = :account_id
- ORDER BY a.at DESC, a.entry_id DESC
- LIMIT 1 OFFSET :newer
+-- name: oldest_kept
+-- The oldest of the newest entries.
+SELECT min(n.at)
+  FROM (SELECT a.at
+          FROM activity AS a
+         WHERE a.account_id = :account_id
+         ORDER BY a.at DESC, a.entry_id DESC
+         LIMIT :kept) AS n

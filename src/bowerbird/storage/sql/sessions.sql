@@ -61,11 +61,11 @@ RETURNING session_id
 -- Ends the sessions that were used least recently, beyond the given number.
 DELETE FROM web_session
  WHERE account_id = :account_id
-   AND session_id IN (SELECT s.session_id
-                        FROM web_session AS s
-                       WHERE s.account_id = :account_id
-                       ORDER BY s.last_used_at DESC, s.session_id
-                       LIMIT 1000 OFFSET :most)
+   AND session_id NOT IN (SELECT s.session_id
+                            FROM web_session AS s
+                           WHERE s.account_id = :account_id
+                           ORDER BY s.last_used_at DESC, s.session_id
+                           LIMIT :most)
 RETURNING session_id
 
 -- name: replace_token

@@ -50,11 +50,9 @@ SELECT l.account_id,
                  FROM activity AS a
                 WHERE a.account_id = l.account_id
                   AND a.at < :activity_before)
-           OR EXISTS (SELECT 1
-                        FROM activity AS a
-                       WHERE a.account_id = l.account_id
-                       ORDER BY a.at DESC
-                       LIMIT 1 OFFSET :activity_most)
+           OR (SELECT count(*)
+                 FROM activity AS a
+                WHERE a.account_id = l.account_id) > :activity_most
   FROM library AS l
  WHERE l.account_id > :after
  ORDER BY l.account_id

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
-from contextvars import Context, copy_context
+from contextvars import copy_context
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
@@ -51,8 +51,9 @@ class _Job(NamedTuple):
     answer: asyncio.Future[Any]
     # Taken once: by the writer, which then runs the job, or by the caller, which then gives up.
     turn: threading.Lock
-    # The context variables of the caller, as on PostgreSQL.
-    context: Context
+    # Calls a function with the context variables of the caller, as on PostgreSQL. Not the context
+    # itself, because that has no hash.
+    in_context: Callable[..., Any]
 
     def take(self) -> bool:
         return self.turn.acquire(blocking=False)
@@ -101,7 +102,7 @@ class Writer:
                 raise self._lock.refusal()
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[T] = loop.create_future()
-        job = _Job(work, loop, answer, threading.Lock(), copy_context())
+        job = _Job(work, loop, answer, threading.Lock(), copy_context().run)
         self._jobs.put(job, account_id, is_continuing=is_continuing)
         expiry = None
         if not is_continuing:
@@ -256,7 +257,7 @@ class Writer:
         try:
             self._connection.execute("SAVEPOINT job")
             work = job.work(SqliteTransaction(self._connection))
-            value = job.context.run(run_to_end, work)
+            value = job.in_context(run_to_end, work)
             self._connection.execute("RELEASE job")
         except BaseException as error:  # noqa: BLE001 - the caller gets it
             self._undo()

@@ -8,6 +8,7 @@ from typing import Final
 
 from bowerbird.library.accounts.accounts import EmailRefused
 from bowerbird.library.sign_in.attempt_limits import AttemptLimits
+from bowerbird.library.sign_in.invitations import DAYS, Invitations
 from bowerbird.library.sign_in.one_time_links import (
     MINUTES,
     EmailNeeded,
@@ -15,6 +16,7 @@ from bowerbird.library.sign_in.one_time_links import (
     OneTimeLinks,
 )
 from bowerbird.library.sign_in.sessions import ABSOLUTE_DAYS
+from bowerbird.web.sign_in.sign_up import SignUpPages
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import Access, PageRoute
 from bowerbird.web.visits.visit import Visit
@@ -26,7 +28,13 @@ PATH: Final = "/link"
 _NEXT: Final = "/account?said=signed-in#methods"
 
 
-def routes(links: OneTimeLinks, limits: AttemptLimits, pages: VisitPages) -> list[PageRoute]:
+def routes(
+    links: OneTimeLinks,
+    invitations: Invitations,
+    sign_up: SignUpPages,
+    limits: AttemptLimits,
+    pages: VisitPages,
+) -> list[PageRoute]:
     def shown(
         visit: Visit,
         state: str,
@@ -42,13 +50,14 @@ def routes(links: OneTimeLinks, limits: AttemptLimits, pages: VisitPages) -> lis
             status=status,
             state=state,
             minutes=MINUTES,
+            days=DAYS,
             token=token,
             email=email,
             email_error=email_error,
         )
 
     async def show(visit: Visit) -> Reply:
-        return shown(visit, "ready")
+        return shown(visit, "invitation" if "invitation" in visit.query else "ready")
 
     async def redeem(visit: Visit) -> Reply:
         limits.count(network_of(visit.where.address))
@@ -56,6 +65,8 @@ def routes(links: OneTimeLinks, limits: AttemptLimits, pages: VisitPages) -> lis
         try:
             entered = await links.redeem(token, visit.where, email)
         except LinkRefused:
+            if await invitations.is_open(token):
+                return await sign_up.show(visit, token)
             return shown(visit, "used", status=410)
         except EmailNeeded:
             return shown(visit, "owner", token=token)

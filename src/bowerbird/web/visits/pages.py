@@ -31,6 +31,7 @@ class VisitPages:
         self._is_secure = parts.scheme == "https"
         self._origin = f"{parts.scheme}://{parts.netloc}".lower()
         self._base_path = parts.path.rstrip("/")
+        self.site = settings.site_origin
         self._passkey_site = "" if is_ip_address(parts.netloc) else settings.site_origin
 
     def show(self, visit: Visit, name: str, *, status: int = 200, **values: Any) -> Reply:
@@ -45,7 +46,7 @@ class VisitPages:
             "message": MESSAGES.get(visit.query.get("said", ""), ""),
             "problem": "",
             # A passkey belongs to the name of the site: another address cannot use it.
-            "has_passkeys": visit.host.origin == self._origin and bool(self._passkey_site),
+            "has_passkeys": self.is_at_site(visit) and bool(self._passkey_site),
             "passkey_site": self._passkey_site,
         }
         html = self._templates.render(name, **(shared | values))
@@ -84,6 +85,10 @@ class VisitPages:
         reply = self.json({"error": refused.sentence}, status=refused.status)
         headers = [(k.lower().encode(), v.encode()) for k, v in refused.headers.items()]
         return msgspec.structs.replace(reply, headers=[*reply.headers, *headers])
+
+    def is_at_site(self, visit: Visit) -> bool:
+        """Whether the browser has opened the configured address, not another one that works."""
+        return visit.host.origin == self._origin
 
     def path(self, path: str) -> str:
         """A path of this site, as the browser knows it."""
