@@ -3,6 +3,7 @@
 `python -m tests.web.rendered FOLDER` saves screenshots of all of them: light, dark and on a phone.
 """
 
+import secrets
 import sys
 import threading
 from collections.abc import Iterator
@@ -11,11 +12,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final
 
+from msgspec import Struct
 from playwright.sync_api import Page
 
 from bowerbird.settings import Settings
 from bowerbird.web import assets, page_examples
-from bowerbird.web.pages import page
+from bowerbird.web.pages import NONCE_PLACEHOLDER, HtmlPage, page, personal_headers
 from bowerbird.web.templating import Templates
 from bowerbird.wire.responses.answer_cache import RequestTarget
 from bowerbird.wire.responses.replies import Reply
@@ -44,10 +46,26 @@ def examples() -> dict[str, str]:
     }
 
 
+class _PersonalPage(Struct, frozen=True):
+    """A page for one visitor, as `VisitPages` sends it."""
+
+    html: str
+
+    def answer(self, _: RequestTarget) -> Reply:
+        nonce = secrets.token_urlsafe(16)
+        body = self.html.replace(NONCE_PLACEHOLDER, nonce).encode()
+        return Reply(200, personal_headers(nonce, is_secure=False), body)
+
+
+def _page(name: str, html: str) -> HtmlPage | _PersonalPage:
+    _, values = EXAMPLES.get(name, ("", {}))
+    return _PersonalPage(html) if "csrf" in values else page(SETTINGS, html)
+
+
 @contextmanager
 def served_examples() -> Iterator[str]:
     """Yields the URL of a server with one path per example."""
-    bodies = {f"/{name}": page(SETTINGS, html) for name, html in examples().items()}
+    bodies = {f"/{name}": _page(name, html) for name, html in examples().items()}
     files = assets.files()
 
     class Handler(BaseHTTPRequestHandler):
