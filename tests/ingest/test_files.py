@@ -246,6 +246,24 @@ async def test_a_file_may_be_compressed(cast: Service, alice: Member, encoding: 
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "zstd"])
+@pytest.mark.parametrize("kept", [0.0, 0.5, 0.99])
+async def test_the_beginning_of_a_compressed_file_is_refused(
+    cast: Service, alice: Member, encoding: str, kept: float
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    links = b"".join(b"https://x.com/a/status/%d\n" % number for number in range(20, 100_020))
+    packed = gzip.compress(links) if encoding == "gzip" else zstandard.compress(links)
+
+    response = await upload(laptop, packed[: int(len(packed) * kept)], content_encoding=encoding)
+
+    assert writing.refused(response) == (400, "INVALID_REQUEST")
+    assert (
+        writing.sentence(response) == f"body: must be exactly one complete {encoding} stream."
+    )
+    assert await alice.ids() == []
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "zstd"])
 async def test_a_bomb_is_refused(cast: Service, alice: Member, encoding: str) -> None:
     laptop = await ingesting.device(cast, alice)
     raw = b" " * (limits.INGEST_FILE_BYTES_MAX + 200_000)

@@ -255,6 +255,8 @@ async def test_a_page_that_is_larger_when_decompressed_is_refused(
         (gzip.compress(b"{}", mtime=0)[:-4], "gzip"),
         (gzip.compress(b"{}", mtime=0) + b"more", "gzip"),
         (b"not zstd", "zstd"),
+        (zstandard.compress(b"{}")[:-1], "zstd"),
+        (zstandard.compress(b"{}") + b"more", "zstd"),
         (b"{}", "br"),
     ],
 )
@@ -267,6 +269,8 @@ async def test_a_broken_or_unknown_compression_is_refused(
     response = await _send_raw(laptop, run_id, body, encoding)
 
     assert writing.refused(response) == (400, "INVALID_REQUEST")
+    # Not a sentence about the JSON in it.
+    assert encoding == "br" or encoding in writing.sentence(response)
 
 
 async def test_a_page_above_8_mib_is_refused_and_one_of_7_mib_is_not(
