@@ -390,15 +390,28 @@ async def test_a_large_page_that_was_cancelled_can_be_sent_again_at_once(
     assert data(await laptop.post(f"/runs/{run_id}/pages", body))["received"] == 20
 
 
-async def test_a_page_with_more_than_100_posts_is_refused(cast: Service, alice: Member) -> None:
+@pytest.mark.parametrize("count", [101, 1_001])
+@pytest.mark.parametrize("format", ["x.graphql", "x.api2", "bookmark"])
+async def test_a_page_with_more_than_100_posts_is_refused_and_not_kept(
+    cast: Service, alice: Member, format: str, count: int
+) -> None:
     laptop = await ingesting.device(cast, alice)
     run_id = (await laptop.start())["run_id"]
+    numbers = range(1, count + 1)
+    payload = {
+        "x.graphql": listed(list(numbers))["payload"],
+        "x.api2": {"data": [{"id": post_id(number), "text": "a"} for number in numbers]},
+        "bookmark": [make.post(post_id=str(number)) for number in numbers],
+    }[format]
 
-    response = await laptop.post(f"/runs/{run_id}/pages", {"seq": 0, **listed(list(range(101)))})
+    page = {"seq": 0, "format": format, "payload": payload, "request_url": ingesting.url()}
+    response = await laptop.post(f"/runs/{run_id}/pages", page)
 
     assert writing.refused(response) == (400, "INVALID_REQUEST")
-    assert writing.sentence(response).startswith("payload:")
+    sent = "101" if count == 101 else "more than 1,000"
+    assert writing.sentence(response) == f"payload: has {sent} entries; a page can have 100."
     assert await alice.ids() == []
+    assert data(await laptop.get("/status"))["totals"]["kept_pages"] == 0
 
 
 async def test_a_device_sends_300_requests_per_minute(cast: Service, alice: Member) -> None:

@@ -278,14 +278,18 @@ def test_the_same_post_counts_once() -> None:
         (
             PageRequest,
             {"seq": 0, "format": "x.api2", "payload": 1, "request_url": "ä"},
-            "request_url: must be a string of at most 32,000 printable ASCII characters, "
-            "got '\\xe4'.",
+            (
+                "request_url: must be a string of at most 32,000 printable ASCII characters, "
+                "got '\\xe4'."
+            ),
         ),
         (
             RunRequest,
             {"source": "x", "kind": "full", "source_user_id": "a b"},
-            "source_user_id: must be a string of at most 64 letters, digits, underscores, dots, "
-            "colons and hyphens, got 'a b'.",
+            (
+                "source_user_id: must be a string of at most 64 letters, digits, underscores, "
+                "dots, colons and hyphens, got 'a b'."
+            ),
         ),
         (
             Event,

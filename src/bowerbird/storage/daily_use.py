@@ -11,6 +11,7 @@ KEYED_ANSWERS: Final = "keyed answers"
 EXPORTS: Final = "exports"
 INGEST_PAGES: Final = "ingest pages"
 INGEST_RUNS: Final = "ingest runs"
+INGEST_FILES: Final = "ingest files"
 
 
 class DayUse(Struct, frozen=True):
