@@ -1,6 +1,7 @@
 """POST /ingest/v1/events."""
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -72,6 +73,22 @@ async def test_an_unreadable_payload_leaves_a_stub(
 
     assert (result["inserted"], result["unreadable"]) == (1, 1)
     assert await alice.ids() == [post_id(1)]
+
+
+@pytest.mark.parametrize("text", [r"Half \ud83d", r"Half \u0000"])
+async def test_characters_that_no_database_can_store_do_not_stop_the_events(
+    cast: Service, alice: Member, text: str
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    payload = {"data": {"tweetResult": {"result": shapes.tweet(post_id(1), "Half X")}}}
+    body = json.dumps([added(1, payload=payload), added(2)]).replace("Half X", text)
+
+    response = await laptop.client.post("/ingest/v1/events", content=body)
+
+    assert response.status_code == 200, response.text
+    assert (data(response)["inserted"], data(response)["unreadable"]) == (2, 0)
+    saved = await writing.bookmark(alice, post_id(1))
+    assert saved["tweet_details"]["text"].startswith("Half")
 
 
 async def test_a_removed_post_stays_in_the_library(cast: Service, alice: Member) -> None:

@@ -15,7 +15,7 @@ import pytest
 import zstandard
 
 from bowerbird.requests import limits
-from tests.support import ingesting, make, writing
+from tests.support import ingesting, make, waiting, writing
 from tests.support.ingesting import Sender, data
 from tests.support.service import Member, Service
 from tests.support.watched_writes import WatchedWrites
@@ -246,6 +246,22 @@ async def test_a_file_may_be_compressed(cast: Service, alice: Member, encoding: 
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "zstd"])
+@pytest.mark.parametrize("kept", [0.0, 0.5, 0.99])
+async def test_the_beginning_of_a_compressed_file_is_refused(
+    cast: Service, alice: Member, encoding: str, kept: float
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    links = b"".join(b"https://x.com/a/status/%d\n" % number for number in range(20, 100_020))
+    packed = gzip.compress(links) if encoding == "gzip" else zstandard.compress(links)
+
+    response = await upload(laptop, packed[: int(len(packed) * kept)], content_encoding=encoding)
+
+    assert writing.refused(response) == (400, "INVALID_REQUEST")
+    assert writing.sentence(response) == f"body: must be exactly one complete {encoding} stream."
+    assert await alice.ids() == []
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "zstd"])
 async def test_a_bomb_is_refused(cast: Service, alice: Member, encoding: str) -> None:
     laptop = await ingesting.device(cast, alice)
     raw = b" " * (limits.INGEST_FILE_BYTES_MAX + 200_000)
@@ -327,6 +343,48 @@ async def test_an_account_imports_two_files_at_a_time(cast: Service, alice: Memb
         "The server stopped during the import. Send the file again.",
     )
     await imported(cast, laptop, await upload(laptop, own("1")))
+
+
+async def test_the_files_of_one_account_do_not_keep_others_waiting(
+    cast: Service, alice: Member, bob: Member
+) -> None:
+    laptop, other = await ingesting.device(cast, alice), await ingesting.device(cast, bob)
+    large = [own(*map(str, range(first, first + 3_000))) for first in (1, 3_001)]
+    locations = [(await upload(laptop, content)).headers["location"] for content in large]
+    short = (await upload(other, own("1"))).headers["location"]
+
+    async def state(sender: Sender, location: str) -> str:
+        return str(data(await sender.client.get(location))["status"])
+
+    async def is_short_file_imported() -> bool:
+        return await state(other, short) == "completed"
+
+    await waiting.until(is_short_file_imported)
+
+    assert "completed" not in [await state(laptop, location) for location in locations]
+    await cast.app.file_imports.finished()
+    assert [await state(laptop, location) for location in locations] == ["completed"] * 2
+
+
+async def test_an_account_can_send_a_bounded_number_of_files_per_day(
+    cast: Service, alice: Member, bob: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "INGEST_FILES_PER_DAY", 2)
+    laptop, other = await ingesting.device(cast, alice), await ingesting.device(cast, bob)
+    for post_id in ("1", "2"):
+        await imported(cast, laptop, await upload(laptop, own(post_id), "?dry_run=true"))
+
+    refused = await upload(laptop, own("3"))
+
+    assert writing.refused(refused) == (429, "RATE_LIMITED")
+    assert int(refused.headers["retry-after"]) > 60
+    assert writing.sentence(refused) == (
+        "This account has sent 2 files today (UTC), the maximum. Retry tomorrow."
+    )
+    await imported(cast, other, await upload(other, own("3")))
+    cast.clock.now += ingesting.DAY
+    await imported(cast, laptop, await upload(laptop, own("3")))
+    assert await alice.ids() == ["3"]
 
 
 def _unfinished(account_id: int, now: int) -> Any:

@@ -89,3 +89,38 @@ async def test_the_labels_of_folders_are_an_import_of_their_own(
         undone = data(await alice.client.post(f"/v1/imports/{one['run_id']}/undo"))
         assert undone["removed"] + undone["restored"] == 1
     assert await alice.ids() == []
+
+
+async def test_a_list_with_too_many_folders_is_refused(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    numbers = [str(number) for number in range(1, limits.INGEST_FOLDERS_MAX + 2)]
+
+    refused = await laptop.post(f"/runs/{run_id}/pages", {"seq": 0, **names(*numbers)})
+    accepted = await laptop.post(f"/runs/{run_id}/pages", {"seq": 0, **names(*numbers[1:])})
+
+    assert writing.refused(refused) == (400, "INVALID_REQUEST")
+    assert writing.sentence(refused) == "payload: has 1,001 folders; a page can have 1,000."
+    assert accepted.status_code == 200
+
+
+async def test_an_account_has_a_bounded_number_of_folders(
+    cast: Service, alice: Member, bob: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "FOLDERS_MAX", 3)
+    laptop, other = await ingesting.device(cast, alice), await ingesting.device(cast, bob)
+    run_id = (await laptop.start())["run_id"]
+    others_run = (await other.start())["run_id"]
+    await laptop.send(run_id, 0, names("1", "2", "3"))
+
+    again = await laptop.send(run_id, 1, names("3", "2", "1"))
+    refused = await laptop.post(f"/runs/{run_id}/pages", {"seq": 2, **names("3", "4")})
+    await laptop.send(run_id, 3, folder("3", 1))
+    await laptop.send(run_id, 4, folder("4", 2))
+    await other.send(others_run, 0, names("4"))
+
+    assert again["errors"] == []
+    assert writing.refused(refused) == (400, "INVALID_REQUEST")
+    assert writing.sentence(refused) == "payload: an account can have the names of 3 folders."
+    assert await writing.tags(alice, post_id(1)) == ["Folder 3"]
+    assert await writing.tags(alice, post_id(2)) is None

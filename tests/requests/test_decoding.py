@@ -17,6 +17,7 @@ from bowerbird.requests import decoding, schemas
 from bowerbird.requests.bookmarks import FlagsRequest, ListQuery, StateRequest
 from bowerbird.requests.digests import PreferencesRequest
 from bowerbird.requests.filters import FlagFilters, filter_of
+from bowerbird.requests.ingest import Event, PageRequest, RunRequest
 from bowerbird.requests.labels import BatchRequest, LabelRequest
 from bowerbird.requests.views import NewView
 from bowerbird.toolserver.tools.catalogue import TOOLS
@@ -264,3 +265,43 @@ def test_the_same_post_counts_once() -> None:
     body = b'{"tweet_ids": ["2", "1", "2"], "label_name": "x"}'
 
     assert decoding.decode(body, LabelRequest).post_ids == ["2", "1"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "sent", "sentence"),
+    [
+        (
+            PageRequest,
+            {"seq": 0, "format": "x.api2", "payload": 1, "op": "a b"},
+            "op: must be a string of at most 64 letters, digits, underscores and dots, got 'a b'.",
+        ),
+        (
+            PageRequest,
+            {"seq": 0, "format": "x.api2", "payload": 1, "request_url": "ä"},
+            (
+                "request_url: must be a string of at most 32,000 printable ASCII characters, "
+                "got '\\xe4'."
+            ),
+        ),
+        (
+            RunRequest,
+            {"source": "x", "kind": "full", "source_user_id": "a b"},
+            (
+                "source_user_id: must be a string of at most 64 letters, digits, underscores, "
+                "dots, colons and hyphens, got 'a b'."
+            ),
+        ),
+        (
+            Event,
+            {"type": "added", "post_id": "x", "at": "2026-03-14"},
+            "post_id: must be a post id of 1 to 40 digits, got 'x'.",
+        ),
+    ],
+)
+def test_a_text_with_other_characters_is_told_which_it_may_have(
+    kind: type[Struct], sent: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(Refusal) as refused:
+        decoding.decode(json.dumps(sent).encode(), kind)
+
+    assert refused.value.sentence == sentence

@@ -95,6 +95,8 @@ async def test_an_unknown_import_is_not_found(alice: Member, run_id: str) -> Non
     for method, path in (("GET", ""), ("POST", "/undo")):
         response = await writing.send(alice, method, f"/v1/imports/{run_id}{path}")
         assert writing.refused(response) == (404, "NOT_FOUND")
+        # The id as it was sent, or its beginning.
+        assert "No import ''" not in writing.sentence(response)
 
 
 @pytest.mark.parametrize("cursor", ["x", "AAAA", "A" * 9_000])

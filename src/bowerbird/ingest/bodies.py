@@ -14,6 +14,8 @@ ENCODINGS: Final = (b"gzip", b"zstd")
 # More than any encoder uses for a body of this size.
 MAX_WINDOW_BYTES: Final = 8 * 1024 * 1024
 _PIECE: Final = 64 * 1024
+# All that a piece contains is decompressed at once: up to 128 KiB for every four bytes.
+_ZSTD_PIECE: Final = 256
 
 
 async def read(receive: Receive, most: int) -> bytes:
@@ -44,7 +46,7 @@ def encoding_of(header: bytes | None) -> bytes:
 
 
 def decompressed(body: bytes, encoding: bytes, most: int) -> bytes:
-    """Never holds more than `most` bytes of the result. May take milliseconds: use a thread."""
+    """The result has at most `most` bytes. May take milliseconds: use a thread."""
     if not encoding:
         return body
     target = io.BytesIO()
@@ -79,22 +81,28 @@ def _gunzip(source: IO[bytes], target: IO[bytes], most: int) -> None:
     if size + len(rest) > most:
         raise bodies.too_large(most)
     target.write(rest)
-    if not inflater.eof or inflater.unused_data or source.read(1):
-        raise errors.invalid("body", "must be exactly one complete gzip stream")
+    _require_complete("gzip", is_complete=inflater.eof, rest=inflater.unused_data or source.read(1))
 
 
 def _unzstd(source: IO[bytes], target: IO[bytes], most: int) -> None:
-    inflater = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW_BYTES)
+    # Not a stream reader, which takes the beginning of a stream for all of it.
+    inflater = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW_BYTES).decompressobj()
     size = 0
-    try:
-        with inflater.stream_reader(source, closefd=False) as reader:
-            while piece := reader.read(_PIECE):
-                size += len(piece)
-                if size > most:
-                    raise bodies.too_large(most)
-                target.write(piece)
-    except zstandard.ZstdError:
-        raise _invalid("zstd") from None
+    while not inflater.eof and (data := source.read(_ZSTD_PIECE)):
+        try:
+            piece = inflater.decompress(data)
+        except zstandard.ZstdError:
+            raise _invalid("zstd") from None
+        size += len(piece)
+        if size > most:
+            raise bodies.too_large(most)
+        target.write(piece)
+    _require_complete("zstd", is_complete=inflater.eof, rest=inflater.unused_data or source.read(1))
+
+
+def _require_complete(name: str, *, is_complete: bool, rest: bytes) -> None:
+    if not is_complete or rest:
+        raise errors.invalid("body", f"must be exactly one complete {name} stream")
 
 
 def _invalid(name: str) -> errors.Refusal:

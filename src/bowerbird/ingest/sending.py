@@ -133,14 +133,7 @@ async def _received(call: IngestCall, decode: Callable[[bytes], T]) -> T:
 
 def _captured(body: bytes, now: int) -> tuple[int, CapturedPage]:
     # The payload is not checked here: the readers accept what other requests may not have.
-    try:
-        request = decoding.decode(body, PageRequest, is_checked=True)
-    except Refusal:
-        # Half of a character, as a cut text has it: X sends it, although JSON must not have it.
-        readable = decoding.without_lone_surrogates(body, b"\\ufffd")
-        if readable == body:
-            raise
-        request = decoding.decode(readable, PageRequest, is_checked=True)
+    request = _readable(body, lambda body: decoding.decode(body, PageRequest, is_checked=True))
     sent_at = instants.parse(request.captured_at) if request.captured_at else None
     page = CapturedPage(
         format=request.format,
@@ -151,6 +144,17 @@ def _captured(body: bytes, now: int) -> tuple[int, CapturedPage]:
         captured_at=now if sent_at is None else min(sent_at, now),
     )
     return request.seq, page
+
+
+def _readable(body: bytes, decode: Callable[[bytes], T]) -> T:
+    """Half of a character, as a cut text has it: X sends it, although JSON must not have it."""
+    try:
+        return decode(body)
+    except Refusal:
+        readable = decoding.without_lone_surrogates(body, b"\\ufffd")
+        if readable == body:
+            raise
+        return decode(readable)
 
 
 def _payload(raw: bytes) -> bytes:
@@ -167,5 +171,10 @@ def _payload(raw: bytes) -> bytes:
 def _events(body: bytes) -> Events:
     if not body.strip():
         raise errors.invalid("body", "must be a list of events")
+    return _readable(body, _events_of)
+
+
+def _events_of(body: bytes) -> Events:
     decoding.parse(body)
-    return decoding.decode(b'{"events":%b}' % body, Events)
+    # Only a payload can have characters that no database can store, and its readers remove them.
+    return decoding.decode(b'{"events":%b}' % body, Events, is_checked=True)

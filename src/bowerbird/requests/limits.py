@@ -55,11 +55,15 @@ INVITATION_NOTE_MAX: Final = 100
 INGEST_PAGE_BYTES_MAX: Final = 8 * 1024 * 1024
 INGEST_ENTRIES_MAX: Final = 100
 INGEST_EVENTS_MAX: Final = 100
+# Names of folders: in one page, and of all lists of folders that an account has sent.
+INGEST_FOLDERS_MAX: Final = 1_000
+FOLDERS_MAX: Final = 10_000
 INGEST_FILE_BYTES_MAX: Final = 50_000_000
 # Per device, or per account for calls with an API key.
 INGEST_PAGES_PER_MINUTE: Final = 300
 INGEST_PAGES_PER_DAY: Final = 50_000
 INGEST_RUNS_PER_DAY: Final = 1_000
+INGEST_FILES_PER_DAY: Final = 1_000
 # A run whose device has sent no page for so long is shown as interrupted.
 INGEST_SILENT_S: Final = 3_600
 # Requests with a large body that are being received or read at the same time.

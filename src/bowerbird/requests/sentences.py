@@ -19,6 +19,17 @@ from bowerbird.requests.fields import InvalidField
 _AT: Final = " - at `"
 _STEP: Final = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\[\.\.\.\]")
 _MISSING: Final = re.compile(r"Object missing required field `(.*)`")
+_PATTERN: Final = re.compile(
+    r"\^\[(?P<of>.+)\](?:\{(?P<least>\d+),(?P<most>\d+)\}|\*)\$(?:\(\?!\\n\))?"
+)
+_DIGITS: Final = "0-9"
+# The characters of a pattern in words.
+_CHARACTERS: Final = {
+    _DIGITS: "digits",
+    "A-Za-z0-9_.": "letters, digits, underscores and dots",
+    "A-Za-z0-9_.:-": "letters, digits, underscores, dots, colons and hyphens",
+    r"\x20-\x7e": "printable ASCII characters",
+}
 _UNKNOWN: Final = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
 
 
@@ -68,11 +79,20 @@ def expected(schema: Mapping[str, Any]) -> str:
 
 def _string(schema: Mapping[str, Any]) -> str:
     if "pattern" in schema:
-        return "must be a post id of 1 to 40 digits"
+        return _of_pattern(schema)
     least = schema.get("minLength", 0)
     if "maxLength" in schema:
         return f"must be a string of {_range(least, schema['maxLength'])} characters"
     return "must be a non-empty string" if least else "must be a string"
+
+
+def _of_pattern(schema: Mapping[str, Any]) -> str:
+    parts = _PATTERN.fullmatch(schema["pattern"])
+    if parts is None or parts["of"] not in _CHARACTERS:
+        return f"must match {schema['pattern']}"
+    least, most = int(parts["least"] or 0), int(parts["most"] or schema["maxLength"])
+    what = "a post id of" if parts["of"] == _DIGITS else "a string of"
+    return f"must be {what} {_range(least, most)} {_CHARACTERS[parts['of']]}"
 
 
 def _integer(schema: Mapping[str, Any]) -> str:

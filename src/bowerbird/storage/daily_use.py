@@ -12,6 +12,7 @@ EXPORTS: Final = "exports"
 ACCOUNT_DOWNLOADS: Final = "account downloads"
 INGEST_PAGES: Final = "ingest pages"
 INGEST_RUNS: Final = "ingest runs"
+INGEST_FILES: Final = "ingest files"
 
 
 class DayUse(Struct, frozen=True):

@@ -187,7 +187,9 @@ class ImportRuns:
         self, transaction: Transaction, account: Account, run_id: str
     ) -> UndoOutcome | Unfinished[UndoOutcome]:
         """The first turn of an undo, inside the caller's transaction."""
-        return await self._undoing.undo(transaction, account.account_id, _id(run_id))
+        if not _id(run_id):
+            raise errors.not_found("import", run_id)
+        return await self._undoing.undo(transaction, account.account_id, run_id)
 
     async def _insert(
         self, transaction: Transaction, account: Account, row: RunRow

@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Final
+from weakref import WeakValueDictionary
 
 import msgspec
 import structlog
 
 from bowerbird import errors
-from bowerbird.clock import MICROSECONDS, Clock
+from bowerbird.clock import MICROSECONDS, Clock, day_of, seconds_left_of_day
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.imports.file_imports import FileImports, ImportOptions
 from bowerbird.library.imports.report import ImportReport
@@ -25,6 +26,7 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.ingest import FileImport
 from bowerbird.model.jobs import UNFINISHED, JobState
 from bowerbird.requests import limits
+from bowerbird.storage.daily_use import INGEST_FILES, DailyUseStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.ingest.file_imports import FileImportStore
 
@@ -47,12 +49,23 @@ class FileJobs:
         self._clock = clock
         self._store = FileImportStore(database)
         self._imports = ImportRuns(database, clock)
+        self._used = DailyUseStore(database, INGEST_FILES)
         self._turns = asyncio.Semaphore(_AT_ONCE)
+        # An account has one file imported at a time, so that it cannot take the turns of others.
+        self._own_turns: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
         self._tasks: dict[asyncio.Task[None], _Job] = {}
 
     async def require_room(self, account: Account) -> None:
-        """Refuses another file while the account's earlier ones are being imported."""
+        """Refuses a file while the account's earlier ones are being imported, or beyond a bound."""
         now = self._clock()
+        used = await self._used.used(self._database, account.account_id, day_of(now))
+        if used.uses >= limits.INGEST_FILES_PER_DAY:
+            raise Refusal(
+                Code.RATE_LIMITED,
+                f"This account has sent {limits.INGEST_FILES_PER_DAY:,} files today (UTC), the "
+                "maximum. Retry tomorrow.",
+                {"Retry-After": str(seconds_left_of_day(now))},
+            )
         unfinished = await self._store.unfinished(
             self._database, account.account_id, since=now - _DAY, alive_since=now - _DEAD_AFTER
         )
@@ -91,6 +104,7 @@ class FileJobs:
 
         async def work(transaction: Transaction) -> None:
             await self._store.insert(transaction, account.account_id, file)
+            await self._used.add(transaction, account.account_id, day_of(now), uses=1)
 
         await self._database.write(work, account.account_id)
         job = _Job(account, file, self._store, self._clock)
@@ -149,9 +163,10 @@ class FileJobs:
 
     async def _run(self, job: "_Job", path: Path, options: ImportOptions, client: str) -> None:
         beating = asyncio.create_task(job.keep_alive())
+        own_turn = self._own_turns.setdefault(job.account.account_id, asyncio.Lock())
         error: str | None = None
         try:
-            async with self._turns:
+            async with own_turn, self._turns:
                 await self._import(job, path, options, client)
         except Refusal as refused:
             error = refused.sentence

@@ -9,6 +9,7 @@ import structlog
 import zstandard
 from msgspec import Struct
 
+from bowerbird import errors
 from bowerbird.clock import Clock
 from bowerbird.library.imports.intake import Intake, ItemResult
 from bowerbird.library.imports.runs import ImportRuns, NotRunning
@@ -17,6 +18,7 @@ from bowerbird.library.ingest.page_reading import CapturedPage, ReadPage
 from bowerbird.model.accounts import Account
 from bowerbird.model.ingest import KeptPage, KeptPageHead
 from bowerbird.requests import limits
+from bowerbird.sources.x.graphql import Folder
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.ingest.kept_pages import KeptPageStore
 from bowerbird.storage.ingest.runs import IngestRunStore
@@ -74,6 +76,16 @@ class KeptPages:
 
     async def keep(self, transaction: Transaction, account: Account, page: KeptPage) -> None:
         await self._store.insert(transaction, account.account_id, page)
+
+    async def put_folders(
+        self, transaction: Transaction, account: Account, folders: Sequence[Folder]
+    ) -> None:
+        """Stores the names of folders, for pages of these folders."""
+        names = {folder.id: folder.name for folder in folders}
+        count = await self._posts.put_folders(transaction, account.account_id, names)
+        if count > limits.FOLDERS_MAX:
+            problem = f"an account can have the names of {limits.FOLDERS_MAX:,} folders"
+            raise errors.invalid("payload", problem)
 
     async def read_again(self, account: Account) -> ReadAgain:
         """Reads every kept page with the current readers; forgets those that can be read."""
@@ -138,8 +150,8 @@ class KeptPages:
         run = await self._runs.get(self._database, account_id, kept.run_id)
 
         async def work(transaction: Transaction) -> None:
-            for folder in read.folders:
-                await self._posts.put_folder(transaction, account_id, folder.id, folder.name)
+            if read.folders:
+                await self.put_folders(transaction, account, read.folders)
             if run is None or read.is_own or not read.lists_saved_posts:
                 return
             # Not as seen by its run: a later run may have seen the post since.

@@ -9,22 +9,22 @@ import msgspec
 import structlog
 from msgspec import UNSET, Struct
 
+from bowerbird import errors
 from bowerbird.model.bookmarks import ImportRecord, PostDetails
 from bowerbird.model.ingest import GonePost
 from bowerbird.model.instants import with_offset
+from bowerbird.requests import limits
 from bowerbird.sources.formats import Choices
 from bowerbird.sources.found import Completeness, Found, FoundPost, LeftOut, OrderSource, Reason
 from bowerbird.sources.own_json_file import FORMAT as OWN_JSON
 from bowerbird.sources.x import api2, graphql, placing, requests
 from bowerbird.sources.x.graphql import Folder
-from bowerbird.sources.x.pages import Page
+from bowerbird.sources.x.pages import MAX_ENTRIES, TOO_MANY, Page
 from bowerbird.sources.x.requests import Operation, PageRequest
 from bowerbird.sources.x.values import short_text
 
 _MAX_QUERY_FIELDS: Final = 50
 _CHANGES: Final = frozenset({Operation.CREATE, Operation.DELETE})
-# A bookmark page with more records than this is not read to its end.
-_MAX_RECORDS: Final = 1_000
 
 
 class CapturedPage(Struct, frozen=True, kw_only=True):
@@ -135,6 +135,21 @@ def read(page: CapturedPage, now: int, folder_name: str = "") -> ReadPage:
         return _failed("The page cannot be read.")
 
 
+def require_size(read: ReadPage) -> None:
+    """Refuses a page with more than a page can have. It would be refused again, so it is not kept.
+
+    A page with far more is not read to its end.
+    """
+    entries, folders = len(read.posts) + len(read.left_out), len(read.folders)
+    if TOO_MANY in read.errors or entries > limits.INGEST_ENTRIES_MAX:
+        sent = f"more than {MAX_ENTRIES:,}" if TOO_MANY in read.errors else entries
+        problem = f"has {sent} entries; a page can have {limits.INGEST_ENTRIES_MAX}"
+        raise errors.invalid("payload", problem)
+    if folders > limits.INGEST_FOLDERS_MAX:
+        problem = f"has {folders:,} folders; a page can have {limits.INGEST_FOLDERS_MAX:,}"
+        raise errors.invalid("payload", problem)
+
+
 def _gone(read: ReadPage, now: int) -> dict[str, GonePost]:
     shown = {post.record.post_id for post in read.posts}
     gone = {}
@@ -206,8 +221,8 @@ def _own(payload: bytes) -> ReadPage:
             # A page is one line, whatever is in it.
             sentence = f"Record {number}: {one.sentence.removeprefix(f'Line {one.line}: ')}"
             found.append(msgspec.structs.replace(one, sentence=sentence))
-        if len(found) > _MAX_RECORDS:
-            return _failed(f"The page has more than {_MAX_RECORDS:,} records.")
+        if len(found) > MAX_ENTRIES:
+            return _failed(TOO_MANY)
     read = _of(Page(posts=tuple(_latest(found))), "", is_listed=False)
     return msgspec.structs.replace(read, is_own=True)
 

@@ -263,8 +263,8 @@ class IngestPages:
         await self._note_saved(transaction, account_id, taken)
         if reason is not None:
             await self._removals.note_completeness(transaction, account, run.run_id)
-        for folder in read.folders:
-            await self._posts.put_folder(transaction, account_id, folder.id, folder.name)
+        if read.folders:
+            await self._kept.put_folders(transaction, account, read.folders)
         if kept is not None:
             await self._kept.keep(transaction, account, kept)
         await self._devices.note_use(transaction, account_id, run.device_id, now, USE_NOTED_EVERY)
@@ -339,10 +339,7 @@ class IngestPages:
         async with self._reading:
             read = await asyncio.to_thread(page_reading.read, page, self._clock(), name)
         read = await self._of_known_posts(account, read)
-        entries = len(read.posts) + len(read.left_out)
-        if entries > limits.INGEST_ENTRIES_MAX:
-            problem = f"has {entries} entries; a page can have {limits.INGEST_ENTRIES_MAX}"
-            raise errors.invalid("payload", problem)
+        page_reading.require_size(read)
         return read
 
     async def _of_known_posts(self, account: Account, read: ReadPage) -> ReadPage:

@@ -1,6 +1,6 @@
 """Stores what a source said about posts: still saved there, or removed, and in which folder."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bowerbird.model.ingest import GonePost, HiddenPost, IngestRun, SourceUser
@@ -163,11 +163,17 @@ class SourcePostStore:
         values = {**_key(account_id, user), "post_ids": self._database.text_list(post_ids)}
         return {row[0] for row in await self._database.rows(self._sql["saved_elsewhere"], values)}
 
-    async def put_folder(
-        self, transaction: Transaction, account_id: int, folder_id: str, name: str
-    ) -> None:
-        values = {"account_id": account_id, "folder_id": folder_id, "name": name}
-        await transaction.run(self._sql["put_folder"], values)
+    async def put_folders(
+        self, transaction: Transaction, account_id: int, names: Mapping[str, str]
+    ) -> int:
+        """Stores the names of folders by their ids; returns how many folders are stored now."""
+        values = [
+            {"account_id": account_id, "folder_id": folder_id, "name": name}
+            for folder_id, name in sorted(names.items())
+        ]
+        await transaction.run_many(self._sql["put_folder"], values)
+        rows = await transaction.rows(self._sql["count_folders"], {"account_id": account_id})
+        return int(rows[0][0])
 
     async def folder(self, account_id: int, folder_id: str) -> str:
         """The name of a folder, or "" if it is unknown."""

@@ -204,6 +204,11 @@ SELECT l.account_id, CAST(:folder_id AS text), CAST(:name AS text)
  WHERE l.account_id = :account_id
     ON CONFLICT (account_id, folder_id) DO UPDATE SET name = excluded.name
 
+-- name: count_folders
+SELECT count(*)
+  FROM source_folder AS f
+ WHERE f.account_id = :account_id
+
 -- name: folder
 SELECT f.name
   FROM source_folder AS f
