@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 
 from bowerbird.model.accounts import Account, Membership, RemovedPostsChoice
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, Reader, Transaction
 
 
 class AccountStore:
@@ -72,9 +72,9 @@ class AccountStore:
 
         await self._database.write(work)
 
-    async def removed_posts(self, account_id: int) -> RemovedPostsChoice:
+    async def removed_posts(self, reader: Reader, account_id: int) -> RemovedPostsChoice:
         """What happens to posts that are removed at their source."""
-        rows = await self._database.rows(self._sql["removed_posts"], {"account_id": account_id})
+        rows = await reader.rows(self._sql["removed_posts"], {"account_id": account_id})
         return RemovedPostsChoice(rows[0][0]) if rows else RemovedPostsChoice.KEEP
 
     async def set_removed_posts(self, account_id: int, choice: RemovedPostsChoice) -> None:
