@@ -223,3 +223,18 @@ async def test_a_record_of_another_program_does_not_say_that_a_post_is_shown_aga
     await laptop.post("/events", [event])
 
     assert (await bookmark(alice, 1))["gone_reason"] == DELETED
+
+
+async def test_a_hidden_post_keeps_its_place_when_an_older_page_shows_it(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await send(laptop, gone(1))
+    entry = shapes.entry(shapes.tweet(post_id(1), "Post 1."), sort_index(-5))
+    page = captured(shapes.document(shapes.add_entries(entry)))
+
+    await send(laptop, {**page, "captured_at": "2026-09-01T11:00:00Z"})
+
+    stored = await bookmark(alice, 1)
+    assert stored["sort_index"] == sort_index(1)
+    assert stored["gone_reason"] == DELETED

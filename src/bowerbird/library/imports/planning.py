@@ -14,7 +14,7 @@ from bowerbird.library.imports.places import Place, Positions
 from bowerbird.model import instants
 from bowerbird.model.bookmarks import ImportRecord, Post
 from bowerbird.model.folding import order_key
-from bowerbird.model.imports import Deletion, Ordered, Stored
+from bowerbird.model.imports import Deletion, Stored
 from bowerbird.model.ingest import HiddenPost
 from bowerbird.model.labels import clean_name, name_key
 from bowerbird.model.rendering import content_hash, post_json
@@ -216,9 +216,9 @@ def _merged(found: FoundPost, stored: StoredPost | None, library: _Library) -> W
     after = source_state.settled(after, before, found, hidden, is_older=is_older)
     if (after.post_id, order_key(after.author_username)) in library.threads:
         after = merging.as_thread(after)
-    where = places.place(found, existing, library.now, library.positions)
-    if hidden is not None and hidden.sort_index is not None and where.order_source < Ordered.X:
-        where = places.of_index(hidden.sort_index)
+    where = places.place(found, existing, library.now, library.positions, is_older=is_older)
+    if hidden is not None and hidden.sort_index is not None:
+        where = places.later_index(where, hidden.sort_index)
     incoming = _incoming(after, found, existing, where, has)
     if before is not None:
         hides = library.known.hides_removed
