@@ -82,8 +82,8 @@ def place(
 
 def later_index(where: Place, sort_index: int) -> Place:
     """The place of a valid index of X, unless the other place is a later index."""
-    is_index = where.order_source == Ordered.X and where.sort_index is not UNSET
-    if is_index and where.sort_index >= sort_index:
+    is_index = where.order_source == Ordered.X
+    if is_index and where.sort_index is not UNSET and where.sort_index >= sort_index:
         return where
     return Place(Ordered.X, sort_index, (sort_index >> _LOW_BITS) * 1000)
 
