@@ -311,3 +311,22 @@ async def test_invalid_events_are_refused_by_their_field(
 
     assert writing.refused(response) == (400, "INVALID_REQUEST")
     assert writing.sentence(response).startswith(named)
+
+
+async def test_a_page_from_before_the_event_does_not_move_the_post_back(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    cast.clock.now += ingesting.DAY
+    at = "2026-09-01T12:30:00Z"
+    await laptop.post("/events", [{"type": "added", "post_id": post_id(1), "at": at}])
+    run_id = (await laptop.start())["run_id"]
+
+    await laptop.send(run_id, 0, {**listed([2, 1]), "captured_at": "2026-09-01T12:20:00Z"})
+
+    first = (await alice.listed())["data"][0]
+    assert (first["post_id"], first["tweet_details"]["text"]) == (post_id(1), "Post 1.")
+    assert first["bookmarked_at"] == "2026-09-01T12:30:00.000000+00:00"
+    later = listed([2, 1])
+    await laptop.send(run_id, 1, {**later, "captured_at": "2026-09-01T12:40:00Z"})
+    assert (await alice.listed())["data"][0]["post_id"] == post_id(2)

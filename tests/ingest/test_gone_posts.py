@@ -206,3 +206,35 @@ async def test_undoing_the_import_that_found_a_post_gone_restores_it(
 
     assert undone["restored"] == 1
     assert await bookmark(alice, 1) == before
+
+
+async def test_a_record_of_another_program_does_not_say_that_a_post_is_shown_again(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.read_list("full", [1])
+    await send(laptop, gone(1))
+    cast.clock.now += ingesting.DAY
+    record = {"post_id": post_id(1), "tweet_details": {"text": "A copy."}}
+
+    await send(laptop, {"format": "bookmark", "payload": [record]})
+    at = "2026-09-02T11:00:00Z"
+    event = {"type": "added", "post_id": post_id(1), "at": at, "payload": record}
+    await laptop.post("/events", [event])
+
+    assert (await bookmark(alice, 1))["gone_reason"] == DELETED
+
+
+async def test_a_hidden_post_keeps_its_place_when_an_older_page_shows_it(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await send(laptop, gone(1))
+    entry = shapes.entry(shapes.tweet(post_id(1), "Post 1."), sort_index(-5))
+    page = captured(shapes.document(shapes.add_entries(entry)))
+
+    await send(laptop, {**page, "captured_at": "2026-09-01T11:00:00Z"})
+
+    stored = await bookmark(alice, 1)
+    assert stored["sort_index"] == sort_index(1)
+    assert stored["gone_reason"] == DELETED

@@ -8,6 +8,7 @@ from bowerbird.library.ingest.kept_pages import KeptPages
 from bowerbird.requests import limits
 from bowerbird.sources.x import graphql
 from bowerbird.sources.x.requests import Operation
+from tests.ingest.test_gone_posts import gone
 from tests.support import ingesting
 from tests.support.ingesting import Sender, data, listed, post_id
 from tests.support.service import Member, Service
@@ -185,3 +186,29 @@ async def test_reading_kept_pages_again_without_a_change_is_no_import(
     await KeptPages(cast.database, cast.clock).read_again(await alice.account())
 
     assert data(await alice.client.get("/v1/imports")) == []
+
+
+async def test_a_kept_page_says_what_its_posts_were_when_it_was_captured(
+    cast: Service, alice: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    await laptop.send(run_id, 0, gone(1))
+    cast.clock.now += ingesting.MINUTE
+    page = listed([2, 1], 1)
+    renamed = json.loads(json.dumps(page).replace("bookmark_timeline_v2", "saved_timeline"))
+    await laptop.send(run_id, 1, renamed)
+    cast.clock.now += ingesting.DAY
+    removed_at = "2026-09-02T00:00:00.000000+00:00"
+    await laptop.post("/events", [{"type": "removed", "post_id": post_id(2), "at": removed_at}])
+
+    paths = {**graphql._PATHS, Operation.BOOKMARKS: ("saved_timeline", ())}  # noqa: SLF001 - a newer reader
+    monkeypatch.setattr(graphql, "_PATHS", paths)
+    await KeptPages(cast.database, cast.clock).read_again(await alice.account())
+
+    assert data(await alice.get(f"/v1/bookmarks/{post_id(2)}"))["removed_at"] == removed_at
+    await alice.client.delete(f"/v1/bookmarks/{post_id(1)}")
+    await alice.client.post(
+        "/v1/bookmarks", json={"links": [f"https://x.com/i/status/{post_id(1)}"]}
+    )
+    assert "gone_at" not in data(await alice.get(f"/v1/bookmarks/{post_id(1)}"))

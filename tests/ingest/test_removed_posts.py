@@ -4,7 +4,10 @@ from typing import Any
 
 import pytest
 
+from bowerbird.library.ingest.removed_posts import RemovedPosts
 from bowerbird.model.accounts import RemovedPostsChoice
+from bowerbird.model.ingest import SourceUser
+from bowerbird.model.instants import parse
 from bowerbird.storage.accounts.accounts import AccountStore
 from tests.support import ingesting
 from tests.support.ingesting import data, listed, post_id
@@ -211,3 +214,118 @@ async def test_undoing_an_import_does_not_forget_that_a_post_was_removed(
 
     assert undone["restored"] == 1
     assert await bookmark(alice, 2) == {**before, "removed_at": at}
+
+
+async def test_posts_that_go_to_the_trash_are_counted_as_removed(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await with_posts(cast, alice)
+    await choose(cast, alice, "trash")
+
+    result = data(await laptop.post("/events", [event(2), event(99)]))
+
+    assert (result["removed"], result["not_found"]) == (1, 1)
+
+
+@pytest.mark.parametrize("choice", RemovedPostsChoice)
+async def test_a_page_that_arrives_after_the_removal_of_its_post(
+    cast: Service, alice: Member, choice: str
+) -> None:
+    laptop = await with_posts(cast, alice)
+    await choose(cast, alice, choice)
+    await laptop.post("/events", [event(7)])
+    run_id = (await laptop.start())["run_id"]
+
+    await laptop.send(run_id, 0, {**listed([7]), "captured_at": "2026-09-01T12:20:00Z"})
+
+    if choice == "trash":
+        assert (await alice.get(f"/v1/bookmarks/{post_id(7)}")).status_code == 404
+    else:
+        late = await bookmark(alice, 7)
+        assert (late["removed_at"], late["is_archived"]) == (REMOVED_AT, choice == "hide")
+
+
+async def test_an_old_page_does_not_delete_a_restored_post_again(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await with_posts(cast, alice)
+    await choose(cast, alice, "trash")
+    await laptop.post("/events", [event(2)])
+    await alice.client.post(f"/v1/bookmarks/{post_id(2)}/restore")
+    run_id = (await laptop.start())["run_id"]
+
+    await laptop.send(run_id, 0, {**listed([2]), "captured_at": "2026-09-01T12:20:00Z"})
+
+    assert (await bookmark(alice, 2))["removed_at"] == REMOVED_AT
+
+
+async def test_a_deleted_post_that_was_saved_again_before_the_events_arrived_comes_back(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await with_posts(cast, alice)
+    await choose(cast, alice, "trash")
+    await laptop.post("/events", [event(2)])
+
+    result = data(await laptop.post("/events", [event(2, "added", "2026-09-01T13:00:00Z")]))
+
+    assert result["inserted"] == 1
+    assert "removed_at" not in await bookmark(alice, 2)
+
+
+async def test_a_removal_that_is_older_than_a_page_changes_nothing(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await with_posts(cast, alice)
+    await choose(cast, alice, "trash")
+    await laptop.read_list("incremental", [3, 2])
+    moment = parse(REMOVED_AT)
+    assert moment is not None
+
+    # As if the page had been stored while the event was being read.
+    marks = RemovedPosts(cast.database, cast.clock)
+    await marks.mark(await alice.account(), SourceUser("x", ""), {post_id(2): moment})
+
+    assert "removed_at" not in await bookmark(alice, 2)
+
+
+async def test_the_last_of_two_accounts_decides_when_a_post_was_removed(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    phone = await ingesting.device(cast, alice, "phone")
+    await laptop.read_list("full", [2, 1], source_user_id="111")
+    await phone.read_list("full", [2, 1], source_user_id="222")
+    cast.clock.now += ingesting.DAY
+
+    await phone.post("/events", [event(2)])
+    await laptop.post("/events", [event(2, at="2026-09-01T12:20:00Z")])
+
+    assert (await bookmark(alice, 2))["removed_at"] == REMOVED_AT
+
+
+@pytest.mark.parametrize(("listing", "removing"), [("111", ""), ("", "111")])
+async def test_a_client_need_not_say_whose_list_it_reads(
+    cast: Service, alice: Member, listing: str, removing: str
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    phone = await ingesting.device(cast, alice, "phone")
+    await laptop.read_list("full", [2, 1], source_user_id=listing)
+    await phone.start(source_user_id=removing)
+    cast.clock.now += ingesting.DAY
+
+    await phone.post("/events", [event(2)])
+
+    assert (await bookmark(alice, 2))["removed_at"] == REMOVED_AT
+
+
+async def test_a_post_that_its_owner_archived_stays_archived_when_it_is_saved_again(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await with_posts(cast, alice)
+    await alice.client.patch(f"/v1/bookmarks/{post_id(2)}", json={"is_archived": True})
+    await laptop.post("/events", [event(2)])
+
+    await laptop.read_list("full", [3, 2, 1])
+
+    again = await bookmark(alice, 2)
+    assert (again["is_archived"], "removed_at" in again) == (True, False)

@@ -91,3 +91,12 @@ async def test_saving_a_part_of_a_post_changes_the_note_that_it_has(alice: Membe
 
     after = await stored(alice)
     assert {name: after[name] for name in STATE} == {**STATE, "note": "Another one."}
+
+
+async def test_a_reason_without_a_time_is_not_kept(alice: Member) -> None:
+    post = own(gone_reason="Deleted")
+
+    await take(alice, post)
+
+    assert "gone_reason" not in await stored(alice)
+    assert await result(alice, post) is ItemResult.UNCHANGED

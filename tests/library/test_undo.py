@@ -5,6 +5,7 @@ from collections.abc import Callable
 from itertools import permutations
 from typing import Any
 
+import msgspec
 import pytest
 
 from bowerbird.errors import Refusal
@@ -25,6 +26,13 @@ pytestmark = pytest.mark.anyio
 
 INDEX = (NOW // 1000) << 20
 THREAD = {"tweet_conversation_id": "1"}
+STATE = {
+    "gone_at": "2026-07-01T00:00:00.000000+00:00",
+    "gone_reason": "Deleted",
+    "removed_at": "2026-07-02T00:00:00.000000+00:00",
+    "note": "Mine.",
+}
+NO_STATE = dict.fromkeys(STATE)
 REPLY = {"tweet_conversation_id": "1", "is_sub_tweet_of_thread": True}
 
 
@@ -56,6 +64,7 @@ CHANGES: dict[str, Callable[[], list[FoundPost]]] = {
         own(post_id="2", tags=[], bookmarked_at="2020-01-01T00:00:00Z"),
         own(post_id="3", is_read=False),
     ],
+    "a state and a note": lambda: [own(post_id="1", **STATE), own(post_id="5", **NO_STATE)],
     "a deleted post": lambda: [found(post_id="4", order=OrderSource.X, sort_index=INDEX + 9)],
 }
 
@@ -65,6 +74,7 @@ async def fill(member: Member) -> None:
     await take(member, found(tags=["old", "mine"], meta=THREAD, metrics={"favorite_count": 1}))
     await take(member, found(Completeness.STUB, post_id="2", text="", author="", tags=["old"]))
     await take(member, found(post_id="3", is_read=True, **order), found(post_id="4", **order))
+    await take(member, own(post_id="5", **STATE))
     await writing.send(member, "DELETE", "/v1/bookmarks/4")
 
 
@@ -99,6 +109,44 @@ async def test_runs_can_be_undone_in_any_order(alice: Member, order: tuple[int, 
         assert await writing.recount(alice) == []
 
     assert await dump(alice) == before
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+async def test_states_of_posts_can_be_undone_in_any_order(
+    alice: Member, order: tuple[int, ...]
+) -> None:
+    await fill(alice)
+    before = await dump(alice)
+    run_ids = [
+        await run(alice, own(post_id="1", **STATE), own(post_id="5", **NO_STATE)),
+        await run(alice, found(text="an edited text"), found(post_id="5", text="a text")),
+        await run(alice, own(post_id="1", note="Another."), own(post_id="5", note="Another.")),
+    ]
+
+    for which in order:
+        await undo(alice, run_ids[which])
+
+    assert await dump(alice) == before
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+async def test_what_the_source_says_between_two_runs_stays(
+    alice: Member, order: tuple[int, ...]
+) -> None:
+    await fill(alice)
+    first = await run(alice, own(post_id="1", **STATE))
+    removed_at = "2026-08-01T00:00:00.000000+00:00"
+    record = msgspec.structs.replace(found().record, removed_at=removed_at)
+    is_saved = msgspec.structs.replace(found(), is_saved=True)
+    mark = FoundPost(record=record, line=0, completeness=Completeness.STUB, is_mark=True)
+    await take(alice, is_saved)
+    await take(alice, mark)
+    run_ids = [first, await run(alice, found(text="an edited text"))]
+
+    for which in order:
+        await undo(alice, run_ids[which])
+
+    assert (await writing.bookmark(alice, "1"))["removed_at"] == removed_at
 
 
 async def test_undoing_twice_changes_nothing_more(alice: Member) -> None:
@@ -311,6 +359,25 @@ async def test_the_changes_of_a_run_without_a_log_stay_when_an_earlier_run_is_un
         "the whole text",
         ["earlier", "later"],
     )
+
+
+async def test_what_a_run_without_a_log_marks_stays_when_an_earlier_run_is_undone(
+    alice: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await take(alice, found())
+    earlier = await started(alice)
+    with monkeypatch.context() as small:
+        small.setattr(change_log, "LOG_BYTES_MAX", 1)
+        later = await started(alice)
+        await take(alice, found(post_id="7"), run_id=later)
+    await take(alice, found(tags=["earlier"]), run_id=earlier)
+    record = msgspec.structs.replace(found().record, gone_at=STATE["gone_at"])
+    mark = FoundPost(record=record, line=0, completeness=Completeness.STUB, is_mark=True)
+    await take(alice, mark, run_id=later)
+
+    await undo(alice, earlier)
+
+    assert (await writing.bookmark(alice, "1"))["gone_at"] == STATE["gone_at"]
 
 
 async def test_the_changes_of_a_run_whose_log_has_expired_stay_when_an_earlier_one_is_undone(

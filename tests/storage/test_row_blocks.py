@@ -73,3 +73,39 @@ def test_other_statements_run_once_per_row(connection: apsw.Connection) -> None:
 def test_a_missing_value_is_an_error(connection: apsw.Connection) -> None:
     with pytest.raises(KeyError):
         row_blocks.run_many(connection, INSERT, [{"first": 1, "number": n} for n in range(60)])
+
+
+def test_values_of_every_type_are_stored_as_they_are(connection: apsw.Connection) -> None:
+    connection.execute("CREATE TABLE value (number, value)")
+    values = [None, b"", b"\x00a", True, -(2**63), 0.5, "", "\U0001f600 'quoted' :text ?", "a\n"]
+    given = [{"number": n, "value": values[n % len(values)]} for n in range(100)]
+
+    row_blocks.run_many(connection, "INSERT INTO value VALUES (:number, :value)", given)
+
+    stored = connection.execute("SELECT value FROM value ORDER BY number").fetchall()
+    assert [row[0] for row in stored] == [one["value"] for one in given]
+
+
+def test_a_row_may_have_one_value(connection: apsw.Connection) -> None:
+    connection.execute("CREATE TABLE name (name TEXT)")
+    given = [{"name": f"name {n}"} for n in range(60)]
+
+    row_blocks.run_many(connection, "INSERT INTO name (name) VALUES (:name)", given)
+
+    stored = connection.execute("SELECT name FROM name").fetchall()
+    assert [row[0] for row in stored] == [one["name"] for one in given]
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "SET text = :text WHERE (post.number > 0)",
+        "SET text = excluded.text WHERE post.number > :first",
+    ],
+)
+def test_a_value_after_the_row_runs_once_per_row(connection: apsw.Connection, end: str) -> None:
+    put = f"{INSERT} ON CONFLICT (number) DO UPDATE {end}"
+
+    row_blocks.run_many(connection, put, rows(60))
+
+    assert len(stored(connection)) == 60

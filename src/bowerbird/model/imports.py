@@ -68,6 +68,9 @@ class Change(Struct, frozen=True, array_like=True):
     labels: tuple[int, ...]
     # The mark of a deleted post that the run brought back.
     deletion: Deletion | None = None
+    # What the run set removed_at to, "" if it removed it, or None if it did not change it. Another
+    # value means that the source has said something since.
+    removed_at: str | None = None
 
 
 _pack: Final = msgspec.msgpack.Encoder().encode

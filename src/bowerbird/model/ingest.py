@@ -56,6 +56,14 @@ class SourceUser(NamedTuple):
     source_user_id: str
 
 
+class OtherList(NamedTuple):
+    """The list of another account of a source that has, or had, a post."""
+
+    user: SourceUser
+    # None if the post is still in it.
+    removed_at: int | None
+
+
 class GonePost(NamedTuple):
     """A post that a page lists and does not show."""
 

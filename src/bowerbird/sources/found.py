@@ -48,6 +48,8 @@ class FoundPost(Struct, frozen=True, kw_only=True):
     note: str = ""
     # A list of saved posts has it, so it is saved at its source when it was captured.
     is_saved: bool = False
+    # From an answer of the source itself, which shows only posts that are available.
+    is_shown: bool = False
     # Says something about a post that the library has, and never adds one.
     is_mark: bool = False
     # Labels to add to those that the post has, whatever the record says about labels.

@@ -85,7 +85,8 @@ def post_of(record: Post) -> Post:
         source=record.source,
         source_id=record.source_id,
         gone_at=record.gone_at or UNSET,
-        gone_reason=record.gone_reason or UNSET,
+        # Without the time it says nothing.
+        gone_reason=(record.gone_reason or UNSET) if record.gone_at else UNSET,
         removed_at=record.removed_at or UNSET,
         note=record.note or UNSET,
     )

@@ -38,6 +38,7 @@ class Piece(NamedTuple):
 
 class AccountExports:
     def __init__(self, database: Database) -> None:
+        self._database = database
         self._store = AccountExportStore(database)
         self._accounts = AccountStore(database)
         self._keys = KeyStore(database)
@@ -75,7 +76,7 @@ class AccountExports:
 
     async def _head(self, account: Account) -> dict[str, Any]:
         membership = await self._accounts.membership(account.account_id)
-        choice = await self._accounts.removed_posts(account.account_id)
+        choice = await self._accounts.removed_posts(self._database, account.account_id)
         return {
             "account": membership and {**_account(membership), "removed_posts": choice},
             "keys": [

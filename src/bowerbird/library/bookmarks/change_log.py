@@ -57,7 +57,7 @@ class ChangeLog:
         if run is None or not run.undo_until:
             # What is not recorded stays when a run is undone.
             numbers = [row["number"] for row in batch.changed]
-            if not numbers or by is ChangedBy.MARK:
+            if not numbers or (run is None and by is ChangedBy.MARK):
                 return
             if by is ChangedBy.OWNER or run is not None:
                 await self._store.forget(transaction, opened.account_id, numbers)

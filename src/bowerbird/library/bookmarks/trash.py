@@ -55,10 +55,17 @@ class Trash:
         self._clock = clock
 
     async def delete(
-        self, transaction: Transaction, account: Account, post_id: str
+        self,
+        transaction: Transaction,
+        account: Account,
+        post_id: str,
+        removed_at: int | None = None,
     ) -> Deleted | Unfinished[Deleted]:
+        """`removed_at` is when its source removed it. Saved again after that, it comes back."""
         return await self._renames.finished(
-            transaction, account.account_id, lambda later: self._delete(later, account, post_id)
+            transaction,
+            account.account_id,
+            lambda later: self._delete(later, account, post_id, removed_at),
         )
 
     async def restore(
@@ -78,7 +85,9 @@ class Trash:
             for post_id, bookmark in found.items()
         }
 
-    async def _delete(self, transaction: Transaction, account: Account, post_id: str) -> Deleted:
+    async def _delete(
+        self, transaction: Transaction, account: Account, post_id: str, removed_at: int | None
+    ) -> Deleted:
         changeset = await self._changesets.open(transaction, account.account_id)
         await changeset.load([post_id])
         post = changeset.post(post_id)
@@ -88,7 +97,8 @@ class Trash:
         assert bookmark is not None
         now = self._clock()
         await self._store.put(transaction, account.account_id, post_id, bookmark, now)
-        await self._remember(transaction, account, post_id, now)
+        since = now if removed_at is None else min(removed_at, now)
+        await self._remember(transaction, account, post_id, since)
         await changeset.remove(post)
         await changeset.finish(now)
         entry = self._activity.entry(ActivityKind.POSTS_DELETED, post_id)
@@ -96,7 +106,7 @@ class Trash:
         return Deleted(post_id, with_offset(now + _KEPT))
 
     async def _remember(
-        self, transaction: Transaction, account: Account, post_id: str, now: int
+        self, transaction: Transaction, account: Account, post_id: str, since: int
     ) -> None:
         """Marks a post as deleted, so that imports do not bring it back."""
         place = place_of(account.local_number)
@@ -104,8 +114,8 @@ class Trash:
         existing = stored[post_id].existing
         deletion = Deletion(
             post_id,
-            now,
-            existing.sort_index if existing.order_source == Ordered.X else index_of(now),
+            since,
+            existing.sort_index if existing.order_source == Ordered.X else index_of(since),
             existing.completeness,
             existing.order_source,
         )

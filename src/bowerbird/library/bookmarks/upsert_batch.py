@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, Struct, UnsetType
 
 from bowerbird.library.bookmarks.bookmark_row import Row, complete, searchable_texts, words_of
 from bowerbird.model.bookmarks import Post
@@ -17,6 +17,13 @@ from bowerbird.storage.libraries import LockedLibrary
 _NO_TAGS: Final = frozenset[str]()
 _LARGEST: Final = 2**63 - 1
 _decode: Final = msgspec.json.Decoder(Post).decode
+
+
+class _State(Struct):
+    removed_at: str | UnsetType | None = UNSET
+
+
+_decode_state: Final = msgspec.json.Decoder(_State).decode
 
 
 class Batch:
@@ -76,9 +83,19 @@ class Batch:
         for row in self.changed:
             before = self._state(self._stored[row["post_id"]])
             changes[row["number"]] = Change(
-                before, row["is_read"], row["is_archived"], self._after.get(row["number"], ())
+                before,
+                row["is_read"],
+                row["is_archived"],
+                self._after.get(row["number"], ()),
+                removed_at=self._set_removed_at(row["number"]),
             )
         return changes
+
+    def _set_removed_at(self, number: int) -> str | None:
+        """What the batch sets removed_at to; None if it stays."""
+        before = removed_at_of(self._renderings[number])
+        after = self.arrivals[number].record.removed_at or ""
+        return None if after == before else after
 
     def _state(self, stored: ExistingBookmark) -> State:
         return State(
@@ -123,6 +140,16 @@ class Batch:
         self.attached += [(self._labels[k].label_id, number) for k in sorted(after - before)]
         self.detached += [(self._labels[k].label_id, number) for k in sorted(before - after)]
         return tags_json([self._labels[key].name for key in sorted(after)])
+
+
+def removed_at_of(rendering: bytes) -> str:
+    """When a post was removed at its source, or ""."""
+    if b'"removed_at":' not in rendering:
+        return ""
+    try:
+        return _decode_state(rendering + b"}").removed_at or ""
+    except (msgspec.MsgspecError, RecursionError):
+        return ""
 
 
 def differs(incoming: Incoming, stored: ExistingBookmark | None) -> bool:

@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 
 from bowerbird.library.imports.planning import Known, conversations
+from bowerbird.model.accounts import RemovedPostsChoice
 from bowerbird.model.imports import RunRow
 from bowerbird.sources.found import FoundPost
+from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.bookmarks.deletions import DeletionStore
 from bowerbird.storage.bookmarks.upsert import StoredPost, UpsertStore
 from bowerbird.storage.database import Database, Reader
@@ -16,6 +18,7 @@ class KnownPosts:
         self._store = UpsertStore(database)
         self._deletions = DeletionStore(database)
         self._sources = SourcePostStore(database)
+        self._accounts = AccountStore(database)
 
     async def read(
         self,
@@ -43,6 +46,10 @@ class KnownPosts:
             threads = await self._store.threads(reader, account_id, ids)
         dated = [one.record.post_id for one in found if one.captured_at is not None]
         seen = await self._sources.last_changes(reader, account_id, dated) if dated else {}
+        hides_removed = False
+        if any(one.is_saved for one in found):
+            choice = await self._accounts.removed_posts(reader, account_id)
+            hides_removed = choice is RemovedPostsChoice.HIDE
         absent = [one for one in (*own, *ids) if one not in posts]
         hidden = await self._sources.hidden(reader, account_id, absent) if absent else {}
         return Known(
@@ -51,6 +58,7 @@ class KnownPosts:
             hidden=hidden,
             deletions=await self._deletions.known(reader, account_id, [*own, *ids]),
             threads=threads,
+            hides_removed=hides_removed,
             started_at=None if run is None else run.started_at,
             placed=0 if run is None else run.placed_posts,
         )

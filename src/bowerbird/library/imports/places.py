@@ -51,8 +51,14 @@ class Positions:
 
 
 def place(
-    found: FoundPost, stored: ExistingBookmark | None, now: int, positions: Positions
+    found: FoundPost,
+    stored: ExistingBookmark | None,
+    now: int,
+    positions: Positions,
+    *,
+    is_older: bool = False,
 ) -> Place:
+    """`is_older`: the post was captured before something else that is known about it."""
     offered = _offered(found, now)
     if stored is None:
         if offered.order_source == Ordered.POSITION:
@@ -64,16 +70,21 @@ def place(
         is_saved_again = offered.order_source == Ordered.DATE and _is_later(offered, stored)
         where = offered if is_saved_again else Place(stored.order_source)
         return where._replace(order_source=stored.order_source)
-    if offered.order_source > stored.order_source:
-        if offered.order_source == Ordered.POSITION:
-            return Place(Ordered.POSITION, positions.next(), is_counted=True)
-        return offered
-    is_later = offered.sort_index is not UNSET and offered.sort_index > stored.sort_index
-    return offered if is_later else Place(stored.order_source)
+    if offered.order_source == stored.order_source:
+        is_later = offered.sort_index is not UNSET and offered.sort_index > stored.sort_index
+        return offered if is_later else Place(stored.order_source)
+    if offered.order_source == Ordered.POSITION:
+        return Place(Ordered.POSITION, positions.next(), is_counted=True)
+    # An event may have said that the post was saved again after the page was captured.
+    is_past = is_older and stored.order_source == Ordered.DATE and _is_earlier(offered, stored)
+    return Place(stored.order_source) if is_past else offered
 
 
-def of_index(sort_index: int) -> Place:
-    """The place of a valid index of X."""
+def later_index(where: Place, sort_index: int) -> Place:
+    """The place of a valid index of X, unless the other place is a later index."""
+    is_index = where.order_source == Ordered.X
+    if is_index and where.sort_index is not UNSET and where.sort_index >= sort_index:
+        return where
     return Place(Ordered.X, sort_index, (sort_index >> _LOW_BITS) * 1000)
 
 
@@ -82,6 +93,13 @@ def _is_later(offered: Place, stored: ExistingBookmark) -> bool:
     if offered.sort_index is UNSET:
         return False
     return offered.sort_index >> _LOW_BITS > stored.sort_index >> _LOW_BITS
+
+
+def _is_earlier(offered: Place, stored: ExistingBookmark) -> bool:
+    """Whether an index is before the millisecond of a stored date."""
+    if offered.sort_index is UNSET:
+        return False
+    return offered.sort_index >> _LOW_BITS < stored.sort_index >> _LOW_BITS
 
 
 def comes_back(found: FoundPost, deletion: Deletion, now: int) -> bool:

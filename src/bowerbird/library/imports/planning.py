@@ -14,7 +14,7 @@ from bowerbird.library.imports.places import Place, Positions
 from bowerbird.model import instants
 from bowerbird.model.bookmarks import ImportRecord, Post
 from bowerbird.model.folding import order_key
-from bowerbird.model.imports import Deletion, Ordered, Stored
+from bowerbird.model.imports import Deletion, Stored
 from bowerbird.model.ingest import HiddenPost
 from bowerbird.model.labels import clean_name, name_key
 from bowerbird.model.rendering import content_hash, post_json
@@ -46,6 +46,8 @@ class Known(NamedTuple):
     seen: Mapping[str, int]
     # Those that the library does not have, and that their source lists as unavailable.
     hidden: Mapping[str, HiddenPost]
+    # Whether posts that are removed at their source are archived, until they are saved again.
+    hides_removed: bool
 
     def is_older(self, found: FoundPost) -> bool:
         """Whether the post was captured before the last page that had it."""
@@ -214,12 +216,13 @@ def _merged(found: FoundPost, stored: StoredPost | None, library: _Library) -> W
     after = source_state.settled(after, before, found, hidden, is_older=is_older)
     if (after.post_id, order_key(after.author_username)) in library.threads:
         after = merging.as_thread(after)
-    where = places.place(found, existing, library.now, library.positions)
-    if hidden is not None and hidden.sort_index is not None and where.order_source < Ordered.X:
-        where = places.of_index(hidden.sort_index)
+    where = places.place(found, existing, library.now, library.positions, is_older=is_older)
+    if hidden is not None and hidden.sort_index is not None:
+        where = places.later_index(where, hidden.sort_index)
     incoming = _incoming(after, found, existing, where, has)
     if before is not None:
-        incoming = _with_flags(incoming, before, after, found)
+        hides = library.known.hides_removed
+        incoming = _with_flags(incoming, before, after, found, hides_removed=hides)
     if existing is not None and not differs(incoming, existing):
         return None
     return _write(incoming, before, existing)
@@ -283,15 +286,17 @@ def _incoming(
     )
 
 
-def _with_flags(incoming: Incoming, before: Post, after: Post, found: FoundPost) -> Incoming:
-    """A post that was removed at its source can be archived, and comes back if it is saved again.
+def _with_flags(
+    incoming: Incoming, before: Post, after: Post, found: FoundPost, *, hides_removed: bool
+) -> Incoming:
+    """A post that is removed at its source can be archived, until it is saved again.
 
     Otherwise imports do not touch the flags of a stored post.
     """
     is_archived: bool | UnsetType = UNSET
     if after.removed_at and not before.removed_at:
         is_archived = found.record.is_archived
-    elif before.removed_at and not after.removed_at:
+    elif hides_removed and before.removed_at and not after.removed_at:
         is_archived = False
     if is_archived is UNSET:
         return incoming

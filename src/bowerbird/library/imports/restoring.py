@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from typing import Final
 
 import msgspec
-from msgspec import UnsetType
+from msgspec import UNSET, UnsetType
 
 from bowerbird.library.bookmarks.bookmark_row import Row, row_of, searchable_texts, words_of
+from bowerbird.library.bookmarks.upsert_batch import removed_at_of
 from bowerbird.model.bookmarks import Post
 from bowerbird.model.imports import Change, Deletion, State, decompressed
 from bowerbird.model.labels import Label
@@ -69,16 +70,20 @@ class Restoration:
                 self.deletions.append(change.deletion)
             return
         self.change += counts_of(state)
-        self._restore(number, state, current)
+        self._restore(number, state, change.removed_at, current)
 
-    def _restore(self, number: int, state: State, current: CurrentPost) -> None:
+    def _restore(
+        self, number: int, state: State, run_removed_at: str | None, current: CurrentPost
+    ) -> None:
         rendering = decompressed(state.rendering)
         incoming = own_json.read(rendering + b"}", is_stored=True).incoming
         now = _decoded(current)
-        is_exact = now is None or now.removed_at == incoming.record.removed_at
-        if now is not None and not is_exact:
-            # No import, but the source says whether the post is still saved there.
-            incoming = _with_removed_at(incoming, now.removed_at)
+        removed_at = removed_at_of(current.rendering)
+        was_removed_at = incoming.record.removed_at or ""
+        is_exact = removed_at in (was_removed_at, run_removed_at)
+        if not is_exact:
+            # The source has said since whether the post is still saved there.
+            incoming = _with_removed_at(incoming, removed_at or UNSET)
         # Labels that were deleted since the run do not come back.
         labels = [self._labels[one] for one in state.labels if one in self._labels]
         ids = {label.label_id for label in labels}
@@ -114,7 +119,7 @@ def _same_texts(now: Post | None, incoming: Incoming) -> bool:
     return now is not None and searchable_texts(now) == searchable_texts(incoming.record)
 
 
-def _with_removed_at(incoming: Incoming, removed_at: str | UnsetType | None) -> Incoming:
+def _with_removed_at(incoming: Incoming, removed_at: str | UnsetType) -> Incoming:
     record = msgspec.structs.replace(incoming.record, removed_at=removed_at)
     data = post_json(own_json.post_of(record))
     return msgspec.structs.replace(

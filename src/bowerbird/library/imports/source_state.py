@@ -49,7 +49,7 @@ def settled(
         gone_at = UNSET
     if found.is_saved and not is_older:
         removed_at = UNSET
-    elif not removed_at:
+    elif not removed_at and not is_older:
         removed_at = record.removed_at
     return msgspec.structs.replace(
         post,
@@ -82,7 +82,7 @@ def _known(before: Post | None, hidden: HiddenPost | None) -> dict[str, Any]:
 
 def _is_seen(found: FoundPost) -> bool:
     """Whether the source showed the post itself. A file may be older than everything known."""
-    return found.captured_at is not None and found.completeness is not Completeness.STUB
+    return found.is_shown and found.completeness is not Completeness.STUB
 
 
 def _joined(stored: str, found: str) -> str:

@@ -203,7 +203,8 @@ def _handed_on(earlier: Change, later: Change) -> Change:
         return later
     before = undone(earlier, later.before)
     deletion = earlier.deletion if before is None else later.deletion
-    return msgspec.structs.replace(later, before=before, deletion=deletion)
+    removed_at = earlier.removed_at if later.removed_at is None else later.removed_at
+    return msgspec.structs.replace(later, before=before, deletion=deletion, removed_at=removed_at)
 
 
 def _outcome(run: RunRow, counts: UndoCounts) -> UndoOutcome:

@@ -67,19 +67,15 @@ class _Stored(NamedTuple):
     """What some events did. Older ones are not counted."""
 
     results: tuple[ItemResult, ...] = ()
-    removed: int = 0
-    not_found: int = 0
+    # The ids of removed posts.
+    removed: tuple[str, ...] = ()
 
     def plus(self, other: "_Stored") -> "_Stored":
-        return _Stored(
-            self.results + other.results,
-            self.removed + other.removed,
-            self.not_found + other.not_found,
-        )
+        return _Stored(self.results + other.results, self.removed + other.removed)
 
     @property
     def events(self) -> int:
-        return len(self.results) + self.removed + self.not_found
+        return len(self.results) + len(self.removed)
 
 
 class IngestEvents:
@@ -102,6 +98,8 @@ class IngestEvents:
         added = await asyncio.to_thread(_added, fresh, now)
         removed = {one: dated for one, dated in fresh.items() if dated.event.type == "removed"}
         moments = {one: dated.at for one, dated in removed.items()}
+        # A removed post may be in the trash afterwards.
+        known = await self._bookmarks.stored(account, list(moments)) if moments else {}
         await self._removed.mark(account, user, moments)
         stored = await self._store(account, user, removed, []) if removed else _Stored()
         for part in parts([one.post for one in added]):
@@ -114,8 +112,8 @@ class IngestEvents:
             inserted=results.count(ItemResult.NEW),
             updated=results.count(ItemResult.CHANGED),
             unchanged=results.count(ItemResult.UNCHANGED),
-            removed=stored.removed,
-            not_found=stored.not_found,
+            removed=sum(one in known for one in stored.removed),
+            not_found=sum(one not in known for one in stored.removed),
             stale=len(events) - stored.events + results.count(ItemResult.IGNORED_DELETED),
             unreadable=sum(not one.is_readable for one in added),
         )
@@ -166,7 +164,7 @@ class IngestEvents:
         """None if some of the events are not fresh any more."""
 
         async def work(later: Transaction) -> _Stored | None:
-            opened = await lock_library(self._libraries, later, account.account_id)
+            await lock_library(self._libraries, later, account.account_id)
             if len(await self._fresh(later, account, user, dated)) < len(dated):
                 return None
             step = await self._intake.take_within(later, account, posts)
@@ -177,10 +175,8 @@ class IngestEvents:
                 await self._posts.change(
                     later, account.account_id, user, post_id, at=at, is_saved=is_saved
                 )
-            removed = [one for one, (_, event) in dated.items() if event.type == "removed"]
-            known = await self._bookmarks.stored_within(later, opened, removed) if removed else {}
-            results = tuple(result for _, result in step.results)
-            return _Stored(results, len(known), len(removed) - len(known))
+            removed = (one for one, (_, event) in dated.items() if event.type == "removed")
+            return _Stored(tuple(result for _, result in step.results), tuple(removed))
 
         return await self._renames.finished(transaction, account.account_id, work)
 

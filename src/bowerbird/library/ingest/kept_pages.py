@@ -15,6 +15,7 @@ from bowerbird.library.imports.intake import Intake, ItemResult
 from bowerbird.library.imports.runs import ImportRuns, NotRunning
 from bowerbird.library.ingest import page_reading
 from bowerbird.library.ingest.page_reading import CapturedPage, ReadPage
+from bowerbird.library.ingest.removed_posts import RemovedPosts
 from bowerbird.model.accounts import Account
 from bowerbird.model.ingest import KeptPage, KeptPageHead
 from bowerbird.requests import limits
@@ -51,6 +52,7 @@ class KeptPages:
         self._runs = IngestRunStore(database)
         self._imports = ImportRuns(database, clock)
         self._intake = Intake(database, clock)
+        self._removed = RemovedPosts(database, clock)
 
     async def prepared(
         self, account: Account, run_id: str, seq: int, page: CapturedPage, problem: str
@@ -162,8 +164,12 @@ class KeptPages:
             await self._posts.note_gone(
                 transaction, account_id, run.user, read.gone, kept.captured_at
             )
+            shown = [post.record.post_id for post in read.posts]
+            await self._posts.note_shown(transaction, account_id, shown, kept.captured_at)
 
         await self._database.write(work, account_id)
+        if run is not None and read.lists_saved_posts and not read.is_own:
+            await self._removed.mark_late(account, run.user, read.listed_ids)
         await self._store.delete(account_id, kept.kept_id)
 
 

@@ -120,7 +120,9 @@ def read(page: CapturedPage, now: int, folder_name: str = "") -> ReadPage:
         captured_at = min(page.captured_at, now)
         is_saved = read.lists_saved_posts and not read.is_own
         posts = [
-            msgspec.structs.replace(post, captured_at=captured_at, is_saved=is_saved)
+            msgspec.structs.replace(
+                post, captured_at=captured_at, is_saved=is_saved, is_shown=not read.is_own
+            )
             for post in read.posts
         ]
         gone = tuple(_gone(read, now).values())

@@ -22,6 +22,7 @@ from bowerbird.library.ingest.known_parts import KnownParts
 from bowerbird.library.ingest.page_reading import CapturedPage, ReadPage
 from bowerbird.library.ingest.page_results import TakenPage
 from bowerbird.library.ingest.removals import Removals
+from bowerbird.library.ingest.removed_posts import RemovedPosts
 from bowerbird.library.ingest.run_imports import RunImports
 from bowerbird.library.ingest.runs import USE_NOTED_EVERY, IngestRuns
 from bowerbird.model.accounts import Account
@@ -72,6 +73,7 @@ class IngestPages:
         self._intake = Intake(database, clock)
         self._kept = KeptPages(database, clock)
         self._removals = Removals(database, clock)
+        self._removed = RemovedPosts(database, clock)
         self._known_parts = KnownParts(database)
         self._reading = asyncio.Semaphore(_READ_AT_ONCE)
 
@@ -102,6 +104,8 @@ class IngestPages:
             claim=PageClaim(run_id, seq, secrets.token_hex(8)),
         )
         answer = await self._store_page(account, taken)
+        if read.lists_saved_posts and not read.is_own:
+            await self._removed.mark_late(account, run.user, read.listed_ids)
         if read.folders:
             # Pages of these folders may have come first.
             await self._kept.read_folders(account, {folder.id for folder in read.folders})

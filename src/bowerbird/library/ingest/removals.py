@@ -63,7 +63,8 @@ class Removals:
         return count > limits.REMOVALS_MAX and percent > limits.REMOVALS_MAX_PERCENT
 
     async def apply(self, account: Account, run: IngestRun, post_ids: Sequence[str]) -> None:
-        now = self._clock()
+        # Another server may have started the run, and its clock may be ahead.
+        now = max(self._clock(), run.started_at)
         await self._removed.mark(account, run.user, dict.fromkeys(post_ids, now))
         for start in range(0, len(post_ids), _PER_TRANSACTION):
             part = post_ids[start : start + _PER_TRANSACTION]

@@ -135,9 +135,9 @@ class AccountStore:
 
         await self._database.write(work)
 
-    async def removed_posts(self, account_id: int) -> RemovedPostsChoice:
+    async def removed_posts(self, reader: Reader, account_id: int) -> RemovedPostsChoice:
         """What happens to posts that are removed at their source."""
-        rows = await self._database.rows(self._sql["removed_posts"], {"account_id": account_id})
+        rows = await reader.rows(self._sql["removed_posts"], {"account_id": account_id})
         return RemovedPostsChoice(rows[0][0]) if rows else RemovedPostsChoice.KEEP
 
     async def set_removed_posts(self, account_id: int, choice: RemovedPostsChoice) -> None:

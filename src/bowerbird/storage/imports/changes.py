@@ -277,4 +277,5 @@ def _together(first: Change, second: Change) -> Change:
         second.is_archived if has_archived else first.is_archived,
         tuple(sorted((set(first.labels) | added) - removed)),
         first.deletion,
+        first.removed_at if second.removed_at is None else second.removed_at,
     )

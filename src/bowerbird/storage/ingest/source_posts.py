@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bowerbird.model.ingest import GonePost, HiddenPost, IngestRun, SourceUser
+from bowerbird.model.ingest import GonePost, HiddenPost, IngestRun, OtherList, SourceUser
 from bowerbird.model.instants import with_offset
 from bowerbird.storage.database import Database, Reader, Transaction
 
@@ -156,12 +156,25 @@ class SourcePostStore:
             for post_id, gone_at, reason, sort_index in rows
         }
 
-    async def saved_elsewhere(
+    async def other_lists(
         self, account_id: int, user: SourceUser, post_ids: Sequence[str]
-    ) -> set[str]:
-        """Those of these posts that another account of a source has saved."""
+    ) -> dict[str, list[OtherList]]:
+        """What lists of other accounts of a source say about these posts."""
         values = {**_key(account_id, user), "post_ids": self._database.text_list(post_ids)}
-        return {row[0] for row in await self._database.rows(self._sql["saved_elsewhere"], values)}
+        found: dict[str, list[OtherList]] = {}
+        for post_id, *owner, removed_at in await self._database.rows(
+            self._sql["other_lists"], values
+        ):
+            found.setdefault(post_id, []).append(OtherList(SourceUser(*owner), removed_at))
+        return found
+
+    async def removed(
+        self, account_id: int, user: SourceUser, post_ids: Sequence[str]
+    ) -> dict[str, int]:
+        """Those of these posts that the user removed last, with the moments."""
+        values = {**_key(account_id, user), "post_ids": self._database.text_list(post_ids)}
+        rows = await self._database.rows(self._sql["removed"], values)
+        return {post_id: removed_at for post_id, removed_at in rows}  # noqa: C416 - a row is no tuple
 
     async def put_folders(
         self, transaction: Transaction, account_id: int, names: Mapping[str, str]

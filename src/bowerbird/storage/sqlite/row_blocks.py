@@ -18,7 +18,7 @@ from bowerbird.storage.database import Values
 # SQLite allows 32,766 values in one statement; a bookmark has 22.
 _ROWS: Final = 50
 _INSERT: Final = re.compile(
-    r"(INSERT INTO .*?\bVALUES\s*)(\(.*?\))(\s*ON CONFLICT\b[^:]*)?", re.DOTALL
+    r"(INSERT INTO .*?\bVALUES\s*)(\((?:(?!ON CONFLICT\b).)*\))(\s*ON CONFLICT\b[^:]*)?", re.DOTALL
 )
 _PARAMETER: Final = re.compile(r":(\w+)")
 
@@ -46,4 +46,7 @@ def _block(sql: str) -> tuple[str, Sequence[str]] | None:
         return None
     beginning, row, end = match.groups(default="")
     names = _PARAMETER.findall(row)
+    if len(names) == 1:
+        # `itemgetter` returns a tuple only for several names.
+        return None
     return beginning + ", ".join([_PARAMETER.sub("?", row)] * _ROWS) + end, names

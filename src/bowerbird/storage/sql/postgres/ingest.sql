@@ -39,10 +39,18 @@ SELECT s.post_id, s.gone_at, s.gone_reason, s.sort_index
    AND s.gone_at IS NOT NULL
  ORDER BY s.gone_at, s.source_user_id
 
--- name: saved_elsewhere
-SELECT DISTINCT s.post_id
+-- name: other_lists
+SELECT s.post_id, s.source, s.source_user_id, s.removed_at
   FROM source_post AS s
  WHERE s.account_id = :account_id
    AND s.post_id = ANY(CAST(:post_ids AS text[]))
-   AND s.removed_at IS NULL
    AND (s.source <> :source OR s.source_user_id <> :source_user_id)
+
+-- name: removed
+SELECT s.post_id, s.removed_at
+  FROM source_post AS s
+ WHERE s.account_id = :account_id
+   AND s.source = :source
+   AND s.source_user_id = :source_user_id
+   AND s.post_id = ANY(CAST(:post_ids AS text[]))
+   AND s.removed_at IS NOT NULL

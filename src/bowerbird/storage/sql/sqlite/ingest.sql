@@ -35,9 +35,15 @@ SELECT s.post_id, s.gone_at, s.gone_reason, s.sort_index
  WHERE s.gone_at IS NOT NULL
  ORDER BY s.gone_at, s.source_user_id
 
--- name: saved_elsewhere
-SELECT DISTINCT s.post_id
+-- name: other_lists
+SELECT s.post_id, s.source, s.source_user_id, s.removed_at
   FROM json_each(:post_ids) AS wanted
   CROSS JOIN source_post AS s ON s.account_id = :account_id AND s.post_id = wanted.value
- WHERE s.removed_at IS NULL
-   AND (s.source <> :source OR s.source_user_id <> :source_user_id)
+ WHERE s.source <> :source OR s.source_user_id <> :source_user_id
+
+-- name: removed
+SELECT s.post_id, s.removed_at
+  FROM json_each(:post_ids) AS wanted
+  CROSS JOIN source_post AS s ON s.account_id = :account_id AND s.source = :source
+          AND s.source_user_id = :source_user_id AND s.post_id = wanted.value
+ WHERE s.removed_at IS NOT NULL
