@@ -131,7 +131,7 @@ async def test_version_uses_that_cannot_be_written_are_logged_and_written_later(
 async def test_every_use_is_recorded_when_the_cache_is_full(
     cast: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bowerbird.library.accounts.version_use._MAX_RECORDED", 1)
+    monkeypatch.setattr("bowerbird.library.accounts.uses._MAX_RECORDED", 1)
     uses = VersionUse(VersionUseStore(cast.database), cast.clock)
     members = (cast.alice, cast.bob, cast.free)
     for member in members:
