@@ -11,7 +11,7 @@ from typing import Final
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP2Settings
 from granian.server.embed import Server
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 # Counted after decompression: a few bytes of HTTP/2 can stand for megabytes of headers.
 MAX_HEADER_BYTES: Final = 64 * 1024
@@ -26,7 +26,7 @@ async def serve(
 ) -> None:
     """Serves until `stopping` is set, then lets current requests finish within the time-out."""
     server = Server(
-        app,
+        _with_joined_cookies(app),
         address=address,
         port=port,
         interface=Interfaces.ASGINL,
@@ -48,3 +48,17 @@ async def serve(
     server.stop()  # type: ignore[no-untyped-call] # granian has no annotation for it
     with contextlib.suppress(TimeoutError):
         await asyncio.wait_for(serving, stop_timeout_s)
+
+
+def _with_joined_cookies(app: ASGIApp) -> ASGIApp:
+    """HTTP/2 may send every cookie in its own header (RFC 9113, 8.2.3); the app expects one."""
+
+    async def joined(scope: Scope, receive: Receive, send: Send) -> None:
+        headers = scope.get("headers", ())
+        cookies = [value for name, value in headers if name == b"cookie"]
+        if len(cookies) > 1:
+            others = [(name, value) for name, value in headers if name != b"cookie"]
+            scope = {**scope, "headers": [*others, (b"cookie", b"; ".join(cookies))]}
+        await app(scope, receive, send)
+
+    return joined
