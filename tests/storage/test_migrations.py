@@ -436,3 +436,37 @@ def test_a_process_that_keeps_the_folder_for_itself_is_not_waited_for_forever(
 
     holding.close()
     waiting.close()
+
+
+BEFORE_SIGN_IN = 12
+# The deletion of the first account was interrupted: its library is gone.
+OLD_PEOPLE = (
+    "INSERT INTO person (account_id, email, email_key, created_at)"
+    " VALUES (2, 'gone@example.com', 'gone@example.com', 1),"
+    "        (1, 'first@example.com', 'first@example.com', 2),"
+    "        (3, 'later@example.com', 'later@example.com', 3)"
+)
+READ_OWNERS = "SELECT email FROM person WHERE is_owner"
+
+
+def test_the_first_account_of_an_old_sqlite_library_is_the_owners(tmp_path: Path) -> None:
+    sqlite_schema.prepare(tmp_path, migrations.available("sqlite")[:BEFORE_SIGN_IN])
+    query_sqlite(tmp_path / FILE_NAME, OLD_PEOPLE)
+    query_sqlite(tmp_path / FILE_NAME, OLD_LIBRARY)
+
+    sqlite_schema.prepare(tmp_path)
+
+    assert query_sqlite(tmp_path / FILE_NAME, READ_OWNERS) == [("first@example.com",)]
+
+
+async def test_the_first_account_of_an_old_postgres_database_is_the_owners(
+    postgres: ThrowawayPostgres,
+) -> None:
+    with postgres.fresh_database() as old:
+        await postgres_schema.migrate(old, migrations.available("postgres")[:BEFORE_SIGN_IN])
+        await query_postgres(old, OLD_PEOPLE)
+        await query_postgres(old, OLD_LIBRARY)
+
+        await postgres_schema.migrate(old)
+
+        assert await query_postgres(old, READ_OWNERS) == [("first@example.com",)]

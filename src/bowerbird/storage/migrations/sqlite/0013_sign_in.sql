@@ -1,10 +1,15 @@
 -- compatible: yes
--- The owner operates the service. The first account of an existing library is the owner's.
+-- The owner operates the service. The first account of an existing library is the owner's, unless
+-- it is being deleted: then it has no library.
 ALTER TABLE person ADD COLUMN is_owner INTEGER NOT NULL DEFAULT 0;
 
 UPDATE person
    SET is_owner = 1
- WHERE account_id = (SELECT account_id FROM person ORDER BY created_at, account_id LIMIT 1);
+ WHERE account_id = (SELECT p.account_id
+                       FROM person AS p
+                       JOIN library AS l ON l.account_id = p.account_id
+                      ORDER BY p.created_at, p.account_id
+                      LIMIT 1);
 
 CREATE UNIQUE INDEX person_owner ON person (is_owner) WHERE is_owner;
 
