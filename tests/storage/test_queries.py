@@ -43,8 +43,6 @@ ACROSS_ACCOUNTS = {
     "engine",
     # Only find the accounts that are due.
     *("due_accounts", "accounts_with_renames", "partly_deleted"),
-    # Whether the owner can sign in.
-    "owner_has_entered",
     # They merge segments of the whole index, and read no posts.
     "start_index_merge",
     "continue_index_merge",

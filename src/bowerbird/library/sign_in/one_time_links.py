@@ -5,6 +5,7 @@ in the fragment of the URL, which browsers do not send, and only its hash is sto
 """
 
 import secrets
+from collections.abc import Collection
 from typing import Final
 
 from msgspec import Struct
@@ -13,13 +14,14 @@ from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.accounts.accounts import Accounts
-from bowerbird.library.sign_in.sessions import IDLE_DAYS, Sessions
+from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.model.activity import ActivityKind
 from bowerbird.model.session_tokens import is_link_token, new_link_token, token_hash
 from bowerbird.model.sign_in import LinkKind, OneTimeLink, Where
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.sign_in.one_time_links import OneTimeLinkStore
+from bowerbird.storage.sign_in.ways_in import WaysInStore
 
 MINUTES: Final = 15
 METHOD: Final = "link"
@@ -60,10 +62,18 @@ class OneTimeLinks:
         """Returns the token of a link for the owner, who may not have an account yet."""
         return await self._create(LinkKind.OWNER, _NO_ACCOUNT)
 
-    async def has_owner_entered(self) -> bool:
-        """Whether the owner is signed in somewhere, or can sign in without a link."""
-        used_after = self._clock() - IDLE_DAYS * 86_400 * MICROSECONDS
-        return await self._store.has_owner_entered(used_after)
+    async def has_owner_entered(self, issuers: Collection[str] = ()) -> bool:
+        """Whether the owner is signed in somewhere, or can sign in without a link.
+
+        `issuers` are the configured providers: only they count as a way to sign in.
+        """
+        owner = await self._people.owner(self._database)
+        if owner is None:
+            return False
+        if await self._sessions.all(owner):
+            return True
+        ways_in = await WaysInStore(self._database, issuers).count(self._database, owner)
+        return ways_in.total > 0
 
     async def create_for(self, account_id: int) -> str:
         """Returns the token of a link for an account."""

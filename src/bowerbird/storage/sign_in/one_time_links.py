@@ -50,11 +50,6 @@ class OneTimeLinkStore:
         values = {"link_hash": link_hash, "now": now}
         return bool(await transaction.rows(self._sql["use"], values))
 
-    async def has_owner_entered(self, used_after: int) -> bool:
-        """Whether the owner has a session used after the time, or another way to sign in."""
-        values = {"used_after": used_after}
-        return bool(await self._database.rows(self._sql["owner_has_entered"], values))
-
     async def all(
         self, account_id: int, kind: LinkKind, now: int, limit: int
     ) -> Sequence[OneTimeLink]:

@@ -62,13 +62,3 @@ DELETE FROM one_time_link
                       ORDER BY k.expires_at
                       LIMIT :limit)
 RETURNING link_id
-
--- name: owner_has_entered
--- Whether the owner has a browser that is signed in, or a way to sign in.
-SELECT 1
-  FROM person AS p
- WHERE p.is_owner
-   AND (EXISTS (SELECT 1 FROM web_session AS s
-                 WHERE s.account_id = p.account_id AND s.last_used_at > :used_after)
-        OR EXISTS (SELECT 1 FROM passkey AS k WHERE k.account_id = p.account_id)
-        OR EXISTS (SELECT 1 FROM provider_identity AS i WHERE i.account_id = p.account_id))
