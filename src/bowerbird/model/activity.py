@@ -29,6 +29,7 @@ class ActivityKind(StrEnum):
     POSTS_DELETED = "posts deleted"
     EMAIL_CHANGED = "email changed"
     PLAN_CHANGED = "plan changed"
+    OWNER_CHANGED = "owner changed"
     ACCOUNT_CREATED = "account created"
     INVITATION_CREATED = "invitation created"
 

@@ -31,6 +31,7 @@ _TEXTS: Final[dict[ActivityKind, tuple[str, str]]] = {
     ActivityKind.POSTS_DELETED: ("Deleted the post {}", "Deleted posts"),
     ActivityKind.EMAIL_CHANGED: ("Changed the email address to {}", "Changed the email address"),
     ActivityKind.PLAN_CHANGED: ("Changed the plan to {}", "Changed the plan"),
+    ActivityKind.OWNER_CHANGED: ("Became the owner of the service",) * 2,
     ActivityKind.ACCOUNT_CREATED: ("Created the account",) * 2,
     ActivityKind.INVITATION_CREATED: ("Created an invitation for {}", "Created an invitation"),
 }

@@ -15,6 +15,7 @@ from bowerbird.model.keys import new_account_id
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.files.files import Files
+from bowerbird.storage.sign_in.sessions import SessionStore
 
 # Deliberately loose: a strict pattern would reject valid addresses.
 _EMAIL: Final = re.compile(r"[^@\s]+@[^@\s.][^@\s]*")
@@ -38,6 +39,7 @@ class Accounts:
     def __init__(self, database: Database, clock: Clock, default_plan: str = Plan.PRO) -> None:
         self._database = database
         self._store = AccountStore(database)
+        self._sessions = SessionStore(database)
         self._activity = Activity(database, clock)
         self._clock = clock
         self._default_plan = _plan(default_plan)
@@ -114,8 +116,18 @@ class Accounts:
         await self._activity.add(transaction, account_id, entry)
 
     async def set_owner(self, email: str) -> None:
-        account = await self.find(email)
-        await self._store.set_owner(account.account_id)
+        """Ends the sessions of the new owner: none from before may operate the service."""
+        account_id = (await self.find(email)).account_id
+        entry = self._activity.entry(ActivityKind.OWNER_CHANGED)
+
+        async def work(transaction: Transaction) -> None:
+            if await self._store.owner(transaction) == account_id:
+                return
+            await self._store.set_owner(transaction, account_id)
+            await self._sessions.end_all(transaction, account_id)
+            await self._activity.add(transaction, account_id, entry)
+
+        await self._database.write(work)
 
     async def set_removed_posts(self, email: str, choice: str) -> None:
         """What happens from now on to posts that are removed at their source."""

@@ -111,12 +111,9 @@ class AccountStore:
         rows = await reader.rows(self._sql["owner"], {})
         return rows[0][0] if rows else None
 
-    async def set_owner(self, account_id: int) -> None:
-        async def work(transaction: Transaction) -> None:
-            await transaction.run(self._sql["take_ownership"], {})
-            await transaction.rows(self._sql["give_ownership"], {"account_id": account_id})
-
-        await self._database.write(work)
+    async def set_owner(self, transaction: Transaction, account_id: int) -> None:
+        await transaction.run(self._sql["take_ownership"], {})
+        await transaction.rows(self._sql["give_ownership"], {"account_id": account_id})
 
     async def set_email(
         self, transaction: Transaction, account_id: int, email: str, email_key: str

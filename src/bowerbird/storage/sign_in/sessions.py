@@ -75,6 +75,10 @@ class SessionStore:
         values = {"account_id": account_id, "session_id": session_id}
         return bool(await transaction.rows(self._sql["end"], values))
 
+    async def end_all(self, transaction: Transaction, account_id: int) -> int:
+        # No session has this id.
+        return await self.end_others(transaction, account_id, "")
+
     async def end_others(self, transaction: Transaction, account_id: int, session_id: str) -> int:
         values = {"account_id": account_id, "session_id": session_id}
         return len(await transaction.rows(self._sql["end_others"], values))
