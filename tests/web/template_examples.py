@@ -59,6 +59,7 @@ SIGN_UP: Final[Values] = {
 AGAIN: Final[Values] = {
     "csrf": "c5rf",
     "email": "nora@example.org",
+    "account": "nora@example.org",
     "change": "create a key",
     "has_passkey": True,
     "has_passkeys": True,

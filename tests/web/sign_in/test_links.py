@@ -3,10 +3,13 @@
 import pytest
 
 from bowerbird.clock import MICROSECONDS
+from bowerbird.library.sign_in.sessions import Sessions
+from tests.web.sign_in.ceremonies import account_of
 from tests.web.sign_in.conftest import House
 
 pytestmark = pytest.mark.anyio
 MINUTE = 60 * MICROSECONDS
+DAY = 24 * 60 * MINUTE
 
 
 async def test_the_owner_creates_an_account_and_is_signed_in(house: House) -> None:
@@ -92,3 +95,31 @@ async def test_the_stored_link_is_a_hash(house: House) -> None:
 
     assert token not in str(rows)
     assert token.encode() not in [value for row in rows for value in row]
+
+
+async def test_an_owner_whose_session_is_too_old_gets_a_link_again(house: House) -> None:
+    owner = await house.owner()
+    assert await house.links.has_owner_entered()
+
+    for _ in range(9):
+        house.clock.now += 20 * DAY
+        await owner.open("/keys")
+        await house.service.session_uses.flush()
+
+    assert "Sign in with a passkey" in (await owner.open("/account")).text
+    assert not await house.links.has_owner_entered()
+
+
+async def test_a_link_ends_the_session_that_the_browser_had(house: House) -> None:
+    owner = await house.owner()
+    before = dict(owner.client.cookies)
+    token = await house.links.create_for_owner()
+
+    entered = await owner.send("/link", "/link", token=token)
+
+    assert entered.status_code == 303
+    assert len(await Sessions(house.database, house.clock).all(account_of(owner))) == 1
+    thief = house.somebody()
+    thief.client.cookies.update(before)
+    assert "Sign in with a passkey" in (await thief.open("/account")).text
+    assert (await owner.open("/account")).status_code == 200

@@ -6,8 +6,9 @@ from bowerbird.clock import MICROSECONDS
 from bowerbird.library.access.activity import Activity
 from bowerbird.model.activity import ActivityKind
 from tests.support.authenticator import Authenticator
+from tests.support.visiting import visitor
 from tests.web.sign_in import ceremonies
-from tests.web.sign_in.ceremonies import account_of
+from tests.web.sign_in.ceremonies import ANY_PAGE, account_of
 from tests.web.sign_in.conftest import House
 
 pytestmark = pytest.mark.anyio
@@ -150,3 +151,35 @@ async def test_a_stranger_cannot_prove_anything(house: House) -> None:
     refused = await stranger.send("/reauthenticate", ceremonies.ANY_PAGE, **fields)
 
     assert refused.headers["location"] == "/sign-in?next=/"
+
+
+async def test_proofs_are_limited_per_account_too(house: House) -> None:
+    owner = await house.owner()
+    await ceremonies.add(owner)
+    house.clock.now += TEN_MINUTES
+    answers = []
+    for number in range(25):
+        # The thief of a session has many addresses.
+        thief = visitor(house.service, address=f"198.51.100.{number}")
+        thief.client.cookies.update(owner.client.cookies)
+        sent = await thief.send("/reauthenticate", ANY_PAGE, credential="{}")
+        answers.append(sent.status_code)
+
+    assert answers == [400] * 20 + [429] * 5
+
+    # Its holder signs in again from elsewhere, which nobody can prevent.
+    token = await house.links.create_for(account_of(owner))
+    entered = await house.somebody().send("/link", "/link", token=token)
+    assert entered.status_code == 303
+
+
+async def test_an_account_without_an_address_is_named_by_its_id(house: House) -> None:
+    owner = await house.owner()
+    account_id = account_of(owner)
+    await house.database.write(lambda t: t.run("UPDATE person SET email = ''", {}))
+    house.clock.now += TEN_MINUTES
+
+    asked = (await owner.open("/reauthenticate?next=/keys")).text
+
+    assert f"bowerbird account link {account_id}" in asked
+    assert "signed in as" not in asked

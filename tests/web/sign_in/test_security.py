@@ -2,7 +2,9 @@
 
 import pytest
 
+from bowerbird.library.access.activity import Activity
 from bowerbird.library.sign_in.sessions import Sessions
+from bowerbird.model.activity import ActivityKind
 from tests.support.authenticator import Authenticator
 from tests.support.visiting import Visitor, form_token
 from tests.web.sign_in import ceremonies
@@ -190,3 +192,20 @@ async def test_the_cookies_are_not_for_scripts_or_other_sites(house: House) -> N
         assert "SameSite=Lax" in cookie
         assert "Path=/" in cookie
         assert "Domain" not in cookie
+
+
+async def test_a_session_from_before_does_not_become_the_owners(house: House) -> None:
+    await house.owner()
+    member = await house.member("ann@example.com")
+
+    await house.accounts.set_owner("ann@example.com")
+
+    assert not await is_signed_in(member)
+    page = await Activity(house.database, house.clock).page(account_of(member))
+    assert ActivityKind.OWNER_CHANGED in [entry.kind for entry in page]
+
+
+async def test_a_query_that_is_no_form_does_not_break_a_page(house: House) -> None:
+    person = house.somebody()
+    for query in ("?a=1&a=2", "?a=%ff", "?" + "&".join(f"a{n}" for n in range(200)), "?a=%00"):
+        assert (await person.client.get("/" + query)).status_code == 200, query

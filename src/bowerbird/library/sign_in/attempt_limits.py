@@ -1,7 +1,7 @@
-"""How often an address may try to sign in.
+"""How often an address may try to sign in, and an account may try to prove who is signed in.
 
-What people sign in with cannot be guessed, so this only bounds the work that strangers can cause.
-It counts by address and never by account: otherwise a stranger could lock a person out.
+What people sign in with cannot be guessed, so this only bounds the work that others can cause.
+Strangers are counted by address and never by account: otherwise they could lock a person out.
 """
 
 from typing import Final
@@ -10,7 +10,7 @@ from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.lru import LruCache
 
-# An address may try so often at once, and again every few seconds.
+# An address or account may try so often at once, and again every few seconds.
 BURST: Final = 20
 _REFILL: Final = 3 * MICROSECONDS
 # An address may try to create so many accounts per UTC day.
@@ -24,21 +24,28 @@ class AttemptLimits:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        # The time at which an address has its whole burst again.
+        # By address or account: the time at which it has its whole burst again.
         self._full_at = LruCache(_MAX_ADDRESSES)
 
     def count(self, network: str) -> None:
         """Raises a refusal if the address has tried too often."""
+        self._count(network, "from your network address")
+
+    def count_account(self, account_id: int) -> None:
+        """The same for an account, if somebody is signed in to it."""
+        self._count(f"account {account_id}", "in your account")
+
+    def _count(self, who: str, where: str) -> None:
         now = self._clock()
-        full_at = max(self._full_at.get(network) or 0, now) + _REFILL
+        full_at = max(self._full_at.get(who) or 0, now) + _REFILL
         wait = full_at - now - BURST * _REFILL
         if wait > 0:
             raise Refusal(
                 Code.RATE_LIMITED,
-                "Too many attempts from your network address. Wait a moment, then try again.",
+                f"Too many attempts {where}. Wait a moment, then try again.",
                 {"Retry-After": str(-(-wait // MICROSECONDS))},
             )
-        self._full_at.put(network, full_at)
+        self._full_at.put(who, full_at)
 
 
 class SignUpLimits:

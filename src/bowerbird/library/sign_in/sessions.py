@@ -89,6 +89,15 @@ class Sessions:
     async def sign_out(self, visitor: SignedIn) -> None:
         await self._end(visitor, visitor.session.session_id, ActivityKind.SIGNED_OUT)
 
+    async def end_replaced(self, visitor: SignedIn) -> None:
+        """Ends the session of a browser that has just signed in again."""
+        account_id = visitor.account.account_id
+
+        async def work(transaction: Transaction) -> None:
+            await self._store.end(transaction, account_id, visitor.session.session_id)
+
+        await self._database.write(work, account_id)
+
     async def end(self, visitor: SignedIn, session_id: str) -> None:
         await self._end(visitor, session_id, ActivityKind.SESSION_ENDED)
 

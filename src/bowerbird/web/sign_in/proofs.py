@@ -46,6 +46,8 @@ def routes(
             "reauthenticate.html",
             status=status,
             change=_CHANGES.get(path.partition("?")[0], "continue"),
+            # What the command line calls the account.
+            account=visit.signed_in.email or visit.account_id,
             has_passkey=bool(await passkeys.all(visit.account_id)),
             providers=await providers(visit),
             next=path,
@@ -64,6 +66,7 @@ def routes(
 
     async def finish(visit: Visit) -> Reply:
         limits.count(network_of(visit.where.address))
+        limits.count_account(visit.account_id)
         credential = visit.form.get("credential", "")
         try:
             token = await sign_in.finish_proof(
@@ -71,7 +74,7 @@ def routes(
             )
         except Refusal as refused:
             return await shown(visit, problem=refused.sentence, status=refused.status)
-        visit.enter(token, ABSOLUTE_DAYS)
+        visit.renew(token, ABSOLUTE_DAYS)
         return pages.go(visit.next_path())
 
     return [

@@ -84,6 +84,8 @@ class ProviderPages:
         invitation: str = "",
     ) -> Reply:
         self._limits.count(network_of(visit.where.address))
+        if visitor is not None:
+            self._limits.count_account(visitor.account.account_id)
         provider, path = visit.request.path_params["provider"], visit.next_path()
         if not self._pages.is_at_site(visit):
             # The provider returns the browser to the configured address, where it has no cookie.
@@ -125,12 +127,12 @@ class ProviderPages:
             return self._pages.go(f"{_PAGE}?said=provider-connected#methods")
         if purpose is Purpose.PROOF:
             token = await self._sign_in.prove(returned, visit.signed_in, visit.where)
+            visit.renew(token, ABSOLUTE_DAYS)
         else:
             entered = await self._sign_in.enter(returned, visit.where)
             if entered is None:
                 return await self._sign_up.offer(visit, returned)
-            token = entered.session_token
-        visit.enter(token, ABSOLUTE_DAYS)
+            visit.enter(entered.session_token, ABSOLUTE_DAYS)
         return self._pages.go(attempt.next or "/")
 
     async def disconnect(self, visit: Visit) -> Reply:

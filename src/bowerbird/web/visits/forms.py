@@ -5,6 +5,7 @@ from typing import Final
 from urllib.parse import parse_qsl
 
 from bowerbird import errors
+from bowerbird.errors import Refusal
 from bowerbird.wire import bodies
 from bowerbird.wire.pipeline import Request
 
@@ -24,6 +25,14 @@ async def read(request: Request) -> Form:
     if len(body) > MAX_BYTES:
         raise bodies.too_large(MAX_BYTES)
     return parsed(body)
+
+
+def query(text: bytes) -> Form:
+    """The fields of a query string; none if it is unreadable, because its page opens anyway."""
+    try:
+        return parsed(text)
+    except Refusal:
+        return {}
 
 
 def parsed(text: bytes) -> Form:

@@ -109,7 +109,7 @@ class VisitRouter:
             ),
             visitor=visitor,
             secret=token if visitor is not None else self._jar.read(cookie, ANONYMOUS),
-            query=forms.parsed(request.scope["query_string"]),
+            query=forms.query(request.scope["query_string"]),
         )
 
     async def _run(self, route: PageRoute, request: Request) -> Reply:
@@ -127,7 +127,10 @@ class VisitRouter:
             if not self._is_our_form(visit):
                 return self._finished(visit, self._refused_form(route, visit))
         refused = self._refused(route, visit)
-        return self._finished(visit, refused or await route.handle(visit))
+        reply = refused or await route.handle(visit)
+        if visit.replaced is not None:
+            await self._sessions.end_replaced(visit.replaced)
+        return self._finished(visit, reply)
 
     def _is_our_form(self, visit: Visit) -> bool:
         origin = visit.request.headers.get(b"origin", b"").decode("latin-1").lower()

@@ -33,6 +33,8 @@ class Visit(Struct, kw_only=True):
     secret: str
     query: Form
     form: Form = {}
+    # The session that this browser had when it signed in again. It ends with this request.
+    replaced: SignedIn | None = None
     # Cookies that the response sets.
     cookies: list[Header] = field(default_factory=list)
 
@@ -72,7 +74,12 @@ class Visit(Struct, kw_only=True):
         return hmac.compare_digest(signature, self._signature(salt))
 
     def enter(self, session_token: str, days: float) -> None:
-        """Signs this browser in."""
+        """Signs this browser in, and out of the session that it had."""
+        self.replaced = self.visitor
+        self.renew(session_token, days)
+
+    def renew(self, session_token: str, days: float) -> None:
+        """Gives this browser a new token for its session."""
         self.cookies.append(self.jar.write(SESSION, session_token, days))
         self.cookies.append(self.jar.remove(ANONYMOUS))
         self.end_attempt()
