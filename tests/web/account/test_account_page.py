@@ -134,6 +134,7 @@ async def test_sessions_are_listed_and_ended_one_by_one(house: House) -> None:
 
     assert (await there.client.get("/account")).status_code == 303
     assert (await here.client.get("/account")).status_code == 200
+    assert "Signed out “Firefox on Linux”" in text_of(await here.open("/activity"))
 
 
 async def test_all_other_sessions_end_at_once(house: House) -> None:

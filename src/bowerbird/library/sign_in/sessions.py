@@ -118,10 +118,12 @@ class Sessions:
 
     async def _end(self, visitor: SignedIn, session_id: str, kind: ActivityKind) -> None:
         account_id = visitor.account.account_id
-        entry = self._activity.entry(kind)
+        unnamed = self._activity.entry(kind)
 
         async def work(transaction: Transaction) -> None:
-            if await self._store.end(transaction, account_id, session_id):
+            device = await self._store.end(transaction, account_id, session_id)
+            if device is not None:
+                entry = msgspec.structs.replace(unnamed, detail=device)
                 await self._activity.add(transaction, account_id, entry)
 
         await self._database.write(work, account_id)

@@ -71,9 +71,11 @@ class SessionStore:
         values = {"account_id": account_id, "limit": _LISTED, **alive.values}
         return [Session(*row) for row in await self._database.rows(self._sql["list"], values)]
 
-    async def end(self, transaction: Transaction, account_id: int, session_id: str) -> bool:
+    async def end(self, transaction: Transaction, account_id: int, session_id: str) -> str | None:
+        """Returns the browser of the session, or None if there is no such session."""
         values = {"account_id": account_id, "session_id": session_id}
-        return bool(await transaction.rows(self._sql["end"], values))
+        rows = await transaction.rows(self._sql["end"], values)
+        return str(rows[0][0]) if rows else None
 
     async def end_all(self, transaction: Transaction, account_id: int) -> int:
         # No session has this id.

@@ -43,7 +43,7 @@ SELECT s.session_id, s.method, s.device, s.address, s.created_at, s.last_used_at
 DELETE FROM web_session
  WHERE account_id = :account_id
    AND session_id = :session_id
-RETURNING session_id
+RETURNING device
 
 -- name: end_others
 DELETE FROM web_session
