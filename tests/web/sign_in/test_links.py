@@ -3,7 +3,9 @@
 import pytest
 
 from bowerbird.clock import MICROSECONDS
+from bowerbird.library.access.activity import Activity
 from bowerbird.library.sign_in.sessions import Sessions
+from bowerbird.model.activity import ActivityKind
 from tests.web.sign_in.ceremonies import account_of
 from tests.web.sign_in.conftest import House
 
@@ -108,6 +110,25 @@ async def test_an_owner_whose_session_is_too_old_gets_a_link_again(house: House)
 
     assert "Sign in with a passkey" in (await owner.open("/account")).text
     assert not await house.links.has_owner_entered()
+
+
+async def test_a_server_that_starts_again_and_again_still_makes_a_link(house: House) -> None:
+    tokens = [await house.links.create_for_owner() for _ in range(30)]
+
+    entered = await house.somebody().send(
+        "/link", "/link", token=tokens[-1], email="owner@example.com"
+    )
+
+    assert entered.status_code == 303
+
+
+async def test_a_link_for_the_owner_is_in_their_activity(house: House) -> None:
+    owner = await house.owner()
+
+    await house.links.create_for_owner()
+
+    page = await Activity(house.database, house.clock).page(account_of(owner))
+    assert ActivityKind.LINK_CREATED in [entry.kind for entry in page]
 
 
 async def test_a_link_ends_the_session_that_the_browser_had(house: House) -> None:

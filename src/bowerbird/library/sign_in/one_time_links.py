@@ -86,16 +86,24 @@ class OneTimeLinks:
         entry = self._activity.entry(ActivityKind.LINK_CREATED)
 
         async def work(transaction: Transaction) -> None:
+            if kind is LinkKind.OWNER:
+                await self._make_room(transaction, now)
             if not await self._store.insert(transaction, token_hash(token), link, _MAX_OPEN):
                 raise Refusal(
                     Code.INVALID_REQUEST,
                     f"{_MAX_OPEN} links are open already. They expire after {MINUTES} minutes.",
                 )
-            if account_id != _NO_ACCOUNT:
-                await self._activity.add(transaction, account_id, entry)
+            holder = account_id or await self._people.owner(transaction)
+            if holder is not None:
+                await self._activity.add(transaction, holder, entry)
 
         await self._database.write(work)
         return token
+
+    async def _make_room(self, transaction: Transaction, now: int) -> None:
+        """A server that starts again and again must start, so its earlier links end instead."""
+        if await self._store.count(transaction, _NO_ACCOUNT, LinkKind.OWNER, now) >= _MAX_OPEN:
+            await self._store.withdraw_all(transaction, _NO_ACCOUNT, LinkKind.OWNER)
 
     async def redeem(self, token: str, where: Where, email: str = "") -> Entered:
         """Signs in the account of the link. A link can be used once.

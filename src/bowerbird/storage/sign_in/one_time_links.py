@@ -17,8 +17,7 @@ class OneTimeLinkStore:
         """False if the account has so many open links of this kind already."""
         values = {"account_id": link.account_id, "kind": link.kind, "now": link.created_at}
         await transaction.run(self._sql["remove_expired"], values)
-        rows = await transaction.rows(self._sql["count"], values)
-        if rows[0][0] >= most:
+        if await self.count(transaction, link.account_id, link.kind, link.created_at) >= most:
             return False
         await transaction.run(
             self._sql["insert"],
@@ -33,6 +32,11 @@ class OneTimeLinkStore:
             },
         )
         return True
+
+    async def count(self, reader: Reader, account_id: int, kind: LinkKind, now: int) -> int:
+        """The number of links that can still be used."""
+        values = {"account_id": account_id, "kind": kind, "now": now}
+        return int((await reader.rows(self._sql["count"], values))[0][0])
 
     async def sweep(self, transaction: Transaction, before: int, limit: int) -> int:
         """Removes links that expired before a time, used or not."""
