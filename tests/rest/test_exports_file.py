@@ -8,6 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from bowerbird.clock import MICROSECONDS
+from bowerbird.library.accounts.deletion import AccountDeletion
 from bowerbird.library.exports.links import SECRET, Links
 from bowerbird.storage.secrets import SecretStore
 from tests.support import writing
@@ -210,6 +211,16 @@ async def test_a_missing_file_returns_404(cast: Service, tmp_path: Path) -> None
     response = await fetch(cast, job)
 
     assert (response.status_code, response.json()["code"]) == (404, "NOT_FOUND")
+
+
+async def test_a_link_ends_with_its_account(cast: Service) -> None:
+    job = await export(cast, cast.bob)
+    assert (await fetch(cast, job)).status_code == 200
+
+    # A worker has not removed the file yet.
+    await AccountDeletion(cast.database).start(cast.bob.account_id)
+
+    assert (await fetch(cast, job)).status_code == 404
 
 
 async def test_links_survive_one_rotation_of_the_secret(cast: Service) -> None:

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird import errors
-from bowerbird.clock import MICROSECONDS, Clock
+from bowerbird.clock import MICROSECONDS, Clock, month_of
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.access.library_lock import lock_library
@@ -20,6 +20,7 @@ from bowerbird.model.exports import KIND, ExportFile, ExportQuery
 from bowerbird.model.instants import with_offset, without_offset
 from bowerbird.model.jobs import EXPORTS, JobResponse, JobState
 from bowerbird.requests.exports import ExportRequest
+from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.files.files import Files, OpenFile
 from bowerbird.storage.jobs import JobStore
@@ -86,6 +87,7 @@ class Exports:
         self._store = JobStore(database)
         self._queries = ExportQueries(database, self._meaning)
         self._libraries = LibraryStore(database)
+        self._accounts = AccountStore(database)
         self._daily = DailyBounds(database, clock)
         self._activity = Activity(database, clock)
         self._files = files
@@ -133,9 +135,13 @@ class Exports:
 
     async def download(self, job_id: str, token: str) -> Download:
         """The file of a link. Refuses a link that is invalid, and one whose file was deleted."""
+        now = self._clock()
         account_id = await self._links.account_of(token, job_id)
+        # The rows and files of a deleted account are removed after it.
+        if await self._accounts.by_id(account_id, month_of(now)) is None:
+            raise _gone()
         job = await self._found(account_id, job_id)
-        is_there = job.expires_at is not None and job.expires_at > self._clock()
+        is_there = job.expires_at is not None and job.expires_at > now
         if job.state != JobState.COMPLETED or not is_there or job.result is None:
             raise _gone()
         file, query = _file(job.result), _query(job.parameters)
