@@ -211,7 +211,9 @@ def build(
     surfaces: dict[str, ASGIApp] = {
         "/v1": rest,
         INGEST: sending,
-        unsubscribing.PREFIX: unsubscribing.pages(parts.digests, metrics),
+        unsubscribing.PREFIX: unsubscribing.pages(
+            parts.digests, metrics, is_secure=settings.site_origin.startswith("https://")
+        ),
     }
     if has_sandbox:
         twins = sandbox_routes.notices(deprecated)

@@ -50,6 +50,18 @@ async def test_unsubscribing_twice_succeeds(cast: Service) -> None:
     assert not await gets_emails(cast.alice)
 
 
+async def test_the_page_has_the_security_headers_of_the_site(cast: Service) -> None:
+    page = await cast.nobody.get("/unsubscribe/nonsense")
+    home = await cast.nobody.get("/", headers={"Accept": "text/html"})
+
+    for name in (
+        *("x-content-type-options", "x-frame-options", "referrer-policy", "permissions-policy"),
+        *("cross-origin-opener-policy", "cross-origin-resource-policy"),
+        "strict-transport-security",
+    ):
+        assert page.headers.get(name) == home.headers.get(name), name
+
+
 async def test_opening_the_page_changes_nothing(cast: Service) -> None:
     path = await unsubscribe_path(cast.alice)
 

@@ -13,11 +13,7 @@ from bowerbird.wire.responses.replies import Header, Reply
 
 # Each response replaces this text with its own nonce.
 NONCE_PLACEHOLDER: Final = "nonce-of-this-response"
-_HEADERS: Final[list[Header]] = [
-    (b"content-type", b"text/html; charset=utf-8"),
-    # No ETag: a 304 would combine the cached page with a policy that has another nonce.
-    (b"cache-control", b"no-cache"),
-    (b"vary", b"Accept, Accept-Encoding"),
+_SAFETY: Final[list[Header]] = [
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
     (b"referrer-policy", b"no-referrer"),
@@ -30,6 +26,13 @@ _HEADERS: Final[list[Header]] = [
             b"magnetometer=(), microphone=(), payment=(), usb=()"
         ),
     ),
+]
+_HEADERS: Final[list[Header]] = [
+    (b"content-type", b"text/html; charset=utf-8"),
+    # No ETag: a 304 would combine the cached page with a policy that has another nonce.
+    (b"cache-control", b"no-cache"),
+    (b"vary", b"Accept, Accept-Encoding"),
+    *_SAFETY,
 ]
 # The name in offline.js.
 _OFFLINE_WORKER: Final = "offline"
@@ -58,6 +61,11 @@ class HtmlPage(Struct, frozen=True):
     def _policy(self, nonce: str) -> str:
         calls = " ".join(("'self'", *self.callable_origins)) if self.callable_origins else ""
         return _policy(nonce, calls=calls, forms="'none'")
+
+
+def safety_headers(*, is_secure: bool) -> list[Header]:
+    """The security headers of every page, but for its content security policy."""
+    return [*_SAFETY, _HSTS] if is_secure else list(_SAFETY)
 
 
 def personal_headers(nonce: str, *, is_secure: bool) -> list[Header]:

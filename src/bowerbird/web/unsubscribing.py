@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.digests.digests import Digests
+from bowerbird.web.pages import safety_headers
 from bowerbird.wire.metrics import RequestMetrics
 from bowerbird.wire.pipeline import Pipeline, Request, RoutedPath, Surface
 from bowerbird.wire.responses.replies import Header, Reply
@@ -36,8 +37,6 @@ _HEADERS: Final[list[Header]] = [
         f"default-src 'none'; style-src 'sha256-{_STYLE_HASH}'; form-action 'self'; "
         "frame-ancestors 'none'; base-uri 'none'".encode(),
     ),
-    (b"referrer-policy", b"no-referrer"),
-    (b"x-content-type-options", b"nosniff"),
     (b"x-robots-tag", b"noindex"),
 ]
 _HTML: Final = "text/html; charset=utf-8"
@@ -65,7 +64,10 @@ _UNAVAILABLE: Final = (
 )
 
 
-def pages(digests: Digests, metrics: RequestMetrics) -> Pipeline:
+def pages(digests: Digests, metrics: RequestMetrics, *, is_secure: bool) -> Pipeline:
+    """`is_secure`: the site is on https."""
+    safety = safety_headers(is_secure=is_secure)
+
     async def show(request: Request) -> Reply:
         account_id = await digests.holder(request.path_params["token"])
         return _page(_UNKNOWN, _NOT_FOUND) if account_id is None else _page(_ASK)
@@ -87,7 +89,7 @@ def pages(digests: Digests, metrics: RequestMetrics) -> Pipeline:
     surface = Surface(
         find=find,
         phrase_refusal=_phrase_refusal,
-        extra_headers=lambda _request, _reply: (),
+        extra_headers=lambda _request, _reply: safety,
         reads_bodies=False,
     )
     return Pipeline(surface, metrics)
