@@ -118,6 +118,7 @@ def owner(email: str) -> None:
     r"""Make an account the owner's. The owner operates the service on the website.
 
     There is one owner: the account that owned the service before is an ordinary one afterwards.
+    The new owner has to sign in again.
 
     \b
     Example:

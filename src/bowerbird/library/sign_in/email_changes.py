@@ -27,7 +27,7 @@ OPEN_MAX: Final = 5
 _TEXT: Final = """\
 Hello,
 
-somebody, probably you, wants to use this address for their account at
+Somebody, probably you, wants to use this address for their account at
 {site}.
 
 To confirm it, sign in there and open this link:
@@ -96,7 +96,8 @@ class EmailChanges:
         """Without a mail server: the owner, who has the command line, needs no confirmation."""
         if self.can_mail or not visitor.is_owner:
             raise Refusal(
-                Code.INVALID_REQUEST, "Ask the operator to change your address: no mail server."
+                Code.INVALID_REQUEST,
+                "No mail server is configured. Ask the operator to change your address.",
             )
         account_id = visitor.account.account_id
 

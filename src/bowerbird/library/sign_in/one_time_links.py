@@ -25,7 +25,7 @@ from bowerbird.storage.sign_in.ways_in import WaysInStore
 
 MINUTES: Final = 15
 METHOD: Final = "link"
-_MAX_OPEN: Final = 20
+LINKS_MAX: Final = 20
 _NO_ACCOUNT: Final = 0
 
 
@@ -88,10 +88,10 @@ class OneTimeLinks:
         async def work(transaction: Transaction) -> None:
             if kind is LinkKind.OWNER:
                 await self._make_room(transaction, now)
-            if not await self._store.insert(transaction, token_hash(token), link, _MAX_OPEN):
+            if not await self._store.insert(transaction, token_hash(token), link, LINKS_MAX):
                 raise Refusal(
                     Code.INVALID_REQUEST,
-                    f"{_MAX_OPEN} links are open already. They expire after {MINUTES} minutes.",
+                    f"{LINKS_MAX} links are open already. They expire after {MINUTES} minutes.",
                 )
             holder = account_id or await self._people.owner(transaction)
             if holder is not None:
@@ -102,7 +102,7 @@ class OneTimeLinks:
 
     async def _make_room(self, transaction: Transaction, now: int) -> None:
         """A server that starts again and again must start, so its earlier links end instead."""
-        if await self._store.count(transaction, _NO_ACCOUNT, LinkKind.OWNER, now) >= _MAX_OPEN:
+        if await self._store.count(transaction, _NO_ACCOUNT, LinkKind.OWNER, now) >= LINKS_MAX:
             await self._store.withdraw_all(transaction, _NO_ACCOUNT, LinkKind.OWNER)
 
     async def redeem(self, token: str, where: Where, email: str = "") -> Entered:

@@ -23,7 +23,7 @@ ABSOLUTE_DAYS: Final = sign_in.ABSOLUTE_DAYS
 PROOF_MINUTES: Final = 10
 # The time of the last use is exact to this.
 _USE_STEP: Final = 10 * 60 * MICROSECONDS
-_MAX_SESSIONS: Final = 50
+SESSIONS_MAX: Final = 50
 
 SessionUses = Uses[tuple[int, str]]
 
@@ -42,7 +42,7 @@ class Sessions:
         """Returns the token for the cookie. It cannot be read again: only its hash is stored."""
         now, token = self._clock(), new_session_token(account_id)
         session = Session(secrets.token_hex(8), method, where.device, where.address, now, now, now)
-        await self._store.make_room(transaction, account_id, self._alive(), _MAX_SESSIONS - 1)
+        await self._store.make_room(transaction, account_id, self._alive(), SESSIONS_MAX - 1)
         if not await self._store.insert(transaction, account_id, token_hash(token), session):
             raise Refusal(Code.NOT_FOUND, "The account no longer exists.")
         return token
