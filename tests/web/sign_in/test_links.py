@@ -1,11 +1,15 @@
 """One-time links: the owner's way in, and everybody's when all else fails."""
 
+from pathlib import Path
+
 import pytest
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.model.activity import ActivityKind
+from bowerbird.settings import Settings
+from bowerbird.storage.files.files import Files
 from tests.web.sign_in.ceremonies import account_of
 from tests.web.sign_in.conftest import House
 
@@ -129,6 +133,23 @@ async def test_a_link_for_the_owner_is_in_their_activity(house: House) -> None:
 
     page = await Activity(house.database, house.clock).page(account_of(owner))
     assert ActivityKind.LINK_CREATED in [entry.kind for entry in page]
+
+
+async def test_without_an_owner_an_account_of_somebody_is_not_taken_over(
+    house: House, tmp_path: Path
+) -> None:
+    await house.accounts.create("owner@example.com")
+    await house.accounts.create("ann@example.com")
+    await house.accounts.delete("owner@example.com", Files(Settings(data_dir=tmp_path)))
+    person, token = house.somebody(), await house.links.create_for_owner()
+
+    asked = await person.send("/link", "/link", token=token)
+    refused = await person.send("/link", "/link", token=token, email="ann@example.com")
+
+    assert "Nobody has an account" not in asked.text
+    assert refused.status_code == 400
+    assert "bowerbird account owner ann@example.com" in refused.text
+    assert person.session == ""
 
 
 async def test_a_link_ends_the_session_that_the_browser_had(house: House) -> None:

@@ -13,7 +13,7 @@ from msgspec import Struct
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.activity import Activity
-from bowerbird.library.accounts.accounts import Accounts
+from bowerbird.library.accounts.accounts import Accounts, EmailRefused, checked_email
 from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.model.activity import ActivityKind
 from bowerbird.model.session_tokens import is_link_token, new_link_token, token_hash
@@ -138,7 +138,14 @@ class OneTimeLinks:
             return owner, False
         if not email.strip():
             raise EmailNeeded(Code.INVALID_REQUEST, "Enter your email address.")
-        account_id = await self._accounts.create_within(transaction, email, may_own=True)
+        email = checked_email(email)
+        try:
+            account_id = await self._accounts.create_within(transaction, email, may_own=True)
+        except EmailRefused as taken:
+            raise EmailRefused(
+                Code.INVALID_REQUEST,
+                f"{taken.sentence} To make it the owner's, run: bowerbird account owner {email}",
+            ) from None
         return account_id, True
 
 
