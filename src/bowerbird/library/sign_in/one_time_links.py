@@ -12,7 +12,7 @@ from msgspec import Struct
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.activity import Activity
-from bowerbird.library.accounts.accounts import Accounts
+from bowerbird.library.accounts.accounts import Accounts, EmailRefused
 from bowerbird.library.sign_in.sessions import IDLE_DAYS, Sessions
 from bowerbird.model.activity import ActivityKind
 from bowerbird.model.session_tokens import is_link_token, new_link_token, token_hash
@@ -101,9 +101,10 @@ class OneTimeLinks:
             link = await self._store.open_link(transaction, link_hash, now)
             if link is None or link.kind not in (LinkKind.OWNER, LinkKind.ACCOUNT):
                 raise link_refused()
-            account_id, is_new = await self._account_of(transaction, link, email)
+            # First, so that others who use the same link wait here until this one has entered.
             if not await self._store.use(transaction, link_hash, now):
                 raise link_refused()
+            account_id, is_new = await self._account_of(transaction, link, email)
             session = await self._sessions.start(transaction, account_id, METHOD, where)
             await self._activity.add(transaction, account_id, entry)
             return Entered(account_id, session, is_new)
@@ -121,6 +122,10 @@ class OneTimeLinks:
         if not email.strip():
             raise EmailNeeded(Code.INVALID_REQUEST, "Enter your email address.")
         account_id = await self._accounts.create_within(transaction, email, may_own=True)
+        if await self._people.owner(transaction) != account_id:
+            raise EmailRefused(
+                Code.INVALID_REQUEST, "Another link has made an owner just now. Try again."
+            )
         return account_id, True
 
 
