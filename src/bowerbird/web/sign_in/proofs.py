@@ -71,7 +71,7 @@ def routes(
             )
         except Refusal as refused:
             return await shown(visit, problem=refused.sentence, status=refused.status)
-        visit.enter(token, ABSOLUTE_DAYS)
+        visit.renew(token, ABSOLUTE_DAYS)
         return pages.go(visit.next_path())
 
     return [

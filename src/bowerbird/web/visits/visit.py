@@ -33,6 +33,8 @@ class Visit(Struct, kw_only=True):
     secret: str
     query: Form
     form: Form = {}
+    # Whether the response signs this browser in, with a new session.
+    has_entered: bool = False
     # Cookies that the response sets.
     cookies: list[Header] = field(default_factory=list)
 
@@ -73,6 +75,11 @@ class Visit(Struct, kw_only=True):
 
     def enter(self, session_token: str, days: float) -> None:
         """Signs this browser in."""
+        self.has_entered = True
+        self.renew(session_token, days)
+
+    def renew(self, session_token: str, days: float) -> None:
+        """Gives the session of this browser another token."""
         self.cookies.append(self.jar.write(SESSION, session_token, days))
         self.cookies.append(self.jar.remove(ANONYMOUS))
         self.end_attempt()
