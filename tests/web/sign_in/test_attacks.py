@@ -52,8 +52,10 @@ async def test_of_two_owners_links_used_at_once_one_makes_an_account(
         forms = [form_token((await person.open("/link")).text) for person in people]
 
         async def enter(number: int) -> int:
-            fields = {"token": tokens[number], "email": f"person{number}@example.com"}
-            answer = await people[number].post("/link", csrf=forms[number], **fields)
+            email = f"person{number}@example.com"
+            answer = await people[number].post(
+                "/link", csrf=forms[number], token=tokens[number], email=email
+            )
             return answer.status_code
 
         statuses = await asyncio.gather(enter(0), enter(1))
