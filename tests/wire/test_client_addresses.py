@@ -29,6 +29,9 @@ def scope(client: str | None, *forwarded: bytes) -> dict[str, Any]:
         ("10.0.0.1", [b"nonsense"], "10.0.0.1"),
         ("10.0.0.1", [b"203.0.113.9, <script>"], "10.0.0.1"),
         ("10.0.0.1", [b"\xff"], "10.0.0.1"),
+        # A zone names an interface of another machine, and can be any text.
+        ("10.0.0.1", [b"fe80::1%<b>" + b"x" * 1_000], "fe80::1"),
+        ("fe80::1%eth0", [], "fe80::1"),
         (None, [b"203.0.113.9"], ""),
         ("unix", [], ""),
     ],

@@ -47,6 +47,8 @@ JSON_DEPTH_MAX: Final = MAX_DEPTH
 DEVICES_MAX: Final = 50
 # Keys that are not revoked.
 KEYS_MAX: Final = 100
+# The latest ones are listed.
+REVOKED_KEYS_MAX: Final = 100
 PASSKEYS_MAX: Final = 20
 PASSKEY_NAME_MAX: Final = 100
 INVITATIONS_MAX: Final = 100

@@ -10,6 +10,7 @@ from bowerbird.storage.database import Database, Reader, Row, Transaction
 KEYED_ANSWERS: Final = "keyed answers"
 EXPORTS: Final = "exports"
 ACCOUNT_DOWNLOADS: Final = "account downloads"
+EMAIL_LINKS: Final = "email links"
 INGEST_PAGES: Final = "ingest pages"
 INGEST_RUNS: Final = "ingest runs"
 INGEST_FILES: Final = "ingest files"

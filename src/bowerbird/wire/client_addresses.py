@@ -48,7 +48,8 @@ class ClientAddresses:
 
 def _parsed(text: str) -> Address | None:
     try:
-        address = ipaddress.ip_address(text)
+        # Without the zone of a link-local address, which can be any text.
+        address = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:
         return None
     mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None

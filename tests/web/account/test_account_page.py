@@ -9,6 +9,7 @@ import pytest
 from bowerbird.clock import MICROSECONDS
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.activity import Activity
+from bowerbird.library.sign_in.email_changes import PER_DAY
 from bowerbird.model.activity import ActivityKind
 from bowerbird.requests import limits
 from bowerbird.storage.database import Database
@@ -263,6 +264,41 @@ async def test_only_a_few_emails_are_sent(database: Database, tmp_path: Path) ->
 
         assert refused.status_code == 429
         assert not mail.to("more@example.com")
+
+
+async def test_confirming_one_address_does_not_let_a_person_email_many_others(
+    database: Database, tmp_path: Path
+) -> None:
+    async with smtp.mail_server() as mail:
+        house = build(database, tmp_path, **mailing(mail.url))
+        person = await house.owner()
+        for n in range(PER_DAY):
+            token = await _confirming(mail, person, f"n{n}@example.com")
+            if n % 2:
+                await person.send("/link/email", "/link/email", token=token)
+
+        refused = await person.send("/account/email", "/account", email="more@example.com")
+        assert refused.status_code == 429
+        assert not mail.to("more@example.com")
+
+        house.clock.now += 24 * HOUR
+        await _confirming(mail, person, "more@example.com")
+
+
+async def test_addresses_that_the_mail_server_refuses_count_too(
+    database: Database, tmp_path: Path
+) -> None:
+    async with smtp.mail_server() as mail:
+        house = build(database, tmp_path, **mailing(mail.url))
+        person = await house.owner()
+        mail.at_recipient = lambda _: "550 no such mailbox"
+
+        statuses = [
+            (await person.send("/account/email", "/account", email=f"n{n}@example.com")).status_code
+            for n in range(PER_DAY + 1)
+        ]
+
+        assert statuses == [400] * PER_DAY + [429]
 
 
 async def test_an_email_that_cannot_be_sent_is_reported(database: Database, tmp_path: Path) -> None:

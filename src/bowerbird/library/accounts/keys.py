@@ -58,5 +58,7 @@ class Keys:
             PREFIX,
             key,
             NoLiveKey,
-            lambda text, hashed: self._store.revoke(account_id, text, hashed, self._clock(), entry),
+            lambda text, hashed: self._store.revoke(
+                account_id, text, hashed, self._clock(), entry, kept=limits.REVOKED_KEYS_MAX
+            ),
         )

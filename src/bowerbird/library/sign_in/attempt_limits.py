@@ -37,7 +37,11 @@ class AttemptLimits:
 
     def _count(self, who: str, where: str) -> None:
         now = self._clock()
-        full_at = max(self._full_at.get(who) or 0, now) + _REFILL
+        full_at = self._full_at.get(who) or 0
+        if full_at > now + BURST * _REFILL:
+            # The clock was set back, and they would wait for as long.
+            full_at = 0
+        full_at = max(full_at, now) + _REFILL
         wait = full_at - now - BURST * _REFILL
         if wait > 0:
             raise Refusal(

@@ -7,8 +7,9 @@ reader of that mailbox is told.
 import secrets
 from typing import Final
 
-from bowerbird.clock import MICROSECONDS, Clock
+from bowerbird.clock import MICROSECONDS, Clock, day_of, seconds_left_of_day
 from bowerbird.errors import Code, Refusal, unavailable
+from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.accounts.accounts import Accounts, EmailRefused, checked_email
 from bowerbird.library.sign_in.one_time_links import link_refused
 from bowerbird.mail import Email, MailDeferred, Mailer, MailOutcomeUnknown, MailRefused
@@ -16,7 +17,9 @@ from bowerbird.model.folding import fold
 from bowerbird.model.session_tokens import is_link_token, new_link_token, token_hash
 from bowerbird.model.sign_in import LinkKind, OneTimeLink, SignedIn
 from bowerbird.settings import Settings
+from bowerbird.storage.daily_use import EMAIL_LINKS, DailyUseStore
 from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.sign_in.one_time_links import OneTimeLinkStore
 
 # Of the page that confirms an address.
@@ -24,6 +27,8 @@ PATH: Final = "/link/email"
 HOURS: Final = 24
 # Each sends an email, so they are few.
 OPEN_MAX: Final = 5
+# Also of links that were used since, or that the mail server refused.
+PER_DAY: Final = 10
 _TEXT: Final = """\
 Hello,
 
@@ -44,6 +49,8 @@ class EmailChanges:
         self._database = database
         self._accounts = accounts
         self._store = OneTimeLinkStore(database)
+        self._libraries = LibraryStore(database)
+        self._daily = DailyUseStore(database, EMAIL_LINKS)
         self._clock = clock
         self._settings = settings
         self._mailer = Mailer(settings)
@@ -63,6 +70,14 @@ class EmailChanges:
         link = OneTimeLink(secrets.token_hex(4), LinkKind.EMAIL, account_id, email, now, expires_at)
 
         async def work(transaction: Transaction) -> None:
+            await lock_library(self._libraries, transaction, account_id)
+            used = await self._daily.add(transaction, account_id, day_of(now), uses=1)
+            if used.uses > PER_DAY:
+                raise Refusal(
+                    Code.RATE_LIMITED,
+                    f"You have asked for {PER_DAY} links today (UTC), the maximum. Retry tomorrow.",
+                    {"Retry-After": str(seconds_left_of_day(now))},
+                )
             if not await self._store.insert(transaction, token_hash(token), link, OPEN_MAX):
                 raise Refusal(
                     Code.RATE_LIMITED,

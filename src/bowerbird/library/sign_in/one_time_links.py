@@ -119,9 +119,10 @@ class OneTimeLinks:
             link = await self._store.open_link(transaction, link_hash, now)
             if link is None or link.kind not in (LinkKind.OWNER, LinkKind.ACCOUNT):
                 raise link_refused()
-            account_id, is_new = await self._account_of(transaction, link, email)
+            # First, so that others who use the same link wait here until this one has entered.
             if not await self._store.use(transaction, link_hash, now):
                 raise link_refused()
+            account_id, is_new = await self._account_of(transaction, link, email)
             session = await self._sessions.start(transaction, account_id, METHOD, where)
             await self._activity.add(transaction, account_id, entry)
             return Entered(account_id, session, is_new)
@@ -146,6 +147,10 @@ class OneTimeLinks:
                 Code.INVALID_REQUEST,
                 f"{taken.sentence} To make it the owner's, run: bowerbird account owner {email}",
             ) from None
+        if await self._people.owner(transaction) != account_id:
+            raise EmailRefused(
+                Code.INVALID_REQUEST, "Another link has made an owner just now. Try again."
+            )
         return account_id, True
 
 

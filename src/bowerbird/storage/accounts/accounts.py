@@ -99,7 +99,11 @@ class AccountStore:
             "created_at": membership.created_at,
             "may_own": may_own,
         }
-        if not await transaction.rows(self._sql["insert_person"], values):
+        inserted = await transaction.rows(self._sql["insert_person"], values)
+        if not inserted and may_own:
+            # Another account may have become the owner's at the same moment: now it is seen.
+            inserted = await transaction.rows(self._sql["insert_person"], values)
+        if not inserted:
             return False
         rows = await transaction.rows(self._sql["take_local_number"], values)
         await transaction.run(self._sql["insert_library"], {**values, "local_number": rows[0][0]})

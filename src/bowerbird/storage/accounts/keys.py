@@ -63,10 +63,13 @@ class KeyStore:
         key_hash: bytes,
         now: int,
         entry: ActivityEntry | None = None,
+        *,
+        kept: int = _ANY_NUMBER,
     ) -> str | None:
         """Returns the id of the revoked key; None if no active key has that id or hash.
 
-        The entry in the activity log gets the name of the key.
+        The entry in the activity log gets the name of the key. Of all revoked keys of the account,
+        the latest `kept` stay in the list.
         """
         values = {
             "account_id": account_id,
@@ -79,6 +82,9 @@ class KeyStore:
             rows = await transaction.rows(self._sql["revoke"], values)
             if not rows:
                 return None
+            await transaction.run(
+                self._sql["forget_revoked"], {"account_id": account_id, "kept": kept}
+            )
             revoked, name = rows[0]
             if entry is not None:
                 named = msgspec.structs.replace(entry, detail=name)

@@ -84,13 +84,13 @@ SELECT p.account_id, p.email, l.plan, l.total, p.created_at
  WHERE p.account_id = :account_id
 
 -- name: insert_person
--- Returns no row if the email address is taken.
+-- Returns no row if the email address is taken, or if another account becomes the owner's now.
 INSERT INTO person (account_id, email, email_key, created_at, is_owner)
 SELECT CAST(:account_id AS bigint), CAST(:email AS text), CAST(:email_key AS text),
        CAST(:created_at AS bigint),
        :may_own AND NOT EXISTS (SELECT 1 FROM person AS p WHERE p.is_owner)
  WHERE TRUE
-    ON CONFLICT (email_key) DO NOTHING
+    ON CONFLICT DO NOTHING
 RETURNING account_id
 
 -- name: insert_library

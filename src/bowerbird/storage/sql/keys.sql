@@ -23,6 +23,18 @@ UPDATE api_key
    AND revoked_at IS NULL
 RETURNING key_id, name
 
+-- name: forget_revoked
+-- Removes the keys that were revoked first, beyond the given number.
+DELETE FROM api_key
+ WHERE account_id = :account_id
+   AND revoked_at IS NOT NULL
+   AND key_id NOT IN (SELECT k.key_id
+                        FROM api_key AS k
+                       WHERE k.account_id = :account_id
+                         AND k.revoked_at IS NOT NULL
+                       ORDER BY k.revoked_at DESC, k.key_id
+                       LIMIT :kept)
+
 -- name: note_use
 UPDATE api_key
    SET last_used_day = :day

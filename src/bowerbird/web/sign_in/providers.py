@@ -107,15 +107,18 @@ class ProviderPages:
         )
 
     async def finish(self, visit: Visit) -> Reply:
-        self._limits.count(network_of(visit.where.address))
         provider = visit.request.path_params["provider"]
-        purpose, path = Purpose.SIGN_IN, ""
         try:
             attempt = await self._sign_in.resume(provider, visit.attempt)
-            purpose, path = Purpose(attempt.purpose), attempt.next
+        except Refusal as refused:
+            return self._failed(visit, Purpose.SIGN_IN, refused.sentence, "")
+        # Not before: pages of other sites can open this path, but without the attempt.
+        self._limits.count(network_of(visit.where.address))
+        purpose = Purpose(attempt.purpose)
+        try:
             return await self._finish(visit, attempt, purpose)
         except (Refusal, ProviderProblem) as problem:
-            return self._failed(visit, purpose, problem.sentence, path)
+            return self._failed(visit, purpose, problem.sentence, attempt.next)
 
     async def _finish(self, visit: Visit, attempt: Attempt, purpose: Purpose) -> Reply:
         if purpose is not Purpose.SIGN_IN and visit.visitor is None:

@@ -86,7 +86,8 @@ class VisitRouter:
     def find(self, path: str) -> tuple[RoutedPath | None, dict[str, Any]]:
         if found := self._fixed.get(path):
             return found, {}
-        for pattern, found in self._patterns:
+        # PostgreSQL cannot store U+0000, so nothing has such a name.
+        for pattern, found in self._patterns if "\x00" not in path else ():
             if match := pattern.fullmatch(path):
                 return found, match.groupdict()
         return None, {}
@@ -94,7 +95,7 @@ class VisitRouter:
     async def visit_of(self, request: Request) -> Visit:
         """Reads the session: the only read of the database that a page needs for its visitor."""
         host = self._hosts.of(request.headers.get(b"host"))
-        cookie = request.headers.get(b"cookie")
+        cookie = _joined_cookies(request)
         token = self._jar.read(cookie, SESSION)
         visitor = await self._sessions.visitor(token) if token else None
         if visitor is not None:
@@ -174,6 +175,15 @@ class VisitRouter:
             for method in ("GET", "HEAD") if route.method == "GET" else (route.method,):
                 handlers[method] = partial(self._run, route)
         return [_routed(path, handlers) for path, handlers in by_path.items()]
+
+
+def _joined_cookies(request: Request) -> bytes | None:
+    """HTTP/2 sends each cookie in a header of its own (RFC 9113, 8.2.3)."""
+    sent = [value for name, value in request.scope["headers"] if name == b"cookie"]
+    if not sent:
+        return None
+    request.headers[b"cookie"] = b"; ".join(sent)
+    return request.headers[b"cookie"]
 
 
 def _routed(path: str, handlers: Mapping[str, Handler]) -> RoutedPath:
