@@ -15,7 +15,7 @@ DIALECTS = ("sqlite", "postgres")
 SQLITE_ONLY = {"word_order"}
 NOT_A_LIBRARY_TABLE = {
     *("person", "secret", "schema_migration", "json_each"),
-    # Found by the hash of a token or by a provider's name for a person, before the account is known.
+    # Found by the hash of a token or a provider's name for a person, before the account is known.
     *("one_time_link", "spent_attempt", "provider_identity"),
 }
 # Statements for operators and sweeps, which concern all accounts or rows without an account.
