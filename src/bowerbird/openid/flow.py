@@ -20,7 +20,7 @@ from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.openid import people
 from bowerbird.openid.discovery import Discovery
 from bowerbird.openid.fetching import Fetcher, connection
-from bowerbird.openid.id_tokens import IdTokens
+from bowerbird.openid.id_tokens import IdTokens, require_asked_since
 from bowerbird.openid.problems import expired, refused, unusable, unverified
 from bowerbird.openid.providers import Endpoints, Provider
 from bowerbird.openid.records import Begun, Person, Started
@@ -73,12 +73,16 @@ class Flow:
         more = {"nonce": nonce} if self._provider.protocol == "openid" else {}
         if is_again and self._provider.prompt_again:
             more["prompt"] = self._provider.prompt_again
+        if is_again and self._provider.says_when:
+            more["max_age"] = "0"
         url, _ = client.create_authorization_url(
             destination.authorization, state=state, code_verifier=verifier, **more
         )
         return Begun(url=url, state=state, nonce=nonce, verifier=verifier)
 
-    async def finish(self, begun: Started, query: Mapping[str, str]) -> Person:
+    async def finish(
+        self, begun: Started, query: Mapping[str, str], *, asked_again_at: int | None
+    ) -> Person:
         if not _is_same(begun.state, query.get("state", "")):
             raise expired()
         destination = await self._destination()
@@ -94,7 +98,7 @@ class Flow:
             raise unusable(self._provider, "code")
         tokens = await self._exchange(destination, code, begun.verifier)
         if self._provider.protocol == "openid":
-            return await self._read_id_token(tokens, begun.nonce)
+            return await self._read_id_token(tokens, begun.nonce, asked_again_at)
         assert self._provider.endpoints is not None
         return await self._read_user(self._provider.endpoints, tokens.access_token)
 
@@ -147,7 +151,9 @@ class Flow:
             raise unusable(self._provider, "access_token")
         return tokens
 
-    async def _read_id_token(self, tokens: _Tokens, nonce: str) -> Person:
+    async def _read_id_token(
+        self, tokens: _Tokens, nonce: str, asked_again_at: int | None
+    ) -> Person:
         if not (tokens.id_token and nonce):
             raise unusable(self._provider, "no_id_token")
         verified = await self._id_tokens.verify(
@@ -156,6 +162,8 @@ class Flow:
             access_token=tokens.access_token,
             now_s=self._clock() // MICROSECONDS,
         )
+        if asked_again_at is not None and self._provider.says_when:
+            require_asked_since(self._provider, verified, asked_again_at // MICROSECONDS)
         claims = people.read_claims(self._provider, verified)
         url = (await self._discovery.document()).userinfo_endpoint
         if claims.email is None and url:

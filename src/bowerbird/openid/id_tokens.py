@@ -10,7 +10,7 @@ from joserfc.jwk import KeySet
 from joserfc.jws import JWSRegistry
 
 from bowerbird.openid.discovery import Discovery
-from bowerbird.openid.problems import unverified
+from bowerbird.openid.problems import not_asked_again, unverified
 from bowerbird.openid.providers import Provider
 
 _LEEWAY_S: Final = 60
@@ -71,6 +71,17 @@ class IdTokens:
             return None
         except Exception as error:  # noqa: BLE001 - the token may make joserfc fail in any way
             raise unverified(self._provider, _describe(error)) from None
+
+
+def require_asked_since(provider: Provider, claims: dict[str, Any], asked_at_s: int) -> None:
+    """Refuses the answer of a provider that has not asked the person to sign in again.
+
+    Somebody at an open browser can remove that wish from the address that it is sent to.
+    """
+    # Authlib has checked that it is a number.
+    signed_in_at = claims.get("auth_time") or 0
+    if signed_in_at < asked_at_s - _LEEWAY_S:
+        raise not_asked_again(provider)
 
 
 def _describe(error: Exception) -> str:

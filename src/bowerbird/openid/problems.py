@@ -70,6 +70,13 @@ def unverified(provider: Provider, reason: str) -> ProviderProblem:
     )
 
 
+def not_asked_again(provider: Provider) -> ProviderProblem:
+    return ProviderProblem(
+        f"{provider.title} did not ask you to sign in again, so nothing was changed. Start again.",
+        "not_asked_again",
+    )
+
+
 def refused(provider: Provider, code: Any) -> ProviderProblem:
     """The provider answered with an error code of OAuth 2."""
     if not (isinstance(code, str) and _CODE.fullmatch(code)):

@@ -34,6 +34,8 @@ class Provider(Struct, frozen=True):
     """Without them, the addresses come from the provider's discovery document."""
     prompt_again: str = ""
     """The value of `prompt` with which the provider asks a person again who they are."""
+    says_when: bool = False
+    """Whether its answer says when it asked (`auth_time`). Google and GitHub do not."""
 
     def __repr__(self) -> str:
         # The generated text would contain the client secret.
@@ -107,4 +109,5 @@ def _openid(settings: Settings) -> Provider:
         client_secret=settings.oidc_client_secret,
         scope="openid email profile",
         prompt_again="login",
+        says_when=True,
     )

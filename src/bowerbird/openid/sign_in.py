@@ -45,10 +45,21 @@ class OpenIdClient:
         with self._logged(provider_name):
             return await (await self._flow(provider_name)).begin(is_again=is_again)
 
-    async def finish(self, provider_name: str, begun: Started, query: Mapping[str, str]) -> Person:
-        """The person who signed in. Raises ProviderProblem if anything is not as it must be."""
+    async def finish(
+        self,
+        provider_name: str,
+        begun: Started,
+        query: Mapping[str, str],
+        *,
+        asked_again_at: int | None = None,
+    ) -> Person:
+        """The person who signed in. Raises ProviderProblem if anything is not as it must be.
+
+        `asked_again_at`: the provider must have asked the person at this time or later, if it says.
+        """
         with self._logged(provider_name):
-            return await (await self._flow(provider_name)).finish(begun, query)
+            flow = await self._flow(provider_name)
+            return await flow.finish(begun, query, asked_again_at=asked_again_at)
 
     async def _flow(self, name: str) -> "Flow":
         if name not in self._providers:

@@ -57,7 +57,7 @@ class Street:
     def prepare(self, nonce: str, **claims: Any) -> None:
         """The next ID token of the provider."""
         now = self.house.clock.now // MICROSECONDS
-        self.openid.claims = {"iat": now, "exp": now + 300, **claims}
+        self.openid.claims = {"iat": now, "exp": now + 300, "auth_time": now, **claims}
         token = self.openid.id_token(nonce)
         tokens = {"access_token": "opaque", "token_type": "Bearer", "id_token": token}
         self.openid.answers["/token"] = http_answer(tokens)

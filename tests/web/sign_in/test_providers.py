@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -203,6 +204,25 @@ async def test_a_provider_proves_again_who_somebody_is(street: Street) -> None:
     assert person.session != before
     connecting = await street.go(person, CONNECT.format("github"))
     assert connecting.status_code == 303
+
+
+@pytest.mark.parametrize("auth_time", [None, True, 0], ids=str)
+async def test_a_provider_that_did_not_ask_again_proves_nothing(
+    street: Street, auth_time: Any
+) -> None:
+    """Somebody at an open browser can change the address with which the provider is asked."""
+    person = await street.newcomer()
+    street.house.clock.now += 10 * MINUTE
+    before = person.session
+
+    begun = await street.start(person, "/reauthenticate/oidc", next="/account")
+    assert begun["max_age"] == "0"
+    street.prepare(begun["nonce"], sub="ada", auth_time=auth_time)
+    refused = await street.come_back(person, begun)
+
+    assert refused.status_code == 400
+    assert "did not ask you to sign in again" in refused.text
+    assert person.session == before
 
 
 async def test_somebody_else_at_the_provider_proves_nothing(street: Street) -> None:

@@ -105,7 +105,10 @@ class ProviderSignIn:
 
     async def finish(self, attempt: Attempt, query: Mapping[str, str]) -> Returned:
         """Checks what the provider has sent back. Raises the ProviderProblem of the client."""
-        person = await self._client.finish(attempt.provider, attempt, query)
+        asked_at = attempt.started_at if attempt.purpose == Purpose.PROOF else None
+        person = await self._client.finish(
+            attempt.provider, attempt, query, asked_again_at=asked_at
+        )
         return Returned(attempt, proved_identity(person))
 
     async def enter(self, returned: Returned, where: Where) -> Entered | None:
