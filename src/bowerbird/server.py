@@ -166,9 +166,8 @@ async def _running_app(
     await asyncio.to_thread(UploadFolders(settings.data_dir).delete_leftovers)
     database = await open_database(settings)
     service = app.build(settings, database, system_clock)
-    counting_calls = asyncio.create_task(service.calls.keep_flushing())
-    uses_kept = (service.uses, service.session_uses, service.key_uses)
-    recording_uses = [asyncio.create_task(uses.keep_flushing()) for uses in uses_kept]
+    collected = (service.calls, service.uses, service.session_uses, service.key_uses)
+    flushing = [asyncio.create_task(one.flushing.run()) for one in collected]
     tasks = [asyncio.create_task(service.sweeping.keep_sweeping())]
     if settings.admin_port:
         tasks.append(asyncio.create_task(service.watch.keep_refreshing()))
@@ -181,10 +180,9 @@ async def _running_app(
         stopping.set()
         for task in tasks:
             task.cancel()
-        service.calls.stop()
-        for uses in uses_kept:
-            uses.stop()
-        await asyncio.wait((*tasks, *workers, counting_calls, *recording_uses))
+        for one in collected:
+            one.flushing.stop()
+        await asyncio.wait((*tasks, *workers, *flushing))
         await service.file_imports.close()
         await service.models.close()
         await database.close()

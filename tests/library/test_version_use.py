@@ -117,13 +117,13 @@ async def test_version_uses_that_cannot_be_written_are_logged_and_written_later(
     uses.note_call(cast.alice.account_id, "v1")
     await cast.database.write(lambda t: t.run("ALTER TABLE version_use RENAME TO away", {}))
     with capture_logs() as logs:
-        noting = asyncio.create_task(uses.keep_flushing())
+        noting = asyncio.create_task(uses.flushing.run())
         await asyncio.sleep(0)
-        uses.stop()
+        uses.flushing.stop()
         await asyncio.wait_for(noting, 5)
     await cast.database.write(lambda t: t.run("ALTER TABLE away RENAME TO version_use", {}))
 
-    assert [(line["event"], line["uses"]) for line in logs] == [("version uses not written", 1)]
+    assert [(line["event"], line["waiting"]) for line in logs] == [("version uses not written", 1)]
     await uses.flush()
     assert cast.alice.account_id in await _uses(cast.database)
 

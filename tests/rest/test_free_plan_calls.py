@@ -219,14 +219,14 @@ async def test_a_failed_write_is_logged_and_its_calls_are_written_later(
     calls, account = cast.app.calls, await free.account()
     await _rename(cast, "api_call", "away")
     with capture_logs() as logs:
-        counting = asyncio.create_task(calls.keep_flushing())
+        counting = asyncio.create_task(calls.flushing.run())
         await asyncio.sleep(0)
         calls.add(account)
-        calls.stop()
+        calls.flushing.stop()
         await asyncio.wait_for(counting, 5)
     await _rename(cast, "away", "api_call")
 
-    assert [(line["event"], line["calls"]) for line in logs] == [("calls not written", 1)]
+    assert [(line["event"], line["waiting"]) for line in logs] == [("calls not written", 1)]
     await calls.flush()
     assert (await free.account()).calls_this_month == 1
 

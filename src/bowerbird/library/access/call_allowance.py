@@ -5,9 +5,7 @@ beyond the limit. So it does not matter how many calls arrive together, or on ho
 call that is refused in between costs nothing, and an account of a paid plan causes no statement.
 """
 
-import asyncio
 from collections import Counter
-from contextlib import suppress
 from typing import Final
 
 import structlog
@@ -15,6 +13,7 @@ from msgspec import Struct
 
 from bowerbird.clock import Clock, first_of_next_month, month_of
 from bowerbird.errors import Code, Refusal, TooManyWaiting
+from bowerbird.library.access.flushing import Flushing
 from bowerbird.model.accounts import Account
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Transaction
@@ -34,9 +33,7 @@ class CallCounter:
         self._unwritten: Counter[tuple[int, int]] = Counter()
         # The last count that this process stored, which may be newer than that of an account.
         self._stored: dict[tuple[int, int], int] = {}
-        self._full = asyncio.Event()
-        self._is_stopping = False
-        self._is_failing = False
+        self.flushing = Flushing("calls", self.flush, self._unwritten.total, _FLUSH_S)
         self._log = structlog.get_logger()
 
     def check(self, account: Account) -> None:
@@ -78,7 +75,7 @@ class CallCounter:
         """Counts one call in memory."""
         self._unwritten[month_of(self._clock()), account.account_id] += 1
         if self._unwritten.total() >= _FLUSH_CALLS:
-            self._full.set()
+            self.flushing.hurry()
 
     def _limit(self, month: int, account: Account) -> int:
         return self.calls_per_month - self._unwritten[month, account.account_id]
@@ -108,33 +105,6 @@ class CallCounter:
                 # Counted again, so that the next flush retries them.
                 self._unwritten.update({(month, a): n for a, n in calls.items()})
                 raise
-
-    async def keep_flushing(self) -> None:
-        """Runs until `stop`, then writes the remaining calls and ends."""
-        while not self._is_stopping:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._full.wait(), _FLUSH_S)
-            self._full.clear()
-            await self._try_to_flush()
-
-    def stop(self) -> None:
-        """Does not cancel the task: that would lose a write in progress, or count it twice."""
-        self._is_stopping = True
-        self._full.set()
-
-    async def _try_to_flush(self) -> None:
-        try:
-            await self.flush()
-            self._is_failing = False
-        except Refusal as refused:
-            # One line when it begins: the flush is retried every second.
-            if not self._is_failing:
-                self._log.warning(
-                    "calls not written", reason=refused.sentence, calls=self._unwritten.total()
-                )
-            self._is_failing = True
-        except Exception:  # noqa: BLE001 - counting continues after any error
-            self._log.exception("calls not written", calls=self._unwritten.total())
 
 
 class CallCharge(Struct, frozen=True):
