@@ -6,7 +6,7 @@ from bowerbird.clock import Clock
 from bowerbird.ingest import router
 from bowerbird.ingest.auth import DeviceAuthenticator
 from bowerbird.ingest.files import FileHandlers
-from bowerbird.ingest.rates import Rates
+from bowerbird.library.ingest.rates import Rates
 from bowerbird.ingest.sending import Sending
 from bowerbird.library.accounts.devices import Devices
 from bowerbird.library.ingest.events import IngestEvents
@@ -27,13 +27,13 @@ def ingest(
     clock: Clock,
     files: FileJobs,
     *,
+    rates: Rates,
     document: Callable[[], bytes],
     by_key: Authenticate,
     idempotency: Idempotency,
     metrics: RequestMetrics,
 ) -> Pipeline:
     runs = IngestRuns(database, clock)
-    rates = Rates(clock)
     sending = Sending(
         runs,
         IngestPages(database, clock, runs),

@@ -10,7 +10,7 @@ from bowerbird import errors
 from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
 from bowerbird.ingest import bodies, operations
-from bowerbird.ingest.rates import Rates
+from bowerbird.library.ingest.rates import Rates
 from bowerbird.ingest.router import IngestCall, IngestRoute
 from bowerbird.library.ingest.events import IngestEvents
 from bowerbird.library.ingest.page_reading import CapturedPage

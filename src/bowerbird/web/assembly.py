@@ -40,6 +40,11 @@ from bowerbird.web.account import keys as key_pages
 from bowerbird.web.account.account import AccountParts
 from bowerbird.web.account.keys import EndingVersions
 from bowerbird.web.account.methods import Methods
+from bowerbird.web.exports import pages as export_pages
+from bowerbird.web.exports.pages import ExportParts
+from bowerbird.web.imports import files as import_file_pages
+from bowerbird.web.imports import pages as import_pages
+from bowerbird.web.imports.pages import ImportParts
 from bowerbird.web.operator import pages as operator_pages
 from bowerbird.web.operator.pages import OperatorParts
 from bowerbird.web.sign_in import links as link_pages
@@ -71,6 +76,8 @@ def visits(
     digests: Digests,
     ending: EndingVersions,
     deprecations: Sequence[Deprecation],
+    imports: ImportParts,
+    exports: ExportParts,
 ) -> Visits:
     accounts = Accounts(database, clock, settings.default_plan)
     pages = VisitPages(settings, Templates(settings, has_sandbox=settings.sandbox == "on"))
@@ -151,6 +158,9 @@ def visits(
             *deletion_pages.routes(AccountDeletion(database), pages),
             *activity_pages.routes(Activity(database, clock), pages),
             *operator_pages.routes(operator, pages),
+            *import_pages.routes(imports, pages),
+            *import_file_pages.routes(imports, pages),
+            *export_pages.routes(exports, pages),
         ]
         return VisitRouter(
             routes,
