@@ -87,14 +87,14 @@ async def _receive_fields(
         if len(head) < enough and not is_whole:
             continue
         enough = min(2 * len(head), FORM_BYTES)
-        fields = leading_fields(bytes(head), boundary)
+        fields = leading_fields(bytes(head[:FORM_BYTES]), boundary)
         if fields is not None:
             admit(fields)
             return bytes(head), is_whole
+        if len(head) >= FORM_BYTES:
+            raise errors.invalid("body", "has fields that are too long")
         if is_whole:
             raise errors.invalid("body", "is a form without its end")
-        if len(head) > FORM_BYTES:
-            raise errors.invalid("body", "has fields that are too long")
 
 
 async def store(

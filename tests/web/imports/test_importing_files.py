@@ -273,7 +273,7 @@ HOSTILE = '<img src=x onerror=alert(1)>"&\'"><script>alert(2)</script>'
 
 async def test_hostile_names_and_contents_stay_text(house: House) -> None:
     person = await house.owner()
-    name = '"><script>alert(1)</script>‮gpj.exe'
+    name = '"><img src=x onerror=alert(1)>\u202egpj.exe'
     row = json.dumps([make.post(post_id="1", tags=[HOSTILE * 9])]).encode()
     broken = row + b"\n" + json.dumps({"post_id": HOSTILE}).encode()
 
@@ -287,11 +287,13 @@ async def test_hostile_names_and_contents_stay_text(house: House) -> None:
         assert "<img src=x" not in page.text
         assert "<svg onload" not in page.text
         assert "<b>.svg" not in page.text
-        assert "‮" not in page.text
-    assert "&lt;script&gt;" in check.text
+        assert "\u202e" not in page.text
+    assert "&#34;&gt;&lt;img src=x onerror=alert(1)&gt;gpj.exe" in check.text
 
 
-@pytest.mark.parametrize("name", ["../../etc/passwd", "C:\\files\\posts.json", "x" * 5_000, "ä字.json"])
+@pytest.mark.parametrize(
+    "name", ["../../etc/passwd", "C:\\files\\posts.json", "x" * 5_000, "ä字.json"]
+)
 async def test_a_name_is_only_shown(house: House, tmp_path: Path, name: str) -> None:
     person = await house.owner()
 

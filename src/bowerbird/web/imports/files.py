@@ -25,9 +25,7 @@ def routes(parts: ImportParts, pages: VisitPages) -> list[PageRoute]:
     steps = _FileSteps(parts, pages)
     one = f"{FILES}/{{job_id}}"
     return [
-        PageRoute(
-            "POST", FILES, steps.check, page=PATH, max_upload_bytes=uploads.MAX_BODY_BYTES
-        ),
+        PageRoute("POST", FILES, steps.check, page=PATH, max_upload_bytes=uploads.MAX_BODY_BYTES),
         PageRoute("GET", one, steps.shown),
         PageRoute("GET", f"{one}/state", steps.state, is_json=True),
         PageRoute("POST", f"{one}/import", steps.bring_in, page=PATH),
@@ -119,9 +117,7 @@ class _FileSteps:
             **_file(job),
         )
 
-    async def _checked(
-        self, visit: Visit, job: FileImport, *, status: int, problem: str
-    ) -> Reply:
+    async def _checked(self, visit: Visit, job: FileImport, *, status: int, problem: str) -> Reply:
         is_kept = await self._parts.files.is_kept(visit.account_id, job)
         moment = moments.moments_in(visit.signed_in.time_zone)
         return self._pages.show(
