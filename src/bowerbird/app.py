@@ -66,7 +66,7 @@ from bowerbird.storage.files.uploads import UploadFolders
 from bowerbird.toolserver.assembly import ToolParts, tool_server
 from bowerbird.web import unsubscribing
 from bowerbird.web.account.keys import EndingVersions
-from bowerbird.web.assembly import visits
+from bowerbird.web.assembly import Transfers, visits
 from bowerbird.web.exports.pages import ExportParts
 from bowerbird.web.imports.pages import ImportParts
 from bowerbird.web.site import site
@@ -197,10 +197,12 @@ def build(
             digests=parts.digests,
             ending=EndingVersions(uses, deprecations, settings.site_origin),
             deprecations=deprecations,
-            imports=_import_parts(
-                settings, database, clock, files=files, jobs=file_imports, rates=rates
+            transfers=Transfers(
+                _import_parts(
+                    settings, database, clock, files=files, jobs=file_imports, rates=rates
+                ),
+                ExportParts(database, parts.exports, parts.export_addresses, worker.wake),
             ),
-            exports=ExportParts(database, parts.exports, parts.export_addresses, worker.wake),
         ),
     )
     sending = ingest(

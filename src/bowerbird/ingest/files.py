@@ -4,10 +4,10 @@ from typing import Final
 
 from bowerbird.ingest import operations, uploads
 from bowerbird.ingest.operations import FileProgress, FileResponse
-from bowerbird.library.ingest.rates import Rates
 from bowerbird.ingest.router import IngestCall, IngestRoute
 from bowerbird.library.imports.file_imports import ImportOptions
 from bowerbird.library.ingest.files import FileJobs, report_of
+from bowerbird.library.ingest.rates import Rates
 from bowerbird.model.ingest import FileImport
 from bowerbird.model.instants import with_offset
 from bowerbird.model.jobs import UNFINISHED

@@ -1,6 +1,7 @@
 """Builds the pages that differ for each visitor."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from bowerbird.clock import Clock
@@ -65,6 +66,13 @@ from bowerbird.wire.client_addresses import ClientAddresses
 from bowerbird.wire.deprecation import Deprecation
 
 
+class Transfers(NamedTuple):
+    """What brings posts into the library, and out of it."""
+
+    imports: ImportParts
+    exports: ExportParts
+
+
 def visits(
     settings: Settings,
     database: Database,
@@ -76,8 +84,7 @@ def visits(
     digests: Digests,
     ending: EndingVersions,
     deprecations: Sequence[Deprecation],
-    imports: ImportParts,
-    exports: ExportParts,
+    transfers: Transfers,
 ) -> Visits:
     accounts = Accounts(database, clock, settings.default_plan)
     pages = VisitPages(settings, Templates(settings, has_sandbox=settings.sandbox == "on"))
@@ -158,9 +165,9 @@ def visits(
             *deletion_pages.routes(AccountDeletion(database), pages),
             *activity_pages.routes(Activity(database, clock), pages),
             *operator_pages.routes(operator, pages),
-            *import_pages.routes(imports, pages),
-            *import_file_pages.routes(imports, pages),
-            *export_pages.routes(exports, pages),
+            *import_pages.routes(transfers.imports, pages),
+            *import_file_pages.routes(transfers.imports, pages),
+            *export_pages.routes(transfers.exports, pages),
         ]
         return VisitRouter(
             routes,

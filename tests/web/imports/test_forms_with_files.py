@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from bowerbird.requests import limits
+from bowerbird.storage.database import Transaction
 from tests.web.imports.conftest import (
     form,
     part,
@@ -213,15 +214,18 @@ async def test_a_file_of_exactly_the_bound_is_read(house: House) -> None:
 
 async def test_an_account_sends_two_files_at_a_time(house: House) -> None:
     person = await house.owner()
-    for job in ("a", "b"):
-        await house.database.write(
-            lambda transaction, job=job: transaction.run(
+
+    async def busy(transaction: Transaction) -> None:
+        for job in ("a", "b"):
+            await transaction.run(
                 "INSERT INTO file_import (account_id, job_id, is_dry_run, state, done, size, "
-                "report, created_at, alive_at) SELECT account_id, :job, :no, 'processing', 0, 1, "
-                ":report, CAST(:now AS bigint), CAST(:now AS bigint) FROM library",
+                "report, created_at, alive_at) SELECT account_id, CAST(:job AS text), :no, "
+                "'processing', 0, 1, :report, CAST(:now AS bigint), CAST(:now AS bigint) "
+                "FROM library",
                 {"job": job, "no": False, "report": b"{}", "now": house.clock.now},
             )
-        )
+
+    await house.database.write(busy)
 
     answer = await send_file(person, posts("1"))
 

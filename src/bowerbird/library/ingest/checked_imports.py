@@ -78,14 +78,9 @@ class CheckedImports:
         await self._jobs.require_room(account)
         folder = self._folders.create(account.account_id)
         try:
-            path = folder.path / "file"
-            if not await self._files.copy(account.account_id, check, path):
-                raise NotKept(
-                    Code.INVALID_REQUEST, "The file is not kept any more. Choose it again."
-                )
             await self._jobs.start(
                 account,
-                path,
+                await self._copied(account, check, folder.path),
                 check.size,
                 options=ImportOptions(with_likes=with_likes),
                 client=client,
@@ -101,6 +96,12 @@ class CheckedImports:
             raise
         await self._files.forget(account.account_id, check)
         return import_id
+
+    async def _copied(self, account: Account, check: FileImport, folder: Path) -> Path:
+        path = folder / "file"
+        if not await self._files.copy(account.account_id, check, path):
+            raise NotKept(Code.INVALID_REQUEST, "The file is not kept any more. Choose it again.")
+        return path
 
     async def cancel(self, account: Account, job_id: str) -> None:
         """Deletes the file of a check."""

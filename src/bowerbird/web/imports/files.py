@@ -13,6 +13,7 @@ from bowerbird.web.imports.pages import PATH, ImportPage, ImportParts
 from bowerbird.web.visits import moments, uploads
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
+from bowerbird.web.visits.sizes import size_text
 from bowerbird.web.visits.uploads import NotOurForm
 from bowerbird.web.visits.visit import Visit
 from bowerbird.wire.responses.replies import Reply
@@ -159,4 +160,4 @@ def _file(job: FileImport) -> dict[str, Any]:
     """The file of a job, with what is known about its content."""
     file = report_of(job).files[0] if report_of(job).files else None
     shown = rows.report(file) if file else {"name": "The file"}
-    return {"file": shown | {"size": rows.size_text(job.size)}}
+    return {"file": shown | {"size": size_text(job.size)}}

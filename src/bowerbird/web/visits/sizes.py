@@ -9,6 +9,5 @@ def size_text(size: int) -> str:
     """Such as 3.2 MB."""
     for unit, factor in _UNITS:
         if size >= factor:
-            number = size / factor
-            return f"{number:.1f} {unit}" if number < 100 else f"{number:.0f} {unit}"
+            return f"{size / factor:.1f} {unit}"
     return "1 byte" if size == 1 else f"{size} bytes"
