@@ -52,7 +52,9 @@ async def test_the_whole_library_is_exported_and_downloaded(house: House) -> Non
 
     assert started.headers["location"] == "/exports?said=export-started#files"
     assert "The whole library , JSON" in text_of(running)
-    assert '<noscript><meta http-equiv="refresh" content="3"></noscript>' in running.text
+    assert (
+        '<noscript><meta http-equiv="refresh" content="3; url=/exports"></noscript>' in running.text
+    )
     assert "refresh" not in done.text
     assert "2 posts, " in text_of(done)
     assert "Kept until" in text_of(done)

@@ -11,7 +11,6 @@ from bowerbird.clock import MICROSECONDS
 from bowerbird.requests import limits
 from bowerbird.settings import Settings
 from bowerbird.storage.files.files import Files
-from tests.support import make
 from tests.support.visiting import Visitor, form_token
 from tests.web.imports.conftest import (
     brought_in,
@@ -128,7 +127,8 @@ async def test_a_running_job_shows_its_progress_and_refreshes_itself(house: Hous
     path = started.headers["location"]
     page = await person.open(path)
 
-    assert '<noscript><meta http-equiv="refresh" content="2"></noscript>' in page.text
+    refresh = f'<noscript><meta http-equiv="refresh" content="2; url={path}"></noscript>'
+    assert refresh in page.text
     assert f"0 bytes of {len(content)} bytes" in text_of(page)
     state = (await person.client.get(f"{path}/state")).json()
     assert state["mark"] == "open"
@@ -268,16 +268,19 @@ async def test_old_checked_files_are_deleted(house: House, tmp_path: Path) -> No
     assert not file.exists()
 
 
-HOSTILE = '<img src=x onerror=alert(1)>"&\'"><script>alert(2)</script>'
+TAG = "<img src=x onerror=alert(2)>"
 
 
 async def test_hostile_names_and_contents_stay_text(house: House) -> None:
     person = await house.owner()
     name = '"><img src=x onerror=alert(1)>\u202egpj.exe'
-    row = json.dumps([make.post(post_id="1", tags=[HOSTILE * 9])]).encode()
-    broken = row + b"\n" + json.dumps({"post_id": HOSTILE}).encode()
+    rows = (
+        "id,title,note,excerpt,url,folder,tags,created,cover,highlights,favorite\n"
+        f"1,A,,,https://x.com/ada/status/20,{TAG * 9},,2026-01-01T00:00:00.000Z,,,false\n"
+        f"2,B,,,https://example.org/{TAG},Unsorted,,2026-01-01T00:00:00.000Z,,,false\n"
+    ).encode()
 
-    check = await checked(house, person, broken, name.replace('"', "%22"))
+    check = await checked(house, person, rows, name.replace('"', "%22"))
     done = await brought_in(house, person, check)
     listed = await person.open("/import")
     unknown = await checked(house, person, b"<svg onload=alert(1)>", "<b>.svg")
@@ -289,6 +292,8 @@ async def test_hostile_names_and_contents_stay_text(house: House) -> None:
         assert "<b>.svg" not in page.text
         assert "\u202e" not in page.text
     assert "&#34;&gt;&lt;img src=x onerror=alert(1)&gt;gpj.exe" in check.text
+    # In the row that is left out, and in the label that is shortened.
+    assert check.text.count("&lt;img src=x onerror=alert(2)&gt;") > 1
 
 
 @pytest.mark.parametrize(

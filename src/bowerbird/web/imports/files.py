@@ -104,6 +104,7 @@ class _FileSteps:
             is_check=job.is_dry_run,
             job=rows.progress(job),
             mark=rows.mark(job),
+            with_likes=_WITH_LIKES in visit.query,
             **_file(job),
         )
 
