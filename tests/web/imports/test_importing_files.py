@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from bowerbird.clock import MICROSECONDS
+from bowerbird.library.accounts.deletion import AccountDeletion
 from bowerbird.requests import limits
 from bowerbird.settings import Settings
 from bowerbird.storage.files.files import Files
@@ -321,3 +322,14 @@ async def test_strangers_are_sent_to_the_sign_in(house: House) -> None:
 
     assert page.headers["location"] == "/sign-in?next=/import"
     assert posted.headers["location"] == "/sign-in?next=/import"
+
+
+async def test_checked_files_are_deleted_with_their_account(house: House, tmp_path: Path) -> None:
+    await house.owner()
+    person = await house.member("leaving@example.com")
+    await checked(house, person, posts("1"))
+    rows = await house.database.rows("SELECT account_id FROM file_import", {})
+
+    await AccountDeletion(house.database).complete(rows[0][0], Files(Settings(data_dir=tmp_path)))
+
+    assert kept(tmp_path) == []
