@@ -35,7 +35,10 @@ from bowerbird.library.digests.digests import Digests
 from bowerbird.library.exports.exports import Exports
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.imports.saving import Saving
+from bowerbird.library.ingest.checked_files import CheckedFiles
+from bowerbird.library.ingest.checked_imports import CheckedImports
 from bowerbird.library.ingest.files import FileJobs
+from bowerbird.library.ingest.rates import Rates
 from bowerbird.library.labels.labels import Labels
 from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.library.upkeep.sweeping import Sweeping
@@ -59,10 +62,13 @@ from bowerbird.storage.accounts.keys import KeyStore
 from bowerbird.storage.accounts.version_use import VersionUseStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.files.files import Files
+from bowerbird.storage.files.uploads import UploadFolders
 from bowerbird.toolserver.assembly import ToolParts, tool_server
 from bowerbird.web import unsubscribing
 from bowerbird.web.account.keys import EndingVersions
-from bowerbird.web.assembly import visits
+from bowerbird.web.assembly import Transfers, visits
+from bowerbird.web.exports.pages import ExportParts
+from bowerbird.web.imports.pages import ImportParts
 from bowerbird.web.site import site
 from bowerbird.wire import deprecation
 from bowerbird.wire.auth import Authenticator
@@ -167,6 +173,7 @@ def build(
         record_use=record_use,
     )
     has_sandbox = settings.sandbox == "on"
+    file_imports, rates = FileJobs(database, clock), Rates(clock)
     sessions = Sessions(database, clock)
     addresses = ClientAddresses(settings.trusted_proxies)
     pages = site(
@@ -190,14 +197,20 @@ def build(
             digests=parts.digests,
             ending=EndingVersions(uses, deprecations, settings.site_origin),
             deprecations=deprecations,
+            transfers=Transfers(
+                _import_parts(
+                    settings, database, clock, files=files, jobs=file_imports, rates=rates
+                ),
+                ExportParts(database, parts.exports, parts.export_addresses, worker.wake),
+            ),
         ),
     )
-    file_imports = FileJobs(database, clock)
     sending = ingest(
         settings,
         database,
         clock,
         file_imports,
+        rates=rates,
         document=partial(ingest_specification.encoded, settings.api_origin, settings.site_origin),
         by_key=authenticate,
         idempotency=parts.idempotency,
@@ -298,6 +311,25 @@ def _parts(
         idempotency=Idempotency(database, clock),
         export_addresses=ExportAddresses(settings.api_origin),
         wake_worker=wake_worker,
+    )
+
+
+def _import_parts(
+    settings: Settings,
+    database: Database,
+    clock: Clock,
+    *,
+    files: Files,
+    jobs: FileJobs,
+    rates: Rates,
+) -> ImportParts:
+    checked = CheckedFiles(files, clock)
+    return ImportParts(
+        imports=CheckedImports(jobs, UploadFolders(settings.data_dir), checked, rates),
+        jobs=jobs,
+        files=checked,
+        runs=ImportRuns(database, clock),
+        saving=Saving(database, clock),
     )
 
 

@@ -24,6 +24,10 @@ def library(tmp_path: Path) -> Library:
     library.fill(5)
     (library.folder / "files").mkdir()
     (library.folder / "files" / "export.csv").write_text("five")
+    # Both are deleted after a day, so backups leave them out.
+    for name in ("exports", "checked"):
+        (library.folder / "files" / name / "1").mkdir(parents=True)
+        (library.folder / "files" / name / "1" / "file").write_text("passing")
     return library
 
 

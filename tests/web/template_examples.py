@@ -1,29 +1,21 @@
 """Example values for the template of every page, in each state that looks different."""
 
-from typing import Any, Final
+from typing import Final
 
-Values = dict[str, Any]
+from tests.web import transfer_examples
+from tests.web.example_values import (
+    AUGUST,
+    FRAME,
+    KEY,
+    MARCH,
+    SEPTEMBER,
+    TODAY,
+    Values,
+)
 
 NEXT: Final = "/keys"
 
 
-def moment(iso: str, text: str) -> dict[str, str]:
-    return {"iso": iso, "text": text}
-
-
-TODAY: Final = moment("2026-08-19T09:14:00+02:00", "today, 09:14")
-MARCH: Final = moment("2026-03-03T17:40:00+01:00", "3 Mar 2026")
-AUGUST: Final = moment("2026-08-12T08:02:00+02:00", "12 Aug 2026")
-SEPTEMBER: Final = moment("2026-09-01T00:00:00+02:00", "1 September")
-KEY: Final = "bwr_7hVq2LmXw0sRt9ZcB4nYpKe6JdGu1aFo8iT3xA9fQ2kLmNp"
-
-FRAME: Final[Values] = {
-    "email": "nora.van.der.meer@example.org",
-    "is_owner": True,
-    "csrf": "c5rf",
-    "message": "",
-    "problem": "",
-}
 PROVIDERS: Final = [
     {"name": "Google", "path": "/sign-in/google"},
     {"name": "GitHub", "path": "/sign-in/github"},
@@ -444,6 +436,7 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
             "problem": "The job has already ended.",
         },
     ),
+    **transfer_examples.EXAMPLES,
     "goodbye": ("goodbye.html", {}),
     "missing": ("missing.html", {}),
     "error": ("error.html", {"reference": "472ab0ac2c5e-1"}),

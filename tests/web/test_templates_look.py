@@ -16,7 +16,8 @@ from playwright.sync_api import Page, Route, ViewportSize, expect
 from bowerbird.web import templating
 from tests.web import rendered
 from tests.web.chromium import Chromium
-from tests.web.template_examples import EXAMPLES, KEY
+from tests.web.example_values import KEY
+from tests.web.template_examples import EXAMPLES
 
 NAMES = list(rendered.examples())
 # Not pages: what pages are made of, and pages that other tests open.

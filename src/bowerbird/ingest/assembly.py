@@ -6,12 +6,12 @@ from bowerbird.clock import Clock
 from bowerbird.ingest import router
 from bowerbird.ingest.auth import DeviceAuthenticator
 from bowerbird.ingest.files import FileHandlers
-from bowerbird.ingest.rates import Rates
 from bowerbird.ingest.sending import Sending
 from bowerbird.library.accounts.devices import Devices
 from bowerbird.library.ingest.events import IngestEvents
 from bowerbird.library.ingest.files import FileJobs
 from bowerbird.library.ingest.pages import IngestPages
+from bowerbird.library.ingest.rates import Rates
 from bowerbird.library.ingest.runs import IngestRuns
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
@@ -27,13 +27,13 @@ def ingest(
     clock: Clock,
     files: FileJobs,
     *,
+    rates: Rates,
     document: Callable[[], bytes],
     by_key: Authenticate,
     idempotency: Idempotency,
     metrics: RequestMetrics,
 ) -> Pipeline:
     runs = IngestRuns(database, clock)
-    rates = Rates(clock)
     sending = Sending(
         runs,
         IngestPages(database, clock, runs),

@@ -4,16 +4,16 @@ from typing import Final
 
 from bowerbird.ingest import operations, uploads
 from bowerbird.ingest.operations import FileProgress, FileResponse
-from bowerbird.ingest.rates import Rates
 from bowerbird.ingest.router import IngestCall, IngestRoute
 from bowerbird.library.imports.file_imports import ImportOptions
 from bowerbird.library.ingest.files import FileJobs, report_of
+from bowerbird.library.ingest.rates import Rates
 from bowerbird.model.ingest import FileImport
 from bowerbird.model.instants import with_offset
 from bowerbird.model.jobs import UNFINISHED
 from bowerbird.requests.ingest import FileQuery
 from bowerbird.storage.files.uploads import UploadFolders
-from bowerbird.wire import query_strings, writes
+from bowerbird.wire import form_files, query_strings, writes
 from bowerbird.wire.responses.replies import Header, Reply
 
 _ACCEPTED: Final = 202
@@ -32,7 +32,7 @@ class FileHandlers:
 
     def routes(self) -> list[IngestRoute]:
         return [
-            IngestRoute(operations.SEND_FILE, self._send_file, uploads.MAX_BODY_BYTES),
+            IngestRoute(operations.SEND_FILE, self._send_file, form_files.MAX_BODY_BYTES),
             IngestRoute(operations.GET_FILE, self._get_file),
         ]
 

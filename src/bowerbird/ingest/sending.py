@@ -10,11 +10,11 @@ from bowerbird import errors
 from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
 from bowerbird.ingest import bodies, operations
-from bowerbird.ingest.rates import Rates
 from bowerbird.ingest.router import IngestCall, IngestRoute
 from bowerbird.library.ingest.events import IngestEvents
 from bowerbird.library.ingest.page_reading import CapturedPage
 from bowerbird.library.ingest.pages import IngestPages
+from bowerbird.library.ingest.rates import Rates
 from bowerbird.library.ingest.runs import IngestRuns
 from bowerbird.model import instants
 from bowerbird.requests import decoding, limits

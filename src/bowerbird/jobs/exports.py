@@ -31,6 +31,7 @@ from bowerbird.library.exports.links import Links
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
 from bowerbird.model.exports import FOLDER, KIND, RETENTION_S, ExportFile, ExportQuery, folder_of
+from bowerbird.model.ingest import CHECKED_FILES
 from bowerbird.model.jobs import Job
 from bowerbird.requests import limits
 from bowerbird.storage.accounts.accounts import AccountStore
@@ -239,6 +240,7 @@ class ExportJobs:
     async def delete_leftover_files(self) -> None:
         """Deletes files and folders that killed workers left behind."""
         await self._files.delete_under(FOLDER, older_than_s=2 * RETENTION_S)
+        await self._files.delete_under(CHECKED_FILES, older_than_s=limits.CHECKED_FILE_S)
         await asyncio.to_thread(self._scratch.delete_old, time.time() - RETENTION_S)
 
 

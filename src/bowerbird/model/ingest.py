@@ -1,7 +1,7 @@
 """Runs and pages that devices send: what the protocol remembers of them."""
 
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
@@ -142,6 +142,15 @@ class KeptPage(Struct, frozen=True):
     # Compressed.
     body: bytes
     created_at: int
+
+
+# Files that were checked on the page for imports, until they are imported.
+CHECKED_FILES: Final = "checked"
+
+
+def checked_files_of(account_id: int) -> str:
+    """The folder of such files of an account."""
+    return f"{CHECKED_FILES}/{account_id}"
 
 
 class FileImport(Struct, frozen=True):

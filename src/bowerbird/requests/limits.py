@@ -72,6 +72,9 @@ INGEST_SILENT_S: Final = 3_600
 INGEST_CONCURRENT: Final = 32
 INGEST_CONCURRENT_PER_ACCOUNT: Final = 4
 INGEST_UNFINISHED_FILES: Final = 2
+# Files of an account that are kept between the check on the page for imports and the import.
+CHECKED_FILES_MAX: Final = 2
+CHECKED_FILE_S: Final = 86_400
 KEPT_PAGES_MAX: Final = 200
 KEPT_BYTES_MAX: Final = 20_000_000
 # Pages of a folder that came before its name, read again with one request.

@@ -223,6 +223,12 @@ class JobStore:
         rows = await transaction.rows(self._text("one"), values)
         return JobResponse(*rows[0]) if rows else None
 
+    async def of_kind(self, account_id: int, kind: str, limit: int) -> list[JobResponse]:
+        """The latest jobs of an account, newest first."""
+        values = {"account_id": account_id, "kind": kind, "limit": limit}
+        rows = await self._database.rows(self._text("of_kind"), values)
+        return [JobResponse(*row) for row in rows]
+
     async def owner(self, job_id: str) -> int | None:
         """The account of a job, for an operator who knows only the job's id."""
         rows = await self._database.slow_rows(self._text("owner"), {"job_id": job_id})

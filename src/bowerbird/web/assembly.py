@@ -1,6 +1,7 @@
 """Builds the pages that differ for each visitor."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from bowerbird.clock import Clock
@@ -40,6 +41,11 @@ from bowerbird.web.account import keys as key_pages
 from bowerbird.web.account.account import AccountParts
 from bowerbird.web.account.keys import EndingVersions
 from bowerbird.web.account.methods import Methods
+from bowerbird.web.exports import pages as export_pages
+from bowerbird.web.exports.pages import ExportParts
+from bowerbird.web.imports import files as import_file_pages
+from bowerbird.web.imports import pages as import_pages
+from bowerbird.web.imports.pages import ImportParts
 from bowerbird.web.operator import pages as operator_pages
 from bowerbird.web.operator.pages import OperatorParts
 from bowerbird.web.sign_in import links as link_pages
@@ -60,6 +66,13 @@ from bowerbird.wire.client_addresses import ClientAddresses
 from bowerbird.wire.deprecation import Deprecation
 
 
+class Transfers(NamedTuple):
+    """What brings posts into the library, and out of it."""
+
+    imports: ImportParts
+    exports: ExportParts
+
+
 def visits(
     settings: Settings,
     database: Database,
@@ -71,6 +84,7 @@ def visits(
     digests: Digests,
     ending: EndingVersions,
     deprecations: Sequence[Deprecation],
+    transfers: Transfers,
 ) -> Visits:
     accounts = Accounts(database, clock, settings.default_plan)
     pages = VisitPages(settings, Templates(settings, has_sandbox=settings.sandbox == "on"))
@@ -151,6 +165,9 @@ def visits(
             *deletion_pages.routes(AccountDeletion(database), pages),
             *activity_pages.routes(Activity(database, clock), pages),
             *operator_pages.routes(operator, pages),
+            *import_pages.routes(transfers.imports, pages),
+            *import_file_pages.routes(transfers.imports, pages),
+            *export_pages.routes(transfers.exports, pages),
         ]
         return VisitRouter(
             routes,

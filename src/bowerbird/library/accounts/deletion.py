@@ -11,6 +11,7 @@ import structlog
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.model.exports import folder_of
+from bowerbird.model.ingest import checked_files_of
 from bowerbird.storage.accounts.account_removal import AccountRemoval, Losses
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
@@ -69,6 +70,7 @@ class AccountDeletion:
         while await removal.remove_other_rows(_ROWS_PER_TRANSACTION):
             pass
         await files.delete_under(folder_of(account_id))
+        await files.delete_under(checked_files_of(account_id))
         files.scratch.delete_of_account(account_id)
         await removal.finish()
         await removal.start_index_merge()

@@ -12,7 +12,7 @@ from bowerbird.library.access.activity import Activity
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.exports.daily_bounds import DailyBounds
 from bowerbird.library.exports.links import LIVES_S, Links
-from bowerbird.library.exports.selection import ExportQueries
+from bowerbird.library.exports.selection import ExportQueries, description_of
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
 from bowerbird.model.activity import ActivityKind
@@ -27,6 +27,7 @@ from bowerbird.storage.jobs import JobStore
 from bowerbird.storage.libraries import LibraryStore
 
 MAX_UNFINISHED: Final = 100
+MAX_LISTED: Final = 50
 _WAIT_S: Final = 60
 _MAX_ID_LENGTH: Final = 64
 _query: Final = msgspec.json.Decoder(ExportQuery).decode
@@ -64,6 +65,17 @@ class ExportJob(Struct, frozen=True, kw_only=True):
     @property
     def is_finished(self) -> bool:
         return self.status not in (JobState.PENDING, JobState.PROCESSING)
+
+
+class ListedExport(Struct, frozen=True):
+    """An export in the list of its account."""
+
+    job: ExportJob
+    # Which posts it contains, in a sentence.
+    description: str
+    created_at: int
+    # When its file is deleted; None without a file.
+    expires_at: int | None
 
 
 class Download(Struct, frozen=True):
@@ -116,6 +128,32 @@ class Exports:
         made = await self._store.one_within(transaction, account.account_id, job_id)
         assert made is not None
         return _exported(made)
+
+    async def start(
+        self, database: Database, account: Account, format: str, request: ExportRequest
+    ) -> ExportJob:
+        """Creates a job in a transaction of its own."""
+        return await database.write(
+            lambda transaction: self.create(transaction, account, format, request),
+            account.account_id,
+        )
+
+    async def latest(self, account: Account) -> list[ListedExport]:
+        """The newest first. Jobs are deleted after 30 days."""
+        jobs = await self._store.of_kind(account.account_id, KIND, MAX_LISTED)
+        return [self._listed(job) for job in jobs]
+
+    def _listed(self, job: JobResponse) -> ListedExport:
+        export, expires_at = _exported(job), job.expires_at
+        if job.state == JobState.COMPLETED and (expires_at or 0) <= self._clock():
+            export = msgspec.structs.replace(export, status=JobState.EXPIRED)
+        has_file = export.status == JobState.COMPLETED
+        return ListedExport(
+            job=export,
+            description=description_of(_query(job.parameters)),
+            created_at=job.created_at,
+            expires_at=expires_at if has_file else None,
+        )
 
     async def require_vectors(self, transaction: Transaction, account: Account) -> None:
         """Refuses an export by meaning until the account's vectors are built."""

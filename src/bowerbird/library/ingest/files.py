@@ -20,7 +20,7 @@ from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock, day_of, seconds_left_of_day
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.imports.file_imports import FileImports, ImportOptions
-from bowerbird.library.imports.report import ImportReport
+from bowerbird.library.imports.report import FileReport, ImportReport
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.model.accounts import Account
 from bowerbird.model.ingest import FileImport
@@ -31,7 +31,7 @@ from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.ingest.file_imports import FileImportStore
 
 _AT_ONCE: Final = 2
-# The name that the client gave the file is not used.
+# What a report calls a file that has no name.
 _NAME: Final = "file"
 _ALIVE_EVERY_S: Final = 5
 # A file whose server has not reported for so long is not imported any more.
@@ -39,8 +39,17 @@ _DEAD_AFTER: Final = 120 * MICROSECONDS
 _DAY: Final = 86_400 * MICROSECONDS
 _MAX_ID_LENGTH: Final = 64
 _STOPPED: Final = "The server stopped during the import. Send the file again."
+_ID_BYTES: Final = 16
 _report: Final = msgspec.json.Decoder(ImportReport).decode
 _encode: Final = msgspec.json.Encoder().encode
+
+
+class AlreadyStarted(Refusal):
+    """There is a job with this id."""
+
+
+def new_job_id() -> str:
+    return secrets.token_hex(_ID_BYTES)
 
 
 class FileJobs:
@@ -86,28 +95,36 @@ class FileJobs:
         options: ImportOptions,
         client: str,
         on_end: Callable[[], None],
+        name: str = "",
+        job_id: str = "",
     ) -> FileImport:
-        """Imports the file in the background. `on_end` is called once it is not needed any more."""
+        """Imports the file in the background. `on_end` is called once it is not needed any more.
+
+        `name` is for the list of imports. A job with a given `job_id` starts only once.
+        """
         now = self._clock()
         file = FileImport(
-            job_id=secrets.token_hex(16),
+            job_id=job_id or new_job_id(),
             is_dry_run=options.is_dry_run,
             state=JobState.PENDING,
             done=0,
             size=size,
-            report=_encode(ImportReport(is_dry_run=options.is_dry_run)),
+            report=_encode(_empty_report(options, name)),
             error=None,
             created_at=now,
             alive_at=now,
             completed_at=None,
         )
 
-        async def work(transaction: Transaction) -> None:
-            await self._store.insert(transaction, account.account_id, file)
+        async def work(transaction: Transaction) -> bool:
+            if not await self._store.insert(transaction, account.account_id, file):
+                return False
             await self._used.add(transaction, account.account_id, day_of(now), uses=1)
+            return True
 
-        await self._database.write(work, account.account_id)
-        job = _Job(account, file, self._store, self._clock)
+        if not await self._database.write(work, account.account_id):
+            raise AlreadyStarted(Code.INVALID_REQUEST, "The import of this file has started.")
+        job = _Job(account, file, self._store, self._clock, name)
         task = asyncio.create_task(self._run(job, path, options, client))
         self._tasks[task] = job
         task.add_done_callback(self._tasks.pop)
@@ -181,14 +198,15 @@ class FileJobs:
         await job.end(error)
 
     async def _import(self, job: "_Job", path: Path, options: ImportOptions, client: str) -> None:
-        imports = FileImports(self._database, self._clock, job.account, options)
+        names = [job.name] if job.name else []
+        imports = FileImports(self._database, self._clock, job.account, options, names=names)
         job.report = imports.report
         # Without the import, the report of a killed server could not say what it has imported.
         imports.on_start = job.note_start
         reason = "interrupted"
         with path.open("rb") as file, job.reading(file):
             try:
-                read = await imports.read(file, _NAME, client)
+                read = await imports.read(file, job.name or _NAME, client)
                 reason = "end"
             finally:
                 await imports.finish(reason)
@@ -200,11 +218,12 @@ class _Job:
     """A file while it is imported."""
 
     def __init__(
-        self, account: Account, file: FileImport, store: FileImportStore, clock: Clock
+        self, account: Account, file: FileImport, store: FileImportStore, clock: Clock, name: str
     ) -> None:
         self.account = account
         self.file = file
-        self.report = ImportReport(is_dry_run=file.is_dry_run)
+        self.name = name
+        self.report = _report(file.report)
         self._open: int | None = None
         self.is_ended = False
         self._store = store
@@ -256,6 +275,11 @@ class _Job:
             return self.file.done
         # Not `tell`, which waits while a thread reads the file.
         return min(os.lseek(self._open, 0, os.SEEK_CUR), self.file.size)
+
+
+def _empty_report(options: ImportOptions, name: str) -> ImportReport:
+    files = [FileReport(name=name)] if name else []
+    return ImportReport(is_dry_run=options.is_dry_run, files=files)
 
 
 def report_of(file: FileImport) -> ImportReport:

@@ -133,6 +133,10 @@ class Files:
             await asyncio.to_thread(_delete_incomplete, self.folder / folder, before)
         return len(names)
 
+    async def delete_all_but_newest(self, folder: str, kept: int) -> None:
+        found = sorted(await self._listed(folder), key=lambda meta: meta["last_modified"])
+        await self.delete(*(str(meta["path"]) for meta in found[: max(len(found) - kept, 0)]))
+
     def _make_folder_of(self, name: str) -> None:
         """Private, unlike the folders that obstore creates."""
         if self.folder is not None:

@@ -9,7 +9,8 @@ class FileImportStore:
         self._database = database
         self._sql = database.queries("file_imports")
 
-    async def insert(self, transaction: Transaction, account_id: int, file: FileImport) -> None:
+    async def insert(self, transaction: Transaction, account_id: int, file: FileImport) -> bool:
+        """False if the job exists, or the account does not."""
         values = {
             "account_id": account_id,
             "job_id": file.job_id,
@@ -18,7 +19,7 @@ class FileImportStore:
             "report": file.report,
             "now": file.created_at,
         }
-        await transaction.run(self._sql["insert"], values)
+        return bool(await transaction.rows(self._sql["insert"], values))
 
     async def unfinished(
         self, reader: Reader, account_id: int, *, since: int, alive_since: int

@@ -5,6 +5,8 @@ SELECT l.account_id, CAST(:job_id AS text), :is_dry_run, 'pending', 0, CAST(:siz
        :report, NULL, CAST(:now AS bigint), CAST(:now AS bigint), NULL
   FROM library AS l
  WHERE l.account_id = :account_id
+    ON CONFLICT (account_id, job_id) DO NOTHING
+RETURNING job_id
 
 -- name: unfinished
 SELECT count(*)

@@ -193,6 +193,15 @@ SELECT j.account_id, j.job_id, j.kind, j.state, j.tries, j.done, j.total, j.para
  WHERE j.account_id = :account_id
    AND j.job_id = :job_id
 
+-- name: of_kind
+SELECT j.account_id, j.job_id, j.kind, j.state, j.tries, j.done, j.total, j.parameters, j.result,
+       j.error, j.created_at, j.completed_at, j.expires_at
+  FROM job AS j
+ WHERE j.account_id = :account_id
+   AND j.kind = :kind
+ ORDER BY j.created_at DESC, j.job_id
+ LIMIT :limit
+
 -- name: owner
 SELECT j.account_id
   FROM job AS j

@@ -23,4 +23,6 @@ MESSAGES: Final = {
     "invitation-withdrawn": "The invitation is withdrawn.",
     "job-queued": "The job is queued again.",
     "job-cancelled": "The job is cancelled.",
+    "import-cancelled": "The file is deleted here. Nothing was written.",
+    "export-started": "The file is being made.",
 }

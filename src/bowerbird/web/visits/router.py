@@ -22,6 +22,7 @@ from bowerbird.web.visits.browsers import browser_of
 from bowerbird.web.visits.cookies import CookieJar
 from bowerbird.web.visits.hosts import OwnHosts
 from bowerbird.web.visits.pages import VisitPages
+from bowerbird.web.visits.uploads import NotOurForm
 from bowerbird.web.visits.visit import ANONYMOUS, SESSION, Visit
 from bowerbird.wire.client_addresses import ClientAddresses
 from bowerbird.wire.pipeline import Handler, Request, RoutedPath
@@ -57,6 +58,9 @@ class PageRoute(Struct, frozen=True):
     page: str = ""
     # A script calls it: refusals are JSON too, {"error": sentence}.
     is_json: bool = False
+    # Above 0, the form has a file: its handler receives it with `uploads.receive`, which checks the
+    # token. `Origin` and the visitor are checked before anything is read.
+    max_upload_bytes: int = 0
 
 
 class VisitRouter:
@@ -123,19 +127,24 @@ class VisitRouter:
 
     async def _answer(self, route: PageRoute, request: Request) -> Reply:
         visit = await self.visit_of(request)
-        if route.method == "POST":
-            visit.form = await forms.read(request)
-            if not self._is_our_form(visit):
-                return self._finished(visit, self._refused_form(route, visit))
+        if route.method == "POST" and not await self._is_our_form(route, visit):
+            return self._finished(visit, self._refused_form(route, visit))
         refused = self._refused(route, visit)
-        reply = refused or await route.handle(visit)
+        try:
+            reply = refused or await route.handle(visit)
+        except NotOurForm:
+            reply = self._refused_form(route, visit)
         if visit.replaced is not None:
             await self._sessions.end_replaced(visit.replaced)
         return self._finished(visit, reply)
 
-    def _is_our_form(self, visit: Visit) -> bool:
+    async def _is_our_form(self, route: PageRoute, visit: Visit) -> bool:
         origin = visit.request.headers.get(b"origin", b"").decode("latin-1").lower()
-        return origin == visit.host.origin and visit.has_valid_token()
+        is_ours = origin == visit.host.origin
+        if route.max_upload_bytes:
+            return is_ours
+        visit.form = await forms.read(visit.request)
+        return is_ours and visit.has_valid_token()
 
     def _refused_form(self, route: PageRoute, visit: Visit) -> Reply:
         if route.is_json:
@@ -170,11 +179,13 @@ class VisitRouter:
 
     def _paths(self, routes: Sequence[PageRoute]) -> list[RoutedPath]:
         by_path: dict[str, dict[str, Handler]] = {}
+        most = dict[str, int]()
         for route in routes:
             handlers = by_path.setdefault(route.path, {})
             for method in ("GET", "HEAD") if route.method == "GET" else (route.method,):
                 handlers[method] = partial(self._run, route)
-        return [_routed(path, handlers) for path, handlers in by_path.items()]
+            most[route.path] = max(most.get(route.path, forms.MAX_BYTES), route.max_upload_bytes)
+        return [_routed(path, handlers, most[path]) for path, handlers in by_path.items()]
 
 
 def _joined_cookies(request: Request) -> bytes | None:
@@ -186,5 +197,5 @@ def _joined_cookies(request: Request) -> bytes | None:
     return request.headers[b"cookie"]
 
 
-def _routed(path: str, handlers: Mapping[str, Handler]) -> RoutedPath:
-    return RoutedPath(path, handlers, ", ".join(handlers), max_body_bytes=forms.MAX_BYTES)
+def _routed(path: str, handlers: Mapping[str, Handler], most: int) -> RoutedPath:
+    return RoutedPath(path, handlers, ", ".join(handlers), max_body_bytes=most)

@@ -1,0 +1,122 @@
+"""Imports a file in two steps: a check that writes nothing to the library, then the import."""
+
+import hashlib
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.imports.file_imports import ImportOptions
+from bowerbird.library.ingest.checked_files import CheckedFiles
+from bowerbird.library.ingest.files import AlreadyStarted, FileJobs, new_job_id, report_of
+from bowerbird.library.ingest.rates import Rates
+from bowerbird.model.accounts import Account
+from bowerbird.model.ingest import FileImport
+from bowerbird.model.jobs import JobState
+from bowerbird.storage.files.uploads import UploadFolders
+
+_ID_BYTES: Final = 16
+_NO_NAME: Final = "A file without a name"
+
+
+class ReceivedFile(Struct, frozen=True):
+    path: Path
+    size: int
+    name: str
+    with_likes: bool = False
+
+
+class NotKept(Refusal):
+    """The file of a check was imported, deleted or has expired."""
+
+
+class CheckedImports:
+    def __init__(
+        self, jobs: FileJobs, folders: UploadFolders, files: CheckedFiles, rates: Rates
+    ) -> None:
+        self._jobs = jobs
+        self._folders = folders
+        self._files = files
+        self._rates = rates
+
+    async def check(
+        self, account: Account, receive: Callable[[Path], Awaitable[ReceivedFile]], client: str
+    ) -> FileImport:
+        """Receives a file into a folder, keeps it, and starts a dry run."""
+        self._rates.count(account)
+        await self._jobs.require_room(account)
+        with self._rates.receiving(account):
+            folder = self._folders.create(account.account_id)
+            try:
+                sent = await receive(folder.path)
+                job_id = new_job_id()
+                await self._files.keep(account.account_id, job_id, sent.path)
+                return await self._jobs.start(
+                    account,
+                    sent.path,
+                    sent.size,
+                    options=ImportOptions(with_likes=sent.with_likes, is_dry_run=True),
+                    client=client,
+                    on_end=folder.remove,
+                    name=sent.name or _NO_NAME,
+                    job_id=job_id,
+                )
+            except BaseException:
+                folder.remove()
+                raise
+
+    async def run(self, account: Account, job_id: str, *, with_likes: bool, client: str) -> str:
+        """Imports the file of a completed check, once; returns the id of the import's job."""
+        check = await self._jobs.get(account, job_id)
+        if not check.is_dry_run or check.state != JobState.COMPLETED:
+            raise NotKept(Code.INVALID_REQUEST, "The check of this file has not finished.")
+        import_id = import_id_of(check)
+        if await self._exists(account, import_id):
+            return import_id
+        await self._jobs.require_room(account)
+        folder = self._folders.create(account.account_id)
+        try:
+            await self._jobs.start(
+                account,
+                await self._copied(account, check, folder.path),
+                check.size,
+                options=ImportOptions(with_likes=with_likes),
+                client=client,
+                on_end=folder.remove,
+                name=report_of(check).files[0].name,
+                job_id=import_id,
+            )
+        except AlreadyStarted:
+            folder.remove()
+            return import_id
+        except BaseException:
+            folder.remove()
+            raise
+        await self._files.forget(account.account_id, check)
+        return import_id
+
+    async def _copied(self, account: Account, check: FileImport, folder: Path) -> Path:
+        path = folder / "file"
+        if not await self._files.copy(account.account_id, check, path):
+            raise NotKept(Code.INVALID_REQUEST, "The file is not kept any more. Choose it again.")
+        return path
+
+    async def cancel(self, account: Account, job_id: str) -> None:
+        """Deletes the file of a check."""
+        await self._files.forget(account.account_id, await self._jobs.get(account, job_id))
+
+    async def _exists(self, account: Account, job_id: str) -> bool:
+        try:
+            await self._jobs.get(account, job_id)
+        except Refusal as refused:
+            if refused.code is Code.NOT_FOUND:
+                return False
+            raise
+        return True
+
+
+def import_id_of(check: FileImport) -> str:
+    """The same each time, so that a form that is sent twice starts one import."""
+    return hashlib.blake2b(check.job_id.encode(), digest_size=_ID_BYTES).hexdigest()

@@ -1,0 +1,151 @@
+"""The page for exports: start one, follow it, download its file."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.exports.exports import MAX_LISTED, Exports, ListedExport
+from bowerbird.model.accounts import Account
+from bowerbird.model.jobs import JobState
+from bowerbird.requests.exports import ExportRequest
+from bowerbird.requests.filters import readers
+from bowerbird.storage.database import Database
+from bowerbird.web.visits import moments
+from bowerbird.web.visits.pages import VisitPages
+from bowerbird.web.visits.router import PageRoute
+from bowerbird.web.visits.sizes import size_text
+from bowerbird.web.visits.visit import Visit
+from bowerbird.wire import writes
+from bowerbird.wire.responses.export_response import ExportAddresses
+from bowerbird.wire.responses.replies import Header, Reply
+
+PATH: Final = "/exports"
+FORMATS: Final = ("json", "csv", "pdf")
+_VIEW: Final = "view"
+_WHOLE: Final = "whole"
+
+
+class ExportParts(Struct, frozen=True):
+    database: Database
+    exports: Exports
+    addresses: ExportAddresses
+    wake_worker: Callable[[], None]
+
+
+def routes(parts: ExportParts, pages: VisitPages) -> list[PageRoute]:
+    page = _ExportsPage(parts, pages)
+    return [
+        PageRoute("GET", PATH, page.shown),
+        PageRoute("POST", PATH, page.start, page=PATH),
+        PageRoute("GET", f"{PATH}/state", page.state, is_json=True),
+        PageRoute("GET", f"{PATH}/{{job_id}}/file", page.download),
+    ]
+
+
+class _ExportsPage:
+    def __init__(self, parts: ExportParts, pages: VisitPages) -> None:
+        self._parts = parts
+        self._pages = pages
+
+    async def shown(
+        self, visit: Visit, *, status: int = 200, chosen: str = FORMATS[0], problem: str = ""
+    ) -> Reply:
+        given = _filters(visit.form or visit.query)
+        jobs = await self._parts.exports.latest(visit.signed_in.account)
+        return self._pages.show(
+            visit,
+            "exports.html",
+            status=status,
+            problem=problem,
+            filters=given,
+            is_whole=not given or _WHOLE in visit.form.get("posts", ""),
+            chosen=chosen,
+            jobs=[_row(job, visit.signed_in.time_zone) for job in jobs],
+            mark=_mark(jobs),
+            max_listed=MAX_LISTED,
+        )
+
+    async def start(self, visit: Visit) -> Reply:
+        account, format = visit.signed_in.account, visit.form.get("format", "")
+        if format not in FORMATS:
+            return await self.shown(visit, status=400, problem="Choose JSON, CSV or PDF.")
+        is_whole = visit.form.get("posts") == _WHOLE
+        given = {} if is_whole else _filters(visit.form)
+        try:
+            request = _request(account, given)
+            await self._parts.exports.start(self._parts.database, account, format, request)
+        except Refusal as refused:
+            return await self.shown(
+                visit, status=refused.status, chosen=format, problem=refused.sentence
+            )
+        self._parts.wake_worker()
+        return self._pages.go(f"{PATH}?said=export-started#files")
+
+    async def state(self, visit: Visit) -> Reply:
+        """The progress for a script, which opens the page again when `mark` changes."""
+        jobs = await self._parts.exports.latest(visit.signed_in.account)
+        running = [_progress(each) for each in jobs if not each.job.is_finished]
+        return self._pages.json({"mark": _mark(jobs), "jobs": running})
+
+    async def download(self, visit: Visit) -> Reply:
+        """Leads to the file by a link that is valid for five minutes from now."""
+        job_id = visit.request.path_params["job_id"]
+        job = await self._parts.exports.get(visit.signed_in.account, job_id)
+        if job.link is None:
+            raise Refusal(Code.NOT_FOUND, "The file of this export was deleted.")
+        path = f"{self._parts.addresses.path(job)}/file?token={job.link.token}"
+        # At another address that works, the configured one may not.
+        origin = self._parts.addresses.api_origin if self._pages.is_at_site(visit) else ""
+        headers: list[Header] = [
+            (b"location", f"{origin}{path}".encode("ascii")),
+            (b"cache-control", b"no-store"),
+            (b"referrer-policy", b"no-referrer"),
+        ]
+        return Reply(303, headers)
+
+
+def _filters(fields: Mapping[str, str]) -> dict[str, str]:
+    """The filters in an address or form, by their names in the API."""
+    names = (*readers(ExportRequest), _VIEW)
+    return {name: fields[name] for name in names if fields.get(name)}
+
+
+def _request(account: Account, given: dict[str, str]) -> ExportRequest:
+    body = msgspec.json.encode(given)
+    request = writes.admitted(account, body, ExportRequest, lambda _: None)
+    if isinstance(request, Refusal):
+        raise request
+    return request
+
+
+def _mark(jobs: list[ListedExport]) -> str:
+    return " ".join(each.job.job_id for each in jobs if not each.job.is_finished)
+
+
+def _progress(each: ListedExport) -> dict[str, Any]:
+    done, total = each.job.progress.done, each.job.progress.total
+    is_waiting = each.job.status == JobState.PENDING and not total
+    text = "waiting for its turn" if is_waiting else f"{done:,} of {total:,}"
+    return {"id": each.job.job_id, "done": done, "total": total, "text": text}
+
+
+def _row(each: ListedExport, time_zone: str) -> dict[str, Any]:
+    job, moment = each.job, moments.moments_in(time_zone)
+    size = "" if job.file_size is None else size_text(job.file_size)
+    return {
+        "id": job.job_id,
+        "format": job.format.upper(),
+        "description": each.description.removesuffix("."),
+        "state": job.status,
+        "is_running": not job.is_finished,
+        "progress": _progress(each),
+        "posts": job.progress.total,
+        "size": size,
+        "error": job.error or "",
+        "notes": job.notes,
+        "created_at": moment(each.created_at),
+        "expires_at": None if each.expires_at is None else moment(each.expires_at),
+    }

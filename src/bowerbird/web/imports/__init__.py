@@ -1,0 +1,1 @@
+"""Pages that bring posts into the library."""

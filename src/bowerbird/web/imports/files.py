@@ -1,0 +1,164 @@
+"""The steps of importing a file: check it, bring it in, see the result."""
+
+from pathlib import Path
+from typing import Any, Final
+
+from bowerbird.errors import Refusal
+from bowerbird.library.ingest.checked_imports import NotKept, ReceivedFile, import_id_of
+from bowerbird.library.ingest.files import report_of
+from bowerbird.model.ingest import FileImport
+from bowerbird.model.jobs import UNFINISHED, JobState
+from bowerbird.web.imports import rows
+from bowerbird.web.imports.pages import PATH, ImportPage, ImportParts
+from bowerbird.web.visits import moments, uploads
+from bowerbird.web.visits.pages import VisitPages
+from bowerbird.web.visits.router import PageRoute
+from bowerbird.web.visits.sizes import size_text
+from bowerbird.web.visits.uploads import NotOurForm
+from bowerbird.web.visits.visit import Visit
+from bowerbird.wire.responses.replies import Reply
+
+FILES: Final = f"{PATH}/files"
+_WITH_LIKES: Final = "likes"
+
+
+def routes(parts: ImportParts, pages: VisitPages) -> list[PageRoute]:
+    steps = _FileSteps(parts, pages)
+    one = f"{FILES}/{{job_id}}"
+    return [
+        PageRoute("POST", FILES, steps.check, page=PATH, max_upload_bytes=uploads.MAX_BODY_BYTES),
+        PageRoute("GET", one, steps.shown),
+        PageRoute("GET", f"{one}/state", steps.state, is_json=True),
+        PageRoute("POST", f"{one}/import", steps.bring_in, page=PATH),
+        PageRoute("POST", f"{one}/cancel", steps.cancel, page=PATH),
+    ]
+
+
+class _FileSteps:
+    def __init__(self, parts: ImportParts, pages: VisitPages) -> None:
+        self._parts = parts
+        self._pages = pages
+        self._start = ImportPage(parts, pages)
+
+    async def check(self, visit: Visit) -> Reply:
+        async def receive(folder: Path) -> ReceivedFile:
+            sent = await uploads.receive(visit, folder)
+            return ReceivedFile(*sent, with_likes=_WITH_LIKES in visit.form)
+
+        try:
+            job = await self._parts.imports.check(
+                visit.signed_in.account, receive, visit.where.device
+            )
+        except NotOurForm:
+            raise
+        except Refusal as refused:
+            return await self._start.shown(
+                visit, status=refused.status, file_error=uploads.explained(refused)
+            )
+        likes = f"?{_WITH_LIKES}=yes" if _WITH_LIKES in visit.form else ""
+        return self._pages.go(f"{FILES}/{job.job_id}{likes}")
+
+    async def shown(self, visit: Visit, *, status: int = 200, problem: str = "") -> Reply:
+        job = await self._job(visit)
+        if job.state in UNFINISHED:
+            return self._running(visit, job)
+        if job.state == JobState.FAILED:
+            return self._failed(visit, job)
+        if job.is_dry_run:
+            return await self._checked(visit, job, status=status, problem=problem)
+        return self._done(visit, job)
+
+    async def state(self, visit: Visit) -> Reply:
+        return self._pages.json(rows.state(await self._job(visit)))
+
+    async def bring_in(self, visit: Visit) -> Reply:
+        job_id = visit.request.path_params["job_id"]
+        try:
+            import_id = await self._parts.imports.run(
+                visit.signed_in.account,
+                job_id,
+                with_likes=_WITH_LIKES in visit.form,
+                client=visit.where.device,
+            )
+        except NotKept as refused:
+            # The page of the check says so.
+            return await self.shown(visit, status=refused.status)
+        except Refusal as refused:
+            return await self.shown(visit, status=refused.status, problem=refused.sentence)
+        return self._pages.go(f"{FILES}/{import_id}")
+
+    async def cancel(self, visit: Visit) -> Reply:
+        job_id = visit.request.path_params["job_id"]
+        await self._parts.imports.cancel(visit.signed_in.account, job_id)
+        return self._pages.go(f"{PATH}?said=import-cancelled")
+
+    async def _job(self, visit: Visit) -> FileImport:
+        """Refuses the job of another account as if there were none."""
+        job_id = visit.request.path_params["job_id"]
+        return await self._parts.jobs.get(visit.signed_in.account, job_id)
+
+    def _running(self, visit: Visit, job: FileImport) -> Reply:
+        return self._pages.show(
+            visit,
+            "import_running.html",
+            is_check=job.is_dry_run,
+            job=rows.progress(job),
+            mark=rows.mark(job),
+            with_likes=_WITH_LIKES in visit.query,
+            **_file(job),
+        )
+
+    def _failed(self, visit: Visit, job: FileImport) -> Reply:
+        report = report_of(job)
+        return self._pages.show(
+            visit,
+            "import_failed.html",
+            is_check=job.is_dry_run,
+            error=job.error or "",
+            undo=self._undo(visit, job) if report.written else None,
+            **_file(job),
+        )
+
+    async def _checked(self, visit: Visit, job: FileImport, *, status: int, problem: str) -> Reply:
+        is_kept = await self._parts.files.is_kept(visit.account_id, job)
+        moment = moments.moments_in(visit.signed_in.time_zone)
+        return self._pages.show(
+            visit,
+            "import_check.html",
+            status=status,
+            problem=problem,
+            job_id=job.job_id,
+            is_kept=is_kept,
+            kept_until=moment(self._parts.files.kept_until(job)),
+            import_path="" if is_kept else await self._import_path(visit, job),
+            with_likes=_WITH_LIKES in visit.query or _WITH_LIKES in visit.form,
+            **_file(job),
+        )
+
+    async def _import_path(self, visit: Visit, check: FileImport) -> str:
+        """The page of the import that followed a check, or ''."""
+        import_id = import_id_of(check)
+        try:
+            await self._parts.jobs.get(visit.signed_in.account, import_id)
+        except Refusal:
+            return ""
+        return f"{FILES}/{import_id}"
+
+    def _done(self, visit: Visit, job: FileImport) -> Reply:
+        return self._pages.show(
+            visit, "import_done.html", undo=self._undo(visit, job), **_file(job)
+        )
+
+    def _undo(self, visit: Visit, job: FileImport) -> dict[str, Any]:
+        report = report_of(job)
+        return {
+            "run": report.run_id,
+            "until": rows.day(report.undo_until, visit.signed_in.time_zone),
+        }
+
+
+def _file(job: FileImport) -> dict[str, Any]:
+    """The file of a job, with what is known about its content."""
+    file = report_of(job).files[0] if report_of(job).files else None
+    shown = rows.report(file) if file else {"name": "The file"}
+    return {"file": shown | {"size": size_text(job.size)}}

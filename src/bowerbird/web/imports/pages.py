@@ -1,0 +1,119 @@
+"""The page for imports: choose a file or paste links, and earlier imports."""
+
+from typing import Any, Final
+
+from msgspec import Struct
+
+from bowerbird.errors import Refusal
+from bowerbird.library.imports.runs import ImportRuns
+from bowerbird.library.imports.saving import SaveResult, Saving, summary
+from bowerbird.library.ingest.checked_files import CheckedFiles
+from bowerbird.library.ingest.checked_imports import CheckedImports
+from bowerbird.library.ingest.files import FileJobs
+from bowerbird.model.imports import RunState
+from bowerbird.requests import limits, saving
+from bowerbird.web.imports import rows
+from bowerbird.web.visits.pages import VisitPages
+from bowerbird.web.visits.router import PageRoute
+from bowerbird.web.visits.visit import Visit
+from bowerbird.wire.responses.replies import Reply
+
+PATH: Final = "/import"
+_PER_PAGE: Final = 20
+
+
+class ImportParts(Struct, frozen=True):
+    imports: CheckedImports
+    jobs: FileJobs
+    files: CheckedFiles
+    runs: ImportRuns
+    saving: Saving
+
+
+def routes(parts: ImportParts, pages: VisitPages) -> list[PageRoute]:
+    page = ImportPage(parts, pages)
+    return [
+        PageRoute("GET", PATH, page.shown),
+        PageRoute("POST", f"{PATH}/links", page.save_links, page=PATH),
+        PageRoute("POST", f"{PATH}/undo", page.undo, page=PATH),
+    ]
+
+
+class ImportPage:
+    def __init__(self, parts: ImportParts, pages: VisitPages) -> None:
+        self._parts = parts
+        self._pages = pages
+
+    async def shown(self, visit: Visit, *, status: int = 200, **more: Any) -> Reply:
+        account, time_zone = visit.signed_in.account, visit.signed_in.time_zone
+        cursor = visit.query.get("before", "")
+        earlier = await self._parts.runs.list(account, _PER_PAGE, cursor or None)
+        values = {
+            "file_error": "",
+            "max_size": f"{limits.INGEST_FILE_BYTES_MAX // 1_000_000} MB",
+            "max_links": limits.SAVED_MAX,
+            "links": "",
+            "links_error": "",
+            "saved": None,
+            "runs": [rows.run(one, time_zone) for one in earlier.runs],
+            "run_count": earlier.total_count,
+            "older": earlier.next_cursor or "",
+            "is_first": not cursor,
+            **await self._message(visit),
+        }
+        return self._pages.show(visit, "import.html", status=status, **(values | more))
+
+    async def save_links(self, visit: Visit) -> Reply:
+        text = visit.form.get("links", "")
+        links = [line.strip() for line in text.splitlines() if line.strip()]
+        if not links or len(links) > limits.SAVED_MAX:
+            error = (
+                f"{len(links):,} links are too many at once. Paste {limits.SAVED_MAX} at most."
+                if links
+                else "Paste at least one link."
+            )
+            return await self.shown(visit, status=400, links=text, links_error=error)
+        try:
+            result = await self._parts.saving.save_now(
+                visit.signed_in.account, saving.read_links(links)
+            )
+        except Refusal as refused:
+            return await self.shown(
+                visit, status=refused.status, links=text, links_error=refused.sentence
+            )
+        return await self.shown(visit, **_saved(links, result))
+
+    async def undo(self, visit: Visit) -> Reply:
+        run_id = visit.form.get("run", "")
+        try:
+            outcome = await self._parts.runs.undo(visit.signed_in.account, run_id)
+        except Refusal as refused:
+            return await self.shown(visit, status=refused.status, problem=refused.sentence)
+        return self._pages.go(f"{PATH}?undone={outcome.run_id}#earlier")
+
+    async def _message(self, visit: Visit) -> dict[str, str]:
+        """About the import that was just undone, if the address names one."""
+        run_id = visit.query.get("undone", "")
+        if not run_id:
+            return {}
+        try:
+            run = await self._parts.runs.get(visit.signed_in.account, run_id)
+        except Refusal:
+            return {}
+        return {"message": rows.undone_sentence(run)} if run.state is RunState.UNDONE else {}
+
+
+def _saved(links: list[str], result: SaveResult) -> dict[str, Any]:
+    """What became of the links. Those that failed stay in the field."""
+    failed = [item for item in result.results if item.error is not None]
+    return {
+        "links": "\n".join(links[item.index] for item in failed),
+        "saved": {
+            "sentence": summary(result),
+            "problems": [
+                item.error.message.removeprefix(f"links[{item.index}]: ")
+                for item in failed
+                if item.error is not None
+            ],
+        },
+    }

@@ -1,0 +1,135 @@
+"""What the pages for imports show about files and earlier imports."""
+
+from typing import Any, Final
+
+from bowerbird.library.imports.report import FileReport
+from bowerbird.library.imports.runs import Run
+from bowerbird.model import instants
+from bowerbird.model.imports import RunState, UndoCounts
+from bowerbird.model.ingest import FileImport
+from bowerbird.model.jobs import UNFINISHED
+from bowerbird.requests import limits
+from bowerbird.sources.found import Reason
+from bowerbird.web.visits import moments
+from bowerbird.web.visits.moments import Moment
+from bowerbird.web.visits.sizes import size_text
+
+# What a row of the report is called, and what happens to it.
+_REASONS: Final = {
+    Reason.NOT_A_POST: ("Links that are not posts", "left out: a library of posts keeps posts"),
+    Reason.UNAVAILABLE: ("Not available any more", "left out: deleted or protected at the source"),
+    Reason.ADVERTISEMENT: ("Advertisements", "left out"),
+    Reason.NOT_SAVED: ("Seen, not saved", "left out: they were not in the list of saved posts"),
+    Reason.NOT_REQUESTED: ("Liked posts", "left out, unless you choose the file with likes"),
+    Reason.INVALID: ("Not readable", "left out"),
+}
+_OTHERS: Final = {
+    "ignored_deleted": ("Posts you deleted here", "left out, as you wished"),
+    "labels_left_out": (
+        "Labels without room",
+        f"left out: a post can have {limits.POST_LABELS_MAX}, a library {limits.LABELS_MAX:,}",
+    ),
+    "labels_shortened": ("Long labels", f"shortened to {limits.LABEL_NAME_MAX} characters"),
+    "future_dates": ("Dates of saving in the future", "not used"),
+    "notes": ("Posts with a note of yours", "kept with their notes"),
+}
+_STATES: Final = {
+    RunState.RUNNING: ("running", "busy"),
+    RunState.FINISHED: ("", ""),
+    RunState.INTERRUPTED: ("stopped before its end", "hold"),
+    RunState.UNDOING: ("partly undone", "hold"),
+    RunState.UNDONE: ("undone", ""),
+}
+
+
+def progress(job: FileImport) -> dict[str, Any]:
+    """How much of a file is read."""
+    return {
+        "id": job.job_id,
+        "done": job.done,
+        "total": job.size,
+        "text": f"{size_text(job.done)} of {size_text(job.size)}",
+    }
+
+
+def state(job: FileImport) -> dict[str, Any]:
+    """The progress for a script, which opens the page again when `mark` changes."""
+    return {"mark": mark(job), "jobs": [progress(job)]}
+
+
+def mark(job: FileImport) -> str:
+    return "open" if job.state in UNFINISHED else job.state
+
+
+def report(file: FileReport) -> dict[str, Any]:
+    left_out = sum(file.left_out.values()) + file.ignored_deleted
+    return {
+        "name": file.name,
+        "format": file.format,
+        "found": file.found + sum(file.left_out.values()),
+        "new": file.new,
+        "changed": file.changed,
+        "unchanged": file.unchanged,
+        "left_out": left_out,
+        "outcomes": _outcomes(file),
+        "rows": [{"line": row.line, "sentence": row.sentence} for row in file.rows],
+        "notices": file.notices,
+    }
+
+
+def _outcomes(file: FileReport) -> list[dict[str, Any]]:
+    rows = [
+        ("New posts", file.new, "kept"),
+        ("Known, with more in the file", file.changed, "filled in or changed"),
+        ("Known already", file.unchanged, "left as they are"),
+    ]
+    for reason, count in file.left_out.items():
+        name, text = _REASONS[Reason(reason)]
+        rows.append((name, count, text))
+    for field, (name, text) in _OTHERS.items():
+        rows.append((name, getattr(file, field), text))
+    return [{"name": name, "count": count, "text": text} for name, count, text in rows if count]
+
+
+def run(one: Run, time_zone: str) -> dict[str, Any]:
+    text, kind = _STATES[one.state]
+    if one.state is RunState.UNDONE:
+        text = f"undone: {_undone(one.undone)}"
+    return {
+        "id": one.run_id,
+        "source": one.source,
+        "client": one.client,
+        "new": one.counts.new,
+        "changed": one.counts.changed,
+        "started_at": _moment(one.started_at, time_zone),
+        "state": text,
+        "state_kind": kind,
+        "undo_until": day(one.undo_until, time_zone),
+    }
+
+
+def day(text: str | None, time_zone: str) -> Moment | None:
+    instant = instants.parse(text) if text else None
+    return None if instant is None else moments.days_in(time_zone)(instant)
+
+
+def undone_sentence(one: Run) -> str:
+    return f"The import is undone: {_undone(one.undone)}."
+
+
+def _undone(counts: UndoCounts) -> str:
+    parts = [f"{_posts(counts.removed)} removed"]
+    if counts.restored:
+        parts.append(f"{counts.restored:,} as before")
+    if counts.kept:
+        parts.append(f"{counts.kept:,} kept, because you changed them since")
+    return ", ".join(parts)
+
+
+def _posts(count: int) -> str:
+    return "1 post" if count == 1 else f"{count:,} posts"
+
+
+def _moment(text: str, time_zone: str) -> Moment | None:
+    instant = instants.parse(text)
+    return None if instant is None else moments.moments_in(time_zone)(instant)

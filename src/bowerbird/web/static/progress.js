@@ -1,0 +1,37 @@
+// Keeps the progress of jobs up to date, and opens the page again when one of them ends.
+// @ts-check
+
+const EVERY_MILLISECONDS = 1_500;
+
+/**
+ * @typedef {{ id: string, done: number, total: number, text: string }} Job
+ * @typedef {{ mark: string, jobs: Job[] }} State
+ */
+
+/** @param {Job} job */
+function show(job) {
+  const bar = document.querySelector(`progress[data-job="${CSS.escape(job.id)}"]`);
+  if (bar instanceof HTMLProgressElement) {
+    bar.max = Math.max(job.total, 1);
+    bar.value = job.done;
+  }
+  const text = document.querySelector(`[data-text="${CSS.escape(job.id)}"]`);
+  if (text) text.textContent = job.text;
+}
+
+/** @param {HTMLElement} followed */
+async function look(followed) {
+  const answer = await fetch(followed.dataset.follow ?? "", { cache: "no-store" });
+  if (answer.status === 404 || answer.status === 401) return location.reload();
+  if (!answer.ok) return;
+  /** @type {State} */
+  const state = await answer.json();
+  for (const job of state.jobs) show(job);
+  if (state.mark !== followed.dataset.mark) location.reload();
+}
+
+const followed = document.querySelector("[data-follow]");
+if (followed instanceof HTMLElement) {
+  // A server that does not answer may answer the next time.
+  setInterval(() => look(followed).catch(() => undefined), EVERY_MILLISECONDS);
+}

@@ -1,0 +1,218 @@
+"""The page for exports: start, progress, download, errors and bounds."""
+
+import json
+import re
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from bowerbird.clock import MICROSECONDS
+from bowerbird.requests import limits
+from tests.support import waiting
+from tests.support.visiting import Visitor
+from tests.support.working import at_work
+from tests.web.imports.conftest import text_of
+from tests.web.sign_in.conftest import House
+
+pytestmark = pytest.mark.anyio
+
+DAY = 86_400 * MICROSECONDS
+FILE = re.compile(r'href="(/exports/[0-9a-f]+/file)"')
+
+
+async def fill(person: Visitor, *numbers: int) -> None:
+    links = "\n".join(f"https://x.com/ada/status/{number}" for number in numbers)
+    saved = await person.send("/import/links", "/import", links=links)
+    assert "Saved" in saved.text
+
+
+async def finished(house: House, person: Visitor) -> httpx.Response:
+    """The page, once nothing is running."""
+
+    async def is_over() -> bool:
+        return not (await person.client.get("/exports/state")).json()["jobs"]
+
+    async with at_work(house.service.worker):
+        await waiting.until(is_over, 30)
+    return await person.open("/exports")
+
+
+async def start(person: Visitor, format: str = "json", **fields: str) -> httpx.Response:
+    return await person.send("/exports", "/exports", format=format, posts="whole", **fields)
+
+
+async def test_the_whole_library_is_exported_and_downloaded(house: House) -> None:
+    person = await house.owner()
+    await fill(person, 20, 21)
+
+    started = await start(person)
+    running = await person.open("/exports")
+    done = await finished(house, person)
+
+    assert started.headers["location"] == "/exports?said=export-started#files"
+    assert "The whole library , JSON" in text_of(running)
+    assert (
+        '<noscript><meta http-equiv="refresh" content="3; url=/exports"></noscript>' in running.text
+    )
+    assert "refresh" not in done.text
+    assert "2 posts, " in text_of(done)
+    assert "Kept until" in text_of(done)
+    [path] = FILE.findall(done.text)
+    led = await person.client.get(path)
+    assert led.status_code == 303
+    target = urlsplit(led.headers["location"])
+    file = await person.client.get(f"{target.path}?{target.query}")
+    assert sorted(post["post_id"] for post in json.loads(file.content)) == ["20", "21"]
+
+
+@pytest.mark.parametrize(("format", "start_of_file"), [("csv", b"\xef\xbb\xbf"), ("pdf", b"%PDF")])
+async def test_other_formats_are_made(house: House, format: str, start_of_file: bytes) -> None:
+    person = await house.owner()
+    await fill(person, 20)
+
+    await start(person, format)
+    done = await finished(house, person)
+
+    assert f"The whole library , {format.upper()}" in text_of(done)
+    [path] = FILE.findall(done.text)
+    target = urlsplit((await person.client.get(path)).headers["location"])
+    file = await person.client.get(f"{target.path}?{target.query}")
+    assert file.content.startswith(start_of_file)
+
+
+async def test_the_filters_in_the_address_narrow_the_export(house: House) -> None:
+    person = await house.owner()
+    await fill(person, 20, 21)
+
+    page = await person.open("/exports?author=nobody&said=x&unknown=1")
+    assert "author nobody" in text_of(page)
+    assert 'name="author" value="nobody"' in page.text
+    assert 'name="unknown"' not in page.text
+    await person.send(
+        "/exports", "/exports?author=nobody", format="json", posts="filtered", author="nobody"
+    )
+    done = await finished(house, person)
+
+    assert "Narrowed by author nobody , JSON" in text_of(done)
+    assert "0 posts" in text_of(done)
+
+
+async def test_the_whole_library_is_made_although_the_address_has_filters(house: House) -> None:
+    person = await house.owner()
+    await fill(person, 20)
+
+    await start(person, author="nobody")
+    done = await finished(house, person)
+
+    assert "The whole library , JSON" in text_of(done)
+    assert "1 post, " in text_of(done)
+
+
+@pytest.mark.parametrize(
+    ("fields", "status", "sentence"),
+    [
+        ({"media_type": "smell"}, 400, "media_type: must be one of"),
+        ({"bookmarked_from": "soon"}, 400, "bookmarked_from: must be an ISO 8601 date"),
+        ({"view": "none"}, 404, "No Smart View 'none' on this account."),
+        ({"format": "docx"}, 400, "Choose JSON, CSV or PDF."),
+    ],
+)
+async def test_a_wrong_choice_gets_a_sentence(
+    house: House, fields: dict[str, str], status: int, sentence: str
+) -> None:
+    person = await house.owner()
+
+    page = await person.send(
+        "/exports", "/exports", **({"format": "csv", "posts": "filtered"} | fields)
+    )
+
+    assert page.status_code == status
+    assert sentence in text_of(page)
+    assert "No files yet." in text_of(page)
+
+
+async def test_the_free_plan_has_no_filters(house: House) -> None:
+    await house.owner()
+    person = await house.member("free@example.com", "free")
+
+    page = await person.send("/exports", "/exports", format="csv", posts="filtered", author="ada")
+
+    assert page.status_code == 402
+    assert "The free plan does not include filters (author)." in text_of(page)
+    assert (await start(person)).status_code == 303
+
+
+async def test_an_account_starts_twenty_exports_a_day(house: House) -> None:
+    person = await house.owner()
+    for _ in range(limits.EXPORTS_PER_DAY):
+        assert (await start(person)).status_code == 303
+
+    page = await start(person)
+
+    assert page.status_code == 429
+    assert "This account has started 20 exports today (UTC), the maximum." in text_of(page)
+
+
+async def test_a_file_is_listed_as_deleted_after_a_day(house: House) -> None:
+    person = await house.owner()
+    await fill(person, 20)
+    await start(person)
+    [path] = FILE.findall((await finished(house, person)).text)
+
+    house.clock.now += DAY + MICROSECONDS
+    page = await person.open("/exports")
+
+    assert "deleted after a day" in text_of(page)
+    assert FILE.findall(page.text) == []
+    assert (await person.client.get(path)).status_code == 404
+
+
+async def test_a_failed_export_says_why(house: House) -> None:
+    person = await house.owner()
+    await start(person)
+    await house.database.write(
+        lambda transaction: transaction.run(
+            "UPDATE job SET state = 'failed', error = :error, completed_at = 1",
+            {"error": "The disk is <b>full</b>."},
+        )
+    )
+
+    page = await person.open("/exports")
+
+    assert "The disk is &lt;b&gt;full&lt;/b&gt;." in page.text
+
+
+async def test_nobody_sees_the_exports_of_another_account(house: House) -> None:
+    owner, other = await house.owner(), await house.member("other@example.com")
+    await fill(owner, 20)
+    await start(owner)
+    [path] = FILE.findall((await finished(house, owner)).text)
+
+    assert "No files yet." in text_of(await other.open("/exports"))
+    assert (await other.client.get(path)).status_code == 404
+    assert (await other.client.get("/exports/state")).json() == {"mark": "", "jobs": []}
+
+
+async def test_hostile_filters_stay_text(house: House) -> None:
+    person = await house.owner()
+    hostile = '"><script>alert(1)</script>'
+
+    shown = await person.client.get("/exports", params={"q": hostile, "view": hostile})
+    await person.send("/exports", "/exports", format="json", posts="filtered", q=hostile)
+    listed = await person.open("/exports")
+
+    assert "&lt;script&gt;alert(1)" in shown.text
+    assert "&lt;script&gt;alert(1)" in listed.text
+    assert "<script>alert" not in shown.text + listed.text
+
+
+async def test_strangers_are_sent_to_the_sign_in(house: House) -> None:
+    await house.owner()
+    stranger = house.somebody()
+
+    page = await stranger.client.get("/exports")
+    state = await stranger.client.get("/exports/state")
+
+    assert page.headers["location"] == "/sign-in?next=/exports"
+    assert state.status_code == 401

@@ -1,0 +1,335 @@
+"""Importing a file on the website: check, import, result, undo."""
+
+import asyncio
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from bowerbird.clock import MICROSECONDS
+from bowerbird.library.accounts.deletion import AccountDeletion
+from bowerbird.requests import limits
+from bowerbird.settings import Settings
+from bowerbird.storage.files.files import Files
+from tests.support.visiting import Visitor, form_token
+from tests.web.imports.conftest import (
+    brought_in,
+    checked,
+    part,
+    posts,
+    send_file,
+    text_of,
+)
+from tests.web.sign_in.conftest import House, build
+
+pytestmark = pytest.mark.anyio
+
+HOUR = 3_600 * MICROSECONDS
+
+
+async def count(house: House) -> int:
+    rows = await house.database.rows("SELECT count(*) FROM bookmark", {})
+    return int(rows[0][0])
+
+
+def kept(tmp_path: Path) -> list[Path]:
+    return [path for path in (tmp_path / "files" / "checked").rglob("*") if path.is_file()]
+
+
+async def test_a_file_is_checked_imported_and_undone(house: House, tmp_path: Path) -> None:
+    person = await house.owner()
+
+    check = await checked(house, person, posts("1", "2"))
+    said = text_of(check)
+    assert check.status_code == 200
+    assert "Nothing has been written yet." in said
+    assert "posts.json" in said
+    assert "Found: Bowerbird JSON" in said
+    assert "Bring in 2 posts" in said
+    assert await count(house) == 0
+
+    done = await brought_in(house, person, check)
+    assert "2 posts are in" in text_of(done)
+    assert "Possible until" in text_of(done)
+    assert await count(house) == 2
+    assert kept(tmp_path) == []
+
+    [run_id] = set(re.findall(r'name="run" value="([^"]+)"', done.text))
+    undone = await person.post("/import/undo", csrf=form_token(done.text), run=run_id)
+    after = await person.open(undone.headers["location"])
+    assert "The import is undone: 2 posts removed." in text_of(after)
+    assert "posts.json (Bowerbird JSON)" in text_of(after)
+    assert await count(house) == 0
+
+
+async def test_a_check_tells_what_is_left_out_and_why(house: House) -> None:
+    person = await house.owner()
+    await brought_in(house, person, await checked(house, person, posts("1")))
+    rows = (
+        b"id,title,note,excerpt,url,folder,tags,created,cover,highlights,favorite\n"
+        b"1,A post,mine,,https://x.com/ada/status/20,Unsorted,,2026-01-01T00:00:00.000Z,,,false\n"
+        b"2,A page,,,https://example.org/page,Unsorted,,2026-01-01T00:00:00.000Z,,,false\n"
+        b"3,Another,,,https://x.com/ada/status/21,Unsorted,,2099-01-01T00:00:00.000Z,,,false\n"
+    )
+
+    said = text_of(await checked(house, person, rows, "raindrop.csv"))
+
+    assert "Found: Raindrop CSV" in said
+    assert "New posts 2 kept" in said
+    assert "Links that are not posts 1 left out: a library of posts keeps posts" in said
+    assert "Dates of saving in the future 1 not used" in said
+    assert "Posts with a note of yours 1 kept with their notes" in said
+    assert "Line 3" in said
+
+
+async def test_a_file_without_news_offers_no_import(house: House) -> None:
+    person = await house.owner()
+    content = posts("1")
+    await brought_in(house, person, await checked(house, person, content))
+
+    check = await checked(house, person, content)
+
+    assert "Nothing in this file is new." in text_of(check)
+    assert f'action="{check.request.url.path}/import"' not in check.text
+
+
+async def test_an_unknown_file_gets_a_sentence(house: House) -> None:
+    person = await house.owner()
+
+    page = await checked(house, person, b"%PDF-1.7 ...", "report.pdf")
+
+    assert "This file cannot be imported. It looks like a PDF." in text_of(page)
+    assert "Nothing was written." in text_of(page)
+
+
+async def test_liked_posts_come_along_only_on_request(house: House) -> None:
+    person = await house.owner()
+    like = {"like": {"tweetId": "20", "fullText": "a post", "expandedUrl": "https://x.com/i/20"}}
+    likes = b"window.YTD.like.part0 = " + json.dumps([like]).encode()
+
+    plain = await checked(house, person, likes, "like.js")
+    chosen = await checked(house, person, likes, "like.js", part("likes", "yes"))
+
+    assert "Liked posts 1 left out" in text_of(plain)
+    assert "Bring in 1 post" in text_of(chosen)
+    path = chosen.request.url.path
+    started = await person.post(f"{path}/import", csrf=form_token(chosen.text), likes="yes")
+    await house.service.file_imports.finished()
+    assert "1 post is in" in text_of(await person.open(started.headers["location"]))
+    assert 'name="likes" value="yes"' in chosen.text
+
+
+async def test_a_running_job_shows_its_progress_and_refreshes_itself(house: House) -> None:
+    person = await house.owner()
+
+    content = posts("1")
+    started = await send_file(person, content)
+    path = started.headers["location"]
+    page = await person.open(path)
+
+    refresh = f'<noscript><meta http-equiv="refresh" content="2; url={path}"></noscript>'
+    assert refresh in page.text
+    assert f"0 bytes of {len(content)} bytes" in text_of(page)
+    state = (await person.client.get(f"{path}/state")).json()
+    assert state["mark"] == "open"
+    assert state["jobs"][0]["total"] == len(content)
+    await house.service.file_imports.finished()
+    assert (await person.client.get(f"{path}/state")).json()["mark"] == "completed"
+
+
+async def test_nobody_sees_the_job_of_another_account(house: House) -> None:
+    owner, other = await house.owner(), await house.member("other@example.com")
+    check = await checked(house, owner, posts("1"))
+    path = check.request.url.path
+    token = form_token((await other.open("/import")).text)
+
+    seen = [
+        (await other.client.get(path)).status_code,
+        (await other.client.get(f"{path}/state")).status_code,
+        (await other.post(f"{path}/import", csrf=token)).status_code,
+        (await other.post(f"{path}/cancel", csrf=token)).status_code,
+    ]
+
+    assert seen == [404, 404, 404, 404]
+    assert "1 post is in" in text_of(await brought_in(house, owner, check))
+
+
+async def test_nobody_undoes_the_import_of_another_account(house: House) -> None:
+    owner, other = await house.owner(), await house.member("other@example.com")
+    done = await brought_in(house, owner, await checked(house, owner, posts("1")))
+    run_id = re.findall(r'name="run" value="([^"]+)"', done.text)[0]
+
+    refused = await other.send("/import/undo", "/import", run=run_id)
+
+    assert refused.status_code == 404
+    assert await count(house) == 1
+
+
+async def test_a_form_that_is_sent_twice_imports_once(house: House) -> None:
+    person = await house.owner()
+    check = await checked(house, person, posts("1"))
+    path, token = check.request.url.path, form_token(check.text)
+
+    both = await asyncio.gather(*(person.post(f"{path}/import", csrf=token) for _ in range(3)))
+    await house.service.file_imports.finished()
+    later = await person.post(f"{path}/import", csrf=token)
+
+    assert len({answer.headers["location"] for answer in (*both, later)}) == 1
+    runs = await house.database.rows("SELECT count(*) FROM import_run", {})
+    assert runs[0][0] == 1
+    again = text_of(await person.open(path))
+    assert "This file was imported after the check." in again
+    assert "See the result" in again
+
+
+async def test_a_cancelled_file_is_deleted(house: House, tmp_path: Path) -> None:
+    person = await house.owner()
+    check = await checked(house, person, posts("1"))
+    path, token = check.request.url.path, form_token(check.text)
+    assert len(kept(tmp_path)) == 1
+
+    cancelled = await person.post(f"{path}/cancel", csrf=token)
+    late = await person.post(f"{path}/import", csrf=token)
+
+    assert cancelled.headers["location"] == "/import?said=import-cancelled"
+    assert kept(tmp_path) == []
+    assert late.status_code == 400
+    assert "The file is not kept any more." in text_of(late)
+    assert await count(house) == 0
+
+
+async def test_a_checked_file_can_be_imported_for_a_day(house: House) -> None:
+    person = await house.owner()
+    check = await checked(house, person, posts("1"))
+    path, token = check.request.url.path, form_token(check.text)
+
+    house.clock.now += 24 * HOUR + MICROSECONDS
+    late = await person.post(f"{path}/import", csrf=token)
+
+    assert late.status_code == 400
+    assert "The file is not kept any more." in text_of(late)
+
+
+async def test_an_account_has_two_checked_files_at_most(house: House, tmp_path: Path) -> None:
+    person = await house.owner()
+
+    pages = [await checked(house, person, posts(str(n))) for n in range(1, 4)]
+
+    assert len(kept(tmp_path)) == limits.CHECKED_FILES_MAX == 2
+    assert "not kept any more" in text_of(await person.open(pages[0].request.url.path))
+    assert "1 post is in" in text_of(await brought_in(house, person, pages[2]))
+
+
+async def test_a_checked_file_is_private(house: House, tmp_path: Path) -> None:
+    person = await house.owner()
+    await checked(house, person, posts("1"))
+
+    [file] = kept(tmp_path)
+
+    assert file.stat().st_mode & 0o077 == 0
+    assert list((tmp_path / "scratch").glob("*")) == []
+
+
+async def test_another_node_imports_what_one_has_checked(house: House, tmp_path: Path) -> None:
+    """Both nodes use the same files, as PostgreSQL requires."""
+    person = await house.owner()
+    check = await checked(house, person, posts("1"))
+    files_url = (tmp_path / "files").as_uri()
+    second = build(house.database, tmp_path / "second", files_url=files_url)
+    there = second.somebody()
+    there.client.cookies.update(person.client.cookies)
+
+    done = await brought_in(second, there, check)
+
+    assert "1 post is in" in text_of(done)
+    assert await count(house) == 1
+
+
+async def test_a_stopped_import_says_so(house: House) -> None:
+    person = await house.owner()
+    started = await send_file(person, posts("1"))
+
+    await house.service.file_imports.close()
+    page = await person.open(started.headers["location"])
+
+    assert "The server stopped during the import." in text_of(page)
+
+
+async def test_old_checked_files_are_deleted(house: House, tmp_path: Path) -> None:
+    person = await house.owner()
+    await checked(house, person, posts("1"))
+    [file] = kept(tmp_path)
+    files = Files(Settings(data_dir=tmp_path))
+
+    await files.delete_under("checked", older_than_s=limits.CHECKED_FILE_S)
+    assert file.exists()
+    await files.delete_under("checked", older_than_s=-10)
+
+    assert not file.exists()
+
+
+TAG = "<img src=x onerror=alert(2)>"
+
+
+async def test_hostile_names_and_contents_stay_text(house: House) -> None:
+    person = await house.owner()
+    name = '"><img src=x onerror=alert(1)>\u202egpj.exe'
+    rows = (
+        "id,title,note,excerpt,url,folder,tags,created,cover,highlights,favorite\n"
+        f"1,A,,,https://x.com/ada/status/20,{TAG * 9},,2026-01-01T00:00:00.000Z,,,false\n"
+        f"2,B,,,https://example.org/{TAG},Unsorted,,2026-01-01T00:00:00.000Z,,,false\n"
+    ).encode()
+
+    check = await checked(house, person, rows, name.replace('"', "%22"))
+    done = await brought_in(house, person, check)
+    listed = await person.open("/import")
+    unknown = await checked(house, person, b"<svg onload=alert(1)>", "<b>.svg")
+
+    for page in (check, done, listed, unknown):
+        assert "<script>alert" not in page.text
+        assert "<img src=x" not in page.text
+        assert "<svg onload" not in page.text
+        assert "<b>.svg" not in page.text
+        assert "\u202e" not in page.text
+    assert "&#34;&gt;&lt;img src=x onerror=alert(1)&gt;gpj.exe" in check.text
+    # In the row that is left out, and in the label that is shortened.
+    assert check.text.count("&lt;img src=x onerror=alert(2)&gt;") > 1
+
+
+@pytest.mark.parametrize(
+    "name", ["../../etc/passwd", "C:\\files\\posts.json", "x" * 5_000, "ä字.json"]
+)
+async def test_a_name_is_only_shown(house: House, tmp_path: Path, name: str) -> None:
+    person = await house.owner()
+
+    check = await checked(house, person, posts("1"), name)
+
+    assert "Bring in 1 post" in text_of(check)
+    shown = name.replace("\\", "/").rpartition("/")[2]
+    assert (shown if len(shown) <= 100 else f"{shown[:99]}…") in text_of(check)
+    assert [path.name for path in kept(tmp_path)] == [check.request.url.path.rpartition("/")[2]]
+
+
+async def test_strangers_are_sent_to_the_sign_in(house: House) -> None:
+    await house.owner()
+    stranger: Visitor = house.somebody()
+
+    page = await stranger.client.get("/import")
+    posted = await stranger.client.post(
+        "/import/files", content=b"", headers={"Origin": stranger.origin}
+    )
+
+    assert page.headers["location"] == "/sign-in?next=/import"
+    assert posted.headers["location"] == "/sign-in?next=/import"
+
+
+async def test_checked_files_are_deleted_with_their_account(house: House, tmp_path: Path) -> None:
+    await house.owner()
+    person = await house.member("leaving@example.com")
+    await checked(house, person, posts("1"))
+    rows = await house.database.rows("SELECT account_id FROM file_import", {})
+
+    await AccountDeletion(house.database).complete(rows[0][0], Files(Settings(data_dir=tmp_path)))
+
+    assert kept(tmp_path) == []
