@@ -37,6 +37,7 @@ from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.imports.saving import Saving
 from bowerbird.library.ingest.files import FileJobs
 from bowerbird.library.labels.labels import Labels
+from bowerbird.library.labels.post_changes import PostChanges
 from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.library.vectors.semantic_search import SemanticSearch
@@ -62,7 +63,7 @@ from bowerbird.storage.files.files import Files
 from bowerbird.toolserver.assembly import ToolParts, tool_server
 from bowerbird.web import unsubscribing
 from bowerbird.web.account.keys import EndingVersions
-from bowerbird.web.assembly import visits
+from bowerbird.web.assembly import LibraryParts, visits
 from bowerbird.web.site import site
 from bowerbird.wire import deprecation
 from bowerbird.wire.auth import Authenticator
@@ -136,9 +137,10 @@ def build(
     )
     key_uses = KeyUse(KeyStore(database), clock)
     authenticate = Authenticator(accounts, clock, settings.site_origin, key_uses.note_call)
+    trash = Trash(database, clock)
     table = _routes(
         parts,
-        Trash(database, clock),
+        trash,
         ImportRuns(database, clock),
         AnswerCache(settings.answer_cache_mb * 1024 * 1024),
         settings.upgrade_url,
@@ -188,6 +190,12 @@ def build(
             addresses,
             calls=calls,
             digests=parts.digests,
+            library=LibraryParts(
+                parts.bookmarks,
+                parts.views,
+                parts.labels,
+                PostChanges(database, parts.flags, trash, parts.labels),
+            ),
             ending=EndingVersions(uses, deprecations, settings.site_origin),
             deprecations=deprecations,
         ),

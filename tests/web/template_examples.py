@@ -2,6 +2,8 @@
 
 from typing import Any, Final
 
+from tests.web import library_examples
+
 Values = dict[str, Any]
 
 NEXT: Final = "/keys"
@@ -443,6 +445,7 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
             "problem": "The job has already ended.",
         },
     ),
+    **library_examples.EXAMPLES,
     "goodbye": ("goodbye.html", {}),
     "missing": ("missing.html", {}),
     "error": ("error.html", {"reference": "472ab0ac2c5e-1"}),

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
+from msgspec import Struct
+
 from bowerbird.clock import Clock
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.access.call_allowance import CallCounter
@@ -12,7 +14,10 @@ from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.accounts.deletion import AccountDeletion
 from bowerbird.library.accounts.devices import Devices
 from bowerbird.library.accounts.keys import Keys
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.digests.digests import Digests
+from bowerbird.library.labels.labels import Labels
+from bowerbird.library.labels.post_changes import PostChanges
 from bowerbird.library.sign_in.attempt_limits import AttemptLimits, SignUpLimits
 from bowerbird.library.sign_in.attempts import Attempts
 from bowerbird.library.sign_in.email_changes import EmailChanges
@@ -27,6 +32,7 @@ from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.library.sign_in.sign_up import SignUp
 from bowerbird.library.upkeep.open_jobs import OpenJobs
 from bowerbird.library.upkeep.overview import Overview
+from bowerbird.library.views.views import Views
 from bowerbird.openid.providers import configured
 from bowerbird.openid.sign_in import OpenIdClient
 from bowerbird.settings import Settings
@@ -40,6 +46,10 @@ from bowerbird.web.account import keys as key_pages
 from bowerbird.web.account.account import AccountParts
 from bowerbird.web.account.keys import EndingVersions
 from bowerbird.web.account.methods import Methods
+from bowerbird.web.library.changes import ChangePages
+from bowerbird.web.library.lists import ListPages
+from bowerbird.web.library.reading import ReadingPage
+from bowerbird.web.library.sidebar import Sidebar
 from bowerbird.web.operator import pages as operator_pages
 from bowerbird.web.operator.pages import OperatorParts
 from bowerbird.web.sign_in import links as link_pages
@@ -60,6 +70,15 @@ from bowerbird.wire.client_addresses import ClientAddresses
 from bowerbird.wire.deprecation import Deprecation
 
 
+class LibraryParts(Struct, frozen=True):
+    """The parts of the library that its pages share with the API, including their caches."""
+
+    bookmarks: Bookmarks
+    views: Views
+    labels: Labels
+    changes: PostChanges
+
+
 def visits(
     settings: Settings,
     database: Database,
@@ -69,6 +88,7 @@ def visits(
     *,
     calls: CallCounter,
     digests: Digests,
+    library: LibraryParts,
     ending: EndingVersions,
     deprecations: Sequence[Deprecation],
 ) -> Visits:
@@ -127,6 +147,11 @@ def visits(
         deprecations=deprecations,
     )
 
+    sidebar = Sidebar(library.labels, library.views)
+    list_pages = ListPages(
+        library.bookmarks, library.views, sidebar, pages, clock=clock, settings=settings
+    )
+
     def build(show_published: ShowPublished) -> VisitRouter:
         routes: list[PageRoute] = [
             *start.routes(pages, show_published),
@@ -151,6 +176,9 @@ def visits(
             *deletion_pages.routes(AccountDeletion(database), pages),
             *activity_pages.routes(Activity(database, clock), pages),
             *operator_pages.routes(operator, pages),
+            *list_pages.routes(),
+            *ReadingPage(library.bookmarks, list_pages, sidebar, pages).routes(),
+            *ChangePages(library.changes, pages).routes(),
         ]
         return VisitRouter(
             routes,

@@ -22,5 +22,13 @@ MESSAGES: Final = {
     "plan-changed": "The plan is changed.",
     "invitation-withdrawn": "The invitation is withdrawn.",
     "job-queued": "The job is queued again.",
+    "post-read": "Marked read.",
+    "post-unread": "Marked unread.",
+    "post-archived": "Archived.",
+    "post-unarchived": "Taken out of the archive.",
+    "post-deleted": "Moved to the trash. It can be restored for 30 days.",
+    "post-restored": "Restored.",
+    "label-added": "The label is added.",
+    "label-removed": "The label is removed.",
     "job-cancelled": "The job is cancelled.",
 }
