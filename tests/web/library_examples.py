@@ -106,7 +106,14 @@ def _post(number: int, strand: list[int]) -> Values:
 
 EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
     "library": ("library.html", _LIST),
-    "library-compact": ("library.html", _LIST | {"is_compact": True}),
+    "library-compact": (
+        "library.html",
+        _LIST
+        | {
+            "is_compact": True,
+            "groups": [("", [_PARTS.in_line(post, "bookmarked_at") for post in POSTS])],
+        },
+    ),
     "library-search": ("library.html", _SEARCH),
     "library-undo": (
         "library.html",

@@ -171,6 +171,8 @@ async def test_hits_are_marked_and_their_markup_is_text(ann: Reader) -> None:
     assert "a &lt;i&gt;<mark>bower</mark>&lt;/i&gt; &amp; nest" in page
     assert len(ids(page)) == 1
     assert "<h1>1 post</h1>" in page
+    compact = await ann.page("/library?q=bower&density=compact")
+    assert "<mark>bower</mark>&lt;/i&gt; &amp; nest</a>" in compact
 
 
 async def test_a_stored_highlight_is_not_trusted(ann: Reader) -> None:

@@ -214,12 +214,13 @@ TEMPLATES = Templates(Settings(), has_sandbox=False)
 def _pages(bookmark: dict[str, Any]) -> list[str]:
     [stored] = post_parts.bookmarks_in(msgspec.json.encode(bookmark))
     listed = PARTS.in_list(stored, "bookmarked_at", is_searched=True)
+    line = PARTS.in_line(stored, "posted_at", is_searched=True)
     post = PARTS.on_page(stored)
     near = [PARTS.nearby(stored)]
     shown = {"post": post, "network": post["source"], "strand": [post, post], "near": near}
     return [
         TEMPLATES.render("library.html", **FRAME, groups=[("Today", [listed])], is_compact=False),
-        TEMPLATES.render("library.html", **FRAME, groups=[("", [listed])], is_compact=True),
+        TEMPLATES.render("library.html", **FRAME, groups=[("", [line])], is_compact=True),
         TEMPLATES.render("post.html", **FRAME, **shown, json=str(bookmark)),
     ]
 

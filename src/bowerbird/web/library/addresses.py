@@ -1,6 +1,7 @@
 """The URLs of lists. Their parameters have the names of the API, and a page adds `density`."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 from urllib.parse import quote, urlencode
 
@@ -41,10 +42,12 @@ class Address(Struct, frozen=True):
         return [(name, values[name]) for name in NAMES if values.get(name) and name not in without]
 
 
+@lru_cache(maxsize=16_384)
 def everything(**values: str) -> str:
     """The URL of a list of read and unread posts."""
     return Address(LIBRARY, {"is_unread_only": "false", **values}).url()
 
 
 def of_post(post_id: str) -> str:
-    return f"/p/{quote(post_id, safe='')}"
+    is_plain = post_id.isascii() and post_id.isdigit()
+    return f"/p/{post_id if is_plain else quote(post_id, safe='')}"

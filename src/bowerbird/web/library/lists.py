@@ -33,7 +33,7 @@ VIEWS: Final = "/views/{slug}"
 # A search is sent as a text and a mode; a list has the parameters of the API.
 _SEARCH, _MODE = "search", "by"
 WORDS, BY_MEANING, BOTH = "words", "meaning", "both"
-_PER_PAGE: Final = {"": 50, COMPACT: 100}
+_PER_PAGE: Final = {"": 30, COMPACT: 60}
 _MISTAKES: Final = 500
 
 
@@ -137,10 +137,11 @@ class ListPages:
             return await self._empty(visit, shown)
         date_field = "posted_at" if query.sort_by == "posted_at" else "bookmarked_at"
         parts, is_searched = self.parts(visit), bool(query.q)
-        posts = [
-            parts.in_list(bookmark, date_field, is_searched=is_searched)
-            for bookmark in post_parts.bookmarks_in(shown.found.body)
-        ]
+        found = post_parts.bookmarks_in(shown.found.body)
+        if _density(visit) == COMPACT:
+            posts = [parts.in_line(each, date_field, is_searched=is_searched) for each in found]
+        else:
+            posts = [parts.in_list(each, date_field, is_searched=is_searched) for each in found]
         cursor = shown.found.next_cursor
         return await self._show(
             visit,

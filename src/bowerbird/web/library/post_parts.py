@@ -21,6 +21,8 @@ from bowerbird.web.library.texts import LinkedTexts, language_of, marked, web_ur
 
 Values = dict[str, Any]
 
+# Backgrounds of pictures that are not loaded.
+_TONES: Final = ("tb", "ts", "tm", "tr", "tw")
 COLOURS: Final = ("blue", "sea", "moss", "straw", "rust", "berry", "plum", "stone")
 _MOVING: Final = {"video": "Video", "gif": "Animation", "animated_gif": "Animation"}
 _LIST_CHARACTERS: Final = 700
@@ -65,13 +67,25 @@ class PostParts:
         return {
             **self._post(bookmark, details),
             "text": self._listed_text(text, snippet if place == "text" else None),
-            "line": _line(_text(article, "title") or text or _text(article, "preview_text")),
             "words": len(text.split()) if is_long else 0,
             "article": shown_article,
             "quote": self._quote(details, snippet if place == "quoted_tweet.text" else None),
             "date": self._dates.of(_date(bookmark, details, date_field)),
-            "kind": _kind(details),
             "is_hit": snippet is not None,
+        }
+
+    def in_line(self, bookmark: Values, date_field: str, *, is_searched: bool = False) -> Values:
+        """A post as the compact list shows it."""
+        details = _dict(bookmark, "tweet_details")
+        text = _text(_dict(details, "article"), "title") or _text(details, "text")
+        hit = _dict(bookmark, "highlight") if is_searched else {}
+        is_of_author = _text(hit, "field").startswith("author")
+        snippet = None if is_of_author else marked(hit.get("html"))
+        return {
+            **self._head(bookmark, details),
+            "line": snippet or _line(text or _text(_dict(details, "article"), "preview_text")),
+            "date": self._dates.of(_date(bookmark, details, date_field)),
+            "kind": _kind(details),
         }
 
     def on_page(self, bookmark: Values) -> Values:
@@ -112,24 +126,30 @@ class PostParts:
             "date": self._dates.of(_text(details, "posted_at")),
         }
 
-    def _post(self, bookmark: Values, details: Values) -> Values:
+    def _head(self, bookmark: Values, details: Values) -> Values:
         """The values that every form of a post has."""
         post_id, text = _text(bookmark, "post_id"), _text(details, "text")
-        attached = [each for each in _list(details, "attachments") if isinstance(each, dict)]
         handle = _text(bookmark, "author_username")
-        meta = _dict(details, "meta")
         return {
             "id": post_id,
             "url": self._base_path + of_post(post_id),
             "name": _name(bookmark),
             "handle": handle,
-            "initials": _initials(_name(bookmark)),
-            "colour": _colour(handle),
             "author_url": self._author_url(handle),
             "language": language_of(text or _text(_dict(details, "article"), "title")),
             "is_read": bookmark.get("is_read") is True,
             "is_archived": bookmark.get("is_archived") is True,
             "labels": [label(name) for name in _list(bookmark, "tags") if isinstance(name, str)],
+        }
+
+    def _post(self, bookmark: Values, details: Values) -> Values:
+        """The same with the parts of its body."""
+        attached = [each for each in _list(details, "attachments") if isinstance(each, dict)]
+        meta = _dict(details, "meta")
+        return {
+            **self._head(bookmark, details),
+            "initials": _initials(_name(bookmark)),
+            "colour": _colour(_text(bookmark, "author_username")),
             "pictures": [picture(each) for each in attached if _is_picture(each)],
             "polls": [self._poll(each) for each in attached if each.get("type") == "poll"],
             "cards": [card(each) for each in attached if each.get("type") == "link"],
@@ -192,6 +212,9 @@ def picture(attachment: Values) -> Values:
     kind = _MOVING.get(_text(attachment, "type"), "Image")
     return {
         "kind": kind,
+        "tone": _TONES[
+            zlib.crc32(_text(attachment, "url").encode("utf-8", "replace")) % len(_TONES)
+        ],
         "icon": "image" if kind == "Image" else "play",
         "alt": _text(attachment, "alt_text"),
         "url": web_url(attachment.get("url")),

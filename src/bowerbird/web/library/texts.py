@@ -24,6 +24,8 @@ _BLANK_LINES: Final = re.compile(r"\n\s*\n+")
 _TRAILING: Final = ".,;:!?…*_~'\"»\u201d\u2019"
 _PAIRS: Final = {")": "(", "]": "[", "}": "{"}
 _SHOWN_URL: Final = 48
+# Most URLs have only characters that need no encoding.
+_PLAIN_URL: Final = re.compile(r"https?://[\w.:-]+(?:/[\w.~/%+=&?,;:@!-]*)?", re.ASCII)
 _HIT: Final = re.compile(r"(?:[^<>]|</?mark>)*")
 _SCRIPTS: Final = (
     ("ja", re.compile("[\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9d]")),
@@ -42,6 +44,8 @@ class LinkedTexts:
         self._base_path = base_path
 
     def linked(self, text: str) -> Markup:
+        if "@" not in text and "#" not in text and "://" not in text:
+            return escape(text)
         return Markup("".join(_pieces(text, self._link)))  # noqa: S704 - every piece is escaped
 
     def preview(self, text: str) -> Markup:
@@ -66,6 +70,8 @@ class LinkedTexts:
 
 def web_url(value: object) -> str:
     """A URL that may be linked: http or https, with a host; otherwise ''."""
+    if isinstance(value, str) and _PLAIN_URL.fullmatch(value):
+        return value
     if not isinstance(value, str) or not value.isprintable() or " " in value:
         return ""
     scheme, separator, rest = value.partition("://")
