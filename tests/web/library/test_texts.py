@@ -217,7 +217,12 @@ def _pages(bookmark: dict[str, Any]) -> list[str]:
     line = PARTS.in_line(stored, "posted_at", is_searched=True)
     post = PARTS.on_page(stored)
     near = [PARTS.nearby(stored)]
-    shown = {"post": post, "network": post["source"], "strand": [post, post], "near": near}
+    shown = {
+        "post": post,
+        "network": post["source"],
+        "strand": [post, post | {"handle": "b"}],
+        "near": near,
+    }
     return [
         TEMPLATES.render("library.html", **FRAME, groups=[("Today", [listed])], is_compact=False),
         TEMPLATES.render("library.html", **FRAME, groups=[("", [line])], is_compact=True),
@@ -290,7 +295,8 @@ def test_hostile_markup_in_all_fields_stays_text(text: str) -> None:
     # Some texts are shown only beside a valid date or link, or without an article or a handle.
     readable = _filled(PLAIN, text, FIXED + SHOWN_IF_VALID)
     check(readable)
-    details = {**readable["tweet_details"], "article": None}
+    quoted = {**readable["tweet_details"]["quoted_tweet"], "author_username": ""}
+    details = {**readable["tweet_details"], "article": None, "quoted_tweet": quoted}
     check({**readable, "author_username": "", "tweet_details": details})
 
 

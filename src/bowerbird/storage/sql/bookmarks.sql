@@ -51,21 +51,6 @@ SELECT b.number
    AND {filters}
  ORDER BY b.number
 
--- name: thread
--- The post that starts a thread and the parts that are saved, oldest first. Each half has an index.
-SELECT t.number
-  FROM (SELECT b.number, b.posted_at
-          FROM bookmark AS b
-         WHERE b.account_id = :account_id
-           AND b.post_id = :thread
-         UNION
-        SELECT b.number, b.posted_at
-          FROM bookmark AS b
-         WHERE b.account_id = :account_id
-           AND b.thread = :thread) AS t
- ORDER BY t.posted_at, t.number
- LIMIT :limit
-
 -- name: count_up_to
 SELECT count(*)
   FROM (SELECT 1
