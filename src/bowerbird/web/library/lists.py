@@ -33,7 +33,7 @@ VIEWS: Final = "/views/{slug}"
 # A search is sent as a text and a mode; a list has the parameters of the API.
 _SEARCH, _MODE = "search", "by"
 WORDS, BY_MEANING, BOTH = "words", "meaning", "both"
-_PER_PAGE: Final = {"": 30, COMPACT: 60}
+_PER_PAGE: Final = {"": 30, COMPACT: 40}
 _MISTAKES: Final = 500
 
 
