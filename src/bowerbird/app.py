@@ -1,6 +1,6 @@
 """Builds the service from its parts. Only this module imports all of them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -8,7 +8,7 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, Router
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
@@ -21,7 +21,6 @@ from bowerbird.jobs.embedding import EmbeddingJobs
 from bowerbird.jobs.exports import ExportJobs
 from bowerbird.jobs.watching import JobWatch
 from bowerbird.jobs.worker import Worker
-from bowerbird.library.access import caller
 from bowerbird.library.access.call_allowance import CallCounter
 from bowerbird.library.accounts.account_state import AccountState
 from bowerbird.library.accounts.key_use import KeyUse
@@ -40,6 +39,7 @@ from bowerbird.library.ingest.checked_imports import CheckedImports
 from bowerbird.library.ingest.files import FileJobs
 from bowerbird.library.ingest.rates import Rates
 from bowerbird.library.labels.labels import Labels
+from bowerbird.library.labels.post_changes import PostChanges
 from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.library.vectors.semantic_search import SemanticSearch
@@ -66,11 +66,11 @@ from bowerbird.storage.files.uploads import UploadFolders
 from bowerbird.toolserver.assembly import ToolParts, tool_server
 from bowerbird.web import unsubscribing
 from bowerbird.web.account.keys import EndingVersions
-from bowerbird.web.assembly import Transfers, visits
+from bowerbird.web.assembly import LibraryParts, Transfers, visits
 from bowerbird.web.exports.pages import ExportParts
 from bowerbird.web.imports.pages import ImportParts
 from bowerbird.web.site import site
-from bowerbird.wire import deprecation
+from bowerbird.wire import deprecation, dispatching
 from bowerbird.wire.auth import Authenticator
 from bowerbird.wire.client_addresses import ClientAddresses
 from bowerbird.wire.deprecation import DEPRECATIONS, Deprecation
@@ -142,9 +142,10 @@ def build(
     )
     key_uses = KeyUse(KeyStore(database), clock)
     authenticate = Authenticator(accounts, clock, settings.site_origin, key_uses.note_call)
+    trash = Trash(database, clock)
     table = _routes(
         parts,
-        Trash(database, clock),
+        trash,
         ImportRuns(database, clock),
         AnswerCache(settings.answer_cache_mb * 1024 * 1024),
         settings.upgrade_url,
@@ -194,7 +195,13 @@ def build(
             sessions,
             addresses,
             calls=calls,
-            digests=parts.digests,
+            library=LibraryParts(
+                parts.bookmarks,
+                parts.views,
+                parts.labels,
+                PostChanges(database, parts.flags, trash, parts.labels),
+                parts.digests,
+            ),
             ending=EndingVersions(uses, deprecations, settings.site_origin),
             deprecations=deprecations,
             transfers=Transfers(
@@ -234,7 +241,7 @@ def build(
         operations = [*operations, *keyless.routes]
         surfaces = {sandbox_routes.PREFIX: keyless, **surfaces}
     return App(
-        asgi=_dispatch(single, surfaces, pages, addresses),
+        asgi=dispatching.by_path(single, surfaces, pages, addresses),
         routes=operations,
         calls=calls,
         metrics=metrics,
@@ -358,31 +365,6 @@ def _routes(
         *import_routes.routes(imports),
         *import_routes.write_routes(imports, writes),
     ]
-
-
-def _dispatch(
-    single: Mapping[str, ASGIApp],
-    surfaces: Mapping[str, ASGIApp],
-    pages: ASGIApp,
-    addresses: ClientAddresses,
-) -> ASGIApp:
-    """Single paths come first, then surfaces by prefix in the given order, then the pages."""
-
-    async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            return
-        caller.set_address(partial(addresses.of, scope))
-        path: str = scope["path"]
-        if path in single:
-            await single[path](scope, receive, send)
-            return
-        for prefix, surface in surfaces.items():
-            if path.startswith(prefix) and path[len(prefix) :][:1] in ("", "/"):
-                await surface(scope, receive, send)
-                return
-        await pages(scope, receive, send)
-
-    return dispatch
 
 
 def _health(database: Database) -> Router:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, cast
 
 import pytest
 
+from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database, Row, Transaction, Values
 from tests.support import databases, make, service
 from tests.support.postgres import ThrowawayPostgres
@@ -237,3 +238,19 @@ async def test_looking_for_a_rename_does_not_read_all_labels(
     rows = await watched.rows(f"{explain} {statement}", {"account_id": alice.account_id})
 
     assert "label_renamed" in "\n".join(str(row[-1]) for row in rows)
+
+
+async def thread_plan(library: Library, explain: str) -> str:
+    library.watched.reads.clear()
+    store = BookmarkStore(cast("Database", library.watched))
+    await store.thread(await library.alice.account(), "1001", 100)
+    sql, values = next(read for read in library.watched.reads if "thread" in read[1])
+    return "\n".join(str(row[-1]) for row in await library.watched.rows(f"{explain} {sql}", values))
+
+
+async def test_a_thread_uses_its_index_on_sqlite(sqlite_library: Library) -> None:
+    assert "INDEX bookmark_by_thread " in await thread_plan(sqlite_library, "EXPLAIN QUERY PLAN")
+
+
+async def test_a_thread_uses_its_index_on_postgres(postgres_library: Library) -> None:
+    assert "bookmark_by_thread" in await thread_plan(postgres_library, "EXPLAIN")

@@ -21,7 +21,10 @@ from tests.web.template_examples import EXAMPLES
 
 NAMES = list(rendered.examples())
 # Not pages: what pages are made of, and pages that other tests open.
-PARTS = {"skeleton", "base", "door", "app", "macros", "icons", "code", "upgrade"}
+PARTS = {"skeleton", "base", "door", "app", "macros", "icons", "code", "upgrade"} | {
+    "library_frame",
+    "library_search",
+}
 # The page already contains the half megabyte of axe.
 LOADED = Axe("0")
 PHONE: ViewportSize = {"width": 390, "height": 844}

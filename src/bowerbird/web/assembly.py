@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from msgspec import Struct
+
 from bowerbird.clock import Clock
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.access.call_allowance import CallCounter
@@ -13,7 +15,10 @@ from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.accounts.deletion import AccountDeletion
 from bowerbird.library.accounts.devices import Devices
 from bowerbird.library.accounts.keys import Keys
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.digests.digests import Digests
+from bowerbird.library.labels.labels import Labels
+from bowerbird.library.labels.post_changes import PostChanges
 from bowerbird.library.sign_in.attempt_limits import AttemptLimits, SignUpLimits
 from bowerbird.library.sign_in.attempts import Attempts
 from bowerbird.library.sign_in.email_changes import EmailChanges
@@ -28,6 +33,7 @@ from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.library.sign_in.sign_up import SignUp
 from bowerbird.library.upkeep.open_jobs import OpenJobs
 from bowerbird.library.upkeep.overview import Overview
+from bowerbird.library.views.views import Views
 from bowerbird.openid.providers import configured
 from bowerbird.openid.sign_in import OpenIdClient
 from bowerbird.settings import Settings
@@ -46,6 +52,10 @@ from bowerbird.web.exports.pages import ExportParts
 from bowerbird.web.imports import files as import_file_pages
 from bowerbird.web.imports import pages as import_pages
 from bowerbird.web.imports.pages import ImportParts
+from bowerbird.web.library.changes import ChangePages
+from bowerbird.web.library.lists import ListPages
+from bowerbird.web.library.reading import ReadingPage
+from bowerbird.web.library.sidebar import Sidebar
 from bowerbird.web.operator import pages as operator_pages
 from bowerbird.web.operator.pages import OperatorParts
 from bowerbird.web.sign_in import links as link_pages
@@ -73,6 +83,16 @@ class Transfers(NamedTuple):
     exports: ExportParts
 
 
+class LibraryParts(Struct, frozen=True):
+    """The parts of the library that its pages share with the API, including their caches."""
+
+    bookmarks: Bookmarks
+    views: Views
+    labels: Labels
+    changes: PostChanges
+    digests: Digests
+
+
 def visits(
     settings: Settings,
     database: Database,
@@ -81,7 +101,7 @@ def visits(
     addresses: ClientAddresses,
     *,
     calls: CallCounter,
-    digests: Digests,
+    library: LibraryParts,
     ending: EndingVersions,
     deprecations: Sequence[Deprecation],
     transfers: Transfers,
@@ -124,7 +144,7 @@ def visits(
     account = AccountParts(
         keys=keys,
         calls=calls,
-        digests=digests,
+        digests=library.digests,
         sessions=sessions,
         methods=Methods(passkeys, lists),
         emails=emails,
@@ -139,6 +159,11 @@ def visits(
         jobs=OpenJobs(database, clock),
         overview=Overview(settings, database, clock),
         deprecations=deprecations,
+    )
+
+    sidebar = Sidebar(library.labels, library.views)
+    list_pages = ListPages(
+        library.bookmarks, library.views, sidebar, pages, clock=clock, settings=settings
     )
 
     def build(show_published: ShowPublished) -> VisitRouter:
@@ -168,6 +193,9 @@ def visits(
             *import_pages.routes(transfers.imports, pages),
             *import_file_pages.routes(transfers.imports, pages),
             *export_pages.routes(transfers.exports, pages),
+            *list_pages.routes(),
+            *ReadingPage(library.bookmarks, list_pages, sidebar, pages).routes(),
+            *ChangePages(library.changes, pages).routes(),
         ]
         return VisitRouter(
             routes,

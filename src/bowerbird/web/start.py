@@ -11,6 +11,6 @@ def routes(pages: VisitPages, show_published: ShowPublished) -> list[PageRoute]:
     async def start(visit: Visit) -> Reply:
         if visit.visitor is None:
             return await show_published(visit.request)
-        return pages.go("/keys")
+        return pages.go("/library")
 
     return [PageRoute("GET", "/", start, Access.ANYONE)]

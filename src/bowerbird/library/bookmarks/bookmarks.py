@@ -21,7 +21,7 @@ from bowerbird.model.vectors import VectorStoreState
 from bowerbird.requests.bookmarks import CountQuery, ListQuery, SimilarQuery
 from bowerbird.requests.filters import filter_of
 from bowerbird.requests.gates import gates_for
-from bowerbird.requests.limits import PAGE_DEFAULT, RANKED_MAX
+from bowerbird.requests.limits import PAGE_DEFAULT, PAGE_MAX, RANKED_MAX
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore, Page
 from bowerbird.storage.database import Database
 from bowerbird.storage.vectors import VectorStore
@@ -88,12 +88,21 @@ class Bookmarks:
         await self._meaning.required(account, vectors.store)
 
     async def get(self, account: Account, post_id: str) -> bytes:
-        found = None
-        if is_post_id(post_id):
-            found = await self._store.by_post_id(account, post_id)
+        found = await self.found(account, post_id)
         if found is None:
             raise errors.not_found("bookmark", post_id)
         return found
+
+    async def found(self, account: Account, post_id: str) -> bytes | None:
+        """The JSON of a bookmark, or None if the library does not have it."""
+        return await self._store.by_post_id(account, post_id) if is_post_id(post_id) else None
+
+    async def thread(self, account: Account, first_id: str) -> bytes:
+        """The saved posts of a thread, oldest first and separated by commas, up to a page."""
+        if not is_post_id(first_id):
+            return b""
+        body, _ = await self._store.thread(account, first_id, PAGE_MAX)
+        return body
 
     async def list(
         self,

@@ -87,6 +87,12 @@ class BookmarkStore:
         body, count = await self.contents(account, [number for _, number in keys[:limit]])
         return Page(body, count, end)
 
+    async def thread(self, account: Account, first_id: str, limit: int) -> tuple[bytes, int]:
+        """The saved posts of a thread, by the id of its first post, and how many they are."""
+        values = {"account_id": account.account_id, "thread": first_id, "limit": limit}
+        rows = await self._database.rows(self._statement("thread"), values)
+        return await self.contents(account, [row[0] for row in rows])
+
     async def count(self, account: Account, filter: BookmarkFilter) -> int:
         if short_way := self._short_way(filter):
             order, match = short_way

@@ -10,7 +10,7 @@ from bowerbird.clock import MICROSECONDS, date_of_day
 from bowerbird.model.periods import zone_of
 
 # Not from `strftime`, which depends on the locale of the process.
-_MONTHS: Final = (
+MONTHS: Final = (
     *("Jan", "Feb", "Mar", "Apr", "May", "Jun"),
     *("Jul", "Aug", "Sep", "Oct", "Nov", "Dec"),
 )
@@ -56,4 +56,4 @@ def of_date(day: date) -> Moment:
 
 
 def _day(day: date) -> str:
-    return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
+    return f"{day.day} {MONTHS[day.month - 1]} {day.year}"

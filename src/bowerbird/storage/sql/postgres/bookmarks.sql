@@ -69,3 +69,18 @@ SELECT b.number
  WHERE b.account_id = :account_id
    AND b.number = ANY(CAST(:numbers AS bigint[]))
  ORDER BY {sort} {direction}, b.number {direction}
+
+-- name: thread
+-- The post that starts a thread and the parts that are saved, oldest first. Each half has an index.
+SELECT t.number
+  FROM (SELECT b.number, b.posted_at
+          FROM bookmark AS b
+         WHERE b.account_id = :account_id
+           AND b.post_id = :thread
+         UNION
+        SELECT b.number, b.posted_at
+          FROM bookmark AS b
+         WHERE b.account_id = :account_id
+           AND b.thread = :thread) AS t
+ ORDER BY t.posted_at, t.number
+ LIMIT :limit

@@ -60,3 +60,19 @@ SELECT b.number
   FROM json_each(:numbers) AS wanted
   CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.number = wanted.value
  ORDER BY {sort} {direction}, b.number {direction}
+
+-- name: thread
+-- The post that starts a thread and the parts that are saved, oldest first. Without the
+-- name of its index, SQLite reads the whole library.
+SELECT t.number
+  FROM (SELECT b.number, b.posted_at
+          FROM bookmark AS b
+         WHERE b.account_id = :account_id
+           AND b.post_id = :thread
+         UNION
+        SELECT b.number, b.posted_at
+          FROM bookmark AS b INDEXED BY bookmark_by_thread
+         WHERE b.account_id = :account_id
+           AND b.thread = :thread) AS t
+ ORDER BY t.posted_at, t.number
+ LIMIT :limit

@@ -1,0 +1,1 @@
+"""The library: lists of posts, the reading view, and the changes that their forms make."""

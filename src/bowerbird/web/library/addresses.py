@@ -1,0 +1,53 @@
+"""The URLs of lists. Their parameters have the names of the API, and a page adds `density`."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Final
+from urllib.parse import quote, urlencode
+
+from msgspec import Struct
+
+from bowerbird.requests.bookmarks import ListQuery
+
+LIBRARY: Final = "/library"
+DENSITY: Final = "density"
+COMPACT: Final = "compact"
+# In this order, so that the same list has the same URL.
+NAMES: Final = (*ListQuery.__struct_encode_fields__, "bucket", DENSITY)
+# Without these, a list starts at its first page.
+_PLACE: Final = ("cursor", "sort_cursor")
+
+
+class Address(Struct, frozen=True):
+    """A list: its path and its parameters."""
+
+    path: str
+    values: Mapping[str, str]
+
+    def url(self) -> str:
+        sent = [(name, self.values[name]) for name in NAMES if self.values.get(name)]
+        return f"{self.path}?{urlencode(sent)}" if sent else self.path
+
+    def changed(self, **values: str | None) -> "Address":
+        """The first page of the list with other parameters; None removes one."""
+        kept = {name: value for name, value in self.values.items() if name not in _PLACE}
+        return Address(self.path, kept | {name: value or "" for name, value in values.items()})
+
+    def continued(self, cursor: str) -> "Address":
+        return Address(self.path, {**self.changed().values, "cursor": cursor})
+
+    def fields(self, *without: str) -> list[tuple[str, str]]:
+        """The parameters of the first page that a form sends along, except these."""
+        values = self.changed().values
+        return [(name, values[name]) for name in NAMES if values.get(name) and name not in without]
+
+
+@lru_cache(maxsize=16_384)
+def everything(**values: str) -> str:
+    """The URL of a list of read and unread posts."""
+    return Address(LIBRARY, {"is_unread_only": "false", **values}).url()
+
+
+def of_post(post_id: str) -> str:
+    is_plain = post_id.isascii() and post_id.isdigit()
+    return f"/p/{post_id if is_plain else quote(post_id, safe='')}"

@@ -1,0 +1,132 @@
+"""The words around a list: its title and count, its order, its filters, and what to try next."""
+
+from typing import Any, Final
+
+from bowerbird.model.filters import RELEVANCE
+from bowerbird.model.media import BITS
+from bowerbird.requests.bookmarks import ListQuery
+from bowerbird.requests.filters import MEANING
+from bowerbird.web.library.addresses import Address
+
+_FILTERS: Final = {
+    "media_type": "type",
+    "author": "author",
+    "tag": "label",
+    "posted_from": "posted after",
+    "posted_to": "posted before",
+    "bookmarked_from": "saved after",
+    "bookmarked_to": "saved before",
+}
+# (sort_by, sort_order) -> name in the menu, and at the count.
+_ORDERS: Final = {
+    ("", ""): ("Newest saved first", "newest first"),
+    ("sort_index", "asc"): ("Oldest saved first", "oldest first"),
+    ("posted_at", "desc"): ("Newest posts first", "newest posts first"),
+    ("posted_at", "asc"): ("Oldest posts first", "oldest posts first"),
+    ("author", "asc"): ("Author, A to Z", "by author"),
+    ("favorite_count", "desc"): ("Most liked first", "most liked first"),
+}
+_BEST: Final = ("Best match first", "best first")
+MEDIA_TYPES: Final = tuple(BITS)
+_YES: Final = ("true", "1")
+
+
+def is_unread_only(query: ListQuery) -> bool:
+    return _flag(query.is_unread_only)
+
+
+def hides_archived(query: ListQuery) -> bool:
+    return _flag(query.hide_archived)
+
+
+def _flag(value: bool | str | None) -> bool:  # noqa: FBT001 - a value of the query
+    """Both flags are on unless the query says otherwise."""
+    return value in (None, "", True) or str(value).strip().lower() in _YES
+
+
+def has_filters(query: ListQuery) -> bool:
+    """Whether more than the two flags selects the posts."""
+    return any(getattr(query, name) for name in (*_FILTERS, "q", MEANING))
+
+
+def state_name(query: ListQuery) -> str:
+    if is_unread_only(query):
+        return "Unread" if hides_archived(query) else "Unread, with archived"
+    return "All posts" if hides_archived(query) else "With archived"
+
+
+def title(query: ListQuery) -> str:
+    search = query.q or query.vector_search_term
+    if search:
+        return f"Search: {search}"
+    return query.tag or query.author or state_name(query)
+
+
+def count_line(query: ListQuery, total: int, name: str = "") -> str:
+    """The heading of a list, such as "312 unread"."""
+    if not total and not name:
+        return "0 unread" if is_unread_only(query) and not has_filters(query) else "No posts"
+    if is_unread_only(query) and not has_filters(query) and not name:
+        return f"{total:,} unread"
+    return f"{total:,} post" if total == 1 else f"{total:,} posts"
+
+
+def order_words(query: ListQuery) -> str:
+    by, order = query.sort_by or "", query.sort_order or ""
+    if by == RELEVANCE or (not by and query.vector_search_term):
+        return _BEST[1] if order != "asc" else "best last"
+    key = ("sort_index", "asc") if order == "asc" and by in ("", "sort_index") else (by, order)
+    for (sort, direction), (_, words) in _ORDERS.items():
+        if key == (sort, direction) or (sort == by and not order and direction != "asc"):
+            return words
+    words = by.replace("_", " ") or "saved"
+    return f"by {words}, {'ascending' if order == 'asc' else 'descending'}"
+
+
+def orders(query: ListQuery, address: Address) -> list[dict[str, Any]]:
+    """The entries of the menu that sorts a list."""
+    chosen = order_words(query)
+    choices = [(("", ""), _ORDERS["", ""]), *list(_ORDERS.items())[1:]]
+    if query.vector_search_term:
+        # Relevance is the default then, so the order by date needs its name.
+        choices[0] = (("sort_index", "desc"), _ORDERS["", ""])
+    if query.q or query.vector_search_term:
+        choices.insert(0, ((RELEVANCE, ""), _BEST))
+    return [
+        {
+            "text": text,
+            "url": address.changed(sort_by=by, sort_order=order).url(),
+            "is_chosen": words == chosen,
+        }
+        for (by, order), (text, words) in choices
+    ]
+
+
+def chips(query: ListQuery, address: Address) -> list[dict[str, str]]:
+    """The filters of a list, each with the URL of the list without it."""
+    found = [
+        {"name": words, "value": value, "url": address.changed(**{name: None}).url()}
+        for name, words in _FILTERS.items()
+        if (value := getattr(query, name))
+    ]
+    if query.q and query.vector_search_term and query.q != query.vector_search_term:
+        url = address.changed(vector_search_term=None).url()
+        found.append({"name": "near to", "value": query.vector_search_term, "url": url})
+    if is_unread_only(query) and has_filters(query):
+        url = address.changed(is_unread_only="false").url()
+        found.append({"name": "state", "value": "unread", "url": url})
+    return found
+
+
+def filter_fields(query: ListQuery) -> dict[str, str]:
+    """The values of the form that adds filters."""
+    return {name: getattr(query, name) or "" for name in _FILTERS}
+
+
+def removable(query: ListQuery) -> list[str]:
+    """The filters whose removal might find something."""
+    return [name for name in _FILTERS if getattr(query, name)]
+
+
+def filter_words(name: str, value: str) -> str:
+    return f"{_FILTERS[name]} {value}"

@@ -1,0 +1,297 @@
+"""/library and /views: lists of posts. The rules of lists are those of the API."""
+
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import Struct
+
+from bowerbird.clock import Clock
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.bookmarks.bookmarks import BookmarkList, Bookmarks
+from bowerbird.library.views.views import Views
+from bowerbird.model.accounts import Account
+from bowerbird.model.views import View
+from bowerbird.requests.bookmarks import CountQuery, ListQuery
+from bowerbird.requests.filters import MEANING
+from bowerbird.requests.views import ViewBookmarksQuery
+from bowerbird.settings import Settings
+from bowerbird.web.library import list_words, post_parts
+from bowerbird.web.library.addresses import COMPACT, DENSITY, LIBRARY, NAMES, Address
+from bowerbird.web.library.changes import UNDO
+from bowerbird.web.library.dates import Dates
+from bowerbird.web.library.post_parts import PostParts
+from bowerbird.web.library.sidebar import Sidebar
+from bowerbird.web.library.texts import LinkedTexts
+from bowerbird.web.visits.pages import VisitPages
+from bowerbird.web.visits.router import PageRoute
+from bowerbird.web.visits.visit import Visit
+from bowerbird.wire import query_strings
+from bowerbird.wire.responses.replies import Reply
+
+VIEWS: Final = "/views/{slug}"
+# A search is sent as a text and a mode; a list has the parameters of the API.
+_SEARCH, _MODE = "search", "by"
+WORDS, BY_MEANING, BOTH = "words", "meaning", "both"
+_PER_PAGE: Final = {"": 30, COMPACT: 40}
+_MISTAKES: Final = 500
+
+
+class Shown(Struct, frozen=True):
+    """One list: what was asked, and the page that was found."""
+
+    query: ListQuery
+    address: Address
+    found: BookmarkList
+    view: View | None = None
+
+
+class ListPages:
+    def __init__(
+        self,
+        bookmarks: Bookmarks,
+        views: Views,
+        sidebar: Sidebar,
+        pages: VisitPages,
+        *,
+        clock: Clock,
+        settings: Settings,
+    ) -> None:
+        self._bookmarks = bookmarks
+        self._views = views
+        self._sidebar = sidebar
+        self._pages = pages
+        self._clock = clock
+        self._base_path = urlsplit(settings.site_origin).path.rstrip("/")
+        self._texts = LinkedTexts(self._base_path)
+
+    def routes(self) -> list[PageRoute]:
+        return [PageRoute("GET", LIBRARY, self.library), PageRoute("GET", VIEWS, self.view)]
+
+    def parts(self, visit: Visit) -> PostParts:
+        dates = Dates(visit.signed_in.time_zone, self._clock())
+        # Everybody can search for a handle; the filter needs a paid plan.
+        by_author = "q" if visit.signed_in.account.is_free else "author"
+        return PostParts(self._texts, dates, self._base_path, by_author)
+
+    async def library(self, visit: Visit) -> Reply:
+        account = visit.signed_in.account
+        address = _address(LIBRARY, visit)
+        if _SEARCH in visit.query or any(visit.query.get(name) == "" for name in NAMES):
+            return self._pages.go((await self._searched(visit, address)).url())
+        try:
+            query = query_strings.read(visit.request.scope["query_string"], ListQuery)
+        except Refusal as refused:
+            return await self._refused(visit, ListQuery(), address, refused)
+        # The list of a page is longer than one of the API, and always says what was found.
+        limit = query.limit or _PER_PAGE[_density(visit)]
+        asked = msgspec.structs.replace(query, limit=limit, highlight=bool(query.q))
+        try:
+            found = await self._bookmarks.list(account, asked)
+        except Refusal as refused:
+            return await self._refused(visit, query, address, refused)
+        return await self._list(visit, Shown(query, address, found))
+
+    async def view(self, visit: Visit) -> Reply:
+        account = visit.signed_in.account
+        view = await self._views.find(account, visit.request.path_params["slug"])
+        address = _address(f"/views/{view.slug}", visit)
+        try:
+            query = query_strings.read(visit.request.scope["query_string"], ViewBookmarksQuery)
+            limit = query.limit or _PER_PAGE[_density(visit)]
+            asked = msgspec.structs.replace(query, limit=limit)
+            found = await self._views.bookmarks(account, view, asked)
+        except Refusal as refused:
+            return await self._refused(visit, ListQuery(), address, refused, view)
+        return await self._list(visit, Shown(ListQuery(), address, found, view))
+
+    async def _searched(self, visit: Visit, address: Address) -> Address:
+        """The list that the search form asks for."""
+        text = visit.query.get(_SEARCH)
+        if text is None:
+            return address.changed()
+        mode = visit.query.get(_MODE) or await self._mode(visit.signed_in.account, ListQuery())
+        text = text.strip()
+        return address.changed(
+            q=None if mode == BY_MEANING else text,
+            vector_search_term=None if mode == WORDS else text,
+            # Both orders belong to the search that was shown before.
+            sort_by=None,
+            sort_order=None,
+        )
+
+    async def _mode(self, account: Account, query: ListQuery) -> str:
+        """How the search box searches: as in this list, or by both if the vectors are ready."""
+        if query.q or query.vector_search_term:
+            if not query.vector_search_term:
+                return WORDS
+            return BOTH if query.q else BY_MEANING
+        if account.is_free:
+            return WORDS
+        vectors = await self._bookmarks.vector_state(account)
+        return WORDS if vectors.store is None else BOTH
+
+    async def _list(self, visit: Visit, shown: Shown) -> Reply:
+        account, query = visit.signed_in.account, shown.query
+        if not shown.found.total_count and shown.view is None:
+            return await self._empty(visit, shown)
+        date_field = "posted_at" if query.sort_by == "posted_at" else "bookmarked_at"
+        parts, is_searched = self.parts(visit), bool(query.q)
+        found = post_parts.bookmarks_in(shown.found.body)
+        if _density(visit) == COMPACT:
+            posts = [parts.in_line(each, date_field, is_searched=is_searched) for each in found]
+        else:
+            posts = [parts.in_list(each, date_field, is_searched=is_searched) for each in found]
+        cursor = shown.found.next_cursor
+        return await self._show(
+            visit,
+            query,
+            shown.address,
+            shown.view,
+            groups=_groups(posts),
+            heading=list_words.count_line(
+                query, shown.found.total_count, shown.view.name if shown.view else ""
+            ),
+            shown_count=len(posts),
+            total=shown.found.total_count,
+            older="" if cursor is None else shown.address.continued(cursor).url(),
+            is_cut=cursor is not None and account.is_free,
+            pending=shown.found.vector_pending,
+        )
+
+    async def _empty(self, visit: Visit, shown: Shown) -> Reply:
+        account, query = visit.signed_in.account, shown.query
+        if not account.total:
+            return await self._show(visit, query, shown.address, None, "library_empty.html")
+        if not list_words.has_filters(query):
+            return await self._show(visit, query, shown.address, None, "library_read.html")
+        return await self._show(
+            visit,
+            query,
+            shown.address,
+            None,
+            "library_none.html",
+            suggestions=await self._suggestions(account, shown),
+        )
+
+    async def _suggestions(self, account: Account, shown: Shown) -> list[dict[str, Any]]:
+        """Changes of the list that would find something, each with its count."""
+        query, address = shown.query, shown.address
+        found: list[dict[str, Any]] = []
+        if shown.found.hidden:
+            url = address.changed(is_unread_only="false", hide_archived="false").url()
+            text = "Look in read and archived posts too"
+            found.append({"text": text, "url": url, "count": shown.found.hidden})
+        for name in list_words.removable(query):
+            values = {each: getattr(query, each) for each in CountQuery.__struct_fields__}
+            counts = await self._bookmarks.count(account, CountQuery(**{**values, name: None}))
+            if counts.count:
+                words = list_words.filter_words(name, getattr(query, name))
+                url = address.changed(**{name: None}).url()
+                text = f"Leave out the filter “{words}”"
+                found.append({"text": text, "url": url, "count": counts.count})
+        if query.q and not query.vector_search_term and not account.is_free:
+            vectors = await self._bookmarks.vector_state(account)
+            if vectors.store is not None:
+                url = address.changed(q=None, vector_search_term=query.q).url()
+                found.append({"text": "Search by meaning instead", "url": url, "count": None})
+        return found
+
+    async def _refused(
+        self,
+        visit: Visit,
+        query: ListQuery,
+        address: Address,
+        refused: Refusal,
+        view: View | None = None,
+    ) -> Reply:
+        """The page without posts, if it can say what to do about it."""
+        if refused.code is Code.NOT_FOUND or refused.status >= _MISTAKES:
+            raise refused
+        return await self._show(
+            visit,
+            query,
+            address,
+            view,
+            status=refused.status,
+            problem=refused.sentence,
+            groups=[],
+            heading="",
+            shown_count=0,
+            total=0,
+            older="",
+            is_cut=False,
+            pending=0,
+        )
+
+    async def _show(
+        self,
+        visit: Visit,
+        query: ListQuery,
+        address: Address,
+        view: View | None,
+        template: str = "library.html",
+        *,
+        status: int = 200,
+        **values: Any,
+    ) -> Reply:
+        account = visit.signed_in.account
+        density = _density(visit)
+        shared = {
+            **await self._sidebar.values(account),
+            "title": view.name if view else list_words.title(query),
+            "here": address.changed(**{DENSITY: None}).url(),
+            "back": address.url(),
+            "account_total": account.total,
+            "account_read": account.total - account.unread,
+            "account_archived": account.archived,
+            "search": query.q or query.vector_search_term or "",
+            "mode": await self._mode(account, query),
+            "kept_fields": address.fields("q", MEANING, "sort_by", "sort_order", "bucket"),
+            "filter_kept": address.fields(*list_words.filter_fields(query), "bucket"),
+            "filters": list_words.filter_fields(query),
+            "media_types": list_words.MEDIA_TYPES,
+            "chips": list_words.chips(query, address),
+            "order": "" if view else list_words.order_words(query),
+            "orders": [] if view else list_words.orders(query, address),
+            "buckets": _buckets(view, address),
+            "is_compact": density == COMPACT,
+            "comfortable_url": address.changed(**{DENSITY: None}).url(),
+            "compact_url": address.changed(**{DENSITY: COMPACT}).url(),
+            "clear_url": address.changed(q=None, vector_search_term=None, sort_by=None).url(),
+            "undo": UNDO.get(visit.query.get("said", "")),
+            "undo_post": visit.query.get("post", ""),
+        }
+        return self._pages.show(visit, template, status=status, **(shared | values))
+
+
+def _address(path: str, visit: Visit) -> Address:
+    return Address(path, {name: visit.query[name] for name in NAMES if visit.query.get(name)})
+
+
+def _density(visit: Visit) -> str:
+    return COMPACT if visit.query.get(DENSITY) == COMPACT else ""
+
+
+def _buckets(view: View | None, address: Address) -> list[dict[str, Any]]:
+    """The parts of a view, as tabs."""
+    if view is None or not view.triage_buckets:
+        return []
+    chosen = address.values.get("bucket", "")
+    choices = [("", "All"), *((bucket.slug, bucket.name) for bucket in view.triage_buckets)]
+    return [
+        {"text": name, "url": address.changed(bucket=slug).url(), "is_chosen": slug == chosen}
+        for slug, name in choices
+    ]
+
+
+def _groups(posts: list[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
+    """The posts by date, if the list is in the order of dates; otherwise one group."""
+    groups: list[tuple[str, list[dict[str, Any]]]] = []
+    for post in posts:
+        name = post["date"].group if post["date"] else ""
+        if not groups or groups[-1][0] != name:
+            groups.append((name, []))
+        groups[-1][1].append(post)
+    names = [name for name, _ in groups]
+    return groups if len(set(names)) == len(names) and all(names) else [("", posts)]

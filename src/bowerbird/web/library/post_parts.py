@@ -1,0 +1,330 @@
+"""Converts stored bookmarks to the values that the templates of the library show.
+
+Nothing about a stored post is trusted: a field may be missing or have any type, and every text is
+text, never markup.
+"""
+
+import zlib
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import msgspec
+from markupsafe import Markup
+
+from bowerbird.model import json_depth
+from bowerbird.model.labels import name_key
+from bowerbird.web.library.addresses import everything, of_post
+from bowerbird.web.library.dates import Dates
+from bowerbird.web.library.texts import LinkedTexts, language_of, marked, web_url
+
+Values = dict[str, Any]
+
+# Backgrounds of pictures that are not loaded.
+_TONES: Final = ("tb", "ts", "tm", "tr", "tw")
+COLOURS: Final = ("blue", "sea", "moss", "straw", "rust", "berry", "plum", "stone")
+_MOVING: Final = {"video": "Video", "gif": "Animation", "animated_gif": "Animation"}
+_LIST_CHARACTERS: Final = 700
+_WORDS_PER_MINUTE: Final = 220
+_LONGEST_MS: Final = 1_000_000_000
+_METRICS: Final = (
+    ("favorite_count", "like", "likes"),
+    ("retweet_count", "repost", "reposts"),
+    ("reply_count", "reply", "replies"),
+    ("quote_count", "quote", "quotes"),
+    ("bookmark_count", "bookmark", "bookmarks"),
+)
+
+
+def bookmarks_in(body: bytes) -> list[Values]:
+    """The bookmarks of a page, which are JSON separated by commas."""
+    found: list[Values] = msgspec.json.decode(json_depth.cut(b"[%b]" % body))
+    return found
+
+
+class PostParts:
+    """`by_author` is the filter that finds the posts of an author; not every plan has one."""
+
+    def __init__(self, texts: LinkedTexts, dates: Dates, base_path: str, by_author: str) -> None:
+        self._texts = texts
+        self._dates = dates
+        self._base_path = base_path
+        self._by_author = by_author
+
+    def in_list(self, bookmark: Values, date_field: str, *, is_searched: bool = False) -> Values:
+        """A post as lists show it. `is_searched`: its `highlight` comes from the search."""
+        details = _dict(bookmark, "tweet_details")
+        hit = _dict(bookmark, "highlight") if is_searched else {}
+        place, snippet = _text(hit, "field"), marked(hit.get("html"))
+        article, text = _dict(details, "article"), _text(details, "text")
+        if article:
+            shown_article = self._article(article, snippet if "article." in place else None)
+            text = "" if text == web_url(text) else text
+        else:
+            shown_article = None
+        is_long = len(text) > _LIST_CHARACTERS
+        return {
+            **self._post(bookmark, details),
+            "text": self._listed_text(text, snippet if place == "text" else None),
+            "words": len(text.split()) if is_long else 0,
+            "article": shown_article,
+            "quote": self._quote(details, snippet if place == "quoted_tweet.text" else None),
+            "date": self._dates.of(_date(bookmark, details, date_field)),
+            "is_hit": snippet is not None,
+        }
+
+    def in_line(self, bookmark: Values, date_field: str, *, is_searched: bool = False) -> Values:
+        """A post as the compact list shows it."""
+        details = _dict(bookmark, "tweet_details")
+        text = _text(_dict(details, "article"), "title") or _text(details, "text")
+        hit = _dict(bookmark, "highlight") if is_searched else {}
+        is_of_author = _text(hit, "field").startswith("author")
+        snippet = None if is_of_author else marked(hit.get("html"))
+        return {
+            **self._head(bookmark, details),
+            "line": snippet or _line(text or _text(_dict(details, "article"), "preview_text")),
+            "date": self._dates.of(_date(bookmark, details, date_field)),
+            "kind": _kind(details),
+        }
+
+    def on_page(self, bookmark: Values) -> Values:
+        """A post as its own page shows it."""
+        details = _dict(bookmark, "tweet_details")
+        article, text = _dict(details, "article"), _text(details, "text")
+        body = _text(article, "plain_text") or _text(article, "preview_text")
+        return {
+            **self._post(bookmark, details),
+            "text": self._texts.linked(text),
+            "line": _line(_text(article, "title") or text),
+            "article": self._article(article, None) if article else None,
+            "paragraphs": [self._texts.linked(each) for each in body.split("\n") if each.strip()],
+            "quote": self._quote(details, None),
+            "posted": self._dates.of(_text(details, "posted_at")),
+            "saved": self._dates.of(_text(bookmark, "bookmarked_at")),
+            "original": web_url(details.get("link")),
+            "source": _text(bookmark, "source") or "x",
+            "note": _text(bookmark, "note"),
+            "metrics": _metrics(_dict(_dict(details, "meta"), "non_real_time_engagement_metrics")),
+            "words": len(text.split()) + len(body.split()),
+            "gone": self._dates.of(_text(bookmark, "gone_at")),
+            "gone_reason": _text(bookmark, "gone_reason"),
+            "removed": self._dates.of(_text(bookmark, "removed_at")),
+            "is_archived": bookmark.get("is_archived") is True,
+        }
+
+    def nearby(self, bookmark: Values) -> Values:
+        """A post as one line of another post's page."""
+        details = _dict(bookmark, "tweet_details")
+        article = _dict(details, "article")
+        text = _text(article, "title") or _text(details, "text")
+        return {
+            "url": self._base_path + of_post(_text(bookmark, "post_id")),
+            "text": text[:_LIST_CHARACTERS],
+            "language": language_of(text),
+            "name": _name(bookmark),
+            "date": self._dates.of(_text(details, "posted_at")),
+        }
+
+    def _head(self, bookmark: Values, details: Values) -> Values:
+        """The values that every form of a post has."""
+        post_id, text = _text(bookmark, "post_id"), _text(details, "text")
+        handle = _text(bookmark, "author_username")
+        return {
+            "id": post_id,
+            "url": self._base_path + of_post(post_id),
+            "name": _name(bookmark),
+            "handle": handle,
+            "author_url": self._author_url(handle),
+            "language": language_of(text or _text(_dict(details, "article"), "title")),
+            "is_read": bookmark.get("is_read") is True,
+            "is_archived": bookmark.get("is_archived") is True,
+            "labels": [label(name) for name in _list(bookmark, "tags") if isinstance(name, str)],
+        }
+
+    def _post(self, bookmark: Values, details: Values) -> Values:
+        """The same with the parts of its body."""
+        attached = [each for each in _list(details, "attachments") if isinstance(each, dict)]
+        meta = _dict(details, "meta")
+        return {
+            **self._head(bookmark, details),
+            "initials": _initials(_name(bookmark)),
+            "colour": _colour(_text(bookmark, "author_username")),
+            "pictures": [picture(each) for each in attached if _is_picture(each)],
+            "polls": [self._poll(each) for each in attached if each.get("type") == "poll"],
+            "cards": [card(each) for each in attached if each.get("type") == "link"],
+            "is_thread": meta.get("tweet_is_thread") is True
+            or meta.get("is_sub_tweet_of_thread") is True,
+        }
+
+    def _author_url(self, handle: str) -> str:
+        if not handle:
+            return ""
+        return self._base_path + everything(**{self._by_author: f"@{handle}"})
+
+    def _listed_text(self, text: str, snippet: Markup | None) -> Markup:
+        return snippet if snippet is not None else self._texts.preview(text[:_LIST_CHARACTERS])
+
+    def _article(self, article: Values, snippet: Markup | None) -> Values:
+        title, body = _text(article, "title"), _text(article, "plain_text")
+        preview = _text(article, "preview_text") or body
+        words = len(body.split())
+        return {
+            "title": title,
+            "language": language_of(title or preview),
+            "preview": snippet or self._texts.preview(preview[:_LIST_CHARACTERS]),
+            "minutes": max(1, round(words / _WORDS_PER_MINUTE)) if words else 0,
+            "cover": web_url(article.get("cover_image")),
+        }
+
+    def _quote(self, details: Values, snippet: Markup | None) -> Values | None:
+        quoted = _dict(details, "quoted_tweet")
+        if not quoted:
+            return None
+        text, link = _text(quoted, "text"), web_url(quoted.get("link"))
+        article = _dict(quoted, "article")
+        handle = _text(quoted, "author_username")
+        attached = [each for each in _list(quoted, "attachments") if isinstance(each, dict)]
+        return {
+            "is_gone": quoted.get("unavailable") is True and not text,
+            "url": link,
+            "name": _name(quoted),
+            "handle": handle,
+            "author_url": self._author_url(handle),
+            "initials": _initials(_name(quoted)),
+            "colour": _colour(handle),
+            "date": self._dates.of(_text(quoted, "posted_at")),
+            "title": _text(article, "title"),
+            "text": snippet or self._texts.preview(text or _text(article, "preview_text")),
+            "language": language_of(text),
+            "pictures": [picture(each) for each in attached if _is_picture(each)],
+        }
+
+    def _poll(self, poll: Values) -> Values:
+        return {
+            "choices": [shown for each in _list(poll, "choices") if (shown := _choice(each))],
+            "ends": self._dates.of(_text(poll, "ends_at")),
+        }
+
+
+def picture(attachment: Values) -> Values:
+    """An image, video or animation: it is described and linked, never loaded."""
+    kind = _MOVING.get(_text(attachment, "type"), "Image")
+    return {
+        "kind": kind,
+        "tone": _TONES[
+            zlib.crc32(_text(attachment, "url").encode("utf-8", "replace")) % len(_TONES)
+        ],
+        "icon": "image" if kind == "Image" else "play",
+        "alt": _text(attachment, "alt_text"),
+        "url": web_url(attachment.get("url")),
+        "length": _length(attachment.get("duration_ms")),
+    }
+
+
+def card(link: Values) -> Values:
+    url = web_url(link.get("url"))
+    return {
+        "url": url,
+        "domain": _text(link, "domain") or _host(url),
+        "title": _text(link, "title") or url,
+        "description": _text(link, "description")[:_LIST_CHARACTERS],
+    }
+
+
+@lru_cache(maxsize=4096)
+def label(name: str) -> Mapping[str, str]:
+    return {"name": name, "colour": _colour(name_key(name)), "url": everything(tag=name)}
+
+
+def _name(post: Values) -> str:
+    """The name of the author as far as it is known."""
+    handle = _text(post, "author_username")
+    return _text(_dict(post, "author_details"), "name") or (handle and f"@{handle}") or "Unknown"
+
+
+def _date(bookmark: Values, details: Values, field: str) -> str:
+    return _text(details if field == "posted_at" else bookmark, field)
+
+
+def _kind(details: Values) -> tuple[str, str] | None:
+    """The icon of a compact line, and its name."""
+    meta = _dict(details, "meta")
+    if _dict(details, "article"):
+        return "article", "Article"
+    if meta.get("tweet_is_thread") is True or meta.get("is_sub_tweet_of_thread") is True:
+        return "thread", "Thread"
+    for each in _list(details, "attachments"):
+        kind = _text(each, "type") if isinstance(each, dict) else ""
+        if kind in ("poll", "link"):
+            return kind, kind.capitalize()
+        if kind in _MOVING:
+            return "play", _MOVING[kind]
+        if kind in ("image", "photo"):
+            return "image", "Image"
+    return None
+
+
+def _metrics(counts: Values) -> list[str]:
+    found = ((counts.get(name), one, many) for name, one, many in _METRICS)
+    return [f"{n:,} {one if n == 1 else many}" for n, one, many in found if _is_count(n)]
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+def _length(milliseconds: object) -> str:
+    if not isinstance(milliseconds, int | float) or not 0 < milliseconds < _LONGEST_MS:
+        return ""
+    minutes, seconds = divmod(round(milliseconds / 1000), 60)
+    return f"{minutes}:{seconds:02}"
+
+
+def _choice(choice: object) -> str:
+    """Sources give a choice as a text, or as an object with the text in it."""
+    if isinstance(choice, dict):
+        choice = next((choice[key] for key in ("label", "text", "title") if key in choice), "")
+    return choice if isinstance(choice, str) else ""
+
+
+def _is_picture(attachment: Values) -> bool:
+    return attachment.get("type") in ("image", "photo", *_MOVING)
+
+
+def _line(text: str) -> str:
+    return " ".join(text[:_LIST_CHARACTERS].split())
+
+
+def _host(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
+
+
+@lru_cache(maxsize=4096)
+def _initials(name: str) -> str:
+    words = [word for word in name.split() if word[0].isalnum()]
+    return "".join(word[0] for word in (words[:1] + words[1:][-1:])).upper()
+
+
+@lru_cache(maxsize=4096)
+def _colour(key: str) -> str:
+    """The same colour for the same name, until people can choose one."""
+    return COLOURS[zlib.crc32(key.encode("utf-8", "replace")) % len(COLOURS)]
+
+
+def _text(values: Values, name: str) -> str:
+    value = values.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _dict(values: Values, name: str) -> Values:
+    value = values.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def _list(values: Values, name: str) -> list[Any]:
+    value = values.get(name)
+    return value if isinstance(value, list) else []

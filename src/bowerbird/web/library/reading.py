@@ -1,0 +1,109 @@
+"""/p/{post_id}: one post with all that is stored about it."""
+
+from typing import Any, Final
+
+import msgspec
+
+from bowerbird.errors import Refusal
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.model import json_depth
+from bowerbird.model.accounts import Account
+from bowerbird.requests.bookmarks import SimilarQuery
+from bowerbird.web.library import post_parts
+from bowerbird.web.library.addresses import LIBRARY, of_post
+from bowerbird.web.library.changes import UNDO
+from bowerbird.web.library.lists import ListPages
+from bowerbird.web.library.post_parts import PostParts
+from bowerbird.web.library.sidebar import Sidebar
+from bowerbird.web.visits.pages import VisitPages
+from bowerbird.web.visits.router import PageRoute
+from bowerbird.web.visits.visit import Visit
+from bowerbird.wire.responses.replies import Reply
+
+PATH: Final = "/p/{post_id}"
+_SIMILAR_SHOWN: Final = 5
+# Before the post: the posts that it answers, as far as they are saved.
+_ANSWERED_SHOWN: Final = 5
+_NETWORKS: Final = {"x": "X", "mastodon": "Mastodon", "bluesky": "Bluesky", "reddit": "Reddit"}
+
+
+class ReadingPage:
+    def __init__(
+        self, bookmarks: Bookmarks, lists: ListPages, sidebar: Sidebar, pages: VisitPages
+    ) -> None:
+        self._bookmarks = bookmarks
+        self._lists = lists
+        self._sidebar = sidebar
+        self._pages = pages
+
+    def routes(self) -> list[PageRoute]:
+        return [PageRoute("GET", PATH, self.show)]
+
+    async def show(self, visit: Visit) -> Reply:
+        account, post_id = visit.signed_in.account, visit.request.path_params["post_id"]
+        body = await self._bookmarks.get(account, post_id)
+        [bookmark] = post_parts.bookmarks_in(body)
+        parts = self._lists.parts(visit)
+        post = parts.on_page(bookmark)
+        return self._pages.show(
+            visit,
+            "post.html",
+            **await self._sidebar.values(account),
+            title=f"{post['name']}: {post['line'][:80]}" if post["line"] else post["name"],
+            here=LIBRARY,
+            back=of_post(post_id),
+            post=post,
+            network=_NETWORKS.get(post["source"], post["source"]),
+            strand=await self._strand(account, bookmark, parts),
+            near=await self._near(account, post_id, parts),
+            json=msgspec.json.format(json_depth.cut(body), indent=2).decode(),
+            undo=UNDO.get(visit.query.get("said", "")),
+            undo_post=visit.query.get("post", ""),
+        )
+
+    async def _strand(
+        self, account: Account, bookmark: dict[str, Any], parts: PostParts
+    ) -> list[dict[str, Any]]:
+        """The saved posts of its thread, or those that it answers, and the post itself."""
+        meta = _meta(bookmark)
+        first_id = meta.get("tweet_conversation_id")
+        if (meta.get("tweet_is_thread") or meta.get("is_sub_tweet_of_thread")) and isinstance(
+            first_id, str
+        ):
+            found = post_parts.bookmarks_in(await self._bookmarks.thread(account, first_id))
+            if any(each["post_id"] == bookmark["post_id"] for each in found):
+                return [parts.on_page(each) for each in found]
+        strand = [bookmark]
+        seen = {bookmark["post_id"]}
+        while len(strand) <= _ANSWERED_SHOWN:
+            answered = _meta(strand[0]).get("tweet_reply_to_tweet_id")
+            if not isinstance(answered, str) or answered in seen:
+                break
+            body = await self._bookmarks.found(account, answered)
+            if body is None:
+                break
+            seen.add(answered)
+            strand = [*post_parts.bookmarks_in(body), *strand]
+        return [parts.on_page(each) for each in strand]
+
+    async def _near(self, account: Account, post_id: str, parts: PostParts) -> list[dict[str, Any]]:
+        """Similar posts, if the plan includes them and the vectors are ready."""
+        if account.is_free:
+            return []
+        vectors = await self._bookmarks.vector_state(account)
+        if vectors.store is None:
+            return []
+        try:
+            found = await self._bookmarks.similar(
+                account, post_id, SimilarQuery(limit=_SIMILAR_SHOWN), vectors
+            )
+        except Refusal:
+            # The post is worth reading without them.
+            return []
+        return [parts.nearby(each) for each in post_parts.bookmarks_in(found.body)]
+
+
+def _meta(bookmark: dict[str, Any]) -> dict[str, Any]:
+    details = bookmark.get("tweet_details")
+    meta = details.get("meta") if isinstance(details, dict) else None
+    return meta if isinstance(meta, dict) else {}

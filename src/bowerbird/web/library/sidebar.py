@@ -1,0 +1,50 @@
+"""The library in the sidebar: states with their counts, Smart Views and labels."""
+
+from typing import Any, Final
+
+from bowerbird.library.labels.label_list import LabelUse
+from bowerbird.library.labels.labels import Labels
+from bowerbird.library.views.views import Views
+from bowerbird.model.accounts import Account
+from bowerbird.web.library import post_parts
+from bowerbird.web.library.addresses import LIBRARY, Address
+
+_LABELS_SHOWN: Final = 12
+_VIEWS_SHOWN: Final = 20
+_SUGGESTED: Final = 200
+UNREAD: Final = Address(LIBRARY, {})
+ALL: Final = Address(LIBRARY, {"is_unread_only": "false"})
+WITH_ARCHIVED: Final = Address(LIBRARY, {"is_unread_only": "false", "hide_archived": "false"})
+
+
+class Sidebar:
+    def __init__(self, labels: Labels, views: Views) -> None:
+        self._labels = labels
+        self._views = views
+
+    async def values(self, account: Account) -> dict[str, Any]:
+        """What `library_side.html` takes, and the labels that a form suggests."""
+        views = await self._views.all(account)
+        uses, total = await self._labels.listed.uses(account)
+        return {
+            "states": [
+                ("bead", "Unread", UNREAD.url(), account.fresh),
+                ("library", "All posts", ALL.url(), account.total - account.archived),
+                ("archive", "With archived", WITH_ARCHIVED.url(), account.total),
+            ],
+            "side_views": [(view.name, f"/views/{view.slug}") for view in views[:_VIEWS_SHOWN]],
+            "side_labels": [_label(use) for use in _most_used(uses)],
+            "label_names": [use.label_name for use in uses[:_SUGGESTED]],
+            "label_total": total,
+        }
+
+
+def _most_used(uses: list[LabelUse]) -> list[LabelUse]:
+    """The labels with the most posts, in the order of their names."""
+    used = [use for use in uses if use.count]
+    most = {use.label_name for use in sorted(used, key=lambda u: -u.count)[:_LABELS_SHOWN]}
+    return [use for use in used if use.label_name in most]
+
+
+def _label(use: LabelUse) -> dict[str, Any]:
+    return {**post_parts.label(use.label_name), "count": use.count}

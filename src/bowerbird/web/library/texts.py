@@ -1,0 +1,117 @@
+"""Turns the text of others into safe markup: everything is escaped, then links are added.
+
+A link is only made of an http or https URL, of a #hashtag and of a @mention. The last two search
+this library; no link to another site is guessed.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Final
+from urllib.parse import quote
+
+from markupsafe import Markup, escape
+
+from bowerbird.web.library.addresses import everything
+
+# A name starts where no word, URL or address is being written: not in a@b.example or /#part.
+_LINKED: Final = re.compile(
+    r"(?P<url>\bhttps?://[^\s<>\"'`\u0000-\u001f\u200e\u200f\u202a-\u202e\u2066-\u2069]{1,2000})"
+    r"|(?<![\w@/.#&-])(?P<mention>@[A-Za-z0-9_]{1,30}(?:@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,9})?)"
+    r"|(?<![\w@/.#&-])(?P<hashtag>#(?=\w*[^\W\d_])\w{1,100})",
+    re.IGNORECASE,
+)
+_BLANK_LINES: Final = re.compile(r"\n\s*\n+")
+_TRAILING: Final = ".,;:!?…*_~'\"»\u201d\u2019"
+_PAIRS: Final = {")": "(", "]": "[", "}": "{"}
+_SHOWN_URL: Final = 48
+# Most URLs have only characters that need no encoding.
+_PLAIN_URL: Final = re.compile(r"https?://[\w.:-]+(?:/[\w.~/%+=&?,;:@!-]*)?", re.ASCII)
+_HIT: Final = re.compile(r"(?:[^<>]|</?mark>)*")
+_SCRIPTS: Final = (
+    ("ja", re.compile("[\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9d]")),
+    ("ko", re.compile("[\u1100-\u11ff\u3130-\u318f\uac00-\ud7af]")),
+    ("zh", re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")),
+    ("ur", re.compile("[\u0679\u0688\u0691\u06ba\u06d2]")),
+    ("fa", re.compile("[\u067e\u0686\u0698\u06af\u06cc]")),
+    ("ar", re.compile("[\u0620-\u064a]")),
+)
+
+
+class LinkedTexts:
+    """Markup of texts. `base_path` is the path under which a proxy serves the site."""
+
+    def __init__(self, base_path: str) -> None:
+        self._base_path = base_path
+
+    def linked(self, text: str) -> Markup:
+        if "@" not in text and "#" not in text and "://" not in text:
+            return escape(text)
+        return Markup("".join(_pieces(text, self._link)))  # noqa: S704 - every piece is escaped
+
+    def preview(self, text: str) -> Markup:
+        """The same for a list, without blank lines."""
+        return self.linked(_BLANK_LINES.sub("\n", text))
+
+    def _link(self, found: re.Match[str]) -> tuple[str, str]:
+        """The link, and what follows it."""
+        name = found[0]
+        if found["url"]:
+            url, rest = _without_trailing(name)
+            shown = url.partition("://")[2]
+            if len(shown) > _SHOWN_URL:
+                shown = f"{shown[:_SHOWN_URL]}…"
+            return (
+                f'<a href="{escape(url)}" rel="noreferrer" dir="ltr">{escape(shown)}</a>',
+                rest,
+            )
+        address = escape(self._base_path + everything(q=name))
+        return f'<a href="{address}">{escape(name)}</a>', ""
+
+
+def web_url(value: object) -> str:
+    """A URL that may be linked: http or https, with a host; otherwise ''."""
+    if isinstance(value, str) and _PLAIN_URL.fullmatch(value):
+        return value
+    if not isinstance(value, str) or not value.isprintable() or " " in value:
+        return ""
+    scheme, separator, rest = value.partition("://")
+    is_web = scheme.lower() in ("http", "https") and bool(separator) and rest[:1] not in ("", "/")
+    return quote(value, safe="%/:=&?~#+!$,;'@()*[]") if is_web else ""
+
+
+def marked(html: object) -> Markup | None:
+    """A snippet of a search: escaped text whose only markup is `<mark>`."""
+    if not isinstance(html, str) or not _HIT.fullmatch(html):
+        return None
+    return Markup(html)  # noqa: S704 - it was checked
+
+
+def language_of(text: str) -> str | None:
+    """The language that a script belongs to, so that browsers choose the right letters."""
+    if text.isascii():
+        return None
+    return next((language for language, script in _SCRIPTS if script.search(text)), None)
+
+
+def _pieces(text: str, link: Callable[[re.Match[str]], tuple[str, str]]) -> list[str]:
+    pieces: list[str] = []
+    end = 0
+    for found in _LINKED.finditer(text):
+        markup, rest = link(found)
+        pieces += (str(escape(text[end : found.start()])), markup, str(escape(rest)))
+        end = found.end()
+    pieces.append(str(escape(text[end:])))
+    return pieces
+
+
+def _without_trailing(url: str) -> tuple[str, str]:
+    """Punctuation at the end belongs to the sentence, and so does a bracket without its pair."""
+    end = len(url)
+    while end:
+        last = url[end - 1]
+        opening = _PAIRS.get(last)
+        is_alone = opening is not None and url.count(opening, 0, end) < url.count(last, 0, end)
+        if last not in _TRAILING and not is_alone:
+            break
+        end -= 1
+    return url[:end], url[end:]

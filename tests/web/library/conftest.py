@@ -1,0 +1,77 @@
+"""Somebody with a library, who uses the website and the API."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from bowerbird.library.accounts.keys import Keys
+from bowerbird.storage.database import Database
+from tests.support import service
+from tests.support.service import Member
+from tests.support.visiting import Visitor
+from tests.web.sign_in.conftest import House, build
+
+
+@dataclass
+class Reader:
+    """A person who is signed in, with the key of the same account."""
+
+    person: Visitor
+    member: Member
+    house: House
+
+    async def page(self, path: str) -> str:
+        shown = await self.person.open(path)
+        assert shown.status_code == 200, shown.text
+        return shown.text
+
+    async def change(self, page: str, **fields: Any) -> httpx.Response:
+        """Presses a button on a post of a page."""
+        return await self.person.send("/library/change", page, back=page, **fields)
+
+
+class _Ids(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        value = dict(attrs).get("id") or ""
+        if tag == "li" and value.startswith("p-"):
+            self.found.append(value.removeprefix("p-"))
+
+
+def ids(page: str) -> list[str]:
+    """The ids of the posts that a page lists."""
+    parser = _Ids()
+    parser.feed(page)
+    return parser.found
+
+
+@pytest.fixture
+def house(database: Database, tmp_path: Path) -> House:
+    return build(database, tmp_path)
+
+
+async def signed_in(house: House, email: str, plan: str = "pro") -> Reader:
+    account_id = await house.accounts.create(email, plan)
+    person = house.somebody()
+    token = await house.links.create_for(account_id)
+    entered = await person.send("/link", "/link", token=token)
+    assert entered.status_code == 303, entered.text
+    key = (await Keys(house.database, house.clock).create(account_id, "tests")).text
+    client = service.client_on(house.service)
+    client.headers["Authorization"] = f"Bearer {key}"
+    return Reader(person, Member(house.database, account_id, key, client, house.clock), house)
+
+
+@pytest.fixture
+async def ann(house: House) -> AsyncIterator[Reader]:
+    reader = await signed_in(house, "ann@example.com")
+    yield reader
+    await reader.member.client.aclose()

@@ -1,0 +1,147 @@
+"""The forms on posts: read, archive, trash with undo, and labels."""
+
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import pytest
+
+from tests.support import writing
+from tests.support.saving import stored
+from tests.web.library.conftest import Reader, ids, signed_in
+from tests.web.sign_in.conftest import House
+
+pytestmark = pytest.mark.anyio
+
+
+def target(response: httpx.Response) -> tuple[str, dict[str, list[str]], str]:
+    """Where a change returns to: path, parameters and place."""
+    assert response.status_code == 303, response.text
+    parts = urlsplit(response.headers["location"])
+    return parts.path, parse_qs(parts.query), parts.fragment
+
+
+async def test_read_and_archive_are_changed_and_undone(ann: Reader) -> None:
+    post_id = (await ann.member.save())["post_id"]
+    steps = [
+        ("read", "is_read", True, "Marked read."),
+        ("unread", "is_read", False, "Marked unread."),
+        ("archive", "is_archived", True, "Archived."),
+        ("unarchive", "is_archived", False, "Taken out of the archive."),
+    ]
+    for number, (action, field, value, sentence) in enumerate(steps):
+        page = "/library?is_unread_only=false&hide_archived=false"
+        changed = await ann.change(page, **{action: post_id})
+        assert (await stored(ann.member, post_id))[field] is value
+        shown = await ann.page(changed.headers["location"])
+        undo = steps[number ^ 1][0]
+        assert sentence in shown
+        assert f'form="change" name="{undo}" value="{post_id}">Undo</button>' in shown
+
+
+async def test_a_deleted_post_is_restored_by_undo(ann: Reader) -> None:
+    post = await ann.member.save(tags=["Birds"])
+    other = await ann.member.save()
+    before = await stored(ann.member, post["post_id"])
+
+    deleted = await ann.change("/library", trash=post["post_id"])
+    shown = await ann.page(deleted.headers["location"])
+    assert ids(shown) == [other["post_id"]]
+    assert "Moved to the trash." in shown
+    await ann.change("/library", restore=post["post_id"])
+
+    assert await stored(ann.member, post["post_id"]) == before
+
+
+async def test_a_change_returns_to_its_place_in_the_list(ann: Reader) -> None:
+    first = (await ann.member.save(tags=["A & b"]))["post_id"]
+    second = (await ann.member.save(tags=["A & b"]))["post_id"]
+    page = "/library?is_unread_only=false&tag=A+%26+b&density=compact"
+
+    stays = target(await ann.change(page, read=f"{second} {first}"))
+    leaves = target(await ann.change(page, archive=f"{second} {first}"))
+
+    kept = {"is_unread_only": ["false"], "tag": ["A & b"], "density": ["compact"]}
+    assert stays == (
+        "/library",
+        {**kept, "said": ["post-read"], "post": [second]},
+        f"p-{second}",
+    )
+    assert leaves[2] == f"p-{first}"
+
+
+async def test_a_post_that_was_deleted_on_its_own_page_leads_to_the_library(ann: Reader) -> None:
+    post_id = (await ann.member.save())["post_id"]
+
+    path, parameters, _ = target(await ann.change(f"/p/{post_id}", trash=post_id))
+
+    assert path == "/library"
+    assert parameters["post"] == [post_id]
+
+
+@pytest.mark.parametrize(
+    "back", ["https://evil.example/", "//evil.example", "/sign-out", "\\evil", "", "/\\evil"]
+)
+async def test_a_change_never_leads_elsewhere(ann: Reader, back: str) -> None:
+    post_id = (await ann.member.save())["post_id"]
+
+    changed = await ann.person.send("/library/change", "/library", back=back, read=post_id)
+
+    assert target(changed)[0] == "/library"
+
+
+async def test_labels_are_added_by_name_and_removed(ann: Reader) -> None:
+    post_id = (await ann.member.save())["post_id"]
+    page = f"/p/{post_id}"
+
+    for name in ("Birds", "<b>“تصميم”"):
+        added = await ann.person.send("/library/label", page, back=page, post=post_id, add=name)
+        assert target(added) == (page, {"said": ["label-added"], "post": [post_id]}, "labels")
+    assert set((await stored(ann.member, post_id))["tags"]) == {"Birds", "<b>“تصميم”"}
+    assert "<bdi>&lt;b&gt;“تصميم”</bdi>" in await ann.page(page)
+    await ann.person.send("/library/label", page, back=page, post=post_id, remove="birds")
+    assert await writing.labels(ann.member) == {"<b>“تصميم”": 1, "Birds": 0}
+
+
+async def test_refusals_are_those_of_the_api(ann: Reader, house: House) -> None:
+    post_id = (await ann.member.save())["post_id"]
+    page = f"/p/{post_id}"
+
+    blank = await ann.person.send("/library/label", page, back=page, post=post_id, add="  ")
+    unknown = await ann.change("/library", read="42")
+    nothing = await ann.change("/library", explode=post_id)
+
+    assert blank.status_code == 400
+    assert "label_name" in blank.text
+    assert unknown.status_code == 404
+    assert nothing.status_code == 400
+
+    free = await signed_in(house, "free@example.com", "free")
+    own = (await free.member.save())["post_id"]
+    label = await free.person.send("/library/label", "/library", back="/", post=own, add="Birds")
+    assert label.status_code == 402
+    assert "needs a paid plan" in label.text
+    await free.member.client.aclose()
+
+
+async def test_nobody_changes_the_posts_of_others(ann: Reader, house: House) -> None:
+    post_id = (await ann.member.save())["post_id"]
+    before = await stored(ann.member, post_id)
+    bob = await signed_in(house, "bob@example.com")
+    await bob.member.save()
+
+    for action in ("read", "archive", "trash", "restore"):
+        assert (await bob.change("/library", **{action: post_id})).status_code == 404
+    labelled = await bob.person.send("/library/label", "/library", post=post_id, add="Mine")
+
+    assert labelled.status_code == 404
+    assert await stored(ann.member, post_id) == before
+    await bob.member.client.aclose()
+
+
+async def test_a_change_needs_the_token_of_the_page(ann: Reader) -> None:
+    post_id = (await ann.member.save())["post_id"]
+
+    for path in ("/library/change", "/library/label"):
+        refused = await ann.person.post(path, read=post_id, post=post_id, add="x", csrf="a.b")
+        assert refused.status_code == 403
+    assert (await stored(ann.member, post_id))["is_read"] is False

@@ -1,0 +1,283 @@
+"""/library: lists, search, filters, paging, and the pages without posts."""
+
+import re
+from html import unescape
+
+import pytest
+
+from tests.support import writing
+from tests.web.library.conftest import Reader, ids, signed_in
+from tests.web.sign_in.conftest import House
+
+pytestmark = pytest.mark.anyio
+
+
+def older(page: str) -> str:
+    found = re.search(r'<p class="next"><a class="btn" href="([^"]+)"', page)
+    assert found, page
+    return unescape(found[1])
+
+
+def headings(page: str) -> list[str]:
+    return [unescape(text) for text in re.findall(r"<h[12][^>]*>([^<]+)</h[12]>", page)]
+
+
+async def test_strangers_are_sent_to_sign_in(house: House) -> None:
+    response = await house.somebody().client.get("/library")
+
+    assert response.status_code == 303
+    assert response.headers["location"] == "/sign-in?next=/library"
+
+
+async def test_the_start_page_of_signed_in_people_is_their_library(ann: Reader) -> None:
+    response = await ann.person.client.get("/")
+
+    assert response.headers["location"] == "/library"
+
+
+async def test_an_empty_library_shows_the_ways_in(ann: Reader) -> None:
+    page = await ann.page("/library")
+
+    assert "An empty bower" in page
+    assert 'role="search"' not in page
+
+
+async def test_a_library_without_unread_posts_says_that_all_is_read(ann: Reader) -> None:
+    await ann.member.save(is_read=True)
+    await ann.member.save(is_read=True, is_archived=True)
+
+    page = await ann.page("/library")
+
+    assert "All read" in page
+    assert "2 posts are read, 1 archived." in page
+
+
+async def test_the_list_has_the_posts_of_the_api_in_its_order(ann: Reader) -> None:
+    for number in range(5):
+        await ann.member.save(is_read=number == 2, is_archived=number == 3)
+
+    for query in ("", "is_unread_only=false", "is_unread_only=false&hide_archived=false"):
+        parameters = dict(pair.split("=") for pair in query.split("&") if pair)
+        page = await ann.page(f"/library?{query}")
+        assert ids(page) == await ann.member.ids(**parameters)
+    assert len(ids(page)) == 5
+
+
+async def test_the_count_says_how_many_and_in_which_order(ann: Reader) -> None:
+    for _ in range(3):
+        await ann.member.save()
+    await ann.member.save(is_read=True)
+
+    assert "<h1>3 unread</h1><span>newest first</span>" in await ann.page("/library")
+    everything = await ann.page("/library?is_unread_only=false&sort_by=posted_at&sort_order=asc")
+    assert "<h1>4 posts</h1><span>oldest posts first</span>" in everything
+
+
+async def test_pages_follow_each_other_without_repeating_or_skipping(ann: Reader) -> None:
+    saved = [(await ann.member.save())["post_id"] for _ in range(7)]
+
+    first = await ann.page("/library?limit=3&density=compact")
+    # A new post while somebody reads must not move the next page.
+    await ann.member.save()
+    second = await ann.page(older(first))
+    third = await ann.page(older(second))
+
+    assert ids(first) + ids(second) + ids(third) == saved[::-1]
+    assert "compact" in second
+    assert "Older posts" not in third
+
+
+async def test_density_is_in_the_url(ann: Reader) -> None:
+    await ann.member.save(text="first line\nsecond line")
+
+    assert '<div class="posts">' in await ann.page("/library")
+    compact = await ann.page("/library?density=compact")
+    assert '<div class="posts compact">' in compact
+    assert "first line second line</a>" in compact
+    assert "/library?density=compact" in compact
+
+
+async def test_the_sidebar_has_counts_labels_and_views(ann: Reader) -> None:
+    await ann.member.save(tags=["Birds", "<b>"])
+    await ann.member.save(is_read=True)
+    await ann.member.save(is_archived=True)
+    view = {"name": "Long reads", "base_query": {"media_type": "article"}}
+    created = await writing.send(ann.member, "POST", "/v1/views", view)
+    slug = created.json()["data"]["slug"]
+
+    page = await ann.page("/library")
+
+    entries = re.findall(r'<span class="t">(?:<bdi>)?([^<]+).*?<span class="count">(\d+)', page)
+    assert ("Unread", "1") in entries
+    assert ("All posts", "2") in entries
+    assert ("With archived", "3") in entries
+    assert ("Birds", "1") in entries
+    assert ("&lt;b&gt;", "1") in entries
+    assert f'href="/views/{slug}"' in page
+
+
+async def test_a_view_lists_its_posts_and_its_buckets(ann: Reader) -> None:
+    article = {"title": "Bowers", "plain_text": "long"}
+    wanted = await ann.member.save(article=article, tags=["Birds"])
+    other = await ann.member.save(article=article)
+    await ann.member.save()
+    view = {
+        "name": "Long reads",
+        "base_query": {"media_type": "article"},
+        "triage_buckets": [{"slug": "birds", "name": "Birds", "query": {"tag": "Birds"}}],
+    }
+    await writing.send(ann.member, "POST", "/v1/views", view)
+
+    page = await ann.page("/views/long-reads")
+    assert ids(page) == [other["post_id"], wanted["post_id"]]
+    assert 'href="/views/long-reads?bucket=birds"' in page
+    assert ids(await ann.page("/views/long-reads?bucket=birds")) == [wanted["post_id"]]
+    assert (await ann.person.open("/views/unknown")).status_code == 404
+
+
+async def test_nobody_sees_the_posts_or_views_of_others(ann: Reader, house: House) -> None:
+    post = await ann.member.save(text="only for ann", tags=["secret"])
+    view = {"name": "Mine", "base_query": {"q": "ann"}}
+    await writing.send(ann.member, "POST", "/v1/views", view)
+    bob = await signed_in(house, "bob@example.com")
+
+    assert "An empty bower" in await bob.page("/library")
+    assert (await bob.person.open(f"/p/{post['post_id']}")).status_code == 404
+    assert (await bob.person.open("/views/mine")).status_code == 404
+    await bob.member.client.aclose()
+
+
+async def test_the_search_form_leads_to_the_parameters_of_the_api(ann: Reader) -> None:
+    async def target(query: str) -> str:
+        response = await ann.person.client.get(f"/library?{query}")
+        assert response.status_code == 303
+        return str(response.headers["location"])
+
+    assert await target("search=blue+pen&by=words") == "/library?q=blue+pen"
+    assert await target("search=blue&by=meaning") == "/library?vector_search_term=blue"
+    assert await target("search=a&by=both&tag=B") == "/library?tag=B&q=a&vector_search_term=a"
+    assert await target("search=&by=words&q=old") == "/library"
+    # The vectors are not built, so a search without a mode is by word.
+    assert await target("search=blue") == "/library?q=blue"
+    assert await target("tag=Birds&author=") == "/library?tag=Birds"
+
+
+async def test_hits_are_marked_and_their_markup_is_text(ann: Reader) -> None:
+    await ann.member.save(text="a <i>bower</i> & nest")
+    await ann.member.save(text="a pen")
+
+    page = await ann.page("/library?q=bower")
+
+    assert "a &lt;i&gt;<mark>bower</mark>&lt;/i&gt; &amp; nest" in page
+    assert len(ids(page)) == 1
+    assert "<h1>1 post</h1>" in page
+    compact = await ann.page("/library?q=bower&density=compact")
+    assert "<mark>bower</mark>&lt;/i&gt; &amp; nest</a>" in compact
+
+
+async def test_a_stored_highlight_is_not_trusted(ann: Reader) -> None:
+    await ann.member.save(text="bower", highlight={"field": "text", "html": "<script>x</script>"})
+
+    assert "<script>x" not in await ann.page("/library")
+    assert "<script>x" not in await ann.page("/library?q=bower")
+
+
+async def test_search_by_meaning_and_by_both(ann: Reader) -> None:
+    bird = await ann.member.save(text="birds decorate their nests with blue things")
+    await ann.member.save(text="quarterly tax report")
+    await ann.member.embed()
+
+    by_meaning = await ann.page("/library?vector_search_term=birds")
+    both = await ann.page("/library?q=tax&vector_search_term=birds")
+
+    assert ids(by_meaning)[0] == bird["post_id"]
+    assert "best first" in by_meaning
+    assert 'value="meaning" checked' in by_meaning
+    assert set(ids(both)) == set(ids(by_meaning))
+    assert both.count("near in meaning") == 1
+    assert 'value="both" checked' in await ann.page("/library")
+
+
+async def test_a_refused_search_says_why_on_the_page(ann: Reader, house: House) -> None:
+    await ann.member.save()
+    shown = await ann.person.open("/library?vector_search_term=birds")
+    assert shown.status_code == 402
+    assert "The vector store is being built" in shown.text
+
+    free = await signed_in(house, "free@example.com", "free")
+    await free.member.save()
+    filtered = await free.person.open("/library?tag=Birds")
+    assert filtered.status_code == 402
+    assert "The free plan does not include filters (tag)" in filtered.text
+    await free.member.client.aclose()
+
+    for query in ("limit=x", "cursor=x", "posted_from=yesterday", "sort_by=size"):
+        shown = await ann.person.open(f"/library?{query}")
+        assert shown.status_code == 400
+        assert 'role="alert"' in shown.text
+
+
+async def test_a_free_account_sees_that_there_is_one_page(house: House) -> None:
+    free = await signed_in(house, "free@example.com", "free")
+    for _ in range(3):
+        await free.member.save()
+
+    page = await free.page("/library?limit=2")
+
+    assert "The free plan shows the first page." in page
+    assert "Older posts" not in page
+    await free.member.client.aclose()
+
+
+async def test_filters_are_chips_that_can_be_removed(ann: Reader) -> None:
+    await ann.member.save(tags=["Birds & bees"], text="nest")
+
+    page = await ann.page("/library?tag=birds+%26+bees&q=nest&is_unread_only=false")
+
+    assert "label <b><bdi>birds &amp; bees</bdi></b>" in page
+    assert 'href="/library?is_unread_only=false&amp;q=nest"' in page
+
+
+async def test_zero_hits_explain_themselves(ann: Reader) -> None:
+    await ann.member.save(text="nest", is_read=True, tags=["Birds"])
+    await ann.member.save(text="nest", tags=["Bees"])
+
+    hidden = await ann.page("/library?q=nest&tag=Birds")
+    filtered = await ann.page("/library?q=nest&tag=Ants&is_unread_only=false")
+
+    assert "No posts" in hidden
+    assert "Look in read and archived posts too" in hidden
+    assert 'q=nest"><span class="row"><span class="t"><bdi>Leave out' in hidden
+    assert "Leave out the filter “label Ants”" in filtered
+    assert "2 posts</small>" in filtered
+
+
+async def test_orders_are_links_and_the_chosen_one_is_marked(ann: Reader) -> None:
+    await ann.member.save(author="zoe", text="nest")
+    await ann.member.save(author="ada", text="nest")
+
+    page = await ann.page("/library?q=nest&sort_by=author&sort_order=asc")
+
+    assert "by author" in page
+    assert re.search(r'aria-current="true">Author, A to Z', page)
+    assert 'sort_by=relevance">Best match first' in page
+
+
+@pytest.mark.parametrize("name", ["q", "tag", "author", "search", "bucket"])
+async def test_parameters_are_never_markup(ann: Reader, name: str) -> None:
+    await ann.member.save()
+
+    shown = await ann.person.open(f"/library?{name}=%22%3E%3Cscript%3Ealert(1)%3C/script%3E")
+
+    assert "<script>alert" not in shown.text
+
+
+async def test_posts_are_grouped_by_date_in_the_zone_of_the_account(ann: Reader) -> None:
+    # The clock of the tests stands in July 2026.
+    await ann.member.save(bookmarked_at="2026-01-05T10:00:00+00:00")
+    await ann.member.save(bookmarked_at="2026-02-05T10:00:00+00:00")
+
+    page = await ann.page("/library")
+
+    assert headings(page)[-2:] == ["Feb 2026", "Jan 2026"]
+    assert "5 Feb</time>" in page

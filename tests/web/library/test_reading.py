@@ -1,0 +1,166 @@
+"""/p/{post_id}: the reading view."""
+
+import re
+from html import unescape
+
+import msgspec
+import pytest
+
+from tests.web.library.conftest import Reader, signed_in
+from tests.web.sign_in.conftest import House
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_post_shows_all_that_is_stored_about_it(ann: Reader) -> None:
+    post = await ann.member.save(
+        text="look https://example.org/a",
+        author="ines",
+        name="Ines O.",
+        posted_at="2026-01-09T08:30:00+00:00",
+        bookmarked_at="2026-02-01T12:00:00+00:00",
+        tags=["Birds"],
+        note="for the talk",
+        metrics={"favorite_count": 1204, "retweet_count": 1},
+        attachments=[
+            {"type": "image", "url": "https://img.example/1.jpg", "alt_text": "a blue cap"},
+            {"type": "video", "url": "https://img.example/2.mp4", "duration_ms": 61_000},
+            {"type": "poll", "choices": ["yes", {"label": "no"}], "ends_at": "2026-01-10"},
+            {"type": "link", "url": "https://example.org/c", "title": "A card", "domain": "e.org"},
+        ],
+        quoted={"text": "quoted words", "author_username": "tom", "link": "https://x.com/t/1"},
+    )
+
+    page = await ann.page(f"/p/{post['post_id']}")
+
+    for shown in (
+        "Ines O.",
+        "@ines",
+        "9 Jan 2026, 08:30",
+        "1 Feb 2026, 12:00",
+        "<bdi>Birds</bdi>",
+        "for the talk",
+        "1,204 likes",
+        "1 repost<",
+        "a blue cap",
+        "Video without a description",
+        "1:01",
+        '<li dir="auto">no</li>',
+        "A card",
+        "quoted words",
+        '<a href="https://example.org/a" rel="noreferrer" dir="ltr">example.org/a</a>',
+        f'href="{post["tweet_details"]["link"]}" rel="noreferrer"',
+    ):
+        assert shown in page, shown
+    assert "<img" not in page
+
+
+async def test_dates_are_in_the_time_zone_of_the_account(ann: Reader) -> None:
+    post = await ann.member.save(posted_at="2026-01-09T23:30:00+00:00")
+    await ann.person.send(
+        "/account/preferences", "/account", time_zone="Asia/Tokyo", digest="off", hour="8"
+    )
+
+    page = await ann.page(f"/p/{post['post_id']}")
+
+    zone_page = await ann.page("/account")
+    assert 'value="Asia/Tokyo"' in zone_page
+    assert "10 Jan 2026, 08:30" in page
+
+
+async def test_the_json_is_that_of_the_api(ann: Reader) -> None:
+    post = await ann.member.save(text="<b>&amp;")
+
+    page = await ann.page(f"/p/{post['post_id']}")
+    found = re.search(r'aria-label="JSON"><code>(.*?)</code>', page, re.DOTALL)
+
+    assert found
+    api = (await ann.member.get(f"/v1/bookmarks/{post['post_id']}")).json()["data"]
+    assert msgspec.json.decode(unescape(found[1])) == api
+
+
+async def test_an_article_is_set_for_reading(ann: Reader) -> None:
+    article = {
+        "title": "The quiet web",
+        "plain_text": "First paragraph.\n\nSecond #one.",
+        "cover_image": "https://img.example/c.jpg",
+    }
+    post = await ann.member.save(text="https://t.co/x", article=article)
+
+    page = await ann.page(f"/p/{post['post_id']}")
+
+    assert re.search(r'<h1 id="t" dir="auto">The quiet web</h1>', page)
+    assert '<p dir="auto">First paragraph.</p><p dir="auto">Second ' in page
+    assert 'href="https://img.example/c.jpg" rel="noreferrer"' in page
+
+
+async def test_the_saved_parts_of_a_thread_are_shown_in_order(ann: Reader) -> None:
+    part = {"is_sub_tweet_of_thread": True, "tweet_conversation_id": "500"}
+    await ann.member.save(
+        post_id="502", text="third", meta=part, posted_at="2026-01-01T00:02:00+00:00"
+    )
+    await ann.member.save(
+        post_id="501", text="second", meta=part, posted_at="2026-01-01T00:01:00+00:00"
+    )
+    await ann.member.save(
+        post_id="500", text="first", meta={"tweet_is_thread": True, "tweet_conversation_id": "500"}
+    )
+
+    for post_id in ("500", "501", "502"):
+        page = await ann.page(f"/p/{post_id}")
+        places = [page.index(f">{word}</p>") for word in ("first", "second", "third")]
+        assert places == sorted(places)
+
+
+async def test_a_reply_shows_the_saved_posts_that_it_answers(ann: Reader) -> None:
+    await ann.member.save(post_id="600", text="the question", author="tom")
+    await ann.member.save(post_id="601", text="the answer", meta={"tweet_reply_to_tweet_id": "600"})
+    # Two posts that answer each other must not repeat for ever.
+    await ann.member.save(post_id="610", text="egg", meta={"tweet_reply_to_tweet_id": "611"})
+    await ann.member.save(post_id="611", text="hen", meta={"tweet_reply_to_tweet_id": "610"})
+
+    page = await ann.page("/p/601")
+    assert page.index("the question") < page.index(">the answer</p>")
+    assert (await ann.page("/p/610")).count(">hen</p>") == 1
+
+
+async def test_a_quoted_post_that_is_gone_keeps_its_address(ann: Reader) -> None:
+    gone = {"unavailable": True, "link": "https://x.com/a/status/1"}
+    post = await ann.member.save(quoted=gone, gone_at="2026-03-01T00:00:00+00:00")
+
+    for path in ("/library", f"/p/{post['post_id']}"):
+        page = await ann.page(path)
+        assert "The quoted post is gone." in page
+        assert 'href="https://x.com/a/status/1" rel="noreferrer"' in page
+    assert "no longer shows this post since 1 Mar 2026" in page
+
+
+async def test_similar_posts_are_shown_when_the_vectors_are_ready(ann: Reader) -> None:
+    post = await ann.member.save(text="bowerbirds decorate with blue caps")
+    near = await ann.member.save(text="birds that decorate with blue things")
+    assert "Near to this" not in await ann.page(f"/p/{post['post_id']}")
+
+    await ann.member.embed()
+
+    page = await ann.page(f"/p/{post['post_id']}")
+    assert "Near to this" in page
+    assert f'href="/p/{near["post_id"]}"' in page
+
+
+@pytest.mark.parametrize("post_id", ["1", "abc", "%00", "9" * 60, "%C3%A9"])
+async def test_an_unknown_post_is_not_found(ann: Reader, post_id: str) -> None:
+    shown = await ann.person.open(f"/p/{post_id}")
+
+    assert shown.status_code == 404
+    assert "Page not found" in shown.text
+
+
+async def test_a_free_account_reads_its_posts(house: House) -> None:
+    free = await signed_in(house, "free@example.com", "free")
+    post = await free.member.save(author="ines")
+
+    page = await free.page(f"/p/{post['post_id']}")
+
+    # The filter by author needs a paid plan, the search does not.
+    assert 'href="/library?is_unread_only=false&amp;q=%40ines"' in page
+    await free.member.client.aclose()
