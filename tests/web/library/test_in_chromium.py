@@ -32,7 +32,10 @@ PAGES = (
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("library")
     file = folder / "posts.json"
-    more = [make.post(text=f"an older post, number {number}") for number in range(60)]
+    # Older than the others, however many posts other tests have made.
+    more = [
+        make.post(text=f"an older post, number {number}", sort_index=number) for number in range(60)
+    ]
     file.write_text(json.dumps([*POSTS, *more]))
     with serving.serving(folder) as running:
         running.run("account", "create", "me@example.com")
