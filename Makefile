@@ -8,6 +8,9 @@ MODEL := .venv/.installed-model
 # An idle test process takes tests from a busy one.
 PYTEST := --numprocesses auto --dist worksteal
 
+# Whole servers and browsers: slow to measure, and other tests cover the same code.
+UNMEASURED := tests/contract tests/crash tests/web/test_browser.py tests/web/test_templates_look.py $(wildcard tests/web/*/test_*in_chromium.py)
+
 .PHONY: install model serve test check format generate bench requirements clean
 
 install: $(STAMP) $(MODEL)
@@ -44,7 +47,8 @@ test: export PYTHONDONTWRITEBYTECODE =
 test: $(DEV) $(MODEL)
 ifdef CI
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest $(PYTEST)
+	$(BIN)/coverage run -m pytest $(PYTEST) $(addprefix --ignore=,$(UNMEASURED))
+	$(BIN)/pytest $(PYTEST) $(UNMEASURED)
 	$(BIN)/coverage combine --quiet
 	@$(BIN)/python -m tests.support.coverage_by_package
 	@$(BIN)/coverage report --format=total
