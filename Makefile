@@ -8,7 +8,7 @@ MODEL := .venv/.installed-model
 # An idle test process takes tests from a busy one.
 PYTEST := --numprocesses auto --dist worksteal
 
-# Whole servers and browsers, which are slow to measure. The threshold is kept without them.
+# Whole servers and browsers, which are slow to measure.
 UNMEASURED := tests/contract tests/crash tests/web/test_browser.py tests/web/test_templates_look.py $(wildcard tests/web/*/test_*in_chromium.py)
 
 .PHONY: install model serve test check format generate bench requirements clean
