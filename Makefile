@@ -8,9 +8,6 @@ MODEL := .venv/.installed-model
 # An idle test process takes tests from a busy one.
 PYTEST := --numprocesses auto --dist worksteal
 
-# Whole servers and browsers, which are slow to measure.
-UNMEASURED := tests/contract tests/crash tests/web/test_browser.py tests/web/test_templates_look.py $(wildcard tests/web/*/test_*in_chromium.py)
-
 .PHONY: install model serve test check format generate bench requirements clean
 
 install: $(STAMP) $(MODEL)
@@ -47,8 +44,8 @@ test: export PYTHONDONTWRITEBYTECODE =
 test: $(DEV) $(MODEL)
 ifdef CI
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest $(PYTEST) $(addprefix --ignore=,$(UNMEASURED))
-	$(BIN)/pytest $(PYTEST) $(UNMEASURED)
+	$(BIN)/coverage run -m pytest $(PYTEST) -m "not unmeasured"
+	$(BIN)/pytest $(PYTEST) -m unmeasured
 	$(BIN)/coverage combine --quiet
 	@$(BIN)/python -m tests.support.coverage_by_package
 	@$(BIN)/coverage report --format=total

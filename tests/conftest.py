@@ -1,5 +1,6 @@
 """Fixtures that every test may ask for. Each test has a database of its own."""
 
+import re
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,29 @@ from tests.support.tool_server import Running, running
 # The same examples on every machine, however slow it is.
 settings.register_profile("suite", derandomize=True, deadline=None)
 settings.load_profile("suite")
+
+# Whole servers and browsers, which are slow to measure.
+_UNMEASURED_FILES = re.compile(
+    r"/tests/(contract|crash)/|/tests/web/test_(browser|templates_look)|_in_chromium\.py"
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks the tests that CI runs without measuring coverage, which takes half as long again.
+
+    A test that runs on both databases is measured on SQLite; PostgreSQL's own code is measured
+    by the tests of storage.
+    """
+    for item in items:
+        path = item.path.as_posix()
+        again = _is_on_postgres(item) and "/tests/storage/" not in path
+        if again or _UNMEASURED_FILES.search(path):
+            item.add_marker("unmeasured")
+
+
+def _is_on_postgres(item: pytest.Item) -> bool:
+    call = getattr(item, "callspec", None)
+    return call is not None and call.params.get("database") == "postgres"
 
 
 @pytest.fixture(scope="session")

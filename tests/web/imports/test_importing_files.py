@@ -4,11 +4,13 @@ import asyncio
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.library.accounts.deletion import AccountDeletion
+from bowerbird.library.ingest.checked_files import CheckedFiles
 from bowerbird.requests import limits
 from bowerbird.settings import Settings
 from bowerbird.storage.files.files import Files
@@ -181,6 +183,29 @@ async def test_a_form_that_is_sent_twice_imports_once(house: House) -> None:
     again = text_of(await person.open(path))
     assert "This file was imported after the check." in again
     assert "See the result" in again
+
+
+async def test_a_form_that_was_overtaken_by_its_copy_leads_to_the_same_import(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person = await house.owner()
+    check = await checked(house, person, posts("1"))
+    path, token = check.request.url.path, form_token(check.text)
+    copy, reached, go_on = CheckedFiles.copy, asyncio.Event(), asyncio.Event()
+
+    async def first_one_waits(files: CheckedFiles, *file: Any) -> bool:
+        if not reached.is_set():
+            reached.set()
+            await go_on.wait()
+        return await copy(files, *file)
+
+    monkeypatch.setattr(CheckedFiles, "copy", first_one_waits)
+    slow = asyncio.create_task(person.post(f"{path}/import", csrf=token))
+    await reached.wait()
+    fast = await person.post(f"{path}/import", csrf=token)
+    go_on.set()
+
+    assert (await slow).headers["location"] == fast.headers["location"]
 
 
 async def test_a_cancelled_file_is_deleted(house: House, tmp_path: Path) -> None:

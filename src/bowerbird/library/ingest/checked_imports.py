@@ -10,7 +10,7 @@ from msgspec import Struct
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.imports.file_imports import ImportOptions
 from bowerbird.library.ingest.checked_files import CheckedFiles
-from bowerbird.library.ingest.files import AlreadyStarted, FileJobs, new_job_id, report_of
+from bowerbird.library.ingest.files import FileJobs, new_job_id, report_of
 from bowerbird.library.ingest.rates import Rates
 from bowerbird.model.accounts import Account
 from bowerbird.model.ingest import FileImport
@@ -75,6 +75,19 @@ class CheckedImports:
         import_id = import_id_of(check)
         if await self._exists(account, import_id):
             return import_id
+        try:
+            await self._start(account, check, import_id, with_likes=with_likes, client=client)
+        except Refusal:
+            # The same form, sent twice: the other request has started the import meanwhile.
+            if await self._exists(account, import_id):
+                return import_id
+            raise
+        await self._files.forget(account.account_id, check)
+        return import_id
+
+    async def _start(
+        self, account: Account, check: FileImport, import_id: str, *, with_likes: bool, client: str
+    ) -> None:
         await self._jobs.require_room(account)
         folder = self._folders.create(account.account_id)
         try:
@@ -88,14 +101,9 @@ class CheckedImports:
                 name=report_of(check).files[0].name,
                 job_id=import_id,
             )
-        except AlreadyStarted:
-            folder.remove()
-            return import_id
         except BaseException:
             folder.remove()
             raise
-        await self._files.forget(account.account_id, check)
-        return import_id
 
     async def _copied(self, account: Account, check: FileImport, folder: Path) -> Path:
         path = folder / "file"

@@ -44,10 +44,6 @@ _report: Final = msgspec.json.Decoder(ImportReport).decode
 _encode: Final = msgspec.json.Encoder().encode
 
 
-class AlreadyStarted(Refusal):
-    """There is a job with this id."""
-
-
 def new_job_id() -> str:
     return secrets.token_hex(_ID_BYTES)
 
@@ -123,7 +119,7 @@ class FileJobs:
             return True
 
         if not await self._database.write(work, account.account_id):
-            raise AlreadyStarted(Code.INVALID_REQUEST, "The import of this file has started.")
+            raise Refusal(Code.INVALID_REQUEST, "The import of this file has started.")
         job = _Job(account, file, self._store, self._clock, name)
         task = asyncio.create_task(self._run(job, path, options, client))
         self._tasks[task] = job
