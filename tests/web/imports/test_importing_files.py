@@ -206,6 +206,7 @@ async def test_a_form_that_was_overtaken_by_its_copy_leads_to_the_same_import(
     go_on.set()
 
     assert (await slow).headers["location"] == fast.headers["location"]
+    await house.service.file_imports.finished()
 
 
 async def test_a_cancelled_file_is_deleted(house: House, tmp_path: Path) -> None:
