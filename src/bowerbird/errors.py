@@ -160,7 +160,7 @@ class Refusal(Exception):  # noqa: N818 - the request is wrong, not the service
 
 
 class TooManyWaiting(Refusal):
-    """The account itself sent too much at the same time. The service works for the others."""
+    """More requests wait than the database has room for, of this account or of all. It works."""
 
     def __init__(self, sentence: str, retry_after_s: int) -> None:
         headers = {"Retry-After": str(retry_after_s)}
