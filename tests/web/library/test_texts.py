@@ -17,9 +17,10 @@ from bowerbird.web.library.dates import Dates
 from bowerbird.web.library.post_parts import PostParts
 from bowerbird.web.library.texts import LinkedTexts, language_of, marked, web_url
 from bowerbird.web.templating import Templates
+from bowerbird.web.visits.moments import Times
 
 TEXTS = LinkedTexts("")
-PARTS = PostParts(TEXTS, Dates("UTC", 1784362873841838), "", "author")
+PARTS = PostParts(TEXTS, Dates(Times("UTC"), 1784362873841838), "", "author")
 HOSTILE = (
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
