@@ -7,18 +7,22 @@ from msgspec import Struct
 
 from bowerbird.model.accounts import Account
 from bowerbird.storage.database import Database, Row
-from bowerbird.storage.digests.digest_posts import Span
 from bowerbird.storage.places import place_values
 
 
-class ShiftedSpan(Struct, frozen=True):
+class Span(Struct, frozen=True):
+    """The time from `start` up to but not including `end`."""
+
+    start: int
+    end: int
+
+
+class ShiftedSpan(Span, frozen=True):
     """A time in which the clocks did not change. `shift` is added to an instant to get local time.
 
     It also makes the hours of the week start on Monday.
     """
 
-    start: int
-    end: int
     shift: int
 
 

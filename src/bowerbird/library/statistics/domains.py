@@ -50,15 +50,13 @@ def _domains(rendering: bytes) -> set[str]:
     except msgspec.MsgspecError:
         return set()
     hosts = [found[1] for found in _URL.finditer(details.text)]
-    for attached in details.attachments:
-        if attached.type == "link" and isinstance(attached.url, str):
-            hosts.append(_host(attached.url))
+    hosts += [_host(each.url) for each in details.attachments if each.type == "link"]
     return {domain for host in hosts if (domain := _domain(host))}
 
 
-def _host(url: str) -> str:
+def _host(url: object) -> str:
     try:
-        return urlsplit(url).hostname or ""
+        return (urlsplit(url).hostname or "") if isinstance(url, str) else ""
     except ValueError:
         return ""
 

@@ -23,9 +23,8 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.digests import AuthorCount, LabelCount
 from bowerbird.model.periods import local_day, zone_of
 from bowerbird.storage.database import Database
-from bowerbird.storage.digests.digest_posts import Span
 from bowerbird.storage.fair_queue import Bounds, FairQueue
-from bowerbird.storage.statistics import StatisticsStore
+from bowerbird.storage.statistics import Span, StatisticsStore
 
 TOP: Final = 10
 # Links are read from the posts themselves, so only from the newest ones.

@@ -26,6 +26,8 @@ from bowerbird.web.visits.visit import Visit
 from bowerbird.wire.responses.replies import Reply
 
 PATH: Final = "/account"
+# Has the same form for the schedule of digests.
+DIGESTS: Final = "/digests"
 _UNKNOWN_ZONE: Final = "There is no such time zone. Examples: Europe/Berlin, America/New_York, UTC."
 _HOUR_DIGITS: Final = 2
 
@@ -83,6 +85,8 @@ class _AccountPage:
             )
             return await self._shown(visit, typed, refused.status)
         await self._parts.digests.change_preferences(visit.signed_in.account, request)
+        if visit.form.get("back") == DIGESTS:
+            return self._pages.go(f"{DIGESTS}?said=preferences-saved#schedule")
         return self._pages.go(f"{PATH}?said=preferences-saved#you")
 
     async def change_email(self, visit: Visit) -> Reply:

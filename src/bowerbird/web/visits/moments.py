@@ -30,6 +30,11 @@ class Times:
     def local(self, at: int) -> datetime:
         return datetime.fromtimestamp(at // MICROSECONDS, UTC).astimezone(self._zone)
 
+    def exact(self, at: int) -> str:
+        """For a filter: in the time zone, to the microsecond."""
+        micro = at % MICROSECONDS
+        return self.local(at).replace(microsecond=micro).isoformat()
+
     def moment(self, at: int) -> Moment:
         """With the minute."""
         local = self.local(at)
