@@ -1,16 +1,10 @@
 """/statistics: what an account saved and read, as charts and as tables."""
 
-from collections.abc import Sequence
-from typing import Any, Final
-from urllib.parse import urlencode
+from typing import Final
 
 from bowerbird.library.statistics.periods import StatisticsPeriod
-from bowerbird.library.statistics.statistics import LINKED_POSTS_MAX, Statistics, Summary
-from bowerbird.model.digests import AuthorCount
-from bowerbird.web.library.addresses import LIBRARY
-from bowerbird.web.library.post_parts import label as label_values
-from bowerbird.web.statistics import charts
-from bowerbird.web.statistics.charts import Bar
+from bowerbird.library.statistics.statistics import Statistics
+from bowerbird.web.statistics.values import StatisticsValues
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit
@@ -23,7 +17,6 @@ _PERIODS: Final = (
     (StatisticsPeriod.YEAR, "This year"),
     (StatisticsPeriod.ALL, "Everything"),
 )
-_DAY_HOURS: Final = 24
 
 
 class StatisticsPage:
@@ -38,7 +31,7 @@ class StatisticsPage:
         visitor, account = visit.signed_in, visit.signed_in.account
         period = _period(visit.query.get(_PERIOD, ""))
         counted = await self._statistics.of(account, period, visitor.time_zone)
-        shown = _Shown(visit, self._pages.path("")).values(counted) if counted else {}
+        shown = StatisticsValues(visit.times, self._pages.path(""), can_filter=not account.is_free)
         return self._pages.show(
             visit,
             "statistics.html",
@@ -49,126 +42,8 @@ class StatisticsPage:
             ],
             again=_url(period),
             counted=counted is not None,
-            **shown,
+            **(shown.of(counted) if counted else {}),
         )
-
-
-class _Shown:
-    """Converts counts to the values of the template."""
-
-    def __init__(self, visit: Visit, base_path: str) -> None:
-        self._times = visit.times
-        self._base_path = base_path
-        # The filters need a paid plan; the search for a handle does not.
-        self._is_free = visit.signed_in.account.is_free
-
-    def values(self, found: Summary) -> dict[str, Any]:
-        words, lang = self._times.words, self._times.words.attributes
-        rows = self._rows(found)
-        busiest = max(range(len(found.hours)), key=found.hours.__getitem__)
-        unit = "year" if found.is_by_year else "month"
-        return {
-            "saved": found.saved,
-            "read_percent": _percent(found.read, found.saved),
-            "author_total": found.author_total,
-            "labelled_percent": _percent(found.labelled, found.saved),
-            "since": self._times.date(found.first_day),
-            "unit": unit,
-            "rows": rows[::-1],
-            "chart": charts.bars(
-                [Bar(r["name"], r["title"], r["saved"], r["read"], r["url"]) for r in rows],
-                f"Posts saved in each {unit}, and how many of them are read. "
-                "The table below has the numbers.",
-                lang,
-            ),
-            "authors": self._ranked(
-                [(_name(each), self._author_url(each), each.count, "") for each in found.authors]
-            ),
-            "labels": self._ranked(
-                [
-                    (
-                        each.label_name,
-                        self._label_url(each.label_name),
-                        each.count,
-                        _colour(each.label_name),
-                    )
-                    for each in found.labels
-                ]
-            ),
-            "domains": self._ranked([(each.domain, "", each.count, "") for each in found.domains]),
-            "linked_posts": found.linked_posts,
-            "is_linked_part": found.linked_posts == LINKED_POSTS_MAX,
-            "busiest": {
-                "from": f"{busiest % _DAY_HOURS:02}:00",
-                "day": words.weekdays[busiest // _DAY_HOURS],
-                "count": found.hours[busiest],
-            },
-            "time_zone": found.time_zone,
-            "week": charts.week(
-                found.hours,
-                words.weekdays,
-                "Posts saved by hour of the week. The table below has the numbers.",
-                lang,
-            ),
-            "weekdays": words.weekdays,
-            "hours": [
-                (f"{hour:02}:00", [found.hours[day * _DAY_HOURS + hour] for day in range(7)])
-                for hour in range(_DAY_HOURS)
-            ],
-        }
-
-    def _rows(self, found: Summary) -> list[dict[str, Any]]:
-        """One row per month or year."""
-        rows = []
-        for part in found.slices:
-            day = part.first_day
-            name = str(day.year) if found.is_by_year else self._times.words.month(day)
-            rows.append(
-                {
-                    "name": name,
-                    "title": f"{name}: {part.saved:,} saved, {part.read:,} read",
-                    "saved": part.saved,
-                    "read": part.read,
-                    "url": self._saved_between(part.start, part.end) if part.saved else "",
-                }
-            )
-        return rows
-
-    def _saved_between(self, start: int, end: int) -> str:
-        # Both bounds are outside of what the filter finds.
-        return self._list(
-            bookmarked_from=self._times.exact(start - 1), bookmarked_to=self._times.exact(end)
-        )
-
-    def _author_url(self, author: AuthorCount) -> str:
-        handle = f"@{author.author_username}"
-        if self._is_free:
-            return self._url({"q": handle})
-        return self._list(author=handle)
-
-    def _label_url(self, name: str) -> str:
-        return self._list(tag=name)
-
-    def _list(self, **filters: str) -> str:
-        return "" if self._is_free else self._url(filters)
-
-    def _url(self, filters: dict[str, str]) -> str:
-        """The list of the posts that were counted: read, unread and archived ones."""
-        sent = {"is_unread_only": "false", "hide_archived": "false", **filters}
-        return f"{self._base_path}{LIBRARY}?{urlencode(sent)}"
-
-    def _ranked(self, found: Sequence[tuple[str, str, int, str]]) -> list[dict[str, Any]]:
-        most = found[0][2] if found else 0
-        return [
-            {
-                "name": name,
-                "url": url,
-                "count": count,
-                "colour": colour,
-                "share": charts.share(count, most),
-            }
-            for name, url, count, colour in found
-        ]
 
 
 def _period(text: str) -> StatisticsPeriod:
@@ -177,15 +52,3 @@ def _period(text: str) -> StatisticsPeriod:
 
 def _url(period: StatisticsPeriod) -> str:
     return PATH if period is StatisticsPeriod.MONTHS else f"{PATH}?{_PERIOD}={period}"
-
-
-def _percent(part: int, whole: int) -> int:
-    return round(100 * part / whole) if whole else 0
-
-
-def _name(author: AuthorCount) -> str:
-    return author.author_name or f"@{author.author_username}"
-
-
-def _colour(label: str) -> str:
-    return label_values(label)["colour"]
