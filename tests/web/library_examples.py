@@ -6,13 +6,14 @@ from bowerbird.web.library import post_parts
 from bowerbird.web.library.dates import Dates
 from bowerbird.web.library.post_parts import PostParts
 from bowerbird.web.library.texts import LinkedTexts
+from bowerbird.web.visits.moments import Times
 from tests.web.library_posts import POSTS
 
 Values = dict[str, Any]
 
 # 28 August 2026, 12:00 UTC.
 _PARTS: Final = PostParts(
-    LinkedTexts(""), Dates("Europe/Berlin", 1_787_918_400_000_000), "", "author"
+    LinkedTexts(""), Dates(Times("Europe/Berlin"), 1_787_918_400_000_000), "", "author"
 )
 _LISTED: Final = [_PARTS.in_list(post, "bookmarked_at") for post in POSTS]
 _LABELS: Final = ["birds", "databases", "field notes", "quiet web", "to read", "تصميم"]

@@ -31,6 +31,7 @@ from bowerbird.library.sign_in.passkeys import Passkeys
 from bowerbird.library.sign_in.provider_sign_in import ProviderSignIn
 from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.library.sign_in.sign_up import SignUp
+from bowerbird.library.statistics.statistics import Statistics
 from bowerbird.library.upkeep.open_jobs import OpenJobs
 from bowerbird.library.upkeep.overview import Overview
 from bowerbird.library.views.views import Views
@@ -47,6 +48,7 @@ from bowerbird.web.account import keys as key_pages
 from bowerbird.web.account.account import AccountParts
 from bowerbird.web.account.keys import EndingVersions
 from bowerbird.web.account.methods import Methods
+from bowerbird.web.digests.pages import DigestPages
 from bowerbird.web.exports import pages as export_pages
 from bowerbird.web.exports.pages import ExportParts
 from bowerbird.web.imports import files as import_file_pages
@@ -67,6 +69,7 @@ from bowerbird.web.sign_in.provider_lists import ProviderLists
 from bowerbird.web.sign_in.providers import ProviderPages
 from bowerbird.web.sign_in.sign_up import SignUpPages
 from bowerbird.web.site import ShowPublished, Visits
+from bowerbird.web.statistics.pages import StatisticsPage
 from bowerbird.web.templating import Templates
 from bowerbird.web.visits.cookies import CookieJar
 from bowerbird.web.visits.hosts import OwnHosts
@@ -196,6 +199,8 @@ def visits(
             *list_pages.routes(),
             *ReadingPage(library.bookmarks, list_pages, sidebar, pages).routes(),
             *ChangePages(library.changes, pages).routes(),
+            *DigestPages(library.digests, pages).routes(),
+            *StatisticsPage(Statistics(database, clock), pages).routes(),
         ]
         return VisitRouter(
             routes,

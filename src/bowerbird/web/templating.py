@@ -40,6 +40,8 @@ class Templates:
             "static": {name: base_path + path for name, path in assets.paths().items()},
             "version": __version__,
             "nonce": NONCE_PLACEHOLDER,
+            # Attributes of <time>; none in English.
+            "time_lang": "",
             "contact": contact_url(settings.operator_contact),
             "default_plan": settings.default_plan,
             "catalogue": CATALOGUE,

@@ -17,9 +17,10 @@ from bowerbird.web.library.dates import Dates
 from bowerbird.web.library.post_parts import PostParts
 from bowerbird.web.library.texts import LinkedTexts, language_of, marked, web_url
 from bowerbird.web.templating import Templates
+from bowerbird.web.visits.moments import Times
 
 TEXTS = LinkedTexts("")
-PARTS = PostParts(TEXTS, Dates("UTC", 1784362873841838), "", "author")
+PARTS = PostParts(TEXTS, Dates(Times("UTC"), 1784362873841838), "", "author")
 HOSTILE = (
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
@@ -65,7 +66,8 @@ def test_marked_up_text_contains_only_its_own_links(text: str) -> None:
     html = TEXTS.linked(text)
 
     tags = re.findall(r"<[^>]*>", html)
-    own = r'<a href="(?:https?://|/library\?)[^"<>]*"(?: rel="noreferrer" dir="ltr")?>|</a>'
+    more = '(?: rel="noreferrer" dir="ltr"| dir="(?:ltr|auto)")?'
+    own = rf'<a href="(?:https?://|/library\?)[^"<>]*"{more}>|</a>'
     assert all(re.fullmatch(own, tag) for tag in tags)
     if "://" not in text:
         assert unescape(re.sub(r"</?a[^>]*>", "", html)) == text
@@ -94,8 +96,18 @@ def test_a_snippet_with_other_markup_is_not_used(html: object) -> None:
 
 
 def test_the_script_of_a_text_names_its_language() -> None:
-    texts = ["plain", "日本の", "한국", "中文", "العربية", "فارسی گ", "naïve"]
-    assert [language_of(each) for each in texts] == [None, "ja", "ko", "zh", "ar", "fa", None]
+    texts = ["plain", "日本の", "한국", "中文", "這個", "العربية", "فارسی گ", "ہے", "naïve"]
+    found = [language_of(each) for each in texts]
+    assert found == [None, "ja", "ko", "zh", "zh-Hant", "ar", "fa", "ur", None]
+
+
+def test_names_in_text_from_right_to_left_keep_their_sign_in_front() -> None:
+    plain, mixed = TEXTS.linked("@ada #birds"), TEXTS.linked("رأي @ada في #birds و #تصميم")
+
+    assert "dir=" not in plain
+    assert '" dir="ltr">@ada</a>' in mixed
+    assert '" dir="auto">#birds</a>' in mixed
+    assert '" dir="auto">#تصميم</a>' in mixed
 
 
 class _Tags(HTMLParser):

@@ -13,7 +13,7 @@ from bowerbird.model.jobs import JobState
 from bowerbird.requests.exports import ExportRequest
 from bowerbird.requests.filters import readers
 from bowerbird.storage.database import Database
-from bowerbird.web.visits import moments
+from bowerbird.web.visits.moments import Times
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.sizes import size_text
@@ -63,7 +63,7 @@ class _ExportsPage:
             filters=given,
             is_whole=not given or _WHOLE in visit.form.get("posts", ""),
             chosen=chosen,
-            jobs=[_row(job, visit.signed_in.time_zone) for job in jobs],
+            jobs=[_row(job, visit.times) for job in jobs],
             mark=_mark(jobs),
             max_listed=MAX_LISTED,
         )
@@ -132,8 +132,8 @@ def _progress(each: ListedExport) -> dict[str, Any]:
     return {"id": each.job.job_id, "done": done, "total": total, "text": text}
 
 
-def _row(each: ListedExport, time_zone: str) -> dict[str, Any]:
-    job, moment = each.job, moments.moments_in(time_zone)
+def _row(each: ListedExport, times: Times) -> dict[str, Any]:
+    job, moment = each.job, times.moment
     size = "" if job.file_size is None else size_text(job.file_size)
     return {
         "id": job.job_id,

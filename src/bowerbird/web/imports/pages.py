@@ -45,7 +45,7 @@ class ImportPage:
         self._pages = pages
 
     async def shown(self, visit: Visit, *, status: int = 200, **more: Any) -> Reply:
-        account, time_zone = visit.signed_in.account, visit.signed_in.time_zone
+        account, times = visit.signed_in.account, visit.times
         cursor = visit.query.get("before", "")
         earlier = await self._parts.runs.list(account, _PER_PAGE, cursor or None)
         values = {
@@ -55,7 +55,7 @@ class ImportPage:
             "links": "",
             "links_error": "",
             "saved": None,
-            "runs": [rows.run(one, time_zone) for one in earlier.runs],
+            "runs": [rows.run(one, times) for one in earlier.runs],
             "run_count": earlier.total_count,
             "older": earlier.next_cursor or "",
             "is_first": not cursor,

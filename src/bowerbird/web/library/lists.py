@@ -69,7 +69,7 @@ class ListPages:
         return [PageRoute("GET", LIBRARY, self.library), PageRoute("GET", VIEWS, self.view)]
 
     def parts(self, visit: Visit) -> PostParts:
-        dates = Dates(visit.signed_in.time_zone, self._clock())
+        dates = Dates(visit.times, self._clock())
         # Everybody can search for a handle; the filter needs a paid plan.
         by_author = "q" if visit.signed_in.account.is_free else "author"
         return PostParts(self._texts, dates, self._base_path, by_author)

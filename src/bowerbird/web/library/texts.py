@@ -30,6 +30,8 @@ _HIT: Final = re.compile(r"(?:[^<>]|</?mark>)*")
 _SCRIPTS: Final = (
     ("ja", re.compile("[\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9d]")),
     ("ko", re.compile("[\u1100-\u11ff\u3130-\u318f\uac00-\ud7af]")),
+    # Characters that are written otherwise in China and Japan.
+    ("zh-Hant", re.compile("[這們來說國對會沒發學點當麼嗎讓從實體灣臺變與關經樂裡妳喔]")),
     ("zh", re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")),
     ("ur", re.compile("[\u0679\u0688\u0691\u06ba\u06d2]")),
     ("fa", re.compile("[\u067e\u0686\u0698\u06af\u06cc]")),
@@ -65,7 +67,11 @@ class LinkedTexts:
                 rest,
             )
         address = escape(self._base_path + everything(q=name))
-        return f'<a href="{address}">{escape(name)}</a>', ""
+        # In text from right to left, the sign would move to the other end of a name.
+        direction = ""
+        if not found.string.isascii():
+            direction = ' dir="ltr"' if found["mention"] else ' dir="auto"'
+        return f'<a href="{address}"{direction}>{escape(name)}</a>', ""
 
 
 def web_url(value: object) -> str:
