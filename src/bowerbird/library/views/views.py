@@ -3,6 +3,7 @@
 import functools
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Final
 
 import msgspec
 from msgspec import UNSET, Struct
@@ -21,11 +22,19 @@ from bowerbird.model.views import Bucket, DeletedView, Query, View, ViewSort
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.filters import MEANING, filter_of
 from bowerbird.requests.gates import gates_for
-from bowerbird.requests.limits import DELETED_VIEW_S, DELETED_VIEWS_MAX, VIEWS_MAX
+from bowerbird.requests.limits import (
+    DELETED_VIEW_S,
+    DELETED_VIEWS_MAX,
+    PINNED_VIEWS_SHOWN,
+    VIEWS_MAX,
+)
 from bowerbird.requests.views import NewView, ViewBookmarksQuery, ViewChange, ViewQuery
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.views import ViewStore
+
+# How long a page waits for the counts of views and buckets that are not its subject.
+_PAGE_WAIT_S: Final = 0.02
 
 
 class ViewResponse(Struct, frozen=True):
@@ -61,6 +70,14 @@ class Views:
 
     async def all(self, account: Account) -> list[View]:
         return await self._store.all(account.account_id)
+
+    async def pinned(self, account: Account) -> list[ViewResponse]:
+        """The first views of the sidebar. It is on every page, so it hardly waits for counts."""
+        views = await self._store.pinned(account.account_id, PINNED_VIEWS_SHOWN)
+        counts = await self._count(
+            account, [view.base_query for view in views], None, wait_s=_PAGE_WAIT_S
+        )
+        return [_response(view, count) for view, count in zip(views, counts, strict=True)]
 
     async def find(self, account: Account, slug: str) -> View:
         view = None
@@ -196,16 +213,30 @@ class Views:
         counts = await self._count(account, [view.base_query for view in views], vectors)
         return [_response(view, count) for view, count in zip(views, counts, strict=True)]
 
+    async def bucket_counts(self, account: Account, view: View) -> list[Count]:
+        """The counts of the view's buckets, as far as they are known at once."""
+        queries = [changes.narrowed(view.base_query, each.query) for each in view.triage_buckets]
+        return await self._count(account, queries, None, wait_s=_PAGE_WAIT_S)
+
+    def draft(self, request: NewView) -> View:
+        """A view that is not stored, to see what it would show."""
+        return changes.created(request, "", self._clock())
+
     async def _prepare(self, account: Account, query: Query) -> None:
         await self._count(account, [query], None)
 
     async def _count(
-        self, account: Account, queries: Sequence[Query], vectors: VectorState | None
+        self,
+        account: Account,
+        queries: Sequence[Query],
+        vectors: VectorState | None,
+        *,
+        wait_s: float | None = None,
     ) -> list[Count]:
         if vectors is None and any(MEANING in query for query in queries):
             vectors = await self._bookmarks.vector_state(account)
         requests = [self._count_request(account, query, vectors) for query in queries]
-        return await self._counts.of(requests)
+        return await self._counts.of(requests, wait_s)
 
     def _count_request(
         self, account: Account, query: Query, vectors: VectorState | None
