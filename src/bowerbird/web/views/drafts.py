@@ -21,6 +21,8 @@ LABELS: Final = {
     "name": "Name",
     "description": "Note to yourself",
     "default_sort": "Order",
+    "sort_by": "Order",
+    "sort_order": "Order",
     "slug": "Name",
     "q": "Words",
     "vector_search_term": "Near in meaning to",
