@@ -64,7 +64,7 @@ LISTS = (
     "media_type=image&is_unread_only=false&hide_archived=false&sort_by=posted_at&sort_order=asc",
     "q=%22two+nests%22&sort_by=relevance",
     "author=ann&sort_order=asc&density=compact&limit=3",
-    "posted_from=2026-01-01",
+    "posted_from=2020-01-01",
 )
 
 

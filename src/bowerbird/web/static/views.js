@@ -4,28 +4,31 @@
 const WAIT_MILLISECONDS = 400;
 const SHOWN = ["count", "posts"];
 
-/** @type {AbortController | undefined} */
+/** @type {XMLHttpRequest | undefined} */
 let running;
 
 /** @param {HTMLFormElement} form @param {Element} preview */
-async function show(form, preview) {
+function show(form, preview) {
   running?.abort();
-  const asking = new AbortController();
-  running = asking;
   const fields = new URLSearchParams();
   for (const [name, value] of new FormData(form)) fields.append(name, String(value));
   fields.set("do", "show");
-  preview.setAttribute("aria-busy", "true");
-  try {
-    const answer = await fetch(form.action, { method: "POST", body: fields, signal: asking.signal });
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  // The browser parses the page itself: the policy of the site lets no script make markup of a text.
+  const asked = new XMLHttpRequest();
+  running = asked;
+  asked.open("POST", form.action);
+  asked.responseType = "document";
+  asked.onload = () => {
     for (const name of SHOWN) {
-      const found = page.querySelector(`[data-shows="${name}"]`);
+      const found = asked.responseXML?.querySelector(`[data-shows="${name}"]`);
       if (found) preview.querySelector(`[data-shows="${name}"]`)?.replaceChildren(...found.childNodes);
     }
-  } finally {
-    if (running === asking) preview.removeAttribute("aria-busy");
-  }
+  };
+  asked.onloadend = () => {
+    if (running === asked) preview.removeAttribute("aria-busy");
+  };
+  preview.setAttribute("aria-busy", "true");
+  asked.send(fields);
 }
 
 const form = document.querySelector("form[data-preview]");
@@ -34,7 +37,6 @@ if (form instanceof HTMLFormElement && preview) {
   let timer = 0;
   form.addEventListener("input", () => {
     clearTimeout(timer);
-    // A server that does not answer may answer after the next change.
-    timer = setTimeout(() => show(form, preview).catch(() => undefined), WAIT_MILLISECONDS);
+    timer = setTimeout(() => show(form, preview), WAIT_MILLISECONDS);
   });
 }
