@@ -44,6 +44,7 @@ LIBRARY = {
     "import_change",
     "import_label",
     "smart_view",
+    "deleted_view",
     "vector",
     "vector_store",
     "version_use",

@@ -26,6 +26,8 @@ async def test_a_view_is_created_read_changed_and_deleted(alice: Member) -> None
         "description": "What flies at night.",
         "base_query": {"q": "owl"},
         "triage_buckets": [],
+        "position": 1,
+        "is_pinned": True,
         "count": 1,
         "count_state": "exact",
     }

@@ -12,14 +12,14 @@ from tests.web.library_posts import POSTS
 Values = dict[str, Any]
 
 # 28 August 2026, 12:00 UTC.
-_PARTS: Final = PostParts(
+PARTS: Final = PostParts(
     LinkedTexts(""), Dates(Times("Europe/Berlin"), 1_787_918_400_000_000), "", "author"
 )
-_LISTED: Final = [_PARTS.in_list(post, "bookmarked_at") for post in POSTS]
+LISTED: Final = [PARTS.in_list(post, "bookmarked_at") for post in POSTS]
 _LABELS: Final = ["birds", "databases", "field notes", "quiet web", "to read", "تصميم"]
 _HITS: Final = {"field": "text", "html": "…is not a <mark>nest</mark>. The male builds it"}
 
-_LIST: Final[Values] = {
+LIST: Final[Values] = {
     "email": "nora.van.der.meer@example.org",
     "is_owner": False,
     "csrf": "c5rf",
@@ -31,7 +31,10 @@ _LIST: Final[Values] = {
         ("library", "All posts", "/library?is_unread_only=false", 2_312),
         ("archive", "With archived", "/library?is_unread_only=false&hide_archived=false", 4_218),
     ],
-    "side_views": [("Birds this week", "/views/birds"), ("Long reads", "/views/long-reads")],
+    "side_views": [
+        ("Birds this week", "/views/birds", "14"),
+        ("Long reads", "/views/long-reads", ""),
+    ],
     "side_labels": [{**post_parts.label(name), "count": 23} for name in _LABELS],
     "label_names": _LABELS,
     "label_total": 23,
@@ -63,17 +66,20 @@ _LIST: Final[Values] = {
     "comfortable_url": "/library",
     "compact_url": "/library?density=compact",
     "buckets": [],
-    "groups": [("Today", _LISTED[:3]), ("Yesterday", _LISTED[3:6]), ("Aug 2026", _LISTED[6:])],
+    "edit_url": "",
+    "save_url": "",
+    "groups": [("Today", LISTED[:3]), ("Yesterday", LISTED[3:6]), ("Aug 2026", LISTED[6:])],
     "shown_count": 14,
     "total": 312,
     "older": "/library?cursor=abc",
     "is_cut": False,
     "pending": 0,
 }
-_SEARCH: Final[Values] = _LIST | {
+_SEARCH: Final[Values] = LIST | {
     "title": "Search: nest",
     "here": "/library?q=nest",
     "search": "nest",
+    "save_url": "/views/new?q=nest",
     "heading": "2 posts",
     "order": "best first",
     "chips": [
@@ -84,8 +90,8 @@ _SEARCH: Final[Values] = _LIST | {
         (
             "",
             [
-                _PARTS.in_list({**POSTS[0], "highlight": _HITS}, "posted_at", is_searched=True),
-                _PARTS.in_list(POSTS[4], "posted_at", is_searched=True),
+                PARTS.in_list({**POSTS[0], "highlight": _HITS}, "posted_at", is_searched=True),
+                PARTS.in_list(POSTS[4], "posted_at", is_searched=True),
             ],
         )
     ],
@@ -94,42 +100,49 @@ _SEARCH: Final[Values] = _LIST | {
 
 
 def _post(number: int, strand: list[int]) -> Values:
-    post = _PARTS.on_page(POSTS[number])
-    return _LIST | {
+    post = PARTS.on_page(POSTS[number])
+    return LIST | {
         "title": post["name"],
         "post": post,
         "network": "X",
-        "strand": [_PARTS.on_page(POSTS[each]) for each in strand],
-        "near": [_PARTS.nearby(POSTS[each]) for each in (0, 6, 5)],
+        "strand": [PARTS.on_page(POSTS[each]) for each in strand],
+        "near": [PARTS.nearby(POSTS[each]) for each in (0, 6, 5)],
         "json": '{\n  "post_id": "1"\n}',
     }
 
 
 EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
-    "library": ("library.html", _LIST),
+    "library": ("library.html", LIST),
     "library-compact": (
         "library.html",
-        _LIST
+        LIST
         | {
             "is_compact": True,
-            "groups": [("", [_PARTS.in_line(post, "bookmarked_at") for post in POSTS])],
+            "groups": [("", [PARTS.in_line(post, "bookmarked_at") for post in POSTS])],
         },
     ),
     "library-search": ("library.html", _SEARCH),
     "library-undo": (
         "library.html",
-        _LIST | {"message": "Archived.", "undo": "unarchive", "undo_post": "1", "is_cut": True},
+        LIST | {"message": "Archived.", "undo": "unarchive", "undo_post": "1", "is_cut": True},
     ),
     "library-view": (
         "library.html",
-        _LIST
+        LIST
         | {
             "title": "Long reads",
             "order": "",
             "orders": [],
+            "heading": "2 posts",
+            "edit_url": "/views/long-reads/edit",
             "buckets": [
-                {"text": "All", "url": "/views/long-reads", "is_chosen": True},
-                {"text": "Birds", "url": "/views/long-reads?bucket=birds", "is_chosen": False},
+                {"text": "All", "url": "/views/long-reads", "is_chosen": True, "count": ""},
+                {
+                    "text": "Birds",
+                    "url": "/views/long-reads?bucket=birds",
+                    "is_chosen": False,
+                    "count": "5",
+                },
             ],
         },
     ),
@@ -143,8 +156,8 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
             "problem": "The vector store is being built: 1,200 of 3,000 posts.",
         },
     ),
-    "library_empty": ("library_empty.html", _LIST | {"side_labels": [], "label_total": 0}),
-    "library_read": ("library_read.html", _LIST),
+    "library_empty": ("library_empty.html", LIST | {"side_labels": [], "label_total": 0}),
+    "library_read": ("library_read.html", LIST),
     "library_none": (
         "library_none.html",
         _SEARCH

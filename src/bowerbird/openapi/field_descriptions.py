@@ -163,6 +163,8 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "slug": "The view's name in URLs. It never changes.",
         "name": "The view's display name.",
         "description": "What the view is for.",
+        "position": "Its place in the list, from 1.",
+        "is_pinned": "Whether the website's sidebar shows it.",
         "count": (
             "Number of bookmarks that it shows now if count_state is exact, else the last known "
             "number, or 0 if none is known."

@@ -30,6 +30,11 @@ EXPORT_BYTES_PER_DAY: Final = 2_000_000_000
 ACCOUNT_DOWNLOADS_PER_DAY: Final = 5
 VIEWS_MAX: Final = 200
 BUCKETS_MAX: Final = 20
+# In the sidebar of the website; the page of views has all of them.
+PINNED_VIEWS_SHOWN: Final = 20
+# Deleted views of an account that can be restored, and how long.
+DELETED_VIEWS_MAX: Final = 50
+DELETED_VIEW_S: Final = 3_600
 RANKED_MAX: Final = 1_000
 LABEL_NAME_MAX: Final = MAX_NAME_CHARACTERS
 LABEL_ID_MAX: Final = 40

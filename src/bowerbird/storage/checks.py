@@ -42,6 +42,7 @@ _PRIMARY_KEYS: Final = {
     "import_change": "account_id, run, number",
     "import_label": "account_id, run, label_id",
     "smart_view": "account_id, slug",
+    "deleted_view": "account_id, slug",
     "vector": "account_id, number, model",
     "vector_store": "account_id, model",
     "version_use": "account_id, version",

@@ -34,6 +34,7 @@ from bowerbird.library.sign_in.sign_up import SignUp
 from bowerbird.library.statistics.statistics import Statistics
 from bowerbird.library.upkeep.open_jobs import OpenJobs
 from bowerbird.library.upkeep.overview import Overview
+from bowerbird.library.views.edits import ViewEdits
 from bowerbird.library.views.views import Views
 from bowerbird.openid.providers import configured
 from bowerbird.openid.sign_in import OpenIdClient
@@ -71,6 +72,8 @@ from bowerbird.web.sign_in.sign_up import SignUpPages
 from bowerbird.web.site import ShowPublished, Visits
 from bowerbird.web.statistics.pages import StatisticsPage
 from bowerbird.web.templating import Templates
+from bowerbird.web.views.editor import EditorPage
+from bowerbird.web.views.pages import ViewPages
 from bowerbird.web.visits.cookies import CookieJar
 from bowerbird.web.visits.hosts import OwnHosts
 from bowerbird.web.visits.pages import VisitPages
@@ -169,6 +172,8 @@ def visits(
         library.bookmarks, library.views, sidebar, pages, clock=clock, settings=settings
     )
 
+    view_edits = ViewEdits(database, library.views)
+
     def build(show_published: ShowPublished) -> VisitRouter:
         routes: list[PageRoute] = [
             *start.routes(pages, show_published),
@@ -197,6 +202,8 @@ def visits(
             *import_file_pages.routes(transfers.imports, pages),
             *export_pages.routes(transfers.exports, pages),
             *list_pages.routes(),
+            *ViewPages(library.views, view_edits, sidebar, pages).routes(),
+            *EditorPage(library.views, view_edits, list_pages, sidebar, pages).routes(),
             *ReadingPage(library.bookmarks, list_pages, sidebar, pages).routes(),
             *ChangePages(library.changes, pages).routes(),
             *DigestPages(library.digests, pages).routes(),

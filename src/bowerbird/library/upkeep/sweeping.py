@@ -1,8 +1,8 @@
 """Removes expired records of every kind.
 
-These are stored responses of writes, deleted bookmarks, logs of imports, sessions, links and the
-activity log. It also finishes the renames of labels that a killed process has left half done, and
-ends imports whose process or device has gone.
+These are stored responses of writes, deleted bookmarks and views, logs of imports, sessions, links
+and the activity log. It also finishes the renames of labels that a killed process has left half
+done, and ends imports whose process or device has gone.
 
 Each transaction removes a few rows of one account, with a pause after it, so that other writers
 do not wait. Several servers can sweep concurrently; each skips rows that another is removing.
@@ -22,6 +22,7 @@ from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bookmarks import change_log
 from bowerbird.library.bookmarks.label_renames import LabelRenames
 from bowerbird.library.bookmarks.trash import KEPT_DAYS
+from bowerbird.requests.limits import DELETED_VIEW_S, DELETED_VIEWS_MAX
 from bowerbird.storage.activity import ActivityStore
 from bowerbird.storage.bookmarks.trash import TrashStore
 from bowerbird.storage.database import Database, Transaction
@@ -36,6 +37,7 @@ from bowerbird.storage.sign_in.one_time_links import OneTimeLinkStore
 from bowerbird.storage.sign_in.sessions import Alive, SessionStore
 from bowerbird.storage.sign_in.spent_attempts import SpentAttemptStore
 from bowerbird.storage.sweeping import Due, Expiry, SweepStore
+from bowerbird.storage.views import ViewStore
 
 _DAY: Final = 86_400 * MICROSECONDS
 Removal = Callable[[Transaction], Awaitable[int]]
@@ -72,6 +74,7 @@ class Sweeping:
         self._activity = ActivityStore(database)
         self._links = OneTimeLinkStore(database)
         self._attempts = SpentAttemptStore(database)
+        self._views = ViewStore(database)
         self._clock = clock
         self._pause_s = pause_s
         self._log = structlog.get_logger()
@@ -89,7 +92,7 @@ class Sweeping:
                     await self._interrupt_runs(due.account_id, expiry.stopped_before)
                 if due.has_old_ingest:
                     removed += await self._sweep_ingest(due.account_id, expiry)
-                removed += await self._sweep_visits(due, now, expiry)
+                removed += await self._sweep_website(due, now, expiry)
             after = page[-1].account_id
         return removed
 
@@ -184,7 +187,7 @@ class Sweeping:
 
         return sum([await self._repeat(removal) for removal in (pages, kept, files)])
 
-    async def _sweep_visits(self, due: Due, now: int, expiry: Expiry) -> int:
+    async def _sweep_website(self, due: Due, now: int, expiry: Expiry) -> int:
         async def sessions(transaction: Transaction) -> int:
             return await self._sessions.sweep(transaction, due.account_id, Alive.at(now))
 
@@ -197,7 +200,13 @@ class Sweeping:
                 _REMOVED_PER_TRANSACTION,
             )
 
+        async def views(transaction: Transaction) -> int:
+            return await self._views.forget_deleted(
+                transaction, due.account_id, expiry.views_before, DELETED_VIEWS_MAX
+            )
+
         removed = await self._repeat(sessions) if due.has_old_sessions else 0
+        removed += await self._repeat(views) if due.has_old_views else 0
         return removed + (await self._repeat(entries) if due.has_old_activity else 0)
 
     async def _sweep_proofs(self, now: int) -> int:
@@ -247,4 +256,5 @@ def _expiry(now: int) -> Expiry:
         sessions_created_after=alive.created_after,
         activity_before=now - activity.KEPT_DAYS * _DAY,
         activity_most=activity.ENTRIES_MAX,
+        views_before=now - DELETED_VIEW_S * MICROSECONDS,
     )

@@ -42,6 +42,7 @@ _LAST: Final = (
     "delete_answers",
     "delete_jobs",
     "delete_views",
+    "delete_deleted_views",
     "delete_digests",
     "delete_labels",
     "delete_pages",

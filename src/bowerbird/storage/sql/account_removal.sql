@@ -130,6 +130,10 @@ DELETE FROM digest_preference
 DELETE FROM smart_view
  WHERE account_id = :account_id
 
+-- name: delete_deleted_views
+DELETE FROM deleted_view
+ WHERE account_id = :account_id
+
 -- name: delete_labels
 DELETE FROM label
  WHERE account_id = :account_id

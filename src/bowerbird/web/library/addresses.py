@@ -48,6 +48,11 @@ def everything(**values: str) -> str:
     return Address(LIBRARY, {"is_unread_only": "false", **values}).url()
 
 
+def of_view(slug: str) -> str:
+    """The URL of a Smart View. "new" is the page that creates one."""
+    return f"/views/{quote(slug, safe='')}{'/posts' if slug == 'new' else ''}"
+
+
 def of_post(post_id: str) -> str:
     is_plain = post_id.isascii() and post_id.isdigit()
     return f"/p/{post_id if is_plain else quote(post_id, safe='')}"

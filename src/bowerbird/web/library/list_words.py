@@ -1,11 +1,12 @@
 """The words around a list: its title and count, its order, its filters, and what to try next."""
 
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from bowerbird.model.filters import RELEVANCE
 from bowerbird.model.media import BITS
 from bowerbird.requests.bookmarks import ListQuery
-from bowerbird.requests.filters import MEANING
+from bowerbird.requests.filters import MEANING, readers
 from bowerbird.web.library.addresses import Address
 
 _FILTERS: Final = {
@@ -28,6 +29,8 @@ _ORDERS: Final = {
 }
 _BEST: Final = ("Best match first", "best first")
 MEDIA_TYPES: Final = tuple(BITS)
+# The parameters of a list that a Smart View keeps.
+SAVED: Final = (*readers(ListQuery), "sort_by", "sort_order")
 _YES: Final = ("true", "1")
 
 
@@ -83,6 +86,12 @@ def order_words(query: ListQuery) -> str:
     return f"by {words}, {'ascending' if order == 'asc' else 'descending'}"
 
 
+def order_choices() -> list[tuple[str, str]]:
+    """The orders of a Smart View: the field and the direction, and what to call them."""
+    listed = [(" ".join(key).strip(), text) for key, (text, _) in _ORDERS.items()]
+    return [*listed, (RELEVANCE, _BEST[0])]
+
+
 def orders(query: ListQuery, address: Address) -> list[dict[str, Any]]:
     """The entries of the menu that sorts a list."""
     chosen = order_words(query)
@@ -116,6 +125,16 @@ def chips(query: ListQuery, address: Address) -> list[dict[str, str]]:
         url = address.changed(is_unread_only="false").url()
         found.append({"name": "state", "value": "unread", "url": url})
     return found
+
+
+def save_url(query: ListQuery, address: Address) -> str:
+    """The page that saves a list as a Smart View, which shows read posts unless it is told."""
+    if not has_filters(query):
+        return ""
+    kept = [(name, value) for name, value in address.fields("limit") if name in SAVED]
+    flags = [(n, v) for n, v in kept if n != "is_unread_only"]
+    unread = [("is_unread_only", "true")] if is_unread_only(query) else []
+    return f"/views/new?{urlencode([*flags, *unread])}"
 
 
 def filter_fields(query: ListQuery) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """/library and /views: lists of posts. The rules of lists are those of the API."""
 
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import msgspec
 from msgspec import Struct
@@ -17,11 +17,11 @@ from bowerbird.requests.filters import MEANING
 from bowerbird.requests.views import ViewBookmarksQuery
 from bowerbird.settings import Settings
 from bowerbird.web.library import list_words, post_parts
-from bowerbird.web.library.addresses import COMPACT, DENSITY, LIBRARY, NAMES, Address
+from bowerbird.web.library.addresses import COMPACT, DENSITY, LIBRARY, NAMES, Address, of_view
 from bowerbird.web.library.changes import UNDO
 from bowerbird.web.library.dates import Dates
 from bowerbird.web.library.post_parts import PostParts
-from bowerbird.web.library.sidebar import Sidebar
+from bowerbird.web.library.sidebar import Sidebar, shown_count
 from bowerbird.web.library.texts import LinkedTexts
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
@@ -29,7 +29,7 @@ from bowerbird.web.visits.visit import Visit
 from bowerbird.wire import query_strings
 from bowerbird.wire.responses.replies import Reply
 
-VIEWS: Final = "/views/{slug}"
+VIEWS: Final = ("/views/{slug}", "/views/{slug}/posts")
 # A search is sent as a text and a mode; a list has the parameters of the API.
 _SEARCH, _MODE = "search", "by"
 WORDS, BY_MEANING, BOTH = "words", "meaning", "both"
@@ -66,7 +66,8 @@ class ListPages:
         self._texts = LinkedTexts(self._base_path)
 
     def routes(self) -> list[PageRoute]:
-        return [PageRoute("GET", LIBRARY, self.library), PageRoute("GET", VIEWS, self.view)]
+        views = [PageRoute("GET", path, self.view) for path in VIEWS]
+        return [PageRoute("GET", LIBRARY, self.library), *views]
 
     def parts(self, visit: Visit) -> PostParts:
         dates = Dates(visit.times, self._clock())
@@ -95,7 +96,7 @@ class ListPages:
     async def view(self, visit: Visit) -> Reply:
         account = visit.signed_in.account
         view = await self._views.find(account, visit.request.path_params["slug"])
-        address = _address(f"/views/{view.slug}", visit)
+        address = _address(of_view(view.slug), visit)
         try:
             query = query_strings.read(visit.request.scope["query_string"], ViewBookmarksQuery)
             limit = query.limit or _PER_PAGE[_density(visit)]
@@ -254,7 +255,9 @@ class ListPages:
             "chips": list_words.chips(query, address),
             "order": "" if view else list_words.order_words(query),
             "orders": [] if view else list_words.orders(query, address),
-            "buckets": _buckets(view, address),
+            "buckets": await self._buckets(account, view, address),
+            "edit_url": f"/views/{quote(view.slug, safe='')}/edit" if view else "",
+            "save_url": "" if view else list_words.save_url(query, address),
             "is_compact": density == COMPACT,
             "comfortable_url": address.changed(**{DENSITY: None}).url(),
             "compact_url": address.changed(**{DENSITY: COMPACT}).url(),
@@ -264,6 +267,26 @@ class ListPages:
         }
         return self._pages.show(visit, template, status=status, **(shared | values))
 
+    async def _buckets(
+        self, account: Account, view: View | None, address: Address
+    ) -> list[dict[str, Any]]:
+        """The parts of a view, as tabs."""
+        if view is None or not view.triage_buckets:
+            return []
+        counts = await self._views.bucket_counts(account, view)
+        buckets = zip(view.triage_buckets, counts, strict=True)
+        choices = [("", "All", ""), *((b.slug, b.name, shown_count(c)) for b, c in buckets)]
+        chosen = address.values.get("bucket", "")
+        return [
+            {
+                "text": name,
+                "url": address.changed(bucket=slug).url(),
+                "is_chosen": slug == chosen,
+                "count": count,
+            }
+            for slug, name, count in choices
+        ]
+
 
 def _address(path: str, visit: Visit) -> Address:
     return Address(path, {name: visit.query[name] for name in NAMES if visit.query.get(name)})
@@ -271,18 +294,6 @@ def _address(path: str, visit: Visit) -> Address:
 
 def _density(visit: Visit) -> str:
     return COMPACT if visit.query.get(DENSITY) == COMPACT else ""
-
-
-def _buckets(view: View | None, address: Address) -> list[dict[str, Any]]:
-    """The parts of a view, as tabs."""
-    if view is None or not view.triage_buckets:
-        return []
-    chosen = address.values.get("bucket", "")
-    choices = [("", "All"), *((bucket.slug, bucket.name) for bucket in view.triage_buckets)]
-    return [
-        {"text": name, "url": address.changed(bucket=slug).url(), "is_chosen": slug == chosen}
-        for slug, name in choices
-    ]
 
 
 def _groups(posts: list[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
