@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from bowerbird.web.views.drafts import LABELS, BucketDraft, Draft
-from bowerbird.web.visits.moments import moments_in
+from bowerbird.web.visits.moments import Times
 from tests.web.library_examples import LIST, PARTS
 from tests.web.library_posts import POSTS
 
@@ -76,7 +76,7 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
             "message": "The view is deleted. Its posts stay. It can be restored for an hour.",
             "undo_view": "old",
             "deleted": [
-                {"slug": "old", "name": "Old", "at": moments_in("UTC")(1_787_918_400_000_000)}
+                {"slug": "old", "name": "Old", "at": Times("UTC").moment(1_787_918_400_000_000)}
             ],
         },
     ),

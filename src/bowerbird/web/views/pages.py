@@ -12,7 +12,7 @@ from bowerbird.model.views import DeletedView, Query
 from bowerbird.web.library.addresses import of_view
 from bowerbird.web.library.sidebar import Sidebar, shown_count
 from bowerbird.web.views.drafts import LABELS
-from bowerbird.web.visits import moments
+from bowerbird.web.visits.moments import Times
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit
@@ -46,7 +46,7 @@ class ViewPages:
         return [PageRoute("GET", PATH, self.shown), PageRoute("POST", PATH, self.change, page=PATH)]
 
     async def shown(self, visit: Visit) -> Reply:
-        account, zone = visit.signed_in.account, visit.signed_in.time_zone
+        account = visit.signed_in.account
         views = await self._views.responses(account, await self._views.all(account))
         said, slug = visit.query.get("said", ""), visit.query.get("view", "")
         return self._pages.show(
@@ -60,7 +60,7 @@ class ViewPages:
             undo_post="",
             undo_view=slug if said == _SAID["delete"] else "",
             views=[_row(view) for view in views],
-            deleted=[_deleted(each, zone) for each in await self._views.deleted(account)],
+            deleted=[_deleted(each, visit.times) for each in await self._views.deleted(account)],
             moved=(slug, visit.query.get("by", "")),
         )
 
@@ -107,11 +107,11 @@ def _row(view: ViewResponse) -> dict[str, Any]:
     }
 
 
-def _deleted(deleted: DeletedView, zone: str) -> dict[str, Any]:
+def _deleted(deleted: DeletedView, times: Times) -> dict[str, Any]:
     return {
         "slug": deleted.view.slug,
         "name": deleted.view.name,
-        "at": moments.moments_in(zone)(deleted.deleted_at),
+        "at": times.moment(deleted.deleted_at),
     }
 
 
