@@ -115,6 +115,7 @@ def _post(post: Bookmark) -> Data:
         article=_article(details.article),
         quoted=_quoted(details.quoted_tweet),
         attached=_attachments(details.attachments),
+        note=paragraphs(post.note or ""),
     )
     return fields | _without_empty(long=_is_long(fields))
 

@@ -1,6 +1,6 @@
 """A bookmark with the fields of the API."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -8,9 +8,9 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 Integer = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 """The integers that both databases can store: signed, 64 bits."""
 
-# "$" alone would allow a line break after it.
-NOTE_MAX = 20_000
+NOTE_MAX: Final = 20_000
 Note = Annotated[str, Meta(max_length=NOTE_MAX)]
+# "$" alone would allow a line break after it.
 PostId = Annotated[str, Meta(pattern=r"^[0-9]{1,40}$(?!\n)")]
 
 

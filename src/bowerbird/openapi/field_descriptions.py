@@ -61,7 +61,7 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "gone_at": "When the source first did not show the post any more; absent if it does.",
         "gone_reason": "Why not, in the words of the source. Absent if it gives no reason.",
         "removed_at": "When the owner removed the bookmark at the source; absent otherwise.",
-        "note": "The owner's note about the post, from the program it was imported from.",
+        "note": "The owner's note about the post, as Markdown; absent if there is none.",
         "highlight": "Where the words of q occur. Only if requested, and if there is a match.",
     },
     "PostDetails": {

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from bowerbird.model import bookmarks
 from bowerbird.model.json_depth import MAX_DEPTH
 from bowerbird.model.labels import MAX_NAME_CHARACTERS
 
@@ -37,6 +38,7 @@ LABELS_MAX: Final = 10_000
 # Accounts and posts that have more labels already keep them, and cannot get another one.
 POST_LABELS_MAX: Final = 100
 LABEL_METADATA_MAX: Final = 4_096
+NOTE_MAX: Final = bookmarks.NOTE_MAX
 VIEW_NAME_MAX: Final = 100
 TEXT_MAX: Final = 1_000
 SLUG_MAX: Final = 60

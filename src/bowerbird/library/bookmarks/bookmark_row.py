@@ -71,7 +71,7 @@ def searchable_texts(arrival: Post) -> list[str]:
     details = arrival.tweet_details
     # With the @, so that @ada finds posts by ada as well as posts that mention her.
     handle = arrival.author_username and f"@{arrival.author_username}"
-    fields = [handle, arrival.author_details.name, details.text]
+    fields = [handle, arrival.author_details.name, details.text, arrival.note]
     if details.quoted_tweet is not None or details.article is not None:
         fields += _texts_within(details.article or {}, details.quoted_tweet or {})
     return [field for field in fields if field]

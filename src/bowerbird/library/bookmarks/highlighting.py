@@ -27,6 +27,7 @@ class _Post(Struct):
     author_username: str
     author_details: _Author
     tweet_details: _Details
+    note: str | None = None
 
 
 _posts: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
@@ -54,6 +55,7 @@ def _fields(post: _Post) -> Sequence[tuple[str, str]]:
         ("text", details.text),
         ("article.title", article.get("title")),
         ("article.plain_text", article.get("plain_text")),
+        ("note", post.note),
         ("quoted_tweet.text", quoted.get("text")),
         ("quoted_tweet.article.title", quoted_article.get("title")),
         ("quoted_tweet.article.plain_text", quoted_article.get("plain_text")),

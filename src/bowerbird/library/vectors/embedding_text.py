@@ -10,14 +10,15 @@ from bowerbird.model.bookmarks import Post
 
 
 def embedding_text(post: Post) -> str:
-    """The author's own and quoted text, then the author's name; the text of an article last.
+    """The author's own and quoted text, name and note; the text of an article last.
 
     Flags, labels and counts are left out: they change often and carry no meaning.
     """
     details = post.tweet_details
     article, quoted = details.article or {}, details.quoted_tweet or {}
     fields = [article.get("title"), details.text, quoted.get("text"), _article_title(quoted)]
-    fields += [_author(post), article.get("plain_text") or article.get("preview_text")]
+    fields += [_author(post), post.note]
+    fields += [article.get("plain_text") or article.get("preview_text")]
     return "\n".join(field for field in fields if field)
 
 
