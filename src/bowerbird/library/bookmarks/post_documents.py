@@ -3,7 +3,7 @@
 Such a change writes the stored JSON again, and the words and vectors that come from it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import msgspec
@@ -57,6 +57,19 @@ class PostDocuments:
         # Undoing an import must not take the owner's words away.
         await self._changes.forget(transaction, library.account_id, [existing.number])
         return True
+
+    async def index(
+        self, transaction: Transaction, library: LockedLibrary, numbers: Sequence[int]
+    ) -> None:
+        """Writes the words of stored bookmarks again, and deletes their vectors if stale."""
+        renderings = await self._store.renderings(transaction, library, numbers)
+        for number, stored in renderings.items():
+            try:
+                post = _decode(stored + b"}")
+            except (msgspec.MsgspecError, RecursionError):
+                continue
+            await self._store.reword(transaction, library, number, words_of(post))
+            await self._drop_stale(transaction, library, number, post)
 
     async def _drop_stale(
         self, transaction: Transaction, library: LockedLibrary, number: int, post: Post

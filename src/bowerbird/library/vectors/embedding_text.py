@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from bowerbird.model import json_depth
-from bowerbird.model.bookmarks import Post
+from bowerbird.model.bookmarks import Post, own_words
 
 
 def embedding_text(post: Post) -> str:
@@ -17,7 +17,7 @@ def embedding_text(post: Post) -> str:
     details = post.tweet_details
     article, quoted = details.article or {}, details.quoted_tweet or {}
     fields = [article.get("title"), details.text, quoted.get("text"), _article_title(quoted)]
-    fields += [_author(post), post.note]
+    fields += [_author(post), *own_words(post)]
     fields += [article.get("plain_text") or article.get("preview_text")]
     return "\n".join(field for field in fields if field)
 
