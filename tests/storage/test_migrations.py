@@ -472,21 +472,17 @@ async def test_the_first_account_of_an_old_postgres_database_is_the_owners(
         assert await query_postgres(old, READ_OWNERS) == [("first@example.com",)]
 
 
-NOTED = b'{"post_id":"1","note":"mine","imported_at":""'
-PLAIN = b'{"post_id":"2","imported_at":""'
-
-
 def test_migrating_marks_the_notes_that_a_sqlite_library_has(tmp_path: Path) -> None:
     steps = migrations.available("sqlite")
     sqlite_schema.prepare(tmp_path, steps[:13])
-    place = 3 << 40
     query_sqlite(
         tmp_path / FILE_NAME,
         "INSERT INTO library (account_id, local_number, plan, epoch, version, next_number,"
         " next_label_id, total, unread, archived, fresh, created_at)"
         " VALUES (77, 3, 'pro', 0, 0, 3, 1, 2, 2, 0, 2, 0);"
         " INSERT INTO content (place, render_version, rendering) VALUES"
-        f" ({place + 1}, 1, x'{NOTED.hex()}'), ({place + 2}, 1, x'{PLAIN.hex()}')",  # noqa: S608 - ours
+        """ ((3 << 40) + 1, 1, CAST('{"post_id":"1","note":"mine"' AS BLOB)),"""
+        """ ((3 << 40) + 2, 1, CAST('{"post_id":"2"' AS BLOB))""",
     )
 
     sqlite_schema.prepare(tmp_path, steps)
@@ -503,7 +499,8 @@ async def test_migrating_marks_the_notes_that_a_postgres_library_has(
         await query_postgres(
             url,
             "INSERT INTO content (account_id, number, render_version, rendering) VALUES"
-            f" (77, 1, 1, '\\x{NOTED.hex()}'), (77, 2, 1, '\\x{PLAIN.hex()}')",  # noqa: S608 - ours
+            """ (77, 1, 1, CAST('{"post_id":"1","note":"mine"' AS bytea)),"""
+            """ (77, 2, 1, CAST('{"post_id":"2"' AS bytea))""",
         )
 
         await postgres_schema.migrate(url, steps)
