@@ -13,7 +13,7 @@ from bowerbird.model.accounts import Account
 from bowerbird.requests import decoding
 from bowerbird.requests.bookmarks import UpdateRequest
 from bowerbird.requests.labels import LabelRequest
-from bowerbird.web.library.addresses import LIBRARY, of_post
+from bowerbird.web.library.addresses import LIBRARY, of_post, returning
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit, is_own_path
@@ -113,7 +113,7 @@ class ChangePages:
             )
         # A deleted post has no page to return to.
         if said == "post-deleted" and urlsplit(path).path == of_post(post_id):
-            path = LIBRARY
+            path = returning(dict(parse_qsl(urlsplit(path).query)).get("from", "")) or LIBRARY
         place = fragment or _place(path, said, post_id, next_id)
         return self._pages.go(f"{_saying(path, said, post_id)}#{place}")
 
