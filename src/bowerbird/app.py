@@ -28,6 +28,7 @@ from bowerbird.library.accounts.uses import Uses
 from bowerbird.library.accounts.version_use import VersionUse
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.flags import Flags
+from bowerbird.library.bookmarks.highlights import Highlights
 from bowerbird.library.bookmarks.trash import Trash
 from bowerbird.library.digests.digest_topics import DigestTopics
 from bowerbird.library.digests.digests import Digests
@@ -50,6 +51,7 @@ from bowerbird.rest import account as account_routes
 from bowerbird.rest import bookmarks as bookmark_routes
 from bowerbird.rest import digests as digest_routes
 from bowerbird.rest import exports as export_routes
+from bowerbird.rest import highlights as highlight_routes
 from bowerbird.rest import imports as import_routes
 from bowerbird.rest import labels as label_routes
 from bowerbird.rest import saving as saving_routes
@@ -149,6 +151,7 @@ def build(
         ImportRuns(database, clock),
         AnswerCache(settings.answer_cache_mb * 1024 * 1024),
         settings.upgrade_url,
+        highlights=Highlights(database, clock),
     )
 
     def record_use(account_id: int) -> None:
@@ -346,6 +349,8 @@ def _routes(
     imports: ImportRuns,
     answers: AnswerCache,
     upgrade_url: str,
+    *,
+    highlights: Highlights,
 ) -> list[ApiRoute]:
     writes = Writes(parts.idempotency, upgrade_url)
     exports, addresses = parts.exports, parts.export_addresses
@@ -353,6 +358,7 @@ def _routes(
         *account_routes.routes(parts.state, answers),
         *bookmark_routes.routes(parts.bookmarks, answers),
         *bookmark_routes.write_routes(parts.flags, trash, writes),
+        *highlight_routes.write_routes(highlights, writes),
         *saving_routes.routes(parts.saving, writes),
         *label_routes.routes(parts.labels, answers),
         *label_routes.write_routes(parts.labels, writes),

@@ -132,6 +132,8 @@ class Library:
             ),
             "import_change": (f"{n}, 1, {blob}" for n in numbers),
             "import_label": (f"{n}, 1, 'a'" for n in numbers),
+            "replaced_annotation": (f"'7{n:05d}', 'note', {blob}, 0" for n in numbers),
+            "unindexed_note": (f"{n}" for n in numbers),
         }
         for table, values in rows.items():
             joined = ", ".join(f"({account_id}, {row})" for row in values)

@@ -43,6 +43,8 @@ LIBRARY = {
     "import_run",
     "import_change",
     "import_label",
+    "unindexed_note",
+    "replaced_annotation",
     "smart_view",
     "deleted_view",
     "vector",

@@ -109,7 +109,18 @@ STEPS: Final[list[tuple[str, str, Any]]] = [
     ("mergeLabel", "/v1/labels/3/merge", {"into": "1"}),
     ("deleteLabel", "/v1/labels/2", None),
     ("updateBookmarks", "/v1/bookmarks/update", {"tweet_ids": BOTH, "is_read": True}),
-    ("updateBookmark", f"/v1/bookmarks/{FIRST}", {"is_read": False, "is_archived": False}),
+    (
+        "updateBookmark",
+        f"/v1/bookmarks/{FIRST}",
+        {"is_read": False, "is_archived": False, "note": "Ask *Ines* about the caps."},
+    ),
+    (
+        "addHighlight",
+        f"/v1/bookmarks/{FIRST}/highlights",
+        {"quote": "Bottle caps in front", "comment": "Like a shop window"},
+    ),
+    ("updateHighlight", f"/v1/bookmarks/{FIRST}/highlights/{{id}}", {"comment": "All blue"}),
+    ("deleteHighlight", f"/v1/bookmarks/{FIRST}/highlights/{{id}}", None),
     ("deleteBookmark", f"/v1/bookmarks/{FIRST}", None),
     ("restoreBookmark", f"/v1/bookmarks/{FIRST}/restore", None),
     (
@@ -183,6 +194,8 @@ async def asked(service: Service) -> dict[str, Any]:
         response = await alice.client.request(methods[name], path.format(**job), json=body)
         assert response.is_success, (name, response.text)
         job = response.json()["data"] if response.status_code == ACCEPTED else job
+        if name == "addHighlight":
+            job["id"] = response.json()["data"]["id"]
         kept = found.setdefault(name, {"answers": {}})
         if body is not None:
             kept.setdefault("request", body)

@@ -107,6 +107,12 @@ def _post(number: int, strand: list[int]) -> Values:
         "network": "X",
         "strand": [PARTS.on_page(POSTS[each]) for each in strand],
         "near": [PARTS.nearby(POSTS[each]) for each in (0, 6, 5)],
+        "list_before": "/library?tag=birds",
+        "previous": "",
+        "following": "/p/2?from=%2Flibrary%3Ftag%3Dbirds",
+        "undo_annotation": "",
+        "note_max": 20_000,
+        "quote_max": 2_000,
         "json": '{\n  "post_id": "1"\n}',
     }
 

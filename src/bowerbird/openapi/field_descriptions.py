@@ -61,8 +61,19 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "gone_at": "When the source first did not show the post any more; absent if it does.",
         "gone_reason": "Why not, in the words of the source. Absent if it gives no reason.",
         "removed_at": "When the owner removed the bookmark at the source; absent otherwise.",
-        "note": "The owner's note about the post, from the program it was imported from.",
+        "note": "The owner's note about the post, as Markdown; absent if there is none.",
+        "highlights": "Passages that the owner marked; absent if there are none.",
         "highlight": "Where the words of q occur. Only if requested, and if there is a match.",
+    },
+    "HighlightedPassage": {
+        "id": "Identifies the highlight within its post.",
+        "field": "text: the text of the post. article: the text of its article.",
+        "quote": "The passage.",
+        "start": "Where it starts in that text, in Unicode code points. null if the text has "
+        "changed and does not contain the passage any more.",
+        "end": "Where it ends: the offset after its last code point, or null.",
+        "comment": "The owner's comment; absent if there is none.",
+        "created_at": "When it was marked: ISO 8601 with an offset.",
     },
     "PostDetails": {
         "quoted_tweet": "The post that this one quotes, or null.",

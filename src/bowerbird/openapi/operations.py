@@ -2,12 +2,23 @@
 
 from typing import Final
 
-from bowerbird.rest import account, bookmarks, digests, exports, imports, labels, saving, views
+from bowerbird.rest import (
+    account,
+    bookmarks,
+    digests,
+    exports,
+    highlights,
+    imports,
+    labels,
+    saving,
+    views,
+)
 
 OPERATIONS: Final = (
     *account.OPERATIONS,
     *bookmarks.OPERATIONS,
     *saving.OPERATIONS,
+    *highlights.OPERATIONS,
     *labels.OPERATIONS,
     *views.OPERATIONS,
     *digests.OPERATIONS,
@@ -28,6 +39,7 @@ TAGS: Final[dict[str, str]] = {
 
 PATH_PARAMETERS: Final[dict[str, str]] = {
     "post_id": "The saved post's identifier.",
+    "highlight_id": "The highlight's id.",
     "label_id": "The label's id.",
     "slug": "The view's slug.",
     "digest_id": "The digest's id, such as weekly-2026-07-13, or latest.",
@@ -37,6 +49,7 @@ PATH_PARAMETERS: Final[dict[str, str]] = {
 
 PATH_EXAMPLES: Final[dict[str, str]] = {
     "post_id": "1945678901234567890",
+    "highlight_id": "3f9a1c20be77",
     "label_id": "1",
     "slug": "weekend-reading",
     "job_id": "x7Qk2mZt9LwP4sVb",

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from bowerbird.model import bookmarks, highlights
 from bowerbird.model.json_depth import MAX_DEPTH
 from bowerbird.model.labels import MAX_NAME_CHARACTERS
 
@@ -42,6 +43,12 @@ LABELS_MAX: Final = 10_000
 # Accounts and posts that have more labels already keep them, and cannot get another one.
 POST_LABELS_MAX: Final = 100
 LABEL_METADATA_MAX: Final = 4_096
+NOTE_MAX: Final = bookmarks.NOTE_MAX
+# Per post. The last one is for the characters of all its passages and comments together.
+HIGHLIGHTS_MAX: Final = highlights.HIGHLIGHTS_MAX
+HIGHLIGHT_QUOTE_MAX: Final = highlights.QUOTE_MAX
+HIGHLIGHT_COMMENT_MAX: Final = highlights.COMMENT_MAX
+HIGHLIGHT_CHARACTERS_MAX: Final = highlights.TOTAL_MAX
 VIEW_NAME_MAX: Final = 100
 TEXT_MAX: Final = 1_000
 SLUG_MAX: Final = 60

@@ -41,6 +41,8 @@ _PRIMARY_KEYS: Final = {
     "import_run": "account_id, number",
     "import_change": "account_id, run, number",
     "import_label": "account_id, run, label_id",
+    "unindexed_note": "account_id, number",
+    "replaced_annotation": "account_id, post_id, annotation_id",
     "smart_view": "account_id, slug",
     "deleted_view": "account_id, slug",
     "vector": "account_id, number, model",

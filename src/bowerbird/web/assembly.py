@@ -15,6 +15,7 @@ from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.accounts.deletion import AccountDeletion
 from bowerbird.library.accounts.devices import Devices
 from bowerbird.library.accounts.keys import Keys
+from bowerbird.library.bookmarks.annotation_changes import AnnotationChanges
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.digests.digests import Digests
 from bowerbird.library.labels.labels import Labels
@@ -59,6 +60,7 @@ from bowerbird.web.library.changes import ChangePages
 from bowerbird.web.library.lists import ListPages
 from bowerbird.web.library.reading import ReadingPage
 from bowerbird.web.library.sidebar import Sidebar
+from bowerbird.web.notes.pages import NotePages
 from bowerbird.web.operator import pages as operator_pages
 from bowerbird.web.operator.pages import OperatorParts
 from bowerbird.web.sign_in import links as link_pages
@@ -208,6 +210,7 @@ def visits(
             *ChangePages(library.changes, pages).routes(),
             *DigestPages(library.digests, pages).routes(),
             *StatisticsPage(Statistics(database, clock), pages).routes(),
+            *NotePages(AnnotationChanges(database, clock), pages).routes(),
         ]
         return VisitRouter(
             routes,

@@ -100,7 +100,8 @@ async def test_an_article_is_set_for_reading(ann: Reader) -> None:
     page = await ann.page(f"/p/{post['post_id']}")
 
     assert re.search(r'<h1 id="t" dir="auto">The quiet web</h1>', page)
-    assert '<p dir="auto">First paragraph.</p><p dir="auto">Second ' in page
+    assert 'data-field="article" data-start="0">First paragraph.</p>' in page
+    assert 'data-field="article" data-start="18">Second ' in page
     assert 'href="https://img.example/c.jpg" rel="noreferrer"' in page
 
 

@@ -15,7 +15,7 @@ from bowerbird.web.library import post_parts
 from bowerbird.web.library.addresses import Address, everything
 from bowerbird.web.library.dates import Dates
 from bowerbird.web.library.post_parts import PostParts
-from bowerbird.web.library.texts import LinkedTexts, language_of, marked, web_url
+from bowerbird.web.library.texts import LinkedTexts, Mark, language_of, marked, web_url
 from bowerbird.web.templating import Templates
 from bowerbird.web.visits.moments import Times
 
@@ -134,6 +134,23 @@ POST = st.fixed_dictionaries(
         "author_details": st.one_of(anything, st.fixed_dictionaries({"name": hostile})),
         "tags": st.one_of(anything, st.lists(hostile, max_size=2)),
         "note": anything,
+        "highlights": st.one_of(
+            anything,
+            st.lists(
+                st.fixed_dictionaries(
+                    {
+                        "id": anything,
+                        "field": st.sampled_from(["text", "article", "odd"]),
+                        "quote": anything,
+                        "start": st.one_of(anything, st.integers(0, 9)),
+                        "end": st.one_of(anything, st.integers(0, 20)),
+                        "comment": anything,
+                        "created_at": anything,
+                    }
+                ),
+                max_size=3,
+            ),
+        ),
         "source": anything,
         "gone_at": anything,
         "gone_reason": anything,
@@ -192,9 +209,15 @@ FRAME: dict[str, Any] = {
             "undo_post",
             "search",
             "clear_url",
+            "list_before",
+            "undo_annotation",
         ),
         "",
     ),
+    "previous": "/p/0",
+    "following": "/p/2",
+    "note_max": 20_000,
+    "quote_max": 2_000,
     **dict.fromkeys(("states", "side_views", "side_labels", "label_names", "chips"), ()),
     **dict.fromkeys(("kept_fields", "filter_kept", "media_types", "orders", "buckets"), ()),
     **dict.fromkeys(("shown_count", "total", "pending", "account_total", "label_total"), 0),
@@ -245,7 +268,11 @@ def _pages(bookmark: dict[str, Any]) -> list[str]:
 PLAIN = {
     "post_id": "1",
     "tags": ["a"],
-    "note": "n",
+    "note": "# h\n## h\n### h\n#### h\n> q\n\n- a\n\n2. b\n\n```\nc\n```\n---\n`c` **b** *i* ~~s~~ https://a.example\nb",
+    "highlights": [
+        {"id": "a", "field": "text", "quote": "日", "start": 0, "end": 1, "comment": "c"},
+        {"id": "b", "field": "article", "quote": "p", "start": None, "end": None},
+    ],
     "author_username": "a",
     "author_details": {"name": "A"},
     "source": "mastodon",
@@ -288,7 +315,7 @@ def _parsed(page: str) -> _Tags:
     return parsed
 
 
-FIXED = ("post_id", "type", "field")
+FIXED = ("post_id", "type", "field", "id")
 SHOWN_IF_VALID = ("gone_at", "removed_at", "posted_at", "ends_at", "link", "url")
 
 
@@ -323,7 +350,7 @@ def check(bookmark: dict[str, Any]) -> None:
     for page, plain in zip(_pages(bookmark), _pages(PLAIN), strict=True):
         found, known = _parsed(page), _parsed(plain)
         assert found.tags <= known.tags | {"div", "bdi", "time", "mark"}
-        assert found.attributes <= known.attributes | {"dir", "lang", "datetime"}
+        assert found.attributes <= known.attributes | {"dir", "lang", "datetime", "open"}
         for address in found.addresses:
             assert re.match(r"https?://[^/]|/|#|$", address, re.IGNORECASE), address
             assert not address.startswith("//")
@@ -336,3 +363,27 @@ def test_an_address_keeps_its_filters_and_leaves_the_page() -> None:
     assert address.changed(tag="B").url() == "/library?tag=B&q=a+b&density=compact"
     assert address.continued("y").url() == "/library?q=a+b&cursor=y&density=compact"
     assert address.fields("q") == [("density", "compact")]
+
+
+@given(
+    text=st.lists(hostile, max_size=6).map(" ".join),
+    marks=st.lists(st.tuples(st.integers(0, 60), st.integers(1, 60)), max_size=4),
+)
+def test_marks_change_nothing_but_the_marked_words(text: str, marks: list[tuple[int, int]]) -> None:
+    spans = [Mark(start, start + size, f"m{n}") for n, (start, size) in enumerate(marks)]
+
+    html = TEXTS.with_marks(text, spans)
+
+    assert re.sub(r"</?mark[^>]*>", "", html) == TEXTS.linked(text)
+    names = re.findall(r' id="h-(m\d)"', html)
+    assert len(set(names)) == len(names)
+
+
+def test_a_passage_is_marked_where_it_is() -> None:
+    html = TEXTS.with_marks("a <b> c", [Mark(2, 5, "x"), Mark(3, 7, "y")])
+
+    first = '<mark class="hl" data-highlight="x" id="h-x">&lt;</mark>'
+    assert html == (
+        f'a {first}<mark class="hl" data-highlight="x">b&gt;</mark>'
+        '<mark class="hl" data-highlight="y" id="h-y"> c</mark>'
+    )

@@ -5,12 +5,14 @@ version grows once, or not at all if nothing changed.
 """
 
 from bisect import insort
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import turns
 from bowerbird.library.access.library_lock import lock_library
+from bowerbird.library.bookmarks.post_documents import PostDocuments
+from bowerbird.model.bookmarks import Post
 from bowerbird.model.labels import Label, name_key
 from bowerbird.model.rendering import tags_json
 from bowerbird.model.upsert import Counts, counts_of
@@ -29,6 +31,7 @@ class _Stores(NamedTuple):
     libraries: LibraryStore
     labels: LabelStore
     bookmarks: ChangesetStore
+    documents: PostDocuments
 
 
 class Changeset:
@@ -155,6 +158,14 @@ class Changeset:
         self._has_changed = True
         return True
 
+    async def rewrite(self, post: EditablePost, change: Callable[[Post], Post]) -> bool:
+        """Changes what the owner has written about a post. False if it stays as it is."""
+        has_changed = await self._stores.documents.rewrite(
+            self._transaction, self._library, post.post_id, change
+        )
+        self._has_changed |= has_changed
+        return has_changed
+
     async def remove(self, post: EditablePost) -> None:
         """Deletes a bookmark and detaches its labels."""
         await self._stores.labels.detach_all(self._transaction, self._library, post.number)
@@ -218,7 +229,10 @@ class Changesets:
 
     def __init__(self, database: Database) -> None:
         self._stores = _Stores(
-            LibraryStore(database), LabelStore(database), ChangesetStore(database)
+            LibraryStore(database),
+            LabelStore(database),
+            ChangesetStore(database),
+            PostDocuments(database),
         )
 
     async def open(

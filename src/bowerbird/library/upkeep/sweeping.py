@@ -2,7 +2,7 @@
 
 These are stored responses of writes, deleted bookmarks and views, logs of imports, sessions, links
 and the activity log. It also finishes the renames of labels that a killed process has left half
-done, and ends imports whose process or device has gone.
+done, ends imports whose process or device has gone, and indexes notes of earlier releases.
 
 Each transaction removes a few rows of one account, with a pause after it, so that other writers
 do not wait. Several servers can sweep concurrently; each skips rows that another is removing.
@@ -23,6 +23,7 @@ from bowerbird.library.bookmarks import change_log
 from bowerbird.library.bookmarks.label_renames import LabelRenames
 from bowerbird.library.bookmarks.trash import KEPT_DAYS
 from bowerbird.requests.limits import DELETED_VIEW_S, DELETED_VIEWS_MAX
+from bowerbird.library.upkeep.annotation_upkeep import AnnotationUpkeep
 from bowerbird.storage.activity import ActivityStore
 from bowerbird.storage.bookmarks.trash import TrashStore
 from bowerbird.storage.database import Database, Transaction
@@ -75,6 +76,7 @@ class Sweeping:
         self._links = OneTimeLinkStore(database)
         self._attempts = SpentAttemptStore(database)
         self._views = ViewStore(database)
+        self._annotations = AnnotationUpkeep(database, pause_s)
         self._clock = clock
         self._pause_s = pause_s
         self._log = structlog.get_logger()
@@ -83,6 +85,7 @@ class Sweeping:
         """Handles every account once; returns the number of removed rows."""
         await self._finish_renames()
         now = self._clock()
+        await self._annotations.run(now)
         expiry = _expiry(now)
         removed, after = await self._sweep_proofs(now), 0
         while page := await self._store.next_accounts(after, _ACCOUNTS_PER_PAGE, expiry):

@@ -33,7 +33,7 @@ _OTHERS: Final = (
     *("some_trash", "some_answers", "some_jobs", "some_digests", "some_labels"),
     *("some_deletions", "some_changes", "some_runs", "some_created_labels"),
     *("some_pages", "some_ingest_runs", "some_kept_pages", "some_source_posts"),
-    *("some_source_folders", "some_file_imports"),
+    *("some_source_folders", "some_file_imports", "some_replaced", "some_unindexed"),
 )
 # Includes _FIRST again: a server may have written calls that it had counted in memory.
 _LAST: Final = (
@@ -55,6 +55,8 @@ _LAST: Final = (
     "delete_changes",
     "delete_runs",
     "delete_created_labels",
+    "delete_replaced",
+    "delete_unindexed",
     "delete_vector_stores",
     *_FIRST,
     "give_back_local_number",

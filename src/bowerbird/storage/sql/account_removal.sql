@@ -314,3 +314,31 @@ DELETE FROM one_time_link
 -- name: delete_activity
 DELETE FROM activity
  WHERE account_id = :account_id
+
+-- name: some_replaced
+DELETE FROM replaced_annotation
+ WHERE account_id = :account_id
+   AND (post_id, annotation_id) IN (SELECT x.post_id, x.annotation_id
+                                      FROM replaced_annotation AS x
+                                     WHERE x.account_id = :account_id
+                                     ORDER BY x.post_id, x.annotation_id
+                                     LIMIT :limit)
+RETURNING post_id
+
+-- name: delete_replaced
+DELETE FROM replaced_annotation
+ WHERE account_id = :account_id
+
+-- name: some_unindexed
+DELETE FROM unindexed_note
+ WHERE account_id = :account_id
+   AND number IN (SELECT x.number
+                    FROM unindexed_note AS x
+                   WHERE x.account_id = :account_id
+                   ORDER BY x.number
+                   LIMIT :limit)
+RETURNING number
+
+-- name: delete_unindexed
+DELETE FROM unindexed_note
+ WHERE account_id = :account_id

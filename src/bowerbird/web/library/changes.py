@@ -11,9 +11,9 @@ from bowerbird.library.labels.operations import Op
 from bowerbird.library.labels.post_changes import PostChanges
 from bowerbird.model.accounts import Account
 from bowerbird.requests import decoding
-from bowerbird.requests.bookmarks import FlagsRequest
+from bowerbird.requests.bookmarks import UpdateRequest
 from bowerbird.requests.labels import LabelRequest
-from bowerbird.web.library.addresses import LIBRARY, of_post
+from bowerbird.web.library.addresses import LIBRARY, of_post, returning
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit, is_own_path
@@ -22,10 +22,10 @@ from bowerbird.wire.responses.replies import Reply
 CHANGE: Final = "/library/change"
 LABEL: Final = "/library/label"
 _FLAGS: Final = {
-    "read": FlagsRequest(is_read=True),
-    "unread": FlagsRequest(is_read=False),
-    "archive": FlagsRequest(is_archived=True),
-    "unarchive": FlagsRequest(is_archived=False),
+    "read": UpdateRequest(is_read=True),
+    "unread": UpdateRequest(is_read=False),
+    "archive": UpdateRequest(is_archived=True),
+    "unarchive": UpdateRequest(is_archived=False),
 }
 _TRASH, _RESTORE = "trash", "restore"
 _ACTIONS: Final = (*_FLAGS, _TRASH, _RESTORE)
@@ -66,7 +66,7 @@ class ChangePages:
         account = visit.signed_in.account
         change: Callable[[], Awaitable[None]]
         if action in _FLAGS:
-            change = lambda: self._changes.mark(account, post_id, _FLAGS[action])  # noqa: E731
+            change = lambda: self._changes.update(account, post_id, _FLAGS[action])  # noqa: E731
         elif action == _TRASH:
             change = lambda: self._changes.delete(account, post_id)  # noqa: E731
         elif action == _RESTORE:
@@ -113,7 +113,7 @@ class ChangePages:
             )
         # A deleted post has no page to return to.
         if said == "post-deleted" and urlsplit(path).path == of_post(post_id):
-            path = LIBRARY
+            path = returning(dict(parse_qsl(urlsplit(path).query)).get("from", "")) or LIBRARY
         place = fragment or _place(path, said, post_id, next_id)
         return self._pages.go(f"{_saying(path, said, post_id)}#{place}")
 

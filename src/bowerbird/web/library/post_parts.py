@@ -17,7 +17,9 @@ from bowerbird.model import json_depth
 from bowerbird.model.labels import name_key
 from bowerbird.web.library.addresses import everything, of_post
 from bowerbird.web.library.dates import Dates
+from bowerbird.web.library.passages import Passages
 from bowerbird.web.library.texts import LinkedTexts, language_of, marked, web_url
+from bowerbird.web.notes import markdown
 
 Values = dict[str, Any]
 
@@ -93,18 +95,21 @@ class PostParts:
         details = _dict(bookmark, "tweet_details")
         article, text = _dict(details, "article"), _text(details, "text")
         body = _text(article, "plain_text") or _text(article, "preview_text")
+        passages, note = Passages(bookmark), _text(bookmark, "note")
         return {
             **self._post(bookmark, details),
-            "text": self._texts.linked(text),
+            "text": passages.marked(self._texts, text),
             "line": _line(_text(article, "title") or text),
             "article": self._article(article, None) if article else None,
-            "paragraphs": [self._texts.linked(each) for each in body.split("\n") if each.strip()],
+            "paragraphs": passages.paragraphs(self._texts, body),
+            "highlights": passages.listed(self._dates),
             "quote": self._quote(details, None),
             "posted": self._dates.of(_text(details, "posted_at")),
             "saved": self._dates.of(_text(bookmark, "bookmarked_at")),
             "original": web_url(details.get("link")),
             "source": _text(bookmark, "source") or "x",
-            "note": _text(bookmark, "note"),
+            "note": note,
+            "note_markup": markdown.rendered(note),
             "metrics": _metrics(_dict(_dict(details, "meta"), "non_real_time_engagement_metrics")),
             "words": len(text.split()) + len(body.split()),
             "gone": self._dates.of(_text(bookmark, "gone_at")),

@@ -61,6 +61,7 @@ class PageRoute(Struct, frozen=True):
     # Above 0, the form has a file: its handler receives it with `uploads.receive`, which checks the
     # token. `Origin` and the visitor are checked before anything is read.
     max_upload_bytes: int = 0
+    max_form_bytes: int = forms.MAX_BYTES
 
 
 class VisitRouter:
@@ -143,7 +144,7 @@ class VisitRouter:
         is_ours = origin == visit.host.origin
         if route.max_upload_bytes:
             return is_ours
-        visit.form = await forms.read(visit.request)
+        visit.form = await forms.read(visit.request, route.max_form_bytes)
         return is_ours and visit.has_valid_token()
 
     def _refused_form(self, route: PageRoute, visit: Visit) -> Reply:
@@ -184,7 +185,9 @@ class VisitRouter:
             handlers = by_path.setdefault(route.path, {})
             for method in ("GET", "HEAD") if route.method == "GET" else (route.method,):
                 handlers[method] = partial(self._run, route)
-            most[route.path] = max(most.get(route.path, forms.MAX_BYTES), route.max_upload_bytes)
+            most[route.path] = max(
+                most.get(route.path, 0), route.max_form_bytes, route.max_upload_bytes
+            )
         return [_routed(path, handlers, most[path]) for path, handlers in by_path.items()]
 
 
