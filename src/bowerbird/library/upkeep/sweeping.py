@@ -22,8 +22,8 @@ from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bookmarks import change_log
 from bowerbird.library.bookmarks.label_renames import LabelRenames
 from bowerbird.library.bookmarks.trash import KEPT_DAYS
-from bowerbird.requests.limits import DELETED_VIEW_S, DELETED_VIEWS_MAX
 from bowerbird.library.upkeep.annotation_upkeep import AnnotationUpkeep
+from bowerbird.requests.limits import DELETED_VIEW_S, DELETED_VIEWS_MAX
 from bowerbird.storage.activity import ActivityStore
 from bowerbird.storage.bookmarks.trash import TrashStore
 from bowerbird.storage.database import Database, Transaction
