@@ -12,13 +12,13 @@ Values = dict[str, Any]
 
 # 28 August 2026, 12:00 UTC.
 _PARTS: Final = PostParts(
-    LinkedTexts(""), Dates("Europe/Berlin", 1_787_918_400_000_000), "", "author"
+    LinkedTexts(""), Dates("Europe/Berlin", 1_787_918_400_000_000), "", "author", {"birds": "moss"}
 )
-_LISTED: Final = [_PARTS.in_list(post, "bookmarked_at") for post in POSTS]
+LISTED: Final = [_PARTS.in_list(post, "bookmarked_at") for post in POSTS]
 _LABELS: Final = ["birds", "databases", "field notes", "quiet web", "to read", "تصميم"]
 _HITS: Final = {"field": "text", "html": "…is not a <mark>nest</mark>. The male builds it"}
 
-_LIST: Final[Values] = {
+LIST: Final[Values] = {
     "email": "nora.van.der.meer@example.org",
     "is_owner": False,
     "csrf": "c5rf",
@@ -62,14 +62,14 @@ _LIST: Final[Values] = {
     "comfortable_url": "/library",
     "compact_url": "/library?density=compact",
     "buckets": [],
-    "groups": [("Today", _LISTED[:3]), ("Yesterday", _LISTED[3:6]), ("Aug 2026", _LISTED[6:])],
+    "groups": [("Today", LISTED[:3]), ("Yesterday", LISTED[3:6]), ("Aug 2026", LISTED[6:])],
     "shown_count": 14,
     "total": 312,
     "older": "/library?cursor=abc",
     "is_cut": False,
     "pending": 0,
 }
-_SEARCH: Final[Values] = _LIST | {
+_SEARCH: Final[Values] = LIST | {
     "title": "Search: nest",
     "here": "/library?q=nest",
     "search": "nest",
@@ -94,7 +94,7 @@ _SEARCH: Final[Values] = _LIST | {
 
 def _post(number: int, strand: list[int]) -> Values:
     post = _PARTS.on_page(POSTS[number])
-    return _LIST | {
+    return LIST | {
         "title": post["name"],
         "post": post,
         "network": "X",
@@ -105,10 +105,10 @@ def _post(number: int, strand: list[int]) -> Values:
 
 
 EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
-    "library": ("library.html", _LIST),
+    "library": ("library.html", LIST),
     "library-compact": (
         "library.html",
-        _LIST
+        LIST
         | {
             "is_compact": True,
             "groups": [("", [_PARTS.in_line(post, "bookmarked_at") for post in POSTS])],
@@ -117,11 +117,11 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
     "library-search": ("library.html", _SEARCH),
     "library-undo": (
         "library.html",
-        _LIST | {"message": "Archived.", "undo": "unarchive", "undo_post": "1", "is_cut": True},
+        LIST | {"message": "Archived.", "undo": "unarchive", "undo_post": "1", "is_cut": True},
     ),
     "library-view": (
         "library.html",
-        _LIST
+        LIST
         | {
             "title": "Long reads",
             "order": "",
@@ -142,8 +142,8 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
             "problem": "The vector store is being built: 1,200 of 3,000 posts.",
         },
     ),
-    "library_empty": ("library_empty.html", _LIST | {"side_labels": [], "label_total": 0}),
-    "library_read": ("library_read.html", _LIST),
+    "library_empty": ("library_empty.html", LIST | {"side_labels": [], "label_total": 0}),
+    "library_read": ("library_read.html", LIST),
     "library_none": (
         "library_none.html",
         _SEARCH

@@ -17,6 +17,7 @@ from bowerbird.library.accounts.devices import Devices
 from bowerbird.library.accounts.keys import Keys
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.digests.digests import Digests
+from bowerbird.library.labels.label_changes import LabelChanges
 from bowerbird.library.labels.labels import Labels
 from bowerbird.library.labels.post_changes import PostChanges
 from bowerbird.library.sign_in.attempt_limits import AttemptLimits, SignUpLimits
@@ -52,6 +53,7 @@ from bowerbird.web.exports.pages import ExportParts
 from bowerbird.web.imports import files as import_file_pages
 from bowerbird.web.imports import pages as import_pages
 from bowerbird.web.imports.pages import ImportParts
+from bowerbird.web.labels.pages import LabelPages
 from bowerbird.web.library.changes import ChangePages
 from bowerbird.web.library.lists import ListPages
 from bowerbird.web.library.reading import ReadingPage
@@ -162,6 +164,7 @@ def visits(
     )
 
     sidebar = Sidebar(library.labels, library.views)
+    label_changes = LabelChanges(database, library.labels)
     list_pages = ListPages(
         library.bookmarks, library.views, sidebar, pages, clock=clock, settings=settings
     )
@@ -196,6 +199,7 @@ def visits(
             *list_pages.routes(),
             *ReadingPage(library.bookmarks, list_pages, sidebar, pages).routes(),
             *ChangePages(library.changes, pages).routes(),
+            *LabelPages(library.labels.listed, label_changes, sidebar, pages).routes(),
         ]
         return VisitRouter(
             routes,

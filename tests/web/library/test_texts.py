@@ -19,7 +19,7 @@ from bowerbird.web.library.texts import LinkedTexts, language_of, marked, web_ur
 from bowerbird.web.templating import Templates
 
 TEXTS = LinkedTexts("")
-PARTS = PostParts(TEXTS, Dates("UTC", 1784362873841838), "", "author")
+PARTS = PostParts(TEXTS, Dates("UTC", 1784362873841838), "", "author", {})
 HOSTILE = (
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',

@@ -68,11 +68,12 @@ class ListPages:
     def routes(self) -> list[PageRoute]:
         return [PageRoute("GET", LIBRARY, self.library), PageRoute("GET", VIEWS, self.view)]
 
-    def parts(self, visit: Visit) -> PostParts:
+    async def parts(self, visit: Visit) -> PostParts:
+        colours = await self._sidebar.colours(visit.signed_in.account)
         dates = Dates(visit.signed_in.time_zone, self._clock())
         # Everybody can search for a handle; the filter needs a paid plan.
         by_author = "q" if visit.signed_in.account.is_free else "author"
-        return PostParts(self._texts, dates, self._base_path, by_author)
+        return PostParts(self._texts, dates, self._base_path, by_author, colours)
 
     async def library(self, visit: Visit) -> Reply:
         account = visit.signed_in.account
@@ -136,7 +137,7 @@ class ListPages:
         if not shown.found.total_count and shown.view is None:
             return await self._empty(visit, shown)
         date_field = "posted_at" if query.sort_by == "posted_at" else "bookmarked_at"
-        parts, is_searched = self.parts(visit), bool(query.q)
+        parts, is_searched = await self.parts(visit), bool(query.q)
         found = post_parts.bookmarks_in(shown.found.body)
         if _density(visit) == COMPACT:
             posts = [parts.in_line(each, date_field, is_searched=is_searched) for each in found]

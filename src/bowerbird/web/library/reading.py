@@ -43,7 +43,7 @@ class ReadingPage:
         account, post_id = visit.signed_in.account, visit.request.path_params["post_id"]
         body = await self._bookmarks.get(account, post_id)
         [bookmark] = post_parts.bookmarks_in(body)
-        parts = self._lists.parts(visit)
+        parts = await self._lists.parts(visit)
         post = parts.on_page(bookmark)
         return self._pages.show(
             visit,

@@ -1,5 +1,6 @@
 """The library in the sidebar: states with their counts, Smart Views and labels."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from bowerbird.library.labels.label_list import LabelUse
@@ -26,6 +27,7 @@ class Sidebar:
         """What `library_side.html` takes, and the labels that a form suggests."""
         views = await self._views.all(account)
         uses, total = await self._labels.listed.uses(account)
+        colours = await self.colours(account)
         return {
             "states": [
                 ("bead", "Unread", UNREAD.url(), account.fresh),
@@ -33,10 +35,14 @@ class Sidebar:
                 ("archive", "With archived", WITH_ARCHIVED.url(), account.total),
             ],
             "side_views": [(view.name, f"/views/{view.slug}") for view in views[:_VIEWS_SHOWN]],
-            "side_labels": [_label(use) for use in _most_used(uses)],
+            "side_labels": [_label(use, colours) for use in _most_used(uses)],
             "label_names": [use.label_name for use in uses[:_SUGGESTED]],
             "label_total": total,
         }
+
+    async def colours(self, account: Account) -> Mapping[str, str]:
+        """The colours that were chosen, by the name of the label."""
+        return await self._labels.listed.colors(account)
 
 
 def _most_used(uses: list[LabelUse]) -> list[LabelUse]:
@@ -46,5 +52,6 @@ def _most_used(uses: list[LabelUse]) -> list[LabelUse]:
     return [use for use in used if use.label_name in most]
 
 
-def _label(use: LabelUse) -> dict[str, Any]:
-    return {**post_parts.label(use.label_name), "count": use.count}
+def _label(use: LabelUse, colours: Mapping[str, str]) -> dict[str, Any]:
+    name = use.label_name
+    return {**post_parts.label(name, colours.get(name)), "count": use.count}
