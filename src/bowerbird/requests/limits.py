@@ -28,6 +28,12 @@ EXPORTS_PER_DAY: Final = 20
 EXPORT_BYTES_PER_DAY: Final = 2_000_000_000
 # Downloads of everything that an account has.
 ACCOUNT_DOWNLOADS_PER_DAY: Final = 5
+# Changes of many posts: the posts of one change; the changes that are unfinished or kept for their
+# undo, and the posts that are kept for it. The oldest changes beyond that cannot be undone.
+CHANGE_POSTS_MAX: Final = 200_000
+UNFINISHED_CHANGES_MAX: Final = 5
+KEPT_CHANGES_MAX: Final = 100
+KEPT_CHANGED_POSTS_MAX: Final = 400_000
 VIEWS_MAX: Final = 200
 BUCKETS_MAX: Final = 20
 RANKED_MAX: Final = 1_000

@@ -21,7 +21,7 @@ from bowerbird.library.access import activity, turns
 from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bookmarks import change_log
 from bowerbird.library.bookmarks.label_renames import LabelRenames
-from bowerbird.library.bookmarks.trash import KEPT_DAYS
+from bowerbird.library.bookmarks.trash_batch import KEPT_DAYS
 from bowerbird.storage.activity import ActivityStore
 from bowerbird.storage.bookmarks.trash import TrashStore
 from bowerbird.storage.database import Database, Transaction

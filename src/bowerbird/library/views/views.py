@@ -103,6 +103,15 @@ class Views:
             account, page, vectors, saved=SavedFilter(filter, bound_to)
         )
 
+    async def filter(self, account: Account, slug: str, bucket_slug: str | None) -> BookmarkFilter:
+        """What a view shows now, or one of its buckets."""
+        view = await self.find(account, slug)
+        await self.admit(account, view)
+        bucket = _bucket(view, bucket_slug)
+        if bucket is not None:
+            plans.check_fields(account, gates_for(ViewQuery, bucket.query))
+        return self._filter(view, bucket)
+
     async def prepare_create(self, account: Account, request: NewView) -> None:
         """Counts before the transaction, which must not take long."""
         with suppress(errors.Refusal):

@@ -164,6 +164,32 @@ class BookmarkStore:
         found = {row[3]: row for row in rows}
         return join_bookmarks(found[number] for number in numbers if number in found), len(found)
 
+    async def contents_within(
+        self, transaction: Transaction, account: Account, numbers: Sequence[int]
+    ) -> dict[int, bytes]:
+        """The bookmarks with these numbers as JSON, by number."""
+        values = {
+            "account_id": account.account_id,
+            "numbers": self._database.number_list(numbers),
+            **place_values(account),
+        }
+        rows = await transaction.rows(self._statement("contents"), values)
+        return {row[3]: bookmark_json(*row[:3]) for row in rows}
+
+    async def post_ids(
+        self, account: Account, filter: BookmarkFilter, numbers: Sequence[int] | None = None
+    ) -> list[str]:
+        """The posts of every match in one consistent read, or of these numbers."""
+        if numbers is not None:
+            values = {"account_id": account.account_id}
+            values["numbers"] = self._database.number_list(numbers)
+            rows = await self._database.slow_rows(self._statement("posts_of_numbers"), values)
+            found = {row[0]: row[1] for row in rows}
+            return [found[number] for number in numbers if number in found]
+        fragments, values = narrowing(self._database, account, filter)
+        rows = await self._database.slow_rows(self._statement("post_ids", *fragments), values)
+        return [row[0] for row in rows]
+
     async def numbers(
         self, account: Account, filter: BookmarkFilter, post_ids: Sequence[str] | None
     ) -> Sequence[int]:
