@@ -57,6 +57,7 @@ class ChangedLabel(Struct, frozen=True):
     into_id: int | None = None
     # Undoing: the label that its posts get back, if another label has its name by now.
     now_id: int | None = None
+    color: str | None = None
 
     @property
     def present_id(self) -> int:

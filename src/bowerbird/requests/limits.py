@@ -40,6 +40,8 @@ RANKED_MAX: Final = 1_000
 LABEL_NAME_MAX: Final = MAX_NAME_CHARACTERS
 LABEL_ID_MAX: Final = 40
 LABELS_MAX: Final = 10_000
+# Labels that the picker of a page offers at once.
+PICKED_LABELS_MAX: Final = 12
 # Accounts and posts that have more labels already keep them, and cannot get another one.
 POST_LABELS_MAX: Final = 100
 LABEL_METADATA_MAX: Final = 4_096

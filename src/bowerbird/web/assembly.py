@@ -16,6 +16,7 @@ from bowerbird.library.accounts.deletion import AccountDeletion
 from bowerbird.library.accounts.devices import Devices
 from bowerbird.library.accounts.keys import Keys
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.bulk.changes import BulkChanges
 from bowerbird.library.digests.digests import Digests
 from bowerbird.library.labels.label_changes import LabelChanges
 from bowerbird.library.labels.labels import Labels
@@ -54,6 +55,7 @@ from bowerbird.web.imports import files as import_file_pages
 from bowerbird.web.imports import pages as import_pages
 from bowerbird.web.imports.pages import ImportParts
 from bowerbird.web.labels.pages import LabelPages
+from bowerbird.web.labels.picking import LabelPicking
 from bowerbird.web.library.changes import ChangePages
 from bowerbird.web.library.lists import ListPages
 from bowerbird.web.library.reading import ReadingPage
@@ -164,7 +166,8 @@ def visits(
     )
 
     sidebar = Sidebar(library.labels, library.views)
-    label_changes = LabelChanges(database, library.labels)
+    listed, label_changes = library.labels.listed, LabelChanges(database, library.labels)
+    bulk = BulkChanges(database, clock, transfers.exports.wake_worker)
     list_pages = ListPages(
         library.bookmarks, library.views, sidebar, pages, clock=clock, settings=settings
     )
@@ -198,8 +201,9 @@ def visits(
             *export_pages.routes(transfers.exports, pages),
             *list_pages.routes(),
             *ReadingPage(library.bookmarks, list_pages, sidebar, pages).routes(),
-            *ChangePages(library.changes, pages).routes(),
-            *LabelPages(library.labels.listed, label_changes, sidebar, pages).routes(),
+            *ChangePages(library.changes, bulk, pages).routes(),
+            *LabelPages(listed, label_changes, bulk, sidebar, pages).routes(),
+            *LabelPicking(listed, bulk, pages).routes(),
         ]
         return VisitRouter(
             routes,

@@ -223,7 +223,9 @@ class BulkChanges:
 
     async def _kept(self, transaction: Transaction, account: Account, label: Label) -> ChangedLabel:
         created_at = await self._labels.created_at(transaction, account.account_id, label.label_id)
-        return ChangedLabel(label.label_id, label.name, label.metadata, created_at)
+        return ChangedLabel(
+            label.label_id, label.name, label.metadata, created_at, color=label.color
+        )
 
     def _new(
         self, number: int, action: BulkAction, label: ChangedLabel | None, matched: int

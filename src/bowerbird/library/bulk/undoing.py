@@ -128,7 +128,9 @@ class BulkUndo:
             return row
         other = changeset.label(lost.name)
         if other is None:
-            label = Label(lost.label_id, lost.name, name_key(lost.name), lost.metadata)
+            label = Label(
+                lost.label_id, lost.name, name_key(lost.name), lost.metadata, color=lost.color
+            )
             await changeset.restore_label(label, lost.created_at)
         now_id = None if other is None else other.label_id
         return msgspec.structs.replace(row, label=msgspec.structs.replace(lost, now_id=now_id))
@@ -138,7 +140,7 @@ class BulkUndo:
         if row.label is None or not row.label.is_new:
             return
         label = changeset.label_of_id(str(row.label.label_id))
-        if label is None or (label.name, label.metadata) != (row.label.name, "{}"):
+        if label is None or label.color or (label.name, label.metadata) != (row.label.name, "{}"):
             return
         await changeset.delete_unused_label(label)
 

@@ -8,14 +8,17 @@ import msgspec
 
 from bowerbird import errors
 from bowerbird.errors import Code, Refusal
+from bowerbird.library.bulk.changes import BulkChanges
 from bowerbird.library.labels.label_changes import LabelChanges
 from bowerbird.library.labels.label_list import FoundLabel, LabelList
 from bowerbird.model.accounts import Account
+from bowerbird.model.bulk import BulkRow
 from bowerbird.model.labels import COLORS, name_key
 from bowerbird.requests import decoding
 from bowerbird.requests.labels import LabelChange
 from bowerbird.web.labels.words import in_words
 from bowerbird.web.library import post_parts
+from bowerbird.web.library.changes import UNDO
 from bowerbird.web.library.sidebar import Sidebar
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
@@ -32,9 +35,15 @@ _Said = dict[str, str]
 
 class LabelPages:
     def __init__(
-        self, listed: LabelList, changes: LabelChanges, sidebar: Sidebar, pages: VisitPages
+        self,
+        listed: LabelList,
+        changes: LabelChanges,
+        bulk: BulkChanges,
+        sidebar: Sidebar,
+        pages: VisitPages,
     ) -> None:
         self._listed = listed
+        self._bulk = bulk
         self._changes = changes
         self._sidebar = sidebar
         self._pages = pages
@@ -75,15 +84,15 @@ class LabelPages:
     async def merge(self, visit: Visit) -> Reply:
         async def merge(account: Account, label_id: str) -> _Said:
             into = await self._named(account, visit.form.get("into", ""))
-            await self._changes.merge(account, label_id, into.label_id)
-            return {"said": "labels-merged"}
+            row = await self._bulk.run_label(account, label_id, into.label_id)
+            return _said(row, "labels-merged", "labels-merging")
 
         return await self._after(visit, merge)
 
     async def delete(self, visit: Visit) -> Reply:
         async def delete(account: Account, label_id: str) -> _Said:
-            await self._changes.delete(account, label_id)
-            return {"said": "label-deleted"}
+            row = await self._bulk.run_label(account, label_id)
+            return _said(row, "label-deleted", "label-deleting")
 
         return await self._after(visit, delete)
 
@@ -125,8 +134,8 @@ class LabelPages:
             title="Labels",
             here=PATH,
             back=_url(back),
-            undo=None,
-            undo_post="",
+            undo=UNDO.get(values.get("said", "")),
+            undo_post=values.get("post", ""),
             search=values.get(_FIND, ""),
             can_make=bool(text) and not is_known,
             labels=[_row(each, back) for each in page.labels],
@@ -148,6 +157,11 @@ def _row(label: FoundLabel, back: Mapping[str, str]) -> dict[str, Any]:
         "derived": post_parts.label(label.label_name)["colour"],
         "edit_url": f"{_url({**back, _EDITED: label.label_id})}#label-{label.label_id}",
     }
+
+
+def _said(row: BulkRow, done: str, working: str) -> _Said:
+    """A job does the rest of a change of very many posts. Both can be undone."""
+    return {"said": done if row.is_finished else working, "post": row.change_id}
 
 
 def _change(sent: Mapping[str, str | None]) -> LabelChange:
