@@ -28,6 +28,10 @@ EXPORTS_PER_DAY: Final = 20
 EXPORT_BYTES_PER_DAY: Final = 2_000_000_000
 # Downloads of everything that an account has.
 ACCOUNT_DOWNLOADS_PER_DAY: Final = 5
+# Labels and authors that the search box suggests, and authors that a misspelled name is compared to.
+SUGGESTED_MAX: Final = 6
+SUGGESTED_FOR_MAX: Final = 100
+AUTHORS_COMPARED: Final = 300
 VIEWS_MAX: Final = 200
 BUCKETS_MAX: Final = 20
 RANKED_MAX: Final = 1_000
