@@ -26,6 +26,26 @@ class LabelStore:
         values = {"account_id": account_id, "limit": limit}
         return await self._database.slow_rows(self._sql["most_used"], values)
 
+    async def matching(self, account_id: int, text: str, limit: int) -> Sequence[Row]:
+        """The labels whose folded name contains a folded text, the best match first."""
+        values = {"account_id": account_id, "text": text, "limit": limit}
+        return await self._database.slow_rows(self._sql["matching"], values)
+
+    async def matching_page(
+        self, account_id: int, text: str, after: str, limit: int
+    ) -> Sequence[Row]:
+        """The same by folded name."""
+        values = {"account_id": account_id, "text": text, "after": after, "limit": limit}
+        return await self._database.slow_rows(self._sql["matching_page"], values)
+
+    async def count_matching(self, account_id: int, text: str) -> int:
+        values = {"account_id": account_id, "text": text}
+        return int((await self._database.slow_rows(self._sql["total_matching"], values))[0][0])
+
+    async def colors(self, account_id: int) -> Sequence[Row]:
+        """(name, colour) of each label whose colour was chosen."""
+        return await self._database.rows(self._sql["colors"], {"account_id": account_id})
+
     async def count(self, account_id: int) -> int:
         rows = await self._database.slow_rows(self._sql["total"], {"account_id": account_id})
         return int(rows[0][0])
@@ -119,4 +139,5 @@ def _row(library: LockedLibrary, label: Label) -> dict[str, Any]:
         "name_key": label.name_key,
         "metadata": label.metadata,
         "former_name": label.former_name,
+        "color": label.color,
     }

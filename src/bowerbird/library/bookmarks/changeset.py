@@ -166,7 +166,7 @@ class Changeset:
         self._has_changed = True
 
     async def update_label(self, label: Label, changed: Label) -> None:
-        """Stores a label's new name or metadata. `LabelRenames` renames it on its bookmarks."""
+        """Stores a label's new fields. `LabelRenames` renames it on its bookmarks."""
         del self._labels[label.name_key]
         self._labels[changed.name_key] = changed
         await self._stores.labels.update(self._transaction, self._library, changed)

@@ -181,7 +181,7 @@ class Undoing:
         has_removed = False
         for label_id, name in created:
             label = labels.get(label_id)
-            if label is None or (label.name, label.metadata) != (name, "{}"):
+            if label is None or label.color or (label.name, label.metadata) != (name, "{}"):
                 continue
             if label.bookmark_count:
                 used.append((label_id, name))
