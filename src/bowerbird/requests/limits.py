@@ -28,7 +28,8 @@ EXPORTS_PER_DAY: Final = 20
 EXPORT_BYTES_PER_DAY: Final = 2_000_000_000
 # Downloads of everything that an account has.
 ACCOUNT_DOWNLOADS_PER_DAY: Final = 5
-# Labels and authors that the search box suggests, and authors that a misspelled name is compared to.
+# The search box: labels and authors that it suggests, for a text of this length, and authors that
+# a misspelled name is compared to.
 SUGGESTED_MAX: Final = 6
 SUGGESTED_FOR_MAX: Final = 100
 AUTHORS_COMPARED: Final = 300

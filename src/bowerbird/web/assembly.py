@@ -15,6 +15,7 @@ from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.accounts.deletion import AccountDeletion
 from bowerbird.library.accounts.devices import Devices
 from bowerbird.library.accounts.keys import Keys
+from bowerbird.library.bookmarks.authors import Authors
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.digests.digests import Digests
 from bowerbird.library.labels.labels import Labels
@@ -54,8 +55,10 @@ from bowerbird.web.imports import pages as import_pages
 from bowerbird.web.imports.pages import ImportParts
 from bowerbird.web.library.changes import ChangePages
 from bowerbird.web.library.lists import ListPages
+from bowerbird.web.library.no_hits import NoHits
 from bowerbird.web.library.reading import ReadingPage
 from bowerbird.web.library.sidebar import Sidebar
+from bowerbird.web.library.suggesting import SuggestingPages
 from bowerbird.web.operator import pages as operator_pages
 from bowerbird.web.operator.pages import OperatorParts
 from bowerbird.web.sign_in import links as link_pages
@@ -162,8 +165,15 @@ def visits(
     )
 
     sidebar = Sidebar(library.labels, library.views)
+    authors = Authors(database)
     list_pages = ListPages(
-        library.bookmarks, library.views, sidebar, pages, clock=clock, settings=settings
+        library.bookmarks,
+        library.views,
+        sidebar,
+        pages,
+        no_hits=NoHits(library.bookmarks, library.labels, authors),
+        clock=clock,
+        settings=settings,
     )
 
     def build(show_published: ShowPublished) -> VisitRouter:
@@ -196,6 +206,7 @@ def visits(
             *list_pages.routes(),
             *ReadingPage(library.bookmarks, list_pages, sidebar, pages).routes(),
             *ChangePages(library.changes, pages).routes(),
+            *SuggestingPages(library.labels, library.views, authors, pages).routes(),
         ]
         return VisitRouter(
             routes,
