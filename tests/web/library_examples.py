@@ -66,6 +66,9 @@ LIST: Final[Values] = {
     "shown_count": 14,
     "total": 312,
     "older": "/library?cursor=abc",
+    "newer": "",
+    "is_unread_only": True,
+    "hides_archived": True,
     "is_cut": False,
     "pending": 0,
 }
@@ -115,6 +118,8 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
         },
     ),
     "library-search": ("library.html", _SEARCH),
+    "library-continued": ("library.html", _LIST | {"newer": "/library"}),
+    "help_keys": ("help_keys.html", _LIST | {"title": "Keyboard", "here": "/help/keys"}),
     "library-undo": (
         "library.html",
         LIST | {"message": "Archived.", "undo": "unarchive", "undo_post": "1", "is_cut": True},

@@ -34,6 +34,11 @@ CHANGE_POSTS_MAX: Final = 200_000
 UNFINISHED_CHANGES_MAX: Final = 5
 KEPT_CHANGES_MAX: Final = 100
 KEPT_CHANGED_POSTS_MAX: Final = 400_000
+# The search box: labels and authors that it suggests, for a text of this length, and authors that
+# a misspelled name is compared to.
+SUGGESTED_MAX: Final = 6
+SUGGESTED_FOR_MAX: Final = 100
+AUTHORS_COMPARED: Final = 300
 VIEWS_MAX: Final = 200
 BUCKETS_MAX: Final = 20
 RANKED_MAX: Final = 1_000

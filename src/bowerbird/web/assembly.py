@@ -15,6 +15,7 @@ from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.accounts.deletion import AccountDeletion
 from bowerbird.library.accounts.devices import Devices
 from bowerbird.library.accounts.keys import Keys
+from bowerbird.library.bookmarks.authors import Authors
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bulk.changes import BulkChanges
 from bowerbird.library.digests.digests import Digests
@@ -58,8 +59,10 @@ from bowerbird.web.labels.pages import LabelPages
 from bowerbird.web.labels.picking import LabelPicking
 from bowerbird.web.library.changes import ChangePages
 from bowerbird.web.library.lists import ListPages
+from bowerbird.web.library.no_hits import NoHits
 from bowerbird.web.library.reading import ReadingPage
 from bowerbird.web.library.sidebar import Sidebar
+from bowerbird.web.library.suggesting import SuggestingPages
 from bowerbird.web.operator import pages as operator_pages
 from bowerbird.web.operator.pages import OperatorParts
 from bowerbird.web.sign_in import links as link_pages
@@ -168,8 +171,15 @@ def visits(
     sidebar = Sidebar(library.labels, library.views)
     listed, label_changes = library.labels.listed, LabelChanges(database, library.labels)
     bulk = BulkChanges(database, clock, transfers.exports.wake_worker)
+    authors = Authors(database)
     list_pages = ListPages(
-        library.bookmarks, library.views, sidebar, pages, clock=clock, settings=settings
+        library.bookmarks,
+        library.views,
+        sidebar,
+        pages,
+        no_hits=NoHits(library.bookmarks, library.labels, authors),
+        clock=clock,
+        settings=settings,
     )
 
     def build(show_published: ShowPublished) -> VisitRouter:
@@ -204,6 +214,7 @@ def visits(
             *ChangePages(library.changes, bulk, pages).routes(),
             *LabelPages(listed, label_changes, bulk, sidebar, pages).routes(),
             *LabelPicking(listed, bulk, pages).routes(),
+            *SuggestingPages(library.labels, library.views, authors, pages).routes(),
         ]
         return VisitRouter(
             routes,

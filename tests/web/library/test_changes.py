@@ -35,7 +35,7 @@ async def test_read_and_archive_are_changed_and_undone(ann: Reader) -> None:
         shown = await ann.page(changed.headers["location"])
         undo = steps[number ^ 1][0]
         assert sentence in shown
-        assert f'form="change" name="{undo}" value="{post_id}">Undo</button>' in shown
+        assert f'form="change" name="{undo}" value="{post_id}" data-undo>Undo</button>' in shown
 
 
 async def test_a_deleted_post_is_restored_by_undo(ann: Reader) -> None:

@@ -81,6 +81,8 @@ class Views:
         view: View,
         query: ViewBookmarksQuery,
         vectors: VectorState | None = None,
+        *,
+        finds_newer: bool = False,
     ) -> BookmarkList:
         """A page of the view, or of one of its buckets."""
         await self.admit(account, view, vectors)
@@ -100,7 +102,11 @@ class Views:
         )
         bound_to = (view.slug, view.base_query, bucket and bucket.query, view.default_sort)
         return await self._bookmarks.list(
-            account, page, vectors, saved=SavedFilter(filter, bound_to)
+            account,
+            page,
+            vectors,
+            saved=SavedFilter(filter, bound_to),
+            finds_newer=finds_newer,
         )
 
     async def filter(self, account: Account, slug: str, bucket_slug: str | None) -> BookmarkFilter:

@@ -87,6 +87,14 @@ class BookmarkStore:
         body, count = await self.contents(account, [number for _, number in keys[:limit]])
         return Page(body, count, end)
 
+    async def before(
+        self, account: Account, filter: BookmarkFilter, sort: Sort, after: After, limit: int
+    ) -> After | None:
+        """Where the page before `after` starts: after this bookmark; None if it is the first."""
+        backwards = Sort(sort.field, not sort.descending)
+        keys = await self._keys(account, filter, backwards, after, limit)
+        return After(*keys[-1]) if len(keys) == limit else None
+
     async def thread(self, account: Account, first_id: str, limit: int) -> tuple[bytes, int]:
         """The saved posts of a thread, by the id of its first post, and how many they are."""
         values = {"account_id": account.account_id, "thread": first_id, "limit": limit}

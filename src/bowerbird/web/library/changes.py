@@ -14,6 +14,7 @@ from bowerbird.requests import decoding
 from bowerbird.requests.bookmarks import FlagsRequest
 from bowerbird.requests.labels import LabelRequest
 from bowerbird.web.library.addresses import LIBRARY, of_post
+from bowerbird.web.visits.messages import MESSAGES
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit, is_own_path
@@ -134,7 +135,13 @@ class ChangePages:
         *,
         next_id: str = "",
     ) -> Reply:
-        """Makes a change, and returns to the place in the page that sent the form."""
+        """Makes a change, and returns to the place in the page that sent the form.
+
+        A script shows the change itself; the router answers its refusals.
+        """
+        if visit.is_of_script:
+            await change()
+            return self._pages.json({"said": MESSAGES[said], "undo": UNDO.get(said, "")})
         path = _back(visit)
         try:
             await change()

@@ -76,6 +76,7 @@ class PostParts:
         is_long = len(text) > _LIST_CHARACTERS
         return {
             **self._post(bookmark, details),
+            "original": web_url(details.get("link")),
             "text": self._listed_text(text, snippet if place == "text" else None),
             "words": len(text.split()) if is_long else 0,
             "article": shown_article,
@@ -93,6 +94,7 @@ class PostParts:
         snippet = None if is_of_author else marked(hit.get("html"))
         return {
             **self._head(bookmark, details),
+            "original": web_url(details.get("link")),
             "line": snippet or _line(text or _text(_dict(details, "article"), "preview_text")),
             "date": self._dates.of(_date(bookmark, details, date_field)),
             "kind": _kind(details),
