@@ -28,7 +28,8 @@ _LIST: Final[Values] = {
     "states": [
         ("bead", "Unread", "/library", 312),
         ("library", "All posts", "/library?is_unread_only=false", 2_312),
-        ("archive", "With archived", "/library?is_unread_only=false&hide_archived=false", 4_218),
+        ("archive", "Archive", "/library?is_unread_only=false&is_archived_only=true", 918),
+        ("trash", "Trash", "/trash", None),
     ],
     "side_views": [("Birds this week", "/views/birds"), ("Long reads", "/views/long-reads")],
     "side_labels": [{**post_parts.label(name), "count": 23} for name in _LABELS],
