@@ -18,7 +18,7 @@ LISTED: Final = [_PARTS.in_list(post, "bookmarked_at") for post in POSTS]
 _LABELS: Final = ["birds", "databases", "field notes", "quiet web", "to read", "تصميم"]
 _HITS: Final = {"field": "text", "html": "…is not a <mark>nest</mark>. The male builds it"}
 
-LIST: Final[Values] = {
+_LIST: Final[Values] = {
     "email": "nora.van.der.meer@example.org",
     "is_owner": False,
     "csrf": "c5rf",
@@ -28,7 +28,8 @@ LIST: Final[Values] = {
     "states": [
         ("bead", "Unread", "/library", 312),
         ("library", "All posts", "/library?is_unread_only=false", 2_312),
-        ("archive", "With archived", "/library?is_unread_only=false&hide_archived=false", 4_218),
+        ("archive", "Archive", "/library?is_unread_only=false&is_archived_only=true", 918),
+        ("trash", "Trash", "/trash", None),
     ],
     "side_views": [("Birds this week", "/views/birds"), ("Long reads", "/views/long-reads")],
     "side_labels": [{**post_parts.label(name), "count": 23} for name in _LABELS],
@@ -72,7 +73,7 @@ LIST: Final[Values] = {
     "is_cut": False,
     "pending": 0,
 }
-_SEARCH: Final[Values] = LIST | {
+_SEARCH: Final[Values] = _LIST | {
     "title": "Search: nest",
     "here": "/library?q=nest",
     "search": "nest",
@@ -97,7 +98,7 @@ _SEARCH: Final[Values] = LIST | {
 
 def _post(number: int, strand: list[int]) -> Values:
     post = _PARTS.on_page(POSTS[number])
-    return LIST | {
+    return _LIST | {
         "title": post["name"],
         "post": post,
         "network": "X",
@@ -108,10 +109,10 @@ def _post(number: int, strand: list[int]) -> Values:
 
 
 EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
-    "library": ("library.html", LIST),
+    "library": ("library.html", _LIST),
     "library-compact": (
         "library.html",
-        LIST
+        _LIST
         | {
             "is_compact": True,
             "groups": [("", [_PARTS.in_line(post, "bookmarked_at") for post in POSTS])],
@@ -122,11 +123,11 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
     "help_keys": ("help_keys.html", _LIST | {"title": "Keyboard", "here": "/help/keys"}),
     "library-undo": (
         "library.html",
-        LIST | {"message": "Archived.", "undo": "unarchive", "undo_post": "1", "is_cut": True},
+        _LIST | {"message": "Archived.", "undo": "unarchive", "undo_post": "1", "is_cut": True},
     ),
     "library-view": (
         "library.html",
-        LIST
+        _LIST
         | {
             "title": "Long reads",
             "order": "",
@@ -147,8 +148,8 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
             "problem": "The vector store is being built: 1,200 of 3,000 posts.",
         },
     ),
-    "library_empty": ("library_empty.html", LIST | {"side_labels": [], "label_total": 0}),
-    "library_read": ("library_read.html", LIST),
+    "library_empty": ("library_empty.html", _LIST | {"side_labels": [], "label_total": 0}),
+    "library_read": ("library_read.html", _LIST),
     "library_none": (
         "library_none.html",
         _SEARCH
@@ -164,3 +165,5 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
     "post-pictures": ("post.html", _post(0, [0])),
     "post-gone": ("post.html", _post(9, [9])),
 }
+# For pages with the same frame.
+LIST: Final = _LIST

@@ -34,11 +34,14 @@ class BulkStore:
         self._database = database
         self._sql = database.queries("bulk")
 
-    async def numbers(self, transaction: Transaction, account_id: int) -> tuple[int, int, int]:
-        """The next free number, how many changes are kept, and how many are not finished."""
-        rows = await transaction.rows(self._sql["numbers"], {"account_id": account_id})
-        following, kept, unfinished = rows[0]
-        return following, kept, unfinished
+    async def next_number(self, transaction: Transaction, account_id: int) -> int:
+        rows = await transaction.rows(self._sql["next_number"], {"account_id": account_id})
+        return int(rows[0][0])
+
+    async def count_unfinished(self, transaction: Transaction, account_id: int) -> int:
+        """How many changes a job works on."""
+        rows = await transaction.rows(self._sql["count_unfinished"], {"account_id": account_id})
+        return int(rows[0][0])
 
     async def insert(self, transaction: Transaction, account_id: int, row: BulkRow) -> None:
         await transaction.run(self._sql["insert"], _values(account_id, row))
@@ -172,6 +175,22 @@ class BulkStore:
         values = {"account_id": account_id, "number": number}
         await transaction.run(self._sql["expire"], values)
 
+    async def sweep(
+        self,
+        transaction: Transaction,
+        account_id: int,
+        *,
+        now: int,
+        stopped_before: int,
+        most: int,
+    ) -> int:
+        """Removes some rows of a change that cannot be undone any more, or has stopped."""
+        values = {"account_id": account_id, "now": now, "stopped_before": stopped_before}
+        rows = await transaction.rows(self._sql["expired"], values)
+        if not rows:
+            return 0
+        return await self.remove_first(transaction, account_id, rows[0][0], most)
+
     async def remove_first(
         self, transaction: Transaction, account_id: int, number: int, most: int
     ) -> int:
@@ -185,6 +204,7 @@ class BulkStore:
             await self.delete_posts(transaction, account_id, number, first[-1].change.post_id)
         values: dict[str, Any] = {"account_id": account_id, "number": number}
         if len(first) < most:
+            await self.delete_parts(transaction, account_id, number)
             await transaction.run(self._sql["delete"], values)
             return len(first) + 1
         await transaction.run(self._sql["lower_kept"], {**values, "removed": len(first)})

@@ -36,6 +36,7 @@ class Due(Struct, frozen=True):
     has_old_ingest: bool
     has_old_sessions: bool
     has_old_activity: bool
+    has_old_changes: bool
 
 
 class SweepStore:

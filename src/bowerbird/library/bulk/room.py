@@ -23,14 +23,14 @@ class BulkRoom:
 
     async def number(self, transaction: Transaction, account_id: int) -> int:
         """The number of a new change. Refused while too many are unfinished."""
-        number, _, unfinished = await self._store.numbers(transaction, account_id)
+        unfinished = await self._store.count_unfinished(transaction, account_id)
         if unfinished >= limits.UNFINISHED_CHANGES_MAX:
             raise Refusal(
                 Code.RATE_LIMITED,
                 f"This account has {unfinished} unfinished changes. Wait until some have finished.",
                 {"Retry-After": str(_WAIT_S)},
             )
-        return number
+        return await self._store.next_number(transaction, account_id)
 
     async def make(self, transaction: Transaction, account_id: int) -> None:
         """Removes some of what is kept beyond the bounds. Call it in each turn."""

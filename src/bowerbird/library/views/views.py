@@ -197,7 +197,9 @@ class Views:
         if query.keys() <= ViewQuery.DEFAULTS.keys():
             filter = filter_of(changes.stored_query(query))
             known = account.visible(
-                unread_only=filter.unread_only, hide_archived=filter.hide_archived
+                unread_only=filter.unread_only,
+                hide_archived=filter.hide_archived,
+                archived_only=filter.archived_only,
             )
         return CountRequest(
             account,

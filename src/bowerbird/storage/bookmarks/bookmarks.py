@@ -220,8 +220,12 @@ class BookmarkStore:
         self, account: Account, filter: BookmarkFilter, sort: Sort, after: After | None, limit: int
     ) -> Page:
         sql, values = self._ordered("page", account, _Read(filter, sort, after, limit))
-        # Both flags or none have an index of exactly these rows; one flag alone may skip many rows.
-        is_bounded = sort.field == "sort_index" and filter.unread_only == filter.hide_archived
+        # Both flags or none have an index of exactly these rows, and so have archived posts; others
+        # may skip many rows.
+        has_index = filter.unread_only == filter.hide_archived
+        if filter.archived_only:
+            has_index = not filter.unread_only and not filter.hide_archived
+        is_bounded = sort.field == "sort_index" and has_index
         read = self._database.rows if is_bounded else self._database.slow_rows
         rows = sorted(await read(sql, values), key=lambda row: row[0])
         _, body, count, _ = rows[0]

@@ -1,8 +1,25 @@
--- name: numbers
--- The next free number, and how many changes are kept and how many are not finished.
-SELECT coalesce(max(c.number), 0) + 1, count(*), count(*) - count(c.finished_at)
+-- name: next_number
+SELECT coalesce(max(c.number), 0) + 1
   FROM bulk_change AS c
  WHERE c.account_id = :account_id
+
+-- name: count_unfinished
+-- Without those whose job has failed: nobody works on them.
+SELECT count(*)
+  FROM bulk_change AS c
+  JOIN job AS j ON j.account_id = c.account_id AND j.job_id = c.job_id
+ WHERE c.account_id = :account_id
+   AND j.account_id = :account_id
+   AND c.finished_at IS NULL
+   AND j.completed_at IS NULL
+
+-- name: expired
+SELECT c.number
+  FROM bulk_change AS c
+ WHERE c.account_id = :account_id
+   AND (c.undo_until < :now AND c.finished_at IS NOT NULL OR c.created_at < :stopped_before)
+ ORDER BY c.number
+ LIMIT 1
 
 -- name: insert
 INSERT INTO bulk_change (account_id, number, change_id, action, label, state, matched, done,

@@ -15,7 +15,8 @@ _VIEWS_SHOWN: Final = 20
 _SUGGESTED: Final = 200
 UNREAD: Final = Address(LIBRARY, {})
 ALL: Final = Address(LIBRARY, {"is_unread_only": "false"})
-WITH_ARCHIVED: Final = Address(LIBRARY, {"is_unread_only": "false", "hide_archived": "false"})
+ARCHIVE: Final = Address(LIBRARY, {"is_unread_only": "false", "is_archived_only": "true"})
+TRASH: Final = "/trash"
 
 
 class Sidebar:
@@ -32,7 +33,8 @@ class Sidebar:
             "states": [
                 ("bead", "Unread", UNREAD.url(), account.fresh),
                 ("library", "All posts", ALL.url(), account.total - account.archived),
-                ("archive", "With archived", WITH_ARCHIVED.url(), account.total),
+                ("archive", "Archive", ARCHIVE.url(), account.archived),
+                ("trash", "Trash", TRASH, None),
             ],
             "side_views": [(view.name, f"/views/{view.slug}") for view in views[:_VIEWS_SHOWN]],
             "side_labels": [_label(use, colours) for use in _most_used(uses)],
