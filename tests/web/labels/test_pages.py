@@ -38,6 +38,13 @@ async def send(reader: Reader, action: str, of: str, **fields: Any) -> httpx.Res
     return await reader.person.send(f"/labels/{action}", "/labels", label=label, **fields)
 
 
+def undo_of(page: str) -> str:
+    """The change that the message of a page can undo."""
+    found = re.search(r'name="undo" value="([0-9a-f]+)" data-undo>Undo</button>', page)
+    assert found is not None
+    return found[1]
+
+
 async def test_all_labels_are_listed_with_their_counts(ann: Reader) -> None:
     await ann.member.save(tags=["birds", "Art"])
     await ann.member.save(tags=["birds"])
@@ -147,6 +154,37 @@ async def test_a_label_is_deleted_from_its_posts(ann: Reader) -> None:
     assert "Its posts stay." in await ann.page(deleted.headers["location"])
     assert (await stored(ann.member, post_id))["tags"] == ["art"]
     assert await writing.labels(ann.member) == {"art": 1}
+
+
+async def test_a_deleted_label_comes_back_with_its_colour_and_posts(ann: Reader) -> None:
+    ids = [(await ann.member.save(tags=["birds", "art"]))["post_id"] for _ in range(2)]
+    await send(ann, "change", "birds", name="Birds", color="berry")
+    before = (await ann.member.get("/v1/labels")).json()
+
+    deleted = await send(ann, "delete", "Birds", back="/labels")
+    shown = await ann.page(deleted.headers["location"])
+    undone = await ann.person.send(
+        "/library/change", "/labels", back="/labels", undo=undo_of(shown)
+    )
+
+    assert "Undone." in await ann.page(undone.headers["location"])
+    assert target(undone)[0] == "/labels"
+    assert (await ann.member.get("/v1/labels")).json()["data"] == before["data"]
+    for post_id in ids:
+        assert (await stored(ann.member, post_id))["tags"] == ["art", "Birds"]
+
+
+async def test_merged_labels_are_separated_again(ann: Reader) -> None:
+    alone = (await ann.member.save(tags=["fieldnotes"]))["post_id"]
+    both = (await ann.member.save(tags=["fieldnotes", "Field notes"]))["post_id"]
+
+    merged = await send(ann, "merge", "fieldnotes", into="Field notes")
+    shown = await ann.page(merged.headers["location"])
+    await ann.person.send("/library/change", "/labels", back="/labels", undo=undo_of(shown))
+
+    assert (await stored(ann.member, alone))["tags"] == ["fieldnotes"]
+    assert (await stored(ann.member, both))["tags"] == ["Field notes", "fieldnotes"]
+    assert await writing.labels(ann.member) == {"Field notes": 1, "fieldnotes": 2}
 
 
 async def test_a_label_is_merged_into_another_one_by_name(ann: Reader) -> None:

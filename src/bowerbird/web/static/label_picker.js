@@ -306,83 +306,17 @@ function fail(error) {
 }
 
 /**
+ * `label_rows.js` shows it.
  * @param {string[]} ids
  * @param {Label} label
  * @param {boolean} isAdded
+ * @returns {Promise<void>} when the page shows it
  */
-async function show(ids, label, isAdded) {
-  for (const id of ids) {
-    const row = document.getElementById(`p-${id}`);
-    if (row?.querySelector(".compact .dots, .dots")) showDot(row, label, isAdded);
-    else if (row) showTag(row, label, isAdded);
-    const own = document.querySelector("#labels[data-post]");
-    if (own instanceof HTMLElement && own.dataset.post === id) await showForms(own);
-  }
-}
-
-/**
- * @param {Element} row
- * @param {Label} label
- * @param {boolean} isAdded
- */
-function showTag(row, label, isAdded) {
-  for (const tag of row.querySelectorAll(".tags .tag")) {
-    if (tag.querySelector("bdi")?.textContent === label.name) tag.remove();
-  }
-  if (!isAdded) return;
-  let tags = row.querySelector(".tags");
-  if (!tags) {
-    tags = document.createElement("div");
-    tags.className = "tags";
-    row.querySelector(".body")?.append(tags);
-  }
-  const tag = document.createElement("a");
-  tag.className = "tag";
-  tag.href = `${base}${label.url}`;
-  const name = document.createElement("bdi");
-  name.textContent = label.name;
-  tag.append(dotOf(label), name);
-  tags.append(tag);
-}
-
-/**
- * @param {Element} row
- * @param {Label} label
- * @param {boolean} isAdded
- */
-function showDot(row, label, isAdded) {
-  const dots = row.querySelector(".dots");
-  for (const dot of dots?.querySelectorAll(".dot[title]") ?? []) {
-    if (dot.getAttribute("title") !== label.name) continue;
-    dot.nextElementSibling?.remove();
-    dot.remove();
-  }
-  if (!isAdded) return;
-  const dot = dotOf(label);
-  dot.title = label.name;
-  const name = document.createElement("span");
-  name.className = "sr";
-  name.textContent = label.name;
-  dots?.append(dot, name);
-}
-
-/** @param {Label} label */
-function dotOf(label) {
-  const dot = document.createElement("span");
-  dot.className = `dot ${label.colour}`;
-  return dot;
-}
-
-/**
- * The page of a post has a form per label, which the server draws.
- * @param {HTMLElement} own
- */
-async function showForms(own) {
-  const response = await fetch(location.pathname);
-  const page = new DOMParser().parseFromString(await response.text(), "text/html");
-  const fresh = page.querySelector("#labels .chips");
-  const old = own.querySelector(".chips");
-  if (fresh && old) old.replaceWith(document.adoptNode(fresh));
+function show(ids, label, isAdded) {
+  return new Promise((resolve) => {
+    const detail = { ids, label, isAdded, resolve };
+    document.dispatchEvent(new CustomEvent("library:labelled", { detail }));
+  });
 }
 
 /** @param {object} detail see messages.js */
