@@ -33,7 +33,7 @@ _PAGE: Final[dict[str, Any]] = library_examples.LIST | {
             "count": count,
             "chosen": colour or "",
             "derived": post_parts.label(name)["colour"],
-            "edit_url": f"/labels?label={number}#label-{number}",
+            "edit_url": f"/labels?label={number}",
         }
         for number, (name, count, colour) in enumerate(_NAMES)
     ],

@@ -155,7 +155,8 @@ def _row(label: FoundLabel, back: Mapping[str, str]) -> dict[str, Any]:
         "count": label.count,
         "chosen": label.color or "",
         "derived": post_parts.label(label.label_name)["colour"],
-        "edit_url": f"{_url({**back, _EDITED: label.label_id})}#label-{label.label_id}",
+        # Without a fragment: browsers do not focus the field then.
+        "edit_url": _url({**back, _EDITED: label.label_id}),
     }
 
 

@@ -97,7 +97,7 @@ function colourOf(dot) {
 function pickedRows() {
   const rows = [...document.querySelectorAll(ROW)];
   return rows.filter((row) => row instanceof HTMLElement && (row.matches("[aria-selected=true]")
-    || row.querySelector("[aria-selected=true], input[name=post]:checked") !== null))
+    || row.querySelector("[aria-selected=true], input[name=post]:checked, .pick input:checked") !== null))
     .map((row) => /** @type {HTMLElement} */ (row));
 }
 
@@ -369,6 +369,7 @@ picker.addEventListener("toggle", (event) => {
   }
 });
 document.addEventListener("library:label", (event) => {
+  event.preventDefault();
   open(chosenBy(event.target), null);
 });
 document.addEventListener("click", (event) => {
