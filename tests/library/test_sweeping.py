@@ -12,7 +12,7 @@ from bowerbird.library.imports.intake import Intake
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.model.instants import with_offset
-from bowerbird.storage.bookmarks.trash import TrashStore
+from bowerbird.storage.bookmarks.trash import Trashed, TrashStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.idempotency import IdempotencyStore
 from tests.support import writing
@@ -40,7 +40,7 @@ async def trash(member: Member, post_id: str, age: int) -> None:
     store, now = TrashStore(member.database), member.clock() - age
 
     async def work(transaction: Transaction) -> None:
-        await store.put(transaction, member.account_id, post_id, b"{}", now)
+        await store.put(transaction, member.account_id, [Trashed(post_id, b"{}", now)])
 
     await member.database.write(work)
 

@@ -32,11 +32,12 @@ pytestmark = pytest.mark.anyio
 
 FILTERS = readers(BookmarkQuery)
 # The filters that every plan includes.
-FREE = {"is_unread_only", "hide_archived", "q"}
+FREE = {"is_unread_only", "hide_archived", "is_archived_only", "q"}
 # One value per filter that some posts of the library below match, and others do not.
 SAMPLES: dict[str, str] = {
     "is_unread_only": "true",
     "hide_archived": "true",
+    "is_archived_only": "true",
     "media_type": "image",
     "author": "mia",
     "tag": "Kitchen",

@@ -23,7 +23,11 @@ async def _merge(member: Member, name: str, into: Any) -> Any:
     return await writing.send(member, "POST", path, {"into": into})
 
 
-# Renaming and metadata
+async def _listed(member: Member) -> Any:
+    return (await member.get("/v1/labels")).json()["data"]
+
+
+# Renaming, colour and metadata
 
 
 async def test_a_label_is_renamed_on_all_its_posts(alice: Member) -> None:
@@ -59,6 +63,33 @@ async def test_a_rename_can_change_only_the_case(alice: Member) -> None:
     assert await writing.labels(alice) == {"B": 1}
     assert await writing.tags(alice, "1") == ["B"]
     assert await writing.recount(alice) == []
+
+
+async def test_a_label_gets_a_colour_and_loses_it_again(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["b", "m"])
+
+    chosen = await _patch(alice, "b", {"color": "rust"})
+    renamed = await _patch(alice, "b", {"label_name": "c"})
+    listed = {each["label_name"]: each["color"] for each in await _listed(alice)}
+    dropped = await _patch(alice, "c", {"color": None})
+
+    assert [each.json()["data"]["color"] for each in (chosen, renamed, dropped)] == [
+        "rust",
+        "rust",
+        None,
+    ]
+    assert listed == {"c": "rust", "m": None}
+    assert {each["color"] for each in await _listed(alice)} == {None}
+
+
+@pytest.mark.parametrize("color", ["#ff0000", "Blue", "", 7, ["blue"], "blue "])
+async def test_an_unknown_colour_is_refused(alice: Member, color: Any) -> None:
+    await alice.save(post_id="1", tags=["b"])
+
+    response = await _patch(alice, "b", {"color": color})
+
+    assert writing.refused(response) == (400, "INVALID_REQUEST")
+    assert writing.sentence(response).startswith("color: ")
 
 
 async def test_the_name_of_another_label_is_refused(alice: Member) -> None:

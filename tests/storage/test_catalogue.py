@@ -61,6 +61,9 @@ LIBRARY = {
     "source_post",
     "source_folder",
     "file_import",
+    "bulk_change",
+    "bulk_part",
+    "bulk_post",
 }
 # Where SQLite has a key on place, PostgreSQL has one on its two parts.
 PLACE = ["place"]

@@ -105,7 +105,11 @@ STEPS: Final[list[tuple[str, str, Any]]] = [
             ]
         },
     ),
-    ("updateLabel", "/v1/labels/1", {"label_name": "Birdlife", "metadata": {"color": "teal"}}),
+    (
+        "updateLabel",
+        "/v1/labels/1",
+        {"label_name": "Birdlife", "metadata": {"shelf": 3}, "color": "sea"},
+    ),
     ("mergeLabel", "/v1/labels/3/merge", {"into": "1"}),
     ("deleteLabel", "/v1/labels/2", None),
     ("updateBookmarks", "/v1/bookmarks/update", {"tweet_ids": BOTH, "is_read": True}),

@@ -13,7 +13,11 @@ Values = dict[str, Any]
 
 # 28 August 2026, 12:00 UTC.
 PARTS: Final = PostParts(
-    LinkedTexts(""), Dates(Times("Europe/Berlin"), 1_787_918_400_000_000), "", "author"
+    LinkedTexts(""),
+    Dates(Times("Europe/Berlin"), 1_787_918_400_000_000),
+    "",
+    "author",
+    {"birds": "moss"},
 )
 LISTED: Final = [PARTS.in_list(post, "bookmarked_at") for post in POSTS]
 _LABELS: Final = ["birds", "databases", "field notes", "quiet web", "to read", "تصميم"]
@@ -29,7 +33,8 @@ LIST: Final[Values] = {
     "states": [
         ("bead", "Unread", "/library", 312),
         ("library", "All posts", "/library?is_unread_only=false", 2_312),
-        ("archive", "With archived", "/library?is_unread_only=false&hide_archived=false", 4_218),
+        ("archive", "Archive", "/library?is_unread_only=false&is_archived_only=true", 918),
+        ("trash", "Trash", "/trash", None),
     ],
     "side_views": [
         ("Birds this week", "/views/birds", "14"),
@@ -72,6 +77,9 @@ LIST: Final[Values] = {
     "shown_count": 14,
     "total": 312,
     "older": "/library?cursor=abc",
+    "newer": "",
+    "is_unread_only": True,
+    "hides_archived": True,
     "is_cut": False,
     "pending": 0,
 }
@@ -128,6 +136,8 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
         },
     ),
     "library-search": ("library.html", _SEARCH),
+    "library-continued": ("library.html", LIST | {"newer": "/library"}),
+    "help_keys": ("help_keys.html", LIST | {"title": "Keyboard", "here": "/help/keys"}),
     "library-undo": (
         "library.html",
         LIST | {"message": "Archived.", "undo": "unarchive", "undo_post": "1", "is_cut": True},

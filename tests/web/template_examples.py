@@ -2,7 +2,13 @@
 
 from typing import Final
 
-from tests.web import library_examples, overview_examples, transfer_examples, view_examples
+from tests.web import (
+    label_examples,
+    library_examples,
+    overview_examples,
+    transfer_examples,
+    view_examples,
+)
 from tests.web.example_values import (
     AUGUST,
     FRAME,
@@ -440,6 +446,7 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
     **library_examples.EXAMPLES,
     **overview_examples.EXAMPLES,
     **view_examples.EXAMPLES,
+    **label_examples.EXAMPLES,
     "goodbye": ("goodbye.html", {}),
     "missing": ("missing.html", {}),
     "error": ("error.html", {"reference": "472ab0ac2c5e-1"}),

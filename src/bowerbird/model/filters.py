@@ -13,6 +13,7 @@ class BookmarkFilter(Struct, frozen=True, kw_only=True):
 
     unread_only: bool = True
     hide_archived: bool = True
+    archived_only: bool = False
     media_bit: int | None = None
     author: str | None = None
     tag: str | None = None
@@ -40,7 +41,7 @@ class BookmarkFilter(Struct, frozen=True, kw_only=True):
 _NARROWING: Final = tuple(
     name
     for name in BookmarkFilter.__struct_fields__
-    if name not in ("unread_only", "hide_archived", "words")
+    if name not in ("unread_only", "hide_archived", "archived_only", "words")
 )
 
 

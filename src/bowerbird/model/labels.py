@@ -2,13 +2,15 @@
 
 import unicodedata
 from functools import lru_cache
-from typing import Final
+from typing import Final, Literal, get_args
 
 from msgspec import Struct
 
 from bowerbird.model.folding import fold
 
 MAX_NAME_CHARACTERS: Final = 100
+Color = Literal["blue", "sea", "moss", "straw", "rust", "berry", "plum", "stone"]
+COLORS: Final[tuple[Color, ...]] = get_args(Color)
 NAME_RULE: Final = (
     f"1 to {MAX_NAME_CHARACTERS} characters, at least one of them visible, "
     "and no control characters"
@@ -52,3 +54,5 @@ class Label(Struct, frozen=True):
     bookmark_count: int = 0
     # The name that some of its posts still have, while the label is being renamed.
     former_name: str | None = None
+    # One of COLORS, if somebody chose it.
+    color: str | None = None

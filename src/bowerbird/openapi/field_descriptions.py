@@ -133,6 +133,7 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "id": "Identifier of the label.",
         "metadata": "The account's own notes on the label.",
         "count": "Number of bookmarks with this label.",
+        "color": "Colour on the website; null if none was chosen.",
     },
     "BatchResult": {
         "results": "One entry per operation, in the order of the request.",

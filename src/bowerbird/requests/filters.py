@@ -125,6 +125,14 @@ class FlagFilters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
     """The filters that every list, count, export and view understands."""
 
+    is_archived_only: Annotated[
+        Flag,
+        _flag(
+            "Only archived bookmarks. hide_archived is false then, unless it is sent.",
+            "archived_only",
+            example=True,
+        ),
+    ] = None
     media_type: Annotated[
         str | None,
         _narrows(
@@ -250,4 +258,6 @@ def _filter(query: FlagFilters, now: int | None) -> BookmarkFilter:
         if now is not None and reader.read is read_instant:
             value = relative_dates.resolved(value, now) or value
         values[reader.sets] = reader.read(name, value)
+    if values.get("archived_only") and query.hide_archived in (None, ""):
+        values["hide_archived"] = False
     return BookmarkFilter(**values)

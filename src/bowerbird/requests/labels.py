@@ -8,6 +8,7 @@ import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
 from bowerbird.errors import Refusal
+from bowerbird.model.labels import Color
 from bowerbird.requests import decoding, limits
 from bowerbird.requests.bookmarks import Limit
 from bowerbird.requests.fields import InvalidField, PostIds, about, unique
@@ -95,7 +96,11 @@ class LabelChange(Struct, frozen=True, forbid_unknown_fields=True):
     label_name: Annotated[LabelName | UnsetType, _NAME] = UNSET
     metadata: Annotated[
         dict[str, Any] | UnsetType,
-        Meta(description="Your own notes on the label, such as a colour."),
+        Meta(description="Your own notes on the label."),
+    ] = UNSET
+    color: Annotated[
+        Color | UnsetType | None,
+        about("Colour on the website; null for one derived from the name.", nullable=True),
     ] = UNSET
 
     def __post_init__(self) -> None:

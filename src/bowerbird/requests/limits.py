@@ -29,6 +29,17 @@ EXPORTS_PER_DAY: Final = 20
 EXPORT_BYTES_PER_DAY: Final = 2_000_000_000
 # Downloads of everything that an account has.
 ACCOUNT_DOWNLOADS_PER_DAY: Final = 5
+# Changes of many posts: the posts of one change; the changes that are unfinished or kept for their
+# undo, and the posts that are kept for it. The oldest changes beyond that cannot be undone.
+CHANGE_POSTS_MAX: Final = 200_000
+UNFINISHED_CHANGES_MAX: Final = 5
+KEPT_CHANGES_MAX: Final = 100
+KEPT_CHANGED_POSTS_MAX: Final = 400_000
+# The search box: labels and authors that it suggests, for a text of this length, and authors that
+# a misspelled name is compared to.
+SUGGESTED_MAX: Final = 6
+SUGGESTED_FOR_MAX: Final = 100
+AUTHORS_COMPARED: Final = 300
 VIEWS_MAX: Final = 200
 BUCKETS_MAX: Final = 20
 # In the sidebar of the website; the page of views has all of them.
@@ -40,6 +51,8 @@ RANKED_MAX: Final = 1_000
 LABEL_NAME_MAX: Final = MAX_NAME_CHARACTERS
 LABEL_ID_MAX: Final = 40
 LABELS_MAX: Final = 10_000
+# Labels that the picker of a page offers at once.
+PICKED_LABELS_MAX: Final = 12
 # Accounts and posts that have more labels already keep them, and cannot get another one.
 POST_LABELS_MAX: Final = 100
 LABEL_METADATA_MAX: Final = 4_096

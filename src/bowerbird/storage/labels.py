@@ -26,6 +26,26 @@ class LabelStore:
         values = {"account_id": account_id, "limit": limit}
         return await self._database.slow_rows(self._sql["most_used"], values)
 
+    async def matching(self, account_id: int, text: str, limit: int) -> Sequence[Row]:
+        """The labels whose folded name contains a folded text, the best match first."""
+        values = {"account_id": account_id, "text": text, "limit": limit}
+        return await self._database.slow_rows(self._sql["matching"], values)
+
+    async def matching_page(
+        self, account_id: int, text: str, after: str, limit: int
+    ) -> Sequence[Row]:
+        """The same by folded name."""
+        values = {"account_id": account_id, "text": text, "after": after, "limit": limit}
+        return await self._database.slow_rows(self._sql["matching_page"], values)
+
+    async def count_matching(self, account_id: int, text: str) -> int:
+        values = {"account_id": account_id, "text": text}
+        return int((await self._database.slow_rows(self._sql["total_matching"], values))[0][0])
+
+    async def colors(self, account_id: int) -> Sequence[Row]:
+        """(name, colour) of each label whose colour was chosen."""
+        return await self._database.rows(self._sql["colors"], {"account_id": account_id})
+
     async def count(self, account_id: int) -> int:
         rows = await self._database.slow_rows(self._sql["total"], {"account_id": account_id})
         return int(rows[0][0])
@@ -38,6 +58,10 @@ class LabelStore:
         values = {"account_id": account_id, "label_id": label_id}
         rows = await transaction.rows(self._sql["by_id"], values)
         return Label(*rows[0]) if rows else None
+
+    async def created_at(self, transaction: Transaction, account_id: int, label_id: int) -> int:
+        values = {"account_id": account_id, "label_id": label_id}
+        return int((await transaction.rows(self._sql["created_at"], values))[0][0])
 
     async def by_ids(
         self, transaction: Transaction, account_id: int, label_ids: Sequence[int]
@@ -77,12 +101,12 @@ class LabelStore:
         await transaction.run(self._sql["delete"], _row(library, label))
 
     async def detach_all(
-        self, transaction: Transaction, library: LockedLibrary, number: int
+        self, transaction: Transaction, library: LockedLibrary, numbers: Sequence[int]
     ) -> None:
-        """Removes all labels of a bookmark."""
-        values = {"account_id": library.account_id, "number": number}
-        await transaction.run(self._sql["uncount_all"], values)
-        await transaction.run(self._sql["detach_all"], values)
+        """Removes all labels of bookmarks."""
+        rows = [{"account_id": library.account_id, "number": number} for number in numbers]
+        await transaction.run_many(self._sql["uncount_all"], rows)
+        await transaction.run_many(self._sql["detach_all"], rows)
 
     async def relabel(
         self,
@@ -119,4 +143,5 @@ def _row(library: LockedLibrary, label: Label) -> dict[str, Any]:
         "name_key": label.name_key,
         "metadata": label.metadata,
         "former_name": label.former_name,
+        "color": label.color,
     }

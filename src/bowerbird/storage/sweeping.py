@@ -38,6 +38,7 @@ class Due(Struct, frozen=True):
     has_old_sessions: bool
     has_old_activity: bool
     has_old_views: bool
+    has_old_changes: bool
 
 
 class SweepStore:

@@ -16,8 +16,11 @@ from bowerbird.library.accounts.deletion import AccountDeletion
 from bowerbird.library.accounts.devices import Devices
 from bowerbird.library.accounts.keys import Keys
 from bowerbird.library.bookmarks.annotation_changes import AnnotationChanges
+from bowerbird.library.bookmarks.authors import Authors
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.bulk.changes import BulkChanges
 from bowerbird.library.digests.digests import Digests
+from bowerbird.library.labels.label_changes import LabelChanges
 from bowerbird.library.labels.labels import Labels
 from bowerbird.library.labels.post_changes import PostChanges
 from bowerbird.library.sign_in.attempt_limits import AttemptLimits, SignUpLimits
@@ -56,10 +59,14 @@ from bowerbird.web.exports.pages import ExportParts
 from bowerbird.web.imports import files as import_file_pages
 from bowerbird.web.imports import pages as import_pages
 from bowerbird.web.imports.pages import ImportParts
+from bowerbird.web.labels.pages import LabelPages
+from bowerbird.web.labels.picking import LabelPicking
 from bowerbird.web.library.changes import ChangePages
 from bowerbird.web.library.lists import ListPages
+from bowerbird.web.library.no_hits import NoHits
 from bowerbird.web.library.reading import ReadingPage
 from bowerbird.web.library.sidebar import Sidebar
+from bowerbird.web.library.suggesting import SuggestingPages
 from bowerbird.web.notes.pages import NotePages
 from bowerbird.web.operator import pages as operator_pages
 from bowerbird.web.operator.pages import OperatorParts
@@ -170,8 +177,17 @@ def visits(
     )
 
     sidebar = Sidebar(library.labels, library.views)
+    listed, label_changes = library.labels.listed, LabelChanges(database, library.labels)
+    bulk = BulkChanges(database, clock, transfers.exports.wake_worker)
+    authors = Authors(database)
     list_pages = ListPages(
-        library.bookmarks, library.views, sidebar, pages, clock=clock, settings=settings
+        library.bookmarks,
+        library.views,
+        sidebar,
+        pages,
+        no_hits=NoHits(library.bookmarks, library.labels, authors),
+        clock=clock,
+        settings=settings,
     )
 
     view_edits = ViewEdits(database, library.views)
@@ -207,7 +223,10 @@ def visits(
             *ViewPages(library.views, view_edits, sidebar, pages).routes(),
             *EditorPage(library.views, view_edits, list_pages, sidebar, pages).routes(),
             *ReadingPage(library.bookmarks, list_pages, sidebar, pages).routes(),
-            *ChangePages(library.changes, pages).routes(),
+            *ChangePages(library.changes, bulk, pages).routes(),
+            *LabelPages(listed, label_changes, bulk, sidebar, pages).routes(),
+            *LabelPicking(listed, bulk, pages).routes(),
+            *SuggestingPages(library.labels, library.views, authors, pages).routes(),
             *DigestPages(library.digests, pages).routes(),
             *StatisticsPage(Statistics(database, clock), pages).routes(),
             *NotePages(AnnotationChanges(database, clock), pages).routes(),

@@ -4,6 +4,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
+from markupsafe import Markup
+
 from bowerbird import __version__
 from bowerbird.errors import CATALOGUE
 from bowerbird.settings import Settings
@@ -60,6 +62,15 @@ def contact_url(setting: str) -> str:
 
 
 @cache
+def drawn_icon(name: str, size: str = "") -> Markup:
+    """The markup of an icon; `size` is "s" for a small one."""
+    drawings = _environment().get_template("icons.html").module.drawings  # type: ignore[attr-defined]
+    kind = f"icon {size}" if size else "icon"
+    svg = f'<svg class="{kind}" viewBox="0 0 20 20" aria-hidden="true">{drawings[name]}</svg>'
+    return Markup(svg)  # noqa: S704 - from our own file
+
+
+@cache
 def _environment() -> "Environment":
     import jinja2  # noqa: PLC0415 - takes 0.1 s, and not every server gets page requests
 
@@ -71,6 +82,7 @@ def _environment() -> "Environment":
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.globals["drawn_icon"] = drawn_icon
     environment.filters["json"] = code_highlighting.json
     environment.filters["shell"] = code_highlighting.shell
     environment.filters["breakable"] = code_highlighting.breakable

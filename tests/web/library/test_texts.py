@@ -20,7 +20,7 @@ from bowerbird.web.templating import Templates
 from bowerbird.web.visits.moments import Times
 
 TEXTS = LinkedTexts("")
-PARTS = PostParts(TEXTS, Dates(Times("UTC"), 1784362873841838), "", "author")
+PARTS = PostParts(TEXTS, Dates(Times("UTC"), 1784362873841838), "", "author", {})
 HOSTILE = (
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',

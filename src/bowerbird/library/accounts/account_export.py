@@ -77,6 +77,7 @@ class AccountExports:
     async def _head(self, account: Account) -> dict[str, Any]:
         membership = await self._accounts.membership(account.account_id)
         choice = await self._accounts.removed_posts(self._database, account.account_id)
+        labels = await self._store.labels(account)
         return {
             "account": membership and {**_account(membership), "removed_posts": choice},
             "keys": [
@@ -112,8 +113,9 @@ class AccountExports:
                     "metadata": msgspec.Raw(metadata.encode()),
                     "count": count,
                     "created_at": with_offset(created_at),
+                    "color": color,
                 }
-                for label_id, name, metadata, count, created_at in await self._store.labels(account)
+                for label_id, name, metadata, count, created_at, color in labels
             ],
             "views": [_view(view) for view in await self._views.all(account.account_id)],
             "digest_preferences": _preferences(await self._digests.preferences(account.account_id)),

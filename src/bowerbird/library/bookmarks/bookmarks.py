@@ -42,6 +42,8 @@ class BookmarkList(Struct, frozen=True):
     hidden: int = 0
     # How many bookmarks a search by meaning cannot find yet.
     vector_pending: int = 0
+    # If it was asked for: the cursor of the page before, "" for the first page.
+    newer_cursor: str | None = None
 
 
 class SavedFilter(Struct, frozen=True):
@@ -111,8 +113,12 @@ class Bookmarks:
         vectors: VectorState | None = None,
         *,
         saved: SavedFilter | None = None,
+        finds_newer: bool = False,
     ) -> BookmarkList:
-        """One page. `vectors` is the state if it was read before; `saved` is a stored query."""
+        """One page. `vectors` is the state if it was read before; `saved` is a stored query.
+
+        `finds_newer`: looks for the page before too, which costs another read.
+        """
         plans.check_fields(account, gates_for(ListQuery, _sent(query)))
         request = read_list(query, None if saved is None else saved.filter)
         store = None
@@ -141,6 +147,7 @@ class Bookmarks:
             if page.count or total
             else await self._hidden(account, request.filter, vectors),
             vector_pending=_pending(account, store) if request.filter.meaning else 0,
+            newer_cursor=await self._newer(account, request, bound_to) if finds_newer else None,
         )
 
     async def similar(
@@ -211,6 +218,18 @@ class Bookmarks:
         page = Page(*await self._store.contents(account, on_page), end=None)
         return page, end_of_page, len(numbers)
 
+    async def _newer(self, account: Account, request: ListRequest, query: bytes) -> str | None:
+        if request.cursor is None:
+            return None
+        if request.is_ranked:
+            # Its cursors have no order. The first page has the best matches.
+            return ""
+        after = cursors.read_after(request.cursor, query, request.sort)
+        key = await self._store.before(account, request.filter, request.sort, after, request.limit)
+        if key is None or key.number is None:
+            return ""
+        return cursors.write(Keyset(key.value, key.number), query)
+
     async def total(
         self, account: Account, filter: BookmarkFilter, vectors: VectorState | None = None
     ) -> int:
@@ -222,7 +241,9 @@ class Bookmarks:
             return 0
         if filter.is_flags_only:
             return account.visible(
-                unread_only=filter.unread_only, hide_archived=filter.hide_archived
+                unread_only=filter.unread_only,
+                hide_archived=filter.hide_archived,
+                archived_only=filter.archived_only,
             )
         key = (account.account_id, account.epoch, account.version, filter)
         found = self._totals.get(key)

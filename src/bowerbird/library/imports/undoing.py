@@ -21,15 +21,16 @@ from bowerbird.library.access.activity import Activity
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bookmarks.label_renames import LabelRenames
-from bowerbird.library.bookmarks.trash import DELETIONS_MAX
+from bowerbird.library.bookmarks.trash_batch import DELETIONS_MAX
 from bowerbird.library.bookmarks.upsert import Upsert
-from bowerbird.library.imports.restoring import Restoration, undone
+from bowerbird.library.imports.restoring import Restoration, fields_of, undone
 from bowerbird.model.activity import ActivityKind
 from bowerbird.model.imports import Change, RunRow, RunState, UndoCounts
 from bowerbird.model.upsert import Counts
 from bowerbird.storage.bookmarks.changeset import ChangesetStore
 from bowerbird.storage.bookmarks.deletions import DeletionStore
 from bowerbird.storage.bookmarks.upsert import UpsertStore
+from bowerbird.storage.bulk import BulkStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.imports.changes import ChangeStore, Replaced
 from bowerbird.storage.imports.runs import RunStore
@@ -62,6 +63,7 @@ class Undoing:
         self._upsert = Upsert(database, clock)
         self._renames = LabelRenames(database)
         self._activity = Activity(database, clock)
+        self._bulk = BulkStore(database)
 
     async def undo(
         self, transaction: Transaction, account_id: int, run_id: str
@@ -158,12 +160,17 @@ class Undoing:
             if number in current:
                 work.add(number, change, current[number])
         await self._labels.relabel(transaction, opened, work.attached, work.detached)
-        for number in work.removed:
-            await self._labels.detach_all(transaction, opened, number)
-            await self._posts.remove(transaction, opened, number)
+        await self._labels.detach_all(transaction, opened, work.removed)
+        await self._posts.remove(transaction, opened, work.removed)
         await self._store.update(transaction, opened, work.rows)
         await self._upsert.drop_stale(transaction, opened, work.arrivals)
         await self._deletions.put(transaction, opened.account_id, work.deletions, DELETIONS_MAX)
+        await self._bulk.take_over(
+            transaction,
+            opened.account_id,
+            fields_of(current, work),
+            [current[number].post_id for number in work.removed],
+        )
         if work.removed or work.rows:
             await self._libraries.advance(transaction, opened, work.change)
         return UndoCounts(removed=len(work.removed), restored=len(work.rows), kept=work.kept)
@@ -181,7 +188,7 @@ class Undoing:
         has_removed = False
         for label_id, name in created:
             label = labels.get(label_id)
-            if label is None or (label.name, label.metadata) != (name, "{}"):
+            if label is None or label.color or (label.name, label.metadata) != (name, "{}"):
                 continue
             if label.bookmark_count:
                 used.append((label_id, name))

@@ -1,15 +1,16 @@
 """Lists the labels of an account."""
 
 import asyncio
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, cast
 
 import msgspec
 from msgspec import Raw, Struct
 
 from bowerbird.library.bookmarks import cursors
+from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account
-from bowerbird.model.labels import Label
+from bowerbird.model.labels import MAX_NAME_CHARACTERS, Label, name_key
 from bowerbird.requests import limits
 from bowerbird.requests.labels import LabelsQuery
 from bowerbird.storage.database import Database, Row
@@ -18,6 +19,10 @@ from bowerbird.storage.labels import LabelStore
 # Reading and encoding this many takes a few milliseconds on the event loop.
 _FEW: Final = 1_000
 _ALL: Final = 2**31 - 1
+# Accounts whose colours are kept in memory, each with at most _FEW of them.
+_ACCOUNTS_KEPT: Final = 64
+# Folding can make a name longer: three letters for one.
+_LONGEST_KEY: Final = 3 * MAX_NAME_CHARACTERS
 _encode: Final = msgspec.json.Encoder().encode
 
 
@@ -28,6 +33,7 @@ class LabelResponse(Struct, frozen=True):
     label_name: str
     metadata: dict[str, Any]
     count: int
+    color: str | None
 
 
 class LabelPage(Struct, frozen=True):
@@ -44,6 +50,21 @@ class LabelUse(Struct, frozen=True):
     count: int
 
 
+class FoundLabel(Struct, frozen=True):
+    """A label for people to choose. `color` is None if nobody chose one."""
+
+    label_id: str
+    label_name: str
+    count: int
+    color: str | None
+
+
+class FoundPage(Struct, frozen=True):
+    labels: list[FoundLabel]
+    total: int
+    next_cursor: str | None
+
+
 class _Encoded(Struct):
     """A label whose metadata is already JSON."""
 
@@ -51,11 +72,13 @@ class _Encoded(Struct):
     label_name: str
     metadata: Raw
     count: int
+    color: str | None
 
 
 class LabelList:
     def __init__(self, database: Database) -> None:
         self._store = LabelStore(database)
+        self._colors = LruCache(_ACCOUNTS_KEPT)
 
     async def all(self, account: Account) -> bytes:
         """Every label as JSON, by name, joined by commas.
@@ -92,6 +115,47 @@ class LabelList:
             total = await self._store.count(account.account_id)
         return [LabelUse(row[1], row[4]) for row in rows], total
 
+    async def matching(self, account: Account, text: str, limit: int) -> list[FoundLabel]:
+        """Labels whose name contains a text; the most used ones if the text is empty.
+
+        The label of that name comes first, then those that start with the text, each group with
+        the most used labels first. Names are compared as everywhere: case is ignored.
+        """
+        key = name_key(text)
+        if not _can_match(key):
+            return []
+        return [_found(row) for row in await self._store.matching(account.account_id, key, limit)]
+
+    async def found_page(
+        self, account: Account, text: str, cursor: str | None, limit: int
+    ) -> FoundPage:
+        """A page of the labels whose name contains a text, by name."""
+        key = name_key(text)
+        if not _can_match(key):
+            return FoundPage([], 0, None)
+        place = cursors.query_of(account.account_id, f"labels {key}")
+        after = _after(cursor, place) if cursor else ""
+        account_id = account.account_id
+        rows = await self._store.matching_page(account_id, key, after, limit + 1)
+        has_more = len(rows) > limit
+        return FoundPage(
+            [_found(row) for row in rows[:limit]],
+            await self._store.count_matching(account_id, key),
+            cursors.write(cursors.Named(rows[limit - 1][2]), place) if has_more else None,
+        )
+
+    async def colors(self, account: Account) -> Mapping[str, str]:
+        """The colours that were chosen, by the name of the label."""
+        key = (account.account_id, account.epoch)
+        kept = self._colors.get(key)
+        if kept is not None and kept[0] == account.version:
+            return cast("Mapping[str, str]", kept[1])
+        rows = await self._store.colors(account.account_id)
+        found = {name: color for name, color in rows}  # noqa: C416 - rows are sequences
+        if len(found) <= _FEW:
+            self._colors.put(key, (account.version, found))
+        return found
+
 
 def to_response(label: Label) -> LabelResponse:
     return LabelResponse(
@@ -99,16 +163,26 @@ def to_response(label: Label) -> LabelResponse:
         label_name=label.name,
         metadata=msgspec.json.decode(label.metadata, type=dict[str, Any]),
         count=label.bookmark_count,
+        color=label.color,
     )
 
 
 def _json(rows: Sequence[Row]) -> bytes:
     return b",".join(
         [
-            _encode(_Encoded(str(label_id), name, Raw(metadata.encode()), count))
-            for label_id, name, _, metadata, count, _ in rows
+            _encode(_Encoded(str(label_id), name, Raw(metadata.encode()), count, color))
+            for label_id, name, _, metadata, count, _, color in rows
         ]
     )
+
+
+def _found(row: Row) -> FoundLabel:
+    return FoundLabel(str(row[0]), row[1], row[4], row[6])
+
+
+def _can_match(key: str) -> bool:
+    """No name is longer or has this character, which PostgreSQL rejects."""
+    return len(key) <= _LONGEST_KEY and "\x00" not in key
 
 
 def _after(cursor: str, place: bytes) -> str:

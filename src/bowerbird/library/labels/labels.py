@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from bowerbird import errors
 from bowerbird.clock import Clock
@@ -106,10 +106,27 @@ class Labels:
             await self._operations.run(transaction, account.account_id, changes), all_results
         )
 
+    async def create(
+        self, transaction: Transaction, account: Account, name: str
+    ) -> tuple[LabelResponse, bool] | Unfinished[tuple[LabelResponse, bool]]:
+        """Creates a label without posts. False with the label if it existed before."""
+        plans.check_writes(account)
+
+        async def work(later: Transaction) -> tuple[LabelResponse, bool]:
+            changeset = await self._changesets.open(later, account.account_id, [name])
+            label = changeset.label(name)
+            if label is not None:
+                return to_response(label), False
+            created = await changeset.create_label(name)
+            await changeset.finish(self._clock())
+            return to_response(created), True
+
+        return await self._renames.finished(transaction, account.account_id, work)
+
     async def update(
         self, transaction: Transaction, account: Account, label_id: str, change: LabelChange
     ) -> LabelResponse | Unfinished[LabelResponse]:
-        """Renames a label, or changes its metadata."""
+        """Renames a label, or changes its colour or metadata."""
         plans.check_writes(account)
         return await self._renames.finished(
             transaction,
@@ -149,6 +166,7 @@ class Labels:
             name=name,
             name_key=name_key(name),
             metadata=change.metadata_json or label.metadata,
+            color=label.color if change.color is UNSET else change.color,
             former_name=label.name if name != label.name else None,
         )
         other = changeset.label(name)

@@ -8,7 +8,7 @@ from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bookmarks.flags import Flags
 from bowerbird.library.bookmarks.trash import Trash
 from bowerbird.library.labels.labels import Labels
-from bowerbird.library.labels.operations import Op
+from bowerbird.library.labels.operations import Labelled, Op
 from bowerbird.model.accounts import Account
 from bowerbird.requests.bookmarks import UpdateRequest
 from bowerbird.requests.labels import LabelRequest
@@ -34,9 +34,9 @@ class PostChanges:
     async def restore(self, account: Account, post_id: str) -> None:
         await self._run(account, lambda t: self._trash.restore(t, account, post_id))
 
-    async def label(self, account: Account, op: Op, request: LabelRequest) -> None:
+    async def label(self, account: Account, op: Op, request: LabelRequest) -> Labelled:
         """Adds a label or removes it."""
-        await self._run(account, lambda t: self._labels.change(t, account, op, request))
+        return await self._run(account, lambda t: self._labels.change(t, account, op, request))
 
     async def _run(
         self,

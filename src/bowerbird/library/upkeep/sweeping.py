@@ -1,8 +1,9 @@
 """Removes expired records of every kind.
 
-These are stored responses of writes, deleted bookmarks and views, logs of imports, sessions, links
-and the activity log. It also finishes the renames of labels that a killed process has left half
-done, ends imports whose process or device has gone, and indexes notes of earlier releases.
+These are stored responses of writes, deleted bookmarks and views, logs of imports, changes of many
+posts, sessions, links and the activity log. It also finishes the renames of labels that a killed
+process has left half done, ends imports whose process or device has gone, and indexes notes of
+earlier releases.
 
 Each transaction removes a few rows of one account, with a pause after it, so that other writers
 do not wait. Several servers can sweep concurrently; each skips rows that another is removing.
@@ -21,11 +22,12 @@ from bowerbird.library.access import activity, turns
 from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bookmarks import change_log
 from bowerbird.library.bookmarks.label_renames import LabelRenames
-from bowerbird.library.bookmarks.trash import KEPT_DAYS
+from bowerbird.library.bookmarks.trash_batch import KEPT_DAYS
 from bowerbird.library.upkeep.annotation_upkeep import AnnotationUpkeep
 from bowerbird.requests.limits import DELETED_VIEW_S, DELETED_VIEWS_MAX
 from bowerbird.storage.activity import ActivityStore
 from bowerbird.storage.bookmarks.trash import TrashStore
+from bowerbird.storage.bulk import BulkStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.idempotency import RETENTION_HOURS, IdempotencyStore
 from bowerbird.storage.imports.changes import ChangeStore
@@ -77,6 +79,7 @@ class Sweeping:
         self._attempts = SpentAttemptStore(database)
         self._views = ViewStore(database)
         self._annotations = AnnotationUpkeep(database, pause_s)
+        self._bulk = BulkStore(database)
         self._clock = clock
         self._pause_s = pause_s
         self._log = structlog.get_logger()
@@ -150,7 +153,17 @@ class Sweeping:
                 transaction, due.account_id, run, _REMOVED_PER_TRANSACTION
             )
 
+        async def changes(transaction: Transaction) -> int:
+            return await self._bulk.sweep(
+                transaction,
+                due.account_id,
+                now=now,
+                stopped_before=expiry.stopped_before,
+                most=_REMOVED_PER_TRANSACTION,
+            )
+
         removed = await self._repeat(answers) if due.has_old_answers else 0
+        removed += await self._repeat(changes) if due.has_old_changes else 0
         removed += await self._repeat(trash) if due.has_old_trash else 0
         return removed + (await self._repeat(logs) if due.has_old_logs else 0)
 

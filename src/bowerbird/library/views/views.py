@@ -100,6 +100,8 @@ class Views:
         view: View,
         query: ViewBookmarksQuery,
         vectors: VectorState | None = None,
+        *,
+        finds_newer: bool = False,
     ) -> BookmarkList:
         """A page of the view, or of one of its buckets."""
         await self.admit(account, view, vectors)
@@ -119,8 +121,21 @@ class Views:
         )
         bound_to = (view.slug, view.base_query, bucket and bucket.query, view.default_sort)
         return await self._bookmarks.list(
-            account, page, vectors, saved=SavedFilter(filter, bound_to)
+            account,
+            page,
+            vectors,
+            saved=SavedFilter(filter, bound_to),
+            finds_newer=finds_newer,
         )
+
+    async def filter(self, account: Account, slug: str, bucket_slug: str | None) -> BookmarkFilter:
+        """What a view shows now, or one of its buckets."""
+        view = await self.find(account, slug)
+        await self.admit(account, view)
+        bucket = _bucket(view, bucket_slug)
+        if bucket is not None:
+            plans.check_fields(account, gates_for(ViewQuery, bucket.query))
+        return self._filter(view, bucket)
 
     async def prepare_create(self, account: Account, request: NewView) -> None:
         """Counts before the transaction, which must not take long."""
@@ -245,7 +260,9 @@ class Views:
         if query.keys() <= ViewQuery.DEFAULTS.keys():
             filter = filter_of(changes.stored_query(query))
             known = account.visible(
-                unread_only=filter.unread_only, hide_archived=filter.hide_archived
+                unread_only=filter.unread_only,
+                hide_archived=filter.hide_archived,
+                archived_only=filter.archived_only,
             )
         return CountRequest(
             account,

@@ -19,7 +19,7 @@ class AccountExportStore:
         self._bookmarks = self._sql["bookmarks"].format(content=content)
 
     async def labels(self, account: Account) -> Sequence[Row]:
-        """(id, name, metadata as JSON, number of bookmarks, created at) of each label, by name."""
+        """(id, name, metadata as JSON, bookmarks, created at, colour) of each label, by name."""
         return await self._rows("labels", account)
 
     async def calls(self, account: Account) -> Sequence[Row]:

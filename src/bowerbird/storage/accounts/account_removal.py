@@ -34,6 +34,7 @@ _OTHERS: Final = (
     *("some_deletions", "some_changes", "some_runs", "some_created_labels"),
     *("some_pages", "some_ingest_runs", "some_kept_pages", "some_source_posts"),
     *("some_source_folders", "some_file_imports", "some_replaced", "some_unindexed"),
+    *("some_bulk_changes", "some_bulk_parts", "some_bulk_posts"),
 )
 # Includes _FIRST again: a server may have written calls that it had counted in memory.
 _LAST: Final = (
@@ -57,6 +58,9 @@ _LAST: Final = (
     "delete_created_labels",
     "delete_replaced",
     "delete_unindexed",
+    "delete_bulk_changes",
+    "delete_bulk_parts",
+    "delete_bulk_posts",
     "delete_vector_stores",
     *_FIRST,
     "give_back_local_number",

@@ -16,6 +16,7 @@ from bowerbird.storage.places import place_values
 FRAGMENTS: Final = {
     "unread_only": "NOT b.is_read",
     "hide_archived": "NOT b.is_archived",
+    "archived_only": "b.is_archived",
     "media_bit": "b.media & :media_bit <> 0",
     # A union, because neither database uses both indexes for an OR.
     "author": (

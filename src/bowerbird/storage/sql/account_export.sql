@@ -1,5 +1,5 @@
 -- name: labels
-SELECT l.label_id, l.name, l.metadata, l.bookmark_count, l.created_at
+SELECT l.label_id, l.name, l.metadata, l.bookmark_count, l.created_at, l.color
   FROM label AS l
  WHERE l.account_id = :account_id
  ORDER BY l.name_key

@@ -342,3 +342,45 @@ RETURNING number
 -- name: delete_unindexed
 DELETE FROM unindexed_note
  WHERE account_id = :account_id
+
+-- name: some_bulk_changes
+DELETE FROM bulk_change
+ WHERE account_id = :account_id
+   AND number IN (SELECT x.number
+                    FROM bulk_change AS x
+                   WHERE x.account_id = :account_id
+                   ORDER BY x.number
+                   LIMIT :limit)
+RETURNING number
+
+-- name: delete_bulk_changes
+DELETE FROM bulk_change
+ WHERE account_id = :account_id
+
+-- name: some_bulk_parts
+DELETE FROM bulk_part
+ WHERE account_id = :account_id
+   AND (change, part) IN (SELECT x.change, x.part
+                            FROM bulk_part AS x
+                           WHERE x.account_id = :account_id
+                           ORDER BY x.change, x.part
+                           LIMIT :limit)
+RETURNING part
+
+-- name: delete_bulk_parts
+DELETE FROM bulk_part
+ WHERE account_id = :account_id
+
+-- name: some_bulk_posts
+DELETE FROM bulk_post
+ WHERE account_id = :account_id
+   AND (change, post_id, field) IN (SELECT x.change, x.post_id, x.field
+                                      FROM bulk_post AS x
+                                     WHERE x.account_id = :account_id
+                                     ORDER BY x.change, x.post_id, x.field
+                                     LIMIT :limit)
+RETURNING post_id
+
+-- name: delete_bulk_posts
+DELETE FROM bulk_post
+ WHERE account_id = :account_id

@@ -1,5 +1,6 @@
 -- name: page
-SELECT l.label_id, l.name, l.name_key, l.metadata, l.bookmark_count, l.former_name
+SELECT l.label_id, l.name, l.name_key, l.metadata, l.bookmark_count, l.former_name,
+       l.color
   FROM label AS l
  WHERE l.account_id = :account_id
    AND l.name_key > :after
@@ -7,7 +8,8 @@ SELECT l.label_id, l.name, l.name_key, l.metadata, l.bookmark_count, l.former_na
  LIMIT :limit
 
 -- name: most_used
-SELECT l.label_id, l.name, l.name_key, l.metadata, l.bookmark_count, l.former_name
+SELECT l.label_id, l.name, l.name_key, l.metadata, l.bookmark_count, l.former_name,
+       l.color
   FROM label AS l
  WHERE l.account_id = :account_id
  ORDER BY l.bookmark_count DESC, l.name_key
@@ -19,7 +21,14 @@ SELECT count(*)
  WHERE l.account_id = :account_id
 
 -- name: by_id
-SELECT l.label_id, l.name, l.name_key, l.metadata, l.bookmark_count, l.former_name
+SELECT l.label_id, l.name, l.name_key, l.metadata, l.bookmark_count, l.former_name,
+       l.color
+  FROM label AS l
+ WHERE l.account_id = :account_id
+   AND l.label_id = :label_id
+
+-- name: created_at
+SELECT l.created_at
   FROM label AS l
  WHERE l.account_id = :account_id
    AND l.label_id = :label_id
@@ -30,12 +39,14 @@ SELECT DISTINCT l.account_id
  WHERE l.former_name IS NOT NULL
 
 -- name: insert
-INSERT INTO label (account_id, label_id, name, name_key, metadata, bookmark_count, created_at)
-VALUES (:account_id, :label_id, :name, :name_key, '{}', 0, :created_at)
+INSERT INTO label (account_id, label_id, name, name_key, metadata, bookmark_count, created_at,
+                   color)
+VALUES (:account_id, :label_id, :name, :name_key, '{}', 0, :created_at, :color)
 
 -- name: update
 UPDATE label
-   SET name = :name, name_key = :name_key, metadata = :metadata, former_name = :former_name
+   SET name = :name, name_key = :name_key, metadata = :metadata, former_name = :former_name,
+       color = :color
  WHERE account_id = :account_id
    AND label_id = :label_id
 

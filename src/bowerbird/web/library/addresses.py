@@ -35,6 +35,7 @@ class Address(Struct, frozen=True):
         return Address(self.path, kept | {name: value or "" for name, value in values.items()})
 
     def continued(self, cursor: str) -> "Address":
+        """The page after a cursor; without one, the first page."""
         return Address(self.path, {**self.changed().values, "cursor": cursor})
 
     def fields(self, *without: str) -> list[tuple[str, str]]:

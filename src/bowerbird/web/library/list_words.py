@@ -52,7 +52,13 @@ def has_filters(query: ListQuery) -> bool:
     return any(getattr(query, name) for name in (*_FILTERS, "q", MEANING))
 
 
+def is_archive(query: ListQuery) -> bool:
+    return bool(query.is_archived_only) and _flag(query.is_archived_only)
+
+
 def state_name(query: ListQuery) -> str:
+    if is_archive(query):
+        return "Unread in the archive" if is_unread_only(query) else "Archive"
     if is_unread_only(query):
         return "Unread" if hides_archived(query) else "Unread, with archived"
     return "All posts" if hides_archived(query) else "With archived"
@@ -67,6 +73,8 @@ def title(query: ListQuery) -> str:
 
 def count_line(query: ListQuery, total: int, name: str = "") -> str:
     """The heading of a list, such as "312 unread"."""
+    if is_archive(query) and not has_filters(query):
+        return f"{total:,} archived"
     if not total and not name:
         return "0 unread" if is_unread_only(query) and not has_filters(query) else "No posts"
     if is_unread_only(query) and not has_filters(query) and not name:

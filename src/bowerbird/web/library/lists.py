@@ -12,7 +12,7 @@ from bowerbird.library.bookmarks.bookmarks import BookmarkList, Bookmarks
 from bowerbird.library.views.views import Views
 from bowerbird.model.accounts import Account
 from bowerbird.model.views import View
-from bowerbird.requests.bookmarks import CountQuery, ListQuery
+from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.filters import MEANING
 from bowerbird.requests.views import ViewBookmarksQuery
 from bowerbird.settings import Settings
@@ -20,6 +20,7 @@ from bowerbird.web.library import list_words, post_parts
 from bowerbird.web.library.addresses import COMPACT, DENSITY, LIBRARY, NAMES, Address, of_view
 from bowerbird.web.library.changes import UNDO
 from bowerbird.web.library.dates import Dates
+from bowerbird.web.library.no_hits import NoHits
 from bowerbird.web.library.post_parts import PostParts
 from bowerbird.web.library.sidebar import Sidebar, shown_count
 from bowerbird.web.library.texts import LinkedTexts
@@ -54,9 +55,11 @@ class ListPages:
         sidebar: Sidebar,
         pages: VisitPages,
         *,
+        no_hits: NoHits,
         clock: Clock,
         settings: Settings,
     ) -> None:
+        self._no_hits = no_hits
         self._bookmarks = bookmarks
         self._views = views
         self._sidebar = sidebar
@@ -69,11 +72,12 @@ class ListPages:
         views = [PageRoute("GET", path, self.view) for path in VIEWS]
         return [PageRoute("GET", LIBRARY, self.library), *views]
 
-    def parts(self, visit: Visit) -> PostParts:
+    async def parts(self, visit: Visit) -> PostParts:
+        colours = await self._sidebar.colours(visit.signed_in.account)
         dates = Dates(visit.times, self._clock())
         # Everybody can search for a handle; the filter needs a paid plan.
         by_author = "q" if visit.signed_in.account.is_free else "author"
-        return PostParts(self._texts, dates, self._base_path, by_author)
+        return PostParts(self._texts, dates, self._base_path, by_author, colours)
 
     async def library(self, visit: Visit) -> Reply:
         account = visit.signed_in.account
@@ -88,7 +92,7 @@ class ListPages:
         limit = query.limit or _PER_PAGE[_density(visit)]
         asked = msgspec.structs.replace(query, limit=limit, highlight=bool(query.q))
         try:
-            found = await self._bookmarks.list(account, asked)
+            found = await self._bookmarks.list(account, asked, finds_newer=True)
         except Refusal as refused:
             return await self._refused(visit, query, address, refused)
         return await self._list(visit, Shown(query, address, found))
@@ -101,7 +105,7 @@ class ListPages:
             query = query_strings.read(visit.request.scope["query_string"], ViewBookmarksQuery)
             limit = query.limit or _PER_PAGE[_density(visit)]
             asked = msgspec.structs.replace(query, limit=limit)
-            found = await self._views.bookmarks(account, view, asked)
+            found = await self._views.bookmarks(account, view, asked, finds_newer=True)
         except Refusal as refused:
             return await self._refused(visit, ListQuery(), address, refused, view)
         return await self._list(visit, Shown(ListQuery(), address, found, view))
@@ -137,13 +141,13 @@ class ListPages:
         if not shown.found.total_count and shown.view is None:
             return await self._empty(visit, shown)
         date_field = "posted_at" if query.sort_by == "posted_at" else "bookmarked_at"
-        parts, is_searched = self.parts(visit), bool(query.q)
+        parts, is_searched = await self.parts(visit), bool(query.q)
         found = post_parts.bookmarks_in(shown.found.body)
         if _density(visit) == COMPACT:
             posts = [parts.in_line(each, date_field, is_searched=is_searched) for each in found]
         else:
             posts = [parts.in_list(each, date_field, is_searched=is_searched) for each in found]
-        cursor = shown.found.next_cursor
+        cursor, newer = shown.found.next_cursor, shown.found.newer_cursor
         return await self._show(
             visit,
             query,
@@ -156,6 +160,7 @@ class ListPages:
             shown_count=len(posts),
             total=shown.found.total_count,
             older="" if cursor is None else shown.address.continued(cursor).url(),
+            newer="" if newer is None else shown.address.continued(newer).url(),
             is_cut=cursor is not None and account.is_free,
             pending=shown.found.vector_pending,
         )
@@ -172,31 +177,10 @@ class ListPages:
             shown.address,
             None,
             "library_none.html",
-            suggestions=await self._suggestions(account, shown),
+            suggestions=await self._no_hits.suggestions(
+                account, query, shown.address, shown.found.hidden
+            ),
         )
-
-    async def _suggestions(self, account: Account, shown: Shown) -> list[dict[str, Any]]:
-        """Changes of the list that would find something, each with its count."""
-        query, address = shown.query, shown.address
-        found: list[dict[str, Any]] = []
-        if shown.found.hidden:
-            url = address.changed(is_unread_only="false", hide_archived="false").url()
-            text = "Look in read and archived posts too"
-            found.append({"text": text, "url": url, "count": shown.found.hidden})
-        for name in list_words.removable(query):
-            values = {each: getattr(query, each) for each in CountQuery.__struct_fields__}
-            counts = await self._bookmarks.count(account, CountQuery(**{**values, name: None}))
-            if counts.count:
-                words = list_words.filter_words(name, getattr(query, name))
-                url = address.changed(**{name: None}).url()
-                text = f"Leave out the filter “{words}”"
-                found.append({"text": text, "url": url, "count": counts.count})
-        if query.q and not query.vector_search_term and not account.is_free:
-            vectors = await self._bookmarks.vector_state(account)
-            if vectors.store is not None:
-                url = address.changed(q=None, vector_search_term=query.q).url()
-                found.append({"text": "Search by meaning instead", "url": url, "count": None})
-        return found
 
     async def _refused(
         self,
@@ -221,6 +205,7 @@ class ListPages:
             shown_count=0,
             total=0,
             older="",
+            newer="",
             is_cut=False,
             pending=0,
         )
@@ -242,6 +227,8 @@ class ListPages:
             **await self._sidebar.values(account),
             "title": view.name if view else list_words.title(query),
             "here": address.changed(**{DENSITY: None}).url(),
+            "is_unread_only": view is None and list_words.is_unread_only(query),
+            "hides_archived": view is None and list_words.hides_archived(query),
             "back": address.url(),
             "account_total": account.total,
             "account_read": account.total - account.unread,

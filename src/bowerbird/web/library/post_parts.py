@@ -14,7 +14,7 @@ import msgspec
 from markupsafe import Markup
 
 from bowerbird.model import json_depth
-from bowerbird.model.labels import name_key
+from bowerbird.model.labels import COLORS, name_key
 from bowerbird.web.library.addresses import everything, of_post
 from bowerbird.web.library.dates import Dates
 from bowerbird.web.library.passages import Passages
@@ -25,7 +25,6 @@ Values = dict[str, Any]
 
 # Backgrounds of pictures that are not loaded.
 _TONES: Final = ("tb", "ts", "tm", "tr", "tw")
-COLOURS: Final = ("blue", "sea", "moss", "straw", "rust", "berry", "plum", "stone")
 _MOVING: Final = {"video": "Video", "gif": "Animation", "animated_gif": "Animation"}
 _LIST_CHARACTERS: Final = 700
 _WORDS_PER_MINUTE: Final = 220
@@ -46,13 +45,24 @@ def bookmarks_in(body: bytes) -> list[Values]:
 
 
 class PostParts:
-    """`by_author` is the filter that finds the posts of an author; not every plan has one."""
+    """`by_author` is the filter that finds the posts of an author; not every plan has one.
 
-    def __init__(self, texts: LinkedTexts, dates: Dates, base_path: str, by_author: str) -> None:
+    `colours` has the colours that were chosen, by the name of the label.
+    """
+
+    def __init__(
+        self,
+        texts: LinkedTexts,
+        dates: Dates,
+        base_path: str,
+        by_author: str,
+        colours: Mapping[str, str],
+    ) -> None:
         self._texts = texts
         self._dates = dates
         self._base_path = base_path
         self._by_author = by_author
+        self._colours = colours
 
     def in_list(self, bookmark: Values, date_field: str, *, is_searched: bool = False) -> Values:
         """A post as lists show it. `is_searched`: its `highlight` comes from the search."""
@@ -68,6 +78,7 @@ class PostParts:
         is_long = len(text) > _LIST_CHARACTERS
         return {
             **self._post(bookmark, details),
+            "original": web_url(details.get("link")),
             "text": self._listed_text(text, snippet if place == "text" else None),
             "words": len(text.split()) if is_long else 0,
             "article": shown_article,
@@ -85,6 +96,7 @@ class PostParts:
         snippet = None if is_of_author else marked(hit.get("html"))
         return {
             **self._head(bookmark, details),
+            "original": web_url(details.get("link")),
             "line": snippet or _line(text or _text(_dict(details, "article"), "preview_text")),
             "date": self._dates.of(_date(bookmark, details, date_field)),
             "kind": _kind(details),
@@ -144,7 +156,11 @@ class PostParts:
             "language": language_of(text or _text(_dict(details, "article"), "title")),
             "is_read": bookmark.get("is_read") is True,
             "is_archived": bookmark.get("is_archived") is True,
-            "labels": [label(name) for name in _list(bookmark, "tags") if isinstance(name, str)],
+            "labels": [
+                label(name, self._colours.get(name))
+                for name in _list(bookmark, "tags")
+                if isinstance(name, str)
+            ],
         }
 
     def _post(self, bookmark: Values, details: Values) -> Values:
@@ -238,8 +254,13 @@ def card(link: Values) -> Values:
 
 
 @lru_cache(maxsize=4096)
-def label(name: str) -> Mapping[str, str]:
-    return {"name": name, "colour": _colour(name_key(name)), "url": everything(tag=name)}
+def label(name: str, colour: str | None = None) -> Mapping[str, str]:
+    """A label. `colour` is the one that was chosen for it, if any."""
+    return {
+        "name": name,
+        "colour": colour or _colour(name_key(name)),
+        "url": everything(tag=name),
+    }
 
 
 def _name(post: Values) -> str:
@@ -316,8 +337,8 @@ def _initials(name: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _colour(key: str) -> str:
-    """The same colour for the same name, until people can choose one."""
-    return COLOURS[zlib.crc32(key.encode("utf-8", "replace")) % len(COLOURS)]
+    """The same colour for the same name."""
+    return COLORS[zlib.crc32(key.encode("utf-8", "replace")) % len(COLORS)]
 
 
 def _text(values: Values, name: str) -> str:

@@ -63,7 +63,7 @@ class ReadingPage:
         account, post_id = visit.signed_in.account, visit.request.path_params["post_id"]
         body = await self._bookmarks.get(account, post_id)
         [bookmark] = post_parts.bookmarks_in(body)
-        parts = self._lists.parts(visit)
+        parts = await self._lists.parts(visit)
         post = parts.on_page(bookmark)
         before = self._list_before(visit)
         previous_id, next_id = await self._beside(account, post_id, before)

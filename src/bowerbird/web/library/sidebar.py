@@ -1,5 +1,6 @@
 """The library in the sidebar: states with their counts, Smart Views and labels."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from bowerbird.library.labels.label_list import LabelUse
@@ -14,7 +15,8 @@ _LABELS_SHOWN: Final = 12
 _SUGGESTED: Final = 200
 UNREAD: Final = Address(LIBRARY, {})
 ALL: Final = Address(LIBRARY, {"is_unread_only": "false"})
-WITH_ARCHIVED: Final = Address(LIBRARY, {"is_unread_only": "false", "hide_archived": "false"})
+ARCHIVE: Final = Address(LIBRARY, {"is_unread_only": "false", "is_archived_only": "true"})
+TRASH: Final = "/trash"
 
 
 class Sidebar:
@@ -26,17 +28,23 @@ class Sidebar:
         """What `library_side.html` takes, and the labels that a form suggests."""
         views = await self._views.pinned(account)
         uses, total = await self._labels.listed.uses(account)
+        colours = await self.colours(account)
         return {
             "states": [
                 ("bead", "Unread", UNREAD.url(), account.fresh),
                 ("library", "All posts", ALL.url(), account.total - account.archived),
-                ("archive", "With archived", WITH_ARCHIVED.url(), account.total),
+                ("archive", "Archive", ARCHIVE.url(), account.archived),
+                ("trash", "Trash", TRASH, None),
             ],
             "side_views": [(view.name, of_view(view.slug), shown_count(view)) for view in views],
-            "side_labels": [_label(use) for use in _most_used(uses)],
+            "side_labels": [_label(use, colours) for use in _most_used(uses)],
             "label_names": [use.label_name for use in uses[:_SUGGESTED]],
             "label_total": total,
         }
+
+    async def colours(self, account: Account) -> Mapping[str, str]:
+        """The colours that were chosen, by the name of the label."""
+        return await self._labels.listed.colors(account)
 
 
 def shown_count(count: Count | ViewResponse) -> str:
@@ -54,5 +62,6 @@ def _most_used(uses: list[LabelUse]) -> list[LabelUse]:
     return [use for use in used if use.label_name in most]
 
 
-def _label(use: LabelUse) -> dict[str, Any]:
-    return {**post_parts.label(use.label_name), "count": use.count}
+def _label(use: LabelUse, colours: Mapping[str, str]) -> dict[str, Any]:
+    name = use.label_name
+    return {**post_parts.label(name, colours.get(name)), "count": use.count}

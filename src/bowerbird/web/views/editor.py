@@ -128,7 +128,7 @@ class EditorPage:
             if refused.status >= _MISTAKES:
                 raise
             return {"problem": drafts.problem(refused.sentence, draft)}
-        parts = self._lists.parts(visit)
+        parts = await self._lists.parts(visit)
         counts = await self._views.bucket_counts(account, view)
         return {
             "problem": "",

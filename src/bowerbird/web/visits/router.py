@@ -23,7 +23,7 @@ from bowerbird.web.visits.cookies import CookieJar
 from bowerbird.web.visits.hosts import OwnHosts
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.uploads import NotOurForm
-from bowerbird.web.visits.visit import ANONYMOUS, SESSION, Visit
+from bowerbird.web.visits.visit import ANONYMOUS, SESSION, Visit, is_of_script
 from bowerbird.wire.client_addresses import ClientAddresses
 from bowerbird.wire.pipeline import Handler, Request, RoutedPath
 from bowerbird.wire.responses.replies import Reply
@@ -119,7 +119,7 @@ class VisitRouter:
         )
 
     async def _run(self, route: PageRoute, request: Request) -> Reply:
-        if not route.is_json:
+        if not _is_json(route, request):
             return await self._answer(route, request)
         try:
             return await self._answer(route, request)
@@ -148,7 +148,7 @@ class VisitRouter:
         return is_ours and visit.has_valid_token()
 
     def _refused_form(self, route: PageRoute, visit: Visit) -> Reply:
-        if route.is_json:
+        if _is_json(route, visit.request):
             return self._pages.json({"error": _NOT_OUR_FORM}, status=403)
         return self._pages.problem(visit, 403, "Nothing was changed", _NOT_OUR_FORM)
 
@@ -158,17 +158,17 @@ class VisitRouter:
         page = route.page or (visit.request.path if route.method == "GET" else "/")
         after = f"?next={quote(page, safe='/')}"
         if visit.visitor is None:
-            return self._elsewhere(route, SIGN_IN + after)
+            return self._elsewhere(route, visit, SIGN_IN + after)
         if route.access is Access.OWNER and not visit.visitor.is_owner:
             # Others are not told that there is such a page.
             raise Refusal(Code.NOT_FOUND, "No such page.")
         if route.access is Access.PROVED and not self._sessions.is_proved(visit.visitor):
-            return self._elsewhere(route, PROVE + after)
+            return self._elsewhere(route, visit, PROVE + after)
         return None
 
-    def _elsewhere(self, route: PageRoute, path: str) -> Reply:
+    def _elsewhere(self, route: PageRoute, visit: Visit, path: str) -> Reply:
         """A script follows `go`, because it cannot show the page of a redirect."""
-        if route.is_json:
+        if _is_json(route, visit.request):
             answer = {"error": "Sign in again.", "go": self._pages.path(path)}
             return self._pages.json(answer, status=401)
         return self._pages.go(path)
@@ -189,6 +189,11 @@ class VisitRouter:
                 most.get(route.path, 0), route.max_form_bytes, route.max_upload_bytes
             )
         return [_routed(path, handlers, most[path]) for path, handlers in by_path.items()]
+
+
+def _is_json(route: PageRoute, request: Request) -> bool:
+    """A script may send the form of a page too; it asks for JSON."""
+    return route.is_json or (route.method == "POST" and is_of_script(request))
 
 
 def _joined_cookies(request: Request) -> bytes | None:

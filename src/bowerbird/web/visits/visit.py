@@ -68,6 +68,11 @@ class Visit(Struct, kw_only=True):
                 return pair.strip().removeprefix(b"theme=").decode()
         return ""
 
+    @property
+    def is_of_script(self) -> bool:
+        """Whether a script of a page sent the request, and wants JSON instead of a page."""
+        return is_of_script(self.request)
+
     def form_token(self) -> str:
         """A token that forms on this page must send back.
 
@@ -118,6 +123,10 @@ class Visit(Struct, kw_only=True):
 
     def _signature(self, salt: str) -> str:
         return hmac.new(self.secret.encode(), salt.encode(), hashlib.sha256).hexdigest()
+
+
+def is_of_script(request: Request) -> bool:
+    return request.headers.get(b"accept") == b"application/json"
 
 
 def is_own_path(text: str) -> bool:

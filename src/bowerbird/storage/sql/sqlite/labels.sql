@@ -1,18 +1,53 @@
 -- name: named
 -- CROSS JOIN makes SQLite start with the list.
-SELECT l.label_id, l.name, l.name_key, l.metadata, l.bookmark_count, l.former_name
+SELECT l.label_id, l.name, l.name_key, l.metadata, l.bookmark_count, l.former_name,
+       l.color
   FROM json_each(:name_keys) AS wanted
   CROSS JOIN label AS l ON l.account_id = :account_id AND l.name_key = wanted.value
 
 -- name: being_renamed
 -- Otherwise SQLite reads all labels of the account; this index is nearly always empty.
-SELECT l.label_id, l.name, l.name_key, l.metadata, l.bookmark_count, l.former_name
+SELECT l.label_id, l.name, l.name_key, l.metadata, l.bookmark_count, l.former_name,
+       l.color
   FROM label AS l INDEXED BY label_renamed
  WHERE l.account_id = :account_id
    AND l.former_name IS NOT NULL
  LIMIT 1
 
 -- name: by_ids
-SELECT l.label_id, l.name, l.name_key, l.metadata, l.bookmark_count, l.former_name
+SELECT l.label_id, l.name, l.name_key, l.metadata, l.bookmark_count, l.former_name,
+       l.color
   FROM json_each(:label_ids) AS wanted
   CROSS JOIN label AS l ON l.account_id = :account_id AND l.label_id = wanted.value
+
+-- name: matching
+SELECT l.label_id, l.name, l.name_key, l.metadata, l.bookmark_count, l.former_name,
+       l.color
+  FROM label AS l
+ WHERE l.account_id = :account_id
+   AND instr(l.name_key, :text) > 0
+ ORDER BY l.name_key = :text DESC, instr(l.name_key, :text) = 1 DESC, l.bookmark_count DESC,
+          l.name_key
+ LIMIT :limit
+
+-- name: matching_page
+SELECT l.label_id, l.name, l.name_key, l.metadata, l.bookmark_count, l.former_name,
+       l.color
+  FROM label AS l
+ WHERE l.account_id = :account_id
+   AND l.name_key > :after
+   AND instr(l.name_key, :text) > 0
+ ORDER BY l.name_key
+ LIMIT :limit
+
+-- name: total_matching
+SELECT count(*)
+  FROM label AS l
+ WHERE l.account_id = :account_id
+   AND instr(l.name_key, :text) > 0
+
+-- name: colors
+SELECT l.name, l.color
+  FROM label AS l INDEXED BY label_coloured
+ WHERE l.account_id = :account_id
+   AND l.color IS NOT NULL

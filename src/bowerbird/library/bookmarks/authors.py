@@ -1,0 +1,84 @@
+"""Authors of the saved posts, for people who type the start of a name or misspell it."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from bowerbird.model import json_depth
+from bowerbird.model.accounts import Account
+from bowerbird.model.folding import order_key
+from bowerbird.requests.limits import AUTHORS_COMPARED
+from bowerbird.search.spelling import nearest
+from bowerbird.storage.bookmarks.authors import AuthorStore
+from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
+from bowerbird.storage.database import Database, Row
+
+# A misspelled name is looked for among those that start with the same letters.
+_SAME_LETTERS: Final = 2
+
+
+class FoundAuthor(Struct, frozen=True):
+    handle: str
+    name: str
+
+
+class _Details(Struct):
+    name: str | None = None
+
+
+class _Post(Struct):
+    author_username: str | None = None
+    author_details: _Details | None = None
+
+
+_decoder: Final = msgspec.json.Decoder(list[_Post])
+
+
+class Authors:
+    def __init__(self, database: Database) -> None:
+        self._store = AuthorStore(database)
+        self._bookmarks = BookmarkStore(database)
+
+    async def matching(self, account: Account, text: str, limit: int) -> list[FoundAuthor]:
+        """Authors whose handle or name starts with a text, in the order of their handles."""
+        key = _key(text)
+        if not key:
+            return []
+        account_id = account.account_id
+        by_handle = await self._store.by_handle(account_id, key, limit)
+        by_name: Sequence[Row] = ()
+        if len(by_handle) < limit and not text.startswith("@"):
+            by_name = await self._store.by_name(account_id, key, limit)
+        found = await self._of(account, [number for _, number in (*by_handle, *by_name)])
+        return found[:limit]
+
+    async def nearest(self, account: Account, text: str) -> FoundAuthor | None:
+        """The author whose handle or name is spelled almost like a text."""
+        key = _key(text)
+        if len(key) <= _SAME_LETTERS:
+            return None
+        for find in (self._store.by_handle, self._store.by_name):
+            rows = await find(account.account_id, key[:_SAME_LETTERS], AUTHORS_COMPARED)
+            numbers = {name: number for name, number in rows}  # noqa: C416 - rows are sequences
+            if (name := nearest(key, numbers)) is not None:
+                return next(iter(await self._of(account, [numbers[name]])), None)
+        return None
+
+    async def _of(self, account: Account, numbers: Sequence[int]) -> list[FoundAuthor]:
+        """The authors of these posts, each once."""
+        body, _ = await self._bookmarks.contents(account, list(dict.fromkeys(numbers)))
+        found = {
+            order_key(post.author_username): FoundAuthor(
+                post.author_username, (post.author_details and post.author_details.name) or ""
+            )
+            for post in _decoder.decode(json_depth.cut(b"[%b]" % body))
+            if post.author_username
+        }
+        return list(found.values())
+
+
+def _key(text: str) -> str:
+    # PostgreSQL rejects the character, and no name has it.
+    return "" if "\x00" in text else order_key(text.removeprefix("@"))

@@ -1,0 +1,35 @@
+"""Compares names that may be misspelled."""
+
+from collections.abc import Iterable
+from typing import Final
+
+# Longer names are not compared: the work grows with the square of the length.
+_LONGEST: Final = 64
+
+
+def distance(one: str, other: str, most: int) -> int:
+    """How many letters to change, add, remove or swap with the next; `most` + 1 if more."""
+    if abs(len(one) - len(other)) > most or len(one) > _LONGEST:
+        return most + 1
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for place, letter in enumerate(one):
+        row_before, before, row = before, row, [place + 1]
+        for at, wanted in enumerate(other):
+            best = min(before[at] + (letter != wanted), before[at + 1] + 1, row[at] + 1)
+            if place and at and letter == other[at - 1] and one[place - 1] == wanted:
+                best = min(best, row_before[at - 1] + 1)
+            row.append(best)
+        if min(row) > most:
+            return most + 1
+    return min(row[-1], most + 1)
+
+
+def nearest(text: str, names: Iterable[str]) -> str | None:
+    """The name that was probably meant: one letter in four may differ."""
+    most = max(1, len(text) // 4)
+    found, best = None, most + 1
+    for name in names:
+        if name != text and (letters := distance(text, name, best - 1)) < best:
+            found, best = name, letters
+    return found

@@ -1,0 +1,277 @@
+// The keys of the library. Single keys rest in fields and with modifiers, and can be turned off on
+// the sheet of keys. One row is in the tab order; Tab goes into its links and out again.
+// @ts-check
+
+const OFF = "keys-off";
+const SEQUENCE_MILLISECONDS = 1_500;
+const CONTROLS = "a[href], button, input, summary";
+/** The second key after g -> path of a link in the sidebar. */
+/** @type {Record<string, string>} */
+const PLACES = { u: "/library", a: "/library?is_unread_only=false", d: "/digests" };
+
+/** @type {HTMLElement | null} the article of the current row */
+let current = null;
+let sequenceUntil = 0;
+let isOff = stored() === "yes";
+
+/** @returns {string | null} */
+function stored() {
+  try { return localStorage.getItem(OFF); } catch { return null; }
+}
+
+/** @returns {HTMLElement[]} */
+function posts() {
+  return [...document.querySelectorAll(".posts li > .post")].filter((post) => post instanceof HTMLElement);
+}
+
+/**
+ * @param {Element} post
+ * @param {boolean} isIn whether Tab reaches its links and buttons
+ */
+function setReachable(post, isIn) {
+  for (const control of post.querySelectorAll(CONTROLS)) {
+    if (isIn) control.removeAttribute("tabindex");
+    else control.setAttribute("tabindex", "-1");
+  }
+}
+
+/** @param {HTMLElement} post */
+function makeCurrent(post) {
+  if (post === current) return;
+  if (current) {
+    current.removeAttribute("tabindex");
+    if (!isOff) setReachable(current, false);
+  }
+  current = post;
+  post.tabIndex = 0;
+  if (!isOff) setReachable(post, true);
+}
+
+/** @param {HTMLElement | undefined} post */
+function go(post) {
+  if (!post) return;
+  makeCurrent(post);
+  post.focus({ preventScroll: true });
+  post.scrollIntoView({ block: "nearest" });
+}
+
+/** @returns {HTMLElement | null} the current row, if it is still in the list */
+function row() {
+  return current?.isConnected ? current : null;
+}
+
+/** @param {1 | -1} step */
+function move(step) {
+  const all = posts();
+  const from = row();
+  if (from && (document.activeElement === from || from.contains(document.activeElement) || isOnScreen(from))) {
+    go(all[all.indexOf(from) + step] ?? from);
+  } else {
+    go(all.find(isOnScreen) ?? all[0]);
+  }
+}
+
+/** @param {Element} post */
+function isOnScreen(post) {
+  const { top, bottom } = post.getBoundingClientRect();
+  return top < innerHeight && bottom > 120;
+}
+
+function nextUnread() {
+  const all = posts();
+  const from = row();
+  go(all.slice(from ? all.indexOf(from) + 1 : 0).find((post) => !post.classList.contains("read")));
+}
+
+/**
+ * Presses a button or link of the current row, or of the page of a post.
+ * @param {string} inRow
+ * @param {string} onPage
+ * @returns {boolean} whether there is one
+ */
+function press(inRow, onPage) {
+  const found = row()?.querySelector(inRow) ?? document.querySelector(onPage);
+  if (found instanceof HTMLElement) found.click();
+  return found instanceof HTMLElement;
+}
+
+/**
+ * @param {string} name
+ * @param {EventTarget | null} target
+ * @param {object} [detail]
+ * @returns {boolean} whether nobody handled it
+ */
+function fire(name, target, detail) {
+  return target?.dispatchEvent(new CustomEvent(name, { bubbles: true, cancelable: true, detail })) ?? true;
+}
+
+function label() {
+  const isPicking = document.querySelector(".pick input:checked") !== null;
+  const target = isPicking ? document : row()?.parentElement ?? document;
+  const isAlone = document.querySelector("script[src*='label_picker']") === null;
+  if (!fire("library:label", target) || !isAlone) return;
+  const field = document.querySelector(".addlabel input:not([type=hidden])");
+  if (field instanceof HTMLElement && !row()) field.focus();
+  else press(".acts a", "#labels a");
+}
+
+function back() {
+  const link = document.querySelector(".read-top a");
+  if (!(link instanceof HTMLAnchorElement)) return;
+  const from = document.referrer && new URL(document.referrer);
+  // The list that led here still has its place.
+  if (from && from.origin === location.origin && /\/(library|views\/[^/]+)$/.test(from.pathname)) history.back();
+  else link.click();
+}
+
+function similar() {
+  const link = row()?.querySelector("a.when");
+  if (link instanceof HTMLAnchorElement) return location.assign(`${link.href}#near`);
+  const near = document.querySelector(".near a");
+  if (near instanceof HTMLElement) near.focus();
+}
+
+function original() {
+  const url = row()?.dataset.original;
+  if (!url) return void press(".none", ".by a[rel=noreferrer]");
+  const link = document.createElement("a");
+  link.href = url;
+  link.target = "_blank";
+  link.rel = "noreferrer noopener";
+  link.click();
+}
+
+function filter() {
+  const menu = document.querySelector(".filters details.opens:has(form)");
+  if (!(menu instanceof HTMLDetailsElement)) return;
+  menu.open = true;
+  const field = menu.querySelector("select, input:not([type=hidden])");
+  if (field instanceof HTMLElement) field.focus();
+}
+
+function search() {
+  const box = document.getElementById("search");
+  if (!(box instanceof HTMLInputElement)) return;
+  box.focus();
+  box.select();
+}
+
+function escape() {
+  const menu = document.querySelector("details.opens[open]");
+  if (!(menu instanceof HTMLDetailsElement)) return void fire("library:pick-none", document);
+  menu.open = false;
+  menu.querySelector("summary")?.focus();
+}
+
+function undo() {
+  const button = document.querySelector(".toast [data-undo]");
+  if (button instanceof HTMLElement) button.click();
+  else fire("library:undo", document);
+}
+
+/** @type {Record<string, () => unknown>} */
+const ACTIONS = {
+  j: () => move(1),
+  k: () => move(-1),
+  o: () => press("a.line, a.when", ".none"),
+  u: back,
+  n: nextUnread,
+  r: () => press(".acts :is([name=read], [name=unread])", ".read-top :is([name=read], [name=unread])"),
+  e: () => press(".acts :is([name=archive], [name=unarchive])", ".read-top :is([name=archive], [name=unarchive])"),
+  "#": () => press(".acts [name=trash]", ".read-top [name=trash]"),
+  l: label,
+  z: undo,
+  x: () => fire("library:pick", row()?.parentElement ?? null, { how: "one" }),
+  X: () => fire("library:pick", row()?.parentElement ?? null, { how: "range" }),
+  "*": () => fire("library:pick-all", document),
+  Escape: escape,
+  "/": search,
+  f: filter,
+  s: similar,
+  v: original,
+  "?": () => fire("library:help", document),
+};
+
+/**
+ * @param {string} key
+ * @returns {boolean} whether the key means something
+ */
+function second(key) {
+  if (key === "g") {
+    go(posts()[0]);
+    scrollTo({ top: 0 });
+    return true;
+  }
+  const path = PLACES[key];
+  if (!path) return false;
+  for (const link of document.querySelectorAll("nav.side a")) {
+    if (link instanceof HTMLAnchorElement && (link.getAttribute("href") ?? "").endsWith(path)) {
+      link.click();
+      break;
+    }
+  }
+  return true;
+}
+
+/** @param {EventTarget | null} target */
+function isTyping(target) {
+  return target instanceof Element
+    && target.closest("input:not([type=checkbox], [type=radio]), textarea, select, dialog, [contenteditable]") !== null;
+}
+
+/** @param {KeyboardEvent} event */
+function pressed(event) {
+  if (event.defaultPrevented || event.isComposing) return;
+  const isCommand = event.metaKey || event.ctrlKey;
+  if (isCommand && !event.altKey && event.key.toLowerCase() === "k") {
+    event.preventDefault();
+    fire("library:palette", document);
+    return;
+  }
+  if (isOff || isCommand || event.altKey || isTyping(event.target)) return;
+  const isSequence = event.timeStamp < sequenceUntil;
+  sequenceUntil = 0;
+  if (isSequence && second(event.key)) return event.preventDefault();
+  if (event.key === "g") {
+    sequenceUntil = event.timeStamp + SEQUENCE_MILLISECONDS;
+    return;
+  }
+  if (event.target === row() && ["Enter", "ArrowDown", "ArrowUp"].includes(event.key)) {
+    event.preventDefault();
+    if (event.key === "Enter") ACTIONS.o?.();
+    else move(event.key === "ArrowDown" ? 1 : -1);
+    return;
+  }
+  const act = ACTIONS[event.key];
+  if (!act) return;
+  if (event.key !== "Escape") event.preventDefault();
+  act();
+}
+
+function start() {
+  const all = posts();
+  if (!isOff) for (const post of all) if (post !== current) setReachable(post, false);
+  const first = document.querySelector(".posts li:target > .post") ?? all[0];
+  if (first instanceof HTMLElement) makeCurrent(first);
+}
+
+start();
+document.addEventListener("keydown", pressed);
+document.addEventListener("focusin", (event) => {
+  const post = event.target instanceof Element ? event.target.closest(".posts li > .post") : null;
+  if (post instanceof HTMLElement) makeCurrent(post);
+});
+document.addEventListener("library:rows", (event) => {
+  if (isOff || !(event instanceof CustomEvent)) return;
+  for (const added of event.detail.rows) setReachable(added, false);
+});
+// The palette runs an action by its key, also if single keys are off.
+document.addEventListener("library:do", (event) => {
+  if (event instanceof CustomEvent) ACTIONS[event.detail.key]?.();
+});
+document.addEventListener("library:keys", (event) => {
+  if (!(event instanceof CustomEvent)) return;
+  isOff = event.detail.isOff;
+  try { localStorage.setItem(OFF, isOff ? "yes" : "no"); } catch { /* Private windows refuse it. */ }
+  for (const post of posts()) setReachable(post, isOff || post === current);
+});

@@ -1,0 +1,265 @@
+// Marks, archives and deletes the posts of a list without opening the page again: the row changes
+// at once, and comes back if the server refuses. Without it, the buttons send their form.
+// @ts-check
+
+/**
+ * @typedef {{ isRead: boolean, isArchived: boolean, isHere: boolean }} State
+ * @typedef {{ icon: string, text: string, name: string, isOn: boolean }} Look
+ */
+
+/** @type {Record<string, string>} */
+const OPPOSITE = {
+  read: "unread", unread: "read", archive: "unarchive", unarchive: "archive",
+  trash: "restore", restore: "trash",
+};
+/** @type {Record<string, string>} */
+const SAID = {
+  read: "Marked read.", unread: "Marked unread.", archive: "Archived.",
+  unarchive: "Taken out of the archive.", trash: "Moved to the trash.", restore: "Restored.",
+};
+const UNANSWERED = "Your library does not answer. The change was not made.";
+
+const change = document.getElementById("change");
+const list = document.querySelector(".posts");
+/** @type {Map<string, { row: HTMLElement, place: Comment }>} rows that have left the list */
+const gone = new Map();
+/** @type {{ name: string, value: string } | null} */
+let lastUndo = null;
+/** Changes are sent one after the other, so that two of one post keep their order. */
+let sending = Promise.resolve();
+
+/**
+ * @param {HTMLElement} row
+ * @returns {State}
+ */
+function stateOf(row) {
+  return {
+    isRead: row.querySelector(".post")?.classList.contains("read") ?? false,
+    isArchived: row.querySelector(".acts [name=unarchive]") !== null,
+    isHere: !gone.has(row.id) || gone.get(row.id)?.place.data !== "trash",
+  };
+}
+
+/**
+ * @param {HTMLElement} row
+ * @param {string} names selector of the button
+ * @param {Look} look
+ */
+function redraw(row, names, look) {
+  const button = row.querySelector(`.acts :is(${names})`);
+  if (!(button instanceof HTMLButtonElement)) return;
+  button.name = look.name;
+  button.title = look.text;
+  button.classList.toggle("on", look.isOn);
+  button.querySelector("use")?.setAttribute("href", look.icon);
+  const text = button.querySelector(".sr");
+  if (text) text.textContent = look.text;
+}
+
+/**
+ * @param {HTMLElement} row
+ * @param {boolean} isRead
+ */
+function showRead(row, isRead) {
+  const post = row.querySelector(".post");
+  if (!post) return;
+  post.classList.toggle("read", isRead);
+  const label = (post.getAttribute("aria-label") ?? "").replace(/, unread$/, "");
+  post.setAttribute("aria-label", isRead ? label : `${label}, unread`);
+  redraw(row, "[name=read], [name=unread]", isRead
+    ? { icon: "#i-undo", text: "Mark unread", name: "unread", isOn: false }
+    : { icon: "#i-check", text: "Mark read", name: "read", isOn: false });
+}
+
+/**
+ * @param {HTMLElement} row
+ * @param {boolean} isArchived
+ */
+function showArchived(row, isArchived) {
+  redraw(row, "[name=archive], [name=unarchive]", isArchived
+    ? { icon: "#i-archive", text: "Take out of the archive", name: "unarchive", isOn: true }
+    : { icon: "#i-archive", text: "Archive", name: "archive", isOn: false });
+}
+
+/**
+ * A comment keeps the place of a row that leaves.
+ * @param {HTMLElement} row
+ * @param {string} reason
+ */
+function takeOut(row, reason) {
+  const place = document.createComment(reason);
+  row.replaceWith(place);
+  gone.set(row.id, { row, place });
+  showHeading(place.parentElement);
+}
+
+/** @param {HTMLElement} row */
+function putBack(row) {
+  const left = gone.get(row.id);
+  if (!left) return;
+  left.place.replaceWith(row);
+  gone.delete(row.id);
+  showHeading(row.parentElement);
+}
+
+/** @param {Element | null} group */
+function showHeading(group) {
+  const heading = group?.previousElementSibling;
+  if (heading?.matches("h2.day")) heading.toggleAttribute("hidden", group?.querySelector("li") === null);
+}
+
+/**
+ * @param {Element | null} element whose text has a number
+ * @param {number} step
+ */
+function add(element, step) {
+  if (!element || !step) return;
+  element.textContent = (element.textContent ?? "").replace(/[\d,]+( posts?\b)?/, (found, unit) => {
+    const count = Math.max(0, parseInt(found.replaceAll(",", ""), 10) + step);
+    const posts = unit ? (count === 1 ? " post" : " posts") : "";
+    return count.toLocaleString("en") + posts;
+  });
+}
+
+/**
+ * Changes the counts in the sidebar and the heading.
+ * @param {HTMLElement} row
+ * @param {State} before
+ * @param {State} after
+ */
+function count(row, before, after) {
+  /** @type {[string, (state: State) => boolean][]} */
+  const counted = [
+    ["bead", (s) => s.isHere && !s.isRead && !s.isArchived],
+    ["library", (s) => s.isHere && !s.isArchived],
+    ["archive", (s) => s.isHere],
+  ];
+  for (const [name, isCounted] of counted) {
+    add(document.querySelector(`.side [data-count=${name}]`), Number(isCounted(after)) - Number(isCounted(before)));
+  }
+  const matches = (/** @type {State} */ s) => s.isHere
+    && !(list?.hasAttribute("data-unread") && s.isRead)
+    && !(list?.hasAttribute("data-hides-archived") && s.isArchived);
+  add(document.querySelector(".found h1"), Number(matches(after)) - Number(matches(before)));
+  const step = Number(after.isHere) - Number(before.isHere);
+  if (!step) return;
+  const names = new Set([...row.querySelectorAll(".tag bdi")].map((tag) => tag.textContent ?? ""));
+  for (const dot of row.querySelectorAll(".dot[title]")) names.add(dot.getAttribute("title") ?? "");
+  for (const link of document.querySelectorAll(".side li a")) {
+    if (names.has(link.querySelector("bdi")?.textContent ?? "")) add(link.querySelector("[data-count=label]"), step);
+  }
+}
+
+/**
+ * Shows a change, before the server has made it.
+ * @param {string} action
+ * @param {HTMLElement} row
+ */
+function show(action, row) {
+  const before = stateOf(row);
+  if (action === "restore") putBack(row);
+  if (action === "unarchive" || action === "archive") {
+    showArchived(row, action === "archive");
+    if (action === "unarchive") putBack(row);
+    else if (list?.hasAttribute("data-hides-archived")) takeOut(row, action);
+  }
+  // A read post stays in a list of unread posts until the list is left.
+  if (action === "read" || action === "unread") showRead(row, action === "read");
+  if (action === "trash") takeOut(row, action);
+  count(row, before, stateOf(row));
+}
+
+/**
+ * @param {HTMLElement} row
+ * @returns {HTMLElement | null} the row after it, or the one before at the end
+ */
+function neighbour(row) {
+  const rows = [...document.querySelectorAll(".posts li[id^='p-']")];
+  const at = rows.indexOf(row);
+  const found = rows[at + 1] ?? rows[at - 1];
+  return found instanceof HTMLElement ? found : null;
+}
+
+/** @param {HTMLElement | null} row */
+function focusOn(row) {
+  const post = row?.querySelector(".post");
+  if (!(post instanceof HTMLElement)) {
+    document.getElementById("content")?.focus({ preventScroll: true });
+    return;
+  }
+  if (!post.hasAttribute("tabindex")) post.tabIndex = -1;
+  post.focus({ preventScroll: true });
+  post.scrollIntoView({ block: "nearest" });
+}
+
+/**
+ * @param {string} action
+ * @param {string} id
+ */
+async function send(action, id) {
+  if (!(change instanceof HTMLFormElement)) return;
+  const fields = [...new FormData(change)].map(([name, value]) => [name, String(value)]);
+  const body = new URLSearchParams([...fields, [action, id]]);
+  const headers = { Accept: "application/json" };
+  const response = await fetch(change.action, { method: "POST", headers, body, keepalive: true })
+    .catch(() => { throw new Error(UNANSWERED); });
+  const answer = await response.json().catch(() => ({}));
+  if (answer.go) location.assign(answer.go);
+  if (!response.ok) throw new Error(answer.error ?? UNANSWERED);
+}
+
+/** @param {object} detail see messages.js */
+function say(detail) {
+  document.dispatchEvent(new CustomEvent("library:say", { detail }));
+}
+
+/**
+ * @param {string} action
+ * @param {HTMLElement} row
+ * @param {boolean} isUndo
+ */
+function make(action, row, isUndo) {
+  const id = row.id.slice("p-".length);
+  const opposite = OPPOSITE[action] ?? "";
+  const next = isUndo ? row : neighbour(row);
+  const hasFocus = row.contains(document.activeElement) || document.activeElement === document.body || isUndo;
+  show(action, row);
+  if (hasFocus) focusOn(next);
+  lastUndo = isUndo ? null : { name: opposite, value: id };
+  say(isUndo ? { text: "Undone." } : { text: SAID[action], undo: lastUndo });
+  sending = sending.then(() => send(action, id)).then(() => {
+    document.dispatchEvent(new CustomEvent("library:changed", { detail: { ids: [id], change: action } }));
+  }).catch((error) => {
+    show(opposite, row);
+    if (lastUndo?.value === id) lastUndo = null;
+    for (const toast of document.querySelectorAll(".toast")) toast.remove();
+    const text = error instanceof Error ? error.message : UNANSWERED;
+    say({ text, retry: () => make(action, row, isUndo) });
+  });
+}
+
+/**
+ * @param {string} id
+ * @returns {HTMLElement | null}
+ */
+function rowOf(id) {
+  return gone.get(`p-${id}`)?.row ?? document.getElementById(`p-${id}`);
+}
+
+if (list && change) {
+  change.addEventListener("submit", (event) => {
+    const button = event.submitter;
+    if (!(button instanceof HTMLButtonElement) || !OPPOSITE[button.name]) return;
+    const row = rowOf(button.value.split(" ")[0] ?? "");
+    const isUndo = button.hasAttribute("data-undo");
+    // The undo of a change that this page did not make needs the server's page.
+    if (!row || (isUndo && !lastUndo)) return;
+    event.preventDefault();
+    make(button.name, row, isUndo);
+  });
+  // Undo works until the next change, also if its message is gone.
+  document.addEventListener("library:undo", () => {
+    const row = lastUndo && rowOf(lastUndo.value);
+    if (lastUndo && row) make(lastUndo.name, row, true);
+  });
+}
