@@ -6,6 +6,7 @@
 const MOST_ROWS = 300;
 const NEAR = "900px";
 const REST_MILLISECONDS = 120;
+const LEAVING_MILLISECONDS = 5_000;
 /** Rows after the topmost one that also tell the place, in case that one has left the list. */
 const FOLLOWING = 12;
 
@@ -16,6 +17,8 @@ const list = document.querySelector(".posts");
 const pages = new WeakMap();
 let isLoading = false;
 let resting = 0;
+/** A post is being opened: what scrolls now is not read any more. */
+let isLeaving = false;
 
 /** @returns {HTMLElement[]} */
 function rows() {
@@ -189,13 +192,16 @@ if (list) {
   watch();
   addEventListener("scroll", () => {
     clearTimeout(resting);
-    resting = setTimeout(() => keep(null), REST_MILLISECONDS);
+    resting = setTimeout(() => { if (!isLeaving) keep(null); }, REST_MILLISECONDS);
   }, { passive: true });
   list.addEventListener("click", (event) => {
+    if (!(event instanceof MouseEvent)) return;
     const link = event.target instanceof Element ? event.target.closest("a[href]") : null;
     const row = link?.closest("li[id^='p-']");
-    if (!(row instanceof HTMLElement)) return;
-    clearTimeout(resting);
+    if (!(row instanceof HTMLElement) || event.metaKey || event.ctrlKey || event.shiftKey) return;
     keep(row);
+    isLeaving = true;
+    setTimeout(() => { isLeaving = false; }, LEAVING_MILLISECONDS);
   });
+  addEventListener("pageshow", () => { isLeaving = false; });
 }
