@@ -211,6 +211,8 @@ FRAME: dict[str, Any] = {
             "clear_url",
             "list_before",
             "undo_annotation",
+            "edit_url",
+            "save_url",
         ),
         "",
     ),
