@@ -232,7 +232,8 @@ def _names(query: ExportQuery) -> tuple[str, str]:
     clean = "".join(
         c if c.isprintable() and c not in '\\/:*?"<>|' else " " for c in query.view_name
     )
-    return query.view_slug, " ".join(clean.split())
+    plain = "".join(c for c in query.view_slug if c.isascii()).strip("-")
+    return plain or ("view" if query.view_slug else ""), " ".join(clean.split())
 
 
 def _gone() -> Refusal:
