@@ -107,13 +107,31 @@ _SEARCH: Final[Values] = LIST | {
 }
 
 
-def _post(number: int, strand: list[int]) -> Values:
-    post = PARTS.on_page(POSTS[number])
+_NOTE: Final = (
+    "Print the *feather* for the birthday. Ask **Oren** about paper.\n\n"
+    "- [the recipe](https://example.org/recipe)\n- two iron salts\n\n> like a shop window"
+)
+
+
+def _noted(post: Values) -> Values:
+    """The post with a note, a highlight with a comment, and one that is lost."""
+    details = post["tweet_details"]
+    field = "article" if details.get("article") else "text"
+    text = details["article"]["plain_text"] if field == "article" else details["text"]
+    passage = {"id": "a1", "field": field, "quote": text[4:40], "start": 4, "end": 40}
+    lost = {"id": "b2", "field": "text", "quote": "words that an edit removed"}
+    commented = passage | {"comment": "The best sentence of it."}
+    return post | {"note": _NOTE, "highlights": [commented, lost]}
+
+
+def _post(number: int, strand: list[int], *, is_noted: bool = False) -> Values:
+    shown = _noted(POSTS[number]) if is_noted else POSTS[number]
+    post = PARTS.on_page(shown)
     return LIST | {
         "title": post["name"],
         "post": post,
         "network": "X",
-        "strand": [PARTS.on_page(POSTS[each]) for each in strand],
+        "strand": [PARTS.on_page(shown if each == number else POSTS[each]) for each in strand],
         "near": [PARTS.nearby(POSTS[each]) for each in (0, 6, 5)],
         "list_before": "/library?tag=birds",
         "previous": "",
@@ -188,4 +206,10 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
     "post-article": ("post.html", _post(5, [5])),
     "post-pictures": ("post.html", _post(0, [0])),
     "post-gone": ("post.html", _post(9, [9])),
+    "post-noted": (
+        "post.html",
+        _post(2, [2], is_noted=True)
+        | {"message": "The highlight is removed.", "undo_annotation": "a1"},
+    ),
+    "post-article-noted": ("post.html", _post(5, [5], is_noted=True)),
 }

@@ -107,6 +107,8 @@ class PostParts:
         details = _dict(bookmark, "tweet_details")
         article, text = _dict(details, "article"), _text(details, "text")
         body = _text(article, "plain_text") or _text(article, "preview_text")
+        if article and text == web_url(text):
+            text = ""
         passages, note = Passages(bookmark), _text(bookmark, "note")
         return {
             **self._post(bookmark, details),

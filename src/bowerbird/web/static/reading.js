@@ -121,14 +121,19 @@ function saveWhenLeft(form) {
       state.textContent = "Not saved: the server does not answer. Press Save to try again.";
     }
   };
-  field.addEventListener("change", save);
+  /** @type {Promise<void>} */
+  let saving = Promise.resolve();
+  field.addEventListener("change", () => {
+    saving = save();
+  });
   field.addEventListener("input", () => {
     if (field.value !== saved) state.textContent = "Saved when you leave the field.";
   });
   // The note above the field is the one before; the server renders the new one.
-  form.closest("details")?.addEventListener("toggle", (event) => {
-    const details = event.target;
-    if (details instanceof HTMLDetailsElement && !details.open && isOther) location.reload();
+  const details = form.closest("details");
+  details?.addEventListener("toggle", async () => {
+    await saving;
+    if (!details.open && isOther) location.reload();
   });
 }
 
