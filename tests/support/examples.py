@@ -75,6 +75,10 @@ VIEW: Final = {
     "default_sort": {"sort_by": "posted_at", "sort_order": "desc"},
     "triage_buckets": [{"name": "Long reads", "query": {"q": "bower"}}],
 }
+CHANGE: Final = {
+    "action": "archive",
+    "filters": {"is_unread_only": False, "bookmarked_to": "2026-07-31"},
+}
 # Operation, path and body, requested in this order from one library.
 STEPS: Final[list[tuple[str, str, Any]]] = [
     ("getAccount", "/v1/account", None),
@@ -112,6 +116,10 @@ STEPS: Final[list[tuple[str, str, Any]]] = [
     ("updateBookmark", f"/v1/bookmarks/{FIRST}", {"is_read": False, "is_archived": False}),
     ("deleteBookmark", f"/v1/bookmarks/{FIRST}", None),
     ("restoreBookmark", f"/v1/bookmarks/{FIRST}/restore", None),
+    ("changeBookmarks", "/v1/bookmarks/changes", {**CHANGE, "dry_run": True}),
+    ("changeBookmarks", "/v1/bookmarks/changes", {**CHANGE, "expected_count": 2}),
+    ("getChange", "/v1/bookmarks/changes/{change_id}", None),
+    ("undoChange", "/v1/bookmarks/changes/{change_id}/undo", None),
     (
         "saveBookmarks",
         "/v1/bookmarks",
@@ -183,6 +191,8 @@ async def asked(service: Service) -> dict[str, Any]:
         response = await alice.client.request(methods[name], path.format(**job), json=body)
         assert response.is_success, (name, response.text)
         job = response.json()["data"] if response.status_code == ACCEPTED else job
+        if name == "changeBookmarks":
+            job = {"change_id": response.json()["data"]["change_id"]}
         kept = found.setdefault(name, {"answers": {}})
         if body is not None:
             kept.setdefault("request", body)

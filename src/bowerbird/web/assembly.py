@@ -16,6 +16,7 @@ from bowerbird.library.accounts.deletion import AccountDeletion
 from bowerbird.library.accounts.devices import Devices
 from bowerbird.library.accounts.keys import Keys
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.bulk.requests import BulkRequests
 from bowerbird.library.digests.digests import Digests
 from bowerbird.library.labels.labels import Labels
 from bowerbird.library.labels.post_changes import PostChanges
@@ -91,6 +92,7 @@ class LibraryParts(Struct, frozen=True):
     labels: Labels
     changes: PostChanges
     digests: Digests
+    bulk: BulkRequests
 
 
 def visits(
