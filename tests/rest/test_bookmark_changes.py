@@ -50,7 +50,7 @@ async def until_idle(service: Service, member: Member) -> None:
     async def is_idle() -> bool:
         sql = "SELECT count(*) FROM job WHERE account_id = :id AND completed_at IS NULL"
         rows = await member.database.rows(sql, {"id": member.account_id})
-        return rows[0][0] == 0
+        return bool(rows[0][0] == 0)
 
     async with at_work(service.app.worker):
         await waiting.until(is_idle)
