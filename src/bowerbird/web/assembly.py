@@ -18,7 +18,7 @@ from bowerbird.library.accounts.keys import Keys
 from bowerbird.library.bookmarks.annotation_changes import AnnotationChanges
 from bowerbird.library.bookmarks.authors import Authors
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.bulk.changes import BulkChanges
+from bowerbird.library.bulk.requests import BulkRequests
 from bowerbird.library.digests.digests import Digests
 from bowerbird.library.labels.label_changes import LabelChanges
 from bowerbird.library.labels.labels import Labels
@@ -106,6 +106,7 @@ class LibraryParts(Struct, frozen=True):
     labels: Labels
     changes: PostChanges
     digests: Digests
+    bulk: BulkRequests
 
 
 def visits(
@@ -178,7 +179,7 @@ def visits(
 
     sidebar = Sidebar(library.labels, library.views)
     listed, label_changes = library.labels.listed, LabelChanges(database, library.labels)
-    bulk = BulkChanges(database, clock, transfers.exports.wake_worker)
+    bulk = library.bulk.changes
     authors = Authors(database)
     list_pages = ListPages(
         library.bookmarks,

@@ -70,7 +70,10 @@ def focused(page: Page) -> str:
 
 
 def rows(page: Page) -> list[str]:
-    return page.locator(".posts li[id^='p-']").evaluate_all("all => all.map((row) => row.id)")
+    found: list[str] = page.locator(".posts li[id^='p-']").evaluate_all(
+        "all => all.map((row) => row.id)"
+    )
+    return found
 
 
 def count(page: Page, name: str) -> int:
@@ -305,7 +308,7 @@ def test_axe_finds_no_problem_in_what_opens(
     found = chromium.run(
         visit, storage_state=state, bypass_csp=True, reduced_motion="reduce", **SIZES[size]
     )
-    assert found == dict.fromkeys(("row", "help", "palette", "suggestions", "page"), [])
+    assert found == {key: [] for key in ("row", "help", "palette", "suggestions", "page")}
 
 
 def test_the_search_box_suggests_and_remembers(
@@ -450,7 +453,7 @@ def test_the_first_page_is_light_and_nothing_moves(
     def visit(page: Page) -> tuple[int, float]:
         page.add_init_script(SHIFTS)
         requests: list[Any] = []
-        page.on("requestfinished", lambda request: requests.append(request))
+        page.on("requestfinished", requests.append)
         page.goto(address(server, "/library"), wait_until="networkidle")
         sizes = [request.sizes() for request in requests]
         sent = sum(each["responseBodySize"] + each["responseHeadersSize"] for each in sizes)
