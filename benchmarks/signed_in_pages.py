@@ -41,6 +41,9 @@ PAGES: Final = {
     "/account": 5,
     "/activity": 5,
     "/operator": 5,
+    "/digests": 5,
+    # Counted once for each change of the library: this is the page that is shown again.
+    "/statistics": 8,
     "/library": 8,
     "/library?density=compact": 8,
     "/library?q=the": 30,

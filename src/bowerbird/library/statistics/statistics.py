@@ -1,6 +1,6 @@
 """Counts what an account saved and read: by month, hour of the week, author, label and site.
 
-Counting reads the library once, 0.3 s of it for 100,000 posts. So a result is kept until the
+Counting reads the library, which takes 0.3 s for 100,000 posts. So a result is kept until the
 library changes, one account counts one result at a time, and few accounts count at the same time.
 """
 
