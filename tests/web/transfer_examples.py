@@ -58,6 +58,7 @@ IMPORT: Final[Values] = FRAME | {
     "file_error": "",
     "max_size": "50 MB",
     "max_links": 100,
+    "bookmarklet": "javascript:void open('http://localhost/save')",
     "links": "",
     "links_error": "",
     "saved": None,
@@ -79,6 +80,20 @@ CHECK: Final[Values] = FRAME | {
     "kept_until": AUGUST,
     "import_path": "",
     "with_likes": True,
+}
+SAVE: Final[Values] = FRAME | {
+    "problem": "",
+    "link": "https://x.com/bowerwatch/status/1945678901234567890",
+    "post": {
+        "network": "X",
+        "author": "bowerwatch",
+        "link": "https://x.com/bowerwatch/status/1945678901234567890",
+    },
+    "known_at": "",
+    "supported": "X (Twitter), Mastodon, Bluesky and Reddit",
+    "labels": "birds, تصميم",
+    "label_names": ["birds", "<b>bold</b>"],
+    "can_label": True,
 }
 UNDO: Final[Values] = {"run": "r1", "until": SEPTEMBER}
 EXPORT: Final[Values] = {
@@ -128,6 +143,13 @@ EXPORTS: Final[Values] = FRAME | {
 
 # Name of the example -> template and values.
 EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
+    "save": ("save.html", SAVE),
+    "save-known": ("save.html", SAVE | {"known_at": "/p/1945678901234567890"}),
+    "save-other": ("save.html", SAVE | {"link": "https://<b>.example/", "post": None}),
+    "save-refused": (
+        "save.html",
+        SAVE | {"post": None, "link": "", "can_label": False, "problem": "The link is missing."},
+    ),
     "import": ("import.html", IMPORT),
     "import-refused": (
         "import.html",

@@ -16,6 +16,7 @@ from bowerbird.library.accounts.deletion import AccountDeletion
 from bowerbird.library.accounts.devices import Devices
 from bowerbird.library.accounts.keys import Keys
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.demo.demo import Demo
 from bowerbird.library.digests.digests import Digests
 from bowerbird.library.labels.labels import Labels
 from bowerbird.library.labels.post_changes import PostChanges
@@ -47,6 +48,8 @@ from bowerbird.web.account import keys as key_pages
 from bowerbird.web.account.account import AccountParts
 from bowerbird.web.account.keys import EndingVersions
 from bowerbird.web.account.methods import Methods
+from bowerbird.web.arrival import demo as demo_pages
+from bowerbird.web.arrival.saving import SavePage
 from bowerbird.web.exports import pages as export_pages
 from bowerbird.web.exports.pages import ExportParts
 from bowerbird.web.imports import files as import_file_pages
@@ -162,9 +165,11 @@ def visits(
     )
 
     sidebar = Sidebar(library.labels, library.views)
+    demo = Demo(database, library.views, clock)
     list_pages = ListPages(
-        library.bookmarks, library.views, sidebar, pages, clock=clock, settings=settings
+        library.bookmarks, library.views, sidebar, pages, clock=clock, settings=settings, demo=demo
     )
+    save_page = SavePage(transfers.imports.saving, library.bookmarks, library.labels, pages)
 
     def build(show_published: ShowPublished) -> VisitRouter:
         routes: list[PageRoute] = [
@@ -193,6 +198,8 @@ def visits(
             *import_pages.routes(transfers.imports, pages),
             *import_file_pages.routes(transfers.imports, pages),
             *export_pages.routes(transfers.exports, pages),
+            *demo_pages.routes(demo, pages),
+            *save_page.routes(),
             *list_pages.routes(),
             *ReadingPage(library.bookmarks, list_pages, sidebar, pages).routes(),
             *ChangePages(library.changes, pages).routes(),

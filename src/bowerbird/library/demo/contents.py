@@ -43,6 +43,10 @@ def view() -> NewView:
     return _demo().view
 
 
+def size() -> int:
+    return len(_demo().posts)
+
+
 def posts(now: int) -> list[FoundPost]:
     """The newest first. The first one was saved two hours ago."""
     ids = {one.sample: str(FIRST_DEMO_ID + n) for n, one in enumerate(_demo().posts)}

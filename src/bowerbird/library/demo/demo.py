@@ -36,6 +36,11 @@ class Demo:
         self._store = DemoStore(database)
         self._present = LruCache(_CACHED)
 
+    @property
+    def size(self) -> int:
+        """The number of its posts."""
+        return contents.size()
+
     async def is_present(self, account: Account) -> bool:
         """Whether the library has posts of the demo. Read once per version of the library."""
         if not account.total:

@@ -9,6 +9,7 @@ from msgspec import Struct
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.bookmarks.bookmarks import BookmarkList, Bookmarks
+from bowerbird.library.demo.demo import Demo
 from bowerbird.library.views.views import Views
 from bowerbird.model.accounts import Account
 from bowerbird.model.views import View
@@ -56,12 +57,14 @@ class ListPages:
         *,
         clock: Clock,
         settings: Settings,
+        demo: Demo,
     ) -> None:
         self._bookmarks = bookmarks
         self._views = views
         self._sidebar = sidebar
         self._pages = pages
         self._clock = clock
+        self._demo = demo
         self._base_path = urlsplit(settings.site_origin).path.rstrip("/")
         self._texts = LinkedTexts(self._base_path)
 
@@ -162,7 +165,9 @@ class ListPages:
     async def _empty(self, visit: Visit, shown: Shown) -> Reply:
         account, query = visit.signed_in.account, shown.query
         if not account.total:
-            return await self._show(visit, query, shown.address, None, "library_empty.html")
+            return await self._show(
+                visit, query, shown.address, None, "library_empty.html", demo_size=self._demo.size
+            )
         if not list_words.has_filters(query):
             return await self._show(visit, query, shown.address, None, "library_read.html")
         return await self._show(
@@ -242,6 +247,7 @@ class ListPages:
             "title": view.name if view else list_words.title(query),
             "here": address.changed(**{DENSITY: None}).url(),
             "back": address.url(),
+            "is_demo": await self._demo.is_present(account),
             "account_total": account.total,
             "account_read": account.total - account.unread,
             "account_archived": account.archived,
