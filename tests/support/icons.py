@@ -3,6 +3,7 @@
 `python -m tests.support.icons` writes them to web/static.
 """
 
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -33,7 +34,7 @@ def main() -> None:
     icons = [(name, side, purpose) for name, (side, purpose) in web_manifest.ICONS.items()]
     with Chromium() as chromium:
         for name, side, purpose in [*icons, _TOUCH]:
-            drawn = chromium.run(lambda page, s=side, p=purpose: _draw(page, s, p))
+            drawn = chromium.run(partial(_draw, side=side, purpose=purpose))
             (STATIC / name).write_bytes(drawn)
 
 

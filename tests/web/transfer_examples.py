@@ -41,6 +41,7 @@ RUNS: Final = [
         "state": "",
         "state_kind": "",
         "undo_until": SEPTEMBER,
+        "posts": "/library?import_run=r1",
     },
     {
         "id": "r2",
@@ -52,6 +53,7 @@ RUNS: Final = [
         "state": "undone: 2,514 posts removed",
         "state_kind": "",
         "undo_until": None,
+        "posts": "",
     },
 ]
 IMPORT: Final[Values] = FRAME | {
@@ -95,7 +97,7 @@ SAVE: Final[Values] = FRAME | {
     "label_names": ["birds", "<b>bold</b>"],
     "can_label": True,
 }
-UNDO: Final[Values] = {"run": "r1", "until": SEPTEMBER}
+UNDO: Final[Values] = {"run": "r1", "until": SEPTEMBER, "posts": "/library?import_run=r1"}
 EXPORT: Final[Values] = {
     "id": "e1",
     "format": "PDF",

@@ -83,7 +83,7 @@ async def test_hostile_text_stays_text(ann: Reader) -> None:
     assert "<script>alert" not in shown
 
 
-async def test_signing_in_keeps_what_was_shared(ann: Reader, house: House) -> None:
+async def test_signing_in_keeps_what_was_shared(house: House) -> None:
     stranger = house.somebody()
     target = f"/save?{urlencode({'url': LINK, 'title': 'Grüße'})}"
     sent = await stranger.client.get(target)
