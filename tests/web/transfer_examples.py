@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from bowerbird.web.exports.options import Option
 from tests.web.example_values import AUGUST, FRAME, MARCH, SEPTEMBER, TODAY, Values
 
 CHECKED: Final[Values] = {
@@ -104,6 +105,7 @@ EXPORT: Final[Values] = {
     "description": "The whole library",
     "state": "processing",
     "is_running": True,
+    "is_cancelled": False,
     "progress": {"id": "e1", "done": 2610, "total": 4218, "text": "2,610 of 4,218"},
     "posts": 4218,
     "size": "",
@@ -113,7 +115,15 @@ EXPORT: Final[Values] = {
     "expires_at": None,
 }
 EXPORTS: Final[Values] = FRAME | {
-    "filters": {"tag": "letterpress", "author": "تصميم"},
+    "total": 4218,
+    "is_free": False,
+    "options": [
+        Option("view", "Smart View", "choice", "", [("", "All posts"), ("x", "<b>تصميم</b>")]),
+        Option("is_unread_only", "Unread posts only", "flag", "true"),
+        Option("tag", "Label", "text", "letterpress", suggestions=["birds", "<b>"]),
+        Option("author", "Author", "text", "تصميم"),
+        Option("posted_from", "Posted after", "date", "2026-07-01"),
+    ],
     "is_whole": False,
     "chosen": "csv",
     "jobs": [

@@ -197,7 +197,7 @@ def visits(
             *operator_pages.routes(operator, pages),
             *import_pages.routes(transfers.imports, pages),
             *import_file_pages.routes(transfers.imports, pages),
-            *export_pages.routes(transfers.exports, pages),
+            *export_pages.routes(transfers.exports, library.views, library.labels, pages),
             *demo_pages.routes(demo, pages),
             *save_page.routes(),
             *list_pages.routes(),
