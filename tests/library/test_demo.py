@@ -58,7 +58,9 @@ def test_the_demo_has_posts_of_every_kind_and_people_who_cannot_exist() -> None:
     for first, last in (("\u0590", "\u05ff"), ("\u0600", "\u06ff"), ("\u4e00", "\u9fff")):
         assert any(first <= each <= last for each in texts), first
     assert all(post.record.author_username.endswith(".example") for post in posts)
-    assert all(post_links.parse(each.link) is None for each in details)
+    assert not any(each.link for each in details)
+    quoted = [each.quoted_tweet["link"] for each in details if each.quoted_tweet]
+    assert not any(post_links.parse(link) for link in quoted)
     pictures = [one for each in details for one in each.attachments if one["type"] == "image"]
     assert all(one["alt_text"] for one in pictures)
     assert len({post.record.post_id for post in posts}) == len(posts)

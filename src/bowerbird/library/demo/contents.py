@@ -78,7 +78,8 @@ def _record(chosen: _Chosen, ids: dict[str, str], now: int) -> bytes:
         "post_id": post_id,
         "tweet_details": {
             **details,
-            "link": f"{_LINK}/{chosen.sample}",
+            # There is no original to open.
+            "link": "",
             "posted_at": _moved(details["posted_at"], later),
             "attachments": [_with_end(one, later) for one in details["attachments"]],
             "quoted_tweet": quoted and _quoted(quoted, later),
