@@ -46,6 +46,7 @@ def fields(settings: Settings) -> dict[str, Any]:
         "share_target": {
             "action": f"{base_path}{SAVE}",
             "method": "GET",
+            "enctype": "application/x-www-form-urlencoded",
             "params": {name: name for name in SHARED},
         },
     }
