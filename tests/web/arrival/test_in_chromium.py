@@ -1,4 +1,4 @@
-"""Arriving in a real browser: the demo, the bookmarklet, the share target, with and without scripts."""
+"""Arriving in a real browser: the demo, the bookmarklet and the share target."""
 
 from collections.abc import Iterator
 from typing import Any

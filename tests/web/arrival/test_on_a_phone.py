@@ -41,7 +41,7 @@ SMALL = """
 )].filter((each) => each.checkVisibility({ opacityProperty: true, visibilityProperty: true }))
   .map((each) => [each, each.getBoundingClientRect()])
   .filter(([each, box]) => !each.matches(".sr") && box.height > 1 && box.height < 39.5)
-  .map(([each, box]) => `${each.tagName} ${each.className} ${each.textContent.trim()} ${box.height}`)
+  .map(([each, box]) => `${each.tagName} ${each.className} ${each.textContent} ${box.height}`)
 """
 
 
