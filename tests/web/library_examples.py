@@ -190,7 +190,11 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
             "problem": "The vector store is being built: 1,200 of 3,000 posts.",
         },
     ),
-    "library_empty": ("library_empty.html", LIST | {"side_labels": [], "label_total": 0}),
+    "library_empty": (
+        "library_empty.html",
+        LIST | {"side_labels": [], "label_total": 0, "demo_size": 42},
+    ),
+    "library-demo": ("library.html", LIST | {"is_demo": True}),
     "library_read": ("library_read.html", LIST),
     "library_none": (
         "library_none.html",

@@ -25,6 +25,7 @@ PARTS = {"skeleton", "base", "door", "app", "macros", "icons", "code", "upgrade"
     "digest_settings",
     "library_frame",
     "library_search",
+    "demo_banner",
 }
 # The page already contains the half megabyte of axe.
 LOADED = Axe("0")

@@ -9,7 +9,7 @@ from bowerbird.model import filters
 from bowerbird.model.bookmarks import Note
 from bowerbird.requests import limits
 from bowerbird.requests.fields import InvalidField, PostIds, about, unique
-from bowerbird.requests.filters import BookmarkQuery, Flag, FlagFilters
+from bowerbird.requests.filters import Flag, FlagFilters, ImportedQuery
 from bowerbird.requests.gates import Gate
 from bowerbird.requests.scalars import PageLimit
 
@@ -51,11 +51,11 @@ SortOrder = Annotated[
 ]
 
 
-class CountQuery(BookmarkQuery, frozen=True, kw_only=True):
+class CountQuery(ImportedQuery, frozen=True, kw_only=True):
     """GET /bookmarks/count."""
 
 
-class ListQuery(BookmarkQuery, frozen=True, kw_only=True):
+class ListQuery(ImportedQuery, frozen=True, kw_only=True):
     """GET /bookmarks."""
 
     limit: Limit = None

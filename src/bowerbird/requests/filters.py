@@ -22,6 +22,7 @@ from bowerbird.requests.limits import TEXT_MAX
 from bowerbird.search import query_language
 
 _BOOLEANS: Final = {"true": True, "1": True, "false": False, "0": False}
+_RUN_ID_MAX: Final = 40
 MEANING: Final = "vector_search_term"
 """The filter that ranks by meaning."""
 
@@ -203,6 +204,30 @@ class BookmarkQuery(WordFilters, frozen=True, kw_only=True):
             gate=Gate.MEANING,
             nullable=True,
             # A tool has a mode instead.
+            argument=None,
+        ),
+    ] = None
+
+
+def _read_run(name: str, text: str) -> str | None:
+    run_id = text.strip()
+    if not (run_id.isascii() and run_id.isalnum() and len(run_id) <= _RUN_ID_MAX):
+        raise InvalidField(name, f"must be the run_id of an import, got {errors.shown(text)}")
+    return run_id
+
+
+class ImportedQuery(BookmarkQuery, frozen=True, kw_only=True):
+    """The filters of a list, and the import that brought the posts."""
+
+    import_run: Annotated[
+        str | None,
+        about(
+            "Only posts that this import added or changed, by its run_id. They are known as long "
+            "as the import can be undone.",
+            "5f2c9a7be01d4c3389aa01bc",
+            filter=Reader("import_run", _read_run),
+            nullable=True,
+            # Tools do not list imports.
             argument=None,
         ),
     ] = None

@@ -19,6 +19,7 @@ from bowerbird.library.bookmarks.annotation_changes import AnnotationChanges
 from bowerbird.library.bookmarks.authors import Authors
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bulk.requests import BulkRequests
+from bowerbird.library.demo.demo import Demo
 from bowerbird.library.digests.digests import Digests
 from bowerbird.library.labels.label_changes import LabelChanges
 from bowerbird.library.labels.labels import Labels
@@ -53,6 +54,8 @@ from bowerbird.web.account import keys as key_pages
 from bowerbird.web.account.account import AccountParts
 from bowerbird.web.account.keys import EndingVersions
 from bowerbird.web.account.methods import Methods
+from bowerbird.web.arrival import demo as demo_pages
+from bowerbird.web.arrival.saving import SavePage
 from bowerbird.web.digests.pages import DigestPages
 from bowerbird.web.exports import pages as export_pages
 from bowerbird.web.exports.pages import ExportParts
@@ -178,6 +181,7 @@ def visits(
     )
 
     sidebar = Sidebar(library.labels, library.views)
+    demo = Demo(database, library.views, clock)
     listed, label_changes = library.labels.listed, LabelChanges(database, library.labels)
     bulk = library.bulk.changes
     authors = Authors(database)
@@ -189,7 +193,9 @@ def visits(
         no_hits=NoHits(library.bookmarks, library.labels, authors),
         clock=clock,
         settings=settings,
+        demo=demo,
     )
+    save_page = SavePage(transfers.imports.saving, library.bookmarks, library.labels, pages)
 
     view_edits = ViewEdits(database, library.views)
 
@@ -219,7 +225,9 @@ def visits(
             *operator_pages.routes(operator, pages),
             *import_pages.routes(transfers.imports, pages),
             *import_file_pages.routes(transfers.imports, pages),
-            *export_pages.routes(transfers.exports, pages),
+            *export_pages.routes(transfers.exports, library.views, library.labels, pages),
+            *demo_pages.routes(demo, pages),
+            *save_page.routes(),
             *list_pages.routes(),
             *ViewPages(library.views, view_edits, sidebar, pages).routes(),
             *EditorPage(library.views, view_edits, list_pages, sidebar, pages).routes(),

@@ -153,6 +153,7 @@ class _FileSteps:
         report = report_of(job)
         return {
             "run": report.run_id,
+            "posts": rows.posts_of(report.run_id),
             "until": rows.day(report.undo_until, visit.times),
         }
 

@@ -12,6 +12,7 @@ from bowerbird.library.ingest.checked_imports import CheckedImports
 from bowerbird.library.ingest.files import FileJobs
 from bowerbird.model.imports import RunState
 from bowerbird.requests import limits, saving
+from bowerbird.web.arrival.saving import bookmarklet
 from bowerbird.web.imports import rows
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
@@ -52,6 +53,7 @@ class ImportPage:
             "file_error": "",
             "max_size": f"{limits.INGEST_FILE_BYTES_MAX // 1_000_000} MB",
             "max_links": limits.SAVED_MAX,
+            "bookmarklet": bookmarklet(f"{visit.host.origin}{self._pages.path('')}"),
             "links": "",
             "links_error": "",
             "saved": None,

@@ -10,6 +10,7 @@ from bowerbird.model.ingest import FileImport
 from bowerbird.model.jobs import UNFINISHED
 from bowerbird.requests import limits
 from bowerbird.sources.found import Reason
+from bowerbird.web.library.addresses import LIBRARY, Address
 from bowerbird.web.visits.moments import Moment, Times
 from bowerbird.web.visits.sizes import size_text
 
@@ -104,12 +105,24 @@ def run(one: Run, times: Times) -> dict[str, Any]:
         "state": text,
         "state_kind": kind,
         "undo_until": day(one.undo_until, times),
+        # They are known as long as the import can be undone.
+        "posts": posts_of(one.run_id) if one.undo_until and _has_written(one) else "",
     }
+
+
+def posts_of(run_id: str) -> str:
+    """The list of the posts that an import added or changed."""
+    everything = {"is_unread_only": "false", "hide_archived": "false"}
+    return Address(LIBRARY, {**everything, "import_run": run_id}).url()
 
 
 def day(text: str | None, times: Times) -> Moment | None:
     instant = instants.parse(text) if text else None
     return None if instant is None else times.day(instant)
+
+
+def _has_written(one: Run) -> bool:
+    return bool(one.counts.new or one.counts.changed)
 
 
 def undone_sentence(one: Run) -> str:

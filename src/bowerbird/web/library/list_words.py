@@ -18,6 +18,8 @@ _FILTERS: Final = {
     "bookmarked_from": "saved after",
     "bookmarked_to": "saved before",
 }
+# A filter that no form offers, only a link.
+_IMPORT: Final = "import_run"
 # (sort_by, sort_order) -> name in the menu, and at the count.
 _ORDERS: Final = {
     ("", ""): ("Newest saved first", "newest first"),
@@ -49,7 +51,7 @@ def _flag(value: bool | str | None) -> bool:  # noqa: FBT001 - a value of the qu
 
 def has_filters(query: ListQuery) -> bool:
     """Whether more than the two flags selects the posts."""
-    return any(getattr(query, name) for name in (*_FILTERS, "q", MEANING))
+    return any(getattr(query, name) for name in (*_FILTERS, _IMPORT, "q", MEANING))
 
 
 def is_archive(query: ListQuery) -> bool:
@@ -129,6 +131,9 @@ def chips(query: ListQuery, address: Address) -> list[dict[str, str]]:
     if query.q and query.vector_search_term and query.q != query.vector_search_term:
         url = address.changed(vector_search_term=None).url()
         found.append({"name": "near to", "value": query.vector_search_term, "url": url})
+    if query.import_run:
+        url = address.changed(**{_IMPORT: None}).url()
+        found.append({"name": "from", "value": "one import", "url": url})
     if is_unread_only(query) and has_filters(query):
         url = address.changed(is_unread_only="false").url()
         found.append({"name": "state", "value": "unread", "url": url})

@@ -9,6 +9,7 @@ from msgspec import Struct
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.bookmarks.bookmarks import BookmarkList, Bookmarks
+from bowerbird.library.demo.demo import Demo
 from bowerbird.library.views.views import Views
 from bowerbird.model.accounts import Account
 from bowerbird.model.views import View
@@ -58,6 +59,7 @@ class ListPages:
         no_hits: NoHits,
         clock: Clock,
         settings: Settings,
+        demo: Demo,
     ) -> None:
         self._no_hits = no_hits
         self._bookmarks = bookmarks
@@ -65,6 +67,7 @@ class ListPages:
         self._sidebar = sidebar
         self._pages = pages
         self._clock = clock
+        self._demo = demo
         self._base_path = urlsplit(settings.site_origin).path.rstrip("/")
         self._texts = LinkedTexts(self._base_path)
 
@@ -168,7 +171,9 @@ class ListPages:
     async def _empty(self, visit: Visit, shown: Shown) -> Reply:
         account, query = visit.signed_in.account, shown.query
         if not account.total:
-            return await self._show(visit, query, shown.address, None, "library_empty.html")
+            return await self._show(
+                visit, query, shown.address, None, "library_empty.html", demo_size=self._demo.size
+            )
         if not list_words.has_filters(query):
             return await self._show(visit, query, shown.address, None, "library_read.html")
         return await self._show(
@@ -230,6 +235,7 @@ class ListPages:
             "is_unread_only": view is None and list_words.is_unread_only(query),
             "hides_archived": view is None and list_words.hides_archived(query),
             "back": address.url(),
+            "is_demo": await self._demo.is_present(account),
             "account_total": account.total,
             "account_read": account.total - account.unread,
             "account_archived": account.archived,

@@ -57,4 +57,10 @@ MESSAGES: Final = {
     "job-cancelled": "The job is cancelled.",
     "import-cancelled": "The file is deleted here. Nothing was written.",
     "export-started": "The file is being made.",
+    "export-cancelled": "The export is cancelled.",
+    "export-deleted": "The file is deleted.",
+    "demo-filled": "The demo is in. One click removes it.",
+    "demo-removed": "The demo is removed.",
+    "link-saved": "Saved. The text comes when a later import has it.",
+    "link-known": "This post was in your library already.",
 }

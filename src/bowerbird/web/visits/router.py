@@ -23,7 +23,7 @@ from bowerbird.web.visits.cookies import CookieJar
 from bowerbird.web.visits.hosts import OwnHosts
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.uploads import NotOurForm
-from bowerbird.web.visits.visit import ANONYMOUS, SESSION, Visit, is_of_script
+from bowerbird.web.visits.visit import ANONYMOUS, SESSION, Visit, is_of_script, is_own_path
 from bowerbird.wire.client_addresses import ClientAddresses
 from bowerbird.wire.pipeline import Handler, Request, RoutedPath
 from bowerbird.wire.responses.replies import Reply
@@ -155,7 +155,7 @@ class VisitRouter:
     def _refused(self, route: PageRoute, visit: Visit) -> Reply | None:
         if route.access is Access.ANYONE:
             return None
-        page = route.page or (visit.request.path if route.method == "GET" else "/")
+        page = route.page or (_with_query(visit.request) if route.method == "GET" else "/")
         after = f"?next={quote(page, safe='/')}"
         if visit.visitor is None:
             return self._elsewhere(route, visit, SIGN_IN + after)
@@ -194,6 +194,13 @@ class VisitRouter:
 def _is_json(route: PageRoute, request: Request) -> bool:
     """A script may send the form of a page too; it asks for JSON."""
     return route.is_json or (route.method == "POST" and is_of_script(request))
+
+
+def _with_query(request: Request) -> str:
+    """The path of a page, with its query if that can be kept while somebody signs in."""
+    query = request.scope["query_string"].decode("latin-1")
+    page = f"{request.path}?{query}"
+    return page if query and is_own_path(page) else request.path
 
 
 def _joined_cookies(request: Request) -> bytes | None:
