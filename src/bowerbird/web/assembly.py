@@ -16,6 +16,7 @@ from bowerbird.library.accounts.deletion import AccountDeletion
 from bowerbird.library.accounts.devices import Devices
 from bowerbird.library.accounts.keys import Keys
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.bookmarks.trash_list import TrashList
 from bowerbird.library.bulk.requests import BulkRequests
 from bowerbird.library.digests.digests import Digests
 from bowerbird.library.labels.labels import Labels
@@ -48,6 +49,7 @@ from bowerbird.web.account import keys as key_pages
 from bowerbird.web.account.account import AccountParts
 from bowerbird.web.account.keys import EndingVersions
 from bowerbird.web.account.methods import Methods
+from bowerbird.web.bulk.pages import BulkPages
 from bowerbird.web.exports import pages as export_pages
 from bowerbird.web.exports.pages import ExportParts
 from bowerbird.web.imports import files as import_file_pages
@@ -69,6 +71,7 @@ from bowerbird.web.sign_in.providers import ProviderPages
 from bowerbird.web.sign_in.sign_up import SignUpPages
 from bowerbird.web.site import ShowPublished, Visits
 from bowerbird.web.templating import Templates
+from bowerbird.web.trash.pages import TrashPages
 from bowerbird.web.visits.cookies import CookieJar
 from bowerbird.web.visits.hosts import OwnHosts
 from bowerbird.web.visits.pages import VisitPages
@@ -164,8 +167,9 @@ def visits(
     )
 
     sidebar = Sidebar(library.labels, library.views)
+    bulk = BulkPages(library.bulk, pages)
     list_pages = ListPages(
-        library.bookmarks, library.views, sidebar, pages, clock=clock, settings=settings
+        library.bookmarks, library.views, sidebar, pages, bulk=bulk, clock=clock, settings=settings
     )
 
     def build(show_published: ShowPublished) -> VisitRouter:
@@ -198,6 +202,8 @@ def visits(
             *list_pages.routes(),
             *ReadingPage(library.bookmarks, list_pages, sidebar, pages).routes(),
             *ChangePages(library.changes, pages).routes(),
+            *bulk.routes(),
+            *TrashPages(TrashList(database, clock), bulk, list_pages, sidebar, pages).routes(),
         ]
         return VisitRouter(
             routes,
