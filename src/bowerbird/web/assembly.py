@@ -18,6 +18,7 @@ from bowerbird.library.accounts.keys import Keys
 from bowerbird.library.bookmarks.annotation_changes import AnnotationChanges
 from bowerbird.library.bookmarks.authors import Authors
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.bookmarks.trash_list import TrashList
 from bowerbird.library.bulk.requests import BulkRequests
 from bowerbird.library.demo.demo import Demo
 from bowerbird.library.digests.digests import Digests
@@ -56,6 +57,7 @@ from bowerbird.web.account.keys import EndingVersions
 from bowerbird.web.account.methods import Methods
 from bowerbird.web.arrival import demo as demo_pages
 from bowerbird.web.arrival.saving import SavePage
+from bowerbird.web.bulk.pages import BulkPages
 from bowerbird.web.digests.pages import DigestPages
 from bowerbird.web.exports import pages as export_pages
 from bowerbird.web.exports.pages import ExportParts
@@ -84,6 +86,7 @@ from bowerbird.web.sign_in.sign_up import SignUpPages
 from bowerbird.web.site import ShowPublished, Visits
 from bowerbird.web.statistics.pages import StatisticsPage
 from bowerbird.web.templating import Templates
+from bowerbird.web.trash.pages import TrashPages
 from bowerbird.web.views.editor import EditorPage
 from bowerbird.web.views.pages import ViewPages
 from bowerbird.web.visits.cookies import CookieJar
@@ -183,13 +186,14 @@ def visits(
     sidebar = Sidebar(library.labels, library.views)
     demo = Demo(database, library.views, clock)
     listed, label_changes = library.labels.listed, LabelChanges(database, library.labels)
-    bulk = library.bulk.changes
+    many, bulk = BulkPages(library.bulk, pages), library.bulk.changes
     authors = Authors(database)
     list_pages = ListPages(
         library.bookmarks,
         library.views,
         sidebar,
         pages,
+        bulk=many,
         no_hits=NoHits(library.bookmarks, library.labels, authors),
         clock=clock,
         settings=settings,
@@ -239,6 +243,8 @@ def visits(
             *DigestPages(library.digests, pages).routes(),
             *StatisticsPage(Statistics(database, clock), pages).routes(),
             *NotePages(AnnotationChanges(database, clock), pages).routes(),
+            *many.routes(),
+            *TrashPages(TrashList(database, clock), many, list_pages, sidebar, pages).routes(),
         ]
         return VisitRouter(
             routes,

@@ -17,6 +17,7 @@ from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.filters import MEANING
 from bowerbird.requests.views import ViewBookmarksQuery
 from bowerbird.settings import Settings
+from bowerbird.web.bulk.pages import BulkPages
 from bowerbird.web.library import list_words, post_parts
 from bowerbird.web.library.addresses import COMPACT, DENSITY, LIBRARY, NAMES, Address, of_view
 from bowerbird.web.library.changes import UNDO
@@ -57,6 +58,7 @@ class ListPages:
         pages: VisitPages,
         *,
         no_hits: NoHits,
+        bulk: BulkPages,
         clock: Clock,
         settings: Settings,
         demo: Demo,
@@ -66,6 +68,7 @@ class ListPages:
         self._views = views
         self._sidebar = sidebar
         self._pages = pages
+        self._bulk = bulk
         self._clock = clock
         self._demo = demo
         self._base_path = urlsplit(settings.site_origin).path.rstrip("/")
@@ -257,6 +260,8 @@ class ListPages:
             "clear_url": address.changed(q=None, vector_search_term=None, sort_by=None).url(),
             "undo": UNDO.get(visit.query.get("said", "")),
             "undo_post": visit.query.get("post", ""),
+            "is_archive": list_words.is_archive(query),
+            **await self._bulk.values(visit),
         }
         return self._pages.show(visit, template, status=status, **(shared | values))
 

@@ -35,6 +35,7 @@ MESSAGES: Final = {
     "highlight-removed": "The highlight is removed.",
     "annotation-undone": "Undone.",
     "comment-saved": "The comment is saved.",
+    "trash-deleted": "Deleted for good.",
     "label-added": "The label is added.",
     "label-removed": "The label is removed.",
     "view-created": "The view is saved.",
