@@ -222,6 +222,7 @@ FRAME: dict[str, Any] = {
     "quote_max": 2_000,
     **dict.fromkeys(("states", "side_views", "side_labels", "label_names", "chips"), ()),
     **dict.fromkeys(("kept_fields", "filter_kept", "media_types", "orders", "buckets"), ()),
+    "edit_url": "",
     **dict.fromkeys(("shown_count", "total", "pending", "account_total", "label_total"), 0),
     "nonce": "n",
     "title": "t",
