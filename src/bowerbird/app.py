@@ -19,6 +19,7 @@ from bowerbird.jobs import deletions
 from bowerbird.jobs.digests import DigestJobs
 from bowerbird.jobs.embedding import EmbeddingJobs
 from bowerbird.jobs.exports import ExportJobs
+from bowerbird.jobs.media import MediaJobs
 from bowerbird.jobs.watching import JobWatch
 from bowerbird.jobs.worker import Worker
 from bowerbird.library.access.call_allowance import CallCounter
@@ -40,6 +41,7 @@ from bowerbird.library.ingest.files import FileJobs
 from bowerbird.library.ingest.rates import Rates
 from bowerbird.library.labels.labels import Labels
 from bowerbird.library.labels.post_changes import PostChanges
+from bowerbird.library.media.keeping import Keeping
 from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.library.vectors.semantic_search import SemanticSearch
@@ -271,11 +273,13 @@ def build_worker(
     exports = ExportJobs(database, files, clock, settings.data_dir, searching.meaning)
     topics = DigestTopics(database, searching.meaning)
     digests = DigestJobs(database, settings, clock, topics.of)
-    kinds = [exports.kind, digests.kind, searching.jobs.kind]
+    media = MediaJobs(database, Keeping(database, files, clock, settings), clock)
+    kinds = [exports.kind, digests.kind, searching.jobs.kind, media.kind]
     recurring = [
         *exports.recurring,
         *digests.recurring,
         *searching.jobs.recurring,
+        *media.recurring,
         deletions.recurring(database, files),
     ]
     return Worker(database, kinds, recurring, clock)

@@ -18,10 +18,11 @@ from urllib.parse import urljoin
 import httpx2
 from msgspec import Struct
 
-from bowerbird.images import addresses, formats, hosts
+from bowerbird.images import addresses, formats
 from bowerbird.images.addresses import Resolve
 from bowerbird.images.formats import ImageFormat
 from bowerbird.images.hosts import AllowedHosts
+from bowerbird.model.kept_images import URL_MAX
 
 MAX_BYTES: Final = 16 * 1024 * 1024
 MAX_PIXELS: Final = 40_000_000
@@ -191,7 +192,7 @@ def _parsed(url: str) -> httpx2.URL:
     except (httpx2.InvalidURL, ValueError):
         raise NotFetched(Reason.HOST) from None
     is_plain = parsed.scheme == "https" and not parsed.userinfo and parsed.port in (None, 443)
-    if not is_plain or len(url) > hosts.URL_MAX:
+    if not is_plain or len(url) > URL_MAX:
         raise NotFetched(Reason.HOST)
     return parsed
 

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from typing import Final
 from urllib.parse import urlsplit
 
+from bowerbird.model.kept_images import URL_MAX
 from bowerbird.settings import Settings
 from bowerbird.settings.values import is_host_name
 
@@ -16,7 +17,6 @@ HOSTS: Final = {
 }
 # Their pictures come from the server of the post.
 FEDERATED: Final = frozenset({"mastodon"})
-URL_MAX: Final = 2_048
 
 
 class AllowedHosts:

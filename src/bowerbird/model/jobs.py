@@ -9,6 +9,8 @@ from msgspec import Struct
 EXPORTS: Final = 10
 DIGESTS: Final = 20
 EMBEDDING: Final = 50
+# The same, so that the two take turns.
+MEDIA: Final = EMBEDDING
 MAX_TRIES: Final = 3
 
 

@@ -1,0 +1,13 @@
+-- name: boolean
+integer
+
+-- name: kept
+SELECT s.url_key, f.media_id, f.type, f.bytes, f.width, f.height
+  FROM json_each(:keys) AS wanted
+  CROSS JOIN media_source AS s ON s.account_id = :account_id AND s.url_key = wanted.value
+  JOIN media_file AS f ON f.account_id = :account_id AND f.media_id = s.media_id
+
+-- name: existing
+SELECT f.media_id
+  FROM json_each(:media_ids) AS wanted
+  CROSS JOIN media_file AS f ON f.account_id = :account_id AND f.media_id = wanted.value
