@@ -1,5 +1,7 @@
 """An image is fetched from an allowed host at a public address, and checked byte by byte."""
 
+import asyncio
+import gc
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -260,3 +262,19 @@ async def test_no_cookie_is_sent_back(hosts: ImageHosts) -> None:
         await fetcher.fetch(URL)
 
     assert all("cookie" not in head for head in hosts.heads)
+
+
+@pytest.mark.parametrize("delay_s", [0.0, 0.001, 0.003, 0.006, 0.01])
+async def test_a_cancelled_fetch_leaves_no_connection(hosts: ImageHosts, delay_s: float) -> None:
+    hosts.dripping.add(URL.removeprefix("https://"))
+
+    async with hosts.fetcher() as fetcher:
+        for _ in range(5):
+            fetch = asyncio.create_task(fetcher.fetch(URL))
+            # Sleep on purpose: the end must be able to come at any moment of a handshake.
+            await asyncio.sleep(delay_s)
+            fetch.cancel()
+            await asyncio.gather(fetch, return_exceptions=True)
+
+    gc.collect()
+    await asyncio.wait_for(hosts.until_idle(), 5)

@@ -73,6 +73,11 @@ class ImageHosts:
             timeout_s=timeout_s,
         )
 
+    async def until_idle(self) -> None:
+        """Until every connection has ended."""
+        while self.open:
+            await asyncio.wait(self.open)
+
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task
@@ -133,7 +138,12 @@ async def image_hosts(
 ) -> AsyncIterator[ImageHosts]:
     hosts = ImageHosts(folder)
     server = await asyncio.start_server(
-        hosts.serve, "127.0.0.1", port, ssl=certificate(folder, names)
+        hosts.serve,
+        "127.0.0.1",
+        port,
+        ssl=certificate(folder, names),
+        # A client that was killed does not say goodbye.
+        ssl_shutdown_timeout=1,
     )
     hosts.port = server.sockets[0].getsockname()[1]
     try:

@@ -30,6 +30,8 @@ MAX_REDIRECTS: Final = 3
 TIMEOUT_S: Final = 30.0
 _SILENCE_S: Final = 10.0
 _TIMEOUTS: Final = dict.fromkeys(("connect", "read", "write", "pool"), _SILENCE_S)
+# How long cancelled requests may take to end.
+_ENDING_S: Final = 1.0
 _ADDRESSES_TRIED: Final = 2
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 # The server may answer otherwise a while later.
@@ -92,6 +94,7 @@ class Fetcher:
         self._timeout_s = timeout_s
         self._transports: dict[str, httpx2.AsyncBaseTransport] = {}
         self._closing = AsyncExitStack()
+        self._ending: set[asyncio.Future[httpx2.Response]] = set()
 
     async def __aenter__(self) -> Self:
         return self
@@ -103,6 +106,7 @@ class Fetcher:
         trace: TracebackType | None,
     ) -> None:
         self._transports = {}
+        await self._end_all()
         await self._closing.aclose()
 
     async def fetch(self, url: str, instance: str = "") -> FetchedImage:
@@ -156,11 +160,31 @@ class Fetcher:
             headers={**_HEADERS, "Host": host},
             extensions={"sni_hostname": host, "timeout": _TIMEOUTS},
         )
-        response = await (await self._connected(host)).handle_async_request(request)
+        response = await self._sent(await self._connected(host), request)
         try:
             return await _read(response)
         finally:
             await response.aclose()
+
+    async def _sent(
+        self, transport: httpx2.AsyncBaseTransport, request: httpx2.Request
+    ) -> httpx2.Response:
+        """If it is cancelled, it ends later: during a TLS handshake, the socket would stay open."""
+        sending = asyncio.ensure_future(transport.handle_async_request(request))
+        try:
+            return await asyncio.shield(sending)
+        except asyncio.CancelledError:
+            self._ending.add(sending)
+            raise
+
+    async def _end_all(self) -> None:
+        if self._ending:
+            await asyncio.wait(self._ending, timeout=_ENDING_S)
+        for sending in self._ending:
+            sending.cancel()
+        for ended in await asyncio.gather(*self._ending, return_exceptions=True):
+            if isinstance(ended, httpx2.Response):
+                await ended.aclose()
 
     async def _connected(self, host: str) -> httpx2.AsyncBaseTransport:
         """One per host: a connection is reused for the host whose certificate it has shown."""

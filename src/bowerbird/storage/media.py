@@ -1,6 +1,6 @@
 """The images of posts: which posts have which, where each came from, and which files are kept."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -15,7 +15,7 @@ from bowerbird.model.kept_images import (
     UnknownPost,
     url_key,
 )
-from bowerbird.storage.database import Database, Reader, Transaction
+from bowerbird.storage.database import Database, Reader, Transaction, Values
 from bowerbird.storage.places import place_values
 
 WAITING: Final = "waiting"
@@ -103,32 +103,32 @@ class MediaStore:
         self,
         transaction: Transaction,
         account_id: int,
-        post: UnknownPost,
-        links: Sequence[ImageLink],
+        posts: Mapping[UnknownPost, Sequence[ImageLink]],
         now: int,
     ) -> list[str]:
-        """Records the images of a post; returns the keys of those that it no longer has."""
-        key = {"account_id": account_id, "post_id": post.post_id}
-        had = [row[0] for row in await transaction.rows(self._sql["links_of"], key)]
-        await transaction.run(self._sql["put_post"], {**key, "content_hash": post.content_hash})
-        found = {url_key(link.url): link for link in links}
-        for name, link in found.items():
-            state = LEFT_OUT if link.reason else WAITING
-            values = {
-                "account_id": account_id,
-                "url_key": name,
-                "url": link.url,
-                "instance": link.instance,
-                "state": state,
-                "reason": link.reason,
-                "now": now,
-            }
-            await transaction.run(self._sql["put_source"], values)
-            await transaction.run(self._sql["put_link"], {**key, "url_key": name})
-        lost = [name for name in had if name not in found]
-        for name in lost:
-            await transaction.run(self._sql["delete_link"], {**key, "url_key": name})
-        return lost
+        """Records the images of posts; returns the keys of those that a post no longer has."""
+        account = {"account_id": account_id}
+        ids = self._database.text_list([post.post_id for post in posts])
+        had = await transaction.rows(self._sql["links_of"], {**account, "post_ids": ids})
+        links = {
+            (post.post_id, url_key(link.url)): link
+            for post, found in posts.items()
+            for link in found
+        }
+        lost = [(post_id, name) for post_id, name in had if (post_id, name) not in links]
+        sources = {name: _source(link, name, now) for (_, name), link in links.items()}
+        batches: dict[str, Sequence[Values]] = {
+            "put_post": [
+                {"post_id": post.post_id, "content_hash": post.content_hash} for post in posts
+            ],
+            "put_source": list(sources.values()),
+            "put_link": [{"post_id": post_id, "url_key": name} for post_id, name in links],
+            "delete_link": [{"post_id": post_id, "url_key": name} for post_id, name in lost],
+        }
+        for name, batch in batches.items():
+            if batch:
+                await transaction.run_many(self._sql[name], [{**account, **v} for v in batch])
+        return [name for _, name in lost]
 
     async def lost_posts(self, account_id: int, after: str, limit: int) -> list[str]:
         values = {"account_id": account_id, "after": after, "limit": limit}
@@ -240,3 +240,14 @@ class MediaStore:
         values = {"account_id": account_id, "media_ids": self._database.text_list(media_ids)}
         rows = await self._database.slow_rows(self._sql["existing"], values)
         return {row[0] for row in rows}
+
+
+def _source(link: ImageLink, name: str, now: int) -> Values:
+    return {
+        "url_key": name,
+        "url": link.url,
+        "instance": link.instance,
+        "state": LEFT_OUT if link.reason else WAITING,
+        "reason": link.reason,
+        "now": now,
+    }

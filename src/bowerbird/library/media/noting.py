@@ -1,6 +1,6 @@
 """Finds out which images the posts of an account have, and removes those that no post has."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -17,10 +17,12 @@ from bowerbird.storage.files.files import Files
 from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.media import MediaStore
 
-# Keeps a transaction short: a post may have forty images.
-_POSTS_PER_TRANSACTION: Final = 50
+# Both keep a transaction short.
+_POSTS_PER_TRANSACTION: Final = 20
+_LINKS_PER_TRANSACTION: Final = 100
 _NOT_ALLOWED: Final = "host"
 
+Links = dict[UnknownPost, list[ImageLink]]
 Report = Callable[[], Awaitable[None]]
 """Called between two transactions. Raises an exception to stop."""
 
@@ -40,9 +42,10 @@ class ImageNoting:
         """Records the images of posts that are new or have changed."""
         after = 0
         while posts := await self._store.unknown_posts(account, after, _POSTS_PER_TRANSACTION):
-            await self._note(account.account_id, posts)
+            for some in self._in_parts(posts):
+                await self._note(account.account_id, some)
+                await report()
             after = posts[-1].number
-            await report()
 
     async def remove_lost(self, account_id: int, report: Report) -> None:
         """Removes the images of posts that are gone for good."""
@@ -57,15 +60,21 @@ class ImageNoting:
             await self._remove(account_id, posts, only_lost=False)
             await report()
 
-    async def _note(self, account_id: int, posts: list[UnknownPost]) -> None:
-        found = [(post, self._links(post)) for post in posts]
+    def _in_parts(self, posts: Sequence[UnknownPost]) -> Iterator[Links]:
+        """A few posts at a time: one alone may have forty images."""
+        part: Links = {}
+        for post in posts:
+            part[post] = self._links(post)
+            if sum(map(len, part.values())) >= _LINKS_PER_TRANSACTION:
+                yield part
+                part = {}
+        if part:
+            yield part
 
+    async def _note(self, account_id: int, posts: Links) -> None:
         async def work(transaction: Transaction) -> list[str]:
             await lock_library(self._libraries, transaction, account_id)
-            now = self._clock()
-            lost = []
-            for post, links in found:
-                lost += await self._store.put_links(transaction, account_id, post, links, now)
+            lost = await self._store.put_links(transaction, account_id, posts, self._clock())
             return await self._store.remove_unlinked(transaction, account_id, lost)
 
         await self._delete(account_id, await self._database.write(work, account_id))

@@ -84,12 +84,6 @@ VALUES (:account_id, :post_id, :content_hash)
     ON CONFLICT (account_id, post_id) DO UPDATE
    SET content_hash = excluded.content_hash
 
--- name: links_of
-SELECT k.url_key
-  FROM media_link AS k
- WHERE k.account_id = :account_id
-   AND k.post_id = :post_id
-
 -- name: put_link
 INSERT INTO media_link (account_id, post_id, url_key)
 VALUES (:account_id, :post_id, :url_key)

@@ -13,3 +13,9 @@ SELECT f.media_id
   FROM media_file AS f
  WHERE f.account_id = :account_id
    AND f.media_id = ANY(CAST(:media_ids AS text[]))
+
+-- name: links_of
+SELECT k.post_id, k.url_key
+  FROM media_link AS k
+ WHERE k.account_id = :account_id
+   AND k.post_id = ANY(CAST(:post_ids AS text[]))

@@ -11,3 +11,8 @@ SELECT s.url_key, f.media_id, f.type, f.bytes, f.width, f.height
 SELECT f.media_id
   FROM json_each(:media_ids) AS wanted
   CROSS JOIN media_file AS f ON f.account_id = :account_id AND f.media_id = wanted.value
+
+-- name: links_of
+SELECT k.post_id, k.url_key
+  FROM json_each(:post_ids) AS wanted
+  CROSS JOIN media_link AS k ON k.account_id = :account_id AND k.post_id = wanted.value
