@@ -19,7 +19,7 @@ from bowerbird.jobs import deletions
 from bowerbird.jobs.digests import DigestJobs
 from bowerbird.jobs.embedding import EmbeddingJobs
 from bowerbird.jobs.exports import ExportJobs
-from bowerbird.jobs.media import MediaJobs
+from bowerbird.jobs.media import media_jobs
 from bowerbird.jobs.watching import JobWatch
 from bowerbird.jobs.worker import Worker
 from bowerbird.library.access.call_allowance import CallCounter
@@ -41,7 +41,6 @@ from bowerbird.library.ingest.files import FileJobs
 from bowerbird.library.ingest.rates import Rates
 from bowerbird.library.labels.labels import Labels
 from bowerbird.library.labels.post_changes import PostChanges
-from bowerbird.library.media.keeping import Keeping
 from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.library.vectors.semantic_search import SemanticSearch
@@ -71,6 +70,7 @@ from bowerbird.web.account.keys import EndingVersions
 from bowerbird.web.assembly import LibraryParts, Transfers, visits
 from bowerbird.web.exports.pages import ExportParts
 from bowerbird.web.imports.pages import ImportParts
+from bowerbird.web.media.pages import media_parts
 from bowerbird.web.site import site
 from bowerbird.wire import deprecation, dispatching
 from bowerbird.wire.auth import Authenticator
@@ -203,6 +203,7 @@ def build(
                 parts.labels,
                 PostChanges(database, parts.flags, trash, parts.labels),
                 parts.digests,
+                media_parts(database, files, clock, settings, worker.wake),
             ),
             ending=EndingVersions(uses, deprecations, settings.site_origin),
             deprecations=deprecations,
@@ -273,7 +274,7 @@ def build_worker(
     exports = ExportJobs(database, files, clock, settings.data_dir, searching.meaning)
     topics = DigestTopics(database, searching.meaning)
     digests = DigestJobs(database, settings, clock, topics.of)
-    media = MediaJobs(database, Keeping(database, files, clock, settings), clock)
+    media = media_jobs(database, files, clock, settings)
     kinds = [exports.kind, digests.kind, searching.jobs.kind, media.kind]
     recurring = [
         *exports.recurring,

@@ -68,6 +68,8 @@ _LIST: Final[Values] = {
     "older": "/library?cursor=abc",
     "is_cut": False,
     "pending": 0,
+    "can_show_images": True,
+    "shows_images": False,
 }
 _SEARCH: Final[Values] = _LIST | {
     "title": "Search: nest",

@@ -10,7 +10,9 @@ from bowerbird.jobs.worker import Failed, JobKind, Paused, Recurring
 from bowerbird.library.media.keeping import Keeping
 from bowerbird.model.jobs import MEDIA, Job
 from bowerbird.model.kept_images import KIND
+from bowerbird.settings import Settings
 from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.files.files import Files
 from bowerbird.storage.jobs import JobStore
 
 EVERY_S: Final = 60.0
@@ -19,6 +21,10 @@ _LEFTOVERS_EVERY_S: Final = 86_400.0
 _TURN_S: Final = 30.0
 # A permanent error is not repeated every minute.
 _RETRY_AFTER_ERROR_S: Final = 600
+
+
+def media_jobs(database: Database, files: Files, clock: Clock, settings: Settings) -> "MediaJobs":
+    return MediaJobs(database, Keeping(database, files, clock, settings), clock)
 
 
 class MediaJobs:

@@ -93,16 +93,22 @@ def image_url(attachment: Mapping[str, Any]) -> str:
 
 
 def image_urls(details: Mapping[str, Any]) -> list[str]:
-    """The URLs of the images of a post and of the post that it quotes, each once."""
+    """The URLs of the images and the cover of a post and of the post that it quotes."""
     quoted = details.get("quoted_tweet")
     parts = (details, quoted if isinstance(quoted, dict) else {})
-    urls = [
-        image_url(each)
-        for part in parts
-        for each in (part.get("attachments") or ())
-        if isinstance(each, dict)
-    ]
+    urls = [url for part in parts for url in (*_attached(part), _cover(part))]
     return [url for url in dict.fromkeys(urls) if url][:IMAGES_PER_POST_MAX]
+
+
+def _attached(part: Mapping[str, Any]) -> list[str]:
+    attached = part.get("attachments")
+    found = attached if isinstance(attached, list) else []
+    return [image_url(each) for each in found if isinstance(each, dict)]
+
+
+def _cover(part: Mapping[str, Any]) -> str:
+    article = part.get("article")
+    return _url(article, "cover_image") if isinstance(article, dict) else ""
 
 
 def _url(attachment: Mapping[str, Any], name: str) -> str:

@@ -56,6 +56,9 @@ from bowerbird.web.library.changes import ChangePages
 from bowerbird.web.library.lists import ListPages
 from bowerbird.web.library.reading import ReadingPage
 from bowerbird.web.library.sidebar import Sidebar
+from bowerbird.web.media import pages as media_pages
+from bowerbird.web.media.pages import MediaParts
+from bowerbird.web.media.shown import ShownImages
 from bowerbird.web.operator import pages as operator_pages
 from bowerbird.web.operator.pages import OperatorParts
 from bowerbird.web.sign_in import links as link_pages
@@ -91,6 +94,7 @@ class LibraryParts(Struct, frozen=True):
     labels: Labels
     changes: PostChanges
     digests: Digests
+    media: MediaParts
 
 
 def visits(
@@ -149,6 +153,7 @@ def visits(
         methods=Methods(passkeys, lists),
         emails=emails,
         download=AccountDownload(database, clock),
+        media=library.media.preferences,
         clock=clock,
     )
     operator = OperatorParts(
@@ -162,8 +167,15 @@ def visits(
     )
 
     sidebar = Sidebar(library.labels, library.views)
+    images = ShownImages(library.media.kept, is_offered=library.media.preferences.is_offered)
     list_pages = ListPages(
-        library.bookmarks, library.views, sidebar, pages, clock=clock, settings=settings
+        library.bookmarks,
+        library.views,
+        sidebar,
+        pages,
+        clock=clock,
+        settings=settings,
+        images=images,
     )
 
     def build(show_published: ShowPublished) -> VisitRouter:
@@ -194,7 +206,8 @@ def visits(
             *import_file_pages.routes(transfers.imports, pages),
             *export_pages.routes(transfers.exports, pages),
             *list_pages.routes(),
-            *ReadingPage(library.bookmarks, list_pages, sidebar, pages).routes(),
+            *ReadingPage(library.bookmarks, list_pages, sidebar, pages, images).routes(),
+            *media_pages.routes(library.media, pages),
             *ChangePages(library.changes, pages).routes(),
         ]
         return VisitRouter(

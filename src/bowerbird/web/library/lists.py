@@ -23,6 +23,7 @@ from bowerbird.web.library.dates import Dates
 from bowerbird.web.library.post_parts import PostParts
 from bowerbird.web.library.sidebar import Sidebar
 from bowerbird.web.library.texts import LinkedTexts
+from bowerbird.web.media.shown import ShownImages, shows_images
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit
@@ -56,7 +57,9 @@ class ListPages:
         *,
         clock: Clock,
         settings: Settings,
+        images: ShownImages,
     ) -> None:
+        self._images = images
         self._bookmarks = bookmarks
         self._views = views
         self._sidebar = sidebar
@@ -72,7 +75,9 @@ class ListPages:
         dates = Dates(visit.signed_in.time_zone, self._clock())
         # Everybody can search for a handle; the filter needs a paid plan.
         by_author = "q" if visit.signed_in.account.is_free else "author"
-        return PostParts(self._texts, dates, self._base_path, by_author)
+        parts = PostParts(self._texts, dates, self._base_path, by_author)
+        parts.kept = {} if shows_images(visit) else None
+        return parts
 
     async def library(self, visit: Visit) -> Reply:
         account = visit.signed_in.account
@@ -138,6 +143,7 @@ class ListPages:
         date_field = "posted_at" if query.sort_by == "posted_at" else "bookmarked_at"
         parts, is_searched = self.parts(visit), bool(query.q)
         found = post_parts.bookmarks_in(shown.found.body)
+        await self._images.add(account, parts, found if _density(visit) != COMPACT else ())
         if _density(visit) == COMPACT:
             posts = [parts.in_line(each, date_field, is_searched=is_searched) for each in found]
         else:
@@ -259,6 +265,7 @@ class ListPages:
             "comfortable_url": address.changed(**{DENSITY: None}).url(),
             "compact_url": address.changed(**{DENSITY: COMPACT}).url(),
             "clear_url": address.changed(q=None, vector_search_term=None, sort_by=None).url(),
+            **self._images.values(visit),
             "undo": UNDO.get(visit.query.get("said", "")),
             "undo_post": visit.query.get("post", ""),
         }

@@ -32,5 +32,8 @@ MESSAGES: Final = {
     "label-removed": "The label is removed.",
     "job-cancelled": "The job is cancelled.",
     "import-cancelled": "The file is deleted here. Nothing was written.",
+    "images-kept": "The images of your posts will be kept.",
+    "images-not-kept": "No more images are kept. Those that are kept stay.",
+    "images-deleted": "The kept images are being deleted.",
     "export-started": "The file is being made.",
 }
