@@ -5,13 +5,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
-from starlette.routing import Route, Router
 from starlette.types import ASGIApp
 
 from bowerbird.clock import Clock
-from bowerbird.errors import Refusal
 from bowerbird.http1.bounds import HEALTH_PATHS
 from bowerbird.ingest.assembly import ingest
 from bowerbird.ingest.operations import PREFIX as INGEST
@@ -20,6 +16,7 @@ from bowerbird.jobs import deletions
 from bowerbird.jobs.digests import DigestJobs
 from bowerbird.jobs.embedding import EmbeddingJobs
 from bowerbird.jobs.exports import ExportJobs
+from bowerbird.jobs.media import media_jobs
 from bowerbird.jobs.watching import JobWatch
 from bowerbird.jobs.worker import Worker
 from bowerbird.library.access.call_allowance import CallCounter
@@ -54,6 +51,7 @@ from bowerbird.rest import bookmarks as bookmark_routes
 from bowerbird.rest import bulk as bulk_routes
 from bowerbird.rest import digests as digest_routes
 from bowerbird.rest import exports as export_routes
+from bowerbird.rest import health
 from bowerbird.rest import highlights as highlight_routes
 from bowerbird.rest import imports as import_routes
 from bowerbird.rest import labels as label_routes
@@ -74,6 +72,7 @@ from bowerbird.web.account.keys import EndingVersions
 from bowerbird.web.assembly import LibraryParts, Transfers, visits
 from bowerbird.web.exports.pages import ExportParts
 from bowerbird.web.imports.pages import ImportParts
+from bowerbird.web.media.pages import media_parts
 from bowerbird.web.site import site
 from bowerbird.wire import deprecation, dispatching
 from bowerbird.wire.auth import Authenticator
@@ -210,6 +209,7 @@ def build(
                 PostChanges(database, parts.flags, trash, parts.labels),
                 parts.digests,
                 bulk,
+                media_parts(database, files, clock, settings, worker.wake),
             ),
             ending=EndingVersions(uses, deprecations, settings.site_origin),
             deprecations=deprecations,
@@ -233,7 +233,7 @@ def build(
         metrics=metrics,
     )
     single: dict[str, ASGIApp] = {
-        **dict.fromkeys(HEALTH_PATHS, _health(database)),
+        **dict.fromkeys(HEALTH_PATHS, health.router(database, HEALTH_PATHS)),
         tools.path: tools,
     }
     operations = rest.routes
@@ -281,11 +281,13 @@ def build_worker(
     topics = DigestTopics(database, searching.meaning)
     digests = DigestJobs(database, settings, clock, topics.of)
     changes = bulk_jobs.kind(database, clock)
-    kinds = [changes, exports.kind, digests.kind, searching.jobs.kind]
+    media = media_jobs(database, files, clock, settings)
+    kinds = [changes, exports.kind, digests.kind, searching.jobs.kind, media.kind]
     recurring = [
         *exports.recurring,
         *digests.recurring,
         *searching.jobs.recurring,
+        *media.recurring,
         deletions.recurring(database, files),
     ]
     return Worker(database, kinds, recurring, clock)
@@ -380,20 +382,3 @@ def _routes(
         *import_routes.routes(imports),
         *import_routes.write_routes(imports, writes),
     ]
-
-
-def _health(database: Database) -> Router:
-    async def alive(_: Request) -> Response:
-        return PlainTextResponse("ok\n")
-
-    async def ready(_: Request) -> Response:
-        try:
-            await database.require_ready()
-        except Refusal as refused:
-            return PlainTextResponse(f"{refused}\n", 503, headers=refused.headers)
-        return PlainTextResponse("ready\n")
-
-    return Router(
-        [Route(path, ready if path == "/readyz" else alive) for path in HEALTH_PATHS],
-        redirect_slashes=False,
-    )

@@ -53,6 +53,7 @@ LIBRARY = {
     "sunset_notice",
     "digest",
     "digest_preference",
+    *("media_account", "media_post", "media_link", "media_source", "media_file"),
     "job",
     "device",
     "ingest_run",

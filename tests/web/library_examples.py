@@ -82,6 +82,8 @@ LIST: Final[Values] = {
     "hides_archived": True,
     "is_cut": False,
     "pending": 0,
+    "can_show_images": True,
+    "shows_images": False,
 }
 _SEARCH: Final[Values] = LIST | {
     "title": "Search: nest",

@@ -5,6 +5,7 @@ from typing import Final
 from tests.web import (
     label_examples,
     library_examples,
+    media_examples,
     overview_examples,
     transfer_examples,
     view_examples,
@@ -164,6 +165,7 @@ ACCOUNT: Final[Values] = FRAME | {
         },
     ],
     "digest": {"frequency": "weekly", "hour": 8, "mail": True},
+    "images": media_examples.IMAGES,
     "can_mail": True,
     "change_email": "confirm",
     "new_email": "",
@@ -398,6 +400,8 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
             "providers": [ACCOUNT["providers"][0]],
             "can_disconnect": False,
             "sessions": ACCOUNT["sessions"][:1],
+            "images": media_examples.IMAGES
+            | {"is_full": True, "left_out": [], "shows": False, "is_keeping": False},
             "can_mail": False,
             "change_email": "ask",
             "time_zone": "Berlin",
@@ -447,6 +451,7 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
     **overview_examples.EXAMPLES,
     **view_examples.EXAMPLES,
     **label_examples.EXAMPLES,
+    **media_examples.EXAMPLES,
     "goodbye": ("goodbye.html", {}),
     "missing": ("missing.html", {}),
     "error": ("error.html", {"reference": "472ab0ac2c5e-1"}),

@@ -10,6 +10,8 @@ CHANGES: Final = 5
 EXPORTS: Final = 10
 DIGESTS: Final = 20
 EMBEDDING: Final = 50
+# The same, so that the two take turns.
+MEDIA: Final = EMBEDDING
 MAX_TRIES: Final = 3
 
 

@@ -72,6 +72,9 @@ from bowerbird.web.library.no_hits import NoHits
 from bowerbird.web.library.reading import ReadingPage
 from bowerbird.web.library.sidebar import Sidebar
 from bowerbird.web.library.suggesting import SuggestingPages
+from bowerbird.web.media import pages as media_pages
+from bowerbird.web.media.pages import MediaParts
+from bowerbird.web.media.shown import ShownImages
 from bowerbird.web.notes.pages import NotePages
 from bowerbird.web.operator import pages as operator_pages
 from bowerbird.web.operator.pages import OperatorParts
@@ -113,6 +116,7 @@ class LibraryParts(Struct, frozen=True):
     changes: PostChanges
     digests: Digests
     bulk: BulkRequests
+    media: MediaParts
 
 
 def visits(
@@ -171,6 +175,7 @@ def visits(
         methods=Methods(passkeys, lists),
         emails=emails,
         download=AccountDownload(database, clock),
+        media=library.media.preferences,
         clock=clock,
     )
     operator = OperatorParts(
@@ -188,6 +193,7 @@ def visits(
     listed, label_changes = library.labels.listed, LabelChanges(database, library.labels)
     many, bulk = BulkPages(library.bulk, pages), library.bulk.changes
     authors = Authors(database)
+    images = ShownImages(library.media.kept, is_offered=library.media.preferences.is_offered)
     list_pages = ListPages(
         library.bookmarks,
         library.views,
@@ -198,6 +204,7 @@ def visits(
         clock=clock,
         settings=settings,
         demo=demo,
+        images=images,
     )
     save_page = SavePage(transfers.imports.saving, library.bookmarks, library.labels, pages)
 
@@ -235,7 +242,8 @@ def visits(
             *list_pages.routes(),
             *ViewPages(library.views, view_edits, sidebar, pages).routes(),
             *EditorPage(library.views, view_edits, list_pages, sidebar, pages).routes(),
-            *ReadingPage(library.bookmarks, list_pages, sidebar, pages).routes(),
+            *ReadingPage(library.bookmarks, list_pages, sidebar, pages, images).routes(),
+            *media_pages.routes(library.media, pages),
             *ChangePages(library.changes, bulk, pages).routes(),
             *LabelPages(listed, label_changes, bulk, sidebar, pages).routes(),
             *LabelPicking(listed, bulk, pages).routes(),

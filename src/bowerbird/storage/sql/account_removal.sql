@@ -384,3 +384,63 @@ RETURNING post_id
 -- name: delete_bulk_posts
 DELETE FROM bulk_post
  WHERE account_id = :account_id
+
+-- name: delete_media_account
+DELETE FROM media_account
+ WHERE account_id = :account_id
+
+-- name: some_media_links
+DELETE FROM media_link
+ WHERE account_id = :account_id
+   AND (post_id, url_key) IN (SELECT x.post_id, x.url_key
+                                FROM media_link AS x
+                               WHERE x.account_id = :account_id
+                               ORDER BY x.post_id, x.url_key
+                               LIMIT :limit)
+RETURNING post_id
+
+-- name: some_media_posts
+DELETE FROM media_post
+ WHERE account_id = :account_id
+   AND post_id IN (SELECT x.post_id
+                     FROM media_post AS x
+                    WHERE x.account_id = :account_id
+                    ORDER BY x.post_id
+                    LIMIT :limit)
+RETURNING post_id
+
+-- name: some_media_sources
+DELETE FROM media_source
+ WHERE account_id = :account_id
+   AND url_key IN (SELECT x.url_key
+                     FROM media_source AS x
+                    WHERE x.account_id = :account_id
+                    ORDER BY x.url_key
+                    LIMIT :limit)
+RETURNING url_key
+
+-- name: some_media_files
+DELETE FROM media_file
+ WHERE account_id = :account_id
+   AND media_id IN (SELECT x.media_id
+                      FROM media_file AS x
+                     WHERE x.account_id = :account_id
+                     ORDER BY x.media_id
+                     LIMIT :limit)
+RETURNING media_id
+
+-- name: delete_media_links
+DELETE FROM media_link
+ WHERE account_id = :account_id
+
+-- name: delete_media_posts
+DELETE FROM media_post
+ WHERE account_id = :account_id
+
+-- name: delete_media_sources
+DELETE FROM media_source
+ WHERE account_id = :account_id
+
+-- name: delete_media_files
+DELETE FROM media_file
+ WHERE account_id = :account_id

@@ -13,6 +13,7 @@ from bowerbird.library.access.call_allowance import CallCounter
 from bowerbird.library.accounts.account_download import AccountDownload
 from bowerbird.library.accounts.keys import Keys
 from bowerbird.library.digests.digests import Digests
+from bowerbird.library.media.preferences import MediaPreferences
 from bowerbird.library.sign_in.email_changes import EmailChanges
 from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.model.instants import without_offset
@@ -20,6 +21,7 @@ from bowerbird.model.sign_in import Session
 from bowerbird.requests import decoding
 from bowerbird.requests.digests import PreferencesRequest
 from bowerbird.web.account.methods import Methods
+from bowerbird.web.media.pages import on_account_page
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit
@@ -42,6 +44,7 @@ class AccountParts(Struct, frozen=True):
     methods: Methods
     emails: EmailChanges
     download: AccountDownload
+    media: MediaPreferences
     clock: Clock
 
 
@@ -140,6 +143,7 @@ class _AccountPage:
                 "hour": preferences.hour,
                 "mail": preferences.mail,
             },
+            images=on_account_page(visit, await parts.media.state(visitor.account)),
             can_mail=parts.emails.can_mail,
             problem=typed.problem,
         )

@@ -26,6 +26,7 @@ from bowerbird.web.library.no_hits import NoHits
 from bowerbird.web.library.post_parts import PostParts
 from bowerbird.web.library.sidebar import Sidebar, shown_count
 from bowerbird.web.library.texts import LinkedTexts
+from bowerbird.web.media.shown import ShownImages, shows_images
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit
@@ -62,8 +63,10 @@ class ListPages:
         clock: Clock,
         settings: Settings,
         demo: Demo,
+        images: ShownImages,
     ) -> None:
         self._no_hits = no_hits
+        self._images = images
         self._bookmarks = bookmarks
         self._views = views
         self._sidebar = sidebar
@@ -83,7 +86,9 @@ class ListPages:
         dates = Dates(visit.times, self._clock())
         # Everybody can search for a handle; the filter needs a paid plan.
         by_author = "q" if visit.signed_in.account.is_free else "author"
-        return PostParts(self._texts, dates, self._base_path, by_author, colours)
+        parts = PostParts(self._texts, dates, self._base_path, by_author, colours)
+        parts.kept = {} if shows_images(visit) else None
+        return parts
 
     async def library(self, visit: Visit) -> Reply:
         account = visit.signed_in.account
@@ -149,6 +154,7 @@ class ListPages:
         date_field = "posted_at" if query.sort_by == "posted_at" else "bookmarked_at"
         parts, is_searched = await self.parts(visit), bool(query.q)
         found = post_parts.bookmarks_in(shown.found.body)
+        await self._images.add(account, parts, found if _density(visit) != COMPACT else ())
         if _density(visit) == COMPACT:
             posts = [parts.in_line(each, date_field, is_searched=is_searched) for each in found]
         else:
@@ -258,6 +264,7 @@ class ListPages:
             "comfortable_url": address.changed(**{DENSITY: None}).url(),
             "compact_url": address.changed(**{DENSITY: COMPACT}).url(),
             "clear_url": address.changed(q=None, vector_search_term=None, sort_by=None).url(),
+            **self._images.values(visit),
             "undo": UNDO.get(visit.query.get("said", "")),
             "undo_post": visit.query.get("post", ""),
             "is_archive": list_words.is_archive(query),

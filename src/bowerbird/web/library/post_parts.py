@@ -14,6 +14,7 @@ import msgspec
 from markupsafe import Markup
 
 from bowerbird.model import json_depth
+from bowerbird.model.kept_images import KeptImage, image_url
 from bowerbird.model.labels import COLORS, name_key
 from bowerbird.web.library.addresses import everything, of_post
 from bowerbird.web.library.dates import Dates
@@ -58,6 +59,8 @@ class PostParts:
         by_author: str,
         colours: Mapping[str, str],
     ) -> None:
+        # The kept images by URL; None if the page shows no images.
+        self.kept: dict[str, KeptImage] | None = None
         self._texts = texts
         self._dates = dates
         self._base_path = base_path
@@ -173,12 +176,23 @@ class PostParts:
             **self._head(bookmark, details),
             "initials": _initials(_name(bookmark)),
             "colour": _colour(_text(bookmark, "author_username")),
-            "pictures": [picture(each) for each in attached if _is_picture(each)],
+            "pictures": [self._picture(each) for each in attached if _is_picture(each)],
             "polls": [self._poll(each) for each in attached if each.get("type") == "poll"],
             "cards": [card(each) for each in attached if each.get("type") == "link"],
             "is_thread": meta.get("tweet_is_thread") is True
             or meta.get("is_sub_tweet_of_thread") is True,
         }
+
+    def _picture(self, attachment: Values) -> Values:
+        """A picture with its kept image, if the page shows images and has it."""
+        shown = picture(attachment)
+        if self.kept is None:
+            return shown
+        image = self.kept.get(image_url(attachment))
+        if image is None:
+            return shown | {"is_missing": True}
+        src = f"{self._base_path}/media/{image.media_id}"
+        return shown | {"src": src, "width": image.width, "height": image.height}
 
     def _author_url(self, handle: str) -> str:
         if not handle:
@@ -191,13 +205,14 @@ class PostParts:
     def _article(self, article: Values, snippet: Markup | None) -> Values:
         title, body = _text(article, "title"), _text(article, "plain_text")
         preview = _text(article, "preview_text") or body
-        words = len(body.split())
+        words, cover = len(body.split()), article.get("cover_image")
         return {
             "title": title,
             "language": language_of(title or preview),
             "preview": snippet or self._texts.preview(preview[:_LIST_CHARACTERS]),
             "minutes": max(1, round(words / _WORDS_PER_MINUTE)) if words else 0,
-            "cover": web_url(article.get("cover_image")),
+            "cover": web_url(cover),
+            "picture": self._picture({"type": "image", "url": cover, "alt_text": "Cover image"}),
         }
 
     def _quote(self, details: Values, snippet: Markup | None) -> Values | None:
@@ -220,7 +235,7 @@ class PostParts:
             "title": _text(article, "title"),
             "text": snippet or self._texts.preview(text or _text(article, "preview_text")),
             "language": language_of(text),
-            "pictures": [picture(each) for each in attached if _is_picture(each)],
+            "pictures": [self._picture(each) for each in attached if _is_picture(each)],
         }
 
     def _poll(self, poll: Values) -> Values:
@@ -231,7 +246,7 @@ class PostParts:
 
 
 def picture(attachment: Values) -> Values:
-    """An image, video or animation: it is described and linked, never loaded."""
+    """An image, video or animation, as it is described and linked."""
     kind = _MOVING.get(_text(attachment, "type"), "Image")
     return {
         "kind": kind,
@@ -242,6 +257,8 @@ def picture(attachment: Values) -> Values:
         "alt": _text(attachment, "alt_text"),
         "url": web_url(attachment.get("url")),
         "length": _length(attachment.get("duration_ms")),
+        "src": "",
+        "is_missing": False,
     }
 
 

@@ -18,6 +18,7 @@ from bowerbird.web.library.changes import UNDO
 from bowerbird.web.library.lists import ListPages
 from bowerbird.web.library.post_parts import PostParts
 from bowerbird.web.library.sidebar import Sidebar
+from bowerbird.web.media.shown import ShownImages
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit
@@ -43,8 +44,14 @@ _ids: Final = msgspec.json.Decoder(list[_Id]).decode
 
 class ReadingPage:
     def __init__(
-        self, bookmarks: Bookmarks, lists: ListPages, sidebar: Sidebar, pages: VisitPages
+        self,
+        bookmarks: Bookmarks,
+        lists: ListPages,
+        sidebar: Sidebar,
+        pages: VisitPages,
+        images: ShownImages,
     ) -> None:
+        self._images = images
         self._bookmarks = bookmarks
         self._lists = lists
         self._sidebar = sidebar
@@ -64,6 +71,7 @@ class ReadingPage:
         body = await self._bookmarks.get(account, post_id)
         [bookmark] = post_parts.bookmarks_in(body)
         parts = await self._lists.parts(visit)
+        await self._images.add(account, parts, [bookmark])
         post = parts.on_page(bookmark)
         before = self._list_before(visit)
         previous_id, next_id = await self._beside(account, post_id, before)
@@ -86,6 +94,7 @@ class ReadingPage:
             strand=await self._strand(account, bookmark, parts),
             near=await self._near(account, post_id, parts),
             json=msgspec.json.format(json_depth.cut(body), indent=2).decode(),
+            **self._images.values(visit),
             undo=UNDO.get(said),
             undo_post=visit.query.get("post", ""),
         )
@@ -132,6 +141,7 @@ class ReadingPage:
         ):
             found = post_parts.bookmarks_in(await self._bookmarks.thread(account, first_id))
             if any(each["post_id"] == bookmark["post_id"] for each in found):
+                await self._images.add(account, parts, found)
                 return [parts.on_page(each) for each in found]
         strand = [bookmark]
         seen = {bookmark["post_id"]}
@@ -144,6 +154,7 @@ class ReadingPage:
                 break
             seen.add(answered)
             strand = [*post_parts.bookmarks_in(body), *strand]
+        await self._images.add(account, parts, strand[:-1])
         return [parts.on_page(each) for each in strand]
 
     async def _near(self, account: Account, post_id: str, parts: PostParts) -> list[dict[str, Any]]:
