@@ -20,6 +20,7 @@ PARTS: Final = PostParts(
     {"birds": "moss"},
 )
 LISTED: Final = [PARTS.in_list(post, "bookmarked_at") for post in POSTS]
+LINES: Final = [PARTS.in_line(post, "bookmarked_at") for post in POSTS]
 _LABELS: Final = ["birds", "databases", "field notes", "quiet web", "to read", "تصميم"]
 _HITS: Final = {"field": "text", "html": "…is not a <mark>nest</mark>. The male builds it"}
 
@@ -84,6 +85,7 @@ LIST: Final[Values] = {
     "pending": 0,
     "can_show_images": True,
     "shows_images": False,
+    "is_archive": False,
 }
 _SEARCH: Final[Values] = LIST | {
     "title": "Search: nest",
@@ -152,7 +154,7 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
         LIST
         | {
             "is_compact": True,
-            "groups": [("", [PARTS.in_line(post, "bookmarked_at") for post in POSTS])],
+            "groups": [("", LINES)],
         },
     ),
     "library-search": ("library.html", _SEARCH),
@@ -161,6 +163,10 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
     "library-undo": (
         "library.html",
         LIST | {"message": "Archived.", "undo": "unarchive", "undo_post": "1", "is_cut": True},
+    ),
+    "library-many-undo": (
+        "library.html",
+        LIST | {"message": "Archived 1,204 posts.", "undo_change": "a1"},
     ),
     "library-view": (
         "library.html",
@@ -198,6 +204,10 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
     ),
     "library-demo": ("library.html", LIST | {"is_demo": True}),
     "library_read": ("library_read.html", LIST),
+    "library-archive-empty": (
+        "library_read.html",
+        LIST | {"title": "Archive", "is_archive": True},
+    ),
     "library_none": (
         "library_none.html",
         _SEARCH

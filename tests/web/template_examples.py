@@ -3,6 +3,7 @@
 from typing import Final
 
 from tests.web import (
+    bulk_examples,
     label_examples,
     library_examples,
     media_examples,
@@ -452,6 +453,7 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
     **view_examples.EXAMPLES,
     **label_examples.EXAMPLES,
     **media_examples.EXAMPLES,
+    **bulk_examples.EXAMPLES,
     "goodbye": ("goodbye.html", {}),
     "missing": ("missing.html", {}),
     "error": ("error.html", {"reference": "472ab0ac2c5e-1"}),

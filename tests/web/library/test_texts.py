@@ -18,6 +18,7 @@ from bowerbird.web.library.post_parts import PostParts
 from bowerbird.web.library.texts import LinkedTexts, Mark, language_of, marked, web_url
 from bowerbird.web.templating import Templates
 from bowerbird.web.visits.moments import Times
+from tests.web import library_examples
 
 TEXTS = LinkedTexts("")
 PARTS = PostParts(TEXTS, Dates(Times("UTC"), 1784362873841838), "", "author", {})
@@ -197,54 +198,15 @@ POST = st.fixed_dictionaries(
         ),
     }
 )
-FRAME: dict[str, Any] = {
-    **dict.fromkeys(
-        (
-            "email",
-            "csrf",
-            "theme",
-            "message",
-            "problem",
-            "undo",
-            "undo_post",
-            "search",
-            "clear_url",
-            "list_before",
-            "undo_annotation",
-            "edit_url",
-            "save_url",
-        ),
-        "",
-    ),
+FRAME: dict[str, Any] = library_examples.LIST | {
+    "theme": "",
+    "nonce": "n",
     "previous": "/p/0",
     "following": "/p/2",
+    "list_before": "",
+    "undo_annotation": "",
     "note_max": 20_000,
     "quote_max": 2_000,
-    **dict.fromkeys(("states", "side_views", "side_labels", "label_names", "chips"), ()),
-    **dict.fromkeys(("kept_fields", "filter_kept", "media_types", "orders", "buckets"), ()),
-    "edit_url": "",
-    **dict.fromkeys(("shown_count", "total", "pending", "account_total", "label_total"), 0),
-    "nonce": "n",
-    "title": "t",
-    "here": "/library",
-    "back": "/library",
-    "mode": "words",
-    "heading": "1 post",
-    "order": "",
-    "older": "",
-    "is_cut": False,
-    "is_owner": False,
-    "comfortable_url": "",
-    "compact_url": "",
-    "filters": post_parts.Values(
-        media_type="",
-        author="",
-        tag="",
-        posted_from="",
-        posted_to="",
-        bookmarked_from="",
-        bookmarked_to="",
-    ),
 }
 TEMPLATES = Templates(Settings(), has_sandbox=False)
 
@@ -262,9 +224,9 @@ def _pages(bookmark: dict[str, Any]) -> list[str]:
         "near": near,
     }
     return [
-        TEMPLATES.render("library.html", **FRAME, groups=[("Today", [listed])], is_compact=False),
-        TEMPLATES.render("library.html", **FRAME, groups=[("", [line])], is_compact=True),
-        TEMPLATES.render("post.html", **FRAME, **shown, json=str(bookmark)),
+        TEMPLATES.render("library.html", **FRAME | {"groups": [("Today", [listed])]}),
+        TEMPLATES.render("library.html", **FRAME | {"groups": [("", [line])], "is_compact": True}),
+        TEMPLATES.render("post.html", **FRAME | shown, json=str(bookmark)),
     ]
 
 

@@ -22,7 +22,7 @@ const isAll = () => all instanceof HTMLInputElement && all.checked;
 function show() {
   const picked = boxes().filter((box) => box.checked).length;
   const number = isAll() && all instanceof HTMLElement ? Number(all.dataset.total) : picked;
-  if (count) count.textContent = `${number.toLocaleString("en")} selected`;
+  if (count) count.textContent = number.toLocaleString("en");
 }
 
 /** @param {boolean} isChecked */
