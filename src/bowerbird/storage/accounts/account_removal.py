@@ -86,6 +86,7 @@ class AccountRemoval:
     def __init__(self, database: Database, account_id: int) -> None:
         self._database = database
         self._sql = database.queries("account_removal")
+        self._some = database.queries("account_row_removal")
         self._account_id = account_id
 
     async def count(self) -> int:
@@ -128,7 +129,7 @@ class AccountRemoval:
 
         async def work(transaction: Transaction) -> bool:
             values = {"account_id": self._account_id, "limit": limit}
-            return any([await transaction.rows(self._sql[name], values) for name in _OTHERS])
+            return any([await transaction.rows(self._some[name], values) for name in _OTHERS])
 
         return await self._database.write(work)
 
