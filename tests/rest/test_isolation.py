@@ -54,9 +54,15 @@ ASKED: Final[dict[tuple[str, str], list[tuple[str, Any]]]] = {
     ("get", "/v1/account"): [("", None)],
     ("get", "/v1/bookmarks/{post_id}"): [("", None)],
     ("get", "/v1/bookmarks/{post_id}/similar"): [("", None), ("?limit=5", None)],
-    ("patch", "/v1/bookmarks/{post_id}"): [("", {"is_read": True, "is_archived": True})],
+    ("patch", "/v1/bookmarks/{post_id}"): [
+        ("", {"is_read": True, "is_archived": True}),
+        ("", {"note": "mine"}),
+    ],
     ("delete", "/v1/bookmarks/{post_id}"): [("", None)],
     ("post", "/v1/bookmarks/{post_id}/restore"): [("", None), ("?thrown_away", None)],
+    ("post", "/v1/bookmarks/{post_id}/highlights"): [("", {"quote": "geheim"})],
+    ("patch", "/v1/bookmarks/{post_id}/highlights/{highlight_id}"): [("", {"comment": "mine"})],
+    ("delete", "/v1/bookmarks/{post_id}/highlights/{highlight_id}"): [("", None)],
     ("post", "/v1/bookmarks/update"): [("", {"tweet_ids": ["{post_id}"], "is_read": True})],
     ("get", "/v1/labels"): [("", None)],
     ("post", "/v1/labels/add"): [
@@ -116,6 +122,8 @@ async def _fill(bob: Member) -> dict[str, str]:
             tags=["theirs"],
             attachments=[{"type": "image"}],
             is_read=post_id == THEIRS[2],
+            note="ihre Notiz",
+            highlights=[{"id": "h1", "quote": "geheim", "comment": "ihre"}],
         )
         for post_id in (*THEIRS, THROWN_AWAY)
     ]
@@ -134,6 +142,7 @@ async def _fill(bob: Member) -> dict[str, str]:
     return {
         "digest_id": (await digesting.ids(bob))[0],
         "post_id": THEIRS[0],
+        "highlight_id": "h1",
         "label_id": await writing.label_id(bob, "theirs"),
         "slug": view.rpartition("/")[2],
         "cursor": (await bob.listed(limit=1))["meta"]["next_cursor"],
@@ -149,6 +158,7 @@ async def _fill(bob: Member) -> dict[str, str]:
 # The same ids while no account has any data.
 UNKNOWN: Final = {
     "post_id": THEIRS[0],
+    "highlight_id": "h1",
     "label_id": "1",
     "slug": "their-view",
     "digest_id": "weekly-2026-07-13",

@@ -87,6 +87,10 @@ class PostToSave(Struct, frozen=True, kw_only=True):
         Annotated[str, Meta(max_length=NOTE_MAX)] | None,
         about("The owner's note. Without this field the post keeps its note.", nullable=True),
     ] = None
+    highlights: Annotated[
+        list[dict[str, Any]] | None,
+        about("Highlights as in a bookmark. They are added to those of the post.", nullable=True),
+    ] = None
     is_read: Annotated[bool | None, about("Default: as it is, and false for a new post.")] = None
     is_archived: Annotated[bool | None, about("Default: as it is, and false for a new post.")] = (
         None
