@@ -17,9 +17,14 @@ from bowerbird import app
 from bowerbird.clock import system_clock
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.accounts.keys import Keys
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.upsert import Upsert
 from bowerbird.library.sign_in.sessions import Sessions
+from bowerbird.library.views.edits import ViewEdits
+from bowerbird.library.views.views import Views
 from bowerbird.model.sign_in import Where
+from bowerbird.requests.limits import PINNED_VIEWS_SHOWN
+from bowerbird.requests.views import NewView, NewViewQuery
 from bowerbird.settings import Settings
 from bowerbird.sources.own_json import read
 from bowerbird.storage.accounts.accounts import AccountStore
@@ -36,9 +41,13 @@ PAGES: Final = {
     "/account": 5,
     "/activity": 5,
     "/operator": 5,
+    "/digests": 5,
+    # Counted once for each change of the library: this is the page that is shown again.
+    "/statistics": 8,
     "/library": 8,
     "/library?density=compact": 8,
     "/library?q=the": 30,
+    "/views": 8,
 }
 _MOST_KIB: Final = 60
 _POSTS: Final = 20_000
@@ -46,6 +55,8 @@ _POSTS_PER_WRITE: Final = 500
 _ACCOUNTS, _KEYS, _JOBS = 40, 50, 40
 _WARM_UPS: Final = 20
 _VIEWS: Final = 400
+# All that the sidebar shows, each with its count.
+_SMART_VIEWS: Final = PINNED_VIEWS_SHOWN
 _JAR_ORIGIN: Final = "http://localhost:{port}"
 
 
@@ -96,6 +107,10 @@ async def _fill_library(database: Database, owner: int) -> None:
     for first in track(range(0, _POSTS, _POSTS_PER_WRITE), description="Filling the library"):
         batch = posts.batch(0, first, _POSTS_PER_WRITE)
         await upsert.take(account, [read(post).incoming for post in batch])
+    edits = ViewEdits(database, Views(database, Bookmarks(database), system_clock))
+    for number in range(_SMART_VIEWS):
+        query = NewViewQuery(q="the", posted_from=f"20{number:02d}-01-01")
+        await edits.create(account, NewView(name=f"View {number}", base_query=query))
 
 
 class _Counting:

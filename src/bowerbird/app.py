@@ -5,20 +5,18 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
-from starlette.routing import Route, Router
 from starlette.types import ASGIApp
 
 from bowerbird.clock import Clock
-from bowerbird.errors import Refusal
 from bowerbird.http1.bounds import HEALTH_PATHS
 from bowerbird.ingest.assembly import ingest
 from bowerbird.ingest.operations import PREFIX as INGEST
+from bowerbird.jobs import bulk as bulk_jobs
 from bowerbird.jobs import deletions
 from bowerbird.jobs.digests import DigestJobs
 from bowerbird.jobs.embedding import EmbeddingJobs
 from bowerbird.jobs.exports import ExportJobs
+from bowerbird.jobs.media import media_jobs
 from bowerbird.jobs.watching import JobWatch
 from bowerbird.jobs.worker import Worker
 from bowerbird.library.access.call_allowance import CallCounter
@@ -28,7 +26,9 @@ from bowerbird.library.accounts.uses import Uses
 from bowerbird.library.accounts.version_use import VersionUse
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.flags import Flags
+from bowerbird.library.bookmarks.highlights import Highlights
 from bowerbird.library.bookmarks.trash import Trash
+from bowerbird.library.bulk.requests import BulkRequests, bulk_requests
 from bowerbird.library.digests.digest_topics import DigestTopics
 from bowerbird.library.digests.digests import Digests
 from bowerbird.library.exports.exports import Exports
@@ -48,8 +48,11 @@ from bowerbird.mail import Mailer
 from bowerbird.openapi import ingest_specification, sandbox_routes, specification
 from bowerbird.rest import account as account_routes
 from bowerbird.rest import bookmarks as bookmark_routes
+from bowerbird.rest import bulk as bulk_routes
 from bowerbird.rest import digests as digest_routes
 from bowerbird.rest import exports as export_routes
+from bowerbird.rest import health
+from bowerbird.rest import highlights as highlight_routes
 from bowerbird.rest import imports as import_routes
 from bowerbird.rest import labels as label_routes
 from bowerbird.rest import saving as saving_routes
@@ -69,6 +72,7 @@ from bowerbird.web.account.keys import EndingVersions
 from bowerbird.web.assembly import LibraryParts, Transfers, visits
 from bowerbird.web.exports.pages import ExportParts
 from bowerbird.web.imports.pages import ImportParts
+from bowerbird.web.media.pages import media_parts
 from bowerbird.web.site import site
 from bowerbird.wire import deprecation, dispatching
 from bowerbird.wire.auth import Authenticator
@@ -143,12 +147,15 @@ def build(
     key_uses = KeyUse(KeyStore(database), clock)
     authenticate = Authenticator(accounts, clock, settings.site_origin, key_uses.note_call)
     trash = Trash(database, clock)
+    bulk = bulk_requests(database, clock, parts.views, searching.meaning, worker.wake)
     table = _routes(
         parts,
         trash,
         ImportRuns(database, clock),
         AnswerCache(settings.answer_cache_mb * 1024 * 1024),
         settings.upgrade_url,
+        highlights=Highlights(database, clock),
+        bulk=bulk,
     )
 
     def record_use(account_id: int) -> None:
@@ -201,6 +208,8 @@ def build(
                 parts.labels,
                 PostChanges(database, parts.flags, trash, parts.labels),
                 parts.digests,
+                bulk,
+                media_parts(database, files, clock, settings, worker.wake),
             ),
             ending=EndingVersions(uses, deprecations, settings.site_origin),
             deprecations=deprecations,
@@ -224,7 +233,7 @@ def build(
         metrics=metrics,
     )
     single: dict[str, ASGIApp] = {
-        **dict.fromkeys(HEALTH_PATHS, _health(database)),
+        **dict.fromkeys(HEALTH_PATHS, health.router(database, HEALTH_PATHS)),
         tools.path: tools,
     }
     operations = rest.routes
@@ -271,11 +280,14 @@ def build_worker(
     exports = ExportJobs(database, files, clock, settings.data_dir, searching.meaning)
     topics = DigestTopics(database, searching.meaning)
     digests = DigestJobs(database, settings, clock, topics.of)
-    kinds = [exports.kind, digests.kind, searching.jobs.kind]
+    changes = bulk_jobs.kind(database, clock)
+    media = media_jobs(database, files, clock, settings)
+    kinds = [changes, exports.kind, digests.kind, searching.jobs.kind, media.kind]
     recurring = [
         *exports.recurring,
         *digests.recurring,
         *searching.jobs.recurring,
+        *media.recurring,
         deletions.recurring(database, files),
     ]
     return Worker(database, kinds, recurring, clock)
@@ -346,13 +358,18 @@ def _routes(
     imports: ImportRuns,
     answers: AnswerCache,
     upgrade_url: str,
+    *,
+    highlights: Highlights,
+    bulk: BulkRequests,
 ) -> list[ApiRoute]:
     writes = Writes(parts.idempotency, upgrade_url)
     exports, addresses = parts.exports, parts.export_addresses
     return [
         *account_routes.routes(parts.state, answers),
+        *bulk_routes.routes(bulk, writes, parts.wake_worker),
         *bookmark_routes.routes(parts.bookmarks, answers),
         *bookmark_routes.write_routes(parts.flags, trash, writes),
+        *highlight_routes.write_routes(highlights, writes),
         *saving_routes.routes(parts.saving, writes),
         *label_routes.routes(parts.labels, answers),
         *label_routes.write_routes(parts.labels, writes),
@@ -365,20 +382,3 @@ def _routes(
         *import_routes.routes(imports),
         *import_routes.write_routes(imports, writes),
     ]
-
-
-def _health(database: Database) -> Router:
-    async def alive(_: Request) -> Response:
-        return PlainTextResponse("ok\n")
-
-    async def ready(_: Request) -> Response:
-        try:
-            await database.require_ready()
-        except Refusal as refused:
-            return PlainTextResponse(f"{refused}\n", 503, headers=refused.headers)
-        return PlainTextResponse("ready\n")
-
-    return Router(
-        [Route(path, ready if path == "/readyz" else alive) for path in HEALTH_PATHS],
-        redirect_slashes=False,
-    )

@@ -24,6 +24,7 @@ class Code(StrEnum):
     IDEMPOTENCY_IN_PROGRESS = "IDEMPOTENCY_IN_PROGRESS"
     SOURCE_USER_MISMATCH = "SOURCE_USER_MISMATCH"
     RUN_FINISHED = "RUN_FINISHED"
+    COUNT_MISMATCH = "COUNT_MISMATCH"
     PAYLOAD_TOO_LARGE = "PAYLOAD_TOO_LARGE"
     RANGE_NOT_SATISFIABLE = "RANGE_NOT_SATISFIABLE"
     IDEMPOTENCY_KEY_REUSED = "IDEMPOTENCY_KEY_REUSED"
@@ -91,6 +92,11 @@ CATALOGUE: Final[dict[Code, Meaning]] = {
     Code.RUN_FINISHED: Meaning(
         409, "The run is finished and accepts no more pages", "Start a new run"
     ),
+    Code.COUNT_MISMATCH: Meaning(
+        409,
+        "Another number of bookmarks matches than expected_count says; nothing was changed",
+        "Look at the matches again, then retry with their count",
+    ),
     Code.PAYLOAD_TOO_LARGE: Meaning(
         413, "The request body exceeds the size limit", "Split the request into smaller ones"
     ),
@@ -102,7 +108,7 @@ CATALOGUE: Final[dict[Code, Meaning]] = {
     ),
     Code.RATE_LIMITED: Meaning(
         429,
-        "Too many requests, or the account has 100 unfinished exports",
+        "Too many requests, or the account has 100 unfinished exports or 5 unfinished changes",
         "Wait Retry-After seconds, then retry",
     ),
     Code.IDEMPOTENCY_LIMIT: Meaning(
@@ -160,7 +166,7 @@ class Refusal(Exception):  # noqa: N818 - the request is wrong, not the service
 
 
 class TooManyWaiting(Refusal):
-    """The account itself sent too much at the same time. The service works for the others."""
+    """More requests wait than the database has room for, of this account or of all. It works."""
 
     def __init__(self, sentence: str, retry_after_s: int) -> None:
         headers = {"Retry-After": str(retry_after_s)}

@@ -110,10 +110,11 @@ class Library:
             f"({account_id}, 'k{n}', {blob}, 200, '[]', {blob}, 0)" for n in numbers
         )
         trash = ", ".join(f"({account_id}, '9{n:05d}', {blob}, {n})" for n in numbers)
-        view = f"({account_id}, 'v', 'V', '', '{{\"q\": \"birds\"}}', 'null', '[]', 0, 0)"
+        view = f"({account_id}, 'v', 'V', '', '{{\"q\": \"birds\"}}', 'null', '[]', 0, 0, 1, TRUE)"
         self.sql(f"INSERT INTO idempotency VALUES {responses}")  # noqa: S608 - ours
         self.sql(f"INSERT INTO trash VALUES {trash}")  # noqa: S608 - ours
         self.sql(f"INSERT INTO smart_view VALUES {view}")  # noqa: S608 - ours
+        self.sql(f"INSERT INTO deleted_view VALUES ({account_id}, 'd', '{{}}', 0)")  # noqa: S608 - ours
         self.add_jobs(account_id, *(f"j{number}" for number in numbers))
         self.add_digests(account_id, count)
         self.add_imports(account_id, count)
@@ -131,6 +132,8 @@ class Library:
             ),
             "import_change": (f"{n}, 1, {blob}" for n in numbers),
             "import_label": (f"{n}, 1, 'a'" for n in numbers),
+            "replaced_annotation": (f"'7{n:05d}', 'note', {blob}, 0" for n in numbers),
+            "unindexed_note": (f"{n}" for n in numbers),
         }
         for table, values in rows.items():
             joined = ", ".join(f"({account_id}, {row})" for row in values)

@@ -13,7 +13,7 @@ from tests.support.in_turn import in_turn
 
 _OWNED = (
     *("person", "library", "api_key", "api_call", "bookmark", "label", "bookmark_label"),
-    *("idempotency", "trash", "smart_view", "job", "version_use", "sunset_notice"),
+    *("idempotency", "trash", "smart_view", "deleted_view", "job", "version_use", "sunset_notice"),
     *("digest", "digest_preference"),
 )
 

@@ -146,7 +146,10 @@ def test_rows_of_no_account_are_removed(library: Library) -> None:
         "INSERT INTO label VALUES (77, 1, 'x', 'x', '{}', 0, 0, NULL), "
         "(77, 2, 'y', 'y', '{}', 0, 0, NULL)"
     )
-    library.sql("INSERT INTO smart_view VALUES (77, 'v', 'V', '', '{}', 'null', '[]', 0, 0)")
+    library.sql(
+        "INSERT INTO smart_view VALUES (77, 'v', 'V', '', '{}', 'null', '[]', 0, 0, 1, TRUE)"
+    )
+    library.sql("INSERT INTO deleted_view VALUES (77, 'd', '{}', 0)")
     library.sql("INSERT INTO version_use VALUES (77, 'v1', 1)")
     library.sql("INSERT INTO source_post VALUES (77, 'x', '', '1', '', 0, NULL, NULL, '', NULL)")
     library.sql("INSERT INTO source_folder VALUES (77, '1', 'x')")
@@ -162,7 +165,15 @@ def test_rows_of_no_account_are_removed(library: Library) -> None:
     found = library.run("check")
     assert found.code == 1
     for table in (
-        *("version_use", "sunset_notice", "smart_view", "trash", "idempotency", "job"),
+        *(
+            "version_use",
+            "sunset_notice",
+            "smart_view",
+            "deleted_view",
+            "trash",
+            "idempotency",
+            "job",
+        ),
         *("digest", "digest_preference", "source_post", "source_folder"),
     ):
         assert f"The library: {table} rows of no account: stored 1, expected 0." in found.text

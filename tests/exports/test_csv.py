@@ -260,9 +260,11 @@ def test_relative_paths_work_like_absolute_ones(
     assert written.path.read_bytes()
 
 
-def test_the_state_at_the_source_and_the_note_are_the_last_columns(tmp_path: Path) -> None:
-    row = only_row(tmp_path, gone_at="2026-07-01T00:00:00+00:00", note="=1+1")
+def test_the_state_at_the_source_and_the_owners_words_are_the_last_columns(tmp_path: Path) -> None:
+    passages = [{"id": "a", "quote": "one"}, {"id": "b", "quote": "two", "comment": "=2"}]
+    row = only_row(tmp_path, gone_at="2026-07-01T00:00:00+00:00", note="=1+1", highlights=passages)
 
-    assert COLUMNS[-3:] == ("gone_at", "removed_at", "note")
+    assert COLUMNS[-4:] == ("gone_at", "removed_at", "note", "highlights")
+    assert row["highlights"] == "one\n\ntwo\n(=2)"
     assert (row["gone_at"], row["removed_at"]) == ("2026-07-01T00:00:00+00:00", "")
     assert row["note"] == "'=1+1"

@@ -195,3 +195,18 @@ def test_the_same_posts_give_the_same_file(tmp_path: Path) -> None:
     second = export("pdf", tmp_path, [post]).path.read_bytes()
 
     assert first == second
+
+
+def test_notes_and_highlights_are_printed_with_their_post(tmp_path: Path) -> None:
+    passages = [
+        {"id": "a", "quote": "the marked passage", "comment": "why it matters"},
+        {"id": "b", "quote": "\u200b"},
+    ]
+    found = document(
+        tmp_path, bookmark(text="Text", note="#set page(fill: red)\n\n*mine*", highlights=passages)
+    )
+
+    assert all(
+        found.contains(words)
+        for words in ("the marked passage", "why it matters", "#set page(fill: red)", "*mine*")
+    )

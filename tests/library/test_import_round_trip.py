@@ -74,12 +74,27 @@ _DETAILS = _fixed(
     meta=_META,
 )
 _INSTANTS = _DATES.map(lambda date: date + "+00:00")
-_STATE = st.fixed_dictionaries(
+# Not in the text, which is what a changed text leaves of a highlight.
+_PASSAGE: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
+    {
+        "id": st.text("abc-_123", min_size=1, max_size=40),
+        "field": st.just("article"),
+        "quote": _TEXT.map(lambda words: f"{words}\U0010fffd"),
+        "start": st.none(),
+        "end": st.none(),
+        "created_at": _INSTANTS,
+    }
+)
+_PASSAGES: st.SearchStrategy[list[dict[str, Any]]] = st.lists(
+    _PASSAGE, min_size=1, max_size=3, unique_by=lambda passage: str(passage["id"])
+)
+_STATE: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {},
     optional={
         "gone_at": _INSTANTS,
         "removed_at": _INSTANTS,
         "note": _TEXT.filter(bool),
+        "highlights": _PASSAGES,
     },
 )
 _KNOWN = _fixed(

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from bowerbird.library.bookmarks import trash
+from bowerbird.library.bookmarks import trash_batch
 from bowerbird.library.imports.intake import Intake, ItemResult
 from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.model.ingest import SourceUser
@@ -374,7 +374,7 @@ async def test_a_restored_post_is_not_deleted(alice: Member) -> None:
 async def test_only_the_latest_deletions_are_remembered(
     alice: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trash, "DELETIONS_MAX", 2)
+    monkeypatch.setattr(trash_batch, "DELETIONS_MAX", 2)
     await take(alice, *(found(post_id=post_id) for post_id in ("1", "2", "3")))
     for post_id in ("1", "2", "3"):
         alice.clock.now += 1

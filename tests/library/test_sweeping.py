@@ -12,9 +12,10 @@ from bowerbird.library.imports.intake import Intake
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.model.instants import with_offset
-from bowerbird.storage.bookmarks.trash import TrashStore
+from bowerbird.storage.bookmarks.trash import Trashed, TrashStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.idempotency import IdempotencyStore
+from tests.support import writing
 from tests.support.imports import found
 from tests.support.service import Member, Service
 
@@ -39,7 +40,7 @@ async def trash(member: Member, post_id: str, age: int) -> None:
     store, now = TrashStore(member.database), member.clock() - age
 
     async def work(transaction: Transaction) -> None:
-        await store.put(transaction, member.account_id, post_id, b"{}", now)
+        await store.put(transaction, member.account_id, [Trashed(post_id, b"{}", now)])
 
     await member.database.write(work)
 
@@ -63,6 +64,22 @@ async def test_only_expired_records_are_removed(cast: Service) -> None:
     assert await sweeping_of(cast).sweep() == 4
     assert await left(cast.database) == ["alice-kept", "alice-new", "bob-kept", "bob-new"]
     assert await sweeping_of(cast).sweep() == 0
+
+
+async def test_deleted_views_are_removed_when_their_hour_is_over(cast: Service) -> None:
+    for name in ("early", "late"):
+        await writing.send(cast.alice, "POST", "/v1/views", {"name": name})
+    await writing.send(cast.alice, "DELETE", "/v1/views/early")
+    cast.clock.now += HOUR + 1
+    await writing.send(cast.alice, "DELETE", "/v1/views/late")
+
+    assert await sweeping_of(cast).sweep() == 0
+    sql = "SELECT slug FROM deleted_view"
+    # A deletion already removes those that are too old.
+    assert [row[0] for row in await cast.database.rows(sql, {})] == ["late"]
+    cast.clock.now += HOUR + 1
+    assert await sweeping_of(cast).sweep() == 1
+    assert await cast.database.rows(sql, {}) == []
 
 
 async def test_an_import_that_has_not_changed_for_a_day_is_interrupted(cast: Service) -> None:

@@ -31,6 +31,7 @@ STATE = {
     "gone_reason": "Deleted",
     "removed_at": "2026-07-02T00:00:00.000000+00:00",
     "note": "Mine.",
+    "highlights": [{"id": "h", "quote": "t"}],
 }
 NO_STATE = dict.fromkeys(STATE)
 REPLY = {"tweet_conversation_id": "1", "is_sub_tweet_of_thread": True}

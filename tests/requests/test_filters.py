@@ -12,6 +12,7 @@ from bowerbird.requests.filters import (
     BookmarkFilters,
     BookmarkQuery,
     FlagFilters,
+    ImportedQuery,
     WordFilters,
     filter_of,
     readers,
@@ -32,11 +33,12 @@ pytestmark = pytest.mark.anyio
 
 FILTERS = readers(BookmarkQuery)
 # The filters that every plan includes.
-FREE = {"is_unread_only", "hide_archived", "q"}
+FREE = {"is_unread_only", "hide_archived", "is_archived_only", "q"}
 # One value per filter that some posts of the library below match, and others do not.
 SAMPLES: dict[str, str] = {
     "is_unread_only": "true",
     "hide_archived": "true",
+    "is_archived_only": "true",
     "media_type": "image",
     "author": "mia",
     "tag": "Kitchen",
@@ -82,8 +84,8 @@ def test_every_filter_has_a_sample() -> None:
 def test_every_filter_sets_a_field_of_its_own() -> None:
     fields = [reader.sets for reader in FILTERS.values()]
 
-    # The posts of an export are chosen by their ids, not by a filter.
-    assert sorted([*fields, "post_ids"]) == sorted(BookmarkFilter.__struct_fields__)
+    # The posts of an export are chosen by their ids, not by a filter. Only lists have imports.
+    assert sorted([*fields, "post_ids", "import_run"]) == sorted(BookmarkFilter.__struct_fields__)
 
 
 @pytest.mark.parametrize("name", FILTERS)
@@ -95,11 +97,17 @@ def test_every_filter_needs_a_paid_plan_or_is_known_to_be_free(name: str) -> Non
     "kind", [ListQuery, CountQuery, ExportRequest, ExportFilters, ViewQuery, NewViewQuery]
 )
 def test_every_query_has_every_filter_with_the_same_gates(kind: type[FlagFilters]) -> None:
-    assert readers(kind) == FILTERS
+    only_in_lists = {} if kind not in (ListQuery, CountQuery) else readers(ImportedQuery)
+    assert readers(kind) == {**FILTERS, **only_in_lists}
     gates = gates_of(kind)
     assert {name: gates.get(name) for name in FILTERS} == {
         name: gates_of(BookmarkQuery).get(name) for name in FILTERS
     }
+
+
+def test_lists_and_counts_have_one_more_filter_which_is_free() -> None:
+    assert readers(ImportedQuery).keys() - FILTERS.keys() == {"import_run"}
+    assert "import_run" not in gates_of(ListQuery)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 
@@ -56,6 +56,15 @@ async def test_the_file_is_named_after_the_view(cast: Service) -> None:
         'attachment; filename="bowerbird-vogel-alle-x-2026-07-18.json"; '
         "filename*=UTF-8''bowerbird-V%C3%B6gel%20alle%20x-2026-07-18.json"
     )
+
+
+async def test_the_file_of_a_view_in_another_script_has_a_name_in_ascii_too(cast: Service) -> None:
+    for name, plain in (("日本語", "view"), ("日本 7", "7")):
+        created = await writing.send(cast.alice, "POST", "/v1/views", {"name": name})
+        job = await export(cast, cast.alice, view=created.json()["data"]["slug"])
+        disposition = (await fetch(cast, job)).headers["content-disposition"]
+        assert f'filename="bowerbird-{plain}-2026-07-18.json"' in disposition
+        assert quote(name) in disposition
 
 
 async def test_a_head_request_returns_only_headers(cast: Service) -> None:

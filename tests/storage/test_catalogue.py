@@ -43,13 +43,17 @@ LIBRARY = {
     "import_run",
     "import_change",
     "import_label",
+    "unindexed_note",
+    "replaced_annotation",
     "smart_view",
+    "deleted_view",
     "vector",
     "vector_store",
     "version_use",
     "sunset_notice",
     "digest",
     "digest_preference",
+    *("media_account", "media_post", "media_link", "media_source", "media_file"),
     "job",
     "device",
     "ingest_run",
@@ -58,6 +62,9 @@ LIBRARY = {
     "source_post",
     "source_folder",
     "file_import",
+    "bulk_change",
+    "bulk_part",
+    "bulk_post",
 }
 # Where SQLite has a key on place, PostgreSQL has one on its two parts.
 PLACE = ["place"]

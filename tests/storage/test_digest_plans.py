@@ -1,4 +1,4 @@
-"""The statements for digests use an index, however many accounts there are."""
+"""The statements for digests and statistics use an index, however many accounts there are."""
 
 from typing import Any, Final
 
@@ -18,6 +18,12 @@ VALUES: Final[dict[str, Any]] = {
     "kind": "",
     "start": 0,
     "end": 10**15,
+    "starts": "[0]",
+    "ends": "[1]",
+    "shifts": "[0]",
+    "before": 10**15,
+    "before_number": 0,
+    "place": 0,
 }
 EXPECTED_INDEXES: Final = {
     ("digests", "due_accounts"): "COVERING INDEX digest_due",
@@ -29,6 +35,12 @@ EXPECTED_INDEXES: Final = {
     ("digest_posts", "oldest_unread"): "INDEX bookmark_by_bookmarked (account_id=?",
     ("digest_posts", "by_label"): "INDEX bookmark_by_bookmarked (account_id=?",
     ("digest_posts", "by_author"): "INDEX bookmark_by_bookmarked (account_id=?",
+    ("statistics", "first_saved"): "COVERING INDEX bookmark_by_bookmarked (account_id=?",
+    ("statistics", "by_hour"): "COVERING INDEX bookmark_by_bookmarked (account_id=? AND bookm",
+    ("statistics", "by_author"): "INDEX bookmark_by_bookmarked (account_id=?",
+    ("statistics", "by_label"): "COVERING INDEX bookmark_by_bookmarked (account_id=? AND bookm",
+    ("statistics", "labelled"): "COVERING INDEX bookmark_by_bookmarked (account_id=? AND bookm",
+    ("statistics", "newest"): "INDEX bookmark_by_bookmarked (account_id=? AND bookmarked_at>?",
 }
 
 

@@ -229,6 +229,42 @@ async def test_removed_posts_of_postgres_are_kept_as_before(postgres: ThrowawayP
         assert await query_postgres(old, READ_SOURCE_STATE) == [("11", 6, None, "", "keep")]
 
 
+BEFORE_PLACES = 13
+OLD_VIEWS = (
+    "INSERT INTO smart_view (account_id, slug, name, description, base_query, default_sort,"
+    " triage_buckets, created_at, updated_at) VALUES"
+    " (1, 'late', 'L', '', '{}', 'null', '[]', 9, 9), (1, 'b', 'B', '', '{}', 'null', '[]', 5, 5),"
+    " (1, 'a', 'A', '', '{}', 'null', '[]', 5, 5), (2, 'x', 'X', '', '{}', 'null', '[]', 7, 7)"
+)
+READ_VIEWS = "SELECT account_id, slug, position FROM smart_view WHERE is_pinned ORDER BY 1, 3"
+PLACED_VIEWS = [(1, "a", 1), (1, "b", 2), (1, "late", 3), (2, "x", 1)]
+
+
+def before_places(dialect: str) -> list[migrations.Migration]:
+    return [each for each in migrations.available(dialect) if each.number <= BEFORE_PLACES]
+
+
+def test_views_of_an_old_sqlite_library_keep_their_order(tmp_path: Path) -> None:
+    sqlite_schema.prepare(tmp_path, before_places("sqlite"))
+    query_sqlite(tmp_path / FILE_NAME, OLD_VIEWS)
+
+    sqlite_schema.prepare(tmp_path)
+
+    assert query_sqlite(tmp_path / FILE_NAME, READ_VIEWS) == PLACED_VIEWS
+
+
+async def test_views_of_an_old_postgres_database_keep_their_order(
+    postgres: ThrowawayPostgres,
+) -> None:
+    with postgres.fresh_database() as old:
+        await postgres_schema.migrate(old, before_places("postgres"))
+        await query_postgres(old, OLD_VIEWS)
+
+        await postgres_schema.migrate(old)
+
+        assert await query_postgres(old, READ_VIEWS) == PLACED_VIEWS
+
+
 def test_a_fresh_library_needs_no_copy(tmp_path: Path) -> None:
     sqlite_schema.prepare(tmp_path)
 
@@ -470,3 +506,39 @@ async def test_the_first_account_of_an_old_postgres_database_is_the_owners(
         await postgres_schema.migrate(old)
 
         assert await query_postgres(old, READ_OWNERS) == [("first@example.com",)]
+
+
+def test_migrating_marks_the_notes_that_a_sqlite_library_has(tmp_path: Path) -> None:
+    steps = migrations.available("sqlite")
+    sqlite_schema.prepare(tmp_path, steps[:13])
+    query_sqlite(
+        tmp_path / FILE_NAME,
+        "INSERT INTO library (account_id, local_number, plan, epoch, version, next_number,"
+        " next_label_id, total, unread, archived, fresh, created_at)"
+        " VALUES (77, 3, 'pro', 0, 0, 3, 1, 2, 2, 0, 2, 0);"
+        " INSERT INTO content (place, render_version, rendering) VALUES"
+        """ ((3 << 40) + 1, 1, CAST('{"post_id":"1","note":"mine"' AS BLOB)),"""
+        """ ((3 << 40) + 2, 1, CAST('{"post_id":"2"' AS BLOB))""",
+    )
+
+    sqlite_schema.prepare(tmp_path, steps)
+
+    assert query_sqlite(tmp_path / FILE_NAME, "SELECT * FROM unindexed_note") == [(77, 1)]
+
+
+async def test_migrating_marks_the_notes_that_a_postgres_library_has(
+    postgres: ThrowawayPostgres,
+) -> None:
+    steps = migrations.available("postgres")
+    with postgres.fresh_database() as url:
+        await postgres_schema.migrate(url, steps[:13])
+        await query_postgres(
+            url,
+            "INSERT INTO content (account_id, number, render_version, rendering) VALUES"
+            """ (77, 1, 1, CAST('{"post_id":"1","note":"mine"' AS bytea)),"""
+            """ (77, 2, 1, CAST('{"post_id":"2"' AS bytea))""",
+        )
+
+        await postgres_schema.migrate(url, steps)
+
+        assert await query_postgres(url, "SELECT * FROM unindexed_note") == [(77, 1)]

@@ -9,7 +9,7 @@ import asyncpg
 import httpx
 import pytest
 
-from bowerbird.errors import Code, Refusal
+from bowerbird.errors import Code, Refusal, TooManyWaiting
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.idempotency import IdempotencyStore
 from bowerbird.storage.postgres.database import Limits, PostgresDatabase, open_pool
@@ -172,6 +172,16 @@ async def test_a_pool_without_a_free_connection_has_its_own_error(cast: Service)
 
     assert_unavailable(answer, "No database connection became free in time; retry later.")
     assert (await cast.alice.get("/v1/bookmarks")).status_code == 200
+
+
+async def test_a_call_is_refused_if_no_connection_is_free_to_count_it(cast: Service) -> None:
+    account = await cast.free.account()
+
+    async with in_use(cast.database):
+        with pytest.raises(TooManyWaiting):
+            await cast.app.calls.charge(account)
+
+    assert cast.app.calls.used(account) == account.calls_this_month
 
 
 async def test_a_frozen_server_has_its_own_error(server: ThrowawayPostgres, cast: Service) -> None:

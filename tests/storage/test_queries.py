@@ -42,7 +42,7 @@ ACROSS_ACCOUNTS = {
     # The version of SQLite.
     "engine",
     # Only find the accounts that are due.
-    *("due_accounts", "accounts_with_renames", "partly_deleted"),
+    *("due_accounts", "accounts_with_renames", "partly_deleted", "accounts_with_files"),
     # They merge segments of the whole index, and read no posts.
     "start_index_merge",
     "continue_index_merge",

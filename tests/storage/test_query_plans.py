@@ -34,6 +34,11 @@ SHAPES = {
         {"hide_archived": "false"}, "COVERING INDEX bookmark_all", "bookmark_all"
     ),
     "read too": Shape({"is_unread_only": "false"}, "COVERING INDEX bookmark_all", "bookmark_all"),
+    "archive": Shape(
+        {"is_unread_only": "false", "is_archived_only": "true"},
+        "COVERING INDEX bookmark_archived",
+        "bookmark_archived",
+    ),
     "by date of bookmarking": Shape(
         {"sort_by": "created_at"}, "COVERING INDEX bookmark_by_bookmarked", "bookmark_by_bookmarked"
     ),

@@ -77,7 +77,7 @@ async def save_unbounded(member: Member, post_id: str, names: Sequence[str]) -> 
 
     async def work(transaction: Transaction) -> None:
         prepared = prepare_all(member.account_id, [incoming])
-        await upsert.put(transaction, prepared, is_bounded=False)
+        await upsert.restore(transaction, prepared)
 
     await member.database.write(work)
 

@@ -30,7 +30,9 @@ async def test_posts_can_be_marked_and_unmarked(alice: Member) -> None:
 @in_turn(
     ("arguments", "sentence"),
     [
-        ({"post_ids": ["1"]}, "INVALID_REQUEST: is_read: is required, unless is_archived is sent."),
+        ({"post_ids": ["1"]}, "INVALID_REQUEST: is_read: is required, unless is_archived or "),
+        ({"post_ids": ["1", "2"], "note": "x"}, "INVALID_REQUEST: note: needs exactly one of "),
+        ({"post_ids": ["1"], "note": "x" * 20_001}, "INVALID_REQUEST: note: must have at most "),
         ({"post_ids": ["404"], "is_read": True}, "NOT_FOUND: No bookmark '404' on this account."),
         ({"post_ids": ["1"] * 101, "is_read": True}, "INVALID_REQUEST: post_ids: must be an array"),
         ({"post_ids": ["1"], "is_read": "x"}, "INVALID_REQUEST: is_read: must be true or false"),
@@ -43,6 +45,21 @@ async def test_the_error_names_the_invalid_argument(
     await alice.save()
 
     assert (await refusal(alice, "update_bookmarks", **arguments)).startswith(sentence)
+
+
+async def test_a_note_is_written_shown_and_removed(alice: Member) -> None:
+    post_id = (await alice.save())["post_id"]
+
+    done = await call(alice, "update_bookmarks", post_ids=[post_id], note="**Read** quokkas")
+
+    assert done["affected"] == 1
+    [listed] = (await call(alice, "search_bookmarks", query="quokkas"))["bookmarks"]
+    assert listed["note"] == "**Read** quokkas"
+    [full] = (await call(alice, "get_bookmarks", post_ids=[post_id]))["bookmarks"]
+    assert full["note"] == "**Read** quokkas"
+    await call(alice, "update_bookmarks", post_ids=[post_id], note="")
+    [listed] = (await call(alice, "list_bookmarks"))["bookmarks"]
+    assert "note" not in listed
 
 
 async def test_labels_are_added_listed_and_removed(alice: Member) -> None:

@@ -1,13 +1,15 @@
 """The tools that read, create, change and delete Smart Views."""
 
+import json
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
 from tests.support import make
 from tests.support.in_turn import in_turn
 from tests.support.service import Member
-from tests.support.toolcalls import call, ids, published, refusal
+from tests.support.toolcalls import ask, call, ids, published, refusal
 
 pytestmark = pytest.mark.anyio
 
@@ -26,6 +28,8 @@ async def test_a_view_is_created_read_changed_and_deleted(alice: Member) -> None
         "description": "What flies at night.",
         "base_query": {"q": "owl"},
         "triage_buckets": [],
+        "position": 1,
+        "is_pinned": True,
         "count": 1,
         "count_state": "exact",
     }
@@ -133,3 +137,14 @@ async def test_views_that_do_not_fit_are_omitted_and_the_result_has_advice(alice
     assert listed["truncated"] is True
     assert listed["total_count"] == 40
     assert f"Only the first {len(listed['views'])} of 40" in listed["advice"]
+
+
+async def test_a_view_of_any_script_is_a_resource(alice: Member) -> None:
+    await call(alice, "create_view", name="日本語")
+
+    (listed,) = (await ask(alice, "resources/list"))["resources"]
+    assert listed["uri"] == f"view://{quote('日本語')}"
+    (content,) = (await ask(alice, "resources/read", uri=listed["uri"]))["contents"]
+    assert json.loads(content["text"])["name"] == "日本語"
+    page = await call(alice, "get_view_bookmarks", slug="日本語")
+    assert page["filters"]["view"] == "日本語"

@@ -25,6 +25,11 @@ from tests.web.chromium import Chromium
 from tests.web.template_examples import EXAMPLES
 
 SETTINGS: Final = Settings(operator_contact="ops@example.org")
+# What the scripts of pages with progress ask for. Without an answer they would open the page again.
+STATES: Final = {
+    "/exports/state": b'{"mark": "e1", "jobs": []}',
+    "/import/files/3f9c/state": b'{"mark": "open", "jobs": []}',
+}
 SIZES: Final[dict[str, dict[str, Any]]] = {
     "light": {"viewport": {"width": 1280, "height": 860}, "color_scheme": "light"},
     "dark": {"viewport": {"width": 1280, "height": 860}, "color_scheme": "dark"},
@@ -74,6 +79,8 @@ def served_examples() -> Iterator[str]:
             found = bodies.get(path) or files.get(path)
             target = RequestTarget(path, b"", b"", None)
             reply = found.answer(target) if found else Reply(404, [], b"")
+            if path in STATES:
+                reply = Reply(200, [(b"content-type", b"application/json")], STATES[path])
             self.send_response(reply.status)
             for header, value in reply.headers:
                 self.send_header(header.decode(), value.decode())

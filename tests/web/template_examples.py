@@ -2,7 +2,15 @@
 
 from typing import Final
 
-from tests.web import library_examples, transfer_examples
+from tests.web import (
+    bulk_examples,
+    label_examples,
+    library_examples,
+    media_examples,
+    overview_examples,
+    transfer_examples,
+    view_examples,
+)
 from tests.web.example_values import (
     AUGUST,
     FRAME,
@@ -158,6 +166,7 @@ ACCOUNT: Final[Values] = FRAME | {
         },
     ],
     "digest": {"frequency": "weekly", "hour": 8, "mail": True},
+    "images": media_examples.IMAGES,
     "can_mail": True,
     "change_email": "confirm",
     "new_email": "",
@@ -392,6 +401,8 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
             "providers": [ACCOUNT["providers"][0]],
             "can_disconnect": False,
             "sessions": ACCOUNT["sessions"][:1],
+            "images": media_examples.IMAGES
+            | {"is_full": True, "left_out": [], "shows": False, "is_keeping": False},
             "can_mail": False,
             "change_email": "ask",
             "time_zone": "Berlin",
@@ -438,6 +449,11 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
     ),
     **transfer_examples.EXAMPLES,
     **library_examples.EXAMPLES,
+    **overview_examples.EXAMPLES,
+    **view_examples.EXAMPLES,
+    **label_examples.EXAMPLES,
+    **media_examples.EXAMPLES,
+    **bulk_examples.EXAMPLES,
     "goodbye": ("goodbye.html", {}),
     "missing": ("missing.html", {}),
     "error": ("error.html", {"reference": "472ab0ac2c5e-1"}),

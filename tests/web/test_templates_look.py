@@ -22,8 +22,10 @@ from tests.web.template_examples import EXAMPLES
 NAMES = list(rendered.examples())
 # Not pages: what pages are made of, and pages that other tests open.
 PARTS = {"skeleton", "base", "door", "app", "macros", "icons", "code", "upgrade"} | {
+    "digest_settings",
     "library_frame",
     "library_search",
+    "demo_banner",
 }
 # The page already contains the half megabyte of axe.
 LOADED = Axe("0")

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from bowerbird.web.exports.options import Option
 from tests.web.example_values import AUGUST, FRAME, MARCH, SEPTEMBER, TODAY, Values
 
 CHECKED: Final[Values] = {
@@ -41,6 +42,7 @@ RUNS: Final = [
         "state": "",
         "state_kind": "",
         "undo_until": SEPTEMBER,
+        "posts": "/library?import_run=r1",
     },
     {
         "id": "r2",
@@ -52,12 +54,14 @@ RUNS: Final = [
         "state": "undone: 2,514 posts removed",
         "state_kind": "",
         "undo_until": None,
+        "posts": "",
     },
 ]
 IMPORT: Final[Values] = FRAME | {
     "file_error": "",
     "max_size": "50 MB",
     "max_links": 100,
+    "bookmarklet": "javascript:void open('http://localhost/save')",
     "links": "",
     "links_error": "",
     "saved": None,
@@ -80,13 +84,28 @@ CHECK: Final[Values] = FRAME | {
     "import_path": "",
     "with_likes": True,
 }
-UNDO: Final[Values] = {"run": "r1", "until": SEPTEMBER}
+SAVE: Final[Values] = FRAME | {
+    "problem": "",
+    "link": "https://x.com/bowerwatch/status/1945678901234567890",
+    "post": {
+        "network": "X",
+        "author": "bowerwatch",
+        "link": "https://x.com/bowerwatch/status/1945678901234567890",
+    },
+    "known_at": "",
+    "supported": "X (Twitter), Mastodon, Bluesky and Reddit",
+    "labels": "birds, تصميم",
+    "label_names": ["birds", "<b>bold</b>"],
+    "can_label": True,
+}
+UNDO: Final[Values] = {"run": "r1", "until": SEPTEMBER, "posts": "/library?import_run=r1"}
 EXPORT: Final[Values] = {
     "id": "e1",
     "format": "PDF",
     "description": "The whole library",
     "state": "processing",
     "is_running": True,
+    "is_cancelled": False,
     "progress": {"id": "e1", "done": 2610, "total": 4218, "text": "2,610 of 4,218"},
     "posts": 4218,
     "size": "",
@@ -96,7 +115,15 @@ EXPORT: Final[Values] = {
     "expires_at": None,
 }
 EXPORTS: Final[Values] = FRAME | {
-    "filters": {"tag": "letterpress", "author": "تصميم"},
+    "total": 4218,
+    "is_free": False,
+    "options": [
+        Option("view", "Smart View", "choice", "", [("", "All posts"), ("x", "<b>تصميم</b>")]),
+        Option("is_unread_only", "Unread posts only", "flag", "true"),
+        Option("tag", "Label", "text", "letterpress", suggestions=["birds", "<b>"]),
+        Option("author", "Author", "text", "تصميم"),
+        Option("posted_from", "Posted after", "date", "2026-07-01"),
+    ],
     "is_whole": False,
     "chosen": "csv",
     "jobs": [
@@ -128,6 +155,13 @@ EXPORTS: Final[Values] = FRAME | {
 
 # Name of the example -> template and values.
 EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
+    "save": ("save.html", SAVE),
+    "save-known": ("save.html", SAVE | {"known_at": "/p/1945678901234567890"}),
+    "save-other": ("save.html", SAVE | {"link": "https://<b>.example/", "post": None}),
+    "save-refused": (
+        "save.html",
+        SAVE | {"post": None, "link": "", "can_label": False, "problem": "The link is missing."},
+    ),
     "import": ("import.html", IMPORT),
     "import-refused": (
         "import.html",

@@ -19,6 +19,7 @@ from msgspec import Struct
 from bowerbird.exports import posts_file
 from bowerbird.exports.tasks import Report, Task
 from bowerbird.model.bookmarks import AuthorDetails, PostMeta
+from bowerbird.model.highlights import HighlightedPassage
 
 COLUMNS: Final = (
     *("post_id", "link", "author_username", "author_name", "author_id"),
@@ -27,13 +28,13 @@ COLUMNS: Final = (
     *("quoted_author", "quoted_text", "quoted_link"),
     *("media_types", "media_links", "conversation_id", "reply_to_post_id", "is_thread"),
     *("favorite_count", "retweet_count", "reply_count", "quote_count", "bookmark_count"),
-    *("sort_index", "gone_at", "removed_at", "note"),
+    *("sort_index", "gone_at", "removed_at", "note", "highlights"),
 )
 # The columns that hold text written by people.
 _TEXTS: Final = frozenset(
     (
         *("author_username", "author_name", "tags", "text", "article_title", "article_text"),
-        *("quoted_author", "quoted_text", "note"),
+        *("quoted_author", "quoted_text", "note", "highlights"),
     )
 )
 _IS_TEXT: Final = tuple(name in _TEXTS for name in COLUMNS)
@@ -111,6 +112,7 @@ class Row(Struct):
     gone_at: str | None = None
     removed_at: str | None = None
     note: str | None = None
+    highlights: list[HighlightedPassage] = []
 
 
 def run_step(task: Task, send_report: Callable[[Report], None]) -> Report:
@@ -191,7 +193,12 @@ def cells(row: Row) -> Sequence[str]:
         row.gone_at or "",
         row.removed_at or "",
         row.note or "",
+        "\n\n".join(map(_highlight, row.highlights)),
     )
+
+
+def _highlight(passage: HighlightedPassage) -> str:
+    return f"{passage.quote}\n({passage.comment})" if passage.comment else passage.quote
 
 
 def _article(article: _Article | None) -> tuple[str, str, str]:

@@ -17,6 +17,7 @@ from bowerbird.exports.text_layout import (
     with_line_breaks,
 )
 from bowerbird.model.bookmarks import Bookmark
+from bowerbird.model.highlights import HighlightedPassage
 
 _SHORT_BYTES: Final = 2_000
 _LINE_BYTES: Final = 80
@@ -115,8 +116,16 @@ def _post(post: Bookmark) -> Data:
         article=_article(details.article),
         quoted=_quoted(details.quoted_tweet),
         attached=_attachments(details.attachments),
+        note=paragraphs(post.note or ""),
+        highlights=[_highlight(one) for one in post.highlights or ()],
     )
     return fields | _without_empty(long=_is_long(fields))
+
+
+def _highlight(passage: HighlightedPassage) -> Data:
+    return _without_empty(
+        quote=paragraphs(passage.quote), comment=paragraphs(passage.comment or "")
+    )
 
 
 def _is_long(fields: Data) -> bool:

@@ -45,8 +45,14 @@ class Account(Struct, frozen=True):
     def is_free(self) -> bool:
         return self.plan == Plan.FREE
 
-    def visible(self, *, unread_only: bool, hide_archived: bool) -> int:
-        """The number of bookmarks that the two filters leave, from the counters."""
+    def visible(
+        self, *, unread_only: bool, hide_archived: bool, archived_only: bool = False
+    ) -> int:
+        """The number of bookmarks that these filters leave, from the counters."""
+        if archived_only:
+            if hide_archived:
+                return 0
+            return self.unread - self.fresh if unread_only else self.archived
         if unread_only:
             return self.fresh if hide_archived else self.unread
         return self.total - self.archived if hide_archived else self.total

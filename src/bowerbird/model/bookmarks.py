@@ -1,16 +1,20 @@
 """A bookmark with the fields of the API."""
 
-from typing import Annotated, Any
+from collections.abc import Sequence
+from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from bowerbird.model import highlights
+from bowerbird.model.highlights import Field, HighlightedPassage, Passages
+
 Integer = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 """The integers that both databases can store: signed, 64 bits."""
 
-# "$" alone would allow a line break after it.
-NOTE_MAX = 20_000
+NOTE_MAX: Final = 20_000
 Note = Annotated[str, Meta(max_length=NOTE_MAX)]
+# "$" alone would allow a line break after it.
 PostId = Annotated[str, Meta(pattern=r"^[0-9]{1,40}$(?!\n)")]
 
 
@@ -106,7 +110,8 @@ class PostDetails(Struct, frozen=True, kw_only=True):
 class Post(Struct, frozen=True, kw_only=True):
     """The part of a bookmark that is stored as one document, without flags, labels and place.
 
-    It is what the author wrote, what became of the post at its source, and the owner's note.
+    It is what the author wrote, what became of the post at its source, and the owner's note and
+    highlights.
     """
 
     post_id: PostId
@@ -123,6 +128,10 @@ class Post(Struct, frozen=True, kw_only=True):
     gone_reason: str | UnsetType | None = UNSET
     removed_at: str | UnsetType | None = UNSET
     note: Note | UnsetType | None = UNSET
+    highlights: Passages | UnsetType | None = UNSET
+
+
+P = TypeVar("P", bound=Post)
 
 
 class Bookmark(Post, frozen=True, kw_only=True):
@@ -157,3 +166,22 @@ def check_open_fields(details: PostDetails) -> None:
     """Raises msgspec.ValidationError if a known field of a dictionary has the wrong type."""
     if details.attachments or details.article is not None or details.quoted_tweet is not None:
         msgspec.convert(details, _OpenFields, from_attributes=True)
+
+
+def markable_texts(post: Post) -> dict[Field, str]:
+    """The texts in which passages can be marked."""
+    article = post.tweet_details.article or {}
+    body = article.get("plain_text") or article.get("preview_text") or ""
+    return {"text": post.tweet_details.text, "article": body}
+
+
+def with_highlights(post: P, passages: Sequence[HighlightedPassage]) -> P:
+    """The post with these passages, each at its place in the present texts."""
+    found = highlights.placed(passages, markable_texts(post)) if passages else UNSET
+    return msgspec.structs.replace(post, highlights=found)
+
+
+def own_words(post: Post) -> list[str]:
+    """What the owner wrote about the post: the note, and the comments of highlights."""
+    comments = [one.comment for one in post.highlights or () if one.comment]
+    return [*([post.note] if post.note else ()), *comments]

@@ -13,6 +13,7 @@ class BookmarkFilter(Struct, frozen=True, kw_only=True):
 
     unread_only: bool = True
     hide_archived: bool = True
+    archived_only: bool = False
     media_bit: int | None = None
     author: str | None = None
     tag: str | None = None
@@ -20,6 +21,8 @@ class BookmarkFilter(Struct, frozen=True, kw_only=True):
     posted_to: int | None = None
     bookmarked_from: int | None = None
     bookmarked_to: int | None = None
+    # The id of a run: only what it added or changed, as long as that is recorded.
+    import_run: str | None = None
     words: WordQuery | None = None
     # Only these posts.
     post_ids: tuple[str, ...] | None = None
@@ -40,7 +43,7 @@ class BookmarkFilter(Struct, frozen=True, kw_only=True):
 _NARROWING: Final = tuple(
     name
     for name in BookmarkFilter.__struct_fields__
-    if name not in ("unread_only", "hide_archived", "words")
+    if name not in ("unread_only", "hide_archived", "archived_only", "words")
 )
 
 

@@ -97,6 +97,12 @@ def decompressed(data: bytes) -> bytes:
     return zlib.decompress(data)
 
 
+# The kind of the run that fills in the demo library. No network gives an id in this range.
+DEMO: Final = "demo"
+FIRST_DEMO_ID: Final = 9 * 10**39
+LAST_DEMO_ID: Final = FIRST_DEMO_ID + 999
+
+
 class RunState(StrEnum):
     RUNNING = "running"
     FINISHED = "finished"

@@ -6,9 +6,12 @@ from typing import Final
 from msgspec import Struct
 
 # The lowest number runs first. Jobs with a number above EXPORTS never take a worker's last slot.
+CHANGES: Final = 5
 EXPORTS: Final = 10
 DIGESTS: Final = 20
 EMBEDDING: Final = 50
+# The same, so that the two take turns.
+MEDIA: Final = EMBEDDING
 MAX_TRIES: Final = 3
 
 

@@ -30,3 +30,14 @@ class View(Struct, frozen=True):
     triage_buckets: list[Bucket]
     created_at: int
     updated_at: int
+    # The place in the list, from 1.
+    position: int = 1
+    # Whether the sidebar of the website shows it.
+    is_pinned: bool = True
+
+
+class DeletedView(Struct, frozen=True):
+    """A view that can still be restored."""
+
+    view: View
+    deleted_at: int

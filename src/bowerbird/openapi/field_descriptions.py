@@ -51,6 +51,26 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "sort_by": "The field to sort by, as in the list.",
         "sort_order": "asc or desc. By default dates and counts descend, text ascends.",
     },
+    "BulkChange": {
+        "change_id": "Identifier of the change, for its progress and its undo; null in a dry run.",
+        "action": "What is done.",
+        "label_name": "The label that is added or removed, or null.",
+        "state": "dry_run, working, done, undoing, undone or failed. The rest of a failed change "
+        "is not made; it can be undone.",
+        "count": "Number of bookmarks that matched when the change started.",
+        "done": "Number of these that were handled so far.",
+        "changed": "Number of bookmarks that were changed so far; others were so already.",
+        "restored": "Number of bookmarks that the undo gave something back.",
+        "error": "Why a change has failed, or null.",
+        "created_at": "When the change started: ISO 8601 with an offset.",
+        "finished_at": "When the change or its undo finished, or null.",
+        "undo_until": "Until when the change can be undone; null until it has finished.",
+        "examples": "In a dry run: up to five of the bookmarks.",
+    },
+    "Example": {
+        "tweet_id": "Identifier of the saved post: digits, as text.",
+        "text": "The beginning of the text.",
+    },
     "Bookmark": {
         "tweet_details": "The post itself.",
         "imported_at": "When the post was imported: UTC without an offset.",
@@ -61,8 +81,19 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "gone_at": "When the source first did not show the post any more; absent if it does.",
         "gone_reason": "Why not, in the words of the source. Absent if it gives no reason.",
         "removed_at": "When the owner removed the bookmark at the source; absent otherwise.",
-        "note": "The owner's note about the post, from the program it was imported from.",
+        "note": "The owner's note about the post, as Markdown; absent if there is none.",
+        "highlights": "Passages that the owner marked; absent if there are none.",
         "highlight": "Where the words of q occur. Only if requested, and if there is a match.",
+    },
+    "HighlightedPassage": {
+        "id": "Identifies the highlight within its post.",
+        "field": "text: the text of the post. article: the text of its article.",
+        "quote": "The passage.",
+        "start": "Where it starts in that text, in Unicode code points. null if the text has "
+        "changed and does not contain the passage any more.",
+        "end": "Where it ends: the offset after its last code point, or null.",
+        "comment": "The owner's comment; absent if there is none.",
+        "created_at": "When it was marked: ISO 8601 with an offset.",
     },
     "PostDetails": {
         "quoted_tweet": "The post that this one quotes, or null.",
@@ -164,6 +195,8 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "slug": "The view's name in URLs. It never changes.",
         "name": "The view's display name.",
         "description": "What the view is for.",
+        "position": "Its place in the list, from 1.",
+        "is_pinned": "Whether the website's sidebar shows it.",
         "count": (
             "Number of bookmarks that it shows now if count_state is exact, else the last known "
             "number, or 0 if none is known."
@@ -260,7 +293,7 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
     "Run": {
         "source": "Where the posts come from: x, or the name of a file and its format. "
         "Several files are named by the first one.",
-        "kind": "How they were read, such as full, incremental, file or api.",
+        "kind": "How they were read, such as full, incremental, file, api or demo.",
         "client": "The program that read them.",
         "state": "running, finished, interrupted, undoing or undone.",
         "reason": "Why it ended; empty while it runs.",

@@ -17,7 +17,7 @@ Json = dict[str, Any]
 REF: Final = "#/components/schemas/"
 # Only some posts have them. They are never null in an answer, though an import may send null.
 _OPTIONAL: Final = (
-    *("source", "source_id", "gone_at", "gone_reason", "removed_at", "note"),
+    *("source", "source_id", "gone_at", "gone_reason", "removed_at", "note", "highlights"),
     *("via_repost_id", "version_ids"),
 )
 _OPTIONAL_TEXTS: Final = ("gone_at", "gone_reason", "removed_at", "note")
@@ -58,6 +58,10 @@ def _records() -> Json:
     made["Bookmark"]["properties"]["post_id"]["pattern"] = "^[0-9]{1,40}$"
     for name in _OPTIONAL_TEXTS:
         made["Bookmark"]["properties"][name] = {"type": "string"}
+    passages = {"type": "array", "items": {"$ref": REF + "HighlightedPassage"}}
+    made["Bookmark"]["properties"]["highlights"] = passages
+    passage = made["HighlightedPassage"]["properties"]
+    passage["id"]["pattern"] = "^[A-Za-z0-9_-]{1,40}$"
     details = made["PostDetails"]["properties"]
     details["attachments"]["items"] = {"$ref": REF + "Attachment"}
     details["article"] = {"anyOf": [{"$ref": REF + "Article"}, {"type": "null"}]}

@@ -2,12 +2,14 @@
 
 from typing import Annotated, ClassVar, Final
 
-from msgspec import Struct, field
+import msgspec
+from msgspec import UNSET, Struct, UnsetType, field
 
 from bowerbird.model import filters
+from bowerbird.model.bookmarks import Note
 from bowerbird.requests import limits
 from bowerbird.requests.fields import InvalidField, PostIds, about, unique
-from bowerbird.requests.filters import BookmarkQuery, Flag, FlagFilters
+from bowerbird.requests.filters import Flag, FlagFilters, ImportedQuery
 from bowerbird.requests.gates import Gate
 from bowerbird.requests.scalars import PageLimit
 
@@ -49,11 +51,11 @@ SortOrder = Annotated[
 ]
 
 
-class CountQuery(BookmarkQuery, frozen=True, kw_only=True):
+class CountQuery(ImportedQuery, frozen=True, kw_only=True):
     """GET /bookmarks/count."""
 
 
-class ListQuery(BookmarkQuery, frozen=True, kw_only=True):
+class ListQuery(ImportedQuery, frozen=True, kw_only=True):
     """GET /bookmarks."""
 
     limit: Limit = None
@@ -87,7 +89,7 @@ class SimilarQuery(FlagFilters, frozen=True, kw_only=True):
 
 
 class FlagsRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """PATCH /bookmarks/{post_id}: the flags that are sent change."""
+    """The flags that are sent change."""
 
     is_read: Annotated[bool | None, about("true marks the post read, false unread.")] = None
     is_archived: Annotated[bool | None, about("true archives the post, false brings it back.")] = (
@@ -97,6 +99,29 @@ class FlagsRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     def __post_init__(self) -> None:
         if self.is_read is None and self.is_archived is None:
             raise InvalidField("is_read", "is required, unless is_archived is sent")
+
+
+class UpdateRequest(FlagsRequest, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """PATCH /bookmarks/{post_id}: the flags and the note that are sent change."""
+
+    note: Annotated[
+        Note | UnsetType | None,
+        about(
+            "Your note about the post, as Markdown. null or an empty text removes it.",
+            nullable=True,
+            argument={
+                "type": "string",
+                "maxLength": limits.NOTE_MAX,
+                "description": "Markdown note for a single post. Empty removes it.",
+            },
+        ),
+    ] = UNSET
+
+    def __post_init__(self) -> None:
+        if self.note is not UNSET:
+            msgspec.structs.force_setattr(self, "note", (self.note or "").strip())
+        elif self.is_read is None and self.is_archived is None:
+            raise InvalidField("is_read", "is required, unless is_archived or note is sent")
 
 
 class StateRequest(FlagsRequest, frozen=True, kw_only=True, forbid_unknown_fields=True):

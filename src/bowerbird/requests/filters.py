@@ -22,6 +22,7 @@ from bowerbird.requests.limits import TEXT_MAX
 from bowerbird.search import query_language
 
 _BOOLEANS: Final = {"true": True, "1": True, "false": False, "0": False}
+_RUN_ID_MAX: Final = 40
 MEANING: Final = "vector_search_term"
 """The filter that ranks by meaning."""
 
@@ -125,6 +126,14 @@ class FlagFilters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
     """The filters that every list, count, export and view understands."""
 
+    is_archived_only: Annotated[
+        Flag,
+        _flag(
+            "Only archived bookmarks. hide_archived is false then, unless it is sent.",
+            "archived_only",
+            example=True,
+        ),
+    ] = None
     media_type: Annotated[
         str | None,
         _narrows(
@@ -200,6 +209,30 @@ class BookmarkQuery(WordFilters, frozen=True, kw_only=True):
     ] = None
 
 
+def _read_run(name: str, text: str) -> str | None:
+    run_id = text.strip()
+    if not (run_id.isascii() and run_id.isalnum() and len(run_id) <= _RUN_ID_MAX):
+        raise InvalidField(name, f"must be the run_id of an import, got {errors.shown(text)}")
+    return run_id
+
+
+class ImportedQuery(BookmarkQuery, frozen=True, kw_only=True):
+    """The filters of a list, and the import that brought the posts."""
+
+    import_run: Annotated[
+        str | None,
+        about(
+            "Only posts that this import added or changed, by its run_id. They are known as long "
+            "as the import can be undone.",
+            "5f2c9a7be01d4c3389aa01bc",
+            filter=Reader("import_run", _read_run),
+            nullable=True,
+            # Tools do not list imports.
+            argument=None,
+        ),
+    ] = None
+
+
 def filter_of(query: FlagFilters, now: int | None = None) -> BookmarkFilter:
     """The filter that a query describes. With `now`, dates may be relative to it."""
     try:
@@ -250,4 +283,6 @@ def _filter(query: FlagFilters, now: int | None) -> BookmarkFilter:
         if now is not None and reader.read is read_instant:
             value = relative_dates.resolved(value, now) or value
         values[reader.sets] = reader.read(name, value)
+    if values.get("archived_only") and query.hide_archived in (None, ""):
+        values["hide_archived"] = False
     return BookmarkFilter(**values)

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from bowerbird.model import bookmarks, highlights
 from bowerbird.model.json_depth import MAX_DEPTH
 from bowerbird.model.labels import MAX_NAME_CHARACTERS
 
@@ -28,6 +29,12 @@ EXPORTS_PER_DAY: Final = 20
 EXPORT_BYTES_PER_DAY: Final = 2_000_000_000
 # Downloads of everything that an account has.
 ACCOUNT_DOWNLOADS_PER_DAY: Final = 5
+# Changes of many posts: the posts of one change; the changes that are unfinished or kept for their
+# undo, and the posts that are kept for it. The oldest changes beyond that cannot be undone.
+CHANGE_POSTS_MAX: Final = 200_000
+UNFINISHED_CHANGES_MAX: Final = 5
+KEPT_CHANGES_MAX: Final = 100
+KEPT_CHANGED_POSTS_MAX: Final = 400_000
 # The search box: labels and authors that it suggests, for a text of this length, and authors that
 # a misspelled name is compared to.
 SUGGESTED_MAX: Final = 6
@@ -35,13 +42,26 @@ SUGGESTED_FOR_MAX: Final = 100
 AUTHORS_COMPARED: Final = 300
 VIEWS_MAX: Final = 200
 BUCKETS_MAX: Final = 20
+# In the sidebar of the website; the page of views has all of them.
+PINNED_VIEWS_SHOWN: Final = 20
+# Deleted views of an account that can be restored, and how long.
+DELETED_VIEWS_MAX: Final = 50
+DELETED_VIEW_S: Final = 3_600
 RANKED_MAX: Final = 1_000
 LABEL_NAME_MAX: Final = MAX_NAME_CHARACTERS
 LABEL_ID_MAX: Final = 40
 LABELS_MAX: Final = 10_000
+# Labels that the picker of a page offers at once.
+PICKED_LABELS_MAX: Final = 12
 # Accounts and posts that have more labels already keep them, and cannot get another one.
 POST_LABELS_MAX: Final = 100
 LABEL_METADATA_MAX: Final = 4_096
+NOTE_MAX: Final = bookmarks.NOTE_MAX
+# Per post. The last one is for the characters of all its passages and comments together.
+HIGHLIGHTS_MAX: Final = highlights.HIGHLIGHTS_MAX
+HIGHLIGHT_QUOTE_MAX: Final = highlights.QUOTE_MAX
+HIGHLIGHT_COMMENT_MAX: Final = highlights.COMMENT_MAX
+HIGHLIGHT_CHARACTERS_MAX: Final = highlights.TOTAL_MAX
 VIEW_NAME_MAX: Final = 100
 TEXT_MAX: Final = 1_000
 SLUG_MAX: Final = 60

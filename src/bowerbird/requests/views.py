@@ -87,6 +87,9 @@ Buckets = Annotated[
     Annotated[list[NewBucket], Meta(max_length=limits.BUCKETS_MAX)] | None,
     about("Parts of the view, each with a narrower query."),
 ]
+IsPinned = Annotated[
+    bool | None, about("Whether the website's sidebar shows the view. Default: true.")
+]
 
 
 class NewView(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -97,6 +100,7 @@ class NewView(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     base_query: BaseQuery = None
     default_sort: DefaultSort = None
     triage_buckets: Buckets = None
+    is_pinned: IsPinned = None
 
     def __post_init__(self) -> None:
         _check_sort(self.default_sort)
@@ -110,6 +114,13 @@ class ViewChange(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     base_query: BaseQuery | UnsetType = UNSET
     default_sort: DefaultSort | UnsetType = UNSET
     triage_buckets: Buckets | UnsetType = UNSET
+    position: Annotated[
+        Annotated[int, Meta(ge=1, le=limits.VIEWS_MAX)] | UnsetType,
+        about("Moves the view to this place of the list, from 1, or to its end."),
+    ] = UNSET
+    is_pinned: Annotated[
+        bool | UnsetType, about("Whether the website's sidebar shows the view.")
+    ] = UNSET
 
     def __post_init__(self) -> None:
         _check_sort(self.default_sort)

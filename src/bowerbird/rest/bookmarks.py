@@ -13,10 +13,10 @@ from bowerbird.library.bookmarks.trash import Deleted, Trash
 from bowerbird.model.bookmarks import Bookmark
 from bowerbird.requests.bookmarks import (
     CountQuery,
-    FlagsRequest,
     ListQuery,
     SimilarQuery,
     StateRequest,
+    UpdateRequest,
 )
 from bowerbird.requests.filters import MEANING
 from bowerbird.requests.gates import gates_for
@@ -85,9 +85,9 @@ UPDATE: Final = Operation(
     method="PATCH",
     path="/v1/bookmarks/{post_id}",
     name="updateBookmark",
-    summary="Mark one bookmark read or unread, archived or not.",
+    summary="Mark one bookmark read or unread, archived or not, or change its note.",
     data=Bookmark,
-    body=FlagsRequest,
+    body=UpdateRequest,
     refusals=(Code.NOT_FOUND,),
 )
 DELETE: Final = Operation(
@@ -169,7 +169,7 @@ def write_routes(flags: Flags, trash: Trash, writes: Writes) -> list[ApiRoute]:
         message = f"Changed {marked.affected} {posts}."
         return done(marked.posts, ChangeMeta(message, marked.affected, marked.not_found))
 
-    async def update(transaction: Transaction, call: Call, request: FlagsRequest) -> Reply:
+    async def update(transaction: Transaction, call: Call, request: UpdateRequest) -> Reply:
         post_id = call.path_params["post_id"]
         return done_with(await flags.update_one(transaction, call.account, post_id, request))
 
@@ -183,7 +183,7 @@ def write_routes(flags: Flags, trash: Trash, writes: Writes) -> list[ApiRoute]:
 
     return [
         UPDATE_MANY.served_by(writes.handler_of(StateRequest, update_many)),
-        UPDATE.served_by(writes.handler_of(FlagsRequest, update)),
+        UPDATE.served_by(writes.handler_of(UpdateRequest, update)),
         DELETE.served_by(writes.handler(delete)),
         RESTORE.served_by(writes.handler(restore)),
     ]

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from typing import Final
+from urllib.parse import quote
 
 import msgspec
 from msgspec import UNSET
@@ -138,7 +139,7 @@ def write_routes(views: Views, writes: Writes) -> list[ApiRoute]:
     async def create(transaction: Transaction, call: Call, request: NewView) -> Reply:
         view = await views.create(transaction, call.account, request)
         reply = done(view, status=_CREATED)
-        location = (b"location", f"/v1/views/{view.slug}".encode())
+        location = (b"location", f"/v1/views/{quote(view.slug)}".encode())
         return msgspec.structs.replace(reply, headers=[*reply.headers, location])
 
     async def update(transaction: Transaction, call: Call, request: ViewChange) -> Reply:

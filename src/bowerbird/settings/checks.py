@@ -10,6 +10,7 @@ from bowerbird.settings.values import (
     BadSetting,
     check_address,
     check_contact,
+    check_host_name,
     check_key,
     check_network,
     check_origin,
@@ -37,6 +38,7 @@ _LEAST: Final = {
     "free_calls_per_month": 0,
     "answer_cache_mb": 0,
     "vector_cache_mb": 0,
+    "media_quota_mb": 1,
     "postgres_connections": 1,
     "stop_timeout_s": 0,
 }
@@ -48,6 +50,7 @@ def check(settings: "Settings") -> None:
     for network in settings.trusted_proxies.split(","):
         check_network("trusted_proxies", network.strip())
     one_of("SANDBOX", settings.sandbox, ("on", "off"))
+    one_of("KEEP_MEDIA", settings.keep_media, ("on", "off"))
     one_of("LOG_LEVEL", settings.log_level, ("debug", "info", "warning", "error"))
     for name, least in _LEAST.items():
         value = getattr(settings, name)
@@ -111,6 +114,8 @@ def _check_addresses(settings: "Settings") -> None:
         check_address(name, getattr(settings, name))
     for origin in settings.tool_origins.split(","):
         check_origin("tool_origins", origin.strip())
+    for host in settings.media_hosts.split(","):
+        check_host_name("media_hosts", host.strip())
     for name in ("embedding_key", "intro_key", "files_s3_key_id", "files_s3_secret"):
         check_key(name, getattr(settings, name))
 

@@ -122,6 +122,19 @@ class Settings:
         "", "Id of the S3 access key. If empty, the credentials of the machine are used."
     )
     files_s3_secret: str = setting("", "Secret of the S3 access key.", secret=True)
+    keep_media: str = setting(
+        "off",
+        "`on` lets accounts keep the images of their posts: workers then download them from the "
+        "networks. Each account decides for itself. See [library.md](library.md).",
+    )
+    media_quota_mb: int = setting(
+        1_000, "Size of the images that are kept for one account, in megabytes."
+    )
+    media_hosts: str = setting(
+        "",
+        "Further hosts from which images may be downloaded, separated by commas, such as "
+        "`files.example.social`. Those of X, Bluesky and Reddit are known.",
+    )
     smtp_url: str = setting(
         "",
         "SMTP server: `smtp://user:password@host:587` or `smtps://…:465`. `smtp://` uses STARTTLS "

@@ -10,6 +10,9 @@ _ATOM: Final = r"[A-Za-z0-9!#$%&'*+/=?^_{|}~-]+"
 MAILBOX: Final = rf"{_ATOM}(?:\.{_ATOM})*@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*"
 _VISIBLE: Final = re.compile(r"[\x21-\x7e]*")
 _ORIGIN: Final = re.compile(r"[a-z]+://[^/?#@\s]+/?")
+_HOST_NAME: Final = re.compile(
+    r"(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]*[a-z0-9]"
+)
 LOOPBACK: Final = ("localhost", "127.0.0.1")
 _CONTACT: Final = re.compile(rf"{MAILBOX}|https://[^\s<>\"]+")
 
@@ -89,3 +92,16 @@ def check_network(name: str, value: str) -> None:
         raise BadSetting(
             f"{PREFIX}{name.upper()}: {value!r} is not an IP address or network such as 10.0.0.0/8."
         ) from None
+
+
+def is_host_name(text: str) -> bool:
+    """Whether it is a name with a dot in it, in small letters, and not an address."""
+    return _HOST_NAME.fullmatch(text) is not None
+
+
+def check_host_name(name: str, value: str) -> None:
+    if value and not is_host_name(value.lower()):
+        raise BadSetting(
+            f"{PREFIX}{name.upper()}: {value!r} is not the name of a host such as "
+            "files.example.social."
+        )

@@ -7,8 +7,8 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from bowerbird.model import instants
-from bowerbird.model.bookmarks import ImportRecord, Post, check_open_fields
+from bowerbird.model import highlights, instants
+from bowerbird.model.bookmarks import ImportRecord, Post, check_open_fields, with_highlights
 from bowerbird.model.imports import Stored
 from bowerbird.model.json_depth import MAX_DEPTH, is_too_deep
 from bowerbird.model.labels import NAME_RULE, clean_name, name_key
@@ -50,6 +50,8 @@ def read(raw: bytes, *, is_stored: bool = False) -> ParsedRecord:
         raise InvalidRecord(f"tweet_details.{_sentence(error)}") from None
     if record.gone_at or record.removed_at:
         record = _with_instants(record)
+    if record.highlights and not is_stored:
+        record = _with_passages(record)
     return ParsedRecord(_incoming(record if is_stored else with_offset(record)), removed)
 
 
@@ -89,6 +91,7 @@ def post_of(record: Post) -> Post:
         gone_reason=(record.gone_reason or UNSET) if record.gone_at else UNSET,
         removed_at=record.removed_at or UNSET,
         note=record.note or UNSET,
+        highlights=record.highlights or UNSET,
     )
 
 
@@ -112,6 +115,20 @@ def _with_instants(record: ImportRecord) -> ImportRecord:
         if (text := getattr(record, field))
     }
     return msgspec.structs.replace(record, **given)
+
+
+def _with_passages(record: ImportRecord) -> ImportRecord:
+    """The record with each highlight once, and at its place in the text."""
+    passages = [
+        msgspec.structs.replace(
+            one,
+            created_at=one.created_at
+            and instants.with_offset(_instant("highlights.created_at", one.created_at)),
+            comment=one.comment or UNSET,
+        )
+        for one in record.highlights or ()
+    ]
+    return with_highlights(record, highlights.joined((), passages))
 
 
 def _incoming(record: ImportRecord) -> Incoming:

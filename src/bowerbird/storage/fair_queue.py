@@ -147,9 +147,8 @@ class FairQueue:
     def _require_room(self, owner: Owner) -> None:
         own = len(self._waiting.get(owner, ()))
         if own >= self._bounds.per_account:
-            raise errors.TooManyWaiting(
-                f"Too many requests of this account wait for a {self._resource}; retry later.",
-                _RETRY_AFTER_S,
+            raise self._refusal(
+                f"Too many requests of this account wait for a {self._resource}; retry later."
             )
         if self._count >= (self._bounds.total if own else self._bounds.at_most):
             raise self._refusal(f"Too many requests wait for a {self._resource}; retry later.")
@@ -161,7 +160,7 @@ class FairQueue:
             )
 
     def _refusal(self, sentence: str) -> errors.Refusal:
-        return errors.unavailable(sentence, _RETRY_AFTER_S)
+        return errors.TooManyWaiting(sentence, _RETRY_AFTER_S)
 
     def _grant_next(self) -> None:
         """Grants one slot; a release never makes room for two.

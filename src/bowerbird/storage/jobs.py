@@ -24,7 +24,7 @@ _CANDIDATES: Final = 5
 # set back since; it would be stuck if its worker has died.
 _MAX_AHEAD: Final = 300 * MICROSECONDS
 _LAST_ACCOUNT: Final = 2**63 - 1
-_CANCELLED: Final = "The job was cancelled."
+CANCELLED: Final = "The job was cancelled."
 
 
 class _Turn(Struct, frozen=True):
@@ -198,7 +198,7 @@ class JobStore:
         """Cancels an unfinished job. A worker that runs it stops when it next reports progress."""
 
         async def work(transaction: Transaction) -> bool:
-            return await self._end(transaction, account_id, job_id, _CANCELLED, now)
+            return await self._end(transaction, account_id, job_id, CANCELLED, now)
 
         return await self._database.write(work)
 

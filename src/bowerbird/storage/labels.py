@@ -59,6 +59,10 @@ class LabelStore:
         rows = await transaction.rows(self._sql["by_id"], values)
         return Label(*rows[0]) if rows else None
 
+    async def created_at(self, transaction: Transaction, account_id: int, label_id: int) -> int:
+        values = {"account_id": account_id, "label_id": label_id}
+        return int((await transaction.rows(self._sql["created_at"], values))[0][0])
+
     async def by_ids(
         self, transaction: Transaction, account_id: int, label_ids: Sequence[int]
     ) -> dict[int, Label]:
@@ -97,12 +101,12 @@ class LabelStore:
         await transaction.run(self._sql["delete"], _row(library, label))
 
     async def detach_all(
-        self, transaction: Transaction, library: LockedLibrary, number: int
+        self, transaction: Transaction, library: LockedLibrary, numbers: Sequence[int]
     ) -> None:
-        """Removes all labels of a bookmark."""
-        values = {"account_id": library.account_id, "number": number}
-        await transaction.run(self._sql["uncount_all"], values)
-        await transaction.run(self._sql["detach_all"], values)
+        """Removes all labels of bookmarks."""
+        rows = [{"account_id": library.account_id, "number": number} for number in numbers]
+        await transaction.run_many(self._sql["uncount_all"], rows)
+        await transaction.run_many(self._sql["detach_all"], rows)
 
     async def relabel(
         self,

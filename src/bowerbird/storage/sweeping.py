@@ -23,6 +23,7 @@ class Expiry(Struct, frozen=True, kw_only=True):
     activity_before: int
     # How many entries of the activity log are kept.
     activity_most: int
+    views_before: int
 
 
 class Due(Struct, frozen=True):
@@ -36,6 +37,8 @@ class Due(Struct, frozen=True):
     has_old_ingest: bool
     has_old_sessions: bool
     has_old_activity: bool
+    has_old_views: bool
+    has_old_changes: bool
 
 
 class SweepStore:

@@ -1,14 +1,16 @@
 """Reads and writes Smart Views."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
-from bowerbird.model.views import Bucket, Query, View, ViewSort
+from bowerbird.model.views import Bucket, DeletedView, Query, View, ViewSort
 from bowerbird.storage.database import Database, Row, Transaction
 
 _query = msgspec.json.Decoder(Query).decode
 _sort = msgspec.json.Decoder(ViewSort | None).decode
+_whole = msgspec.json.Decoder(View).decode
 _buckets = msgspec.json.Decoder(list[Bucket]).decode
 
 
@@ -21,6 +23,10 @@ class ViewStore:
     async def all(self, account_id: int) -> list[View]:
         rows = await self._database.rows(self._sql["all"], {"account_id": account_id})
         return [_view(row) for row in rows]
+
+    async def pinned(self, account_id: int, limit: int) -> list[View]:
+        values = {"account_id": account_id, "limit": limit}
+        return [_view(row) for row in await self._database.rows(self._sql["pinned"], values)]
 
     async def by_slug(self, account_id: int, slug: str) -> View | None:
         values = {"account_id": account_id, "slug": slug}
@@ -38,12 +44,56 @@ class ViewStore:
             values[name] = msgspec.json.encode(values[name]).decode()
         await transaction.run(self._sql["put"], values)
 
+    async def place(
+        self, transaction: Transaction, account_id: int, positions: Mapping[str, int]
+    ) -> None:
+        """Moves views, by slug, to other places of the list."""
+        values = [
+            {"account_id": account_id, "slug": slug, "position": position}
+            for slug, position in positions.items()
+        ]
+        if values:
+            await transaction.run_many(self._sql["place"], values)
+
     async def delete(self, transaction: Transaction, account_id: int, slug: str) -> None:
         await transaction.run(self._sql["delete"], {"account_id": account_id, "slug": slug})
 
+    async def keep_deleted(
+        self, transaction: Transaction, account_id: int, view: View, now: int
+    ) -> None:
+        """Keeps a view that is being deleted, so that it can be restored."""
+        values = {
+            "account_id": account_id,
+            "slug": view.slug,
+            "view": msgspec.json.encode(view).decode(),
+            "deleted_at": now,
+        }
+        await transaction.run(self._sql["keep_deleted"], values)
+
+    async def deleted(self, account_id: int, oldest: int, limit: int) -> list[DeletedView]:
+        """The deleted views that can be restored, latest first."""
+        values = {"account_id": account_id, "oldest": oldest, "limit": limit}
+        rows = await self._database.rows(self._sql["deleted"], values)
+        return [DeletedView(_whole(view), deleted_at) for view, deleted_at in rows]
+
+    async def take_deleted(
+        self, transaction: Transaction, account_id: int, slug: str, oldest: int
+    ) -> View | None:
+        values = {"account_id": account_id, "slug": slug, "oldest": oldest}
+        rows = await transaction.rows(self._sql["take_deleted"], values)
+        return _whole(rows[0][0]) if rows else None
+
+    async def forget_deleted(
+        self, transaction: Transaction, account_id: int, oldest: int, most: int
+    ) -> int:
+        """Removes the deleted views that are too old or too many to be restored."""
+        values = {"account_id": account_id, "oldest": oldest, "most": most}
+        return len(await transaction.rows(self._sql["forget_deleted"], values))
+
 
 def _view(row: Row) -> View:
-    slug, name, description, base_query, default_sort, buckets, created_at, updated_at = row
+    slug, name, description, base_query, default_sort, buckets, *rest = row
+    created_at, updated_at, position, is_pinned = rest
     return View(
         slug=slug,
         name=name,
@@ -53,4 +103,6 @@ def _view(row: Row) -> View:
         triage_buckets=_buckets(buckets),
         created_at=created_at,
         updated_at=updated_at,
+        position=position,
+        is_pinned=bool(is_pinned),
     )

@@ -15,9 +15,14 @@ from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.accounts.deletion import AccountDeletion
 from bowerbird.library.accounts.devices import Devices
 from bowerbird.library.accounts.keys import Keys
+from bowerbird.library.bookmarks.annotation_changes import AnnotationChanges
 from bowerbird.library.bookmarks.authors import Authors
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.bookmarks.trash_list import TrashList
+from bowerbird.library.bulk.requests import BulkRequests
+from bowerbird.library.demo.demo import Demo
 from bowerbird.library.digests.digests import Digests
+from bowerbird.library.labels.label_changes import LabelChanges
 from bowerbird.library.labels.labels import Labels
 from bowerbird.library.labels.post_changes import PostChanges
 from bowerbird.library.sign_in.attempt_limits import AttemptLimits, SignUpLimits
@@ -32,8 +37,10 @@ from bowerbird.library.sign_in.passkeys import Passkeys
 from bowerbird.library.sign_in.provider_sign_in import ProviderSignIn
 from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.library.sign_in.sign_up import SignUp
+from bowerbird.library.statistics.statistics import Statistics
 from bowerbird.library.upkeep.open_jobs import OpenJobs
 from bowerbird.library.upkeep.overview import Overview
+from bowerbird.library.views.edits import ViewEdits
 from bowerbird.library.views.views import Views
 from bowerbird.openid.providers import configured
 from bowerbird.openid.sign_in import OpenIdClient
@@ -48,17 +55,27 @@ from bowerbird.web.account import keys as key_pages
 from bowerbird.web.account.account import AccountParts
 from bowerbird.web.account.keys import EndingVersions
 from bowerbird.web.account.methods import Methods
+from bowerbird.web.arrival import demo as demo_pages
+from bowerbird.web.arrival.saving import SavePage
+from bowerbird.web.bulk.pages import BulkPages
+from bowerbird.web.digests.pages import DigestPages
 from bowerbird.web.exports import pages as export_pages
 from bowerbird.web.exports.pages import ExportParts
 from bowerbird.web.imports import files as import_file_pages
 from bowerbird.web.imports import pages as import_pages
 from bowerbird.web.imports.pages import ImportParts
+from bowerbird.web.labels.pages import LabelPages
+from bowerbird.web.labels.picking import LabelPicking
 from bowerbird.web.library.changes import ChangePages
 from bowerbird.web.library.lists import ListPages
 from bowerbird.web.library.no_hits import NoHits
 from bowerbird.web.library.reading import ReadingPage
 from bowerbird.web.library.sidebar import Sidebar
 from bowerbird.web.library.suggesting import SuggestingPages
+from bowerbird.web.media import pages as media_pages
+from bowerbird.web.media.pages import MediaParts
+from bowerbird.web.media.shown import ShownImages
+from bowerbird.web.notes.pages import NotePages
 from bowerbird.web.operator import pages as operator_pages
 from bowerbird.web.operator.pages import OperatorParts
 from bowerbird.web.sign_in import links as link_pages
@@ -70,7 +87,11 @@ from bowerbird.web.sign_in.provider_lists import ProviderLists
 from bowerbird.web.sign_in.providers import ProviderPages
 from bowerbird.web.sign_in.sign_up import SignUpPages
 from bowerbird.web.site import ShowPublished, Visits
+from bowerbird.web.statistics.pages import StatisticsPage
 from bowerbird.web.templating import Templates
+from bowerbird.web.trash.pages import TrashPages
+from bowerbird.web.views.editor import EditorPage
+from bowerbird.web.views.pages import ViewPages
 from bowerbird.web.visits.cookies import CookieJar
 from bowerbird.web.visits.hosts import OwnHosts
 from bowerbird.web.visits.pages import VisitPages
@@ -94,6 +115,8 @@ class LibraryParts(Struct, frozen=True):
     labels: Labels
     changes: PostChanges
     digests: Digests
+    bulk: BulkRequests
+    media: MediaParts
 
 
 def visits(
@@ -152,6 +175,7 @@ def visits(
         methods=Methods(passkeys, lists),
         emails=emails,
         download=AccountDownload(database, clock),
+        media=library.media.preferences,
         clock=clock,
     )
     operator = OperatorParts(
@@ -165,16 +189,26 @@ def visits(
     )
 
     sidebar = Sidebar(library.labels, library.views)
+    demo = Demo(database, library.views, clock)
+    listed, label_changes = library.labels.listed, LabelChanges(database, library.labels)
+    many, bulk = BulkPages(library.bulk, pages), library.bulk.changes
     authors = Authors(database)
+    images = ShownImages(library.media.kept, is_offered=library.media.preferences.is_offered)
     list_pages = ListPages(
         library.bookmarks,
         library.views,
         sidebar,
         pages,
+        bulk=many,
         no_hits=NoHits(library.bookmarks, library.labels, authors),
         clock=clock,
         settings=settings,
+        demo=demo,
+        images=images,
     )
+    save_page = SavePage(transfers.imports.saving, library.bookmarks, library.labels, pages)
+
+    view_edits = ViewEdits(database, library.views)
 
     def build(show_published: ShowPublished) -> VisitRouter:
         routes: list[PageRoute] = [
@@ -202,11 +236,23 @@ def visits(
             *operator_pages.routes(operator, pages),
             *import_pages.routes(transfers.imports, pages),
             *import_file_pages.routes(transfers.imports, pages),
-            *export_pages.routes(transfers.exports, pages),
+            *export_pages.routes(transfers.exports, library.views, library.labels, pages),
+            *demo_pages.routes(demo, pages),
+            *save_page.routes(),
             *list_pages.routes(),
-            *ReadingPage(library.bookmarks, list_pages, sidebar, pages).routes(),
-            *ChangePages(library.changes, pages).routes(),
+            *ViewPages(library.views, view_edits, sidebar, pages).routes(),
+            *EditorPage(library.views, view_edits, list_pages, sidebar, pages).routes(),
+            *ReadingPage(library.bookmarks, list_pages, sidebar, pages, images).routes(),
+            *media_pages.routes(library.media, pages),
+            *ChangePages(library.changes, bulk, pages).routes(),
+            *LabelPages(listed, label_changes, bulk, sidebar, pages).routes(),
+            *LabelPicking(listed, bulk, pages).routes(),
             *SuggestingPages(library.labels, library.views, authors, pages).routes(),
+            *DigestPages(library.digests, pages).routes(),
+            *StatisticsPage(Statistics(database, clock), pages).routes(),
+            *NotePages(AnnotationChanges(database, clock), pages).routes(),
+            *many.routes(),
+            *TrashPages(TrashList(database, clock), many, list_pages, sidebar, pages).routes(),
         ]
         return VisitRouter(
             routes,

@@ -10,6 +10,7 @@ from bowerbird.wire.responses.documents import FOREVER, Document
 _TYPES: Final = {
     "css": "text/css; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
+    "png": "image/png",
     "svg": "image/svg+xml",
 }
 

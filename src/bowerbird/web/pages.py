@@ -70,7 +70,12 @@ def safety_headers(*, is_secure: bool) -> list[Header]:
 
 def personal_headers(nonce: str, *, is_secure: bool) -> list[Header]:
     """The headers of a page for one visitor, which has forms and is never cached."""
-    replaced = {b"cache-control": b"no-store", b"referrer-policy": b"same-origin"}
+    replaced = {
+        b"cache-control": b"no-store",
+        b"referrer-policy": b"same-origin",
+        # Dates are written in the language of the browser.
+        b"vary": b"Accept, Accept-Encoding, Accept-Language",
+    }
     headers = [(name, replaced.get(name, value)) for name, value in _HEADERS]
     policy = _policy(nonce, calls="'self'", forms="'self'", worker_policy=_OFFLINE_WORKER)
     headers.append((b"content-security-policy", policy.encode()))
@@ -86,7 +91,8 @@ def _policy(nonce: str, *, calls: str, forms: str, worker_policy: str = "") -> s
     worker, types = ("worker-src 'self'; ", worker_policy) if worker_policy else ("", "'none'")
     return (
         f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; "
-        f"img-src 'self'; {connect}{worker}base-uri 'none'; form-action {forms}; "
+        f"img-src 'self'; manifest-src 'self'; {connect}{worker}base-uri 'none'; "
+        f"form-action {forms}; "
         "frame-ancestors 'none'; require-trusted-types-for 'script'; "
         f"trusted-types {types}"
     )

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from bowerbird import __version__
 from bowerbird.errors import CATALOGUE
 from bowerbird.settings import Settings
-from bowerbird.web import assets, code_highlighting
+from bowerbird.web import assets, code_highlighting, navigation
 from bowerbird.web.pages import NONCE_PLACEHOLDER
 from bowerbird.web.reference import SANDBOX
 
@@ -39,9 +39,12 @@ class Templates:
             "keys_url": settings.register_url,
             "upgrade_url": settings.upgrade_url,
             "base_path": base_path,
+            "places": navigation.PLACES,
             "static": {name: base_path + path for name, path in assets.paths().items()},
             "version": __version__,
             "nonce": NONCE_PLACEHOLDER,
+            # Attributes of <time>; none in English.
+            "time_lang": "",
             "contact": contact_url(settings.operator_contact),
             "default_plan": settings.default_plan,
             "catalogue": CATALOGUE,

@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
@@ -9,6 +10,9 @@ import pytest
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.requests import limits
+from bowerbird.requests.exports import ExportRequest
+from bowerbird.requests.filters import readers
+from bowerbird.web.exports.options import WORDS
 from tests.support import waiting
 from tests.support.visiting import Visitor
 from tests.support.working import at_work
@@ -18,6 +22,7 @@ from tests.web.sign_in.conftest import House
 pytestmark = pytest.mark.anyio
 
 DAY = 86_400 * MICROSECONDS
+CANCEL = re.compile(r'action="/exports/([0-9a-f]+)/cancel"')
 FILE = re.compile(r'href="(/exports/[0-9a-f]+/file)"')
 
 
@@ -86,8 +91,8 @@ async def test_the_filters_in_the_address_narrow_the_export(house: House) -> Non
     await fill(person, 20, 21)
 
     page = await person.open("/exports?author=nobody&said=x&unknown=1")
-    assert "author nobody" in text_of(page)
-    assert 'name="author" value="nobody"' in page.text
+    assert 'name="author" type="text" value="nobody"' in page.text
+    assert 'value="filtered" checked' in page.text
     assert 'name="unknown"' not in page.text
     await person.send(
         "/exports", "/exports?author=nobody", format="json", posts="filtered", author="nobody"
@@ -163,7 +168,7 @@ async def test_a_file_is_listed_as_deleted_after_a_day(house: House) -> None:
     house.clock.now += DAY + MICROSECONDS
     page = await person.open("/exports")
 
-    assert "deleted after a day" in text_of(page)
+    assert "its file is deleted" in text_of(page)
     assert FILE.findall(page.text) == []
     assert (await person.client.get(path)).status_code == 404
 
@@ -181,6 +186,85 @@ async def test_a_failed_export_says_why(house: House) -> None:
     page = await person.open("/exports")
 
     assert "The disk is &lt;b&gt;full&lt;/b&gt;." in page.text
+
+
+async def test_every_option_of_the_api_has_a_field_with_words(house: House) -> None:
+    person = await house.owner()
+    await person.send("/import/links", "/import", links="https://x.com/ada/status/20")
+    page = (await person.open("/exports")).text
+    for name in readers(ExportRequest):
+        assert f'name="{name}"' in page, name
+        assert name in WORDS or name == "author"
+    assert re.search(r'name="posted_from" type="date"', page)
+    assert '<option value="article">Article</option>' in page
+    # A date field cannot show it.
+    relative = (await person.open("/exports?posted_from=-7d")).text
+    assert 'name="posted_from" type="text" value="-7d"' in relative
+
+
+async def test_the_free_plan_sees_only_the_options_that_it_has(house: House) -> None:
+    await house.owner()
+    person = await house.member("free@example.com", "free")
+    page = (await person.open("/exports")).text
+    assert set(re.findall(r'name="(\w+)"', page)) & set(readers(ExportRequest)) == {
+        "is_unread_only",
+        "hide_archived",
+        "q",
+    }
+
+
+async def test_an_export_is_cancelled_and_made_again(house: House) -> None:
+    person = await house.owner()
+    await fill(person, 20)
+    await person.send(
+        "/exports", "/exports", format="csv", posts="filtered", q="ada", is_unread_only="true"
+    )
+    [job_id] = CANCEL.findall((await person.open("/exports")).text)
+
+    cancelled = await person.send(f"/exports/{job_id}/cancel", "/exports")
+    assert cancelled.headers["location"] == "/exports?said=export-cancelled#files"
+    page = await person.open("/exports")
+    assert "Cancelled" in text_of(page)
+    twice = await person.send(f"/exports/{job_id}/cancel", "/exports")
+    assert twice.status_code == 404
+    assert "The export has already ended." in text_of(twice)
+
+    again = await person.send(f"/exports/{job_id}/again", "/exports")
+    assert again.headers["location"] == "/exports?said=export-started#files"
+    done = await finished(house, person)
+    assert "Narrowed by is_unread_only true, q ada , CSV" in text_of(done)
+    assert len(FILE.findall(done.text)) == 1
+
+
+async def test_a_file_is_deleted_before_its_day_is_over(house: House, tmp_path: Path) -> None:
+    person = await house.owner()
+    await fill(person, 20)
+    await start(person)
+    [path] = FILE.findall((await finished(house, person)).text)
+    job_id = path.split("/")[2]
+    led = (await person.client.get(path)).headers["location"]
+
+    for _ in range(2):
+        deleted = await person.send(f"/exports/{job_id}/delete", "/exports")
+        assert deleted.headers["location"] == "/exports?said=export-deleted#files"
+    page = await person.open("/exports")
+    assert "its file is deleted" in text_of(page)
+    assert (await person.client.get(path)).status_code == 404
+    target = urlsplit(led)
+    assert (await person.client.get(f"{target.path}?{target.query}")).status_code == 404
+    assert not [file for file in (tmp_path / "files").rglob("*") if file.is_file()]
+
+
+@pytest.mark.parametrize("action", ["cancel", "delete", "again"])
+async def test_nobody_changes_the_exports_of_another_account(house: House, action: str) -> None:
+    owner, other = await house.owner(), await house.member("other@example.com")
+    await start(owner)
+    [job_id] = CANCEL.findall((await owner.open("/exports")).text)
+
+    tried = await other.send(f"/exports/{job_id}/{action}", "/exports")
+    assert tried.status_code == 404
+    assert CANCEL.findall((await owner.open("/exports")).text) == [job_id]
+    assert "No files yet." in text_of(await other.open("/exports"))
 
 
 async def test_nobody_sees_the_exports_of_another_account(house: House) -> None:

@@ -1,11 +1,12 @@
 """The forms on posts: read, archive, trash with undo, and labels."""
 
+import html
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
 
-from tests.support import writing
+from tests.support import bulk, writing
 from tests.support.saving import stored
 from tests.web.library.conftest import Reader, ids, signed_in
 from tests.web.sign_in.conftest import House
@@ -95,11 +96,56 @@ async def test_labels_are_added_by_name_and_removed(ann: Reader) -> None:
 
     for name in ("Birds", "<b>“تصميم”"):
         added = await ann.person.send("/library/label", page, back=page, post=post_id, add=name)
-        assert target(added) == (page, {"said": ["label-added"], "post": [post_id]}, "labels")
+        said = {"said": ["label-added"], "post": [f"{post_id} {name}"]}
+        assert target(added) == (page, said, "labels")
     assert set((await stored(ann.member, post_id))["tags"]) == {"Birds", "<b>“تصميم”"}
     assert "<bdi>&lt;b&gt;“تصميم”</bdi>" in await ann.page(page)
     await ann.person.send("/library/label", page, back=page, post=post_id, remove="birds")
     assert await writing.labels(ann.member) == {"<b>“تصميم”": 1, "Birds": 0}
+
+
+async def test_adding_and_removing_a_label_is_undone(ann: Reader) -> None:
+    name = "a b & “<i>"
+    post_id = (await ann.member.save(tags=[name]))["post_id"]
+    page = f"/p/{post_id}"
+
+    removed = await ann.person.send("/library/label", page, back=page, post=post_id, remove=name)
+    shown = await ann.page(removed.headers["location"])
+    assert "The label is removed." in shown
+    value = f"{post_id} {name}"
+    undo = f'name="label" value="{html.escape(value, quote=False)}" data-undo>Undo</button>'
+    assert undo in shown
+    back = await ann.change(page, label=value)
+    assert (await stored(ann.member, post_id))["tags"] == [name]
+    assert 'name="unlabel"' in await ann.page(back.headers["location"])
+    await ann.change("/library", unlabel=value)
+    assert (await stored(ann.member, post_id))["tags"] is None
+
+
+async def test_a_label_that_the_post_had_before_is_not_undone(ann: Reader) -> None:
+    post_id = (await ann.member.save(tags=["Birds"]))["post_id"]
+    page = f"/p/{post_id}"
+
+    added = await ann.person.send("/library/label", page, back=page, post=post_id, add="BIRDS")
+
+    shown = await ann.page(added.headers["location"])
+    assert "The post has this label already." in shown
+    assert "data-undo" not in shown
+
+
+async def test_a_change_that_is_unknown_or_of_others_is_not_undone(
+    ann: Reader, house: House
+) -> None:
+    post_id = (await ann.member.save(tags=["Birds"]))["post_id"]
+    bob = await signed_in(house, "bob@example.com")
+    row = await bulk.change(ann.member, "remove_label", [post_id], "Birds")
+
+    for change in (row.change_id, "nothing", "", "a b"):
+        assert (await bob.change("/library", undo=change)).status_code == 404
+    assert (await stored(ann.member, post_id))["tags"] is None
+    await ann.change("/library", undo=row.change_id)
+    assert (await stored(ann.member, post_id))["tags"] == ["Birds"]
+    await bob.member.client.aclose()
 
 
 async def test_refusals_are_those_of_the_api(ann: Reader, house: House) -> None:

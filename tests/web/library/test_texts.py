@@ -15,11 +15,13 @@ from bowerbird.web.library import post_parts
 from bowerbird.web.library.addresses import Address, everything
 from bowerbird.web.library.dates import Dates
 from bowerbird.web.library.post_parts import PostParts
-from bowerbird.web.library.texts import LinkedTexts, language_of, marked, web_url
+from bowerbird.web.library.texts import LinkedTexts, Mark, language_of, marked, web_url
 from bowerbird.web.templating import Templates
+from bowerbird.web.visits.moments import Times
+from tests.web import library_examples
 
 TEXTS = LinkedTexts("")
-PARTS = PostParts(TEXTS, Dates("UTC", 1784362873841838), "", "author")
+PARTS = PostParts(TEXTS, Dates(Times("UTC"), 1784362873841838), "", "author", {})
 HOSTILE = (
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
@@ -65,7 +67,8 @@ def test_marked_up_text_contains_only_its_own_links(text: str) -> None:
     html = TEXTS.linked(text)
 
     tags = re.findall(r"<[^>]*>", html)
-    own = r'<a href="(?:https?://|/library\?)[^"<>]*"(?: rel="noreferrer" dir="ltr")?>|</a>'
+    more = '(?: rel="noreferrer" dir="ltr"| dir="(?:ltr|auto)")?'
+    own = rf'<a href="(?:https?://|/library\?)[^"<>]*"{more}>|</a>'
     assert all(re.fullmatch(own, tag) for tag in tags)
     if "://" not in text:
         assert unescape(re.sub(r"</?a[^>]*>", "", html)) == text
@@ -94,8 +97,18 @@ def test_a_snippet_with_other_markup_is_not_used(html: object) -> None:
 
 
 def test_the_script_of_a_text_names_its_language() -> None:
-    texts = ["plain", "日本の", "한국", "中文", "العربية", "فارسی گ", "naïve"]
-    assert [language_of(each) for each in texts] == [None, "ja", "ko", "zh", "ar", "fa", None]
+    texts = ["plain", "日本の", "한국", "中文", "這個", "العربية", "فارسی گ", "ہے", "naïve"]
+    found = [language_of(each) for each in texts]
+    assert found == [None, "ja", "ko", "zh", "zh-Hant", "ar", "fa", "ur", None]
+
+
+def test_names_in_text_from_right_to_left_keep_their_sign_in_front() -> None:
+    plain, mixed = TEXTS.linked("@ada #birds"), TEXTS.linked("رأي @ada في #birds و #تصميم")
+
+    assert "dir=" not in plain
+    assert '" dir="ltr">@ada</a>' in mixed
+    assert '" dir="auto">#birds</a>' in mixed
+    assert '" dir="auto">#تصميم</a>' in mixed
 
 
 class _Tags(HTMLParser):
@@ -122,6 +135,23 @@ POST = st.fixed_dictionaries(
         "author_details": st.one_of(anything, st.fixed_dictionaries({"name": hostile})),
         "tags": st.one_of(anything, st.lists(hostile, max_size=2)),
         "note": anything,
+        "highlights": st.one_of(
+            anything,
+            st.lists(
+                st.fixed_dictionaries(
+                    {
+                        "id": anything,
+                        "field": st.sampled_from(["text", "article", "odd"]),
+                        "quote": anything,
+                        "start": st.one_of(anything, st.integers(0, 9)),
+                        "end": st.one_of(anything, st.integers(0, 20)),
+                        "comment": anything,
+                        "created_at": anything,
+                    }
+                ),
+                max_size=3,
+            ),
+        ),
         "source": anything,
         "gone_at": anything,
         "gone_reason": anything,
@@ -168,45 +198,15 @@ POST = st.fixed_dictionaries(
         ),
     }
 )
-FRAME: dict[str, Any] = {
-    **dict.fromkeys(
-        (
-            "email",
-            "csrf",
-            "theme",
-            "message",
-            "problem",
-            "undo",
-            "undo_post",
-            "search",
-            "clear_url",
-        ),
-        "",
-    ),
-    **dict.fromkeys(("states", "side_views", "side_labels", "label_names", "chips"), ()),
-    **dict.fromkeys(("kept_fields", "filter_kept", "media_types", "orders", "buckets"), ()),
-    **dict.fromkeys(("shown_count", "total", "pending", "account_total", "label_total"), 0),
+FRAME: dict[str, Any] = library_examples.LIST | {
+    "theme": "",
     "nonce": "n",
-    "title": "t",
-    "here": "/library",
-    "back": "/library",
-    "mode": "words",
-    "heading": "1 post",
-    "order": "",
-    "older": "",
-    "is_cut": False,
-    "is_owner": False,
-    "comfortable_url": "",
-    "compact_url": "",
-    "filters": post_parts.Values(
-        media_type="",
-        author="",
-        tag="",
-        posted_from="",
-        posted_to="",
-        bookmarked_from="",
-        bookmarked_to="",
-    ),
+    "previous": "/p/0",
+    "following": "/p/2",
+    "list_before": "",
+    "undo_annotation": "",
+    "note_max": 20_000,
+    "quote_max": 2_000,
 }
 TEMPLATES = Templates(Settings(), has_sandbox=False)
 
@@ -224,16 +224,20 @@ def _pages(bookmark: dict[str, Any]) -> list[str]:
         "near": near,
     }
     return [
-        TEMPLATES.render("library.html", **FRAME, groups=[("Today", [listed])], is_compact=False),
-        TEMPLATES.render("library.html", **FRAME, groups=[("", [line])], is_compact=True),
-        TEMPLATES.render("post.html", **FRAME, **shown, json=str(bookmark)),
+        TEMPLATES.render("library.html", **FRAME | {"groups": [("Today", [listed])]}),
+        TEMPLATES.render("library.html", **FRAME | {"groups": [("", [line])], "is_compact": True}),
+        TEMPLATES.render("post.html", **FRAME | shown, json=str(bookmark)),
     ]
 
 
 PLAIN = {
     "post_id": "1",
     "tags": ["a"],
-    "note": "n",
+    "note": "# h\n## h\n### h\n#### h\n> q\n\n- a\n\n2. b\n\n```\nc\n```\n---\n`c` **b** *i* ~~s~~ https://a.example\nb",
+    "highlights": [
+        {"id": "a", "field": "text", "quote": "日", "start": 0, "end": 1, "comment": "c"},
+        {"id": "b", "field": "article", "quote": "p", "start": None, "end": None},
+    ],
     "author_username": "a",
     "author_details": {"name": "A"},
     "source": "mastodon",
@@ -276,7 +280,7 @@ def _parsed(page: str) -> _Tags:
     return parsed
 
 
-FIXED = ("post_id", "type", "field")
+FIXED = ("post_id", "type", "field", "id")
 SHOWN_IF_VALID = ("gone_at", "removed_at", "posted_at", "ends_at", "link", "url")
 
 
@@ -311,7 +315,7 @@ def check(bookmark: dict[str, Any]) -> None:
     for page, plain in zip(_pages(bookmark), _pages(PLAIN), strict=True):
         found, known = _parsed(page), _parsed(plain)
         assert found.tags <= known.tags | {"div", "bdi", "time", "mark"}
-        assert found.attributes <= known.attributes | {"dir", "lang", "datetime"}
+        assert found.attributes <= known.attributes | {"dir", "lang", "datetime", "open"}
         for address in found.addresses:
             assert re.match(r"https?://[^/]|/|#|$", address, re.IGNORECASE), address
             assert not address.startswith("//")
@@ -324,3 +328,27 @@ def test_an_address_keeps_its_filters_and_leaves_the_page() -> None:
     assert address.changed(tag="B").url() == "/library?tag=B&q=a+b&density=compact"
     assert address.continued("y").url() == "/library?q=a+b&cursor=y&density=compact"
     assert address.fields("q") == [("density", "compact")]
+
+
+@given(
+    text=st.lists(hostile, max_size=6).map(" ".join),
+    marks=st.lists(st.tuples(st.integers(0, 60), st.integers(1, 60)), max_size=4),
+)
+def test_marks_change_nothing_but_the_marked_words(text: str, marks: list[tuple[int, int]]) -> None:
+    spans = [Mark(start, start + size, f"m{n}") for n, (start, size) in enumerate(marks)]
+
+    html = TEXTS.with_marks(text, spans)
+
+    assert re.sub(r"</?mark[^>]*>", "", html) == TEXTS.linked(text)
+    names = re.findall(r' id="h-(m\d)"', html)
+    assert len(set(names)) == len(names)
+
+
+def test_a_passage_is_marked_where_it_is() -> None:
+    html = TEXTS.with_marks("a <b> c", [Mark(2, 5, "x"), Mark(3, 7, "y")])
+
+    first = '<mark class="hl" data-highlight="x" id="h-x">&lt;</mark>'
+    assert html == (
+        f'a {first}<mark class="hl" data-highlight="x">b&gt;</mark>'
+        '<mark class="hl" data-highlight="y" id="h-y"> c</mark>'
+    )

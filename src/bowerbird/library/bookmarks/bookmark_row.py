@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from bowerbird.model.bookmarks import ImportRecord, Post
+from bowerbird.model.bookmarks import ImportRecord, Post, own_words
 from bowerbird.model.folding import first_line, order_key
 from bowerbird.model.media import bits_of
 from bowerbird.model.rendering import RENDER_VERSION, rendering
@@ -71,7 +71,7 @@ def searchable_texts(arrival: Post) -> list[str]:
     details = arrival.tweet_details
     # With the @, so that @ada finds posts by ada as well as posts that mention her.
     handle = arrival.author_username and f"@{arrival.author_username}"
-    fields = [handle, arrival.author_details.name, details.text]
+    fields = [handle, arrival.author_details.name, details.text, *own_words(arrival)]
     if details.quoted_tweet is not None or details.article is not None:
         fields += _texts_within(details.article or {}, details.quoted_tweet or {})
     return [field for field in fields if field]

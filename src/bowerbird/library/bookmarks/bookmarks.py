@@ -241,7 +241,9 @@ class Bookmarks:
             return 0
         if filter.is_flags_only:
             return account.visible(
-                unread_only=filter.unread_only, hide_archived=filter.hide_archived
+                unread_only=filter.unread_only,
+                hide_archived=filter.hide_archived,
+                archived_only=filter.archived_only,
             )
         key = (account.account_id, account.epoch, account.version, filter)
         found = self._totals.get(key)

@@ -2,20 +2,27 @@
 
 So a refused operation changes nothing, fifty operations are written together, and the library's
 version grows once, or not at all if nothing changed.
+
+A field of a post that a changeset changes is not changed any more if an earlier change of many
+posts is undone, unless the changeset itself is part of such a change.
 """
 
 from bisect import insort
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import turns
 from bowerbird.library.access.library_lock import lock_library
+from bowerbird.library.bookmarks.post_documents import PostDocuments
+from bowerbird.model.bookmarks import Post
+from bowerbird.model.bulk import ARCHIVED, READ, TRASHED, Changed
 from bowerbird.model.labels import Label, name_key
 from bowerbird.model.rendering import tags_json
 from bowerbird.model.upsert import Counts, counts_of
 from bowerbird.requests import limits
 from bowerbird.storage.bookmarks.changeset import ChangesetStore, EditablePost
+from bowerbird.storage.bulk import BulkStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.labels import LabelStore
 from bowerbird.storage.libraries import LibraryStore, LockedLibrary
@@ -29,6 +36,8 @@ class _Stores(NamedTuple):
     libraries: LibraryStore
     labels: LabelStore
     bookmarks: ChangesetStore
+    documents: PostDocuments
+    bulk: BulkStore
 
 
 class Changeset:
@@ -40,8 +49,11 @@ class Changeset:
         transaction: Transaction,
         library: LockedLibrary,
         labels: dict[str, Label],
+        *,
+        is_recorded: bool,
     ) -> None:
         self._stores = stores
+        self._is_recorded = is_recorded
         self._transaction = transaction
         self._library = library
         self._labels = labels
@@ -53,6 +65,18 @@ class Changeset:
         self._label_count: int | None = None
         self._change = Counts()
         self._has_changed = False
+        # By post and field, whether it was set before.
+        self._changed: dict[tuple[str, int], bool] = {}
+
+    @property
+    def version(self) -> int:
+        """The library's version once the changeset is written."""
+        return self._library.version + 1
+
+    @property
+    def changed(self) -> list[Changed]:
+        """The fields of posts that were changed so far."""
+        return [Changed(*key, was_set) for key, was_set in self._changed.items()]
 
     async def load(self, post_ids: Iterable[str]) -> None:
         """Reads these bookmarks, for later calls of `post`."""
@@ -151,19 +175,35 @@ class Changeset:
         self._change += counts_of(post)
         if (post.is_read, post.is_archived) == before:
             return False
+        for field, was, now in zip(
+            (READ, ARCHIVED), before, (post.is_read, post.is_archived), strict=True
+        ):
+            if was is not now:
+                self._note_field(post, field, was_set=was)
         self._flagged[post.number] = post
         self._has_changed = True
         return True
 
-    async def remove(self, post: EditablePost) -> None:
-        """Deletes a bookmark and detaches its labels."""
-        await self._stores.labels.detach_all(self._transaction, self._library, post.number)
-        self._retagged.pop(post.number, None)
-        self._flagged.pop(post.number, None)
-        self._change += -counts_of(post)
-        await self._stores.bookmarks.remove(self._transaction, self._library, post.number)
-        del self._posts[post.post_id]
-        self._has_changed = True
+    async def rewrite(self, post: EditablePost, change: Callable[[Post], Post]) -> bool:
+        """Changes what the owner has written about a post. False if it stays as it is."""
+        has_changed = await self._stores.documents.rewrite(
+            self._transaction, self._library, post.post_id, change
+        )
+        self._has_changed |= has_changed
+        return has_changed
+
+    async def remove(self, posts: Sequence[EditablePost]) -> None:
+        """Deletes bookmarks and detaches their labels."""
+        numbers = [post.number for post in posts]
+        await self._stores.labels.detach_all(self._transaction, self._library, numbers)
+        await self._stores.bookmarks.remove(self._transaction, self._library, numbers)
+        for post in posts:
+            self._retagged.pop(post.number, None)
+            self._flagged.pop(post.number, None)
+            self._change += -counts_of(post)
+            self._note_field(post, TRASHED, was_set=False)
+            del self._posts[post.post_id]
+            self._has_changed = True
 
     async def update_label(self, label: Label, changed: Label) -> None:
         """Stores a label's new fields. `LabelRenames` renames it on its bookmarks."""
@@ -177,6 +217,22 @@ class Changeset:
         await self._write_labels(0)
         await self._stores.labels.delete(self._transaction, self._library, label)
         del self._labels[label.name_key]
+        self._has_changed = True
+
+    async def delete_unused_label(self, label: Label) -> None:
+        """Deletes a label if no bookmark has it."""
+        await self._write_labels(0)
+        found = await self._stores.labels.by_id(
+            self._transaction, self._library.account_id, label.label_id
+        )
+        if found is not None and not found.bookmark_count:
+            await self.delete_label(label)
+
+    async def restore_label(self, label: Label, created_at: int) -> None:
+        """Creates a deleted label again, under its old id."""
+        await self._stores.labels.insert(self._transaction, self._library, [label], created_at)
+        await self._stores.labels.update(self._transaction, self._library, label)
+        self._labels[label.name_key] = label
         self._has_changed = True
 
     async def finish(self, now: int) -> None:
@@ -193,6 +249,10 @@ class Changeset:
             some = retagged[first : first + _POSTS_AT_ONCE]
             tags = {number: tags_json(post.tags) for number, post in some}
             await self._stores.bookmarks.set_tags(self._transaction, self._library, tags)
+        if not self._is_recorded:
+            await self._stores.bulk.take_over(
+                self._transaction, self._library.account_id, self._changed
+            )
         await self._stores.libraries.advance(self._transaction, self._library, self._change)
 
     async def _write_labels(self, now: int) -> None:
@@ -209,8 +269,17 @@ class Changeset:
             del self._pairs[pair]
         else:
             self._pairs[pair] = is_attached
+        self._note_field(post, label.label_id, was_set=not is_attached)
         self._retagged[post.number] = post
         self._has_changed = True
+
+    def _note_field(self, post: EditablePost, field: int, *, was_set: bool) -> None:
+        key = (post.post_id, field)
+        # Changed back in the same changeset: it is as it was.
+        if self._changed.get(key) is (not was_set):
+            del self._changed[key]
+        else:
+            self._changed[key] = was_set
 
 
 class Changesets:
@@ -218,7 +287,11 @@ class Changesets:
 
     def __init__(self, database: Database) -> None:
         self._stores = _Stores(
-            LibraryStore(database), LabelStore(database), ChangesetStore(database)
+            LibraryStore(database),
+            LabelStore(database),
+            ChangesetStore(database),
+            PostDocuments(database),
+            BulkStore(database),
         )
 
     async def open(
@@ -227,8 +300,13 @@ class Changesets:
         account_id: int,
         names: Iterable[str] = (),
         label_ids: Iterable[str] = (),
+        *,
+        is_recorded: bool = False,
     ) -> Changeset:
-        """Locks the library and reads the labels with these names or ids."""
+        """Locks the library and reads the labels with these names or ids.
+
+        `is_recorded`: the caller keeps `changed`, for the undo of a change of many posts.
+        """
         stores = self._stores
         library = await lock_library(stores.libraries, transaction, account_id)
         labels: dict[str, Label] = {}
@@ -238,7 +316,7 @@ class Changesets:
             if _is_label_id(text):
                 found = await stores.labels.by_id(transaction, account_id, int(text))
                 labels |= {} if found is None else {found.name_key: found}
-        return Changeset(stores, transaction, library, labels)
+        return Changeset(stores, transaction, library, labels, is_recorded=is_recorded)
 
 
 def post_is_full(post_id: str) -> Refusal:

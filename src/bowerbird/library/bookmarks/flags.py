@@ -1,12 +1,14 @@
-"""Marks bookmarks read or archived. Every plan includes this."""
+"""Marks bookmarks read or archived, and changes their notes. Every plan includes this."""
 
-from msgspec import Struct
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
 
 from bowerbird import errors
 from bowerbird.clock import Clock
 from bowerbird.library.bookmarks.changeset import Changesets
 from bowerbird.model.accounts import Account
-from bowerbird.requests.bookmarks import FlagsRequest
+from bowerbird.model.bookmarks import Post
+from bowerbird.requests.bookmarks import FlagsRequest, UpdateRequest
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database, Transaction
 
@@ -30,18 +32,27 @@ class Flags:
         self._clock = clock
 
     async def update(
-        self, transaction: Transaction, account: Account, post_ids: list[str], flags: FlagsRequest
+        self,
+        transaction: Transaction,
+        account: Account,
+        post_ids: list[str],
+        flags: FlagsRequest,
+        note: str | UnsetType | None = UNSET,
     ) -> FlagsResult:
-        """Marks many bookmarks."""
+        """Marks many bookmarks, and gives them a note."""
         changeset = await self._changesets.open(transaction, account.account_id, names=())
         await changeset.load(post_ids)
         posts = [post for post_id in post_ids if (post := changeset.post(post_id)) is not None]
         if not posts:
             raise errors.not_found("bookmark", ", ".join(post_ids[:3]))
-        affected = sum(
-            changeset.set_flags(post, is_read=flags.is_read, is_archived=flags.is_archived)
-            for post in posts
-        )
+        affected = 0
+        for post in posts:
+            is_changed = changeset.set_flags(
+                post, is_read=flags.is_read, is_archived=flags.is_archived
+            )
+            if note is not UNSET:
+                is_changed |= await changeset.rewrite(post, lambda stored: _with_note(stored, note))
+            affected += is_changed
         await changeset.finish(self._clock())
         return FlagsResult(
             [BookmarkState(post.post_id, post.is_read, post.is_archived) for post in posts],
@@ -50,10 +61,14 @@ class Flags:
         )
 
     async def update_one(
-        self, transaction: Transaction, account: Account, post_id: str, flags: FlagsRequest
+        self, transaction: Transaction, account: Account, post_id: str, change: UpdateRequest
     ) -> bytes:
-        """Marks one bookmark and returns its JSON."""
-        await self.update(transaction, account, [post_id], flags)
+        """Changes one bookmark and returns its JSON."""
+        await self.update(transaction, account, [post_id], change, change.note)
         found = await self._bookmarks.by_post_id_within(transaction, account, post_id)
         assert found is not None
         return found
+
+
+def _with_note(post: Post, note: str | None) -> Post:
+    return msgspec.structs.replace(post, note=note or UNSET)

@@ -15,6 +15,10 @@ class _Author(Struct):
     name: str = ""
 
 
+class _Passage(Struct):
+    comment: str = ""
+
+
 class _Details(Struct):
     text: str
     article: dict[str, Any] | None = None
@@ -27,6 +31,8 @@ class _Post(Struct):
     author_username: str
     author_details: _Author
     tweet_details: _Details
+    note: str | None = None
+    highlights: list[_Passage] = []
 
 
 _posts: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
@@ -54,6 +60,8 @@ def _fields(post: _Post) -> Sequence[tuple[str, str]]:
         ("text", details.text),
         ("article.title", article.get("title")),
         ("article.plain_text", article.get("plain_text")),
+        ("note", post.note),
+        *(("highlights.comment", one.comment) for one in post.highlights),
         ("quoted_tweet.text", quoted.get("text")),
         ("quoted_tweet.article.title", quoted_article.get("title")),
         ("quoted_tweet.article.plain_text", quoted_article.get("plain_text")),

@@ -25,6 +25,7 @@ from bowerbird.model.imports import Deletion, RunRow
 from bowerbird.model.upsert import ExistingBookmark, Incoming, UpsertOutcome
 from bowerbird.requests import limits
 from bowerbird.storage.bookmarks.upsert import UpsertStore
+from bowerbird.storage.bulk import BulkStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.labels import LabelStore
 from bowerbird.storage.libraries import LibraryStore, LockedLibrary
@@ -61,6 +62,7 @@ class Upsert:
         self._vectors = VectorStore(database)
         self._renames = LabelRenames(database)
         self._log = ChangeLog(database, clock)
+        self._bulk = BulkStore(database)
         self._clock = clock
 
     async def take(self, account: Account, arrivals: Sequence[Incoming]) -> UpsertOutcome:
@@ -85,15 +87,18 @@ class Upsert:
 
         return unchanged + await turns.run(self._database, work, prepared.account_id)
 
-    async def put(
-        self, transaction: Transaction, prepared: Prepared, *, is_bounded: bool = True
-    ) -> UpsertOutcome:
+    async def put(self, transaction: Transaction, prepared: Prepared) -> UpsertOutcome:
         """Writes the posts inside the caller's transaction. No label may be being renamed.
 
-        If it is bounded, labels beyond the limits are left out and reported.
+        Labels beyond the limits are left out and reported.
         """
         opened = await lock_library(self._libraries, transaction, prepared.account_id)
-        return (await self.put_into(transaction, opened, prepared, is_bounded=is_bounded)).outcome
+        return (await self.put_into(transaction, opened, prepared)).outcome
+
+    async def restore(self, transaction: Transaction, prepared: Prepared) -> None:
+        """Writes posts back that were in the trash, with all their labels."""
+        opened = await lock_library(self._libraries, transaction, prepared.account_id)
+        await self.put_into(transaction, opened, prepared, is_restored=True)
 
     async def put_into(
         self,
@@ -101,20 +106,21 @@ class Upsert:
         opened: LockedLibrary,
         prepared: Prepared,
         *,
-        is_bounded: bool = True,
         run: RunRow | None = None,
         deletions: Mapping[str, Deletion] = _NO_DELETIONS,
         by: ChangedBy = ChangedBy.OWNER,
+        is_restored: bool = False,
     ) -> Written:
         """Writes the posts into a locked library, and records them as changes of a run.
 
         `deletions` are the marks of deleted posts that come back. `by` counts if there is no run.
+        Restored posts come out of the trash: no limit applies to their labels.
         """
         stored = await self._store.stored_within(
             transaction, opened, [a.post_id for a in prepared.arrivals]
         )
         room = await self._room(
-            transaction, opened, prepared.arrivals, stored, is_bounded=is_bounded
+            transaction, opened, prepared.arrivals, stored, is_bounded=not is_restored
         )
         arrivals = [room.fit(a, stored.get(a.post_id)) for a in prepared.arrivals]
         now = self._clock()
@@ -139,6 +145,13 @@ class Upsert:
             deletions=deletions,
             by=by,
         )
+        if not is_restored:
+            await self._bulk.take_over(
+                transaction,
+                opened.account_id,
+                batch.changed_fields(),
+                [row["post_id"] for row in batch.new],
+            )
         if batch.new or batch.changed or room.created:
             await self._libraries.advance(transaction, opened, batch.change)
         changed = len(batch.new) + len(batch.changed)

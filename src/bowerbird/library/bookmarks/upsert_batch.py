@@ -8,6 +8,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from bowerbird.library.bookmarks.bookmark_row import Row, complete, searchable_texts, words_of
 from bowerbird.model.bookmarks import Post
+from bowerbird.model.bulk import ARCHIVED, READ
 from bowerbird.model.imports import Change, Deletion, Ordered, State, Stored, compressed
 from bowerbird.model.labels import Label
 from bowerbird.model.rendering import tags_json
@@ -90,6 +91,19 @@ class Batch:
                 removed_at=self._set_removed_at(row["number"]),
             )
         return changes
+
+    def changed_fields(self) -> list[tuple[str, int]]:
+        """The flags and labels of stored bookmarks that the batch changes, by post."""
+        fields: list[tuple[str, int]] = []
+        posts = {row["number"]: row["post_id"] for row in self.changed}
+        for row in self.changed:
+            stored = self._stored[row["post_id"]]
+            if row["is_read"] != stored.is_read:
+                fields.append((row["post_id"], READ))
+            if row["is_archived"] != stored.is_archived:
+                fields.append((row["post_id"], ARCHIVED))
+        pairs = (*self.attached, *self.detached)
+        return fields + [(posts[number], one) for one, number in pairs if number in posts]
 
     def _set_removed_at(self, number: int) -> str | None:
         """What the batch sets removed_at to; None if it stays."""

@@ -83,6 +83,12 @@ class Digests:
         posts = await self._posts.posts(account, digest.contents.post_ids)
         return rendered(to_response(digest, posts), format)
 
+    async def before(self, account: Account, digest_id: str) -> DigestSummary | None:
+        """The digest before another one."""
+        period = period_of(digest_id)
+        found = await self._store.page(account.account_id, period, 1) if period else []
+        return summary(found[0]) if found else None
+
     async def preferences(self, account: Account) -> PreferencesResponse:
         return self._shown(await self._store.preferences(account.account_id))
 

@@ -1,6 +1,6 @@
 """What an account can do with exports: start one, follow its progress, download its file."""
 
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
@@ -23,7 +23,7 @@ from bowerbird.requests.exports import ExportRequest
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.files.files import Files, OpenFile
-from bowerbird.storage.jobs import JobStore
+from bowerbird.storage.jobs import CANCELLED, JobStore
 from bowerbird.storage.libraries import LibraryStore
 
 MAX_UNFINISHED: Final = 100
@@ -61,6 +61,10 @@ class ExportJob(Struct, frozen=True, kw_only=True):
     completed_at: str | None
     # Only while the file can be downloaded.
     link: DownloadLink | None = None
+
+    @property
+    def is_cancelled(self) -> bool:
+        return self.error == CANCELLED
 
     @property
     def is_finished(self) -> bool:
@@ -155,6 +159,29 @@ class Exports:
             expires_at=expires_at if has_file else None,
         )
 
+    async def cancel(self, account: Account, job_id: str) -> None:
+        """Ends an export that has not ended. A worker notices within a second or two."""
+        await self._found(account.account_id, job_id)
+        if not await self._store.cancel(account.account_id, job_id, now=self._clock()):
+            raise Refusal(Code.NOT_FOUND, "The export has already ended.")
+
+    async def delete_file(self, account: Account, job_id: str) -> None:
+        """Deletes the file before its day is over. Idempotent."""
+        job = await self._found(account.account_id, job_id)
+        if job.state == JobState.COMPLETED and job.result is not None:
+            await self._files.delete(_file(job.result).name)
+            await self._store.expire(account.account_id, job_id)
+
+    async def fields_of(self, account: Account, job_id: str) -> tuple[str, dict[str, Any]]:
+        """The format and the fields of the request that makes the same export again."""
+        query = _query((await self._found(account.account_id, job_id)).parameters)
+        fields: dict[str, Any] = dict(query.further if query.view_slug else query.given)
+        if query.view_slug:
+            fields["view"] = query.view_slug
+        if query.post_ids is not None:
+            fields["tweet_ids"] = query.post_ids
+        return query.format, fields
+
     async def require_vectors(self, transaction: Transaction, account: Account) -> None:
         """Refuses an export by meaning until the account's vectors are built."""
         await self._meaning.require_within(transaction, account)
@@ -232,7 +259,8 @@ def _names(query: ExportQuery) -> tuple[str, str]:
     clean = "".join(
         c if c.isprintable() and c not in '\\/:*?"<>|' else " " for c in query.view_name
     )
-    return query.view_slug, " ".join(clean.split())
+    plain = "".join(c for c in query.view_slug if c.isascii()).strip("-")
+    return plain or ("view" if query.view_slug else ""), " ".join(clean.split())
 
 
 def _gone() -> Refusal:

@@ -1,7 +1,7 @@
 """Which posts an export selects: a request, narrowed to a Smart View if it names one."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -20,6 +20,9 @@ from bowerbird.requests.gates import gates_for
 from bowerbird.requests.views import ViewQuery
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.views import ViewStore
+
+_ARCHIVED_ONLY: Final = "is_archived_only"
+_HIDE_ARCHIVED: Final = "hide_archived"
 
 
 class ExportQueries:
@@ -60,7 +63,10 @@ def _query_of(
     if view is None:
         return ExportQuery(format=format, given=given, post_ids=post_ids)
     plans.check_fields(account, gates_for(ViewQuery, view.base_query))
-    shown = _texts({**ViewQuery.DEFAULTS, **sent(stored_query(view.base_query))}, now)
+    stored = sent(stored_query(view.base_query))
+    shown = _texts({**ViewQuery.DEFAULTS, **stored}, now)
+    if _is_on(shown, _ARCHIVED_ONLY) and _HIDE_ARCHIVED not in stored:
+        del shown[_HIDE_ARCHIVED]
     return ExportQuery(
         format=format,
         given=_narrowed(shown, given),

@@ -56,6 +56,7 @@ def merge(stored: Post, has: int, found: Post, gives: int, sight: Sight = Sight.
         gone_reason=stored.gone_reason,
         removed_at=stored.removed_at,
         note=stored.note,
+        highlights=stored.highlights,
     )
 
 

@@ -1,7 +1,7 @@
 """Decides what found posts change in a library, without writing anything."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -143,7 +143,7 @@ def _own(found: FoundPost, stored: StoredPost | None, library: _Library) -> Writ
         incoming = _filled(incoming, stored, _STORED[found.completeness])
     hidden = library.known.hidden.get(incoming.post_id)
     if before is not None or hidden is not None:
-        incoming = _with_state(incoming, source_state.sent(sent, before, hidden))
+        incoming = _with_state(incoming, sent, before, hidden)
     if found.order_source is OrderSource.SAVED_DATE:
         existing = None if stored is None else stored.existing
         where = places.place(found, existing, library.now, library.positions)
@@ -182,15 +182,17 @@ def _filled(incoming: Incoming, stored: StoredPost, gives: int) -> Incoming:
     )
 
 
-def _with_state(incoming: Incoming, state: dict[str, Any]) -> Incoming:
+def _with_state(
+    incoming: Incoming, sent: ImportRecord, before: Post | None, hidden: HiddenPost | None
+) -> Incoming:
     post = own_json.post_of(incoming.record)
-    complete = msgspec.structs.replace(post, **state)
+    complete = source_state.sent(post, sent, before, hidden)
     if complete == post:
         return incoming
     data = post_json(complete)
     return msgspec.structs.replace(
         incoming,
-        record=msgspec.structs.replace(incoming.record, **state),
+        record=msgspec.structs.replace(incoming.record, **msgspec.structs.asdict(complete)),
         post_json=data,
         content_hash=content_hash(data),
     )

@@ -9,6 +9,7 @@ from msgspec import UNSET, UnsetType
 from bowerbird.library.bookmarks.bookmark_row import Row, row_of, searchable_texts, words_of
 from bowerbird.library.bookmarks.upsert_batch import removed_at_of
 from bowerbird.model.bookmarks import Post
+from bowerbird.model.bulk import ARCHIVED, READ
 from bowerbird.model.imports import Change, Deletion, State, decompressed
 from bowerbird.model.labels import Label
 from bowerbird.model.rendering import content_hash, post_json, tags_json
@@ -106,6 +107,19 @@ class Restoration:
         row["words"] = None if _same_texts(now, incoming) else words_of(incoming.record)
         self.rows.append(row)
         self.arrivals[number] = incoming
+
+
+def fields_of(current: Mapping[int, CurrentPost], work: Restoration) -> list[tuple[str, int]]:
+    """The flags and labels that an undo changes, by post."""
+    flags = []
+    for row in work.rows:
+        before = current[row["number"]].state
+        if row["is_read"] != before.is_read:
+            flags.append((row["post_id"], READ))
+        if row["is_archived"] != before.is_archived:
+            flags.append((row["post_id"], ARCHIVED))
+    labels = [(current[n].post_id, one) for one, n in (*work.attached, *work.detached)]
+    return [*flags, *labels]
 
 
 def _decoded(current: CurrentPost) -> Post | None:

@@ -1,7 +1,7 @@
 """The fields of a stored post that its author did not write, when a source says something new.
 
 These are whether the post is gone at its source (`gone_at`), whether it is still saved there
-(`removed_at`), and the owner's note.
+(`removed_at`), and the owner's note and highlights.
 """
 
 from typing import Any, Final
@@ -9,7 +9,8 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET
 
-from bowerbird.model.bookmarks import NOTE_MAX, ImportRecord, Post
+from bowerbird.model import highlights
+from bowerbird.model.bookmarks import NOTE_MAX, ImportRecord, Post, with_highlights
 from bowerbird.model.ingest import HiddenPost
 from bowerbird.sources.found import Completeness, FoundPost
 
@@ -51,17 +52,18 @@ def settled(
         removed_at = UNSET
     elif not removed_at and not is_older:
         removed_at = record.removed_at
-    return msgspec.structs.replace(
+    settled = msgspec.structs.replace(
         post,
         gone_at=gone_at or UNSET,
         gone_reason=(gone_reason or UNSET) if gone_at else UNSET,
         removed_at=removed_at or UNSET,
         note=_joined(known["note"] or "", found.note or record.note or "") or UNSET,
     )
+    return _with_passages(settled, before, record)
 
 
-def sent(record: ImportRecord, before: Post | None, hidden: HiddenPost | None) -> dict[str, Any]:
-    """The state after a record in the format of the API: a field that it lacks stays as it is."""
+def sent(post: Post, record: ImportRecord, before: Post | None, hidden: HiddenPost | None) -> Post:
+    """The post after a record in the format of the API: a field that it lacks stays as it is."""
     state = _known(before, hidden)
     for name in _FIELDS:
         value = getattr(record, name)
@@ -69,7 +71,7 @@ def sent(record: ImportRecord, before: Post | None, hidden: HiddenPost | None) -
             state[name] = value or UNSET
     if not state["gone_at"]:
         state["gone_reason"] = UNSET
-    return state
+    return _with_passages(msgspec.structs.replace(post, **state), before, record)
 
 
 def _known(before: Post | None, hidden: HiddenPost | None) -> dict[str, Any]:
@@ -78,6 +80,14 @@ def _known(before: Post | None, hidden: HiddenPost | None) -> dict[str, Any]:
     if hidden is not None:
         return {**_NONE, "gone_at": hidden.gone_at, "gone_reason": hidden.reason}
     return dict(_NONE)
+
+
+def _with_passages(post: Post, before: Post | None, record: ImportRecord) -> Post:
+    """With the highlights of both, at their places in the text that the post has now."""
+    known = None if before is None else before.highlights
+    if not known and not record.highlights:
+        return post
+    return with_highlights(post, highlights.joined(known or (), record.highlights or ()))
 
 
 def _is_seen(found: FoundPost) -> bool:

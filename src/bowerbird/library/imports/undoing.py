@@ -3,7 +3,8 @@
 What the owner did since stays. A post that the run created is removed, unless its owner has read or
 archived it or given it another label; such a post stays. A changed post gets back its content, its
 place, and those flags and labels that the run changed. If a later run has changed the post as well,
-it stays as it is, and undoing the later run restores the state before both.
+it stays as it is, and undoing the later run restores the state before both. The demo library is
+removed as a whole, whatever its owner did with it.
 
 Each turn handles some posts and removes them from the log, so an interrupted undo can be repeated.
 """
@@ -21,15 +22,17 @@ from bowerbird.library.access.activity import Activity
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bookmarks.label_renames import LabelRenames
-from bowerbird.library.bookmarks.trash import DELETIONS_MAX
+from bowerbird.library.bookmarks.trash_batch import DELETIONS_MAX
 from bowerbird.library.bookmarks.upsert import Upsert
-from bowerbird.library.imports.restoring import Restoration, undone
+from bowerbird.library.imports.demo_removal import DemoRemoval
+from bowerbird.library.imports.restoring import Restoration, fields_of, undone
 from bowerbird.model.activity import ActivityKind
-from bowerbird.model.imports import Change, RunRow, RunState, UndoCounts
+from bowerbird.model.imports import DEMO, Change, RunRow, RunState, UndoCounts
 from bowerbird.model.upsert import Counts
 from bowerbird.storage.bookmarks.changeset import ChangesetStore
 from bowerbird.storage.bookmarks.deletions import DeletionStore
 from bowerbird.storage.bookmarks.upsert import UpsertStore
+from bowerbird.storage.bulk import BulkStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.imports.changes import ChangeStore, Replaced
 from bowerbird.storage.imports.runs import RunStore
@@ -61,7 +64,9 @@ class Undoing:
         self._deletions = DeletionStore(database)
         self._upsert = Upsert(database, clock)
         self._renames = LabelRenames(database)
+        self._demo = DemoRemoval(database, clock)
         self._activity = Activity(database, clock)
+        self._bulk = BulkStore(database)
 
     async def undo(
         self, transaction: Transaction, account_id: int, run_id: str
@@ -102,7 +107,7 @@ class Undoing:
         return Unfinished(lambda later: self.undo(later, account_id, run_id))
 
     async def _begin(self, transaction: Transaction, account_id: int, run: RunRow) -> None:
-        if run.undo_until < self._clock():
+        if run.undo_until < self._clock() and run.kind != DEMO:
             raise Refusal(
                 Code.INVALID_REQUEST,
                 f"Import {run.run_id} can no longer be undone, because its changes are not "
@@ -118,6 +123,10 @@ class Undoing:
         )
         entry = self._activity.entry(ActivityKind.IMPORT_UNDONE, run.source)
         await self._activity.add(transaction, account_id, entry)
+        if run.kind == DEMO:
+            removed = await self._demo.remove(transaction, account_id, run)
+            counts = UndoCounts(removed=removed)
+            await self._runs.add_undone(transaction, account_id, run.number, counts)
 
     async def _undo_posts(
         self, transaction: Transaction, opened: LockedLibrary, run: RunRow, some: int
@@ -158,12 +167,17 @@ class Undoing:
             if number in current:
                 work.add(number, change, current[number])
         await self._labels.relabel(transaction, opened, work.attached, work.detached)
-        for number in work.removed:
-            await self._labels.detach_all(transaction, opened, number)
-            await self._posts.remove(transaction, opened, number)
+        await self._labels.detach_all(transaction, opened, work.removed)
+        await self._posts.remove(transaction, opened, work.removed)
         await self._store.update(transaction, opened, work.rows)
         await self._upsert.drop_stale(transaction, opened, work.arrivals)
         await self._deletions.put(transaction, opened.account_id, work.deletions, DELETIONS_MAX)
+        await self._bulk.take_over(
+            transaction,
+            opened.account_id,
+            fields_of(current, work),
+            [current[number].post_id for number in work.removed],
+        )
         if work.removed or work.rows:
             await self._libraries.advance(transaction, opened, work.change)
         return UndoCounts(removed=len(work.removed), restored=len(work.rows), kept=work.kept)

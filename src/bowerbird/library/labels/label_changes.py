@@ -26,12 +26,6 @@ class LabelChanges:
     async def update(self, account: Account, label_id: str, change: LabelChange) -> LabelResponse:
         return await self._run(account, lambda t: self._labels.update(t, account, label_id, change))
 
-    async def delete(self, account: Account, label_id: str) -> LabelResponse:
-        return await self._run(account, lambda t: self._labels.delete(t, account, label_id))
-
-    async def merge(self, account: Account, label_id: str, into_id: str) -> LabelResponse:
-        return await self._run(account, lambda t: self._labels.merge(t, account, label_id, into_id))
-
     async def _run(
         self, account: Account, work: Callable[[Transaction], Awaitable[T | Unfinished[T]]]
     ) -> T:

@@ -8,9 +8,9 @@ from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bookmarks.flags import Flags
 from bowerbird.library.bookmarks.trash import Trash
 from bowerbird.library.labels.labels import Labels
-from bowerbird.library.labels.operations import Op
+from bowerbird.library.labels.operations import Labelled, Op
 from bowerbird.model.accounts import Account
-from bowerbird.requests.bookmarks import FlagsRequest
+from bowerbird.requests.bookmarks import UpdateRequest
 from bowerbird.requests.labels import LabelRequest
 from bowerbird.storage.database import Database, Transaction
 
@@ -24,8 +24,9 @@ class PostChanges:
         self._trash = trash
         self._labels = labels
 
-    async def mark(self, account: Account, post_id: str, flags: FlagsRequest) -> None:
-        await self._run(account, lambda t: self._flags.update_one(t, account, post_id, flags))
+    async def update(self, account: Account, post_id: str, change: UpdateRequest) -> None:
+        """Changes flags and the note."""
+        await self._run(account, lambda t: self._flags.update_one(t, account, post_id, change))
 
     async def delete(self, account: Account, post_id: str) -> None:
         await self._run(account, lambda t: self._trash.delete(t, account, post_id))
@@ -33,9 +34,9 @@ class PostChanges:
     async def restore(self, account: Account, post_id: str) -> None:
         await self._run(account, lambda t: self._trash.restore(t, account, post_id))
 
-    async def label(self, account: Account, op: Op, request: LabelRequest) -> None:
+    async def label(self, account: Account, op: Op, request: LabelRequest) -> Labelled:
         """Adds a label or removes it."""
-        await self._run(account, lambda t: self._labels.change(t, account, op, request))
+        return await self._run(account, lambda t: self._labels.change(t, account, op, request))
 
     async def _run(
         self,

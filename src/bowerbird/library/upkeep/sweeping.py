@@ -1,8 +1,9 @@
 """Removes expired records of every kind.
 
-These are stored responses of writes, deleted bookmarks, logs of imports, sessions, links and the
-activity log. It also finishes the renames of labels that a killed process has left half done, and
-ends imports whose process or device has gone.
+These are stored responses of writes, deleted bookmarks and views, logs of imports, changes of many
+posts, sessions, links and the activity log. It also finishes the renames of labels that a killed
+process has left half done, ends imports whose process or device has gone, and indexes notes of
+earlier releases.
 
 Each transaction removes a few rows of one account, with a pause after it, so that other writers
 do not wait. Several servers can sweep concurrently; each skips rows that another is removing.
@@ -21,9 +22,12 @@ from bowerbird.library.access import activity, turns
 from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bookmarks import change_log
 from bowerbird.library.bookmarks.label_renames import LabelRenames
-from bowerbird.library.bookmarks.trash import KEPT_DAYS
+from bowerbird.library.bookmarks.trash_batch import KEPT_DAYS
+from bowerbird.library.upkeep.annotation_upkeep import AnnotationUpkeep
+from bowerbird.requests.limits import DELETED_VIEW_S, DELETED_VIEWS_MAX
 from bowerbird.storage.activity import ActivityStore
 from bowerbird.storage.bookmarks.trash import TrashStore
+from bowerbird.storage.bulk import BulkStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.idempotency import RETENTION_HOURS, IdempotencyStore
 from bowerbird.storage.imports.changes import ChangeStore
@@ -36,6 +40,7 @@ from bowerbird.storage.sign_in.one_time_links import OneTimeLinkStore
 from bowerbird.storage.sign_in.sessions import Alive, SessionStore
 from bowerbird.storage.sign_in.spent_attempts import SpentAttemptStore
 from bowerbird.storage.sweeping import Due, Expiry, SweepStore
+from bowerbird.storage.views import ViewStore
 
 _DAY: Final = 86_400 * MICROSECONDS
 Removal = Callable[[Transaction], Awaitable[int]]
@@ -72,6 +77,9 @@ class Sweeping:
         self._activity = ActivityStore(database)
         self._links = OneTimeLinkStore(database)
         self._attempts = SpentAttemptStore(database)
+        self._views = ViewStore(database)
+        self._annotations = AnnotationUpkeep(database, pause_s)
+        self._bulk = BulkStore(database)
         self._clock = clock
         self._pause_s = pause_s
         self._log = structlog.get_logger()
@@ -80,6 +88,7 @@ class Sweeping:
         """Handles every account once; returns the number of removed rows."""
         await self._finish_renames()
         now = self._clock()
+        await self._annotations.run(now)
         expiry = _expiry(now)
         removed, after = await self._sweep_proofs(now), 0
         while page := await self._store.next_accounts(after, _ACCOUNTS_PER_PAGE, expiry):
@@ -89,7 +98,7 @@ class Sweeping:
                     await self._interrupt_runs(due.account_id, expiry.stopped_before)
                 if due.has_old_ingest:
                     removed += await self._sweep_ingest(due.account_id, expiry)
-                removed += await self._sweep_visits(due, now, expiry)
+                removed += await self._sweep_website(due, now, expiry)
             after = page[-1].account_id
         return removed
 
@@ -144,7 +153,17 @@ class Sweeping:
                 transaction, due.account_id, run, _REMOVED_PER_TRANSACTION
             )
 
+        async def changes(transaction: Transaction) -> int:
+            return await self._bulk.sweep(
+                transaction,
+                due.account_id,
+                now=now,
+                stopped_before=expiry.stopped_before,
+                most=_REMOVED_PER_TRANSACTION,
+            )
+
         removed = await self._repeat(answers) if due.has_old_answers else 0
+        removed += await self._repeat(changes) if due.has_old_changes else 0
         removed += await self._repeat(trash) if due.has_old_trash else 0
         return removed + (await self._repeat(logs) if due.has_old_logs else 0)
 
@@ -184,7 +203,7 @@ class Sweeping:
 
         return sum([await self._repeat(removal) for removal in (pages, kept, files)])
 
-    async def _sweep_visits(self, due: Due, now: int, expiry: Expiry) -> int:
+    async def _sweep_website(self, due: Due, now: int, expiry: Expiry) -> int:
         async def sessions(transaction: Transaction) -> int:
             return await self._sessions.sweep(transaction, due.account_id, Alive.at(now))
 
@@ -197,7 +216,13 @@ class Sweeping:
                 _REMOVED_PER_TRANSACTION,
             )
 
+        async def views(transaction: Transaction) -> int:
+            return await self._views.forget_deleted(
+                transaction, due.account_id, expiry.views_before, DELETED_VIEWS_MAX
+            )
+
         removed = await self._repeat(sessions) if due.has_old_sessions else 0
+        removed += await self._repeat(views) if due.has_old_views else 0
         return removed + (await self._repeat(entries) if due.has_old_activity else 0)
 
     async def _sweep_proofs(self, now: int) -> int:
@@ -247,4 +272,5 @@ def _expiry(now: int) -> Expiry:
         sessions_created_after=alive.created_after,
         activity_before=now - activity.KEPT_DAYS * _DAY,
         activity_most=activity.ENTRIES_MAX,
+        views_before=now - DELETED_VIEW_S * MICROSECONDS,
     )

@@ -6,18 +6,19 @@ from typing import Any
 import msgspec
 
 from bowerbird.model import json_depth
-from bowerbird.model.bookmarks import Post
+from bowerbird.model.bookmarks import Post, own_words
 
 
 def embedding_text(post: Post) -> str:
-    """The author's own and quoted text, then the author's name; the text of an article last.
+    """The author's own and quoted text, name and note; the text of an article last.
 
     Flags, labels and counts are left out: they change often and carry no meaning.
     """
     details = post.tweet_details
     article, quoted = details.article or {}, details.quoted_tweet or {}
     fields = [article.get("title"), details.text, quoted.get("text"), _article_title(quoted)]
-    fields += [_author(post), article.get("plain_text") or article.get("preview_text")]
+    fields += [_author(post), *own_words(post)]
+    fields += [article.get("plain_text") or article.get("preview_text")]
     return "\n".join(field for field in fields if field)
 
 

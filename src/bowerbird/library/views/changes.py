@@ -1,7 +1,5 @@
 """Applies a request to a Smart View."""
 
-import re
-import unicodedata
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -9,9 +7,9 @@ import msgspec
 from msgspec import UNSET
 
 from bowerbird import errors
+from bowerbird.library.views.slugs import slug_of
 from bowerbird.model.views import Bucket, Query, View, ViewSort
 from bowerbird.requests.filters import moves, read_instant, readers, sent
-from bowerbird.requests.limits import SLUG_MAX
 from bowerbird.requests.views import NewBucket, NewSort, NewView, ViewChange, ViewQuery
 
 EMPTY: Final = View("", "", "", {}, None, [], 0, 0)
@@ -20,7 +18,7 @@ _DATES: Final = frozenset(
 )
 
 
-def created(request: NewView, slug: str, now: int) -> View:
+def created(request: NewView, slug: str, now: int, position: int = 1) -> View:
     base_query = _stored(request.base_query)
     return View(
         slug=slug,
@@ -31,6 +29,8 @@ def created(request: NewView, slug: str, now: int) -> View:
         triage_buckets=_buckets(request.triage_buckets or (), base_query),
         created_at=now,
         updated_at=now,
+        position=position,
+        is_pinned=request.is_pinned is not False,
     )
 
 
@@ -45,6 +45,8 @@ def changed(view: View, request: ViewChange) -> View:
         changes["default_sort"] = _sort(request.default_sort)
     if request.base_query is not UNSET:
         changes["base_query"] = _stored(request.base_query)
+    if request.is_pinned is not UNSET:
+        changes["is_pinned"] = request.is_pinned
     base_query = changes.get("base_query", view.base_query)
     if request.triage_buckets is not UNSET:
         changes["triage_buckets"] = _buckets(request.triage_buckets or (), base_query)
@@ -74,12 +76,6 @@ def narrowed(query: Query, further: Query) -> Query:
     """Combines both queries. Words are joined; no other filter is in both."""
     words = [text for text in (query.get("q"), further.get("q")) if text]
     return {**query, **further, **({"q": " ".join(words)} if words else {})}
-
-
-def slug_of(name: str) -> str:
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
-    slug = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:SLUG_MAX].strip("-")
-    return slug or "view"
 
 
 def _stored(query: ViewQuery | None) -> Query:

@@ -110,7 +110,9 @@ class ViewCounts:
         self._countings: dict[int, _Counting] = {}
         self._log = structlog.get_logger()
 
-    async def of(self, requests: Sequence[CountRequest]) -> list[Count]:
+    async def of(
+        self, requests: Sequence[CountRequest], wait_s: float | None = None
+    ) -> list[Count]:
         """The counts of one account's queries, as far as they are known within the budget."""
         keys = [request.key for request in requests]
         for key, request in zip(keys, requests, strict=True):
@@ -123,7 +125,9 @@ class ViewCounts:
         }
         if missing:
             waiting = self._start(missing)
-            await asyncio.wait(waiting, timeout=self._budget.request_s)
+            await asyncio.wait(
+                waiting, timeout=self._budget.request_s if wait_s is None else wait_s
+            )
         return [
             _count(self._known.get(key), request.stamp)
             for key, request in zip(keys, requests, strict=True)

@@ -3,29 +3,38 @@
 import functools
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Final
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.library.access import plans
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.bookmarks.bookmarks import BookmarkList, Bookmarks, SavedFilter, VectorState
-from bowerbird.library.views import changes
+from bowerbird.library.views import changes, order, slugs
 from bowerbird.library.views.counts import Budget, Count, CountRequest, CountState, ViewCounts
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import RELEVANCE, BookmarkFilter
 from bowerbird.model.instants import with_offset
-from bowerbird.model.views import Bucket, Query, View, ViewSort
+from bowerbird.model.views import Bucket, DeletedView, Query, View, ViewSort
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.filters import MEANING, filter_of
 from bowerbird.requests.gates import gates_for
-from bowerbird.requests.limits import VIEWS_MAX
+from bowerbird.requests.limits import (
+    DELETED_VIEW_S,
+    DELETED_VIEWS_MAX,
+    PINNED_VIEWS_SHOWN,
+    VIEWS_MAX,
+)
 from bowerbird.requests.views import NewView, ViewBookmarksQuery, ViewChange, ViewQuery
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.views import ViewStore
+
+# How long a page waits for the counts of views and buckets that are not its subject.
+_PAGE_WAIT_S: Final = 0.02
 
 
 class ViewResponse(Struct, frozen=True):
@@ -37,6 +46,8 @@ class ViewResponse(Struct, frozen=True):
     base_query: Query
     default_sort: ViewSort | None
     triage_buckets: list[Bucket]
+    position: int
+    is_pinned: bool
     count: int
     count_state: CountState
     created_at: str
@@ -60,10 +71,18 @@ class Views:
     async def all(self, account: Account) -> list[View]:
         return await self._store.all(account.account_id)
 
+    async def pinned(self, account: Account) -> list[ViewResponse]:
+        """The first views of the sidebar. It is on every page, so it hardly waits for counts."""
+        views = await self._store.pinned(account.account_id, PINNED_VIEWS_SHOWN)
+        counts = await self._count(
+            account, [view.base_query for view in views], None, wait_s=_PAGE_WAIT_S
+        )
+        return [_response(view, count) for view, count in zip(views, counts, strict=True)]
+
     async def find(self, account: Account, slug: str) -> View:
         view = None
         if "\x00" not in slug:
-            view = await self._store.by_slug(account.account_id, slug)
+            view = await self._store.by_slug(account.account_id, slugs.composed(slug))
         if view is None:
             raise errors.not_found("Smart View", slug)
         return view
@@ -109,6 +128,15 @@ class Views:
             finds_newer=finds_newer,
         )
 
+    async def filter(self, account: Account, slug: str, bucket_slug: str | None) -> BookmarkFilter:
+        """What a view shows now, or one of its buckets."""
+        view = await self.find(account, slug)
+        await self.admit(account, view)
+        bucket = _bucket(view, bucket_slug)
+        if bucket is not None:
+            plans.check_fields(account, gates_for(ViewQuery, bucket.query))
+        return self._filter(view, bucket)
+
     async def prepare_create(self, account: Account, request: NewView) -> None:
         """Counts before the transaction, which must not take long."""
         with suppress(errors.Refusal):
@@ -119,10 +147,10 @@ class Views:
     ) -> ViewResponse:
         plans.check_writes(account)
         locked = await self._locked(transaction, account)
-        if len(locked.views) >= VIEWS_MAX:
-            raise errors.invalid("name", f"an account can have at most {VIEWS_MAX} views")
-        view = changes.created(request, _free_slug(request.name, locked.views), self._clock())
-        return await self._put(transaction, account, view, locked)
+        _check_room(locked)
+        slug, position = slugs.free_slug(request.name, locked.views), len(locked.views) + 1
+        view = changes.created(request, slug, self._clock(), position)
+        return await self._put(transaction, account, [*locked.views.values(), view], view, locked)
 
     async def prepare_update(self, account: Account, slug: str, request: ViewChange) -> None:
         with suppress(errors.Refusal):
@@ -138,11 +166,15 @@ class Views:
         changes.changed(changes.EMPTY, request)
         locked = await self._locked(transaction, account)
         view = _required(locked.views, slug)
-        changed = changes.changed(view, request)
+        views = list(locked.views.values())
+        if request.position is not UNSET:
+            others = (each for each in views if each is not view)
+            views = order.inserted(others, view, request.position)
+        changed = order.placed(changes.changed(view, request), views)
         if changed == view:
             return self._response_within(account, view, locked)
         changed = msgspec.structs.replace(changed, updated_at=self._clock())
-        return await self._put(transaction, account, changed, locked)
+        return await self._put(transaction, account, views, changed, locked)
 
     async def prepare_delete(self, account: Account, slug: str) -> None:
         with suppress(errors.Refusal):
@@ -154,9 +186,35 @@ class Views:
         plans.check_writes(account)
         locked = await self._locked(transaction, account)
         view = _required(locked.views, slug)
-        await self._store.delete(transaction, account.account_id, slug)
-        await self._libraries.touch(transaction, account.account_id)
+        account_id, now = account.account_id, self._clock()
+        await self._store.delete(transaction, account_id, view.slug)
+        await self._store.keep_deleted(transaction, account_id, view, now)
+        await self._store.forget_deleted(transaction, account_id, _oldest(now), DELETED_VIEWS_MAX)
+        others = [each for each in locked.views.values() if each is not view]
+        await self._store.place(transaction, account_id, order.misplaced(others))
+        await self._libraries.touch(transaction, account_id)
         return self._response_within(account, view, locked)
+
+    async def deleted(self, account: Account) -> list[DeletedView]:
+        """The views that can be restored, latest first."""
+        oldest = _oldest(self._clock())
+        return await self._store.deleted(account.account_id, oldest, DELETED_VIEWS_MAX)
+
+    async def restore(self, transaction: Transaction, account: Account, slug: str) -> ViewResponse:
+        """Brings a view back to its place. Its slug changes only if another view has it by now."""
+        plans.check_writes(account)
+        locked = await self._locked(transaction, account)
+        view = await self._store.take_deleted(
+            transaction, account.account_id, slugs.composed(slug), _oldest(self._clock())
+        )
+        if view is None:
+            raise errors.not_found("deleted Smart View", slug)
+        _check_room(locked)
+        if view.slug in locked.views:
+            free = slugs.free_slug(view.name, locked.views)
+            view = msgspec.structs.replace(view, slug=free)
+        views = order.inserted(locked.views.values(), view, view.position)
+        return await self._put(transaction, account, views, order.placed(view, views), locked)
 
     async def response(
         self, account: Account, view: View, vectors: VectorState | None = None
@@ -170,16 +228,30 @@ class Views:
         counts = await self._count(account, [view.base_query for view in views], vectors)
         return [_response(view, count) for view, count in zip(views, counts, strict=True)]
 
+    async def bucket_counts(self, account: Account, view: View) -> list[Count]:
+        """The counts of the view's buckets, as far as they are known at once."""
+        queries = [changes.narrowed(view.base_query, each.query) for each in view.triage_buckets]
+        return await self._count(account, queries, None, wait_s=_PAGE_WAIT_S)
+
+    def draft(self, request: NewView) -> View:
+        """A view that is not stored, to see what it would show."""
+        return changes.created(request, "", self._clock())
+
     async def _prepare(self, account: Account, query: Query) -> None:
         await self._count(account, [query], None)
 
     async def _count(
-        self, account: Account, queries: Sequence[Query], vectors: VectorState | None
+        self,
+        account: Account,
+        queries: Sequence[Query],
+        vectors: VectorState | None,
+        *,
+        wait_s: float | None = None,
     ) -> list[Count]:
         if vectors is None and any(MEANING in query for query in queries):
             vectors = await self._bookmarks.vector_state(account)
         requests = [self._count_request(account, query, vectors) for query in queries]
-        return await self._counts.of(requests)
+        return await self._counts.of(requests, wait_s)
 
     def _count_request(
         self, account: Account, query: Query, vectors: VectorState | None
@@ -188,7 +260,9 @@ class Views:
         if query.keys() <= ViewQuery.DEFAULTS.keys():
             filter = filter_of(changes.stored_query(query))
             known = account.visible(
-                unread_only=filter.unread_only, hide_archived=filter.hide_archived
+                unread_only=filter.unread_only,
+                hide_archived=filter.hide_archived,
+                archived_only=filter.archived_only,
             )
         return CountRequest(
             account,
@@ -226,9 +300,16 @@ class Views:
         return _Locked(library.version, views)
 
     async def _put(
-        self, transaction: Transaction, account: Account, view: View, locked: "_Locked"
+        self,
+        transaction: Transaction,
+        account: Account,
+        views: Sequence[View],
+        view: View,
+        locked: "_Locked",
     ) -> ViewResponse:
+        """Stores a view, and gives the others their places in the order of `views`."""
         await self._store.put(transaction, account.account_id, view)
+        await self._store.place(transaction, account.account_id, order.misplaced(views))
         await self._libraries.touch(transaction, account.account_id)
         return self._response_within(account, view, locked)
 
@@ -277,14 +358,17 @@ def _bucket(view: View, slug: str | None) -> Bucket | None:
 
 
 def _required(views: dict[str, View], slug: str) -> View:
-    if slug not in views:
+    view = views.get(slugs.composed(slug))
+    if view is None:
         raise errors.not_found("Smart View", slug)
-    return views[slug]
+    return view
 
 
-def _free_slug(name: str, views: dict[str, View]) -> str:
-    base = changes.slug_of(name)
-    slug, number = base, 2
-    while slug in views:
-        slug, number = f"{base}-{number}", number + 1
-    return slug
+def _check_room(locked: _Locked) -> None:
+    if len(locked.views) >= VIEWS_MAX:
+        raise errors.invalid("name", f"an account can have at most {VIEWS_MAX} views")
+
+
+def _oldest(now: int) -> int:
+    """A view that was deleted before this time cannot be restored."""
+    return now - DELETED_VIEW_S * MICROSECONDS

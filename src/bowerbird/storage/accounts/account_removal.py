@@ -24,6 +24,7 @@ _FIRST: Final = (
     "delete_version_uses",
     "delete_sunset_notices",
     "delete_digest_preference",
+    "delete_media_account",
     "delete_library",
 )
 # On SQLite these tables are keyed by place, which needs the account's local number.
@@ -33,7 +34,9 @@ _OTHERS: Final = (
     *("some_trash", "some_answers", "some_jobs", "some_digests", "some_labels"),
     *("some_deletions", "some_changes", "some_runs", "some_created_labels"),
     *("some_pages", "some_ingest_runs", "some_kept_pages", "some_source_posts"),
-    *("some_source_folders", "some_file_imports"),
+    *("some_source_folders", "some_file_imports", "some_replaced", "some_unindexed"),
+    *("some_bulk_changes", "some_bulk_parts", "some_bulk_posts"),
+    *("some_media_links", "some_media_posts", "some_media_sources", "some_media_files"),
 )
 # Includes _FIRST again: a server may have written calls that it had counted in memory.
 _LAST: Final = (
@@ -42,6 +45,7 @@ _LAST: Final = (
     "delete_answers",
     "delete_jobs",
     "delete_views",
+    "delete_deleted_views",
     "delete_digests",
     "delete_labels",
     "delete_pages",
@@ -54,7 +58,16 @@ _LAST: Final = (
     "delete_changes",
     "delete_runs",
     "delete_created_labels",
+    "delete_replaced",
+    "delete_unindexed",
+    "delete_bulk_changes",
+    "delete_bulk_parts",
+    "delete_bulk_posts",
     "delete_vector_stores",
+    "delete_media_links",
+    "delete_media_posts",
+    "delete_media_sources",
+    "delete_media_files",
     *_FIRST,
     "give_back_local_number",
     "delete_person",

@@ -172,6 +172,32 @@ class BookmarkStore:
         found = {row[3]: row for row in rows}
         return join_bookmarks(found[number] for number in numbers if number in found), len(found)
 
+    async def contents_within(
+        self, transaction: Transaction, account: Account, numbers: Sequence[int]
+    ) -> dict[int, bytes]:
+        """The bookmarks with these numbers as JSON, by number."""
+        values = {
+            "account_id": account.account_id,
+            "numbers": self._database.number_list(numbers),
+            **place_values(account),
+        }
+        rows = await transaction.rows(self._statement("contents"), values)
+        return {row[3]: bookmark_json(*row[:3]) for row in rows}
+
+    async def post_ids(
+        self, account: Account, filter: BookmarkFilter, numbers: Sequence[int] | None = None
+    ) -> list[str]:
+        """The posts of every match in one consistent read, or of these numbers."""
+        if numbers is not None:
+            values = {"account_id": account.account_id}
+            values["numbers"] = self._database.number_list(numbers)
+            rows = await self._database.slow_rows(self._statement("posts_of_numbers"), values)
+            found = {row[0]: row[1] for row in rows}
+            return [found[number] for number in numbers if number in found]
+        fragments, values = narrowing(self._database, account, filter)
+        rows = await self._database.slow_rows(self._statement("post_ids", *fragments), values)
+        return [row[0] for row in rows]
+
     async def numbers(
         self, account: Account, filter: BookmarkFilter, post_ids: Sequence[str] | None
     ) -> Sequence[int]:
@@ -194,8 +220,12 @@ class BookmarkStore:
         self, account: Account, filter: BookmarkFilter, sort: Sort, after: After | None, limit: int
     ) -> Page:
         sql, values = self._ordered("page", account, _Read(filter, sort, after, limit))
-        # Both flags or none have an index of exactly these rows; one flag alone may skip many rows.
-        is_bounded = sort.field == "sort_index" and filter.unread_only == filter.hide_archived
+        # Both flags or none have an index of exactly these rows, and so have archived posts; others
+        # may skip many rows.
+        has_index = filter.unread_only == filter.hide_archived
+        if filter.archived_only:
+            has_index = not filter.unread_only and not filter.hide_archived
+        is_bounded = sort.field == "sort_index" and has_index
         read = self._database.rows if is_bounded else self._database.slow_rows
         rows = sorted(await read(sql, values), key=lambda row: row[0])
         _, body, count, _ = rows[0]

@@ -36,11 +36,15 @@ class ChangesetStore:
         self._database = database
         self._sql = database.queries("changeset")
 
-    async def remove(self, transaction: Transaction, library: LockedLibrary, number: int) -> None:
-        """Deletes a bookmark. `LabelStore.relabel` detaches its labels."""
-        values = {"account_id": library.account_id, "place": library.place, "number": number}
+    async def remove(
+        self, transaction: Transaction, library: LockedLibrary, numbers: Sequence[int]
+    ) -> None:
+        """Deletes bookmarks. `LabelStore.relabel` detaches their labels."""
+        values = {"account_id": library.account_id, "place": library.place}
         for name in _REMOVED:
-            await transaction.run(self._sql[name], values)
+            await transaction.run_many(
+                self._sql[name], [{**values, "number": number} for number in numbers]
+            )
 
     async def posts(
         self, transaction: Transaction, library: LockedLibrary, post_ids: Sequence[str]

@@ -31,13 +31,6 @@ class DeletionStore:
         values = {"account_id": account_id, "limit": most}
         await transaction.run(self._sql["forget_oldest"], values)
 
-    async def take(
-        self, transaction: Transaction, account_id: int, post_id: str
-    ) -> Deletion | None:
-        values = {"account_id": account_id, "post_id": post_id}
-        rows = await transaction.rows(self._sql["take"], values)
-        return Deletion(*rows[0]) if rows else None
-
     async def remove(
         self, transaction: Transaction, account_id: int, post_ids: Sequence[str]
     ) -> None:

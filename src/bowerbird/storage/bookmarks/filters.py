@@ -16,6 +16,7 @@ from bowerbird.storage.places import place_values
 FRAGMENTS: Final = {
     "unread_only": "NOT b.is_read",
     "hide_archived": "NOT b.is_archived",
+    "archived_only": "b.is_archived",
     "media_bit": "b.media & :media_bit <> 0",
     # A union, because neither database uses both indexes for an OR.
     "author": (
@@ -33,6 +34,12 @@ FRAGMENTS: Final = {
     "posted_to": "b.posted_at < :posted_to AND b.posted_at <> :unknown",
     "bookmarked_from": "b.bookmarked_at > :bookmarked_from",
     "bookmarked_to": "b.bookmarked_at < :bookmarked_to",
+    "import_run": (
+        "b.number IN (SELECT c.number FROM import_run AS r"
+        " JOIN import_change AS c ON c.account_id = r.account_id AND c.run = r.number"
+        " WHERE r.account_id = :account_id AND c.account_id = :account_id"
+        " AND r.run_id = :import_run)"
+    ),
 }
 
 

@@ -1,8 +1,16 @@
 """Stores deleted bookmarks until they can no longer be restored."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from bowerbird.storage.database import Database, Transaction
+
+
+class Trashed(NamedTuple):
+    post_id: str
+    # As JSON.
+    bookmark: bytes
+    trashed_at: int
 
 
 class TrashStore:
@@ -11,23 +19,63 @@ class TrashStore:
         self._sql = database.queries("trash")
 
     async def put(
-        self, transaction: Transaction, account_id: int, post_id: str, bookmark: bytes, now: int
+        self, transaction: Transaction, account_id: int, trashed: Sequence[Trashed]
     ) -> None:
-        values = {
-            "account_id": account_id,
-            "post_id": post_id,
-            "bookmark": bookmark,
-            "trashed_at": now,
-        }
-        await transaction.run(self._sql["put"], values)
+        rows = [{"account_id": account_id, **one._asdict()} for one in trashed]
+        await transaction.run_many(self._sql["put"], rows)
 
     async def take(
-        self, transaction: Transaction, account_id: int, post_id: str, oldest: int
-    ) -> bytes | None:
-        """Moves a bookmark out of the trash, unless it was deleted before `oldest`."""
-        values = {"account_id": account_id, "post_id": post_id, "oldest": oldest}
-        rows = await transaction.rows(self._sql["take"], values)
-        return rows[0][0] if rows else None
+        self, transaction: Transaction, account_id: int, post_ids: Sequence[str], oldest: int
+    ) -> list[Trashed]:
+        """Moves bookmarks out of the trash, except those that were deleted before `oldest`."""
+        values = {
+            "account_id": account_id,
+            "post_ids": self._database.text_list(post_ids),
+            "oldest": oldest,
+        }
+        rows = await transaction.rows(self._sql["contents"], values)
+        taken = [Trashed(*row) for row in rows]
+        await self.remove(transaction, account_id, [one.post_id for one in taken])
+        return taken
+
+    async def sizes(
+        self, transaction: Transaction, account_id: int, post_ids: Sequence[str]
+    ) -> dict[str, int]:
+        """The stored bytes of those of these bookmarks that are in the trash."""
+        values = {"account_id": account_id, "post_ids": self._database.text_list(post_ids)}
+        rows = await transaction.rows(self._sql["sizes"], values)
+        return {row[0]: row[1] for row in rows}
+
+    async def post_ids(self, account_id: int, oldest: int) -> list[str]:
+        """The posts that can still be restored, the oldest first."""
+        values = {"account_id": account_id, "oldest": oldest}
+        rows = await self._database.slow_rows(self._sql["post_ids"], values)
+        return [row[0] for row in rows]
+
+    async def page(
+        self, account_id: int, oldest: int, before: tuple[int, str], limit: int
+    ) -> list[Trashed]:
+        """The latest bookmarks before a time and a post, the latest first."""
+        trashed_at, post_id = before
+        values = {
+            "account_id": account_id,
+            "oldest": oldest,
+            "trashed_at": trashed_at,
+            "post_id": post_id,
+            "limit": limit,
+        }
+        rows = await self._database.slow_rows(self._sql["page"], values)
+        return [Trashed(*row) for row in rows]
+
+    async def count(self, account_id: int, oldest: int) -> int:
+        values = {"account_id": account_id, "oldest": oldest}
+        return int((await self._database.slow_rows(self._sql["count"], values))[0][0])
+
+    async def remove(
+        self, transaction: Transaction, account_id: int, post_ids: Sequence[str]
+    ) -> None:
+        rows = [{"account_id": account_id, "post_id": post_id} for post_id in post_ids]
+        await transaction.run_many(self._sql["remove"], rows)
 
     async def contents(
         self, account_id: int, post_ids: Sequence[str], oldest: int

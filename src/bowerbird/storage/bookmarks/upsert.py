@@ -124,6 +124,24 @@ class UpsertStore:
         await transaction.run_many(self._sql["drop_words"], reworded)
         await self._put_words(transaction, opened, reworded)
 
+    async def rewrite(
+        self, transaction: Transaction, opened: LockedLibrary, bookmark: dict[str, Any]
+    ) -> None:
+        """Writes another content of a stored bookmark. Without words it keeps those it has."""
+        [row] = _placed(opened, [bookmark])
+        await transaction.run(self._sql["set_content_hash"], row)
+        await transaction.run(self._sql["set_rendering"], row)
+        if row["words"] is not None:
+            await self.reword(transaction, opened, row["number"], row["words"])
+
+    async def reword(
+        self, transaction: Transaction, opened: LockedLibrary, number: int, words: str
+    ) -> None:
+        """Indexes other words of a stored bookmark."""
+        rows = _placed(opened, [{"number": number, "words": words}])
+        await transaction.run(self._sql["drop_words"], rows[0])
+        await self._put_words(transaction, opened, rows)
+
     async def _put_words(
         self, transaction: Transaction, opened: LockedLibrary, rows: Sequence[dict[str, Any]]
     ) -> None:

@@ -5,7 +5,7 @@ A file appears under its name only when it is complete.
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from functools import cached_property
@@ -24,6 +24,7 @@ FOLDER: Final = "files"
 _READ_BYTES: Final = 1 << 18
 _PART_BYTES: Final = 8 << 20
 _CONCURRENT_PARTS: Final = 2
+_NAMES_PER_PAGE: Final = 500
 # How long a store may send nothing. A whole download has a larger limit: its reader may be slow.
 SILENCE_S: Final = 20.0
 _MAX_DURATION: Final = timedelta(hours=12)
@@ -132,6 +133,29 @@ class Files:
         if self.folder is not None:
             await asyncio.to_thread(_delete_incomplete, self.folder / folder, before)
         return len(names)
+
+    async def delete_unneeded(
+        self,
+        folder: str,
+        older_than_s: float,
+        needed: Callable[[Sequence[str]], Awaitable[Collection[str]]],
+    ) -> int:
+        """Deletes the files that `needed` does not return for a page of names."""
+        before, deleted = time.time() - older_than_s, 0
+        old = [
+            str(meta["path"])
+            for meta in await self._listed(folder)
+            if meta["last_modified"].timestamp() < before
+        ]
+        for first in range(0, len(old), _NAMES_PER_PAGE):
+            page = old[first : first + _NAMES_PER_PAGE]
+            kept = await needed(page)
+            names = [name for name in page if name not in kept]
+            await self.delete(*names)
+            deleted += len(names)
+        if self.folder is not None:
+            await asyncio.to_thread(_delete_incomplete, self.folder / folder, before)
+        return deleted
 
     async def delete_all_but_newest(self, folder: str, kept: int) -> None:
         found = sorted(await self._listed(folder), key=lambda meta: meta["last_modified"])

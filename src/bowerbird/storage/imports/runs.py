@@ -17,6 +17,12 @@ class RunStore:
         rows = await reader.rows(self._sql["run"], {"account_id": account_id, "run_id": run_id})
         return _run(rows[0]) if rows else None
 
+    async def open_of_kind(self, account_id: int, kind: str) -> list[RunRow]:
+        """The runs of a kind that are not undone, the oldest first."""
+        values = {"account_id": account_id, "kind": kind}
+        rows = await self._database.rows(self._sql["open_runs_of_kind"], values)
+        return [_run(row) for row in rows]
+
     async def page(self, account_id: int, before: int, limit: int) -> list[RunRow]:
         """The runs with lower numbers, the newest first."""
         values = {"account_id": account_id, "before": before, "limit": limit}

@@ -130,6 +130,10 @@ DELETE FROM digest_preference
 DELETE FROM smart_view
  WHERE account_id = :account_id
 
+-- name: delete_deleted_views
+DELETE FROM deleted_view
+ WHERE account_id = :account_id
+
 -- name: delete_labels
 DELETE FROM label
  WHERE account_id = :account_id
@@ -309,4 +313,134 @@ DELETE FROM one_time_link
 
 -- name: delete_activity
 DELETE FROM activity
+ WHERE account_id = :account_id
+
+-- name: some_replaced
+DELETE FROM replaced_annotation
+ WHERE account_id = :account_id
+   AND (post_id, annotation_id) IN (SELECT x.post_id, x.annotation_id
+                                      FROM replaced_annotation AS x
+                                     WHERE x.account_id = :account_id
+                                     ORDER BY x.post_id, x.annotation_id
+                                     LIMIT :limit)
+RETURNING post_id
+
+-- name: delete_replaced
+DELETE FROM replaced_annotation
+ WHERE account_id = :account_id
+
+-- name: some_unindexed
+DELETE FROM unindexed_note
+ WHERE account_id = :account_id
+   AND number IN (SELECT x.number
+                    FROM unindexed_note AS x
+                   WHERE x.account_id = :account_id
+                   ORDER BY x.number
+                   LIMIT :limit)
+RETURNING number
+
+-- name: delete_unindexed
+DELETE FROM unindexed_note
+ WHERE account_id = :account_id
+
+-- name: some_bulk_changes
+DELETE FROM bulk_change
+ WHERE account_id = :account_id
+   AND number IN (SELECT x.number
+                    FROM bulk_change AS x
+                   WHERE x.account_id = :account_id
+                   ORDER BY x.number
+                   LIMIT :limit)
+RETURNING number
+
+-- name: delete_bulk_changes
+DELETE FROM bulk_change
+ WHERE account_id = :account_id
+
+-- name: some_bulk_parts
+DELETE FROM bulk_part
+ WHERE account_id = :account_id
+   AND (change, part) IN (SELECT x.change, x.part
+                            FROM bulk_part AS x
+                           WHERE x.account_id = :account_id
+                           ORDER BY x.change, x.part
+                           LIMIT :limit)
+RETURNING part
+
+-- name: delete_bulk_parts
+DELETE FROM bulk_part
+ WHERE account_id = :account_id
+
+-- name: some_bulk_posts
+DELETE FROM bulk_post
+ WHERE account_id = :account_id
+   AND (change, post_id, field) IN (SELECT x.change, x.post_id, x.field
+                                      FROM bulk_post AS x
+                                     WHERE x.account_id = :account_id
+                                     ORDER BY x.change, x.post_id, x.field
+                                     LIMIT :limit)
+RETURNING post_id
+
+-- name: delete_bulk_posts
+DELETE FROM bulk_post
+ WHERE account_id = :account_id
+
+-- name: delete_media_account
+DELETE FROM media_account
+ WHERE account_id = :account_id
+
+-- name: some_media_links
+DELETE FROM media_link
+ WHERE account_id = :account_id
+   AND (post_id, url_key) IN (SELECT x.post_id, x.url_key
+                                FROM media_link AS x
+                               WHERE x.account_id = :account_id
+                               ORDER BY x.post_id, x.url_key
+                               LIMIT :limit)
+RETURNING post_id
+
+-- name: some_media_posts
+DELETE FROM media_post
+ WHERE account_id = :account_id
+   AND post_id IN (SELECT x.post_id
+                     FROM media_post AS x
+                    WHERE x.account_id = :account_id
+                    ORDER BY x.post_id
+                    LIMIT :limit)
+RETURNING post_id
+
+-- name: some_media_sources
+DELETE FROM media_source
+ WHERE account_id = :account_id
+   AND url_key IN (SELECT x.url_key
+                     FROM media_source AS x
+                    WHERE x.account_id = :account_id
+                    ORDER BY x.url_key
+                    LIMIT :limit)
+RETURNING url_key
+
+-- name: some_media_files
+DELETE FROM media_file
+ WHERE account_id = :account_id
+   AND media_id IN (SELECT x.media_id
+                      FROM media_file AS x
+                     WHERE x.account_id = :account_id
+                     ORDER BY x.media_id
+                     LIMIT :limit)
+RETURNING media_id
+
+-- name: delete_media_links
+DELETE FROM media_link
+ WHERE account_id = :account_id
+
+-- name: delete_media_posts
+DELETE FROM media_post
+ WHERE account_id = :account_id
+
+-- name: delete_media_sources
+DELETE FROM media_source
+ WHERE account_id = :account_id
+
+-- name: delete_media_files
+DELETE FROM media_file
  WHERE account_id = :account_id

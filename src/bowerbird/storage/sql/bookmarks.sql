@@ -51,6 +51,13 @@ SELECT b.number
    AND {filters}
  ORDER BY b.number
 
+-- name: post_ids
+SELECT b.post_id
+  FROM bookmark AS b
+ WHERE b.account_id = :account_id
+   AND {filters}
+ ORDER BY b.number
+
 -- name: count_up_to
 SELECT count(*)
   FROM (SELECT 1

@@ -16,12 +16,6 @@ DELETE FROM deletion
                       ORDER BY d.deleted_at DESC
                       LIMIT 1 OFFSET :limit - 1)
 
--- name: take
-DELETE FROM deletion
- WHERE account_id = :account_id
-   AND post_id = :post_id
-RETURNING post_id, deleted_at, sort_index, completeness, order_source
-
 -- name: remove
 DELETE FROM deletion
  WHERE account_id = :account_id

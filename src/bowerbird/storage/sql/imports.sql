@@ -178,3 +178,15 @@ SELECT r.number
    AND r.log_bytes > 0
  ORDER BY r.number
  LIMIT 1
+
+-- name: open_runs_of_kind
+-- An account has at most 1,000 runs.
+SELECT r.number, r.run_id, r.source, r.kind, r.client, r.source_user_id, r.state, r.reason,
+       r.started_at, r.finished_at, r.new_posts, r.changed_posts, r.unchanged_posts,
+       r.ignored_posts, r.placed_posts, r.removed_posts, r.restored_posts, r.kept_posts,
+       r.undo_until, r.log_bytes
+  FROM import_run AS r
+ WHERE r.account_id = :account_id
+   AND r.kind = :kind
+   AND r.state <> 'undone'
+ ORDER BY r.number

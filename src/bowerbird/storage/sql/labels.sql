@@ -27,6 +27,12 @@ SELECT l.label_id, l.name, l.name_key, l.metadata, l.bookmark_count, l.former_na
  WHERE l.account_id = :account_id
    AND l.label_id = :label_id
 
+-- name: created_at
+SELECT l.created_at
+  FROM label AS l
+ WHERE l.account_id = :account_id
+   AND l.label_id = :label_id
+
 -- name: accounts_with_renames
 SELECT DISTINCT l.account_id
   FROM label AS l

@@ -4,7 +4,8 @@ SELECT EXISTS (SELECT 1 FROM one_time_link AS k WHERE k.expires_at < :now),
 
 -- name: next_accounts
 -- A page of accounts, and whether each has expired responses, deleted bookmarks, logs of imports,
--- imports that have stopped, rows of devices, sessions, or entries of the activity log.
+-- imports that have stopped, rows of devices, sessions, entries of the activity log, deleted Smart
+-- Views, or changes of many posts.
 SELECT l.account_id,
        EXISTS (SELECT 1
                  FROM idempotency AS i
@@ -52,7 +53,16 @@ SELECT l.account_id,
                   AND a.at < :activity_before)
            OR (SELECT count(*)
                  FROM activity AS a
-                WHERE a.account_id = l.account_id) > :activity_most
+                WHERE a.account_id = l.account_id) > :activity_most,
+       EXISTS (SELECT 1
+                 FROM deleted_view AS d
+                WHERE d.account_id = l.account_id
+                  AND d.deleted_at < :views_before),
+       EXISTS (SELECT 1
+                 FROM bulk_change AS c
+                WHERE c.account_id = l.account_id
+                  AND (c.undo_until < :logs_before AND c.finished_at IS NOT NULL
+                       OR c.created_at < :stopped_before))
   FROM library AS l
  WHERE l.account_id > :after
  ORDER BY l.account_id

@@ -4,9 +4,29 @@ VALUES (:account_id, :post_id, :bookmark, :trashed_at)
     ON CONFLICT (account_id, post_id) DO UPDATE
    SET bookmark = excluded.bookmark, trashed_at = excluded.trashed_at
 
--- name: take
+-- name: remove
 DELETE FROM trash
  WHERE account_id = :account_id
    AND post_id = :post_id
-   AND trashed_at >= :oldest
-RETURNING bookmark
+
+-- name: post_ids
+SELECT t.post_id
+  FROM trash AS t
+ WHERE t.account_id = :account_id
+   AND t.trashed_at >= :oldest
+ ORDER BY t.trashed_at, t.post_id
+
+-- name: page
+SELECT t.post_id, t.bookmark, t.trashed_at
+  FROM trash AS t
+ WHERE t.account_id = :account_id
+   AND t.trashed_at >= :oldest
+   AND (t.trashed_at, t.post_id) < (:trashed_at, :post_id)
+ ORDER BY t.trashed_at DESC, t.post_id DESC
+ LIMIT :limit
+
+-- name: count
+SELECT count(*)
+  FROM trash AS t
+ WHERE t.account_id = :account_id
+   AND t.trashed_at >= :oldest

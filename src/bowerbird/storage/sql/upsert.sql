@@ -31,3 +31,9 @@ UPDATE bookmark
        thread = :thread
  WHERE account_id = :account_id
    AND number = :number
+
+-- name: set_content_hash
+UPDATE bookmark
+   SET content_hash = :content_hash
+ WHERE account_id = :account_id
+   AND number = :number

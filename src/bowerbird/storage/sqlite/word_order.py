@@ -61,7 +61,7 @@ class WordOrder:
     def __init__(self, reading: WordReading, sql: Queries) -> None:
         self._reading = reading
         self._sql = sql
-        self._orders: OrderedDict[tuple[int, bool, bool], tuple[int, int, Order]] = OrderedDict()
+        self._orders: OrderedDict[tuple[int, str], tuple[int, int, Order]] = OrderedDict()
         self._bytes = 0
         self._counts: OrderedDict[Any, int] = OrderedDict()
 
@@ -101,8 +101,7 @@ class WordOrder:
         return 2 * (limit + 10) * len(order.numbers) // hits
 
     async def count(self, account: Account, filter: BookmarkFilter, match: Match) -> int:
-        flags = (filter.unread_only, filter.hide_archived)
-        key = (account.account_id, account.epoch, account.version, flags, match)
+        key = (account.account_id, account.epoch, account.version, _flags(filter), match)
         if key not in self._counts:
             order = await self._order(account, filter)
             values = self._values(account, match, order)
@@ -125,7 +124,7 @@ class WordOrder:
         return rows
 
     async def _order(self, account: Account, filter: BookmarkFilter) -> Order:
-        key = (account.account_id, filter.unread_only, filter.hide_archived)
+        key = (account.account_id, _flags(filter))
         kept = self._orders.get(key)
         if kept is not None and kept[:2] == (account.epoch, account.version):
             self._orders.move_to_end(key)
@@ -137,7 +136,7 @@ class WordOrder:
         self._keep(key, (account.epoch, account.version, order))
         return order
 
-    def _keep(self, key: tuple[int, bool, bool], entry: tuple[int, int, Order]) -> None:
+    def _keep(self, key: tuple[int, str], entry: tuple[int, int, Order]) -> None:
         old = self._orders.pop(key, None)
         self._orders[key] = entry
         self._bytes += entry[2].size - (old[2].size if old else 0)
@@ -147,9 +146,11 @@ class WordOrder:
 
 
 def _flags(filter: BookmarkFilter) -> str:
-    conditions = ["NOT b.is_read"] * filter.unread_only + [
-        "NOT b.is_archived"
-    ] * filter.hide_archived
+    conditions = [
+        *["NOT b.is_read"] * filter.unread_only,
+        *["NOT b.is_archived"] * filter.hide_archived,
+        *["b.is_archived"] * filter.archived_only,
+    ]
     return " AND ".join(conditions) or "TRUE"
 
 

@@ -99,6 +99,6 @@ class WriteQueue(Generic[J]):
                 _RETRY_AFTER_S,
             )
         if self._count >= (_WAITING if own else _WAITING_AT_MOST):
-            raise errors.unavailable(
+            raise errors.TooManyWaiting(
                 "Too many changes wait for the database; retry later.", _RETRY_AFTER_S
             )

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from typing import Final
+from urllib.parse import quote, unquote
 
 import msgspec
 from msgspec import Struct
@@ -23,7 +24,7 @@ _POST_CHARS: Final = 20_000
 _DESCRIPTION_CHARS: Final = 280
 _COMPLETIONS_MAX: Final = 100
 _MARKDOWN: Final = "text/markdown"
-_URI: Final = re.compile(r"(bookmark|view|digest)://([^/?#\s]{1,200})")
+_URI: Final = re.compile(r"(bookmark|view|digest)://([^/?#\s]{1,1000})")
 
 TEMPLATES: Final[tuple[Json, ...]] = (
     {
@@ -110,7 +111,7 @@ class Resources:
         return _content(short)
 
     async def _view(self, account: Account, slug: str) -> Content:
-        view = await self._views.find(account, slug)
+        view = await self._views.find(account, unquote(slug))
         page = await self._views.bookmarks(account, view, ViewBookmarksQuery())
         whole: Json = msgspec.to_builtins(await self._views.response(account, view))
         short = response_size.shrink(whole, response_size.MAX_BYTES // 3)
@@ -118,7 +119,7 @@ class Resources:
         fitted = response_size.fit(posts.forms(page.body, "concise"), left)
         fields: Json = {**short, "bookmarks": fitted.records}
         if short is not whole or not fitted.is_complete:
-            advice = f"The view does not fit. Call get_view_bookmarks with slug {slug}."
+            advice = f"The view does not fit. Call get_view_bookmarks with slug {view.slug}."
             fields |= {"truncated": True, "advice": advice}
         return _content(fields)
 
@@ -129,7 +130,7 @@ class Resources:
 
 def _listing(view: View) -> Json:
     return {
-        "uri": f"view://{view.slug}",
+        "uri": f"view://{quote(view.slug)}",
         "name": view.slug,
         "title": view.name,
         "description": response_size.truncate(

@@ -3,7 +3,7 @@
 from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct
 
 from bowerbird import errors
 from bowerbird.errors import Code, Refusal
@@ -14,13 +14,13 @@ from bowerbird.requests import filters, limits
 from bowerbird.requests.bookmarks import (
     CountQuery,
     Cursor,
-    FlagsRequest,
     Limit,
     ListQuery,
     SortBy,
     SortOrder,
+    UpdateRequest,
 )
-from bowerbird.requests.fields import ToolPostIds, about, unique
+from bowerbird.requests.fields import InvalidField, ToolPostIds, about, unique
 from bowerbird.requests.filters import BookmarkFilters, WordFilters
 from bowerbird.requests.gates import Gate
 from bowerbird.storage.database import Transaction
@@ -41,8 +41,8 @@ _CHARS: Final = 4_000
 ResponseFormat = Annotated[
     Literal["concise", "detailed"] | None,
     about(
-        "concise: id, author, 280 characters of text, link, dates, labels, flags. detailed: "
-        "all fields, five to ten times as long.",
+        "concise: id, author, 280 characters of text, link, dates, labels, flags, "
+        "note. detailed: all fields, much longer.",
         parameter={"default": "concise"},
     ),
 ]
@@ -99,12 +99,14 @@ class CountArguments(WordFilters, frozen=True, kw_only=True):
     pass
 
 
-class UpdateArguments(FlagsRequest, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class UpdateArguments(UpdateRequest, frozen=True, kw_only=True, forbid_unknown_fields=True):
     post_ids: ToolPostIds
 
     def __post_init__(self) -> None:
         super().__post_init__()
         unique(self, "post_ids")
+        if self.note is not UNSET and len(self.post_ids) > 1:
+            raise InvalidField("note", "needs exactly one of post_ids")
 
 
 LIST: Final = Tool(
@@ -137,9 +139,8 @@ GET: Final = Tool(
     name="get_bookmarks",
     title="Show saved posts in full",
     description=(
-        "Returns up to 20 saved posts with all fields: full text, attachments, article, quoted "
-        "post, engagement. Use it for posts whose text is truncated in a list. not_found has the "
-        "ids that are not in the library."
+        "Returns up to 20 saved posts with all fields: full text, note, attachments, article, "
+        "quoted post, engagement. Use it for posts whose text is truncated in a list."
     ),
     takes=GetArguments,
     returns=json_schemas.record(
@@ -177,27 +178,26 @@ COUNT: Final = Tool(
 )
 UPDATE: Final = Tool(
     name="update_bookmarks",
-    title="Mark saved posts read or archived",
+    title="Mark saved posts, or change a note",
     description=(
-        "Marks up to 100 saved posts as read or unread, archived or not. Send is_read, "
-        "is_archived, or both; a flag that is not sent does not change. Nothing is deleted, and "
-        "the opposite value undoes the change."
+        "Marks up to 100 saved posts as read or unread, archived or not, or replaces the note of "
+        "one post; get_bookmarks shows it. A field that is not sent does not change."
     ),
     takes=UpdateArguments,
     returns=json_schemas.record(
-        "The posts that were marked.",
+        "The changed posts.",
         {
             "affected": json_schemas.count("Posts that changed."),
             "posts": json_schemas.array(
                 json_schemas.record(
-                    "A post after the change.",
+                    "A post.",
                     {
                         "post_id": json_schemas.text("Id of the post."),
                         "is_read": {"type": "boolean"},
                         "is_archived": {"type": "boolean"},
                     },
                 ),
-                "The posts after the change.",
+                "As they are now.",
             ),
             "not_found": json_schemas.array({"type": "string"}, "Ids not in the library."),
         },
@@ -231,7 +231,9 @@ def bind(bookmarks: Bookmarks, flags: Flags, idempotency: Idempotency) -> list[B
 
     async def update_bookmarks(call: ToolCall) -> ToolResult:
         async def effect(transaction: Transaction, values: UpdateArguments) -> Json:
-            marked = await flags.update(transaction, call.account, values.post_ids, values)
+            marked = await flags.update(
+                transaction, call.account, values.post_ids, values, values.note
+            )
             content: Json = msgspec.to_builtins(marked)
             return content
 

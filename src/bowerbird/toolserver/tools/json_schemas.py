@@ -48,6 +48,7 @@ POST: Final = record(
         "bookmarked_at": text("When it was saved."),
         "gone_at": _TEXT,
         "removed_at": _TEXT,
+        "note": _TEXT,
         "labels": {"type": "array", "items": _TEXT},
         "is_read": _FLAG,
         "is_archived": _FLAG,
@@ -55,7 +56,7 @@ POST: Final = record(
     },
     optional=(
         *("author", "author_name", "title", "text", "link", "posted_at", "labels"),
-        *("gone_at", "removed_at", "tweet_details"),
+        *("gone_at", "removed_at", "note", "tweet_details"),
     ),
 )
 TRUNCATED: Final[Json] = {

@@ -43,6 +43,7 @@ class _Stored(Struct, frozen=True):
     is_archived: bool
     gone_at: str | None = None
     removed_at: str | None = None
+    note: str | None = None
 
 
 _stored: Final = msgspec.json.Decoder(list[_Stored]).decode
@@ -101,6 +102,8 @@ def concise(stored: _Stored) -> Json:
         short["gone_at"] = stored.gone_at
     if stored.removed_at:
         short["removed_at"] = stored.removed_at
+    if stored.note:
+        short["note"] = response_size.truncate(stored.note, CONCISE_CHARS)
     if isinstance(title, str):
         short["title"] = response_size.truncate(title, CONCISE_CHARS)
     return short

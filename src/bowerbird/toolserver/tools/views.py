@@ -65,6 +65,8 @@ _VIEW: Final = json_schemas.record(
         "triage_buckets": json_schemas.array(
             {"type": "object"}, "Parts of the view, each with slug, name and query."
         ),
+        "position": json_schemas.count("Place in the list, from 1."),
+        "is_pinned": {"type": "boolean", "description": "Whether the website's sidebar shows it."},
         "count": json_schemas.count("Posts that match now, if count_state is exact."),
         "count_state": {
             "type": "string",
@@ -89,7 +91,7 @@ LIST: Final = Tool(
     returns=json_schemas.record(
         "The account's Smart Views.",
         {
-            "views": json_schemas.array(_VIEW, "The views, oldest first."),
+            "views": json_schemas.array(_VIEW, "The views, in the user's order."),
             "total_count": json_schemas.count("Views in total."),
             "truncated": json_schemas.TRUNCATED,
             "advice": json_schemas.ADVICE,
@@ -135,8 +137,8 @@ DELETE: Final = Tool(
     name="delete_view",
     title="Delete a Smart View",
     description=(
-        "Deletes a Smart View permanently and returns it. Its posts stay in the library. Needs a "
-        "paid plan."
+        "Deletes a Smart View and returns it. Its posts stay in the library. Only the website can "
+        "restore it, for an hour. Needs a paid plan."
     ),
     takes=DeleteViewArguments,
     returns=_VIEW,

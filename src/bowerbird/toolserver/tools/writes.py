@@ -23,11 +23,7 @@ T = TypeVar("T", bound=Struct)
 KEY: Final = "idempotency_key"
 IdempotencyKey = Annotated[
     Annotated[str, Meta(max_length=255)] | None,
-    Meta(
-        description=(
-            "For 24 hours, the same key and arguments return the first result and change nothing."
-        )
-    ),
+    Meta(description="For 24 hours, repeating a call with its key changes nothing."),
 ]
 _encode: Final = msgspec.json.Encoder(order="sorted").encode
 

@@ -13,21 +13,23 @@ from bowerbird.library.access.call_allowance import CallCounter
 from bowerbird.library.accounts.account_download import AccountDownload
 from bowerbird.library.accounts.keys import Keys
 from bowerbird.library.digests.digests import Digests
+from bowerbird.library.media.preferences import MediaPreferences
 from bowerbird.library.sign_in.email_changes import EmailChanges
 from bowerbird.library.sign_in.sessions import Sessions
-from bowerbird.model.accounts import Account
 from bowerbird.model.instants import without_offset
 from bowerbird.model.sign_in import Session
 from bowerbird.requests import decoding
 from bowerbird.requests.digests import PreferencesRequest
 from bowerbird.web.account.methods import Methods
-from bowerbird.web.visits import moments
+from bowerbird.web.media.pages import on_account_page
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit
 from bowerbird.wire.responses.replies import Reply
 
 PATH: Final = "/account"
+# Has the same form for the schedule of digests.
+DIGESTS: Final = "/digests"
 _UNKNOWN_ZONE: Final = "There is no such time zone. Examples: Europe/Berlin, America/New_York, UTC."
 _HOUR_DIGITS: Final = 2
 
@@ -42,6 +44,7 @@ class AccountParts(Struct, frozen=True):
     methods: Methods
     emails: EmailChanges
     download: AccountDownload
+    media: MediaPreferences
     clock: Clock
 
 
@@ -85,6 +88,8 @@ class _AccountPage:
             )
             return await self._shown(visit, typed, refused.status)
         await self._parts.digests.change_preferences(visit.signed_in.account, request)
+        if visit.form.get("back") == DIGESTS:
+            return self._pages.go(f"{DIGESTS}?said=preferences-saved#schedule")
         return self._pages.go(f"{PATH}?said=preferences-saved#you")
 
     async def change_email(self, visit: Visit) -> Reply:
@@ -123,7 +128,7 @@ class _AccountPage:
             "account.html",
             status=status,
             plan=visitor.account.plan,
-            usage=await self._usage(visitor.account),
+            usage=await self._usage(visit),
             time_zone=visitor.time_zone if typed.time_zone is None else typed.time_zone,
             time_zone_error=typed.time_zone_error,
             change_email=self._how_to_change_email(visit),
@@ -138,6 +143,7 @@ class _AccountPage:
                 "hour": preferences.hour,
                 "mail": preferences.mail,
             },
+            images=on_account_page(visit, await parts.media.state(visitor.account)),
             can_mail=parts.emails.can_mail,
             problem=typed.problem,
         )
@@ -148,8 +154,8 @@ class _AccountPage:
             return "confirm"
         return "direct" if visit.signed_in.is_owner else "ask"
 
-    async def _usage(self, account: Account) -> dict[str, Any]:
-        parts = self._parts
+    async def _usage(self, visit: Visit) -> dict[str, Any]:
+        parts, account = self._parts, visit.signed_in.account
         next_month = date.fromisoformat(first_of_next_month(parts.clock()))
         return {
             "posts": account.total,
@@ -157,12 +163,12 @@ class _AccountPage:
             "calls": parts.calls.used(account),
             # Calls of paid accounts are not counted.
             "calls_limit": parts.calls.calls_per_month if account.is_free else None,
-            "next_month": moments.of_date(next_month),
+            "next_month": visit.times.date(next_month),
         }
 
 
 def _sessions(visit: Visit, sessions: Sequence[Session]) -> list[dict[str, Any]]:
-    moment = moments.moments_in(visit.signed_in.time_zone)
+    moment = visit.times.moment
     return [
         {
             "id": session.session_id,

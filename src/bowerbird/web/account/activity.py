@@ -6,7 +6,7 @@ from typing import Any, Final
 from bowerbird.library.access.activity import KEPT_DAYS, PAGE, Activity
 from bowerbird.library.access.activity_sentences import sentence
 from bowerbird.model.activity import ActivityEntry
-from bowerbird.web.visits import moments
+from bowerbird.web.visits.moments import Times
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit
@@ -21,11 +21,11 @@ def routes(activity: Activity, pages: VisitPages) -> list[PageRoute]:
         before = _before(visit.query.get("cursor", ""))
         found = await activity.page(visit.account_id, before, PAGE + 1)
         entries = found[:PAGE]
-        moment = moments.moments_in(visit.signed_in.time_zone)
+        times = visit.times
         return pages.show(
             visit,
             "activity.html",
-            events=[_event(entry, moment) for entry in entries],
+            events=[_event(entry, times) for entry in entries],
             days=KEPT_DAYS,
             older=_cursor(entries[-1]) if len(found) > PAGE else "",
             is_first=before is None,
@@ -44,5 +44,5 @@ def _cursor(entry: ActivityEntry) -> str:
     return f"{entry.at}-{entry.entry_id}"
 
 
-def _event(entry: ActivityEntry, moment: moments.Maker) -> dict[str, Any]:
-    return {"at": moment(entry.at), "text": sentence(entry), "address": entry.address}
+def _event(entry: ActivityEntry, times: Times) -> dict[str, Any]:
+    return {"at": times.moment(entry.at), "text": sentence(entry), "address": entry.address}

@@ -13,7 +13,7 @@ from bowerbird.library.accounts.version_use import VersionUse
 from bowerbird.model.accounts import Key
 from bowerbird.model.devices import Device
 from bowerbird.web.site import ShowPublished
-from bowerbird.web.visits import moments
+from bowerbird.web.visits.moments import Times
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import Access, PageRoute
 from bowerbird.web.visits.visit import Visit
@@ -84,14 +84,16 @@ class _KeysPage:
     ) -> Reply:
         keys = await self._keys.all(visit.account_id)
         devices = await self._devices.all(visit.account_id)
-        time_zone = visit.signed_in.time_zone
+        times = visit.times
         return self._pages.show(
             visit,
             "keys.html",
             status=status,
-            keys=[_key(key, time_zone) for key in keys if key.revoked_at is None],
-            extensions=[_extension(each, time_zone) for each in devices if each.revoked_at is None],
-            sunsets=[_sunset(version) for version in await self._ending.of(visit.account_id)],
+            keys=[_key(key, times) for key in keys if key.revoked_at is None],
+            extensions=[_extension(each, times) for each in devices if each.revoked_at is None],
+            sunsets=[
+                _sunset(version, times) for version in await self._ending.of(visit.account_id)
+            ],
             new_name=name,
             new_name_error=error,
         )
@@ -127,32 +129,31 @@ class _KeysPage:
         return self._pages.go(f"{PATH}?said={said}")
 
 
-def _sunset(ending: EndingVersion) -> dict[str, Any]:
+def _sunset(ending: EndingVersion, times: Times) -> dict[str, Any]:
     return {
         "version": ending.version,
-        "ends_at": moments.of_date(ending.sunset),
+        "ends_at": times.date(ending.sunset),
         "note_url": ending.note_url,
     }
 
 
-def _key(key: Key, time_zone: str) -> dict[str, Any]:
+def _key(key: Key, times: Times) -> dict[str, Any]:
     used = key.last_used_day
     return {
         "id": key.key_id,
         "name": key.name,
         "prefix": key.shown,
-        "created_at": moments.days_in(time_zone)(key.created_at),
-        "last_used": None if used is None else moments.utc_day(used),
+        "created_at": times.day(key.created_at),
+        "last_used": None if used is None else times.utc_day(used),
     }
 
 
-def _extension(device: Device, time_zone: str) -> dict[str, Any]:
-    moment = moments.moments_in(time_zone)
+def _extension(device: Device, times: Times) -> dict[str, Any]:
     used = device.last_used_at
     return {
         "id": device.device_id,
         "name": device.name,
-        "created_at": moments.days_in(time_zone)(device.created_at),
-        "state": f"last used {moment(used).text}" if used else "not used yet",
+        "created_at": times.day(device.created_at),
+        "state": f"last used {times.moment(used).inline}" if used else "not used yet",
         "state_kind": "on" if used else "",
     }

@@ -7,7 +7,6 @@ from msgspec import Struct
 from bowerbird.library.sign_in.passkeys import Passkeys
 from bowerbird.web.sign_in import passkeys as passkey_pages
 from bowerbird.web.sign_in.provider_lists import ProviderLists
-from bowerbird.web.visits import moments
 from bowerbird.web.visits.visit import Visit
 
 
@@ -29,7 +28,7 @@ class Methods:
 
     async def of(self, visit: Visit) -> ShownMethods:
         found = await self._passkeys.all(visit.account_id)
-        day = moments.days_in(visit.signed_in.time_zone)
+        day = visit.times.day
         return ShownMethods(
             passkey_pages.rows(found, day), await self._providers.for_account(visit)
         )

@@ -1,6 +1,6 @@
 """The page for exports: start one, follow it, download its file."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -8,12 +8,14 @@ from msgspec import Struct
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.exports.exports import MAX_LISTED, Exports, ListedExport
+from bowerbird.library.labels.labels import Labels
+from bowerbird.library.views.views import Views
 from bowerbird.model.accounts import Account
 from bowerbird.model.jobs import JobState
 from bowerbird.requests.exports import ExportRequest
-from bowerbird.requests.filters import readers
 from bowerbird.storage.database import Database
-from bowerbird.web.visits import moments
+from bowerbird.web.exports.options import filters_in, options
+from bowerbird.web.visits.moments import Times
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.sizes import size_text
@@ -24,8 +26,8 @@ from bowerbird.wire.responses.replies import Header, Reply
 
 PATH: Final = "/exports"
 FORMATS: Final = ("json", "csv", "pdf")
-_VIEW: Final = "view"
 _WHOLE: Final = "whole"
+_SUGGESTED: Final = 200
 
 
 class ExportParts(Struct, frozen=True):
@@ -35,35 +37,44 @@ class ExportParts(Struct, frozen=True):
     wake_worker: Callable[[], None]
 
 
-def routes(parts: ExportParts, pages: VisitPages) -> list[PageRoute]:
-    page = _ExportsPage(parts, pages)
+def routes(parts: ExportParts, views: Views, labels: Labels, pages: VisitPages) -> list[PageRoute]:
+    page = _ExportsPage(parts, views, labels, pages)
     return [
         PageRoute("GET", PATH, page.shown),
         PageRoute("POST", PATH, page.start, page=PATH),
         PageRoute("GET", f"{PATH}/state", page.state, is_json=True),
         PageRoute("GET", f"{PATH}/{{job_id}}/file", page.download),
+        PageRoute("POST", f"{PATH}/{{job_id}}/cancel", page.cancel, page=PATH),
+        PageRoute("POST", f"{PATH}/{{job_id}}/delete", page.delete, page=PATH),
+        PageRoute("POST", f"{PATH}/{{job_id}}/again", page.start_again, page=PATH),
     ]
 
 
 class _ExportsPage:
-    def __init__(self, parts: ExportParts, pages: VisitPages) -> None:
+    def __init__(self, parts: ExportParts, views: Views, labels: Labels, pages: VisitPages) -> None:
         self._parts = parts
+        self._views = views
+        self._labels = labels
         self._pages = pages
 
     async def shown(
         self, visit: Visit, *, status: int = 200, chosen: str = FORMATS[0], problem: str = ""
     ) -> Reply:
-        given = _filters(visit.form or visit.query)
-        jobs = await self._parts.exports.latest(visit.signed_in.account)
+        account, given = visit.signed_in.account, filters_in(visit.form or visit.query)
+        jobs = await self._parts.exports.latest(account)
+        views = [(view.slug, view.name) for view in await self._views.all(account)]
+        uses, _ = await self._labels.listed.uses(account)
         return self._pages.show(
             visit,
             "exports.html",
             status=status,
             problem=problem,
-            filters=given,
+            total=account.total,
+            is_free=account.is_free,
+            options=options(account, given, views, [use.label_name for use in uses[:_SUGGESTED]]),
             is_whole=not given or _WHOLE in visit.form.get("posts", ""),
             chosen=chosen,
-            jobs=[_row(job, visit.signed_in.time_zone) for job in jobs],
+            jobs=[_row(job, visit.times) for job in jobs],
             mark=_mark(jobs),
             max_listed=MAX_LISTED,
         )
@@ -73,16 +84,50 @@ class _ExportsPage:
         if format not in FORMATS:
             return await self.shown(visit, status=400, problem="Choose JSON, CSV or PDF.")
         is_whole = visit.form.get("posts") == _WHOLE
-        given = {} if is_whole else _filters(visit.form)
         try:
-            request = _request(account, given)
-            await self._parts.exports.start(self._parts.database, account, format, request)
+            return await self._start(account, format, {} if is_whole else filters_in(visit.form))
         except Refusal as refused:
             return await self.shown(
                 visit, status=refused.status, chosen=format, problem=refused.sentence
             )
+
+    async def start_again(self, visit: Visit) -> Reply:
+        """The same export, of what the library has now."""
+        account, job_id = visit.signed_in.account, visit.request.path_params["job_id"]
+
+        async def start() -> Reply:
+            format, fields = await self._parts.exports.fields_of(account, job_id)
+            return await self._start(account, format, fields)
+
+        return await self._or_say_why(visit, start)
+
+    async def _start(self, account: Account, format: str, fields: Mapping[str, Any]) -> Reply:
+        request = _request(account, fields)
+        await self._parts.exports.start(self._parts.database, account, format, request)
         self._parts.wake_worker()
         return self._pages.go(f"{PATH}?said=export-started#files")
+
+    async def cancel(self, visit: Visit) -> Reply:
+        async def cancel() -> Reply:
+            job_id = visit.request.path_params["job_id"]
+            await self._parts.exports.cancel(visit.signed_in.account, job_id)
+            return self._pages.go(f"{PATH}?said=export-cancelled#files")
+
+        return await self._or_say_why(visit, cancel)
+
+    async def delete(self, visit: Visit) -> Reply:
+        async def delete() -> Reply:
+            job_id = visit.request.path_params["job_id"]
+            await self._parts.exports.delete_file(visit.signed_in.account, job_id)
+            return self._pages.go(f"{PATH}?said=export-deleted#files")
+
+        return await self._or_say_why(visit, delete)
+
+    async def _or_say_why(self, visit: Visit, work: Callable[[], Awaitable[Reply]]) -> Reply:
+        try:
+            return await work()
+        except Refusal as refused:
+            return await self.shown(visit, status=refused.status, problem=refused.sentence)
 
     async def state(self, visit: Visit) -> Reply:
         """The progress for a script, which opens the page again when `mark` changes."""
@@ -107,13 +152,7 @@ class _ExportsPage:
         return Reply(303, headers)
 
 
-def _filters(fields: Mapping[str, str]) -> dict[str, str]:
-    """The filters in an address or form, by their names in the API."""
-    names = (*readers(ExportRequest), _VIEW)
-    return {name: fields[name] for name in names if fields.get(name)}
-
-
-def _request(account: Account, given: dict[str, str]) -> ExportRequest:
+def _request(account: Account, given: Mapping[str, Any]) -> ExportRequest:
     body = msgspec.json.encode(given)
     request = writes.admitted(account, body, ExportRequest, lambda _: None)
     if isinstance(request, Refusal):
@@ -132,8 +171,8 @@ def _progress(each: ListedExport) -> dict[str, Any]:
     return {"id": each.job.job_id, "done": done, "total": total, "text": text}
 
 
-def _row(each: ListedExport, time_zone: str) -> dict[str, Any]:
-    job, moment = each.job, moments.moments_in(time_zone)
+def _row(each: ListedExport, times: Times) -> dict[str, Any]:
+    job, moment = each.job, times.moment
     size = "" if job.file_size is None else size_text(job.file_size)
     return {
         "id": job.job_id,
@@ -141,6 +180,7 @@ def _row(each: ListedExport, time_zone: str) -> dict[str, Any]:
         "description": each.description.removesuffix("."),
         "state": job.status,
         "is_running": not job.is_finished,
+        "is_cancelled": job.is_cancelled,
         "progress": _progress(each),
         "posts": job.progress.total,
         "size": size,

@@ -10,7 +10,7 @@ from bowerbird.model.ingest import FileImport
 from bowerbird.model.jobs import UNFINISHED, JobState
 from bowerbird.web.imports import rows
 from bowerbird.web.imports.pages import PATH, ImportPage, ImportParts
-from bowerbird.web.visits import moments, uploads
+from bowerbird.web.visits import uploads
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.sizes import size_text
@@ -121,7 +121,7 @@ class _FileSteps:
 
     async def _checked(self, visit: Visit, job: FileImport, *, status: int, problem: str) -> Reply:
         is_kept = await self._parts.files.is_kept(visit.account_id, job)
-        moment = moments.moments_in(visit.signed_in.time_zone)
+        moment = visit.times.moment
         return self._pages.show(
             visit,
             "import_check.html",
@@ -153,7 +153,8 @@ class _FileSteps:
         report = report_of(job)
         return {
             "run": report.run_id,
-            "until": rows.day(report.undo_until, visit.signed_in.time_zone),
+            "posts": rows.posts_of(report.run_id),
+            "until": rows.day(report.undo_until, visit.times),
         }
 
 

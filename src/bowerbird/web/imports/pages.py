@@ -12,6 +12,7 @@ from bowerbird.library.ingest.checked_imports import CheckedImports
 from bowerbird.library.ingest.files import FileJobs
 from bowerbird.model.imports import RunState
 from bowerbird.requests import limits, saving
+from bowerbird.web.arrival.saving import bookmarklet
 from bowerbird.web.imports import rows
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
@@ -45,17 +46,18 @@ class ImportPage:
         self._pages = pages
 
     async def shown(self, visit: Visit, *, status: int = 200, **more: Any) -> Reply:
-        account, time_zone = visit.signed_in.account, visit.signed_in.time_zone
+        account, times = visit.signed_in.account, visit.times
         cursor = visit.query.get("before", "")
         earlier = await self._parts.runs.list(account, _PER_PAGE, cursor or None)
         values = {
             "file_error": "",
             "max_size": f"{limits.INGEST_FILE_BYTES_MAX // 1_000_000} MB",
             "max_links": limits.SAVED_MAX,
+            "bookmarklet": bookmarklet(f"{visit.host.origin}{self._pages.path('')}"),
             "links": "",
             "links_error": "",
             "saved": None,
-            "runs": [rows.run(one, time_zone) for one in earlier.runs],
+            "runs": [rows.run(one, times) for one in earlier.runs],
             "run_count": earlier.total_count,
             "older": earlier.next_cursor or "",
             "is_first": not cursor,

@@ -10,8 +10,8 @@ from bowerbird.model.ingest import FileImport
 from bowerbird.model.jobs import UNFINISHED
 from bowerbird.requests import limits
 from bowerbird.sources.found import Reason
-from bowerbird.web.visits import moments
-from bowerbird.web.visits.moments import Moment
+from bowerbird.web.library.addresses import LIBRARY, Address
+from bowerbird.web.visits.moments import Moment, Times
 from bowerbird.web.visits.sizes import size_text
 
 # What a row of the report is called, and what happens to it.
@@ -91,7 +91,7 @@ def _outcomes(file: FileReport) -> list[dict[str, Any]]:
     return [{"name": name, "count": count, "text": text} for name, count, text in rows if count]
 
 
-def run(one: Run, time_zone: str) -> dict[str, Any]:
+def run(one: Run, times: Times) -> dict[str, Any]:
     text, kind = _STATES[one.state]
     if one.state is RunState.UNDONE:
         text = f"undone: {_undone(one.undone)}"
@@ -101,16 +101,28 @@ def run(one: Run, time_zone: str) -> dict[str, Any]:
         "client": one.client,
         "new": one.counts.new,
         "changed": one.counts.changed,
-        "started_at": _moment(one.started_at, time_zone),
+        "started_at": _moment(one.started_at, times),
         "state": text,
         "state_kind": kind,
-        "undo_until": day(one.undo_until, time_zone),
+        "undo_until": day(one.undo_until, times),
+        # They are known as long as the import can be undone.
+        "posts": posts_of(one.run_id) if one.undo_until and _has_written(one) else "",
     }
 
 
-def day(text: str | None, time_zone: str) -> Moment | None:
+def posts_of(run_id: str) -> str:
+    """The list of the posts that an import added or changed."""
+    everything = {"is_unread_only": "false", "hide_archived": "false"}
+    return Address(LIBRARY, {**everything, "import_run": run_id}).url()
+
+
+def day(text: str | None, times: Times) -> Moment | None:
     instant = instants.parse(text) if text else None
-    return None if instant is None else moments.days_in(time_zone)(instant)
+    return None if instant is None else times.day(instant)
+
+
+def _has_written(one: Run) -> bool:
+    return bool(one.counts.new or one.counts.changed)
 
 
 def undone_sentence(one: Run) -> str:
@@ -130,6 +142,6 @@ def _posts(count: int) -> str:
     return "1 post" if count == 1 else f"{count:,} posts"
 
 
-def _moment(text: str, time_zone: str) -> Moment | None:
+def _moment(text: str, times: Times) -> Moment | None:
     instant = instants.parse(text)
-    return None if instant is None else moments.moments_in(time_zone)(instant)
+    return None if instant is None else times.moment(instant)

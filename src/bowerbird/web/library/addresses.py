@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlsplit
 
 from msgspec import Struct
 
 from bowerbird.requests.bookmarks import ListQuery
+from bowerbird.web.visits.visit import is_own_path
 
 LIBRARY: Final = "/library"
 DENSITY: Final = "density"
@@ -47,6 +48,17 @@ class Address(Struct, frozen=True):
 def everything(**values: str) -> str:
     """The URL of a list of read and unread posts."""
     return Address(LIBRARY, {"is_unread_only": "false", **values}).url()
+
+
+def of_view(slug: str) -> str:
+    """The URL of a Smart View. "new" is the page that creates one."""
+    return f"/views/{quote(slug, safe='')}{'/posts' if slug == 'new' else ''}"
+
+
+def returning(text: str) -> str:
+    """The list that a page was opened from, if it is one of ours; otherwise ''."""
+    is_list = urlsplit(text).path == LIBRARY or text.startswith("/views/")
+    return text if is_own_path(text) and is_list else ""
 
 
 def of_post(post_id: str) -> str:

@@ -1,19 +1,19 @@
 """What the forms of a post do: read, archive, trash and labels. Each change offers its undo."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import Final
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import msgspec
 
 from bowerbird.errors import Code, Refusal
+from bowerbird.library.bulk.changes import BulkChanges
 from bowerbird.library.labels.operations import Op
 from bowerbird.library.labels.post_changes import PostChanges
-from bowerbird.model.accounts import Account
 from bowerbird.requests import decoding
-from bowerbird.requests.bookmarks import FlagsRequest
+from bowerbird.requests.bookmarks import UpdateRequest
 from bowerbird.requests.labels import LabelRequest
-from bowerbird.web.library.addresses import LIBRARY, of_post
+from bowerbird.web.library.addresses import LIBRARY, of_post, returning
 from bowerbird.web.visits.messages import MESSAGES
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
@@ -23,13 +23,15 @@ from bowerbird.wire.responses.replies import Reply
 CHANGE: Final = "/library/change"
 LABEL: Final = "/library/label"
 _FLAGS: Final = {
-    "read": FlagsRequest(is_read=True),
-    "unread": FlagsRequest(is_read=False),
-    "archive": FlagsRequest(is_archived=True),
-    "unarchive": FlagsRequest(is_archived=False),
+    "read": UpdateRequest(is_read=True),
+    "unread": UpdateRequest(is_read=False),
+    "archive": UpdateRequest(is_archived=True),
+    "unarchive": UpdateRequest(is_archived=False),
 }
 _TRASH, _RESTORE = "trash", "restore"
-_ACTIONS: Final = (*_FLAGS, _TRASH, _RESTORE)
+# The value of these two is the post and the label; that of the last is a change of many posts.
+_ADD, _REMOVE, UNDO_CHANGE = "label", "unlabel", "undo"
+_ACTIONS: Final = (*_FLAGS, _TRASH, _RESTORE, _ADD, _REMOVE, UNDO_CHANGE)
 _SAID: Final = {
     "read": "post-read",
     "unread": "post-unread",
@@ -45,13 +47,19 @@ UNDO: Final = {
     "post-archived": "unarchive",
     "post-unarchived": "archive",
     "post-deleted": _RESTORE,
+    "label-added": _REMOVE,
+    "label-removed": _ADD,
+    **dict.fromkeys(
+        ("label-deleted", "label-deleting", "labels-merged", "labels-merging"), UNDO_CHANGE
+    ),
 }
 _LABEL_ACTIONS: Final[tuple[Op, ...]] = ("add", "remove")
 
 
 class ChangePages:
-    def __init__(self, changes: PostChanges, pages: VisitPages) -> None:
+    def __init__(self, changes: PostChanges, bulk: BulkChanges, pages: VisitPages) -> None:
         self._changes = changes
+        self._bulk = bulk
         self._pages = pages
 
     def routes(self) -> list[PageRoute]:
@@ -65,9 +73,15 @@ class ChangePages:
         action = next((name for name in _ACTIONS if name in visit.form), "")
         post_id, _, next_id = visit.form.get(action, "").partition(" ")
         account = visit.signed_in.account
+        if action in (_ADD, _REMOVE):
+            return await self._relabel(
+                visit, "add" if action == _ADD else "remove", post_id, next_id
+            )
+        if action == UNDO_CHANGE:
+            return await self._undo(visit, post_id)
         change: Callable[[], Awaitable[None]]
         if action in _FLAGS:
-            change = lambda: self._changes.mark(account, post_id, _FLAGS[action])  # noqa: E731
+            change = lambda: self._changes.update(account, post_id, _FLAGS[action])  # noqa: E731
         elif action == _TRASH:
             change = lambda: self._changes.delete(account, post_id)  # noqa: E731
         elif action == _RESTORE:
@@ -80,17 +94,37 @@ class ChangePages:
         op = next((each for each in _LABEL_ACTIONS if each in visit.form), None)
         if op is None:
             raise Refusal(Code.INVALID_REQUEST, "The form has no action.")
-        post_id, account = visit.form.get("post", ""), visit.signed_in.account
-        sent = {"tweet_ids": [post_id], "label_name": visit.form[op]}
-        said = "label-added" if op == "add" else "label-removed"
-        return await self._after(
-            visit, lambda: self._label(account, op, sent), said, post_id, fragment="labels"
-        )
+        return await self._relabel(visit, op, visit.form.get("post", ""), visit.form[op])
 
-    async def _label(self, account: Account, op: Op, sent: Mapping[str, object]) -> None:
-        await self._changes.label(
-            account, op, decoding.decode(msgspec.json.encode(sent), LabelRequest)
-        )
+    async def _relabel(self, visit: Visit, op: Op, post_id: str, name: str) -> Reply:
+        """Adds a label to a post, or removes it. The undo needs the post and the label."""
+        path = _back(visit)
+        sent = msgspec.json.encode({"tweet_ids": [post_id], "label_name": name})
+        try:
+            request = decoding.decode(sent, LabelRequest)
+            done = await self._changes.label(visit.signed_in.account, op, request)
+        except Refusal as refused:
+            return self._unchanged(visit, refused, path)
+        said = "label-removed" if op == "remove" else "label-added"
+        if op == "add" and not done.affected:
+            said = "label-there"
+        is_alone = urlsplit(path).path == of_post(post_id)
+        place = "labels" if is_alone else _place(path, said, post_id, "")
+        return self._pages.go(f"{_saying(path, said, f'{post_id} {name}')}#{place}")
+
+    async def _undo(self, visit: Visit, change_id: str) -> Reply:
+        """Undoes a change of many posts."""
+        path = _back(visit)
+        try:
+            row = await self._bulk.run_undo(visit.signed_in.account, change_id)
+        except Refusal as refused:
+            return self._unchanged(visit, refused, path)
+        said = "change-undone" if row.is_finished else "change-undoing"
+        return self._pages.go(f"{_saying(path, said, '')}#content")
+
+    def _unchanged(self, visit: Visit, refused: Refusal, path: str) -> Reply:
+        heading = "Nothing was changed"
+        return self._pages.problem(visit, refused.status, heading, refused.sentence, (path, "Back"))
 
     async def _after(
         self,
@@ -100,7 +134,6 @@ class ChangePages:
         post_id: str,
         *,
         next_id: str = "",
-        fragment: str = "",
     ) -> Reply:
         """Makes a change, and returns to the place in the page that sent the form.
 
@@ -109,31 +142,33 @@ class ChangePages:
         if visit.is_of_script:
             await change()
             return self._pages.json({"said": MESSAGES[said], "undo": UNDO.get(said, "")})
-        back = visit.form.get("back", "")
-        path = back if is_own_path(back) and _is_ours(back) else LIBRARY
+        path = _back(visit)
         try:
             await change()
         except Refusal as refused:
-            heading = "Nothing was changed"
-            return self._pages.problem(
-                visit, refused.status, heading, refused.sentence, (path, "Back")
-            )
+            return self._unchanged(visit, refused, path)
         # A deleted post has no page to return to.
         if said == "post-deleted" and urlsplit(path).path == of_post(post_id):
-            path = LIBRARY
-        place = fragment or _place(path, said, post_id, next_id)
+            path = returning(dict(parse_qsl(urlsplit(path).query)).get("from", "")) or LIBRARY
+        place = _place(path, said, post_id, next_id)
         return self._pages.go(f"{_saying(path, said, post_id)}#{place}")
 
 
+def _back(visit: Visit) -> str:
+    """The page that sent the form, if it is one with posts or labels."""
+    back = visit.form.get("back", "")
+    return back if is_own_path(back) and _is_ours(back) else LIBRARY
+
+
 def _is_ours(path: str) -> bool:
-    return urlsplit(path).path.startswith((LIBRARY, "/p/", "/views/"))
+    return urlsplit(path).path.startswith((LIBRARY, "/labels", "/p/", "/views/"))
 
 
-def _saying(path: str, said: str, post_id: str) -> str:
-    """The page with a message about the change."""
+def _saying(path: str, said: str, undo: str) -> str:
+    """The page with a message about the change, and the value of the button that undoes it."""
     parts = urlsplit(path)
     kept = [(n, v) for n, v in parse_qsl(parts.query) if n not in ("said", "post")]
-    return f"{parts.path}?{urlencode([*kept, ('said', said), ('post', post_id)])}"
+    return f"{parts.path}?{urlencode([*kept, ('said', said), ('post', undo)])}"
 
 
 def _place(path: str, said: str, post_id: str, next_id: str) -> str:

@@ -1,13 +1,11 @@
-"""Dates of posts, in the time zone of the account and as short as they can be."""
+"""Dates of posts, in the time zone and language of the visitor and as short as they can be."""
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 
 from msgspec import Struct
 
-from bowerbird.clock import MICROSECONDS
 from bowerbird.model import instants
-from bowerbird.model.periods import zone_of
-from bowerbird.web.visits.moments import MONTHS
+from bowerbird.web.visits.moments import Times
 
 
 class PostDate(Struct, frozen=True):
@@ -20,9 +18,10 @@ class PostDate(Struct, frozen=True):
 
 
 class Dates:
-    def __init__(self, time_zone: str, now: int) -> None:
-        self._zone = zone_of(time_zone)
-        self._today = self._local(now).date()
+    def __init__(self, times: Times, now: int) -> None:
+        self._times = times
+        self._words = times.words
+        self._today = times.local(now).date()
         self._monday = self._today - timedelta(days=self._today.weekday())
 
     def of(self, text: str) -> PostDate | None:
@@ -31,25 +30,16 @@ class Dates:
         if instant is None:
             return None
         try:
-            local = self._local(instant)
+            local = self._times.local(instant)
         except (OverflowError, ValueError):
             # The first and the last day of the calendar, moved by the time zone.
             return None
-        day = local.date()
-        time = f"{local.hour:02}:{local.minute:02}"
-        written = f"{day.day} {MONTHS[day.month - 1]} {day.year}"
-        return PostDate(
-            local.isoformat(), self._short(day, time), f"{written}, {time}", self._group(day)
-        )
-
-    def _local(self, instant: int) -> datetime:
-        return datetime.fromtimestamp(instant // MICROSECONDS, UTC).astimezone(self._zone)
-
-    def _short(self, day: date, time: str) -> str:
+        day, words = local.date(), self._words
         if 0 <= (self._today - day).days <= 1:
-            return time
-        short = f"{day.day} {MONTHS[day.month - 1]}"
-        return short if day.year == self._today.year else f"{short} {day.year}"
+            short = words.time(local)
+        else:
+            short = words.short(day) if day.year == self._today.year else words.day(day)
+        return PostDate(local.isoformat(), short, words.day_and_time(local), self._group(day))
 
     def _group(self, day: date) -> str:
         if day == self._today:
@@ -60,4 +50,4 @@ class Dates:
             return "This week"
         if self._monday - timedelta(days=7) <= day < self._monday:
             return "Last week"
-        return f"{MONTHS[day.month - 1]} {day.year}"
+        return self._words.month(day)

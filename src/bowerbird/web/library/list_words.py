@@ -1,11 +1,12 @@
 """The words around a list: its title and count, its order, its filters, and what to try next."""
 
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from bowerbird.model.filters import RELEVANCE
 from bowerbird.model.media import BITS
 from bowerbird.requests.bookmarks import ListQuery
-from bowerbird.requests.filters import MEANING
+from bowerbird.requests.filters import MEANING, readers
 from bowerbird.web.library.addresses import Address
 
 _FILTERS: Final = {
@@ -17,6 +18,8 @@ _FILTERS: Final = {
     "bookmarked_from": "saved after",
     "bookmarked_to": "saved before",
 }
+# A filter that no form offers, only a link.
+_IMPORT: Final = "import_run"
 # (sort_by, sort_order) -> name in the menu, and at the count.
 _ORDERS: Final = {
     ("", ""): ("Newest saved first", "newest first"),
@@ -28,6 +31,8 @@ _ORDERS: Final = {
 }
 _BEST: Final = ("Best match first", "best first")
 MEDIA_TYPES: Final = tuple(BITS)
+# The parameters of a list that a Smart View keeps.
+SAVED: Final = (*readers(ListQuery), "sort_by", "sort_order")
 _YES: Final = ("true", "1")
 
 
@@ -46,10 +51,16 @@ def _flag(value: bool | str | None) -> bool:  # noqa: FBT001 - a value of the qu
 
 def has_filters(query: ListQuery) -> bool:
     """Whether more than the two flags selects the posts."""
-    return any(getattr(query, name) for name in (*_FILTERS, "q", MEANING))
+    return any(getattr(query, name) for name in (*_FILTERS, _IMPORT, "q", MEANING))
+
+
+def is_archive(query: ListQuery) -> bool:
+    return bool(query.is_archived_only) and _flag(query.is_archived_only)
 
 
 def state_name(query: ListQuery) -> str:
+    if is_archive(query):
+        return "Unread in the archive" if is_unread_only(query) else "Archive"
     if is_unread_only(query):
         return "Unread" if hides_archived(query) else "Unread, with archived"
     return "All posts" if hides_archived(query) else "With archived"
@@ -64,6 +75,8 @@ def title(query: ListQuery) -> str:
 
 def count_line(query: ListQuery, total: int, name: str = "") -> str:
     """The heading of a list, such as "312 unread"."""
+    if is_archive(query) and not has_filters(query):
+        return f"{total:,} archived"
     if not total and not name:
         return "0 unread" if is_unread_only(query) and not has_filters(query) else "No posts"
     if is_unread_only(query) and not has_filters(query) and not name:
@@ -81,6 +94,12 @@ def order_words(query: ListQuery) -> str:
             return words
     words = by.replace("_", " ") or "saved"
     return f"by {words}, {'ascending' if order == 'asc' else 'descending'}"
+
+
+def order_choices() -> list[tuple[str, str]]:
+    """The orders of a Smart View: the field and the direction, and what to call them."""
+    listed = [(" ".join(key).strip(), text) for key, (text, _) in _ORDERS.items()]
+    return [*listed, (RELEVANCE, _BEST[0])]
 
 
 def orders(query: ListQuery, address: Address) -> list[dict[str, Any]]:
@@ -112,10 +131,23 @@ def chips(query: ListQuery, address: Address) -> list[dict[str, str]]:
     if query.q and query.vector_search_term and query.q != query.vector_search_term:
         url = address.changed(vector_search_term=None).url()
         found.append({"name": "near to", "value": query.vector_search_term, "url": url})
+    if query.import_run:
+        url = address.changed(**{_IMPORT: None}).url()
+        found.append({"name": "from", "value": "one import", "url": url})
     if is_unread_only(query) and has_filters(query):
         url = address.changed(is_unread_only="false").url()
         found.append({"name": "state", "value": "unread", "url": url})
     return found
+
+
+def save_url(query: ListQuery, address: Address) -> str:
+    """The page that saves a list as a Smart View, which shows read posts unless it is told."""
+    if not has_filters(query):
+        return ""
+    kept = [(name, value) for name, value in address.fields("limit") if name in SAVED]
+    flags = [(n, v) for n, v in kept if n != "is_unread_only"]
+    unread = [("is_unread_only", "true")] if is_unread_only(query) else []
+    return f"/views/new?{urlencode([*flags, *unread])}"
 
 
 def filter_fields(query: ListQuery) -> dict[str, str]:

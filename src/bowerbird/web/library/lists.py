@@ -1,7 +1,7 @@
 """/library and /views: lists of posts. The rules of lists are those of the API."""
 
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import msgspec
 from msgspec import Struct
@@ -9,6 +9,7 @@ from msgspec import Struct
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.bookmarks.bookmarks import BookmarkList, Bookmarks
+from bowerbird.library.demo.demo import Demo
 from bowerbird.library.views.views import Views
 from bowerbird.model.accounts import Account
 from bowerbird.model.views import View
@@ -16,21 +17,23 @@ from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.filters import MEANING
 from bowerbird.requests.views import ViewBookmarksQuery
 from bowerbird.settings import Settings
+from bowerbird.web.bulk.pages import BulkPages
 from bowerbird.web.library import list_words, post_parts
-from bowerbird.web.library.addresses import COMPACT, DENSITY, LIBRARY, NAMES, Address
+from bowerbird.web.library.addresses import COMPACT, DENSITY, LIBRARY, NAMES, Address, of_view
 from bowerbird.web.library.changes import UNDO
 from bowerbird.web.library.dates import Dates
 from bowerbird.web.library.no_hits import NoHits
 from bowerbird.web.library.post_parts import PostParts
-from bowerbird.web.library.sidebar import Sidebar
+from bowerbird.web.library.sidebar import Sidebar, shown_count
 from bowerbird.web.library.texts import LinkedTexts
+from bowerbird.web.media.shown import ShownImages, shows_images
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit
 from bowerbird.wire import query_strings
 from bowerbird.wire.responses.replies import Reply
 
-VIEWS: Final = "/views/{slug}"
+VIEWS: Final = ("/views/{slug}", "/views/{slug}/posts")
 # A search is sent as a text and a mode; a list has the parameters of the API.
 _SEARCH, _MODE = "search", "by"
 WORDS, BY_MEANING, BOTH = "words", "meaning", "both"
@@ -56,26 +59,36 @@ class ListPages:
         pages: VisitPages,
         *,
         no_hits: NoHits,
+        bulk: BulkPages,
         clock: Clock,
         settings: Settings,
+        demo: Demo,
+        images: ShownImages,
     ) -> None:
         self._no_hits = no_hits
+        self._images = images
         self._bookmarks = bookmarks
         self._views = views
         self._sidebar = sidebar
         self._pages = pages
+        self._bulk = bulk
         self._clock = clock
+        self._demo = demo
         self._base_path = urlsplit(settings.site_origin).path.rstrip("/")
         self._texts = LinkedTexts(self._base_path)
 
     def routes(self) -> list[PageRoute]:
-        return [PageRoute("GET", LIBRARY, self.library), PageRoute("GET", VIEWS, self.view)]
+        views = [PageRoute("GET", path, self.view) for path in VIEWS]
+        return [PageRoute("GET", LIBRARY, self.library), *views]
 
-    def parts(self, visit: Visit) -> PostParts:
-        dates = Dates(visit.signed_in.time_zone, self._clock())
+    async def parts(self, visit: Visit) -> PostParts:
+        colours = await self._sidebar.colours(visit.signed_in.account)
+        dates = Dates(visit.times, self._clock())
         # Everybody can search for a handle; the filter needs a paid plan.
         by_author = "q" if visit.signed_in.account.is_free else "author"
-        return PostParts(self._texts, dates, self._base_path, by_author)
+        parts = PostParts(self._texts, dates, self._base_path, by_author, colours)
+        parts.kept = {} if shows_images(visit) else None
+        return parts
 
     async def library(self, visit: Visit) -> Reply:
         account = visit.signed_in.account
@@ -98,7 +111,7 @@ class ListPages:
     async def view(self, visit: Visit) -> Reply:
         account = visit.signed_in.account
         view = await self._views.find(account, visit.request.path_params["slug"])
-        address = _address(f"/views/{view.slug}", visit)
+        address = _address(of_view(view.slug), visit)
         try:
             query = query_strings.read(visit.request.scope["query_string"], ViewBookmarksQuery)
             limit = query.limit or _PER_PAGE[_density(visit)]
@@ -139,8 +152,9 @@ class ListPages:
         if not shown.found.total_count and shown.view is None:
             return await self._empty(visit, shown)
         date_field = "posted_at" if query.sort_by == "posted_at" else "bookmarked_at"
-        parts, is_searched = self.parts(visit), bool(query.q)
+        parts, is_searched = await self.parts(visit), bool(query.q)
         found = post_parts.bookmarks_in(shown.found.body)
+        await self._images.add(account, parts, found if _density(visit) != COMPACT else ())
         if _density(visit) == COMPACT:
             posts = [parts.in_line(each, date_field, is_searched=is_searched) for each in found]
         else:
@@ -166,7 +180,9 @@ class ListPages:
     async def _empty(self, visit: Visit, shown: Shown) -> Reply:
         account, query = visit.signed_in.account, shown.query
         if not account.total:
-            return await self._show(visit, query, shown.address, None, "library_empty.html")
+            return await self._show(
+                visit, query, shown.address, None, "library_empty.html", demo_size=self._demo.size
+            )
         if not list_words.has_filters(query):
             return await self._show(visit, query, shown.address, None, "library_read.html")
         return await self._show(
@@ -228,6 +244,7 @@ class ListPages:
             "is_unread_only": view is None and list_words.is_unread_only(query),
             "hides_archived": view is None and list_words.hides_archived(query),
             "back": address.url(),
+            "is_demo": await self._demo.is_present(account),
             "account_total": account.total,
             "account_read": account.total - account.unread,
             "account_archived": account.archived,
@@ -240,15 +257,40 @@ class ListPages:
             "chips": list_words.chips(query, address),
             "order": "" if view else list_words.order_words(query),
             "orders": [] if view else list_words.orders(query, address),
-            "buckets": _buckets(view, address),
+            "buckets": await self._buckets(account, view, address),
+            "edit_url": f"/views/{quote(view.slug, safe='')}/edit" if view else "",
+            "save_url": "" if view else list_words.save_url(query, address),
             "is_compact": density == COMPACT,
             "comfortable_url": address.changed(**{DENSITY: None}).url(),
             "compact_url": address.changed(**{DENSITY: COMPACT}).url(),
             "clear_url": address.changed(q=None, vector_search_term=None, sort_by=None).url(),
+            **self._images.values(visit),
             "undo": UNDO.get(visit.query.get("said", "")),
             "undo_post": visit.query.get("post", ""),
+            "is_archive": list_words.is_archive(query),
+            **await self._bulk.values(visit),
         }
         return self._pages.show(visit, template, status=status, **(shared | values))
+
+    async def _buckets(
+        self, account: Account, view: View | None, address: Address
+    ) -> list[dict[str, Any]]:
+        """The parts of a view, as tabs."""
+        if view is None or not view.triage_buckets:
+            return []
+        counts = await self._views.bucket_counts(account, view)
+        buckets = zip(view.triage_buckets, counts, strict=True)
+        choices = [("", "All", ""), *((b.slug, b.name, shown_count(c)) for b, c in buckets)]
+        chosen = address.values.get("bucket", "")
+        return [
+            {
+                "text": name,
+                "url": address.changed(bucket=slug).url(),
+                "is_chosen": slug == chosen,
+                "count": count,
+            }
+            for slug, name, count in choices
+        ]
 
 
 def _address(path: str, visit: Visit) -> Address:
@@ -257,18 +299,6 @@ def _address(path: str, visit: Visit) -> Address:
 
 def _density(visit: Visit) -> str:
     return COMPACT if visit.query.get(DENSITY) == COMPACT else ""
-
-
-def _buckets(view: View | None, address: Address) -> list[dict[str, Any]]:
-    """The parts of a view, as tabs."""
-    if view is None or not view.triage_buckets:
-        return []
-    chosen = address.values.get("bucket", "")
-    choices = [("", "All"), *((bucket.slug, bucket.name) for bucket in view.triage_buckets)]
-    return [
-        {"text": name, "url": address.changed(bucket=slug).url(), "is_chosen": slug == chosen}
-        for slug, name in choices
-    ]
 
 
 def _groups(posts: list[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:

@@ -14,16 +14,18 @@ import msgspec
 from markupsafe import Markup
 
 from bowerbird.model import json_depth
-from bowerbird.model.labels import name_key
+from bowerbird.model.kept_images import KeptImage, image_url
+from bowerbird.model.labels import COLORS, name_key
 from bowerbird.web.library.addresses import everything, of_post
 from bowerbird.web.library.dates import Dates
+from bowerbird.web.library.passages import Passages
 from bowerbird.web.library.texts import LinkedTexts, language_of, marked, web_url
+from bowerbird.web.notes import markdown
 
 Values = dict[str, Any]
 
 # Backgrounds of pictures that are not loaded.
 _TONES: Final = ("tb", "ts", "tm", "tr", "tw")
-COLOURS: Final = ("blue", "sea", "moss", "straw", "rust", "berry", "plum", "stone")
 _MOVING: Final = {"video": "Video", "gif": "Animation", "animated_gif": "Animation"}
 _LIST_CHARACTERS: Final = 700
 _WORDS_PER_MINUTE: Final = 220
@@ -44,13 +46,26 @@ def bookmarks_in(body: bytes) -> list[Values]:
 
 
 class PostParts:
-    """`by_author` is the filter that finds the posts of an author; not every plan has one."""
+    """`by_author` is the filter that finds the posts of an author; not every plan has one.
 
-    def __init__(self, texts: LinkedTexts, dates: Dates, base_path: str, by_author: str) -> None:
+    `colours` has the colours that were chosen, by the name of the label.
+    """
+
+    def __init__(
+        self,
+        texts: LinkedTexts,
+        dates: Dates,
+        base_path: str,
+        by_author: str,
+        colours: Mapping[str, str],
+    ) -> None:
+        # The kept images by URL; None if the page shows no images.
+        self.kept: dict[str, KeptImage] | None = None
         self._texts = texts
         self._dates = dates
         self._base_path = base_path
         self._by_author = by_author
+        self._colours = colours
 
     def in_list(self, bookmark: Values, date_field: str, *, is_searched: bool = False) -> Values:
         """A post as lists show it. `is_searched`: its `highlight` comes from the search."""
@@ -95,18 +110,23 @@ class PostParts:
         details = _dict(bookmark, "tweet_details")
         article, text = _dict(details, "article"), _text(details, "text")
         body = _text(article, "plain_text") or _text(article, "preview_text")
+        if article and text == web_url(text):
+            text = ""
+        passages, note = Passages(bookmark), _text(bookmark, "note")
         return {
             **self._post(bookmark, details),
-            "text": self._texts.linked(text),
+            "text": passages.marked(self._texts, text),
             "line": _line(_text(article, "title") or text),
             "article": self._article(article, None) if article else None,
-            "paragraphs": [self._texts.linked(each) for each in body.split("\n") if each.strip()],
+            "paragraphs": passages.paragraphs(self._texts, body),
+            "highlights": passages.listed(self._dates),
             "quote": self._quote(details, None),
             "posted": self._dates.of(_text(details, "posted_at")),
             "saved": self._dates.of(_text(bookmark, "bookmarked_at")),
             "original": web_url(details.get("link")),
             "source": _text(bookmark, "source") or "x",
-            "note": _text(bookmark, "note"),
+            "note": note,
+            "note_markup": markdown.rendered(note),
             "metrics": _metrics(_dict(_dict(details, "meta"), "non_real_time_engagement_metrics")),
             "words": len(text.split()) + len(body.split()),
             "gone": self._dates.of(_text(bookmark, "gone_at")),
@@ -141,7 +161,11 @@ class PostParts:
             "language": language_of(text or _text(_dict(details, "article"), "title")),
             "is_read": bookmark.get("is_read") is True,
             "is_archived": bookmark.get("is_archived") is True,
-            "labels": [label(name) for name in _list(bookmark, "tags") if isinstance(name, str)],
+            "labels": [
+                label(name, self._colours.get(name))
+                for name in _list(bookmark, "tags")
+                if isinstance(name, str)
+            ],
         }
 
     def _post(self, bookmark: Values, details: Values) -> Values:
@@ -152,12 +176,23 @@ class PostParts:
             **self._head(bookmark, details),
             "initials": _initials(_name(bookmark)),
             "colour": _colour(_text(bookmark, "author_username")),
-            "pictures": [picture(each) for each in attached if _is_picture(each)],
+            "pictures": [self._picture(each) for each in attached if _is_picture(each)],
             "polls": [self._poll(each) for each in attached if each.get("type") == "poll"],
             "cards": [card(each) for each in attached if each.get("type") == "link"],
             "is_thread": meta.get("tweet_is_thread") is True
             or meta.get("is_sub_tweet_of_thread") is True,
         }
+
+    def _picture(self, attachment: Values) -> Values:
+        """A picture with its kept image, if the page shows images and has it."""
+        shown = picture(attachment)
+        if self.kept is None:
+            return shown
+        image = self.kept.get(image_url(attachment))
+        if image is None:
+            return shown | {"is_missing": True}
+        src = f"{self._base_path}/media/{image.media_id}"
+        return shown | {"src": src, "width": image.width, "height": image.height}
 
     def _author_url(self, handle: str) -> str:
         if not handle:
@@ -170,13 +205,14 @@ class PostParts:
     def _article(self, article: Values, snippet: Markup | None) -> Values:
         title, body = _text(article, "title"), _text(article, "plain_text")
         preview = _text(article, "preview_text") or body
-        words = len(body.split())
+        words, cover = len(body.split()), article.get("cover_image")
         return {
             "title": title,
             "language": language_of(title or preview),
             "preview": snippet or self._texts.preview(preview[:_LIST_CHARACTERS]),
             "minutes": max(1, round(words / _WORDS_PER_MINUTE)) if words else 0,
-            "cover": web_url(article.get("cover_image")),
+            "cover": web_url(cover),
+            "picture": self._picture({"type": "image", "url": cover, "alt_text": "Cover image"}),
         }
 
     def _quote(self, details: Values, snippet: Markup | None) -> Values | None:
@@ -199,7 +235,7 @@ class PostParts:
             "title": _text(article, "title"),
             "text": snippet or self._texts.preview(text or _text(article, "preview_text")),
             "language": language_of(text),
-            "pictures": [picture(each) for each in attached if _is_picture(each)],
+            "pictures": [self._picture(each) for each in attached if _is_picture(each)],
         }
 
     def _poll(self, poll: Values) -> Values:
@@ -210,7 +246,7 @@ class PostParts:
 
 
 def picture(attachment: Values) -> Values:
-    """An image, video or animation: it is described and linked, never loaded."""
+    """An image, video or animation, as it is described and linked."""
     kind = _MOVING.get(_text(attachment, "type"), "Image")
     return {
         "kind": kind,
@@ -221,6 +257,8 @@ def picture(attachment: Values) -> Values:
         "alt": _text(attachment, "alt_text"),
         "url": web_url(attachment.get("url")),
         "length": _length(attachment.get("duration_ms")),
+        "src": "",
+        "is_missing": False,
     }
 
 
@@ -235,8 +273,13 @@ def card(link: Values) -> Values:
 
 
 @lru_cache(maxsize=4096)
-def label(name: str) -> Mapping[str, str]:
-    return {"name": name, "colour": _colour(name_key(name)), "url": everything(tag=name)}
+def label(name: str, colour: str | None = None) -> Mapping[str, str]:
+    """A label. `colour` is the one that was chosen for it, if any."""
+    return {
+        "name": name,
+        "colour": colour or _colour(name_key(name)),
+        "url": everything(tag=name),
+    }
 
 
 def _name(post: Values) -> str:
@@ -313,8 +356,8 @@ def _initials(name: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _colour(key: str) -> str:
-    """The same colour for the same name, until people can choose one."""
-    return COLOURS[zlib.crc32(key.encode("utf-8", "replace")) % len(COLOURS)]
+    """The same colour for the same name."""
+    return COLORS[zlib.crc32(key.encode("utf-8", "replace")) % len(COLORS)]
 
 
 def _text(values: Values, name: str) -> str:

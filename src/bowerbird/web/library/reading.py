@@ -1,65 +1,134 @@
 """/p/{post_id}: one post with all that is stored about it."""
 
 from typing import Any, Final
+from urllib.parse import urlencode, urlsplit
 
 import msgspec
+from msgspec import Struct
 
 from bowerbird.errors import Refusal
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
-from bowerbird.requests.bookmarks import SimilarQuery
+from bowerbird.requests.bookmarks import ListQuery, SimilarQuery
+from bowerbird.requests.limits import HIGHLIGHT_QUOTE_MAX, NOTE_MAX, PAGE_MAX
 from bowerbird.web.library import post_parts
-from bowerbird.web.library.addresses import LIBRARY, of_post
+from bowerbird.web.library.addresses import LIBRARY, of_post, returning
 from bowerbird.web.library.changes import UNDO
 from bowerbird.web.library.lists import ListPages
 from bowerbird.web.library.post_parts import PostParts
 from bowerbird.web.library.sidebar import Sidebar
+from bowerbird.web.media.shown import ShownImages
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit
+from bowerbird.wire import query_strings
+from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.replies import Reply
 
 PATH: Final = "/p/{post_id}"
 _SIMILAR_SHOWN: Final = 5
 # Before the post: the posts that it answers, as far as they are saved.
 _ANSWERED_SHOWN: Final = 5
+# Messages about changes of a note or a highlight.
+_ANNOTATIONS: Final = ("note-saved", "note-removed", "highlight-removed")
 _NETWORKS: Final = {"x": "X", "mastodon": "Mastodon", "bluesky": "Bluesky", "reddit": "Reddit"}
+
+
+class _Id(Struct):
+    post_id: str
+
+
+_ids: Final = msgspec.json.Decoder(list[_Id]).decode
 
 
 class ReadingPage:
     def __init__(
-        self, bookmarks: Bookmarks, lists: ListPages, sidebar: Sidebar, pages: VisitPages
+        self,
+        bookmarks: Bookmarks,
+        lists: ListPages,
+        sidebar: Sidebar,
+        pages: VisitPages,
+        images: ShownImages,
     ) -> None:
+        self._images = images
         self._bookmarks = bookmarks
         self._lists = lists
         self._sidebar = sidebar
         self._pages = pages
 
     def routes(self) -> list[PageRoute]:
-        return [PageRoute("GET", PATH, self.show)]
+        return [PageRoute("GET", PATH, self.show), PageRoute("GET", f"{PATH}/json", self.json)]
+
+    async def json(self, visit: Visit) -> Reply:
+        """The bookmark as the API returns it, for the person who is signed in."""
+        post_id = visit.request.path_params["post_id"]
+        body = await self._bookmarks.get(visit.signed_in.account, post_id)
+        return self._pages.json(msgspec.Raw(envelope.success_of_one(body)))
 
     async def show(self, visit: Visit) -> Reply:
         account, post_id = visit.signed_in.account, visit.request.path_params["post_id"]
         body = await self._bookmarks.get(account, post_id)
         [bookmark] = post_parts.bookmarks_in(body)
-        parts = self._lists.parts(visit)
+        parts = await self._lists.parts(visit)
+        await self._images.add(account, parts, [bookmark])
         post = parts.on_page(bookmark)
+        before = self._list_before(visit)
+        previous_id, next_id = await self._beside(account, post_id, before)
+        said = visit.query.get("said", "")
         return self._pages.show(
             visit,
             "post.html",
             **await self._sidebar.values(account),
             title=f"{post['name']}: {post['line'][:80]}" if post["line"] else post["name"],
             here=LIBRARY,
-            back=of_post(post_id),
+            back=_with_list(post_id, before),
+            list_before=before,
+            previous=previous_id and _with_list(previous_id, before),
+            following=next_id and _with_list(next_id, before),
+            note_max=NOTE_MAX,
+            quote_max=HIGHLIGHT_QUOTE_MAX,
+            undo_annotation=visit.query.get("undo", "") if said in _ANNOTATIONS else "",
             post=post,
             network=_NETWORKS.get(post["source"], post["source"]),
             strand=await self._strand(account, bookmark, parts),
             near=await self._near(account, post_id, parts),
             json=msgspec.json.format(json_depth.cut(body), indent=2).decode(),
-            undo=UNDO.get(visit.query.get("said", "")),
+            **self._images.values(visit),
+            undo=UNDO.get(said),
             undo_post=visit.query.get("post", ""),
         )
+
+    def _list_before(self, visit: Visit) -> str:
+        """The list that the page was opened from: as its URL says, or else the browser."""
+        if named := returning(visit.query.get("from", "")):
+            return named
+        sent = visit.request.headers.get(b"referer", b"").decode("latin-1")
+        site = visit.host.origin + self._pages.path("")
+        if not sent.startswith(f"{site}/"):
+            return ""
+        parts = urlsplit(sent.removeprefix(site))
+        return returning(f"{parts.path}?{parts.query}" if parts.query else parts.path)
+
+    async def _beside(self, account: Account, post_id: str, before: str) -> tuple[str, str]:
+        """The posts before and after it in the page of the list that it was opened from."""
+        parts = urlsplit(before)
+        if parts.path != LIBRARY:
+            return "", ""
+        try:
+            query = query_strings.read(parts.query.encode(), ListQuery)
+            if query.vector_search_term:
+                # Ranking by meaning takes longer than it is worth here.
+                return "", ""
+            asked = msgspec.structs.replace(query, limit=PAGE_MAX)
+            found = await self._bookmarks.list(account, asked)
+        except Refusal:
+            return "", ""
+        ids = [each.post_id for each in _ids(b"[%b]" % found.body)]
+        if post_id not in ids:
+            return "", ""
+        place = ids.index(post_id)
+        return (ids[place - 1] if place else ""), "".join(ids[place + 1 : place + 2])
 
     async def _strand(
         self, account: Account, bookmark: dict[str, Any], parts: PostParts
@@ -72,6 +141,7 @@ class ReadingPage:
         ):
             found = post_parts.bookmarks_in(await self._bookmarks.thread(account, first_id))
             if any(each["post_id"] == bookmark["post_id"] for each in found):
+                await self._images.add(account, parts, found)
                 return [parts.on_page(each) for each in found]
         strand = [bookmark]
         seen = {bookmark["post_id"]}
@@ -84,6 +154,7 @@ class ReadingPage:
                 break
             seen.add(answered)
             strand = [*post_parts.bookmarks_in(body), *strand]
+        await self._images.add(account, parts, strand[:-1])
         return [parts.on_page(each) for each in strand]
 
     async def _near(self, account: Account, post_id: str, parts: PostParts) -> list[dict[str, Any]]:
@@ -101,6 +172,10 @@ class ReadingPage:
             # The post is worth reading without them.
             return []
         return [parts.nearby(each) for each in post_parts.bookmarks_in(found.body)]
+
+
+def _with_list(post_id: str, before: str) -> str:
+    return f"{of_post(post_id)}?{urlencode({'from': before})}" if before else of_post(post_id)
 
 
 def _meta(bookmark: dict[str, Any]) -> dict[str, Any]:

@@ -1,20 +1,22 @@
 """The library in the sidebar: states with their counts, Smart Views and labels."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from bowerbird.library.labels.label_list import LabelUse
 from bowerbird.library.labels.labels import Labels
-from bowerbird.library.views.views import Views
+from bowerbird.library.views.counts import Count, CountState
+from bowerbird.library.views.views import ViewResponse, Views
 from bowerbird.model.accounts import Account
+from bowerbird.web.bulk.requests import TRASH
 from bowerbird.web.library import post_parts
-from bowerbird.web.library.addresses import LIBRARY, Address
+from bowerbird.web.library.addresses import LIBRARY, Address, of_view
 
 _LABELS_SHOWN: Final = 12
-_VIEWS_SHOWN: Final = 20
 _SUGGESTED: Final = 200
 UNREAD: Final = Address(LIBRARY, {})
 ALL: Final = Address(LIBRARY, {"is_unread_only": "false"})
-WITH_ARCHIVED: Final = Address(LIBRARY, {"is_unread_only": "false", "hide_archived": "false"})
+ARCHIVE: Final = Address(LIBRARY, {"is_unread_only": "false", "is_archived_only": "true"})
 
 
 class Sidebar:
@@ -24,19 +26,33 @@ class Sidebar:
 
     async def values(self, account: Account) -> dict[str, Any]:
         """What `library_side.html` takes, and the labels that a form suggests."""
-        views = await self._views.all(account)
+        views = await self._views.pinned(account)
         uses, total = await self._labels.listed.uses(account)
+        colours = await self.colours(account)
         return {
             "states": [
                 ("bead", "Unread", UNREAD.url(), account.fresh),
                 ("library", "All posts", ALL.url(), account.total - account.archived),
-                ("archive", "With archived", WITH_ARCHIVED.url(), account.total),
+                ("archive", "Archive", ARCHIVE.url(), account.archived),
+                ("trash", "Trash", TRASH, None),
             ],
-            "side_views": [(view.name, f"/views/{view.slug}") for view in views[:_VIEWS_SHOWN]],
-            "side_labels": [_label(use) for use in _most_used(uses)],
+            "side_views": [(view.name, of_view(view.slug), shown_count(view)) for view in views],
+            "side_labels": [_label(use, colours) for use in _most_used(uses)],
             "label_names": [use.label_name for use in uses[:_SUGGESTED]],
             "label_total": total,
         }
+
+    async def colours(self, account: Account) -> Mapping[str, str]:
+        """The colours that were chosen, by the name of the label."""
+        return await self._labels.listed.colors(account)
+
+
+def shown_count(count: Count | ViewResponse) -> str:
+    """A count for a page, or nothing as long as it is not known."""
+    value = count.value if isinstance(count, Count) else count.count
+    state = count.state if isinstance(count, Count) else count.count_state
+    is_known = value or state in (CountState.EXACT, CountState.EARLIER)
+    return f"{value:,}" if is_known else ""
 
 
 def _most_used(uses: list[LabelUse]) -> list[LabelUse]:
@@ -46,5 +62,6 @@ def _most_used(uses: list[LabelUse]) -> list[LabelUse]:
     return [use for use in used if use.label_name in most]
 
 
-def _label(use: LabelUse) -> dict[str, Any]:
-    return {**post_parts.label(use.label_name), "count": use.count}
+def _label(use: LabelUse, colours: Mapping[str, str]) -> dict[str, Any]:
+    name = use.label_name
+    return {**post_parts.label(name, colours.get(name)), "count": use.count}

@@ -5,8 +5,8 @@ this library; no link to another site is guessed.
 """
 
 import re
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, NamedTuple
 from urllib.parse import quote
 
 from markupsafe import Markup, escape
@@ -30,11 +30,21 @@ _HIT: Final = re.compile(r"(?:[^<>]|</?mark>)*")
 _SCRIPTS: Final = (
     ("ja", re.compile("[\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9d]")),
     ("ko", re.compile("[\u1100-\u11ff\u3130-\u318f\uac00-\ud7af]")),
+    # Characters that are written otherwise in China and Japan.
+    ("zh-Hant", re.compile("[這們來說國對會沒發學點當麼嗎讓從實體灣臺變與關經樂裡妳喔]")),
     ("zh", re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")),
     ("ur", re.compile("[\u0679\u0688\u0691\u06ba\u06d2]")),
     ("fa", re.compile("[\u067e\u0686\u0698\u06af\u06cc]")),
     ("ar", re.compile("[\u0620-\u064a]")),
 )
+
+
+class Mark(NamedTuple):
+    """A marked passage of a text."""
+
+    start: int
+    end: int
+    id: str
 
 
 class LinkedTexts:
@@ -47,6 +57,26 @@ class LinkedTexts:
         if "@" not in text and "#" not in text and "://" not in text:
             return escape(text)
         return Markup("".join(_pieces(text, self._link)))  # noqa: S704 - every piece is escaped
+
+    def with_marks(self, text: str, marks: Sequence[Mark]) -> Markup:
+        """The same with marked passages. A link that is marked in part is marked as a whole."""
+        if not marks:
+            return self.linked(text)
+        cuts = sorted({cut for mark in marks for cut in (mark.start, mark.end)})
+        pieces: list[str] = []
+        seen: set[str] = set()
+        for start, end, link in _segments(text, self._link, cuts):
+            shown = link or str(escape(text[start:end]))
+            mark = next((one for one in marks if one.start < end and one.end > start), None)
+            if mark is None or not shown:
+                pieces.append(shown)
+                continue
+            place = "" if mark.id in seen else f' id="h-{escape(mark.id)}"'
+            seen.add(mark.id)
+            pieces.append(
+                f'<mark class="hl" data-highlight="{escape(mark.id)}"{place}>{shown}</mark>'
+            )
+        return Markup("".join(pieces))  # noqa: S704 - every piece is escaped
 
     def preview(self, text: str) -> Markup:
         """The same for a list, without blank lines."""
@@ -65,7 +95,11 @@ class LinkedTexts:
                 rest,
             )
         address = escape(self._base_path + everything(q=name))
-        return f'<a href="{address}">{escape(name)}</a>', ""
+        # In text from right to left, the sign would move to the other end of a name.
+        direction = ""
+        if not found.string.isascii():
+            direction = ' dir="ltr"' if found["mention"] else ' dir="auto"'
+        return f'<a href="{address}"{direction}>{escape(name)}</a>', ""
 
 
 def web_url(value: object) -> str:
@@ -102,6 +136,27 @@ def _pieces(text: str, link: Callable[[re.Match[str]], tuple[str, str]]) -> list
         end = found.end()
     pieces.append(str(escape(text[end:])))
     return pieces
+
+
+def _segments(
+    text: str, link: Callable[[re.Match[str]], tuple[str, str]], cuts: Sequence[int]
+) -> Iterator[tuple[int, int, str]]:
+    """Start, end and markup of each link, and of the text between links, divided at the cuts."""
+    end = 0
+    for found in _LINKED.finditer(text):
+        markup, rest = link(found)
+        yield from _divided(end, found.start(), cuts)
+        end = found.end() - len(rest)
+        yield found.start(), end, markup
+    yield from _divided(end, len(text), cuts)
+
+
+def _divided(start: int, end: int, cuts: Sequence[int]) -> Iterator[tuple[int, int, str]]:
+    for cut in cuts:
+        if start < cut < end:
+            yield start, cut, ""
+            start = cut
+    yield start, end, ""
 
 
 def _without_trailing(url: str) -> tuple[str, str]:

@@ -61,12 +61,14 @@ class _OperatorPage:
 
     async def shown(self, visit: Visit, *, status: int = 200, **more: Any) -> Reply:
         state = await self._parts.overview.state()
-        time_zone = visit.signed_in.time_zone
+        times = visit.times
         values = {
             "account_count": state.accounts,
             "account_count_max": overview.MAX_COUNTED,
-            "facts": rows.facts(state, self._parts.settings, time_zone),
-            "versions": [rows.version(each, self._parts.deprecations) for each in state.versions],
+            "facts": rows.facts(state, self._parts.settings, times),
+            "versions": [
+                rows.version(each, self._parts.deprecations, times) for each in state.versions
+            ],
             "called_days": overview.CALLED_DAYS,
             "plans": [plan.value for plan in Plan],
             "sign_up": self._parts.settings.sign_up,
@@ -78,7 +80,7 @@ class _OperatorPage:
             **await self._jobs(visit),
             **await self._stores(visit),
             "invitations": [
-                rows.invitation(each, time_zone) for each in await self._parts.invitations.all()
+                rows.invitation(each, times) for each in await self._parts.invitations.all()
             ],
         }
         return self._pages.show(visit, "operator.html", status=status, **(values | more))
@@ -139,7 +141,7 @@ class _OperatorPage:
         shown = found[: account_list.PER_PAGE]
         has_more = len(found) > len(shown)
         return {
-            "accounts": [rows.account(each, visit.signed_in.time_zone) for each in shown],
+            "accounts": [rows.account(each, visit.times) for each in shown],
             "search": search[: account_list.MAX_SEARCH],
             "has_more_found": has_more and bool(search),
             "older_accounts": cursors.of_account(shown[-1]) if has_more and not search else "",
@@ -151,7 +153,7 @@ class _OperatorPage:
         found = await (jobs.page(cursors.job(after)) if after else jobs.page())
         shown = found[: open_jobs.PER_PAGE]
         return {
-            "jobs": [rows.job(each, visit.signed_in.time_zone) for each in shown],
+            "jobs": [rows.job(each, visit.times) for each in shown],
             "more_jobs": cursors.of_job(shown[-1]) if len(found) > len(shown) else "",
             "is_first_jobs": not after,
         }

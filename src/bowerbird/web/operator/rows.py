@@ -12,7 +12,7 @@ from bowerbird.model.jobs import JobState, OpenJob
 from bowerbird.model.sign_in import OneTimeLink
 from bowerbird.model.vectors import ListedVectorStore
 from bowerbird.settings import Settings
-from bowerbird.web.visits import moments
+from bowerbird.web.visits.moments import Times
 from bowerbird.wire import deprecation
 from bowerbird.wire.deprecation import Deprecation
 
@@ -38,52 +38,52 @@ def check(result: Result) -> dict[str, Any]:
     }
 
 
-def facts(state: State, settings: Settings, time_zone: str) -> list[dict[str, str]]:
+def facts(state: State, settings: Settings, times: Times) -> list[dict[str, str]]:
     return [
         {"name": "Version", "text": f"{__version__}, Python {platform.python_version()}"},
         {"name": "Database", "text": f"{state.engine}, {_size(state.database_bytes)}"},
         {"name": "Free disk space", "text": _size(state.free_bytes)},
-        {"name": "Last backup", "text": _backup(state, settings, time_zone)},
+        {"name": "Last backup", "text": _backup(state, settings, times)},
     ]
 
 
-def version(used: UsedVersion, deprecations: Sequence[Deprecation]) -> dict[str, Any]:
+def version(used: UsedVersion, deprecations: Sequence[Deprecation], times: Times) -> dict[str, Any]:
     row = deprecation.of_version(deprecations, used.version)
     return {
         "name": used.version,
         "accounts": used.accounts,
-        "last_used": moments.utc_day(used.last_day),
-        "ends_at": None if row is None else moments.of_date(row.sunset),
+        "last_used": times.utc_day(used.last_day),
+        "ends_at": None if row is None else times.date(row.sunset),
     }
 
 
-def account(member: Membership, time_zone: str) -> dict[str, Any]:
+def account(member: Membership, times: Times) -> dict[str, Any]:
     return {
         "id": member.account_id,
         "email": member.email or _NO_ADDRESS,
         "plan": member.plan,
         "posts": member.total,
-        "created_at": moments.days_in(time_zone)(member.created_at),
+        "created_at": times.day(member.created_at),
         "is_owner": member.is_owner,
     }
 
 
-def invitation(link: OneTimeLink, time_zone: str) -> dict[str, Any]:
+def invitation(link: OneTimeLink, times: Times) -> dict[str, Any]:
     return {
         "id": link.link_id,
         "note": link.detail,
-        "expires_at": moments.moments_in(time_zone)(link.expires_at),
+        "expires_at": times.moment(link.expires_at),
     }
 
 
-def job(found: OpenJob, time_zone: str) -> dict[str, Any]:
+def job(found: OpenJob, times: Times) -> dict[str, Any]:
     state, kind = _STATES[JobState(found.state)]
     return {
         "id": found.job_id,
         "account_id": found.account_id,
         "kind": found.kind,
         "account": _holder(found.email),
-        "created_at": moments.moments_in(time_zone)(found.created_at),
+        "created_at": times.moment(found.created_at),
         "state": state,
         "state_kind": kind,
         "done": found.done,
@@ -108,13 +108,13 @@ def _holder(email: str | None) -> str:
     return _PARTLY_DELETED if email is None else email or _NO_ADDRESS
 
 
-def _backup(state: State, settings: Settings, time_zone: str) -> str:
+def _backup(state: State, settings: Settings, times: Times) -> str:
     if not settings.is_sqlite:
         return "not known: PostgreSQL makes its own backups"
     if state.backup is None:
         return "none yet"
-    moment = moments.moments_in(time_zone)(state.backup.made_at)
-    return f"{moment.text}, {_size(state.backup.bytes)}"
+    moment = times.moment(state.backup.made_at)
+    return f"{moment.inline}, {_size(state.backup.bytes)}"
 
 
 def _size(count: int) -> str:

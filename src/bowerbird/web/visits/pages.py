@@ -43,6 +43,7 @@ class VisitPages:
             "email": visitor.email if visitor else "",
             "is_owner": visitor is not None and visitor.is_owner,
             "theme": visit.theme,
+            "time_lang": visit.date_words.attributes,
             "message": MESSAGES.get(visit.query.get("said", ""), ""),
             "problem": "",
             # A passkey belongs to the name of the site: another address cannot use it.

@@ -23,7 +23,7 @@ from bowerbird.web.visits.cookies import CookieJar
 from bowerbird.web.visits.hosts import OwnHosts
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.uploads import NotOurForm
-from bowerbird.web.visits.visit import ANONYMOUS, SESSION, Visit, is_of_script
+from bowerbird.web.visits.visit import ANONYMOUS, SESSION, Visit, is_of_script, is_own_path
 from bowerbird.wire.client_addresses import ClientAddresses
 from bowerbird.wire.pipeline import Handler, Request, RoutedPath
 from bowerbird.wire.responses.replies import Reply
@@ -61,6 +61,7 @@ class PageRoute(Struct, frozen=True):
     # Above 0, the form has a file: its handler receives it with `uploads.receive`, which checks the
     # token. `Origin` and the visitor are checked before anything is read.
     max_upload_bytes: int = 0
+    max_form_bytes: int = forms.MAX_BYTES
 
 
 class VisitRouter:
@@ -143,7 +144,7 @@ class VisitRouter:
         is_ours = origin == visit.host.origin
         if route.max_upload_bytes:
             return is_ours
-        visit.form = await forms.read(visit.request)
+        visit.form = await forms.read(visit.request, route.max_form_bytes)
         return is_ours and visit.has_valid_token()
 
     def _refused_form(self, route: PageRoute, visit: Visit) -> Reply:
@@ -154,7 +155,7 @@ class VisitRouter:
     def _refused(self, route: PageRoute, visit: Visit) -> Reply | None:
         if route.access is Access.ANYONE:
             return None
-        page = route.page or (visit.request.path if route.method == "GET" else "/")
+        page = route.page or (_with_query(visit.request) if route.method == "GET" else "/")
         after = f"?next={quote(page, safe='/')}"
         if visit.visitor is None:
             return self._elsewhere(route, visit, SIGN_IN + after)
@@ -184,13 +185,22 @@ class VisitRouter:
             handlers = by_path.setdefault(route.path, {})
             for method in ("GET", "HEAD") if route.method == "GET" else (route.method,):
                 handlers[method] = partial(self._run, route)
-            most[route.path] = max(most.get(route.path, forms.MAX_BYTES), route.max_upload_bytes)
+            most[route.path] = max(
+                most.get(route.path, 0), route.max_form_bytes, route.max_upload_bytes
+            )
         return [_routed(path, handlers, most[path]) for path, handlers in by_path.items()]
 
 
 def _is_json(route: PageRoute, request: Request) -> bool:
     """A script may send the form of a page too; it asks for JSON."""
     return route.is_json or (route.method == "POST" and is_of_script(request))
+
+
+def _with_query(request: Request) -> str:
+    """The path of a page, with its query if that can be kept while somebody signs in."""
+    query = request.scope["query_string"].decode("latin-1")
+    page = f"{request.path}?{query}"
+    return page if query and is_own_path(page) else request.path
 
 
 def _joined_cookies(request: Request) -> bytes | None:

@@ -9,8 +9,10 @@ from msgspec import Struct, field
 
 from bowerbird.model.sign_in import SignedIn, Where
 from bowerbird.web.visits.cookies import CookieJar
+from bowerbird.web.visits.date_words import DateWords, accepted
 from bowerbird.web.visits.forms import Form
 from bowerbird.web.visits.hosts import Host
+from bowerbird.web.visits.moments import Times
 from bowerbird.wire.pipeline import Request
 from bowerbird.wire.responses.replies import Header
 
@@ -47,6 +49,16 @@ class Visit(Struct, kw_only=True):
     @property
     def account_id(self) -> int:
         return self.signed_in.account.account_id
+
+    @property
+    def times(self) -> Times:
+        """Writes times in the time zone of the account, and in the language of the browser."""
+        time_zone = self.visitor.time_zone if self.visitor else "UTC"
+        return Times(time_zone, self.date_words)
+
+    @property
+    def date_words(self) -> DateWords:
+        return accepted(self.request.headers.get(b"accept-language", b""))
 
     @property
     def theme(self) -> str:

@@ -25,6 +25,12 @@ SELECT c.rendering, c.tags, {state}, b.number
  WHERE b.account_id = :account_id
    AND b.number = ANY(CAST(:numbers AS bigint[]))
 
+-- name: posts_of_numbers
+SELECT b.number, b.post_id
+  FROM bookmark AS b
+ WHERE b.account_id = :account_id
+   AND b.number = ANY(CAST(:numbers AS bigint[]))
+
 -- name: filter_these
 b.post_id = ANY(CAST(:post_ids AS text[]))
 

@@ -35,6 +35,12 @@ VALUES (:account_id, :number, :render_version, :tags, :rendering)
        tags = excluded.tags,
        rendering = excluded.rendering
 
+-- name: set_rendering
+UPDATE content
+   SET rendering = :rendering
+ WHERE account_id = :account_id
+   AND number = :number
+
 -- name: drop_words
 DELETE FROM keyword
  WHERE account_id = :account_id

@@ -23,6 +23,11 @@ SELECT c.rendering, c.tags, {state}, b.number
   CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.number = wanted.value
   CROSS JOIN content AS c ON c.place = :place + b.number
 
+-- name: posts_of_numbers
+SELECT b.number, b.post_id
+  FROM json_each(:numbers) AS wanted
+  CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.number = wanted.value
+
 -- name: filter_these
 b.post_id IN (SELECT wanted.value FROM json_each(:post_ids) AS wanted)
 

@@ -34,6 +34,11 @@ VALUES (:place + :number, :render_version, :tags, :rendering)
        tags = excluded.tags,
        rendering = excluded.rendering
 
+-- name: set_rendering
+UPDATE content
+   SET rendering = :rendering
+ WHERE place = :place + :number
+
 -- name: drop_words
 DELETE FROM keyword WHERE rowid = :place + :number
 

@@ -1,0 +1,95 @@
+"""Jobs that keep the images of posts, in turns, at the priority of embedding."""
+
+import time
+from typing import Final
+
+from bowerbird.clock import Clock
+from bowerbird.errors import Code, Refusal
+from bowerbird.jobs.leases import Progress
+from bowerbird.jobs.worker import Failed, JobKind, Paused, Recurring
+from bowerbird.library.media.keeping import Keeping
+from bowerbird.model.jobs import MEDIA, Job
+from bowerbird.model.kept_images import KIND
+from bowerbird.settings import Settings
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.files.files import Files
+from bowerbird.storage.jobs import JobStore
+
+EVERY_S: Final = 60.0
+_LEFTOVERS_EVERY_S: Final = 86_400.0
+# A library of thousands of images takes long; other accounts get turns in between.
+_TURN_S: Final = 30.0
+# A permanent error is not repeated every minute.
+_RETRY_AFTER_ERROR_S: Final = 600
+
+
+def media_jobs(database: Database, files: Files, clock: Clock, settings: Settings) -> "MediaJobs":
+    return MediaJobs(database, Keeping(database, files, clock, settings), clock)
+
+
+class MediaJobs:
+    def __init__(
+        self, database: Database, keeping: Keeping, clock: Clock, turn_s: float = _TURN_S
+    ) -> None:
+        self._database = database
+        self._keeping = keeping
+        self._clock = clock
+        self._turn_s = turn_s
+        self._jobs = JobStore(database)
+
+    @property
+    def kind(self) -> JobKind:
+        return JobKind(KIND, self._run)
+
+    @property
+    def recurring(self) -> list[Recurring]:
+        return [
+            Recurring("keep images", EVERY_S, self.sweep),
+            Recurring("delete leftover images", _LEFTOVERS_EVERY_S, self._keeping.delete_leftovers),
+        ]
+
+    async def sweep(self) -> None:
+        """Adds a job for each account with something to do."""
+        after = 0
+        while page := await self._keeping.due_accounts(after):
+            for account_id in page:
+                await self._start(account_id)
+            after = page[-1]
+
+    async def _start(self, account_id: int) -> None:
+        async def work(transaction: Transaction) -> None:
+            await self._jobs.add(
+                transaction,
+                account_id,
+                KIND,
+                b"{}",
+                priority=MEDIA,
+                now=self._clock(),
+                unique=KIND,
+            )
+
+        try:
+            await self._database.write(work)
+        except Refusal as refused:
+            # The account was deleted since it was found.
+            if refused.code is not Code.NOT_FOUND:
+                raise
+
+    async def _run(self, job: Job, progress: Progress) -> None:
+        try:
+            await self._keeping.run(job.account_id, self._in_turns(progress))
+        except Refusal as refused:
+            if refused.code is Code.NOT_FOUND:
+                raise Failed(refused.sentence) from refused
+            await self._keeping.postpone(job.account_id, _RETRY_AFTER_ERROR_S)
+            raise
+
+    def _in_turns(self, progress: Progress) -> Progress:
+        end = time.monotonic() + self._turn_s
+
+        async def report(done: int, total: int) -> None:
+            await progress(done, total)
+            if done < total and time.monotonic() >= end:
+                raise Paused
+
+        return report

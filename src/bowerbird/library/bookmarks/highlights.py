@@ -1,0 +1,181 @@
+"""Marks passages of a post and its article. Every plan includes this.
+
+Each call changes one highlight inside a transaction that has locked the library, so two people or
+programs that mark passages of the same post do not overwrite each other.
+"""
+
+import secrets
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+from msgspec import UNSET
+
+from bowerbird import errors
+from bowerbird.clock import Clock
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.bookmarks.changeset import Changesets
+from bowerbird.model import highlights
+from bowerbird.model.accounts import Account
+from bowerbird.model.bookmarks import Post, markable_texts, with_highlights
+from bowerbird.model.highlights import HighlightedPassage, Span
+from bowerbird.model.instants import with_offset
+from bowerbird.requests import limits
+from bowerbird.requests.highlights import HighlightChange, NewHighlight
+from bowerbird.storage.database import Database, Transaction
+
+Passages = list[HighlightedPassage]
+_ID_BYTES: Final = 6
+
+
+class Highlights:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._changesets = Changesets(database)
+        self._clock = clock
+
+    async def add(
+        self, transaction: Transaction, account: Account, post_id: str, request: NewHighlight
+    ) -> HighlightedPassage:
+        """Marks a passage. One that is marked already keeps its id, and gets the comment."""
+        made: Passages = []
+        now, id = with_offset(self._clock()), secrets.token_hex(_ID_BYTES)
+
+        def change(post: Post) -> Post:
+            text = markable_texts(post)[request.field]
+            start, end = _span(text, request)
+            stored = list(post.highlights or ())
+            same = [n for n, one in enumerate(stored) if _place(one) == (request.field, start, end)]
+            if same:
+                made.append(_commented(stored[same[0]], request.comment, keeps=True))
+                stored[same[0]] = made[0]
+            else:
+                passage = HighlightedPassage(
+                    id=id,
+                    field=request.field,
+                    quote=text[start:end],
+                    start=start,
+                    end=end,
+                    created_at=now,
+                )
+                made.append(_commented(passage, request.comment))
+                stored.append(made[0])
+            return _fitting(post, stored)
+
+        await self._change(transaction, account, post_id, change)
+        return made[0]
+
+    async def update(
+        self,
+        transaction: Transaction,
+        account: Account,
+        post_id: str,
+        highlight_id: str,
+        request: HighlightChange,
+    ) -> HighlightedPassage:
+        changed: Passages = []
+
+        def change(post: Post) -> Post:
+            stored = list(post.highlights or ())
+            place = _index(stored, highlight_id)
+            changed.append(_commented(stored[place], request.comment))
+            stored[place] = changed[0]
+            return _fitting(post, stored)
+
+        await self._change(transaction, account, post_id, change)
+        return changed[0]
+
+    async def remove(
+        self, transaction: Transaction, account: Account, post_id: str, highlight_id: str
+    ) -> HighlightedPassage:
+        """Returns the highlight that was removed."""
+        removed: Passages = []
+
+        def change(post: Post) -> Post:
+            stored = list(post.highlights or ())
+            removed.append(stored.pop(_index(stored, highlight_id)))
+            return with_highlights(post, stored)
+
+        await self._change(transaction, account, post_id, change)
+        return removed[0]
+
+    async def put_back(
+        self, transaction: Transaction, account: Account, post_id: str, passage: HighlightedPassage
+    ) -> None:
+        """Adds a highlight that was removed, unless the same passage is marked again."""
+
+        def change(post: Post) -> Post:
+            stored = list(post.highlights or ())
+            if any(one.id == passage.id or _place(one) == _place(passage) for one in stored):
+                return post
+            return _fitting(post, [*stored, passage])
+
+        await self._change(transaction, account, post_id, change)
+
+    async def _change(
+        self,
+        transaction: Transaction,
+        account: Account,
+        post_id: str,
+        change: Callable[[Post], Post],
+    ) -> None:
+        changeset = await self._changesets.open(transaction, account.account_id)
+        await changeset.load([post_id])
+        post = changeset.post(post_id)
+        if post is None:
+            raise errors.not_found("bookmark", post_id)
+        await changeset.rewrite(post, change)
+        await changeset.finish(self._clock())
+
+
+def _span(text: str, request: NewHighlight) -> Span:
+    near = request.start or 0
+    if request.quote is not None:
+        span = highlights.find(text, request.quote.strip(), near)
+        if span is None:
+            raise errors.invalid("quote", f"is not in the {_name(request)} of the post")
+        return span
+    assert request.end is not None
+    span = highlights.trimmed(text, near, request.end)
+    if span is None:
+        raise errors.invalid("start", f"to end has no visible character of the {_name(request)}")
+    return span
+
+
+def _name(request: NewHighlight) -> str:
+    return "article" if request.field == "article" else "text"
+
+
+def _place(passage: HighlightedPassage) -> tuple[str, int | None, int | None]:
+    return passage.field, passage.start, passage.end
+
+
+def _index(stored: Passages, highlight_id: str) -> int:
+    for place, one in enumerate(stored):
+        if one.id == highlight_id:
+            return place
+    raise errors.not_found("highlight", highlight_id)
+
+
+def _commented(
+    passage: HighlightedPassage, comment: str | None, *, keeps: bool = False
+) -> HighlightedPassage:
+    """`keeps`: without a comment, the one that it has stays."""
+    if keeps and not comment:
+        return passage
+    return msgspec.structs.replace(passage, comment=(comment or "").strip() or UNSET)
+
+
+def _fitting(post: Post, passages: Passages) -> Post:
+    if len(passages) > limits.HIGHLIGHTS_MAX:
+        raise Refusal(
+            Code.INVALID_REQUEST,
+            f"Post {post.post_id} already has {limits.HIGHLIGHTS_MAX} highlights, which is the "
+            "maximum.",
+        )
+    if not highlights.fits(passages):
+        raise Refusal(
+            Code.INVALID_REQUEST,
+            f"The highlights and comments of post {post.post_id} would have more than "
+            f"{limits.HIGHLIGHT_CHARACTERS_MAX:,} characters, which is the maximum.",
+        )
+    return with_highlights(post, passages)

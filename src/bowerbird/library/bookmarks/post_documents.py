@@ -1,0 +1,93 @@
+"""Changes what the owner has written about a post: the part of its document that is theirs.
+
+Such a change writes the stored JSON again, and the words and vectors that come from it.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import msgspec
+
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.bookmarks.bookmark_row import searchable_texts, words_of
+from bowerbird.library.vectors.embedding_text import embedding_text, text_hash
+from bowerbird.model.bookmarks import Post
+from bowerbird.model.rendering import content_hash, post_json, rendering
+from bowerbird.storage.bookmarks.upsert import StoredPost, UpsertStore
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.imports.changes import ChangeStore
+from bowerbird.storage.libraries import LockedLibrary
+from bowerbird.storage.vectors import VectorStore
+
+_decode: Final = msgspec.json.Decoder(Post).decode
+
+
+class PostDocuments:
+    def __init__(self, database: Database) -> None:
+        self._store = UpsertStore(database)
+        self._vectors = VectorStore(database)
+        self._changes = ChangeStore(database)
+
+    async def rewrite(
+        self,
+        transaction: Transaction,
+        library: LockedLibrary,
+        post_id: str,
+        change: Callable[[Post], Post],
+    ) -> bool:
+        """False if the post stays as it is. The caller advances the library's version."""
+        found = await self._store.posts(transaction, library.account_id, library.place, [post_id])
+        stored = found[post_id]
+        before = _post_of(stored, post_id)
+        after = change(before)
+        if after == before:
+            return False
+        existing, data = stored.existing, post_json(after)
+        has_same_words = searchable_texts(after) == searchable_texts(before)
+        row = {
+            "number": existing.number,
+            "content_hash": content_hash(data),
+            "rendering": rendering(
+                data, existing.imported_at, existing.sort_index, existing.bookmarked_at
+            ),
+            "words": None if has_same_words else words_of(after),
+        }
+        await self._store.rewrite(transaction, library, row)
+        await self._drop_stale(transaction, library, existing.number, after)
+        # Undoing an import must not take the owner's words away.
+        await self._changes.forget(transaction, library.account_id, [existing.number])
+        return True
+
+    async def index(
+        self, transaction: Transaction, library: LockedLibrary, numbers: Sequence[int]
+    ) -> None:
+        """Writes the words of stored bookmarks again, and deletes their vectors if stale."""
+        renderings = await self._store.renderings(transaction, library, numbers)
+        for number, stored in renderings.items():
+            try:
+                post = _decode(stored + b"}")
+            except (msgspec.MsgspecError, RecursionError):
+                continue
+            await self._store.reword(transaction, library, number, words_of(post))
+            await self._drop_stale(transaction, library, number, post)
+
+    async def _drop_stale(
+        self, transaction: Transaction, library: LockedLibrary, number: int, post: Post
+    ) -> None:
+        """Deletes the vectors of the post if its text changed; the next build replaces them."""
+        hashes = await self._vectors.text_hashes(transaction, library.account_id, [number])
+        if not hashes:
+            return
+        current = text_hash(embedding_text(post))
+        stale = {model: [number] for _, model, hash in hashes if hash != current}
+        await self._vectors.drop_stale(transaction, library.account_id, stale)
+
+
+def _post_of(stored: StoredPost, post_id: str) -> Post:
+    try:
+        return _decode(stored.rendering + b"}")
+    except (msgspec.MsgspecError, RecursionError):
+        raise Refusal(
+            Code.INVALID_REQUEST,
+            f"Post {post_id} is stored in a form that cannot be changed. Import it again.",
+        ) from None

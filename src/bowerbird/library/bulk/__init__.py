@@ -1,0 +1,18 @@
+"""Changes of many posts that can be undone as a whole.
+
+`BulkChanges` in changes.py is what REST, pages and tools call:
+
+    row = await changes.run(account, change)                 # see selection.py for its posts
+    row = await changes.run_label(account, label_id)         # deletes a label
+    row = await changes.run_label(account, label_id, into)   # merges it into another one
+    row = await changes.get(account, row.change_id)          # its progress
+    row = await changes.run_undo(account, row.change_id)     # for an hour
+
+Ids of labels are texts, as in the API. `start`, `start_label` and `undo` do the same inside the
+caller's transaction. A change that fits into one turn is finished when the call returns; otherwise
+a job does the rest, and `row.is_finished` says which.
+
+What a change sets or clears on each post is kept in `bulk_post`. Writers outside of this package
+call `BulkStore.take_over` for the fields that they change (`Changeset` and `Upsert` do), and an
+undo leaves those alone.
+"""

@@ -1,0 +1,282 @@
+"""What an account can do with changes of many posts: start one, follow it, and undo it."""
+
+import secrets
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from bowerbird import errors
+from bowerbird.clock import Clock
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.access import plans, turns
+from bowerbird.library.access.activity import Activity
+from bowerbird.library.access.turns import Unfinished
+from bowerbird.library.bookmarks.changeset import Changesets
+from bowerbird.library.bookmarks.label_renames import LabelRenames
+from bowerbird.library.bulk.room import BulkRoom
+from bowerbird.library.bulk.turn import BulkTurns
+from bowerbird.library.bulk.undoing import BulkUndo
+from bowerbird.model.accounts import Account
+from bowerbird.model.activity import ActivityKind
+from bowerbird.model.bulk import KIND, BulkAction, BulkRow, BulkState, ChangedLabel
+from bowerbird.model.jobs import CHANGES, JobState
+from bowerbird.model.labels import Label
+from bowerbird.storage.bulk import BulkStore
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.jobs import JobStore
+from bowerbird.storage.labels import LabelStore
+
+_ID_BYTES: Final = 12
+_MAX_ID_LENGTH: Final = 64
+Step = BulkRow | Unfinished[BulkRow]
+
+
+class NewChange(Struct, frozen=True):
+    """A change to start: its action, its posts in the order they are changed, and its label."""
+
+    action: BulkAction
+    # Some posts per text, as they are stored.
+    parts: Sequence[bytes]
+    matched: int
+    label_name: str | None = None
+
+
+class BulkChanges:
+    def __init__(
+        self, database: Database, clock: Clock, wake: Callable[[], None] = lambda: None
+    ) -> None:
+        """`wake` is called when a job has been added, for a worker in the same process."""
+        self._database = database
+        self._clock = clock
+        self._wake = wake
+        self._store = BulkStore(database)
+        self._jobs = JobStore(database)
+        self._labels = LabelStore(database)
+        self._changesets = Changesets(database)
+        self._renames = LabelRenames(database)
+        self._room = BulkRoom(database, clock)
+        self._turns = BulkTurns(database, clock)
+        self._undo = BulkUndo(database, clock)
+        self._activity = Activity(database, clock)
+
+    async def start(self, transaction: Transaction, account: Account, change: NewChange) -> Step:
+        """Starts a change and takes its first turn. A job does what is left."""
+        return await self._after_renames(
+            transaction, account, lambda later: self._start(later, account, change)
+        )
+
+    async def start_label(
+        self, transaction: Transaction, account: Account, label_id: str, into_id: str | None = None
+    ) -> Step:
+        """Deletes a label, or merges it into another one."""
+        plans.check_writes(account)
+        return await self._after_renames(
+            transaction, account, lambda later: self._start_label(later, account, label_id, into_id)
+        )
+
+    async def undo(self, transaction: Transaction, account: Account, change_id: str) -> Step:
+        """Starts the undo of a change and takes its first turn. A job does what is left."""
+        return await self._after_renames(
+            transaction, account, lambda later: self._start_undo(later, account, change_id)
+        )
+
+    async def get(self, account: Account, change_id: str) -> BulkRow:
+        row = None
+        if _is_id(change_id):
+            row = await self._store.by_id(self._database, account.account_id, change_id)
+        return self._required(row, change_id)
+
+    async def problem(self, account: Account, row: BulkRow) -> str | None:
+        """Why the rest of a change will not be made, if its job has failed."""
+        if row.is_finished or not row.job_id:
+            return None
+        job = await self._jobs.one(account.account_id, row.job_id)
+        return job.error if job is not None and job.state == JobState.FAILED else None
+
+    async def run(self, account: Account, change: NewChange) -> BulkRow:
+        """Starts a change in transactions of its own."""
+        return await self._run(account, lambda t: self.start(t, account, change))
+
+    async def run_label(
+        self, account: Account, label_id: str, into_id: str | None = None
+    ) -> BulkRow:
+        """Deletes a label, or merges it into another one, in transactions of its own."""
+        return await self._run(account, lambda t: self.start_label(t, account, label_id, into_id))
+
+    async def run_undo(self, account: Account, change_id: str) -> BulkRow:
+        """Undoes a change in transactions of its own."""
+        return await self._run(account, lambda t: self.undo(t, account, change_id))
+
+    async def finish(self, account: Account, change_id: str) -> BulkRow:
+        """Takes all turns that are left of a change or of its undo. The job calls it."""
+        return await turns.run(
+            self._database, lambda t: self.rest(t, account, change_id), account.account_id
+        )
+
+    async def rest(self, transaction: Transaction, account: Account, change_id: str) -> Step:
+        """Takes the next turn of a change or of its undo."""
+
+        async def turn(later: Transaction) -> Step:
+            row = await self._store.by_id(later, account.account_id, change_id)
+            row = await self._turn(later, account, self._required(row, change_id))
+            if row.is_finished:
+                return row
+            return Unfinished(lambda next_one: self.rest(next_one, account, change_id))
+
+        return await self._after_renames(transaction, account, turn)
+
+    async def _start(
+        self, transaction: Transaction, account: Account, change: NewChange
+    ) -> BulkRow:
+        number = await self._room.number(transaction, account.account_id)
+        label = None
+        if change.label_name is not None:
+            plans.check_writes(account)
+            label = await self._named(transaction, account, change)
+        row = self._new(number, change.action, label, change.matched)
+        await self._store.insert(transaction, account.account_id, row)
+        await self._store.add_parts(transaction, account.account_id, number, change.parts)
+        if change.action is BulkAction.TRASH and change.matched:
+            entry = self._activity.entry(ActivityKind.POSTS_DELETED)
+            await self._activity.add(transaction, account.account_id, entry)
+        return await self._first_turn(transaction, account, row)
+
+    async def _start_label(
+        self, transaction: Transaction, account: Account, label_id: str, into_id: str | None
+    ) -> BulkRow:
+        number = await self._room.number(transaction, account.account_id)
+        ids = [one for one in (label_id, into_id) if one is not None]
+        changeset = await self._changesets.open(transaction, account.account_id, label_ids=ids)
+        found = {one: changeset.label_of_id(one) for one in ids}
+        for one in ids:
+            if found[one] is None:
+                raise errors.not_found("label", one)
+        if label_id == into_id:
+            raise errors.invalid("into", "must be a different label")
+        label = found[label_id]
+        assert label is not None
+        kept = await self._kept(transaction, account, label)
+        if into_id is not None:
+            kept = msgspec.structs.replace(kept, into_id=int(into_id))
+        action = BulkAction.DELETE_LABEL if into_id is None else BulkAction.MERGE_LABELS
+        row = self._new(number, action, kept, label.bookmark_count)
+        await self._store.insert(transaction, account.account_id, row)
+        return await self._first_turn(transaction, account, row)
+
+    async def _start_undo(
+        self, transaction: Transaction, account: Account, change_id: str
+    ) -> BulkRow:
+        row = None
+        if _is_id(change_id):
+            row = await self._store.by_id(transaction, account.account_id, change_id)
+        row = self._required(row, change_id)
+        if row.state in (BulkState.UNDONE, BulkState.UNDOING):
+            return row
+        # What is left of a change that is still working is not done any more.
+        await self._store.delete_parts(transaction, account.account_id, row.number)
+        row = msgspec.structs.replace(row, state=BulkState.UNDOING, finished_at=None, job_id="")
+        return await self._first_turn(transaction, account, row)
+
+    async def _first_turn(
+        self, transaction: Transaction, account: Account, row: BulkRow
+    ) -> BulkRow:
+        row = await self._turn(transaction, account, row)
+        if row.is_finished:
+            return row
+        job_id = await self._jobs.add(
+            transaction,
+            account.account_id,
+            KIND,
+            msgspec.json.encode(row.change_id),
+            priority=CHANGES,
+            now=self._clock(),
+            # The job of the change may not have ended when that of its undo starts.
+            unique=f"{row.change_id} {row.state}",
+        )
+        row = msgspec.structs.replace(row, job_id=job_id)
+        await self._store.update(transaction, account.account_id, row)
+        return row
+
+    async def _turn(self, transaction: Transaction, account: Account, row: BulkRow) -> BulkRow:
+        await self._room.make(transaction, account.account_id)
+        if row.state is BulkState.WORKING:
+            return await self._turns.take(transaction, account, row)
+        if row.state is BulkState.UNDOING:
+            return await self._undo.take(transaction, account, row)
+        return row
+
+    async def _named(
+        self, transaction: Transaction, account: Account, change: NewChange
+    ) -> ChangedLabel | None:
+        """The label that the change adds or removes. One to add is created if posts get it."""
+        assert change.label_name is not None
+        changeset = await self._changesets.open(
+            transaction, account.account_id, [change.label_name]
+        )
+        label = changeset.label(change.label_name)
+        if label is not None:
+            return await self._kept(transaction, account, label)
+        if change.action is BulkAction.REMOVE_LABEL:
+            raise errors.not_found("label", change.label_name)
+        if not change.matched:
+            return None
+        label = await changeset.create_label(change.label_name)
+        await changeset.finish(self._clock())
+        return ChangedLabel(label.label_id, label.name, is_new=True)
+
+    async def _kept(self, transaction: Transaction, account: Account, label: Label) -> ChangedLabel:
+        created_at = await self._labels.created_at(transaction, account.account_id, label.label_id)
+        return ChangedLabel(
+            label.label_id, label.name, label.metadata, created_at, color=label.color
+        )
+
+    def _new(
+        self, number: int, action: BulkAction, label: ChangedLabel | None, matched: int
+    ) -> BulkRow:
+        return BulkRow(
+            number=number,
+            change_id=secrets.token_hex(_ID_BYTES),
+            action=action,
+            label=label,
+            state=BulkState.WORKING,
+            matched=matched,
+            done=0,
+            changed=0,
+            restored=0,
+            kept=0,
+            created_at=self._clock(),
+            finished_at=None,
+            undo_until=0,
+            job_id="",
+        )
+
+    def _required(self, row: BulkRow | None, change_id: str) -> BulkRow:
+        """A change exists until it can no longer be undone."""
+        if row is None or (row.finished_at is not None and row.undo_until < self._clock()):
+            raise Refusal(
+                Code.NOT_FOUND,
+                f"No change {errors.shown(change_id)} on this account in the last hour.",
+            )
+        return row
+
+    async def _after_renames(
+        self,
+        transaction: Transaction,
+        account: Account,
+        work: Callable[[Transaction], Awaitable[Step]],
+    ) -> Step:
+        return await self._renames.finished(transaction, account.account_id, work)
+
+    async def _run(
+        self, account: Account, work: Callable[[Transaction], Awaitable[Step]]
+    ) -> BulkRow:
+        row = await turns.run(self._database, work, account.account_id)
+        if not row.is_finished:
+            self._wake()
+        return row
+
+
+def _is_id(text: str) -> bool:
+    return len(text) <= _MAX_ID_LENGTH and text.isascii() and text.isalnum()

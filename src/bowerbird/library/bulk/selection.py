@@ -1,0 +1,138 @@
+"""Which posts a change of many posts is for. They are read once, before it starts."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from bowerbird.clock import Clock
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.access import plans, turns
+from bowerbird.library.bookmarks.bookmarks import is_post_id
+from bowerbird.library.bookmarks.ranking import Rankings
+from bowerbird.library.bookmarks.trash_batch import KEPT
+from bowerbird.library.vectors.semantic_search import SemanticSearch
+from bowerbird.library.views.views import Views
+from bowerbird.model.accounts import Account
+from bowerbird.model.bookmarks import Bookmark
+from bowerbird.model.filters import BookmarkFilter
+from bowerbird.requests import limits
+from bowerbird.requests.bulk import BulkRequest, ChangeFilters
+from bowerbird.requests.filters import filter_of, sent
+from bowerbird.requests.gates import gates_for
+from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
+from bowerbird.storage.bookmarks.trash import TrashStore
+from bowerbird.storage.bulk import packed
+from bowerbird.storage.database import Database
+
+_EVERYTHING: Final = BookmarkFilter(unread_only=False, hide_archived=False)
+_EXAMPLES: Final = 5
+_TEXT_CHARACTERS: Final = 140
+_bookmarks: Final = msgspec.json.Decoder(list[Bookmark]).decode
+
+
+class Example(Struct, frozen=True):
+    """One of the bookmarks that a change would change."""
+
+    post_id: str = msgspec.field(name="tweet_id")
+    author_username: str
+    # Its beginning.
+    text: str
+
+
+class Chosen(Struct, frozen=True):
+    """The posts of a change, some per text as they are stored, and the first of them."""
+
+    parts: Sequence[bytes]
+    count: int
+    first: Sequence[str]
+
+
+class BulkSelection:
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        views: Views,
+        meaning: SemanticSearch,
+    ) -> None:
+        self._store = BookmarkStore(database)
+        self._trash = TrashStore(database)
+        self._rankings = Rankings(database, meaning)
+        self._meaning = meaning
+        self._views = views
+        self._clock = clock
+
+    async def choose(self, account: Account, request: BulkRequest) -> Chosen:
+        """Reads the posts that match now. Posts that are saved later are not among them."""
+        if request.label_name is not None:
+            plans.check_writes(account)
+        post_ids = await self._post_ids(account, request)
+        if len(post_ids) > limits.CHANGE_POSTS_MAX:
+            raise Refusal(
+                Code.INVALID_REQUEST,
+                f"One change can have {limits.CHANGE_POSTS_MAX:,} bookmarks, and "
+                f"{len(post_ids):,} match. Narrow the filters.",
+            )
+        expected = request.expected_count
+        if expected is not None and len(post_ids) != expected:
+            raise Refusal(
+                Code.COUNT_MISMATCH,
+                f"expected_count is {expected:,}, but {len(post_ids):,} bookmarks match. Nothing "
+                "was changed.",
+            )
+        parts = await asyncio.to_thread(packed_parts, post_ids)
+        return Chosen(parts, len(post_ids), post_ids[:_EXAMPLES])
+
+    async def examples(
+        self, account: Account, request: BulkRequest, chosen: Chosen
+    ) -> list[Example]:
+        """Some of the bookmarks, for people who decide whether to go on."""
+        if request.action == "restore":
+            oldest = self._clock() - KEPT
+            found = await self._trash.contents(account.account_id, chosen.first, oldest)
+            body = b",".join(found[one] for one in chosen.first if one in found)
+        else:
+            only = msgspec.structs.replace(_EVERYTHING, post_ids=tuple(chosen.first))
+            numbers = await self._store.numbers(account, only, None)
+            body, _ = await self._store.contents(account, list(numbers))
+        return [
+            Example(one.post_id, one.author_username, one.tweet_details.text[:_TEXT_CHARACTERS])
+            for one in _bookmarks(b"[" + body + b"]")
+        ]
+
+    async def _post_ids(self, account: Account, request: BulkRequest) -> Sequence[str]:
+        named = request.post_ids
+        if request.action == "restore":
+            in_trash = await self._trash.post_ids(account.account_id, self._clock() - KEPT)
+            wanted = None if named is None else frozenset(named)
+            return [one for one in in_trash if wanted is None or one in wanted]
+        if named is not None:
+            ids = tuple(one for one in named if is_post_id(one))
+            only = msgspec.structs.replace(_EVERYTHING, post_ids=ids)
+            return await self._store.post_ids(account, only) if ids else []
+        return await self._matching(account, await self._filter(account, request))
+
+    async def _filter(self, account: Account, request: BulkRequest) -> BookmarkFilter:
+        if request.view is not None:
+            return await self._views.filter(account, request.view, request.bucket)
+        assert request.filters is not None
+        plans.check_fields(account, gates_for(ChangeFilters, sent(request.filters)))
+        return filter_of(request.filters, self._clock())
+
+    async def _matching(self, account: Account, filter: BookmarkFilter) -> Sequence[str]:
+        if filter.meaning is not None:
+            store = await self._meaning.require(account)
+            numbers = await self._rankings.numbers(account, filter, None, store)
+            return await self._store.post_ids(account, filter, list(numbers))
+        if filter.words is not None and filter.words.is_empty:
+            return []
+        return await self._store.post_ids(account, filter)
+
+
+def packed_parts(post_ids: Sequence[str]) -> list[bytes]:
+    """The posts of a change as they are stored: those of a turn in one text."""
+    some = turns.POSTS_PER_TURN
+    return [packed(post_ids[first : first + some]) for first in range(0, len(post_ids), some)]

@@ -1,0 +1,183 @@
+"""One turn of a change of many posts: changes some posts and keeps what it changed."""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import msgspec
+
+from bowerbird.clock import MICROSECONDS, Clock
+from bowerbird.library.access import turns
+from bowerbird.library.bookmarks.changeset import Changeset, Changesets
+from bowerbird.library.bookmarks.trash_batch import TrashBatches
+from bowerbird.model.accounts import Account
+from bowerbird.model.bulk import (
+    TRASHED,
+    UNDO_S,
+    WHOLE_LABEL_ACTIONS,
+    BulkAction,
+    BulkRow,
+    BulkState,
+    Changed,
+)
+from bowerbird.model.labels import Label
+from bowerbird.requests import limits
+from bowerbird.storage.bookmarks.trash import TrashStore
+from bowerbird.storage.bulk import BulkStore
+from bowerbird.storage.database import Database, Transaction
+
+# Moving a post into the trash or out of it also writes its words.
+TRASHED_PER_TURN: Final = 50
+TRASHED_BYTES_PER_TURN: Final = 256 << 10
+_MOVES: Final = (BulkAction.TRASH, BulkAction.RESTORE)
+_FLAGS: Final[dict[BulkAction, dict[str, bool | None]]] = {
+    BulkAction.READ: {"is_read": True, "is_archived": None},
+    BulkAction.UNREAD: {"is_read": False, "is_archived": None},
+    BulkAction.ARCHIVE: {"is_read": None, "is_archived": True},
+    BulkAction.UNARCHIVE: {"is_read": None, "is_archived": False},
+}
+
+
+class _Turn(NamedTuple):
+    """What a turn did: how many posts it handled, what it changed, whether posts are left."""
+
+    handled: int
+    changed: Sequence[Changed]
+    is_last: bool
+
+
+class BulkTurns:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._changesets = Changesets(database)
+        self._store = BulkStore(database)
+        self._trash = TrashStore(database)
+        self._batches = TrashBatches(database, clock)
+        self._clock = clock
+
+    async def take(self, transaction: Transaction, account: Account, row: BulkRow) -> BulkRow:
+        """Takes the next turn of a change that is working. No label may be being renamed."""
+        label_ids = [] if row.label is None else [str(row.label.label_id)]
+        if row.label is not None and row.label.into_id is not None:
+            label_ids.append(str(row.label.into_id))
+        changeset = await self._changesets.open(
+            transaction, account.account_id, label_ids=label_ids, is_recorded=True
+        )
+        version = changeset.version
+        if row.action in WHOLE_LABEL_ACTIONS:
+            turn = await self._label_turn(changeset, row)
+        else:
+            turn = await self._part_turn(transaction, account, changeset, row)
+        await changeset.finish(self._clock())
+        await self._store.record(transaction, account.account_id, row.number, turn.changed, version)
+        changed = len({one.post_id for one in turn.changed})
+        after = msgspec.structs.replace(
+            row,
+            done=min(row.done + turn.handled, row.matched) if not turn.is_last else row.matched,
+            changed=row.changed + changed,
+            kept=row.kept + len(turn.changed),
+        )
+        if turn.is_last:
+            after = ended(after, BulkState.DONE, self._clock())
+        await self._store.update(transaction, account.account_id, after)
+        return after
+
+    async def _part_turn(
+        self, transaction: Transaction, account: Account, changeset: Changeset, row: BulkRow
+    ) -> _Turn:
+        found = await self._store.first_part(transaction, account.account_id, row.number)
+        if found is None:
+            return _Turn(0, (), is_last=True)
+        part, post_ids = found
+        count = await self._fitting(transaction, account, changeset, row.action, post_ids)
+        chosen, left = post_ids[:count], post_ids[count:]
+        changed = await self._change(transaction, account, changeset, row, chosen)
+        await self._store.shorten_part(transaction, account.account_id, row.number, part, left)
+        is_last = not left and not await self._store.first_part(
+            transaction, account.account_id, row.number
+        )
+        return _Turn(count, changed, is_last)
+
+    async def _fitting(
+        self,
+        transaction: Transaction,
+        account: Account,
+        changeset: Changeset,
+        action: BulkAction,
+        post_ids: Sequence[str],
+    ) -> int:
+        """How many of these posts one turn can change, in this order."""
+        if action in _FLAGS:
+            # Flags are in a narrow row; the JSON of the post is not written.
+            return min(len(post_ids), turns.POSTS_PER_TURN)
+        if action is BulkAction.RESTORE:
+            sizes = await self._trash.sizes(transaction, account.account_id, post_ids)
+        else:
+            sizes = await changeset.sizes(post_ids)
+        return fitting(action, [sizes.get(post_id, 0) for post_id in post_ids])
+
+    async def _change(
+        self,
+        transaction: Transaction,
+        account: Account,
+        changeset: Changeset,
+        row: BulkRow,
+        post_ids: Sequence[str],
+    ) -> Sequence[Changed]:
+        if row.action is BulkAction.RESTORE:
+            taken = await self._batches.take(transaction, account, post_ids)
+            return [Changed(one, TRASHED, was_set=True, kept=kept) for one, kept in taken.items()]
+        await changeset.load(post_ids)
+        posts = [post for one in post_ids if (post := changeset.post(one)) is not None]
+        if row.action is BulkAction.TRASH:
+            await self._batches.put(transaction, account, changeset, posts)
+        elif row.action in _FLAGS:
+            for post in posts:
+                changeset.set_flags(post, **_FLAGS[row.action])
+        else:
+            label = _label_of(changeset, row)
+            for post in posts if label is not None else ():
+                assert label is not None
+                if row.action is BulkAction.REMOVE_LABEL:
+                    changeset.detach(post, label)
+                elif len(post.tags) < limits.POST_LABELS_MAX:
+                    changeset.attach(post, label)
+        return changeset.changed
+
+    async def _label_turn(self, changeset: Changeset, row: BulkRow) -> _Turn:
+        assert row.label is not None
+        label = _label_of(changeset, row)
+        into = None
+        if row.label.into_id is not None:
+            into = changeset.label_of_id(str(row.label.into_id))
+        if label is None or (into is None and row.action is BulkAction.MERGE_LABELS):
+            # Another request has deleted it between two turns.
+            return _Turn(0, (), is_last=True)
+        posts, is_all = await changeset.load_labelled(label)
+        for post in posts:
+            changeset.detach(post, label)
+            if into is not None:
+                changeset.attach(post, into)
+        if is_all:
+            await changeset.delete_label(label)
+        return _Turn(len(posts), changeset.changed, is_all)
+
+
+def per_turn(action: BulkAction) -> int:
+    return TRASHED_PER_TURN if action in _MOVES else turns.POSTS_PER_TURN
+
+
+def fitting(action: BulkAction, sizes: Sequence[int]) -> int:
+    """How many posts of these sizes one turn can change, in this order."""
+    most_bytes = TRASHED_BYTES_PER_TURN if action in _MOVES else turns.BYTES_PER_TURN
+    return turns.fitting(sizes, per_turn(action), most_bytes)
+
+
+def ended(row: BulkRow, state: BulkState, now: int) -> BulkRow:
+    """The change once it or its undo is finished."""
+    until = now + UNDO_S * MICROSECONDS
+    return msgspec.structs.replace(row, state=state, finished_at=now, undo_until=until)
+
+
+def _label_of(changeset: Changeset, row: BulkRow) -> Label | None:
+    """The label of a change; None if another request has deleted it."""
+    assert row.label is not None
+    return changeset.label_of_id(str(row.label.label_id))

@@ -1,0 +1,166 @@
+"""One turn of the undo of a change: gives some posts back what the change took.
+
+A field is given back only if the change was the last to set it. If another change of many posts has
+set it since, that one has to be undone first; other writes have removed the row that is kept for
+it. Posts that are not where the change has put them stay as they are.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from bowerbird.clock import Clock
+from bowerbird.library.bookmarks.changeset import Changeset, Changesets
+from bowerbird.library.bookmarks.trash_batch import TrashBatches
+from bowerbird.library.bulk.turn import ended, fitting, per_turn
+from bowerbird.model.accounts import Account
+from bowerbird.model.bulk import (
+    ARCHIVED,
+    READ,
+    TRASHED,
+    WHOLE_LABEL_ACTIONS,
+    BulkAction,
+    BulkRow,
+    BulkState,
+    Changed,
+    Recorded,
+)
+from bowerbird.model.labels import Label, name_key
+from bowerbird.storage.bookmarks.trash import TrashStore
+from bowerbird.storage.bulk import BulkStore
+from bowerbird.storage.database import Database, Transaction
+
+
+class BulkUndo:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._changesets = Changesets(database)
+        self._store = BulkStore(database)
+        self._trash = TrashStore(database)
+        self._batches = TrashBatches(database, clock)
+        self._clock = clock
+
+    async def take(self, transaction: Transaction, account: Account, row: BulkRow) -> BulkRow:
+        """Takes the next turn of a change that is being undone."""
+        account_id = account.account_id
+        names = [] if row.label is None else [row.label.name]
+        changeset = await self._changesets.open(
+            transaction, account_id, names, _label_ids(row), is_recorded=True
+        )
+        row = await self._with_label(changeset, row)
+        recorded, is_last = await self._some(transaction, account_id, changeset, row)
+        restored = 0
+        if recorded:
+            own = await self._own(transaction, account_id, recorded)
+            restored = await self._restore(transaction, account, changeset, row, own)
+            last = recorded[-1].change.post_id
+            await self._store.delete_posts(transaction, account_id, row.number, last)
+        after = msgspec.structs.replace(
+            row, restored=row.restored + restored, kept=max(row.kept - len(recorded), 0)
+        )
+        if is_last:
+            await self._remove_new_label(changeset, row)
+            after = msgspec.structs.replace(ended(after, BulkState.UNDONE, self._clock()), kept=0)
+        await changeset.finish(self._clock())
+        await self._store.update(transaction, account_id, after)
+        return after
+
+    async def _some(
+        self, transaction: Transaction, account_id: int, changeset: Changeset, row: BulkRow
+    ) -> tuple[Sequence[Recorded], bool]:
+        """What is kept of some posts, and whether these are the last."""
+        most = per_turn(row.action)
+        found = await self._store.first_posts(transaction, account_id, row.number, most + 1)
+        by_post: dict[str, list[Recorded]] = {}
+        for one in found:
+            by_post.setdefault(one.change.post_id, []).append(one)
+        ids = list(by_post)
+        if len(found) > most:
+            # The last post may have another field that was not read.
+            ids.pop()
+        if row.action is BulkAction.TRASH:
+            sizes = await self._trash.sizes(transaction, account_id, ids) if ids else {}
+        else:
+            sizes = await changeset.sizes(ids)
+        some = ids[: fitting(row.action, [sizes.get(one, 0) for one in ids])]
+        is_last = len(found) <= most and len(some) == len(by_post)
+        return [one for post_id in some for one in by_post[post_id]], is_last
+
+    async def _own(
+        self, transaction: Transaction, account_id: int, recorded: Sequence[Recorded]
+    ) -> list[Changed]:
+        """The fields that no later change has set."""
+        ids = list(dict.fromkeys(one.change.post_id for one in recorded))
+        latest = await self._store.latest(transaction, account_id, ids)
+        return [
+            one.change
+            for one in recorded
+            if latest[one.change.post_id, one.change.field] == one.version
+        ]
+
+    async def _restore(
+        self,
+        transaction: Transaction,
+        account: Account,
+        changeset: Changeset,
+        row: BulkRow,
+        own: Sequence[Changed],
+    ) -> int:
+        """How many posts get something back."""
+        if row.action is BulkAction.TRASH:
+            taken = await self._batches.take(transaction, account, [one.post_id for one in own])
+            return len(taken)
+        await changeset.load(one.post_id for one in own)
+        if row.action is BulkAction.RESTORE:
+            kept = {one.post_id: one.kept for one in own if one.kept is not None}
+            posts = [post for one in kept if (post := changeset.post(one)) is not None]
+            await self._batches.put(transaction, account, changeset, posts, kept=kept)
+            return len(posts)
+        return len({one.post_id for one in own if _give_back(changeset, row, one)})
+
+    async def _with_label(self, changeset: Changeset, row: BulkRow) -> BulkRow:
+        """Creates the label again that the change has deleted, if its name is still free."""
+        lost = row.label
+        if row.action not in WHOLE_LABEL_ACTIONS or lost is None:
+            return row
+        if changeset.label_of_id(str(lost.present_id)) is not None:
+            return row
+        other = changeset.label(lost.name)
+        if other is None:
+            label = Label(
+                lost.label_id, lost.name, name_key(lost.name), lost.metadata, color=lost.color
+            )
+            await changeset.restore_label(label, lost.created_at)
+        now_id = None if other is None else other.label_id
+        return msgspec.structs.replace(row, label=msgspec.structs.replace(lost, now_id=now_id))
+
+    async def _remove_new_label(self, changeset: Changeset, row: BulkRow) -> None:
+        """Deletes the label that the change created, if nobody has used or changed it since."""
+        if row.label is None or not row.label.is_new:
+            return
+        label = changeset.label_of_id(str(row.label.label_id))
+        if label is None or label.color or (label.name, label.metadata) != (row.label.name, "{}"):
+            return
+        await changeset.delete_unused_label(label)
+
+
+def _label_ids(row: BulkRow) -> Iterable[str]:
+    if row.label is None:
+        return []
+    ids = (row.label.present_id, row.label.into_id)
+    return [str(one) for one in ids if one is not None]
+
+
+def _give_back(changeset: Changeset, row: BulkRow, one: Changed) -> bool:
+    post = changeset.post(one.post_id)
+    if post is None or one.field == TRASHED:
+        return False
+    if one.field == READ:
+        return changeset.set_flags(post, is_read=one.was_set, is_archived=None)
+    if one.field == ARCHIVED:
+        return changeset.set_flags(post, is_read=None, is_archived=one.was_set)
+    assert row.label is not None
+    label_id = row.label.present_id if one.field == row.label.label_id else one.field
+    label = changeset.label_of_id(str(label_id))
+    if label is None:
+        return False
+    return changeset.attach(post, label) if one.was_set else changeset.detach(post, label)

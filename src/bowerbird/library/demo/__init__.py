@@ -1,0 +1,1 @@
+"""The demo library: invented posts for an empty library, removed by one click."""

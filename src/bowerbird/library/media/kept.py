@@ -1,0 +1,42 @@
+"""The kept images of an account: which of those on a page are kept, and their files."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from bowerbird import errors
+from bowerbird.model.accounts import Account
+from bowerbird.model.kept_images import KeptImage, file_name, url_key
+from bowerbird.storage.database import Database
+from bowerbird.storage.files.files import Files, OpenFile
+from bowerbird.storage.media import MediaStore
+
+# More than the pictures of any page; the rest is shown by its description.
+SHOWN_MAX: Final = 1_000
+
+
+class KeptImages:
+    def __init__(self, database: Database, files: Files) -> None:
+        self._store = MediaStore(database)
+        self._files = files
+
+    async def among(self, account: Account, urls: Iterable[str]) -> dict[str, KeptImage]:
+        """The kept images among these URLs, in one read."""
+        by_key = {url_key(url): url for url in list(dict.fromkeys(urls))[:SHOWN_MAX] if url}
+        if not by_key:
+            return {}
+        found = await self._store.kept(account.account_id, list(by_key))
+        return {by_key[key]: image for key, image in found.items()}
+
+    async def find(self, account: Account, media_id: str) -> KeptImage:
+        found = await self._store.file(account.account_id, media_id)
+        if found is None:
+            raise errors.not_found("image", media_id)
+        return found
+
+    async def open(self, account: Account, image: KeptImage) -> OpenFile:
+        name = file_name(account.account_id, image.media_id)
+        opened = await self._files.open(name, 0, 0)
+        if opened is None:
+            # The files are elsewhere, or were lost.
+            raise errors.not_found("image", image.media_id)
+        return opened

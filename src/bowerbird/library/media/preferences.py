@@ -1,0 +1,106 @@
+"""Whether an account keeps the images of its posts, and how far that is."""
+
+from typing import Final
+
+from msgspec import Struct
+
+from bowerbird import errors
+from bowerbird.clock import Clock
+from bowerbird.library.access.library_lock import lock_library
+from bowerbird.model.accounts import Account
+from bowerbird.model.jobs import MEDIA
+from bowerbird.model.kept_images import KIND, MediaAccount
+from bowerbird.settings import Settings
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.jobs import JobStore
+from bowerbird.storage.libraries import LibraryStore
+from bowerbird.storage.media import KEPT, LEFT_OUT, WAITING, MediaStore
+
+MEGABYTE: Final = 1_000_000
+
+
+class MediaState(Struct, frozen=True):
+    """What the account page says about kept images."""
+
+    # Whether the operator lets accounts keep images.
+    is_offered: bool
+    is_keeping: bool
+    is_clearing: bool
+    is_full: bool
+    kept: int
+    waiting: int
+    # The number of images that are not kept, by reason.
+    left_out: dict[str, int]
+    bytes: int
+    quota: int
+
+    @property
+    def total(self) -> int:
+        return self.kept + self.waiting + sum(self.left_out.values())
+
+
+class MediaPreferences:
+    def __init__(self, database: Database, clock: Clock, settings: Settings) -> None:
+        self._database = database
+        self._clock = clock
+        self._store = MediaStore(database)
+        self._libraries = LibraryStore(database)
+        self._jobs = JobStore(database)
+        self.is_offered = settings.keep_media == "on"
+        self._quota = settings.media_quota_mb * MEGABYTE
+
+    async def state(self, account: Account) -> MediaState:
+        held = await self._store.account(self._database, account.account_id)
+        counts = await self._store.counts(account.account_id) if held else {}
+        held = held or MediaAccount()
+        return MediaState(
+            is_offered=self.is_offered,
+            is_keeping=held.is_keeping,
+            is_clearing=held.is_clearing,
+            is_full=held.full_at == self._quota,
+            kept=_sum(counts, KEPT),
+            waiting=_sum(counts, WAITING),
+            left_out={
+                reason: count for (state, reason), count in counts.items() if state == LEFT_OUT
+            },
+            bytes=held.bytes,
+            quota=self._quota,
+        )
+
+    async def switch(self, account: Account, *, is_keeping: bool) -> None:
+        """Images that are kept already stay when the switch is turned off."""
+        if is_keeping and not self.is_offered:
+            raise errors.invalid("keep", "is not possible: this server keeps no images")
+
+        async def work(transaction: Transaction) -> None:
+            await lock_library(self._libraries, transaction, account.account_id)
+            await self._store.switch(transaction, account.account_id, is_keeping=is_keeping)
+            if is_keeping:
+                await self._start(transaction, account.account_id)
+
+        await self._database.write(work, account.account_id)
+
+    async def clear(self, account: Account) -> None:
+        """Turns the switch off and deletes all images that are kept."""
+
+        async def work(transaction: Transaction) -> None:
+            await lock_library(self._libraries, transaction, account.account_id)
+            await self._store.clear(transaction, account.account_id)
+            await self._start(transaction, account.account_id)
+
+        await self._database.write(work, account.account_id)
+
+    async def _start(self, transaction: Transaction, account_id: int) -> None:
+        await self._jobs.add(
+            transaction,
+            account_id,
+            KIND,
+            b"{}",
+            priority=MEDIA,
+            now=self._clock(),
+            unique=KIND,
+        )
+
+
+def _sum(counts: dict[tuple[str, str], int], wanted: str) -> int:
+    return sum(count for (state, _), count in counts.items() if state == wanted)

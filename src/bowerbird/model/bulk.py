@@ -1,0 +1,127 @@
+"""Changes of many posts: what they do, and what is kept so that they can be undone."""
+
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from bowerbird.model.imports import Deletion
+
+KIND: Final = "change"
+"""The kind of the jobs that do the rest of large changes."""
+UNDO_S: Final = 3_600
+"""How long a finished change can be undone."""
+
+# The fields of a post that a change sets or clears; any other number is the id of a label.
+READ: Final = 0
+ARCHIVED: Final = -1
+TRASHED: Final = -2
+
+
+class BulkAction(StrEnum):
+    READ = "read"
+    UNREAD = "unread"
+    ARCHIVE = "archive"
+    UNARCHIVE = "unarchive"
+    TRASH = "trash"
+    RESTORE = "restore"
+    ADD_LABEL = "add_label"
+    REMOVE_LABEL = "remove_label"
+    # Only for the pages of labels: these change all posts of a label.
+    DELETE_LABEL = "delete_label"
+    MERGE_LABELS = "merge_labels"
+
+
+LABEL_ACTIONS: Final = frozenset({BulkAction.ADD_LABEL, BulkAction.REMOVE_LABEL})
+WHOLE_LABEL_ACTIONS: Final = frozenset({BulkAction.DELETE_LABEL, BulkAction.MERGE_LABELS})
+
+
+class BulkState(StrEnum):
+    WORKING = "working"
+    DONE = "done"
+    UNDOING = "undoing"
+    UNDONE = "undone"
+
+
+class ChangedLabel(Struct, frozen=True):
+    """The label of a change as it was when the change started."""
+
+    label_id: int
+    name: str
+    metadata: str = "{}"
+    created_at: int = 0
+    # Whether the change created it.
+    is_new: bool = False
+    # Merging: the label that its posts get.
+    into_id: int | None = None
+    # Undoing: the label that its posts get back, if another label has its name by now.
+    now_id: int | None = None
+    color: str | None = None
+
+    @property
+    def present_id(self) -> int:
+        return self.label_id if self.now_id is None else self.now_id
+
+
+class KeptTrash(Struct, frozen=True):
+    """What the trash had of a restored post, besides the post."""
+
+    trashed_at: int
+    deletion: Deletion | None
+
+
+class BulkRow(Struct, frozen=True):
+    """A change as it is stored."""
+
+    number: int
+    change_id: str
+    action: BulkAction
+    label: ChangedLabel | None
+    state: BulkState
+    matched: int
+    done: int
+    changed: int
+    restored: int
+    # Posts that are kept for its undo, or more.
+    kept: int
+    created_at: int
+    finished_at: int | None
+    undo_until: int
+    job_id: str
+
+    @property
+    def is_finished(self) -> bool:
+        return self.state in (BulkState.DONE, BulkState.UNDONE)
+
+    @property
+    def label_name(self) -> str | None:
+        return None if self.label is None else self.label.name
+
+
+class Changed(Struct, frozen=True):
+    """A field of a post that a change has set or cleared."""
+
+    post_id: str
+    field: int
+    was_set: bool
+    kept: KeptTrash | None = None
+
+
+class Recorded(Struct, frozen=True):
+    """The same as it is stored, with the version of the library that the change made."""
+
+    change: Changed
+    version: int
+
+
+_label: Final = msgspec.json.Decoder(ChangedLabel).decode
+_kept: Final = msgspec.json.Decoder(KeptTrash).decode
+
+
+def label_of(text: str) -> ChangedLabel | None:
+    return _label(text) if text else None
+
+
+def kept_of(data: bytes | None) -> KeptTrash | None:
+    return None if data is None else _kept(data)

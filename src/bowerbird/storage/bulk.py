@@ -1,0 +1,226 @@
+"""Stores changes of many posts: their progress, the posts that are left, and what they changed."""
+
+import zlib
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from bowerbird.model.bulk import (
+    BulkAction,
+    BulkRow,
+    BulkState,
+    Changed,
+    Recorded,
+    kept_of,
+    label_of,
+)
+from bowerbird.storage.database import Database, Reader, Transaction
+
+_SEPARATOR: Final = ","
+_FIRST_PART: Final = 1
+
+
+class Kept(NamedTuple):
+    """A finished change, and how many posts are kept for its undo."""
+
+    number: int
+    posts: int
+    undo_until: int
+
+
+class BulkStore:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._sql = database.queries("bulk")
+
+    async def next_number(self, transaction: Transaction, account_id: int) -> int:
+        rows = await transaction.rows(self._sql["next_number"], {"account_id": account_id})
+        return int(rows[0][0])
+
+    async def count_unfinished(self, transaction: Transaction, account_id: int) -> int:
+        """How many changes a job works on."""
+        rows = await transaction.rows(self._sql["count_unfinished"], {"account_id": account_id})
+        return int(rows[0][0])
+
+    async def insert(self, transaction: Transaction, account_id: int, row: BulkRow) -> None:
+        await transaction.run(self._sql["insert"], _values(account_id, row))
+
+    async def update(self, transaction: Transaction, account_id: int, row: BulkRow) -> None:
+        await transaction.run(self._sql["update"], _values(account_id, row))
+
+    async def by_id(self, reader: Reader, account_id: int, change_id: str) -> BulkRow | None:
+        values = {"account_id": account_id, "change_id": change_id}
+        rows = await reader.rows(self._sql["by_id"], values)
+        if not rows:
+            return None
+        number, found_id, action, label, state, *others = rows[0]
+        return BulkRow(
+            number, found_id, BulkAction(action), label_of(label), BulkState(state), *others
+        )
+
+    async def add_parts(
+        self, transaction: Transaction, account_id: int, change: int, parts: Sequence[bytes]
+    ) -> None:
+        rows = [
+            {"account_id": account_id, "change": change, "part": part, "posts": posts}
+            for part, posts in enumerate(parts, _FIRST_PART)
+        ]
+        await transaction.run_many(self._sql["add_part"], rows)
+
+    async def first_part(
+        self, transaction: Transaction, account_id: int, change: int
+    ) -> tuple[int, list[str]] | None:
+        """The number of the first part that is left, and its posts."""
+        values = {"account_id": account_id, "change": change}
+        rows = await transaction.rows(self._sql["first_part"], values)
+        return (rows[0][0], unpacked(rows[0][1])) if rows else None
+
+    async def shorten_part(
+        self,
+        transaction: Transaction,
+        account_id: int,
+        change: int,
+        part: int,
+        post_ids: Sequence[str],
+    ) -> None:
+        """Leaves these posts of a part, or removes it if there are none."""
+        values = {"account_id": account_id, "change": change, "part": part}
+        if post_ids:
+            await transaction.run(self._sql["add_part"], {**values, "posts": packed(post_ids)})
+        else:
+            await transaction.run(self._sql["delete_part"], values)
+
+    async def delete_parts(self, transaction: Transaction, account_id: int, change: int) -> None:
+        values = {"account_id": account_id, "change": change}
+        await transaction.run(self._sql["delete_parts"], values)
+
+    async def record(
+        self,
+        transaction: Transaction,
+        account_id: int,
+        change: int,
+        changed: Sequence[Changed],
+        version: int,
+    ) -> None:
+        """Keeps what a change did, so that it can be undone."""
+        rows = [
+            {
+                "account_id": account_id,
+                "change": change,
+                "post_id": one.post_id,
+                "field": one.field,
+                "was_set": one.was_set,
+                "version": version,
+                "kept": None if one.kept is None else msgspec.json.encode(one.kept),
+            }
+            for one in changed
+        ]
+        await transaction.run_many(self._sql["record"], rows)
+
+    async def first_posts(
+        self, transaction: Transaction, account_id: int, change: int, limit: int
+    ) -> list[Recorded]:
+        values = {"account_id": account_id, "change": change, "limit": limit}
+        rows = await transaction.rows(self._sql["first_posts"], values)
+        return [
+            Recorded(Changed(post_id, field, bool(was_set), kept_of(kept)), version)
+            for post_id, field, was_set, version, kept in rows
+        ]
+
+    async def latest(
+        self, transaction: Transaction, account_id: int, post_ids: Sequence[str]
+    ) -> dict[tuple[str, int], int]:
+        """The version of the latest change that is recorded, by post and field."""
+        values = {"account_id": account_id, "post_ids": self._database.text_list(post_ids)}
+        rows = await transaction.rows(self._sql["latest"], values)
+        return {(post_id, field): version for post_id, field, version in rows}
+
+    async def delete_posts(
+        self, transaction: Transaction, account_id: int, change: int, last: str
+    ) -> None:
+        """Removes what is recorded of the posts up to this one."""
+        values = {"account_id": account_id, "change": change, "last": last}
+        await transaction.run(self._sql["delete_posts"], values)
+
+    async def take_over(
+        self,
+        transaction: Transaction,
+        account_id: int,
+        fields: Iterable[tuple[str, int]] = (),
+        posts: Iterable[str] = (),
+    ) -> None:
+        """Another write has set these fields, or created these posts: no undo touches them."""
+        owned = [
+            {"account_id": account_id, "post_id": one, "field": field} for one, field in fields
+        ]
+        created = [{"account_id": account_id, "post_id": one} for one in posts]
+        if not owned and not created:
+            return
+        if not await transaction.rows(self._sql["has_any"], {"account_id": account_id}):
+            return
+        await transaction.run_many(self._sql["take_over_field"], owned)
+        await transaction.run_many(self._sql["take_over_post"], created)
+
+    async def kept_posts(self, transaction: Transaction, account_id: int) -> int:
+        rows = await transaction.rows(self._sql["kept_posts"], {"account_id": account_id})
+        return int(rows[0][0])
+
+    async def finished(self, transaction: Transaction, account_id: int) -> list[Kept]:
+        """The finished changes, the oldest first."""
+        rows = await transaction.rows(self._sql["finished"], {"account_id": account_id})
+        return [Kept(*row) for row in rows]
+
+    async def expire(self, transaction: Transaction, account_id: int, number: int) -> None:
+        values = {"account_id": account_id, "number": number}
+        await transaction.run(self._sql["expire"], values)
+
+    async def sweep(
+        self,
+        transaction: Transaction,
+        account_id: int,
+        *,
+        now: int,
+        stopped_before: int,
+        most: int,
+    ) -> int:
+        """Removes some rows of a change that cannot be undone any more, or has stopped."""
+        values = {"account_id": account_id, "now": now, "stopped_before": stopped_before}
+        rows = await transaction.rows(self._sql["expired"], values)
+        if not rows:
+            return 0
+        return await self.remove_first(transaction, account_id, rows[0][0], most)
+
+    async def remove_first(
+        self, transaction: Transaction, account_id: int, number: int, most: int
+    ) -> int:
+        """Removes the first posts of a change, and the change itself with the last of them.
+
+        Returns how many rows were removed.
+        """
+        first = await self.first_posts(transaction, account_id, number, most)
+        if first:
+            # The fields of one post are removed together.
+            await self.delete_posts(transaction, account_id, number, first[-1].change.post_id)
+        values: dict[str, Any] = {"account_id": account_id, "number": number}
+        if len(first) < most:
+            await self.delete_parts(transaction, account_id, number)
+            await transaction.run(self._sql["delete"], values)
+            return len(first) + 1
+        await transaction.run(self._sql["lower_kept"], {**values, "removed": len(first)})
+        return len(first)
+
+
+def packed(post_ids: Sequence[str]) -> bytes:
+    return zlib.compress(_SEPARATOR.join(post_ids).encode(), 1)
+
+
+def unpacked(data: bytes) -> list[str]:
+    return zlib.decompress(data).decode().split(_SEPARATOR)
+
+
+def _values(account_id: int, row: BulkRow) -> dict[str, Any]:
+    values = msgspec.structs.asdict(row)
+    values["label"] = "" if row.label is None else msgspec.json.encode(row.label).decode()
+    values |= {"action": row.action.value, "state": row.state.value}
+    return {**values, "account_id": account_id}

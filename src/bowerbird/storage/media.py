@@ -1,0 +1,253 @@
+"""The images of posts: which posts have which, where each came from, and which files are kept."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from bowerbird.model.accounts import Account
+from bowerbird.model.kept_images import (
+    DueImage,
+    FailedImage,
+    ImageLink,
+    KeptImage,
+    MediaAccount,
+    UnknownPost,
+    url_key,
+)
+from bowerbird.storage.database import Database, Reader, Transaction, Values
+from bowerbird.storage.places import place_values
+
+WAITING: Final = "waiting"
+KEPT: Final = "kept"
+LEFT_OUT: Final = "left_out"
+
+
+class MediaStore:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        sql = database.queries("media")
+        content = database.queries("bookmarks")["content"]
+        fragments = {"boolean": sql["boolean"], "content": content}
+        self._sql = {name: text.format(**fragments) for name, text in sql.items()}
+
+    async def account(self, reader: Reader, account_id: int) -> MediaAccount | None:
+        rows = await reader.rows(self._sql["account"], {"account_id": account_id})
+        if not rows:
+            return None
+        is_keeping, is_clearing, *rest = rows[0]
+        return MediaAccount(bool(is_keeping), bool(is_clearing), *rest)
+
+    async def switch(self, transaction: Transaction, account_id: int, *, is_keeping: bool) -> None:
+        values = {"account_id": account_id, "is_keeping": is_keeping}
+        await transaction.run(self._sql["switch"], values)
+
+    async def clear(self, transaction: Transaction, account_id: int) -> None:
+        await transaction.run(self._sql["clear"], {"account_id": account_id})
+
+    async def cleared(self, transaction: Transaction, account_id: int) -> None:
+        await transaction.run(self._sql["cleared"], {"account_id": account_id})
+
+    async def looked(self, transaction: Transaction, account: Account, now: int) -> None:
+        """Records that all posts of this state of the library were looked at."""
+        values = {
+            "account_id": account.account_id,
+            "epoch": account.epoch,
+            "version": account.version,
+            "now": now,
+        }
+        await transaction.run(self._sql["looked"], values)
+
+    async def postpone_account(
+        self, transaction: Transaction, account_id: int, due_at: int
+    ) -> None:
+        values = {"account_id": account_id, "due_at": due_at}
+        await transaction.run(self._sql["postpone_account"], values)
+
+    async def due_accounts(
+        self, after: int, limit: int, *, now: int, looked_before: int, quota: int, is_on: bool
+    ) -> list[int]:
+        """Accounts with something to do. `is_on`: whether images may be downloaded."""
+        values = {
+            "after": after,
+            "limit": limit,
+            "now": now,
+            "looked_before": looked_before,
+            "quota": quota,
+            "is_on": is_on,
+        }
+        rows = await self._database.slow_rows(self._sql["due_accounts"], values)
+        return [row[0] for row in rows]
+
+    async def accounts_with_files(self, after: int, limit: int) -> list[int]:
+        values = {"after": after, "limit": limit}
+        rows = await self._database.slow_rows(self._sql["accounts_with_files"], values)
+        return [row[0] for row in rows]
+
+    async def counts(self, account_id: int) -> dict[tuple[str, str], int]:
+        """The number of images by state and reason."""
+        rows = await self._database.slow_rows(self._sql["counts"], {"account_id": account_id})
+        return {(state, reason): count for state, reason, count in rows}
+
+    async def unknown_posts(self, account: Account, after: int, limit: int) -> list[UnknownPost]:
+        values = {
+            "account_id": account.account_id,
+            **place_values(account),
+            "after": after,
+            "limit": limit,
+        }
+        rows = await self._database.slow_rows(self._sql["unknown_posts"], values)
+        return [UnknownPost(*row) for row in rows]
+
+    async def put_links(
+        self,
+        transaction: Transaction,
+        account_id: int,
+        posts: Mapping[UnknownPost, Sequence[ImageLink]],
+        now: int,
+    ) -> list[str]:
+        """Records the images of posts; returns the keys of those that a post no longer has."""
+        account = {"account_id": account_id}
+        ids = self._database.text_list([post.post_id for post in posts])
+        had = await transaction.rows(self._sql["links_of"], {**account, "post_ids": ids})
+        links = {
+            (post.post_id, url_key(link.url)): link
+            for post, found in posts.items()
+            for link in found
+        }
+        lost = [(post_id, name) for post_id, name in had if (post_id, name) not in links]
+        sources = {name: _source(link, name, now) for (_, name), link in links.items()}
+        batches: dict[str, Sequence[Values]] = {
+            "put_post": [
+                {"post_id": post.post_id, "content_hash": post.content_hash} for post in posts
+            ],
+            "put_source": list(sources.values()),
+            "put_link": [{"post_id": post_id, "url_key": name} for post_id, name in links],
+            "delete_link": [{"post_id": post_id, "url_key": name} for post_id, name in lost],
+        }
+        for name, batch in batches.items():
+            if batch:
+                await transaction.run_many(self._sql[name], [{**account, **v} for v in batch])
+        return [name for _, name in lost]
+
+    async def lost_posts(self, account_id: int, after: str, limit: int) -> list[str]:
+        values = {"account_id": account_id, "after": after, "limit": limit}
+        rows = await self._database.slow_rows(self._sql["lost_posts"], values)
+        return [row[0] for row in rows]
+
+    async def some_posts(self, account_id: int, limit: int) -> list[str]:
+        values = {"account_id": account_id, "limit": limit}
+        rows = await self._database.rows(self._sql["some_posts"], values)
+        return [row[0] for row in rows]
+
+    async def is_lost(self, transaction: Transaction, account_id: int, post_id: str) -> bool:
+        """Whether a post is neither in the library nor in the trash."""
+        values = {"account_id": account_id, "post_id": post_id}
+        return bool(await transaction.rows(self._sql["is_lost"], values))
+
+    async def remove_post(
+        self, transaction: Transaction, account_id: int, post_id: str
+    ) -> list[str]:
+        """Forgets a post; returns the keys of its images."""
+        values = {"account_id": account_id, "post_id": post_id}
+        await transaction.run(self._sql["delete_post"], values)
+        return [row[0] for row in await transaction.rows(self._sql["delete_links"], values)]
+
+    async def remove_unlinked(
+        self, transaction: Transaction, account_id: int, url_keys: Sequence[str]
+    ) -> list[str]:
+        """Forgets images that no post has; returns the ids of files that nothing needs."""
+        media_ids: dict[str, None] = {}
+        for name in url_keys:
+            values = {"account_id": account_id, "url_key": name}
+            for (media_id,) in await transaction.rows(self._sql["delete_source"], values):
+                if media_id is not None:
+                    media_ids[media_id] = None
+        removed, size = [], 0
+        for media_id in media_ids:
+            values = {"account_id": account_id, "media_id": media_id}
+            for (count,) in await transaction.rows(self._sql["delete_file"], values):
+                removed.append(media_id)
+                size += count
+        if removed:
+            values = {"account_id": account_id, "files": len(removed), "bytes": size}
+            await transaction.run(self._sql["give_back"], values)
+        return removed
+
+    async def due_sources(self, account_id: int, now: int, limit: int) -> list[DueImage]:
+        values = {"account_id": account_id, "now": now, "limit": limit}
+        rows = await self._database.rows(self._sql["due_sources"], values)
+        return [DueImage(*row) for row in rows]
+
+    async def by_content(self, reader: Reader, account_id: int, content_hash: bytes) -> str:
+        """The id of the file with this content, or ''."""
+        values = {"account_id": account_id, "content_hash": content_hash}
+        rows = await reader.rows(self._sql["by_content"], values)
+        return str(rows[0][0]) if rows else ""
+
+    async def source_is_kept(
+        self, transaction: Transaction, account_id: int, name: str, media_id: str
+    ) -> bool:
+        """False if no post has the image any more."""
+        values = {"account_id": account_id, "url_key": name, "media_id": media_id}
+        return bool(await transaction.rows(self._sql["source_is_kept"], values))
+
+    async def source_failed(
+        self, transaction: Transaction, account_id: int, failure: FailedImage
+    ) -> None:
+        values = {"account_id": account_id, **msgspec.structs.asdict(failure)}
+        await transaction.run(self._sql["source_failed"], values)
+
+    async def take_room(self, transaction: Transaction, account_id: int, size: int) -> None:
+        values = {"account_id": account_id, "bytes": size}
+        await transaction.run(self._sql["take_room"], values)
+
+    async def is_full(self, transaction: Transaction, account_id: int, quota: int) -> None:
+        await transaction.run(self._sql["is_full"], {"account_id": account_id, "quota": quota})
+
+    async def put_file(
+        self,
+        transaction: Transaction,
+        account_id: int,
+        image: KeptImage,
+        content_hash: bytes,
+        now: int,
+    ) -> None:
+        values = {
+            "account_id": account_id,
+            "media_id": image.media_id,
+            "content_hash": content_hash,
+            "type": image.type,
+            "bytes": image.bytes,
+            "width": image.width,
+            "height": image.height,
+            "now": now,
+        }
+        await transaction.run(self._sql["put_file"], values)
+
+    async def file(self, account_id: int, media_id: str) -> KeptImage | None:
+        values = {"account_id": account_id, "media_id": media_id}
+        rows = await self._database.rows(self._sql["file"], values)
+        return KeptImage(*rows[0]) if rows else None
+
+    async def kept(self, account_id: int, keys: Sequence[str]) -> dict[str, KeptImage]:
+        """The kept images among those with these keys of their URLs."""
+        values = {"account_id": account_id, "keys": self._database.text_list(keys)}
+        rows = await self._database.rows(self._sql["kept"], values)
+        return {row[0]: KeptImage(*row[1:]) for row in rows}
+
+    async def existing(self, account_id: int, media_ids: Sequence[str]) -> set[str]:
+        values = {"account_id": account_id, "media_ids": self._database.text_list(media_ids)}
+        rows = await self._database.slow_rows(self._sql["existing"], values)
+        return {row[0] for row in rows}
+
+
+def _source(link: ImageLink, name: str, now: int) -> Values:
+    return {
+        "url_key": name,
+        "url": link.url,
+        "instance": link.instance,
+        "state": LEFT_OUT if link.reason else WAITING,
+        "reason": link.reason,
+        "now": now,
+    }

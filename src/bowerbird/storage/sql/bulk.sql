@@ -1,0 +1,134 @@
+-- name: next_number
+SELECT coalesce(max(c.number), 0) + 1
+  FROM bulk_change AS c
+ WHERE c.account_id = :account_id
+
+-- name: count_unfinished
+-- Without those whose job has failed: nobody works on them.
+SELECT count(*)
+  FROM bulk_change AS c
+  JOIN job AS j ON j.account_id = c.account_id AND j.job_id = c.job_id
+ WHERE c.account_id = :account_id
+   AND j.account_id = :account_id
+   AND c.finished_at IS NULL
+   AND j.completed_at IS NULL
+
+-- name: expired
+SELECT c.number
+  FROM bulk_change AS c
+ WHERE c.account_id = :account_id
+   AND (c.undo_until < :now AND c.finished_at IS NOT NULL OR c.created_at < :stopped_before)
+ ORDER BY c.number
+ LIMIT 1
+
+-- name: insert
+INSERT INTO bulk_change (account_id, number, change_id, action, label, state, matched, done,
+                         changed, restored, kept, created_at, finished_at, undo_until, job_id)
+VALUES (:account_id, :number, :change_id, :action, :label, :state, :matched, :done,
+        :changed, :restored, :kept, :created_at, :finished_at, :undo_until, :job_id)
+
+-- name: by_id
+SELECT c.number, c.change_id, c.action, c.label, c.state, c.matched, c.done, c.changed, c.restored,
+       c.kept, c.created_at, c.finished_at, c.undo_until, c.job_id
+  FROM bulk_change AS c
+ WHERE c.account_id = :account_id
+   AND c.change_id = :change_id
+
+-- name: update
+UPDATE bulk_change
+   SET label = :label, state = :state, done = :done, changed = :changed, restored = :restored,
+       kept = :kept, finished_at = :finished_at, undo_until = :undo_until, job_id = :job_id
+ WHERE account_id = :account_id
+   AND number = :number
+
+-- name: finished
+-- The finished changes, the oldest first.
+SELECT c.number, c.kept, c.undo_until
+  FROM bulk_change AS c
+ WHERE c.account_id = :account_id
+   AND c.finished_at IS NOT NULL
+ ORDER BY c.number
+
+-- name: kept_posts
+SELECT coalesce(sum(c.kept), 0)
+  FROM bulk_change AS c
+ WHERE c.account_id = :account_id
+
+-- name: expire
+UPDATE bulk_change
+   SET undo_until = 0
+ WHERE account_id = :account_id
+   AND number = :number
+
+-- name: lower_kept
+UPDATE bulk_change
+   SET kept = kept - :removed
+ WHERE account_id = :account_id
+   AND number = :number
+
+-- name: delete
+DELETE FROM bulk_change
+ WHERE account_id = :account_id
+   AND number = :number
+
+-- name: has_any
+SELECT 1
+  FROM bulk_change AS c
+ WHERE c.account_id = :account_id
+ LIMIT 1
+
+-- name: add_part
+INSERT INTO bulk_part (account_id, change, part, posts)
+VALUES (:account_id, :change, :part, :posts)
+    ON CONFLICT (account_id, change, part) DO UPDATE
+   SET posts = excluded.posts
+
+-- name: first_part
+SELECT p.part, p.posts
+  FROM bulk_part AS p
+ WHERE p.account_id = :account_id
+   AND p.change = :change
+ ORDER BY p.part
+ LIMIT 1
+
+-- name: delete_part
+DELETE FROM bulk_part
+ WHERE account_id = :account_id
+   AND change = :change
+   AND part = :part
+
+-- name: delete_parts
+DELETE FROM bulk_part
+ WHERE account_id = :account_id
+   AND change = :change
+
+-- name: record
+INSERT INTO bulk_post (account_id, change, post_id, field, was_set, version, kept)
+VALUES (:account_id, :change, :post_id, :field, :was_set, :version, :kept)
+    ON CONFLICT (account_id, change, post_id, field) DO UPDATE
+   SET was_set = excluded.was_set, version = excluded.version, kept = excluded.kept
+
+-- name: first_posts
+SELECT p.post_id, p.field, p.was_set, p.version, p.kept
+  FROM bulk_post AS p
+ WHERE p.account_id = :account_id
+   AND p.change = :change
+ ORDER BY p.post_id, p.field
+ LIMIT :limit
+
+-- name: delete_posts
+DELETE FROM bulk_post
+ WHERE account_id = :account_id
+   AND change = :change
+   AND post_id <= :last
+
+-- name: take_over_field
+DELETE FROM bulk_post
+ WHERE account_id = :account_id
+   AND post_id = :post_id
+   AND field = :field
+
+-- name: take_over_post
+DELETE FROM bulk_post
+ WHERE account_id = :account_id
+   AND post_id = :post_id

@@ -1,0 +1,7 @@
+-- name: latest
+-- CROSS JOIN makes SQLite start with the list.
+SELECT p.post_id, p.field, max(p.version)
+  FROM json_each(:post_ids) AS wanted
+  CROSS JOIN bulk_post AS p INDEXED BY bulk_post_by_field
+          ON p.account_id = :account_id AND p.post_id = wanted.value
+ GROUP BY p.post_id, p.field

@@ -1,0 +1,83 @@
+"""Counts the posts of an account. Every read is of one account and along one of its indexes."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from bowerbird.model.accounts import Account
+from bowerbird.storage.database import Database, Row
+from bowerbird.storage.places import place_values
+
+
+class Span(Struct, frozen=True):
+    """The time from `start` up to but not including `end`."""
+
+    start: int
+    end: int
+
+
+class ShiftedSpan(Span, frozen=True):
+    """A time in which the clocks did not change. `shift` is added to an instant to get local time.
+
+    It also makes the hours of the week start on Monday.
+    """
+
+    shift: int
+
+
+class StatisticsStore:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._sql = database.queries("statistics")
+
+    async def first_saved(self, account: Account, start: int) -> int | None:
+        """When the first post since `start` was saved."""
+        rows = await self._rows("first_saved", account, start=start)
+        return rows[0][0] if rows else None
+
+    async def hours(self, account: Account, spans: Sequence[ShiftedSpan]) -> Sequence[Row]:
+        """(position of the span, hour of the week, posts, read posts)."""
+        number_list = self._database.number_list
+        return await self._rows(
+            "by_hour",
+            account,
+            starts=number_list([span.start for span in spans]),
+            ends=number_list([span.end for span in spans]),
+            shifts=number_list([span.shift for span in spans]),
+        )
+
+    async def authors(
+        self, account: Account, span: Span, limit: int
+    ) -> tuple[list[tuple[bytes, int]], int]:
+        """(stored post of the author, posts), the most saved first; and how many authors."""
+        counted = await self._rows(
+            "by_author", account, start=span.start, end=span.end, limit=limit
+        )
+        numbers = self._database.number_list([row[0] for row in counted])
+        found = await self._rows("numbered", account, numbers=numbers, **place_values(account))
+        renderings = dict(map(tuple, found))
+        named = [(renderings[row[0]], row[1]) for row in counted if row[0] in renderings]
+        return named, counted[0][2] if counted else 0
+
+    async def labels(self, account: Account, span: Span, limit: int) -> Sequence[Row]:
+        """(name, posts), the most used first."""
+        values = {"start": span.start, "end": span.end, "limit": limit}
+        return await self._rows("by_label", account, **values)
+
+    async def labelled(self, account: Account, span: Span) -> int:
+        """The number of posts that have a label."""
+        rows = await self._rows("labelled", account, start=span.start, end=span.end)
+        return int(rows[0][0])
+
+    async def newest(
+        self, account: Account, start: int, before: tuple[int, int], limit: int
+    ) -> Sequence[Row]:
+        """(instant, number, stored post) before a place in the order, the newest first."""
+        values = {"start": start, "before": before[0], "before_number": before[1], "limit": limit}
+        return await self._rows("newest", account, **values, **place_values(account))
+
+    async def _rows(self, name: str, account: Account, **values: Any) -> Sequence[Row]:
+        return await self._database.slow_rows(
+            self._sql[name], {"account_id": account.account_id, **values}
+        )

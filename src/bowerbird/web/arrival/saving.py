@@ -1,0 +1,125 @@
+"""/save: saves the post that a bookmarklet or the share sheet of a phone sends.
+
+Opening the page changes nothing. It shows what would be saved, and its form saves it.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+from urllib.parse import quote
+
+import msgspec
+
+from bowerbird.errors import Refusal
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.imports.saving import Saving
+from bowerbird.library.labels.labels import Labels
+from bowerbird.model.accounts import Account
+from bowerbird.requests.saving import SUPPORTED, SaveRequest
+from bowerbird.sources import post_links
+from bowerbird.sources.post_links import MAX_LINK_CHARACTERS, PostLink
+from bowerbird.web.library.addresses import of_post
+from bowerbird.web.visits.pages import VisitPages
+from bowerbird.web.visits.router import PageRoute
+from bowerbird.web.visits.visit import Visit
+from bowerbird.wire import writes
+from bowerbird.wire.responses.replies import Reply
+
+PATH: Final = "/save"
+# The parameters of the share target and of the bookmarklet, the most exact first.
+SHARED: Final = ("url", "text", "title")
+_ADDRESS: Final = re.compile(r"(?:https?|at)://[^\s<>\"']{1,2048}", re.IGNORECASE)
+_END: Final = ".,;:!?)]}\u2019\u201d\uff09\u300d"
+_READ: Final = 4_000
+_SUGGESTED: Final = 200
+_NETWORKS: Final = {"x": "X", "mastodon": "Mastodon", "bluesky": "Bluesky", "reddit": "Reddit"}
+
+
+class SavePage:
+    def __init__(
+        self, saving: Saving, bookmarks: Bookmarks, labels: Labels, pages: VisitPages
+    ) -> None:
+        self._saving = saving
+        self._bookmarks = bookmarks
+        self._labels = labels
+        self._pages = pages
+
+    def routes(self) -> list[PageRoute]:
+        return [PageRoute("GET", PATH, self.show), PageRoute("POST", PATH, self.save, page=PATH)]
+
+    async def show(self, visit: Visit) -> Reply:
+        return await self._shown(visit, shared_link(visit.query))
+
+    async def save(self, visit: Visit) -> Reply:
+        account, link = visit.signed_in.account, visit.form.get("link", "").strip()
+        try:
+            request = _request(account, link, visit.form.get("labels", ""))
+            result = await self._saving.save_now(account, request.items, request.labels or ())
+        except Refusal as refused:
+            return await self._shown(visit, link, status=refused.status, problem=refused.sentence)
+        [item] = result.results
+        if item.error is not None or item.post_id is None:
+            problem = item.error.message if item.error else ""
+            problem = problem.removeprefix("links[0]: ")
+            return await self._shown(visit, link, status=400, problem=problem)
+        said = "link-known" if item.result == "unchanged" else "link-saved"
+        return self._pages.go(f"{of_post(item.post_id)}?said={said}")
+
+    async def _shown(
+        self, visit: Visit, link: str, *, status: int = 200, problem: str = ""
+    ) -> Reply:
+        account = visit.signed_in.account
+        post = post_links.parse(link) if link else None
+        uses, _ = await self._labels.listed.uses(account)
+        known = post is not None and await self._bookmarks.found(account, post.post_id) is not None
+        return self._pages.show(
+            visit,
+            "save.html",
+            status=status,
+            problem=problem,
+            link=link,
+            post=None if post is None else _words(post),
+            known_at=of_post(post.post_id) if post is not None and known else "",
+            supported=SUPPORTED,
+            labels=visit.form.get("labels", ""),
+            label_names=[use.label_name for use in uses[:_SUGGESTED]],
+            can_label=not account.is_free,
+        )
+
+
+def bookmarklet(address: str) -> str:
+    """A bookmark that opens /save for the page that is shown. `address` is that of our site."""
+    # In a window of its own, which cannot reach the page.
+    code = f"open('{address}{PATH}?url='+encodeURIComponent(location.href),'_blank','noopener')"
+    return "javascript:void " + quote(code, safe="'()?=+,:/.")
+
+
+def shared_link(fields: Mapping[str, str]) -> str:
+    """The first link to a post in what was shared, or else the first link, or ''."""
+    found = [link for name in SHARED for link in _links(fields.get(name, ""))]
+    return next((link for link in found if post_links.parse(link)), found[0] if found else "")
+
+
+def _links(text: str) -> Iterator[str]:
+    for match in _ADDRESS.finditer(text[:_READ]):
+        link = match.group().rstrip(_END)
+        if len(link) <= MAX_LINK_CHARACTERS:
+            yield link
+
+
+def _words(post: PostLink) -> dict[str, Any]:
+    return {
+        "network": _NETWORKS.get(post.network, post.network),
+        "author": post.author_username,
+        "link": post.link if post.link.startswith("http") else "",
+    }
+
+
+def _request(account: Account, link: str, labels: str) -> SaveRequest:
+    """The form as a request of the API, which has all its rules."""
+    names = list(dict.fromkeys(name.strip() for name in labels.split(",") if name.strip()))
+    body = {"links": [link], **({"labels": names} if names else {})}
+    request = writes.admitted(account, msgspec.json.encode(body), SaveRequest, lambda _: None)
+    if isinstance(request, Refusal):
+        raise request
+    return request

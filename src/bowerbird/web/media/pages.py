@@ -1,0 +1,139 @@
+"""/media/{media_id}, and the forms that turn keeping and showing of images on and off."""
+
+from collections.abc import Callable
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from bowerbird.clock import Clock
+from bowerbird.library.media.kept import KeptImages
+from bowerbird.library.media.preferences import MediaPreferences, MediaState
+from bowerbird.settings import Settings
+from bowerbird.storage.database import Database
+from bowerbird.storage.files.files import Files
+from bowerbird.web.media.shown import COOKIE, ON, shows_images
+from bowerbird.web.visits.pages import VisitPages
+from bowerbird.web.visits.router import PageRoute
+from bowerbird.web.visits.sizes import size_text
+from bowerbird.web.visits.visit import Visit, is_own_path
+from bowerbird.wire.responses.replies import Header, Reply
+
+FILE: Final = "/media/{media_id}"
+SHOW: Final = "/library/images"
+KEEP: Final = "/account/images"
+CLEAR: Final = "/account/images/delete"
+_ACCOUNT: Final = "/account"
+_COOKIE_DAYS: Final = 400
+_PAGES: Final = ("/library", "/p/", "/views/", _ACCOUNT)
+_HEADERS: Final[list[Header]] = [
+    # Nothing in the file can run, even if somebody opens it alone.
+    (b"content-security-policy", b"sandbox; default-src 'none'"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"content-disposition", b"inline"),
+    # Another image has another id.
+    (b"cache-control", b"private, max-age=31536000, immutable"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"referrer-policy", b"no-referrer"),
+]
+# Why images are not kept, in the order in which the page says it.
+_WORDS: Final = {
+    "host": "on sites from which this server downloads nothing",
+    "gone": "gone",
+    "refused": "refused by their site",
+    "type": "not images of a known type",
+    "size": "too large",
+    "pixels": "with too many pixels",
+    "address": "at a private address",
+    "redirects": "behind too many redirects",
+    "busy": "on sites that did not answer",
+    "time": "too slow",
+    "unreachable": "unreachable",
+}
+
+
+class MediaParts(Struct, frozen=True):
+    kept: KeptImages
+    preferences: MediaPreferences
+    wake_worker: Callable[[], None]
+
+
+def media_parts(
+    database: Database,
+    files: Files,
+    clock: Clock,
+    settings: Settings,
+    wake_worker: Callable[[], None],
+) -> MediaParts:
+    preferences = MediaPreferences(database, clock, settings)
+    return MediaParts(KeptImages(database, files), preferences, wake_worker)
+
+
+def routes(parts: MediaParts, pages: VisitPages) -> list[PageRoute]:
+    media = _MediaPages(parts, pages)
+    return [
+        PageRoute("GET", FILE, media.file),
+        PageRoute("POST", SHOW, media.show, page="/library"),
+        PageRoute("POST", KEEP, media.keep, page=_ACCOUNT),
+        PageRoute("POST", CLEAR, media.clear, page=_ACCOUNT),
+    ]
+
+
+class _MediaPages:
+    def __init__(self, parts: MediaParts, pages: VisitPages) -> None:
+        self._parts = parts
+        self._pages = pages
+
+    async def file(self, visit: Visit) -> Reply:
+        account, kept = visit.signed_in.account, self._parts.kept
+        image = await kept.find(account, visit.request.path_params["media_id"])
+        headers = [
+            (b"content-type", image.type.encode()),
+            (b"content-length", b"%d" % image.bytes),
+            *_HEADERS,
+        ]
+        opened = await kept.open(account, image)
+        return Reply(200, headers, stream=opened.chunks)
+
+    async def show(self, visit: Visit) -> Reply:
+        is_on = visit.form.get("show") == ON
+        cookie = visit.jar.write(COOKIE, ON, _COOKIE_DAYS) if is_on else visit.jar.remove(COOKIE)
+        visit.cookies.append(cookie)
+        back = visit.form.get("back", "")
+        is_ours = is_own_path(back) and urlsplit(back).path.startswith(_PAGES)
+        return self._pages.go(back if is_ours else "/library")
+
+    async def keep(self, visit: Visit) -> Reply:
+        is_keeping = "keep" in visit.form
+        await self._parts.preferences.switch(visit.signed_in.account, is_keeping=is_keeping)
+        self._parts.wake_worker()
+        said = "images-kept" if is_keeping else "images-not-kept"
+        return self._pages.go(f"{_ACCOUNT}?said={said}#images")
+
+    async def clear(self, visit: Visit) -> Reply:
+        await self._parts.preferences.clear(visit.signed_in.account)
+        self._parts.wake_worker()
+        return self._pages.go(f"{_ACCOUNT}?said=images-deleted#images")
+
+
+def on_account_page(visit: Visit, state: MediaState) -> dict[str, Any] | None:
+    """What account_images.html takes; None if there is nothing to say."""
+    if not state.is_offered and not state.total:
+        return None
+    return {
+        "can_keep": state.is_offered,
+        "is_keeping": state.is_keeping,
+        "is_clearing": state.is_clearing,
+        "is_full": state.is_full,
+        "kept": state.kept,
+        "waiting": state.waiting,
+        "total": state.total,
+        "size": size_text(state.bytes),
+        "quota": size_text(state.quota),
+        "left_out": [
+            (state.left_out[reason], words)
+            for reason, words in _WORDS.items()
+            if reason in state.left_out
+        ],
+        "shows": shows_images(visit),
+    }

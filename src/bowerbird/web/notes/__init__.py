@@ -1,0 +1,1 @@
+"""Notes and highlights on the page of a post."""

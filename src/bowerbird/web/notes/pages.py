@@ -1,0 +1,155 @@
+"""What the forms of a post's page do with its note and highlights. Each change can be undone."""
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+import msgspec
+
+from bowerbird.errors import Refusal
+from bowerbird.library.bookmarks.annotation_changes import NOTE, AnnotationChanges
+from bowerbird.requests import decoding
+from bowerbird.requests.bookmarks import UpdateRequest
+from bowerbird.requests.highlights import HighlightChange, NewHighlight
+from bowerbird.web.library.addresses import LIBRARY, of_post, returning
+from bowerbird.web.visits.pages import VisitPages
+from bowerbird.web.visits.router import PageRoute
+from bowerbird.web.visits.visit import Visit
+from bowerbird.wire.responses.replies import Reply
+
+PATH: Final = "/p/{post_id}"
+# A note of 20,000 characters of four bytes, each written as %XX.
+MAX_NOTE_FORM_BYTES: Final = 256 * 1024
+_NOT_FOUND: Final = (
+    "The text does not have this passage. Copy the words from the post, and paste them unchanged."
+)
+
+
+class NotePages:
+    def __init__(self, changes: AnnotationChanges, pages: VisitPages) -> None:
+        self._changes = changes
+        self._pages = pages
+
+    def routes(self) -> list[PageRoute]:
+        most = MAX_NOTE_FORM_BYTES
+        return [
+            PageRoute("POST", f"{PATH}/note", self.note, page=LIBRARY, max_form_bytes=most),
+            PageRoute(
+                *("POST", f"{PATH}/note/json", self.note_by_script),
+                is_json=True,
+                page=LIBRARY,
+                max_form_bytes=most,
+            ),
+            PageRoute("POST", f"{PATH}/highlights", self.mark, page=LIBRARY),
+            PageRoute("POST", f"{PATH}/highlights/comment", self.comment, page=LIBRARY),
+            PageRoute("POST", f"{PATH}/highlights/remove", self.unmark, page=LIBRARY),
+            PageRoute("POST", f"{PATH}/undo", self.undo, page=LIBRARY),
+        ]
+
+    async def note(self, visit: Visit) -> Reply:
+        note = _note(visit)
+
+        async def change() -> str:
+            is_changed = await self._changes.set_note(
+                visit.signed_in.account, _post_id(visit), note
+            )
+            if not is_changed:
+                return self._after(visit, "note-same", "note")
+            said = "note-saved" if note else "note-removed"
+            return self._after(visit, said, "note", NOTE)
+
+        return await self._change(visit, change)
+
+    async def note_by_script(self, visit: Visit) -> Reply:
+        """Saves the note while its page stays open."""
+        note = _note(visit)
+        await self._changes.set_note(visit.signed_in.account, _post_id(visit), note)
+        return self._pages.json({"has_note": bool(note)})
+
+    async def mark(self, visit: Visit) -> Reply:
+        form = visit.form
+        sent: dict[str, object] = {
+            name: _text(form[name]) for name in ("field", "quote", "comment") if form.get(name)
+        }
+        offsets = {name: form[name] for name in ("start", "end") if form.get(name, "").isdecimal()}
+        # Longer numbers are no offsets, and take long to read.
+        sent |= {name: int(value[:9]) for name, value in offsets.items()}
+
+        async def change() -> str:
+            request = decoding.decode(msgspec.json.encode(sent), NewHighlight)
+            made = await self._changes.mark(visit.signed_in.account, _post_id(visit), request)
+            return self._after(visit, "highlight-added", f"h-{made.id}")
+
+        return await self._change(visit, change)
+
+    async def comment(self, visit: Visit) -> Reply:
+        highlight_id, comment = visit.form.get("highlight", ""), visit.form.get("comment", "")
+
+        async def change() -> str:
+            sent = msgspec.json.encode({"comment": _text(comment)})
+            request = decoding.decode(sent, HighlightChange)
+            account = visit.signed_in.account
+            await self._changes.comment(account, _post_id(visit), highlight_id, request)
+            return self._after(visit, "comment-saved", "highlights")
+
+        return await self._change(visit, change)
+
+    async def unmark(self, visit: Visit) -> Reply:
+        highlight_id = visit.form.get("highlight", "")
+
+        async def change() -> str:
+            await self._changes.unmark(visit.signed_in.account, _post_id(visit), highlight_id)
+            return self._after(visit, "highlight-removed", "highlights", highlight_id)
+
+        return await self._change(visit, change)
+
+    async def undo(self, visit: Visit) -> Reply:
+        annotation_id = visit.form.get("annotation", "")
+
+        async def change() -> str:
+            await self._changes.undo(visit.signed_in.account, _post_id(visit), annotation_id)
+            place = "note" if annotation_id == NOTE else "highlights"
+            return self._after(visit, "annotation-undone", place)
+
+        return await self._change(visit, change)
+
+    async def _change(self, visit: Visit, change: Callable[[], Awaitable[str]]) -> Reply:
+        try:
+            return self._pages.go(await change())
+        except Refusal as refused:
+            is_missing = refused.sentence.startswith("quote: is not in")
+            sentence = _NOT_FOUND if is_missing else refused.sentence
+            back = (_page(visit), "Back")
+            return self._pages.problem(visit, refused.status, "Nothing was changed", sentence, back)
+
+    def _after(self, visit: Visit, said: str, place: str, undone: str = "") -> str:
+        """The page of the post with a message, at the place of the change."""
+        parts = urlsplit(_page(visit))
+        values = [*parse_qsl(parts.query), ("said", said)]
+        if undone:
+            values.append(("undo", undone))
+        return f"{parts.path}?{urlencode(values)}#{place}"
+
+
+def _post_id(visit: Visit) -> str:
+    post_id: str = visit.request.path_params["post_id"]
+    return post_id
+
+
+def _page(visit: Visit) -> str:
+    """The page of the post, which remembers the list that it was opened from."""
+    shown = visit.form.get("page") or _post_id(visit)
+    path = of_post(shown if shown.isascii() and shown.isdigit() else _post_id(visit))
+    before = returning(visit.form.get("from", ""))
+    return f"{path}?{urlencode({'from': before})}" if before else path
+
+
+def _note(visit: Visit) -> str:
+    """The note that a form has. Too long a note, or one of another type, is refused."""
+    sent = msgspec.json.encode({"note": _text(visit.form.get("note", ""))})
+    return decoding.decode(sent, UpdateRequest).note or ""
+
+
+def _text(text: str) -> str:
+    """Forms send line breaks as two characters."""
+    return text.replace("\r\n", "\n")

@@ -1,0 +1,141 @@
+// Saves the note when its field is left, and marks selected words of a post.
+// @ts-check
+
+const MARKED = "[data-field]";
+
+/**
+ * The text that markup was made of: a link to another site shows its address without the scheme.
+ * @param {DocumentFragment} shown
+ */
+function source(shown) {
+  for (const link of shown.querySelectorAll('a[href^="http" i]')) {
+    link.textContent = link.getAttribute("href");
+  }
+  return shown.textContent ?? "";
+}
+
+/**
+ * How many code points of a text are before a point in its markup.
+ * @param {HTMLElement} part
+ * @param {Node} node
+ * @param {number} offset
+ */
+function codePoints(part, node, offset) {
+  const before = document.createRange();
+  before.selectNodeContents(part);
+  before.setEnd(node, offset);
+  return Number(part.dataset.start) + [...source(before.cloneContents())].length;
+}
+
+/** @param {Node} node @returns {HTMLElement | null} */
+function partOf(node) {
+  const element = node instanceof Element ? node : node.parentElement;
+  return /** @type {HTMLElement | null} */ (element?.closest(MARKED) ?? null);
+}
+
+/** The selected words, if they are in one text of one post. */
+function selected() {
+  const selection = getSelection();
+  if (!selection || selection.isCollapsed || !selection.rangeCount) return null;
+  const range = selection.getRangeAt(0);
+  const first = partOf(range.startContainer);
+  let last = partOf(range.endContainer);
+  let [node, offset] = [range.endContainer, range.endOffset];
+  if (first && !last) {
+    // A selection of whole paragraphs ends before the next one.
+    const parts = [...document.querySelectorAll(MARKED)].filter((part) => range.intersectsNode(part));
+    last = /** @type {HTMLElement | null} */ (parts.at(-1) ?? null);
+    if (last) [node, offset] = [last, last.childNodes.length];
+  }
+  if (!first || !last) return null;
+  const [one, other] = [first.dataset, last.dataset];
+  if (one.post !== other.post || one.field !== other.field) return null;
+  const start = codePoints(first, range.startContainer, range.startOffset);
+  const end = codePoints(last, node, offset);
+  if (end <= start || !range.toString().trim()) return null;
+  return { post: one.post ?? "", field: one.field ?? "", start, end, range };
+}
+
+function mark() {
+  const found = selected();
+  const form = document.querySelector("#selected");
+  if (!found || !(form instanceof HTMLFormElement)) return;
+  form.action = `${form.dataset.paths}${found.post}/highlights`;
+  for (const name of /** @type {const} */ (["field", "start", "end"])) {
+    const input = form.elements.namedItem(name);
+    if (input instanceof HTMLInputElement) input.value = String(found[name]);
+  }
+  form.submit();
+}
+
+/** @param {HTMLElement} button */
+function place(button) {
+  const found = selected();
+  button.hidden = !found;
+  if (!found) return;
+  const box = found.range.getBoundingClientRect();
+  const above = box.top - button.offsetHeight - 8;
+  const top = above > 60 ? above : Math.min(box.bottom + 8, innerHeight - button.offsetHeight - 8);
+  const middle = box.left + box.width / 2 - button.offsetWidth / 2;
+  const left = Math.max(8, Math.min(middle, innerWidth - button.offsetWidth - 8));
+  button.style.top = `${Math.max(8, top)}px`;
+  button.style.left = `${left}px`;
+}
+
+const marker = document.querySelector("#marker");
+if (marker instanceof HTMLElement) {
+  document.addEventListener("selectionchange", () => place(marker));
+  addEventListener("scroll", () => place(marker), { passive: true });
+  // A press on the button would remove the selection.
+  marker.addEventListener("pointerdown", (event) => event.preventDefault());
+  marker.addEventListener("click", mark);
+  document.addEventListener("keydown", (event) => {
+    const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
+    const inField = event.target instanceof Element && event.target.closest("input, textarea, select");
+    if (event.key === "h" && isPlain && !inField) mark();
+  });
+  for (const hint of document.querySelectorAll("[data-with-script]")) hint.removeAttribute("hidden");
+}
+
+/** @param {HTMLFormElement} form */
+function saveWhenLeft(form) {
+  const field = form.querySelector("textarea");
+  const state = form.querySelector("[data-state]");
+  if (!field || !state) return;
+  let saved = field.value;
+  let isOther = false;
+  const save = async () => {
+    const text = field.value;
+    if (text === saved) return;
+    state.textContent = "Saving…";
+    try {
+      const answer = await fetch(form.dataset.note ?? "", {
+        method: "POST",
+        body: new URLSearchParams(/** @type {any} */ (new FormData(form))),
+      });
+      const said = await answer.json();
+      if (said.go) return location.assign(said.go);
+      if (answer.ok) [saved, isOther] = [text, true];
+      state.textContent = answer.ok ? (said.has_note ? "Saved." : "Removed.") : said.error;
+    } catch {
+      state.textContent = "Not saved: the server does not answer. Press Save to try again.";
+    }
+  };
+  /** @type {Promise<void>} */
+  let saving = Promise.resolve();
+  field.addEventListener("change", () => {
+    saving = save();
+  });
+  field.addEventListener("input", () => {
+    if (field.value !== saved) state.textContent = "Saved when you leave the field.";
+  });
+  // The note above the field is the one before; the server renders the new one.
+  const details = form.closest("details");
+  details?.addEventListener("toggle", async () => {
+    await saving;
+    if (!details.open && isOther) location.reload();
+  });
+}
+
+const noteForm = document.querySelector("form[data-note]");
+if (noteForm instanceof HTMLFormElement) saveWhenLeft(noteForm);

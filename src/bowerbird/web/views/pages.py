@@ -1,0 +1,122 @@
+"""/views: all Smart Views in their order, and what the buttons on them do."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+from urllib.parse import quote, urlencode
+
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.views.edits import ViewEdits
+from bowerbird.library.views.views import ViewResponse, Views
+from bowerbird.model.accounts import Account
+from bowerbird.model.views import DeletedView, Query
+from bowerbird.web.library.addresses import of_view
+from bowerbird.web.library.sidebar import Sidebar, shown_count
+from bowerbird.web.views.drafts import LABELS
+from bowerbird.web.visits.moments import Times
+from bowerbird.web.visits.pages import VisitPages
+from bowerbird.web.visits.router import PageRoute
+from bowerbird.web.visits.visit import Visit
+from bowerbird.wire.responses.replies import Reply
+
+PATH: Final = "/views"
+_RESTORE: Final = "restore"
+# The name of the button -> the message about it.
+_SAID: Final = {
+    "up": "view-moved",
+    "down": "view-moved",
+    "pin": "view-pinned",
+    "unpin": "view-unpinned",
+    "delete": "view-deleted",
+    _RESTORE: "view-restored",
+}
+_FLAG_WORDS: Final = {
+    ("is_unread_only", True): "unread only",
+    ("hide_archived", False): "with archived posts",
+}
+
+
+class ViewPages:
+    def __init__(self, views: Views, edits: ViewEdits, sidebar: Sidebar, pages: VisitPages) -> None:
+        self._views = views
+        self._edits = edits
+        self._sidebar = sidebar
+        self._pages = pages
+
+    def routes(self) -> list[PageRoute]:
+        return [PageRoute("GET", PATH, self.shown), PageRoute("POST", PATH, self.change, page=PATH)]
+
+    async def shown(self, visit: Visit) -> Reply:
+        account = visit.signed_in.account
+        views = await self._views.responses(account, await self._views.all(account))
+        said, slug = visit.query.get("said", ""), visit.query.get("view", "")
+        return self._pages.show(
+            visit,
+            "views.html",
+            **await self._sidebar.values(account),
+            title="Smart Views",
+            here=PATH,
+            back=PATH,
+            undo=None,
+            undo_post="",
+            undo_view=slug if said == _SAID["delete"] else "",
+            views=[_row(view) for view in views],
+            deleted=[_deleted(each, visit.times) for each in await self._views.deleted(account)],
+            moved=(slug, visit.query.get("by", "")),
+        )
+
+    async def change(self, visit: Visit) -> Reply:
+        """The name of the button is the action, and its value the view."""
+        action = next((name for name in _SAID if name in visit.form), "")
+        if not action:
+            raise Refusal(Code.INVALID_REQUEST, "The form has no action.")
+        slug = visit.form[action]
+        try:
+            view = await self._change(visit.signed_in.account, action)(slug)
+        except Refusal as refused:
+            return self._pages.problem(
+                visit, refused.status, "Nothing was changed", refused.sentence, (PATH, "Back")
+            )
+        values = {"said": _SAID[action], "view": view.slug}
+        if action in ("up", "down"):
+            values["by"] = action
+        return self._pages.go(f"{PATH}?{urlencode(values)}")
+
+    def _change(self, account: Account, action: str) -> Callable[[str], Awaitable[ViewResponse]]:
+        edits = self._edits
+        return {
+            "up": lambda slug: edits.move(account, slug, -1),
+            "down": lambda slug: edits.move(account, slug, 1),
+            "pin": lambda slug: edits.pin(account, slug, is_pinned=True),
+            "unpin": lambda slug: edits.pin(account, slug, is_pinned=False),
+            "delete": lambda slug: edits.delete(account, slug),
+            _RESTORE: lambda slug: edits.restore(account, slug),
+        }[action]
+
+
+def _row(view: ViewResponse) -> dict[str, Any]:
+    return {
+        "slug": view.slug,
+        "name": view.name,
+        "description": view.description,
+        "url": of_view(view.slug),
+        "edit_url": f"{PATH}/{quote(view.slug, safe='')}/edit",
+        "count": shown_count(view),
+        "filters": words(view.base_query),
+        "buckets": [bucket.name for bucket in view.triage_buckets],
+        "is_pinned": view.is_pinned,
+    }
+
+
+def _deleted(deleted: DeletedView, times: Times) -> dict[str, Any]:
+    return {
+        "slug": deleted.view.slug,
+        "name": deleted.view.name,
+        "at": times.moment(deleted.deleted_at),
+    }
+
+
+def words(query: Query) -> list[tuple[str, str]]:
+    """The filters of a view as pairs of a name and a value."""
+    found = [(LABELS[n].lower(), str(v)) for n, v in query.items() if not isinstance(v, bool)]
+    flags = [_FLAG_WORDS[n, v] for n, v in query.items() if (n, v) in _FLAG_WORDS]
+    return [*found, *((flag, "") for flag in flags)]

@@ -1,0 +1,59 @@
+"""Keeps the images of an account until it is killed, or until nothing is due.
+
+Run as `python -m tests.crash.media_keeper EMAIL PORT FOLDER`: the hosts of images are at the port,
+and their certificate is in the folder.
+"""
+
+import asyncio
+import sys
+from pathlib import Path
+
+from bowerbird.cli.context import opened_library, settings_from_environment
+from bowerbird.clock import system_clock
+from bowerbird.jobs.media import MediaJobs
+from bowerbird.jobs.worker import Recurring, Worker
+from bowerbird.library.accounts.accounts import Accounts
+from bowerbird.library.media.keeping import Keeping
+from bowerbird.library.media.preferences import MediaPreferences
+from bowerbird.storage.files.files import Files
+from tests.support.image_hosts import ImageHosts
+
+
+async def keep(email: str, port: int, folder: Path) -> None:
+    settings = settings_from_environment()
+    hosts = ImageHosts(folder, port=port)
+    async with opened_library(settings) as opened:
+        database = opened.database
+        account = await Accounts(database, system_clock).find(email)
+        preferences = MediaPreferences(database, system_clock, settings)
+        await preferences.switch(account, is_keeping=True)
+        keeping = Keeping(database, Files(settings), system_clock, settings, hosts.fetcher)
+        jobs = MediaJobs(database, keeping, system_clock)
+        worker = Worker(
+            database,
+            [jobs.kind],
+            # A job fails after three killed workers; the sweep starts another one.
+            [Recurring("keep images", 0.2, jobs.sweep)],
+            system_clock,
+            lease_s=1.0,
+            heartbeat_s=0.3,
+            poll_s=0.05,
+        )
+        stopping = asyncio.Event()
+        running = asyncio.create_task(worker.run(stopping))
+        while True:
+            state = await preferences.state(account)
+            if state.total and not state.waiting:
+                break
+            await asyncio.sleep(0.05)
+        stopping.set()
+        await running
+
+
+def main() -> None:
+    email, port, folder = sys.argv[1:]
+    asyncio.run(keep(email, int(port), Path(folder)))
+
+
+if __name__ == "__main__":
+    main()

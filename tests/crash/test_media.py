@@ -1,0 +1,96 @@
+"""kill -9 while images are downloaded: the next worker keeps the rest, and none is lost."""
+
+import asyncio
+import json
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bowerbird.cli.context import opened_library
+from bowerbird.clock import system_clock
+from bowerbird.library.accounts.accounts import Accounts
+from bowerbird.library.media.keeping import Keeping
+from bowerbird.library.media.kept import KeptImages
+from bowerbird.library.media.preferences import MediaPreferences
+from bowerbird.settings import Settings
+from bowerbird.storage.files.files import Files
+from tests.support import make, pictures, serving, waiting
+from tests.support.image_hosts import ImageHosts, X, image_hosts
+from tests.support.keeping import image
+
+pytestmark = pytest.mark.anyio
+EMAIL = "you@example.com"
+IMAGES = 300
+KILLS = 4
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+async def test_a_killed_worker_loses_no_image(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    settings: dict[str, Any] = {"data_dir": tmp_path / "data", "keep_media": "on"}
+    if kind == "sqlite":
+        await assert_all_are_kept(tmp_path, settings)
+        return
+    with request.getfixturevalue("postgres").fresh_database("migrated") as url:
+        await assert_all_are_kept(tmp_path, {**settings, "database_url": url})
+
+
+async def assert_all_are_kept(folder: Path, settings: dict[str, Any]) -> None:
+    environment = serving.environment_of(**settings)
+    async with image_hosts(folder) as hosts:
+        urls = [hosts.put(f"https://{X}/{n}.png", pictures.png(7 + n, 5)) for n in range(IMAGES)]
+        file = folder / "posts.json"
+        file.write_text(json.dumps([make.post(attachments=[image(url)]) for url in urls]))
+        for command in (("account", "create", EMAIL), ("import", EMAIL, str(file))):
+            await asyncio.to_thread(serving.command, *command, environment=environment)
+        for life in range(1, KILLS + 1):
+            child = await started(hosts, environment)
+            await waiting.until(lambda n=life: has_sent(hosts, n * IMAGES // (KILLS + 2)), 30)  # type: ignore[misc]
+            child.send_signal(signal.SIGKILL)
+            assert await child.wait() == -signal.SIGKILL
+        child = await started(hosts, environment)
+        async with asyncio.timeout(60):
+            assert await child.wait() == 0
+    await assert_stored(urls, hosts, Settings(**settings))
+
+
+async def has_sent(hosts: ImageHosts, count: int) -> bool:
+    return len(hosts.requests) >= count
+
+
+async def started(hosts: ImageHosts, environment: dict[str, str]) -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "tests.crash.media_keeper"),
+        *(EMAIL, str(hosts.port), str(hosts.folder)),
+        env=environment,
+        cwd=Path(__file__).parents[2],
+    )
+
+
+async def assert_stored(urls: list[str], hosts: ImageHosts, settings: Settings) -> None:
+    async with opened_library(settings) as opened:
+        database, files = opened.database, Files(settings)
+        account = await Accounts(database, system_clock).find(EMAIL)
+        kept = KeptImages(database, files)
+        found = await kept.among(account, urls)
+        assert len(found) == IMAGES
+        for url, each in found.items():
+            opened_file = await kept.open(account, each)
+            content = b"".join([part async for part in opened_file.chunks])
+            assert hosts.answers[url.removeprefix("https://")].endswith(b"\r\n\r\n" + content)
+        state = await MediaPreferences(database, system_clock, settings).state(account)
+        assert state.bytes == sum(each.bytes for each in found.values())
+        assert files.folder is not None
+        stored = {path.name for path in (files.folder / "media").rglob("*") if path.is_file()}
+        assert stored >= {each.media_id for each in found.values()}
+        # At most those that were being stored when the process was killed.
+        assert len(stored) <= IMAGES + 4 * KILLS
+        keeping = Keeping(database, files, system_clock, settings)
+        await keeping.delete_leftovers()
+        assert {
+            path.name for path in (files.folder / "media").rglob("*") if path.is_file()
+        } == stored

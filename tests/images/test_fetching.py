@@ -1,0 +1,280 @@
+"""An image is fetched from an allowed host at a public address, and checked byte by byte."""
+
+import asyncio
+import gc
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from bowerbird.images import fetching
+from bowerbird.images.fetching import NotFetched, Reason
+from bowerbird.images.hosts import AllowedHosts
+from tests.support import pictures
+from tests.support.image_hosts import (
+    BLUESKY,
+    INSTANCE,
+    PUBLIC,
+    REDDIT,
+    ImageHosts,
+    X,
+    image_hosts,
+)
+
+pytestmark = pytest.mark.anyio
+URL = f"https://{X}/media/a.jpg"
+PRIVATE = (
+    *("127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1"),
+    *("0.0.0.0", "224.0.0.1", "255.255.255.255", "240.0.0.1", "192.0.2.1"),  # noqa: S104
+    *("::1", "::", "fe80::1", "fe80::1%eth0", "fc00::1", "ff02::1", "2001:db8::1"),
+    *("::ffff:127.0.0.1", "::ffff:8.8.8.8", "::127.0.0.1", "64:ff9b::7f00:1", "64:ff9b:1::a00:1"),
+    *("2002:7f00:1::", "2001:0:7f00:1::", "not an address", ""),
+)
+
+
+@pytest.fixture
+async def hosts(tmp_path: Path) -> AsyncIterator[ImageHosts]:
+    async with image_hosts(tmp_path) as serving:
+        yield serving
+
+
+async def refused(
+    hosts: ImageHosts, url: str, *, instance: str = "", timeout_s: float = 5.0
+) -> Reason:
+    async with hosts.fetcher(timeout_s) as fetcher:
+        with pytest.raises(NotFetched) as problem:
+            await fetcher.fetch(url, instance)
+    return problem.value.reason
+
+
+async def test_an_image_is_fetched_from_the_address_that_was_checked(hosts: ImageHosts) -> None:
+    content = pictures.png(30, 20)
+    hosts.put(f"{URL}?name=large", content)
+
+    async with hosts.fetcher() as fetcher:
+        image = await fetcher.fetch(f"{URL}?name=large#part")
+
+    assert (image.content, image.format.type) == (content, "image/png")
+    assert (image.format.width, image.format.height) == (30, 20)
+    assert hosts.requests == [f"{X}/media/a.jpg?name=large"]
+    assert hosts.connected_to == [PUBLIC]
+    assert hosts.resolved == [X]
+
+
+async def test_a_connection_serves_one_host_only(hosts: ImageHosts) -> None:
+    for host in (X, BLUESKY, REDDIT):
+        hosts.put(f"https://{host}/a", pictures.png())
+
+    async with hosts.fetcher() as fetcher:
+        for host in (X, BLUESKY, REDDIT, X):
+            await fetcher.fetch(f"https://{host}/a")
+        assert len(hosts.open) == 3
+
+
+async def test_the_certificate_must_be_that_of_the_host(tmp_path: Path) -> None:
+    async with image_hosts(tmp_path, ["other.example"]) as hosts:
+        hosts.put(URL, pictures.png())
+
+        assert await refused(hosts, URL) is Reason.UNREACHABLE
+        assert hosts.requests == []
+
+
+@pytest.mark.parametrize("address", PRIVATE)
+async def test_a_name_with_a_private_address_is_refused(hosts: ImageHosts, address: str) -> None:
+    hosts.names[X] = [PUBLIC, address]
+
+    assert await refused(hosts, hosts.put(URL, pictures.png())) is Reason.ADDRESS
+    assert hosts.connected_to == []
+
+
+async def test_an_answer_that_changes_later_changes_nothing(hosts: ImageHosts) -> None:
+    """The name is resolved once per request, and the connection goes to that address."""
+    hosts.put(URL, pictures.png())
+    hosts.names[X] = ["8.8.4.4"]
+    async with hosts.fetcher() as fetcher:
+        await fetcher.fetch(URL)
+        hosts.names[X] = ["127.0.0.1"]
+        with pytest.raises(NotFetched) as problem:
+            await fetcher.fetch(URL)
+
+    assert problem.value.reason is Reason.ADDRESS
+    assert hosts.connected_to == ["8.8.4.4"]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://evil.example/a.png",
+        f"https://evil.example/?{X}",
+        f"https://{X}.evil.example/a.png",
+        f"https://{X}@evil.example/a.png",
+        f"https://evil.example#@{X}/",
+        f"https://evil.example\\@{X}/",
+        f"http://{X}/a.png",
+        f"https://{X}:8443/a.png",
+        f"https://user:word@{X}/a.png",
+        "https://127.0.0.1/a.png",
+        "https://[::1]/a.png",
+        "https://2130706433/a.png",
+        "https://0x7f.1/a.png",
+        "https://localhost/a.png",
+        "file:///etc/passwd",
+        "data:image/png;base64,AAAA",
+        f"https://{X}/" + "a" * 3_000,
+        "https://",
+        "https://[/",
+        "",
+    ],
+)
+async def test_other_urls_are_not_requested(hosts: ImageHosts, url: str) -> None:
+    assert await refused(hosts, url) is Reason.HOST
+    assert hosts.resolved == []
+
+
+async def test_pictures_may_come_from_the_server_of_a_post(hosts: ImageHosts) -> None:
+    own = hosts.put(f"https://{INSTANCE}/a.png", pictures.png())
+    below = hosts.put(f"https://files.{INSTANCE}/a.png", pictures.png())
+
+    async with hosts.fetcher() as fetcher:
+        for url in (own, below):
+            assert (await fetcher.fetch(url, INSTANCE)).format.type == "image/png"
+    assert await refused(hosts, own) is Reason.HOST
+    assert await refused(hosts, own, instance="other.example") is Reason.HOST
+    assert await refused(hosts, "https://evil.example/a", instance="l.example") is Reason.HOST
+    assert await refused(hosts, "https://127.0.0.1/a", instance="127.0.0.1") is Reason.HOST
+
+
+async def test_redirects_are_followed_and_checked(hosts: ImageHosts) -> None:
+    hosts.put(f"https://{BLUESKY}/end", pictures.GIF)
+    hosts.redirect(f"https://{X}/2", f"https://{BLUESKY}/end", "308 Permanent Redirect")
+    hosts.redirect(f"https://{X}/1", "/2")
+    hosts.redirect(f"https://{X}/0", "1", "301 Moved Permanently")
+    hosts.redirect(f"https://{X}/more", f"https://{X}/0")
+
+    async with hosts.fetcher() as fetcher:
+        assert (await fetcher.fetch(f"https://{X}/0")).format.type == "image/gif"
+    assert await refused(hosts, f"https://{X}/more") is Reason.REDIRECTS
+
+
+@pytest.mark.parametrize(
+    ("target", "reason"),
+    [
+        ("https://127.0.0.1/", Reason.HOST),
+        ("http://127.0.0.1:8080/admin", Reason.HOST),
+        ("https://localhost.example/", Reason.HOST),
+        ("//evil.example/", Reason.HOST),
+        (f"http://{X}/plain", Reason.HOST),
+        ("https://[", Reason.REDIRECTS),
+        (f"https://{REDDIT}/inside", Reason.ADDRESS),
+    ],
+)
+async def test_a_redirect_leads_nowhere_else(
+    hosts: ImageHosts, target: str, reason: Reason
+) -> None:
+    hosts.names[REDDIT] = ["127.0.0.1"]
+    hosts.put(f"https://{REDDIT}/inside", pictures.png())
+
+    assert await refused(hosts, hosts.redirect(URL, target)) is reason
+    assert hosts.requests == [URL.removeprefix("https://")]
+
+
+async def test_an_endless_body_is_cut_off(hosts: ImageHosts) -> None:
+    hosts.endless.add(URL.removeprefix("https://"))
+
+    assert await refused(hosts, URL, timeout_s=30) is Reason.SIZE
+    assert hosts.sent < 2 * fetching.MAX_BYTES
+
+
+async def test_a_body_that_drips_ends_with_the_time(hosts: ImageHosts) -> None:
+    hosts.dripping.add(URL.removeprefix("https://"))
+    started = time.monotonic()
+
+    assert await refused(hosts, URL, timeout_s=0.5) is Reason.TIME
+    assert time.monotonic() - started < 3
+
+
+@pytest.mark.parametrize(
+    ("content", "headers", "reason"),
+    [
+        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "Content-Type: image/png\r\n", Reason.TYPE),
+        (b"<html><script>1</script>", "Content-Type: image/jpeg\r\n", Reason.TYPE),
+        (b"", "Content-Type: image/jpeg\r\n", Reason.TYPE),
+        (pictures.png(), "Content-Encoding: gzip\r\n", Reason.TYPE),
+        (pictures.png_bomb(60_000, 60_000), "", Reason.PIXELS),
+        (pictures.png_bomb(2**31 - 1, 1), "", Reason.PIXELS),
+    ],
+)
+async def test_other_content_is_refused(
+    hosts: ImageHosts, content: bytes, headers: str, reason: Reason
+) -> None:
+    assert await refused(hosts, hosts.put(URL, content, headers=headers)) is reason
+
+
+async def test_the_type_comes_from_the_bytes(hosts: ImageHosts) -> None:
+    hosts.put(URL, pictures.WEBP, headers="Content-Type: text/html\r\n")
+
+    async with hosts.fetcher() as fetcher:
+        assert (await fetcher.fetch(URL)).format.type == "image/webp"
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [
+        ("404 Not Found", Reason.GONE),
+        ("410 Gone", Reason.GONE),
+        ("403 Forbidden", Reason.REFUSED),
+        ("204 No Content", Reason.REFUSED),
+        ("304 Not Modified", Reason.REFUSED),
+        ("302 Found", Reason.REFUSED),
+        ("429 Too Many Requests", Reason.BUSY),
+        ("503 Service Unavailable", Reason.BUSY),
+    ],
+)
+async def test_a_status_says_whether_to_ask_again(
+    hosts: ImageHosts, status: str, reason: Reason
+) -> None:
+    assert await refused(hosts, hosts.put(URL, b"", status)) is reason
+
+
+async def test_an_answer_that_is_not_http_is_a_failure_of_the_network(hosts: ImageHosts) -> None:
+    hosts.answers[URL.removeprefix("https://")] = b"SSH-2.0-OpenSSH\r\n\r\n"
+
+    assert await refused(hosts, URL) is Reason.UNREACHABLE
+
+
+async def test_a_name_without_an_address_is_a_failure_of_the_network() -> None:
+    async def fails(_: str) -> list[str]:
+        raise OSError("no such name")
+
+    fetcher = fetching.Fetcher(AllowedHosts(), resolve=fails)
+    with pytest.raises(NotFetched) as problem:
+        await fetcher.fetch(URL)
+
+    assert problem.value.reason is Reason.UNREACHABLE
+
+
+async def test_no_cookie_is_sent_back(hosts: ImageHosts) -> None:
+    hosts.put(URL, pictures.png(), headers="Set-Cookie: a=b; Path=/\r\n")
+
+    async with hosts.fetcher() as fetcher:
+        await fetcher.fetch(URL)
+        await fetcher.fetch(URL)
+
+    assert all("cookie" not in head for head in hosts.heads)
+
+
+@pytest.mark.parametrize("delay_s", [0.0, 0.001, 0.003, 0.006, 0.01])
+async def test_a_cancelled_fetch_leaves_no_connection(hosts: ImageHosts, delay_s: float) -> None:
+    hosts.dripping.add(URL.removeprefix("https://"))
+
+    async with hosts.fetcher() as fetcher:
+        for _ in range(5):
+            fetch = asyncio.create_task(fetcher.fetch(URL))
+            # Sleep on purpose: the end must be able to come at any moment of a handshake.
+            await asyncio.sleep(delay_s)
+            fetch.cancel()
+            await asyncio.gather(fetch, return_exceptions=True)
+
+    gc.collect()
+    await asyncio.wait_for(hosts.until_idle(), 5)

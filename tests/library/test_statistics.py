@@ -1,0 +1,246 @@
+"""Statistics count every post of the account once, in its time zone, and nobody else's."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from bowerbird.library.statistics import periods
+from bowerbird.library.statistics.periods import StatisticsPeriod
+from bowerbird.library.statistics.statistics import DomainCount, Statistics, Summary
+from bowerbird.storage.database import Database, Row, Values
+from tests.support import make
+from tests.support.digesting import instant
+from tests.support.service import Member, Service
+
+pytestmark = pytest.mark.anyio
+
+NOW = instant("2026-07-18T12:00:00+00:00")
+ALL, MONTHS, YEAR = StatisticsPeriod.ALL, StatisticsPeriod.MONTHS, StatisticsPeriod.YEAR
+
+
+class Watched:
+    """A database that records its slow reads, and can hold them back."""
+
+    def __init__(self, inner: Database) -> None:
+        self._inner = inner
+        self.reads: list[Values] = []
+        self.gate = asyncio.Event()
+        self.gate.set()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    async def slow_rows(self, sql: str, values: Values) -> Sequence[Row]:
+        self.reads.append(values)
+        await self.gate.wait()
+        return await self._inner.slow_rows(sql, values)
+
+
+async def counted(
+    member: Member, period: StatisticsPeriod = MONTHS, time_zone: str = "UTC", now: int = NOW
+) -> Summary:
+    statistics = Statistics(member.database, lambda: now, wait_s=20)
+    found = await statistics.of(await member.account(), period, time_zone)
+    assert found is not None
+    return found
+
+
+def by_month(summary: Summary) -> dict[str, tuple[int, int]]:
+    return {
+        f"{part.first_day:%Y-%m}": (part.saved, part.read) for part in summary.slices if part.saved
+    }
+
+
+async def test_posts_are_counted_by_month_and_by_whether_they_are_read(cast: Service) -> None:
+    alice = cast.alice
+    await alice.save(bookmarked_at="2026-07-01T00:00:00+00:00", is_read=True)
+    await alice.save(bookmarked_at="2026-07-18T11:00:00+00:00")
+    await alice.save(bookmarked_at="2026-06-30T23:59:59.999999+00:00", is_archived=True)
+    await cast.bob.save(bookmarked_at="2026-07-02T00:00:00+00:00")
+
+    found = await counted(alice)
+
+    assert by_month(found) == {"2026-06": (1, 0), "2026-07": (2, 1)}
+    assert (found.saved, found.read, len(found.slices)) == (3, 1, 24)
+    assert found.slices[0].first_day == date(2024, 8, 1)
+
+
+async def test_months_and_hours_are_those_of_the_time_zone(cast: Service) -> None:
+    alice = cast.alice
+    # Wednesday 23:30 in UTC, Thursday 1:30 in Berlin, and 5:15 in Nepal.
+    await alice.save(bookmarked_at="2026-06-30T23:30:00+00:00")
+
+    for zone, month, hour in (
+        ("UTC", "2026-06", 24 + 23),
+        ("Europe/Berlin", "2026-07", 48 + 1),
+        ("Asia/Kathmandu", "2026-07", 48 + 5),
+        ("America/New_York", "2026-06", 24 + 19),
+    ):
+        found = await counted(alice, time_zone=zone)
+        assert by_month(found) == {month: (1, 0)}, zone
+        assert [at for at, count in enumerate(found.hours) if count] == [hour], zone
+
+
+async def test_hours_follow_the_clocks_when_they_change(cast: Service) -> None:
+    alice = cast.alice
+    # 2:00 became 3:00 in Berlin on Sunday, 29 March 2026, at 1:00 UTC.
+    for moment in ("00:59:59.999999", "01:00:00"):
+        await alice.save(bookmarked_at=f"2026-03-29T{moment}+00:00")
+
+    found = await counted(alice, time_zone="Europe/Berlin")
+
+    sunday = 6 * 24
+    assert {at: n for at, n in enumerate(found.hours) if n} == {sunday + 1: 1, sunday + 3: 1}
+
+
+@pytest.mark.parametrize(
+    "name", ["UTC", "Europe/Berlin", "Africa/Casablanca", "Australia/Lord_Howe", "Pacific/Apia"]
+)
+async def test_every_instant_of_a_slice_has_the_shift_of_its_zone(name: str) -> None:
+    zone = ZoneInfo(name)
+    for part in periods.slices(MONTHS, zone, instant("2012-06-01T00:00:00+00:00"), 0):
+        spans = periods.shifted(part, zone)
+        assert (spans[0].start, spans[-1].end) == (part.start, part.end)
+        assert [a.end for a in spans[:-1]] == [b.start for b in spans[1:]]
+        for span in spans:
+            for at in (span.start, (span.start + span.end) // 2, span.end - 1):
+                moment = datetime.fromtimestamp(at // 1_000_000, UTC).astimezone(zone)
+                offset = (moment.utcoffset() or timedelta()) // timedelta(microseconds=1)
+                assert span.shift == offset + 3 * 86_400_000_000
+
+
+async def test_all_is_by_month_at_first_and_by_year_later(cast: Service) -> None:
+    alice = cast.alice
+    await alice.save(bookmarked_at="2024-02-10T00:00:00+00:00")
+
+    by_months = await counted(alice, ALL)
+    assert (by_months.is_by_year, by_months.slices[0].first_day) == (False, date(2024, 2, 1))
+
+    await alice.save(bookmarked_at="2019-05-01T00:00:00+00:00")
+    by_years = await counted(alice, ALL)
+    assert by_years.is_by_year
+    assert [(part.first_day.year, part.saved) for part in by_years.slices if part.saved] == [
+        (2019, 1),
+        (2024, 1),
+    ]
+    assert len(by_years.slices) == 8
+    assert by_years.first_day == date(2019, 5, 1)
+
+
+async def test_dates_that_cannot_be_true_make_no_long_chart(cast: Service) -> None:
+    alice = cast.alice
+    await alice.save(bookmarked_at="0001-01-02T00:00:00+00:00")
+    await alice.save(bookmarked_at="9998-12-30T00:00:00+00:00")
+    await alice.save(bookmarked_at="1999-12-30T00:00:00+00:00")
+
+    for zone in ("UTC", "Pacific/Kiritimati"):
+        found = await counted(alice, ALL, zone)
+        assert len(found.slices) == 28
+        assert found.saved == 1
+
+
+async def test_this_year_ends_with_the_current_month(cast: Service) -> None:
+    await cast.alice.save(bookmarked_at="2025-12-31T23:59:59+00:00")
+
+    found = await counted(cast.alice, YEAR)
+
+    assert [part.first_day.month for part in found.slices] == [1, 2, 3, 4, 5, 6, 7]
+    assert found.saved == 0
+
+
+async def test_authors_labels_and_sites_are_those_with_the_most_posts(cast: Service) -> None:
+    alice, when = cast.alice, {"bookmarked_at": "2026-07-02T00:00:00+00:00"}
+    card = {"type": "link", "url": "https://WWW.Example.org:8080/a", "title": "a"}
+    await alice.save(author="tom", name="Tom", tags=["b", "a"], attachments=[card], **when)
+    await alice.save(author="Tom", name="Tom K.", tags=["a"], text="http://example.org/b", **when)
+    shared = "https://t.co/x https://b.example/?q, https://b.example"
+    await alice.save(author="ines", text=shared, **when)
+    await alice.save(author="", text="no link: https:// www. http://[::1]/ https://x", **when)
+    await alice.save(author="old", tags=["c"], bookmarked_at="2020-01-01T00:00:00+00:00")
+
+    found = await counted(alice)
+
+    assert [(each.author_username, each.count) for each in found.authors] == [
+        ("Tom", 2),
+        ("ines", 1),
+    ]
+    assert found.authors[0].author_name == "Tom K."
+    assert found.author_total == 2
+    assert [(each.label_name, each.count) for each in found.labels] == [("a", 2), ("b", 1)]
+    assert found.labelled == 2
+    assert found.domains == [DomainCount("example.org", 2), DomainCount("b.example", 1)]
+    assert found.linked_posts == 4
+
+
+async def test_an_empty_library_has_empty_statistics(cast: Service) -> None:
+    for period in StatisticsPeriod:
+        found = await counted(cast.alice, period)
+        assert (found.saved, found.read, found.author_total, found.labelled) == (0, 0, 0, 0)
+        assert not any(found.hours)
+
+
+async def test_they_are_counted_once_for_each_state_of_the_library(cast: Service) -> None:
+    watched = Watched(cast.database)
+    statistics = Statistics(watched, lambda: NOW)
+    await cast.alice.save(bookmarked_at="2026-07-02T00:00:00+00:00")
+    account = await cast.alice.account()
+
+    first = await asyncio.gather(*(statistics.of(account, MONTHS, "UTC") for _ in range(5)))
+    reads = len(watched.reads)
+    again = await statistics.of(account, MONTHS, "UTC")
+
+    assert again == first[0]
+    assert len(watched.reads) == reads <= 8
+    assert {values["account_id"] for values in watched.reads} == {account.account_id}
+
+    await cast.alice.save(bookmarked_at="2026-07-02T00:00:00+00:00")
+    changed = await statistics.of(await cast.alice.account(), MONTHS, "UTC")
+    assert changed
+    assert changed.saved == 2
+
+
+async def test_a_request_does_not_wait_for_ever_and_a_later_one_finds_the_result(
+    cast: Service,
+) -> None:
+    watched = Watched(cast.database)
+    statistics = Statistics(watched, lambda: NOW, wait_s=0.01)
+    account = await cast.alice.account()
+    watched.gate.clear()
+
+    assert await statistics.of(account, MONTHS, "UTC") is None
+    assert await statistics.of(account, MONTHS, "UTC") is None
+    assert len(watched.reads) == 1
+    # One account counts one period at a time.
+    assert await statistics.of(account, ALL, "UTC") is None
+    assert len(watched.reads) == 1
+    # Another account does not wait for it.
+    assert await statistics.of(await cast.bob.account(), MONTHS, "UTC") is None
+    assert len(watched.reads) == 2
+
+    watched.gate.set()
+    while (found := await statistics.of(account, MONTHS, "UTC")) is None:
+        assert len(watched.reads) < 100
+    assert found.saved == 0
+
+
+async def test_links_are_read_from_the_newest_posts_only(
+    cast: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = "bowerbird.library.statistics.statistics"
+    monkeypatch.setattr(f"{module}.LINKED_POSTS_MAX", 4)
+    monkeypatch.setattr(f"{module}._LINKED_PER_READ", 2)
+    posts = [
+        make.post(text=f"https://{name}.example/", bookmarked_at=f"2026-07-0{day}T00:00:00+00:00")
+        for name, day in (("a", 1), ("b", 2), ("b", 2), ("c", 2), ("d", 3), ("d", 3))
+    ]
+    await cast.alice.save_all(posts)
+
+    found = await counted(cast.alice)
+
+    assert found.linked_posts == 4
+    assert found.domains[0] == DomainCount("d.example", 2)
+    assert "a.example" not in [each.domain for each in found.domains]

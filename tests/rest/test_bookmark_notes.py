@@ -1,0 +1,139 @@
+"""The note of a bookmark: changed with PATCH, and found by words and by meaning."""
+
+from typing import Any
+
+import pytest
+
+from tests.support import writing
+from tests.support.service import Member
+
+pytestmark = pytest.mark.anyio
+
+
+async def _note(member: Member, post_id: str, note: Any) -> dict[str, Any]:
+    response = await writing.send(member, "PATCH", f"/v1/bookmarks/{post_id}", {"note": note})
+    assert response.status_code == 200, response.text
+    changed: dict[str, Any] = response.json()["data"]
+    return changed
+
+
+async def test_a_note_is_added_changed_and_removed(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["x"])
+    before = await writing.bookmark(alice, "1")
+
+    assert await _note(alice, "1", "  *First* \n") == {**before, "note": "*First*"}
+    assert await writing.bookmark(alice, "1") == {**before, "note": "*First*"}
+    assert await _note(alice, "1", "Second") == {**before, "note": "Second"}
+    assert await _note(alice, "1", "") == before
+    await _note(alice, "1", "Third")
+    assert await _note(alice, "1", None) == before
+    assert await writing.recount(alice) == []
+
+
+async def test_flags_and_a_note_change_together(alice: Member) -> None:
+    await alice.save(post_id="1")
+
+    body = {"note": "Both", "is_read": True}
+    changed = (await writing.send(alice, "PATCH", "/v1/bookmarks/1", body)).json()["data"]
+
+    assert (changed["note"], changed["is_read"]) == ("Both", True)
+
+
+async def test_a_changed_note_is_found_at_once_by_its_words(alice: Member) -> None:
+    await alice.save(post_id="1")
+    await _note(alice, "1", "About quokkas")
+    assert await alice.ids(q="quokkas") == ["1"]
+
+    found = (await alice.listed(q="quokkas", highlight="true"))["data"]
+    assert found[0]["highlight"] == {"field": "note", "html": "About <mark>quokkas</mark>"}
+
+    await _note(alice, "1", "About wombats")
+    assert await alice.ids(q="quokkas") == []
+    assert await alice.ids(q="wombats") == ["1"]
+
+    await _note(alice, "1", None)
+    assert await alice.ids(q="wombats") == []
+    assert await writing.recount(alice) == []
+
+
+async def test_an_imported_note_is_found_by_its_words(alice: Member) -> None:
+    await alice.save(post_id="1", note="From another program: quokkas")
+
+    assert await alice.ids(q="quokkas") == ["1"]
+
+
+async def test_a_changed_note_makes_the_post_wait_for_its_vector(alice: Member) -> None:
+    await alice.save(post_id="1")
+    await alice.save(post_id="2")
+    assert await alice.embed() == 2
+
+    await _note(alice, "1", "Small marsupials")
+    pending = (await alice.listed(vector_search_term="marsupials"))["meta"]["vector_pending"]
+    assert pending == 1
+    assert await alice.embed() == 1
+
+    # A change that leaves the text as it is keeps the vector.
+    await _note(alice, "1", " Small marsupials ")
+    assert await alice.embed() == 0
+    assert await writing.recount(alice) == []
+
+
+async def test_the_same_note_again_changes_nothing(alice: Member) -> None:
+    await alice.save(post_id="1", note="Same")
+    before = (await alice.get("/v1/bookmarks")).headers["etag"]
+
+    await _note(alice, "1", "Same")
+
+    assert (await alice.get("/v1/bookmarks")).headers["etag"] == before
+
+
+@pytest.mark.parametrize("note", ["x" * 20_001, 5, ["x"], "a\0b"])
+async def test_an_invalid_note_is_refused(alice: Member, note: Any) -> None:
+    await alice.save(post_id="1", note="Kept")
+
+    response = await writing.send(alice, "PATCH", "/v1/bookmarks/1", {"note": note})
+
+    assert (response.status_code, response.json()["code"]) == (400, "INVALID_REQUEST")
+    assert "note" in response.json()["error"]
+    assert (await writing.bookmark(alice, "1"))["note"] == "Kept"
+
+
+async def test_the_longest_note_is_kept_and_indexed(alice: Member) -> None:
+    await alice.save(post_id="1")
+    longest = "鳥" * 19_990 + " quokka 🐦"
+
+    assert (await _note(alice, "1", longest))["note"] == longest
+    assert await writing.recount(alice) == []
+
+
+async def test_a_note_stays_in_the_trash_and_comes_back(alice: Member) -> None:
+    await alice.save(post_id="1")
+    await _note(alice, "1", "Kept quokka")
+    before = await writing.bookmark(alice, "1")
+
+    await writing.send(alice, "DELETE", "/v1/bookmarks/1")
+    assert await alice.ids(q="quokka") == []
+    await writing.send(alice, "POST", "/v1/bookmarks/1/restore")
+
+    assert await writing.bookmark(alice, "1") == before
+    assert await alice.ids(q="quokka") == ["1"]
+
+
+async def test_many_bookmarks_cannot_get_the_same_note(alice: Member) -> None:
+    await alice.save(post_id="1")
+
+    response = await writing.send(
+        alice, "POST", "/v1/bookmarks/update", {"tweet_ids": ["1"], "is_read": True, "note": "x"}
+    )
+
+    assert response.status_code == 400
+
+
+async def test_nobody_changes_the_note_of_another_account(alice: Member, bob: Member) -> None:
+    await alice.save(post_id="1", note="Hers")
+
+    response = await writing.send(bob, "PATCH", "/v1/bookmarks/1", {"note": "His"})
+
+    assert response.status_code == 404
+    assert (await writing.bookmark(alice, "1"))["note"] == "Hers"
+    assert await bob.ids(q="hers") == []

@@ -1,0 +1,62 @@
+"""The demo on the website: filled in from the empty library, named, removed."""
+
+import pytest
+
+from tests.support.visiting import form_token
+from tests.web.library.conftest import Reader, ids, signed_in
+from tests.web.sign_in.conftest import House
+
+pytestmark = pytest.mark.anyio
+BANNER = "This is a demo"
+
+
+async def test_the_demo_is_filled_in_named_and_removed(ann: Reader) -> None:
+    empty = await ann.page("/library")
+    assert "An empty bower" in empty
+    assert BANNER not in empty
+
+    filled = await ann.person.send("/library/demo", "/library")
+    assert filled.headers["location"] == "/library?said=demo-filled"
+    shown = await ann.page("/library?said=demo-filled")
+    assert BANNER in shown
+    assert "The demo is in." in shown
+    assert len(ids(shown)) == 30
+    assert "Long reads" in shown
+    assert BANNER in await ann.page("/library?q=nothing-has-this")
+    assert BANNER in await ann.page("/views/long-reads")
+
+    removed = await ann.person.send("/library/demo/remove", "/library")
+    assert removed.headers["location"] == "/library?said=demo-removed"
+    assert "An empty bower" in await ann.page("/library?said=demo-removed")
+
+
+async def test_filling_in_the_demo_twice_is_one_demo(ann: Reader) -> None:
+    token = form_token(await ann.page("/library"))
+    for _ in range(2):
+        filled = await ann.person.post("/library/demo", csrf=token)
+        assert filled.status_code == 303
+    assert (await ann.member.account()).total == 42
+    assert len((await ann.member.get("/v1/imports")).json()["data"]) == 1
+
+
+async def test_own_posts_have_no_banner_and_no_demo(ann: Reader) -> None:
+    await ann.member.save(post_id="7")
+    assert BANNER not in await ann.page("/library")
+    refused = await ann.person.send("/library/demo", "/library")
+    assert refused.status_code == 400
+    assert "for an empty library" in refused.text
+
+
+async def test_the_demo_belongs_to_one_account(ann: Reader, house: House) -> None:
+    await ann.person.send("/library/demo", "/library")
+    bob = await signed_in(house, "bob@example.com")
+    assert "An empty bower" in await bob.page("/library")
+    await bob.person.send("/library/demo/remove", "/library")
+    assert (await ann.member.account()).total == 42
+    await bob.member.client.aclose()
+
+
+async def test_a_stranger_cannot_fill_in_the_demo(house: House) -> None:
+    stranger = house.somebody()
+    sent = await stranger.send("/library/demo", "/sign-in")
+    assert sent.headers["location"] == "/sign-in?next=/library"

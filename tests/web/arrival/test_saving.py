@@ -1,0 +1,110 @@
+"""/save: what a bookmarklet or a share sheet sends is shown, and saved only by the form."""
+
+from typing import Any
+from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
+
+import pytest
+
+from bowerbird.web.arrival.saving import bookmarklet, shared_link
+from tests.support import writing
+from tests.web.library.conftest import Reader, signed_in
+from tests.web.sign_in.conftest import House
+
+pytestmark = pytest.mark.anyio
+LINK = "https://x.com/bowerwatch/status/1945678901234567890"
+BLUESKY = "at://did:plc:abc/app.bsky.feed.post/3k"
+POST = "1945678901234567890"
+
+
+@pytest.mark.parametrize(
+    ("fields", "link"),
+    [
+        ({"url": LINK}, LINK),
+        ({"text": f"Look at this: {LINK}."}, LINK),
+        ({"title": "A post", "text": f"(“{LINK}”)"}, LINK),
+        ({"url": "https://t.example/a", "text": f"https://b.example {LINK}"}, LINK),
+        ({"url": "https://blog.example/page"}, "https://blog.example/page"),
+        ({"text": f"seen at {BLUESKY}"}, BLUESKY),
+        ({"text": "no link here", "url": ""}, ""),
+        ({"url": "javascript:alert(1)"}, ""),
+        ({"url": "https://x.com/" + "a" * 5_000}, ""),
+    ],
+)
+def test_the_link_is_found_in_what_was_shared(fields: dict[str, str], link: str) -> None:
+    assert shared_link(fields) == link
+
+
+def test_the_bookmarklet_opens_our_page_with_the_address_of_the_other() -> None:
+    code = bookmarklet("https://posts.example.org")
+    assert code.startswith("javascript:void open('https://posts.example.org/save?url='+")
+    assert unquote(code) == code
+    assert '"' not in code
+
+
+async def test_opening_the_page_saves_nothing(ann: Reader) -> None:
+    shown = await ann.page(f"/save?{urlencode({'url': LINK})}")
+    assert f'value="{LINK}"' in shown
+    assert "@bowerwatch" in shown
+    assert (await ann.member.account()).total == 0
+
+
+async def test_the_form_saves_the_post_with_labels(ann: Reader) -> None:
+    page = f"/save?{urlencode({'text': f'seen {LINK}'})}"
+    saved = await ann.person.send("/save", page, link=LINK, labels="birds,  Blue things ,,birds")
+    assert saved.headers["location"] == f"/p/{POST}?said=link-saved"
+    assert "Saved." in await ann.page(saved.headers["location"])
+    assert await writing.labels(ann.member) == {"birds": 1, "Blue things": 1}
+
+    assert "in your library already" in await ann.page(page)
+    again = await ann.person.send("/save", page, link=LINK)
+    assert again.headers["location"] == f"/p/{POST}?said=link-known"
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"link": "https://blog.example/"}, "is not a link to a post"),
+        ({"link": ""}, "is not a link to a post"),
+        ({"link": LINK, "labels": "x" * 101}, "labels[0]"),
+    ],
+)
+async def test_what_cannot_be_saved_is_explained_and_kept(
+    ann: Reader, fields: dict[str, Any], sentence: str
+) -> None:
+    refused = await ann.person.send("/save", "/save", **fields)
+    assert refused.status_code == 400
+    assert sentence in refused.text
+    assert f'value="{fields["link"]}"' in refused.text
+    assert (await ann.member.account()).total == 0
+
+
+async def test_hostile_text_stays_text(ann: Reader) -> None:
+    shown = await ann.page(f"/save?url={quote('https://a.example/<script>alert(1)</script>')}")
+    assert "<script>alert" not in shown
+
+
+async def test_signing_in_keeps_what_was_shared(house: House) -> None:
+    stranger = house.somebody()
+    target = f"/save?{urlencode({'url': LINK, 'title': 'Grüße'})}"
+    sent = await stranger.client.get(target)
+    assert sent.status_code == 303
+    address = urlsplit(sent.headers["location"])
+    assert address.path == "/sign-in"
+    assert parse_qs(address.query) == {"next": [target]}
+    form = await stranger.open(sent.headers["location"])
+    assert quote(LINK, safe="") in form.text
+
+
+async def test_an_address_that_cannot_be_kept_is_left_without_its_query(house: House) -> None:
+    sent = await house.somebody().client.get("/save?url=" + "a" * 3_000)
+    assert sent.headers["location"] == "/sign-in?next=/save"
+
+
+async def test_the_free_plan_saves_without_labels(house: House) -> None:
+    eve = await signed_in(house, "eve@example.com", "free")
+    assert 'name="labels"' not in await eve.page("/save")
+    saved = await eve.person.send("/save", "/save", link=LINK)
+    assert saved.headers["location"] == f"/p/{POST}?said=link-saved"
+    refused = await eve.person.send("/save", "/save", link=LINK, labels="birds")
+    assert refused.status_code == 402
+    await eve.member.client.aclose()

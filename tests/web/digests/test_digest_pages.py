@@ -1,0 +1,179 @@
+"""/digests: the list, one digest to read, and the schedule."""
+
+import re
+from html import unescape
+
+import pytest
+
+from tests.support import digesting
+from tests.web.library.conftest import Reader, ids, signed_in
+from tests.web.sign_in.conftest import House
+
+pytestmark = pytest.mark.anyio
+
+SAVED = {"bookmarked_at": "2026-07-14T10:00:00+00:00"}
+
+
+async def made(ann: Reader, at: str = digesting.MONDAY) -> None:
+    await digesting.make(ann.member, at)
+
+
+async def test_an_empty_list_says_when_the_first_digest_comes(ann: Reader) -> None:
+    ann.house.clock.now = digesting.instant("2026-07-15T10:00:00+00:00")
+
+    page = await ann.page("/digests")
+
+    assert "No digest yet" in page
+    assert ">20 Jul 2026, 08:00</time>" in page
+
+
+async def test_digests_that_are_turned_off_are_said_to_be(ann: Reader) -> None:
+    sent = await ann.person.send(
+        "/account/preferences", "/digests", frequency="off", hour="7", back="/digests"
+    )
+
+    assert sent.headers["location"] == "/digests?said=preferences-saved#schedule"
+    page = await ann.page("/digests?said=preferences-saved")
+    assert "Digests are turned off." in page
+    assert "Your preferences are saved." in page
+    # The schedule is the one of the account, and its time zone is not changed.
+    account = await ann.page("/account")
+    for shown in (page, account):
+        assert '<option value="off" selected>' in shown
+        assert '<option value="7" selected>07:00' in shown
+    assert 'value="UTC"' in account
+
+
+async def test_the_list_is_paged_and_links_to_each_digest(
+    ann: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bowerbird.web.digests.pages._PER_PAGE", 2)
+    for week in range(3):
+        await ann.member.save(bookmarked_at=f"2026-07-{14 + 7 * week}T10:00:00+00:00")
+        await made(ann, ("2026-07-20", "2026-07-27", "2026-08-03")[week] + "T08:00:00+00:00")
+
+    first = await ann.page("/digests")
+    older = re.search(r'href="(/digests\?cursor=[^"]+)"', first)
+    assert older
+    second = await ann.page(unescape(older[1]))
+
+    links = [re.findall(r'href="/digests/([^"]+)"', page) for page in (first, second)]
+    assert links == [["weekly-2026-07-27", "weekly-2026-07-20"], ["weekly-2026-07-13"]]
+    assert ">20 to 26 July 2026</b>" in first
+    assert "1 post saved" in first
+    assert "3 digests" in second
+
+
+async def test_a_cursor_that_is_none_shows_the_first_page(ann: Reader) -> None:
+    shown = await ann.person.open("/digests?cursor=nonsense")
+
+    assert (shown.status_code, shown.url.query) == (200, b"")
+
+
+async def test_a_digest_shows_its_posts_and_links_to_them(ann: Reader) -> None:
+    saved = await ann.member.save(
+        text="the new one", name="Ines", tags=["Birds"], bookmarked_at="2026-07-21T10:00:00+00:00"
+    )
+    old = await ann.member.save(text="a forgotten one", bookmarked_at="2025-01-05T10:00:00+00:00")
+    year = await ann.member.save(
+        text="from last year", is_read=True, bookmarked_at="2025-07-21T10:00:00+00:00"
+    )
+    await ann.member.save(text="earlier", **SAVED)
+    await made(ann)
+    await made(ann, "2026-07-27T08:00:00+00:00")
+
+    page = await ann.page("/digests/weekly-2026-07-20")
+
+    assert ">20 to 26 July 2026</bdi></h1>" in page
+    assert "You saved 1 post this week." in page
+    assert "<bdi>Birds</bdi></a> (1)." in page
+    for post, text in ((saved, "the new one"), (old, "a forgotten one"), (year, "from last year")):
+        assert re.search(rf'<a href="/p/{post["post_id"]}" dir="auto">{text}</a>', page), text
+    assert page.index("A year ago that week") < page.index(">Saved</h2>")
+    assert 'href="/digests/weekly-2026-07-13"' in page
+    assert "Not sent by email." in page
+    assert ">3 Aug 2026, 08:00</time>" in page
+
+
+async def test_the_posts_of_the_period_are_listed(ann: Reader) -> None:
+    edges = [
+        await ann.member.save(bookmarked_at=f"2026-07-{moment}+00:00")
+        for moment in ("13T00:00:00", "19T23:59:59.999999")
+    ]
+    await ann.member.save(bookmarked_at="2026-07-12T23:59:59.999999+00:00")
+    await ann.member.save(bookmarked_at="2026-07-20T00:00:00+00:00")
+    await made(ann)
+
+    page = await ann.page("/digests/latest")
+    found = re.search(r'href="([^"]+)">All 2 of the week', page)
+
+    assert found
+    listed = await ann.page(unescape(found[1]))
+    assert sorted(ids(listed)) == sorted(post["post_id"] for post in edges)
+
+
+async def test_dates_are_in_the_language_and_right_to_left(ann: Reader) -> None:
+    await ann.member.save(text="شكرا", **SAVED)
+    await made(ann)
+    ann.person.client.headers["Accept-Language"] = "ar"
+
+    page = await ann.page("/digests/latest")
+
+    assert (
+        '<h1 id="days"><bdi lang="ar" dir="rtl">13 يوليو 2026 \u2013 19 يوليو 2026</bdi></h1>'
+        in page
+    )
+    assert 'dir="auto" lang="ar">شكرا</a>' in page
+
+
+async def test_texts_of_others_stay_text(ann: Reader) -> None:
+    hostile = "<script>alert(1)</script>\u202e & \"'<b>"
+    await ann.member.save(text=hostile, name=hostile, tags=["<i>x"], **SAVED)
+    await made(ann)
+
+    page = await ann.page("/digests/latest")
+
+    assert "<script>alert" not in page
+    assert "<b>" not in page
+    assert "<i>x" not in page
+    assert "\u202e" not in page
+
+
+async def test_a_digest_of_another_account_is_not_found(ann: Reader, house: House) -> None:
+    await ann.member.save(**SAVED)
+    await made(ann)
+    bob = await signed_in(house, "bob@example.com")
+
+    for digest_id in ("weekly-2026-07-13", "latest", "nonsense", "weekly-9999-99-99", "%00"):
+        shown = await bob.person.open(f"/digests/{digest_id}")
+        assert shown.status_code == 404, digest_id
+    assert "No digest yet" in await bob.page("/digests")
+    await bob.member.client.aclose()
+
+
+async def test_a_free_account_gets_no_link_that_its_plan_refuses(house: House) -> None:
+    free = await signed_in(house, "free@example.com", "free")
+    await free.member.save(tags=["Birds"], **SAVED)
+    await made(free)
+
+    page = await free.page("/digests/latest")
+
+    assert "tag=Birds" not in page
+    assert "bookmarked_from" not in page
+    await free.member.client.aclose()
+
+
+async def test_a_digest_whose_posts_are_deleted_says_so(ann: Reader) -> None:
+    post = await ann.member.save(**SAVED)
+    await made(ann)
+    await ann.member.remove(post["post_id"])
+
+    page = await ann.page("/digests/latest")
+
+    assert "no longer in your library" in page
+
+
+async def test_strangers_are_asked_to_sign_in(house: House) -> None:
+    for path in ("/digests", "/digests/latest", "/statistics"):
+        shown = await house.somebody().client.get(path)
+        assert (shown.status_code, shown.headers["location"]) == (303, f"/sign-in?next={path}")

@@ -1,0 +1,254 @@
+"""Labels in a real browser: the picker from the keyboard, the page, and both without scripts."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.support import make, serving
+from tests.support.serving import Server
+from tests.web.account.test_in_chromium import address, signed_in
+from tests.web.chromium import Chromium
+from tests.web.labels.test_pages import HOSTILE
+from tests.web.rendered import SIZES
+from tests.web.sign_in.test_in_chromium import Watch
+from tests.web.test_browser import violations
+
+PICK = """row => {
+  const box = document.createElement("input");
+  Object.assign(box, { type: "checkbox", name: "post", checked: true, ariaLabel: "Select" });
+  row.querySelector(".pick").append(box);
+}"""
+LIST = "/library?is_unread_only=false"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("labels")
+    file = folder / "posts.json"
+    tags: list[list[str]] = [["birds"], ["birds", "art"], [], [], HOSTILE]
+    posts = [make.post(text=f"post {n}", tags=each or None) for n, each in enumerate(tags)]
+    file.write_text(json.dumps(posts))
+    with serving.serving(folder) as running:
+        running.run("account", "create", "me@example.com")
+        running.run("import", "me@example.com", str(file))
+        yield running
+
+
+@pytest.fixture(scope="module")
+def state(server: Server, chromium: Chromium) -> Any:
+    kept, _ = signed_in(server, chromium, lambda page: page.context.storage_state())
+    return kept
+
+
+def watched(server: Server, chromium: Chromium, state: Any, visit: Any, **context: Any) -> None:
+    """Runs `visit`; the browser must not complain."""
+
+    def run(page: Page) -> list[str]:
+        watch = Watch(page, server)
+        visit(page)
+        return watch.problems
+
+    assert chromium.run(run, storage_state=state, **context) == []
+
+
+def post(page: Page, number: int) -> Locator:
+    return page.get_by_role("article").filter(has_text=f"post {number}")
+
+
+def options(page: Page) -> Locator:
+    return page.locator(".picker").get_by_role("option")
+
+
+def option(page: Page, name: str) -> Locator:
+    return options(page).filter(has_text=name)
+
+
+def pick(page: Page, *numbers: int) -> None:
+    """Selects rows as the script of the selection marks them."""
+    for number in numbers:
+        post(page, number).evaluate(PICK)
+
+
+def test_a_post_is_labelled_with_the_keyboard_only(
+    server: Server, chromium: Chromium, state: Any
+) -> None:
+    def visit(page: Page) -> None:
+        page.goto(address(server, LIST))
+        button = post(page, 2).get_by_role("link", name="Label")
+        button.focus()
+        page.keyboard.press("Enter")
+        box = page.get_by_role("combobox", name="Find or make a label")
+        expect(box).to_be_focused()
+        page.keyboard.type("BIR")
+        expect(option(page, "birds")).to_have_attribute("aria-selected", "false")
+        expect(options(page)).to_have_count(2)
+        page.keyboard.press("Enter")
+        expect(post(page, 2).locator(".tag")).to_have_text(["birds"])
+        expect(option(page, "birds")).to_have_attribute("aria-selected", "true")
+        expect(page.locator(".toast")).to_contain_text("Labelled 1 post")
+
+        page.keyboard.type("new & <b>")
+        expect(option(page, "Make “new & <b>”")).to_be_visible()
+        expect(options(page)).to_have_count(1)
+        page.keyboard.press("Enter")
+        expect(post(page, 2).locator(".tag")).to_have_text(["birds", "new & <b>"])
+        page.keyboard.press("Escape")
+        expect(box).to_be_hidden()
+        expect(button).to_be_focused()
+        page.reload()
+        expect(post(page, 2).locator(".tag")).to_have_text(["birds", "new & <b>"])
+
+    watched(server, chromium, state, visit)
+
+
+def test_the_arrows_choose_and_undo_takes_it_back(
+    server: Server, chromium: Chromium, state: Any
+) -> None:
+    def visit(page: Page) -> None:
+        page.goto(address(server, LIST))
+        post(page, 1).get_by_role("link", name="Label").focus()
+        page.keyboard.press("Enter")
+        # The labels of the post come first.
+        expect(options(page).nth(1)).to_contain_text("birds")
+        active = page.locator("[role=option].at")
+        expect(active).to_contain_text("art")
+        page.keyboard.press("ArrowDown")
+        expect(active).to_contain_text("birds")
+        box = page.get_by_role("combobox", name="Find or make a label")
+        expect(box).to_have_attribute("aria-activedescendant", active.get_attribute("id") or "")
+        page.keyboard.press("ArrowUp")
+        page.keyboard.press("Enter")
+        expect(post(page, 1).locator(".tag")).to_have_text(["birds"])
+        page.keyboard.press("Escape")
+        undo = page.get_by_role("button", name="Undo")
+        undo.focus()
+        page.keyboard.press("Enter")
+        expect(page.locator(".toast")).to_contain_text("Undone.")
+        expect(post(page, 1).locator(".tag")).to_have_text(["birds", "art"])
+        page.reload()
+        expect(post(page, 1).locator(".tag")).to_have_text(["art", "birds"])
+
+    watched(server, chromium, state, visit)
+
+
+def test_many_posts_are_labelled_and_the_key_opens_the_picker(
+    server: Server, chromium: Chromium, state: Any
+) -> None:
+    def visit(page: Page) -> None:
+        page.goto(f"{address(server, LIST)}&density=compact")
+        pick(page, 0, 1, 3)
+        page.keyboard.press("l")
+        box = page.get_by_role("combobox", name="Find or make a label")
+        expect(box).to_have_value("")
+        expect(option(page, "art")).to_contain_text("1 of 3")
+        expect(option(page, "birds")).to_contain_text("2 of 3")
+        page.keyboard.type("art")
+        expect(options(page)).to_have_count(1)
+        page.keyboard.press("Enter")
+        expect(option(page, "art")).to_contain_text("all 3")
+        for number in (0, 1, 3):
+            expect(post(page, number).locator(".dot[title=art]")).to_have_count(1)
+        page.keyboard.press("Enter")
+        for number in (0, 1, 3):
+            expect(post(page, number).locator(".dot[title=art]")).to_have_count(0)
+        page.keyboard.press("Escape")
+        page.get_by_role("button", name="Undo").click()
+        for number in (0, 1, 3):
+            expect(post(page, number).locator(".dot[title=art]")).to_have_count(1)
+
+    watched(server, chromium, state, visit)
+
+
+def test_the_page_of_a_post_has_the_picker_too(
+    server: Server, chromium: Chromium, state: Any
+) -> None:
+    def visit(page: Page) -> None:
+        page.goto(address(server, LIST))
+        post(page, 3).get_by_role("link", name="post 3").or_(
+            post(page, 3).locator("a.when")
+        ).first.click()
+        page.get_by_role("link", name="Label", exact=True).click()
+        page.keyboard.type("quiet")
+        expect(option(page, "Make “quiet”")).to_be_visible()
+        page.keyboard.press("Enter")
+        expect(page.locator("#labels .tag bdi").filter(has_text="quiet")).to_be_visible()
+        page.keyboard.press("Escape")
+        page.get_by_role("button", name="Remove “quiet”").click()
+        expect(page.get_by_role("status")).to_contain_text("The label is removed.")
+        page.get_by_role("button", name="Undo").click()
+        expect(page.locator("#labels .tag bdi").filter(has_text="quiet")).to_be_visible()
+
+    watched(server, chromium, state, visit)
+
+
+def test_hostile_names_stay_text_in_the_picker(
+    server: Server, chromium: Chromium, state: Any
+) -> None:
+    def visit(page: Page) -> None:
+        page.goto(address(server, LIST))
+        post(page, 4).get_by_role("link", name="Label", exact=True).click()
+        for name in HOSTILE:
+            expect(page.locator(".picker bdi").get_by_text(name, exact=True)).to_be_visible()
+        page.keyboard.type("<img src=x>")
+        expect(option(page, "Make “<img src=x>”")).to_be_visible()
+        assert page.locator(".picker :is(img, script)").count() == 0
+        width = page.evaluate("document.documentElement.scrollWidth")
+        assert width == page.evaluate("innerWidth")
+
+    watched(server, chromium, state, visit, viewport={"width": 390, "height": 844})
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_axe_finds_no_problem(server: Server, chromium: Chromium, state: Any, size: str) -> None:
+    def visit(page: Page) -> dict[str, list[str]]:
+        page.goto(address(server, "/labels"))
+        found = {"list": violations(page, None)}
+        page.get_by_role("link", name="Edit birds").click()
+        expect(page.get_by_label("Name", exact=True)).to_be_focused()
+        found["form"] = violations(page, None)
+        page.goto(address(server, LIST))
+        pick(page, 0, 1)
+        page.evaluate("document.dispatchEvent(new CustomEvent('library:label'))")
+        expect(options(page).first).to_be_visible()
+        found["picker"] = violations(page, None)
+        return found
+
+    found = chromium.run(
+        visit, storage_state=state, bypass_csp=True, reduced_motion="reduce", **SIZES[size]
+    )
+    assert found == {"list": [], "form": [], "picker": []}
+
+
+def test_the_page_of_labels_works_without_scripts(
+    server: Server, chromium: Chromium, state: Any
+) -> None:
+    def visit(page: Page) -> None:
+        page.goto(address(server, "/labels"))
+        page.get_by_label("Find a label, or name a new one").fill("field notes")
+        page.get_by_role("button", name="Make it").click()
+        expect(page.get_by_role("status")).to_contain_text("The label is made.")
+        page.get_by_role("link", name="Edit field notes").click()
+        page.get_by_label("Name", exact=True).fill("Field notes")
+        page.get_by_text("plum").locator("..").click()
+        page.get_by_role("button", name="Save").click()
+        expect(page.get_by_role("status")).to_contain_text("The label is changed.")
+        expect(page.locator(".lablist .dot")).to_have_class("dot plum")
+        page.get_by_role("link", name="Edit Field notes").click()
+        page.get_by_label("Merge into").fill("art")
+        page.get_by_role("button", name="Merge").click()
+        expect(page.get_by_role("status")).to_contain_text("The labels are merged.")
+        page.get_by_role("button", name="Undo").click()
+        expect(page.get_by_role("status")).to_contain_text("Undone.")
+        page.get_by_role("link", name="Edit Field notes").click()
+        page.get_by_role("button", name="Delete").click()
+        expect(page.get_by_role("status")).to_contain_text("The label is deleted.")
+
+        page.goto(address(server, LIST))
+        post(page, 3).get_by_role("link", name="Label").click()
+        expect(page.get_by_label("Add a label")).to_be_visible()
+        assert page.locator("datalist#labels-known option[value=art]").count() == 1
+
+    watched(server, chromium, state, visit, java_script_enabled=False)

@@ -1,0 +1,259 @@
+"""/labels: finding, making, renaming, colours, merging and deleting."""
+
+import re
+from html import unescape
+from typing import Any
+from urllib.parse import quote_plus
+
+import httpx
+import pytest
+
+from tests.support import writing
+from tests.support.saving import stored
+from tests.web.library.conftest import Reader, signed_in
+from tests.web.library.test_changes import target
+from tests.web.sign_in.conftest import House
+
+pytestmark = pytest.mark.anyio
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "\"><img src=x onerror='x'>",
+    "تصميم \u202eabc",
+    "🪶" * 50,
+    "x" * 100,
+    "{{ 7*7 }} & ?#/%",
+]
+
+
+async def names(reader: Reader, path: str = "/labels") -> list[str]:
+    """The labels that the page lists."""
+    page = await reader.page(path)
+    found = re.findall(r'<li id="label-\d+"><a class="t".*?<bdi>(.*?)</bdi>', page)
+    return [unescape(each) for each in found]
+
+
+async def send(reader: Reader, action: str, of: str, **fields: Any) -> httpx.Response:
+    label = await writing.label_id(reader.member, of)
+    return await reader.person.send(f"/labels/{action}", "/labels", label=label, **fields)
+
+
+def undo_of(page: str) -> str:
+    """The change that the message of a page can undo."""
+    found = re.search(r'name="undo" value="([0-9a-f]+)" data-undo>Undo</button>', page)
+    assert found is not None
+    return found[1]
+
+
+async def test_all_labels_are_listed_with_their_counts(ann: Reader) -> None:
+    await ann.member.save(tags=["birds", "Art"])
+    await ann.member.save(tags=["birds"])
+
+    page = await ann.page("/labels")
+
+    assert await names(ann) == ["Art", "birds"]
+    assert "2 labels." in page
+    assert '<span class="soft num">2<span class="sr"> posts</span></span>' in page
+    assert 'href="/library?is_unread_only=false&amp;tag=birds"' in page or (
+        'href="/library?tag=birds&amp;is_unread_only=false"' in page
+    )
+
+
+async def test_labels_are_found_by_a_part_of_their_name(ann: Reader) -> None:
+    await ann.member.save(tags=["Field notes", "notebooks", "birds"])
+
+    assert await names(ann, "/labels?q=NOTE") == ["Field notes", "notebooks"]
+    assert "2 of 3 labels." in await ann.page("/labels?q=NOTE")
+    assert "“Make it” makes a label with this name." in await ann.page("/labels?q=fish")
+
+
+async def test_many_labels_are_shown_page_by_page(ann: Reader) -> None:
+    await writing.create_labels(ann.member, 130)
+    seen: list[str] = []
+    path = "/labels?q=made"
+    while True:
+        seen += await names(ann, path)
+        more = re.search(r'<a class="btn" href="([^"]+)">More labels', await ann.page(path))
+        if more is None:
+            break
+        path = unescape(more[1])
+
+    assert seen == [f"made {number:06}" for number in range(130)]
+
+
+async def test_a_label_is_made_once(ann: Reader) -> None:
+    made = await ann.person.send("/labels/make", "/labels", q="  Field   notes ")
+    again = await ann.person.send("/labels/make", "/labels", q="FIELD NOTES")
+
+    path, parameters, _ = target(made)
+    assert (path, parameters) == ("/labels", {"q": ["Field notes"], "said": ["label-made"]})
+    assert target(again)[1] == {"q": ["Field notes"], "said": ["label-known"]}
+    assert await writing.labels(ann.member) == {"Field notes": 0}
+    assert "The label is made." in await ann.page(made.headers["location"])
+
+
+async def test_a_search_has_no_token_in_its_address(ann: Reader) -> None:
+    page = await ann.page("/labels")
+
+    form = re.search(r'<form method="get" action="/labels".*?</form>', page)
+    assert form is not None
+    assert 'type="hidden"' not in form[0]
+
+
+async def test_a_label_is_renamed_and_coloured(ann: Reader) -> None:
+    post_id = (await ann.member.save(tags=["birds"]))["post_id"]
+
+    changed = await send(
+        ann, "change", "birds", name="Bower birds", color="plum", back="/labels?q=b"
+    )
+
+    assert target(changed)[1] == {"q": ["b"], "said": ["label-changed"]}
+    assert (await stored(ann.member, post_id))["tags"] == ["Bower birds"]
+    for path in ("/labels", "/library", f"/p/{post_id}", "/library?density=compact"):
+        page = await ann.page(path)
+        assert page.count('<span class="dot plum"') >= 2 - ("compact" in path), path
+    await send(ann, "change", "Bower birds", name="Bower birds", color="")
+    [label] = (await ann.member.get("/v1/labels")).json()["data"]
+    assert label["color"] is None
+
+
+async def test_the_form_of_one_label_opens_in_its_place(ann: Reader) -> None:
+    await ann.member.save(tags=["birds", "art"])
+    label = await writing.label_id(ann.member, "birds")
+    await send(ann, "change", "birds", name="birds", color="rust")
+
+    page = await ann.page(f"/labels?label={label}")
+
+    assert f'<li class="open" id="label-{label}">' in page
+    assert re.search(r'name="name" value="birds"', page)
+    assert re.search(r'value="rust" checked', page)
+    assert '<option value="art">' in page
+    assert '<option value="birds">' not in page
+
+
+async def test_the_name_of_another_label_is_refused_in_the_form(ann: Reader) -> None:
+    await ann.member.save(tags=["birds", "art"])
+
+    refused = await send(ann, "change", "art", name="BIRDS", color="")
+    blank = await send(ann, "change", "art", name=" ", color="")
+    colour = await send(ann, "change", "art", name="art", color="#f00")
+
+    assert (refused.status_code, blank.status_code, colour.status_code) == (400, 400, 400)
+    assert "already exists." in refused.text
+    assert 'value="BIRDS"' in refused.text
+    assert "The name must have 1 to 100 characters" in blank.text
+    assert await names(ann) == ["art", "birds"]
+
+
+async def test_a_label_is_deleted_from_its_posts(ann: Reader) -> None:
+    post_id = (await ann.member.save(tags=["birds", "art"]))["post_id"]
+
+    deleted = await send(ann, "delete", "birds", back="/labels?q=i")
+
+    assert target(deleted)[1]["q"] == ["i"]
+    assert "Its posts stay." in await ann.page(deleted.headers["location"])
+    assert (await stored(ann.member, post_id))["tags"] == ["art"]
+    assert await writing.labels(ann.member) == {"art": 1}
+
+
+async def test_a_deleted_label_comes_back_with_its_colour_and_posts(ann: Reader) -> None:
+    ids = [(await ann.member.save(tags=["birds", "art"]))["post_id"] for _ in range(2)]
+    await send(ann, "change", "birds", name="Birds", color="berry")
+    before = (await ann.member.get("/v1/labels")).json()
+
+    deleted = await send(ann, "delete", "Birds", back="/labels")
+    shown = await ann.page(deleted.headers["location"])
+    undone = await ann.person.send(
+        "/library/change", "/labels", back="/labels", undo=undo_of(shown)
+    )
+
+    assert "Undone." in await ann.page(undone.headers["location"])
+    assert target(undone)[0] == "/labels"
+    assert (await ann.member.get("/v1/labels")).json()["data"] == before["data"]
+    for post_id in ids:
+        assert (await stored(ann.member, post_id))["tags"] == ["art", "Birds"]
+
+
+async def test_merged_labels_are_separated_again(ann: Reader) -> None:
+    alone = (await ann.member.save(tags=["fieldnotes"]))["post_id"]
+    both = (await ann.member.save(tags=["fieldnotes", "Field notes"]))["post_id"]
+
+    merged = await send(ann, "merge", "fieldnotes", into="Field notes")
+    shown = await ann.page(merged.headers["location"])
+    await ann.person.send("/library/change", "/labels", back="/labels", undo=undo_of(shown))
+
+    assert (await stored(ann.member, alone))["tags"] == ["fieldnotes"]
+    assert (await stored(ann.member, both))["tags"] == ["Field notes", "fieldnotes"]
+    assert await writing.labels(ann.member) == {"Field notes": 1, "fieldnotes": 2}
+
+
+async def test_a_label_is_merged_into_another_one_by_name(ann: Reader) -> None:
+    first = (await ann.member.save(tags=["fieldnotes"]))["post_id"]
+    await ann.member.save(tags=["fieldnotes", "Field notes"])
+
+    merged = await send(ann, "merge", "fieldnotes", into="field NOTES")
+
+    assert "The labels are merged." in await ann.page(merged.headers["location"])
+    assert (await stored(ann.member, first))["tags"] == ["Field notes"]
+    assert await writing.labels(ann.member) == {"Field notes": 2}
+
+
+@pytest.mark.parametrize("into", ["nothing", "", "bird", "birds"])
+async def test_a_label_is_only_merged_into_another_one_that_exists(ann: Reader, into: str) -> None:
+    await ann.member.save(tags=["birds"])
+
+    refused = await send(ann, "merge", "birds", into=into)
+
+    assert refused.status_code in (400, 404)
+    assert await writing.labels(ann.member) == {"birds": 1}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+async def test_names_of_any_kind_stay_text(ann: Reader, name: str) -> None:
+    made = await ann.person.send("/labels/make", "/labels", q=name)
+    label = await writing.label_id(ann.member, name)
+
+    assert await names(ann, made.headers["location"]) == [name]
+    assert await names(ann, f"/labels?q={quote_plus(name)}") == [name]
+    page = await ann.page(f"/labels?label={label}")
+    assert "<script>alert" not in page
+    assert "<img" not in page
+    assert "49 &amp;" not in page
+    other = await ann.person.send("/labels/make", "/labels", q="other")
+    assert other.status_code == 303
+    merged = await send(ann, "merge", "other", into=name)
+    assert merged.status_code == 303
+
+
+async def test_nobody_changes_the_labels_of_others(ann: Reader, house: House) -> None:
+    await ann.member.save(tags=["birds"])
+    label = await writing.label_id(ann.member, "birds")
+    bob = await signed_in(house, "bob@example.com")
+
+    for action, fields in (
+        ("change", {"name": "mine", "color": ""}),
+        ("merge", {"into": "birds"}),
+        ("delete", {}),
+    ):
+        refused = await bob.person.send(f"/labels/{action}", "/labels", label=label, **fields)
+        assert refused.status_code == 404, action
+    assert await writing.labels(ann.member) == {"birds": 1}
+    await bob.member.client.aclose()
+
+
+async def test_changing_labels_needs_a_paid_plan(house: House) -> None:
+    free = await signed_in(house, "free@example.com", "free")
+
+    refused = await free.person.send("/labels/make", "/labels", q="birds")
+
+    assert refused.status_code == 402
+    assert "needs a paid plan" in refused.text
+    await free.member.client.aclose()
+
+
+async def test_the_form_returns_only_to_the_list_of_labels(ann: Reader) -> None:
+    await ann.member.save(tags=["birds"])
+
+    changed = await send(ann, "change", "birds", name="birds", back="https://evil.example/?q=x")
+
+    assert target(changed)[:2] == ("/labels", {"said": ["label-changed"]})

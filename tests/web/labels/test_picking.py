@@ -1,0 +1,150 @@
+"""What the label picker asks the server."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.support import writing
+from tests.support.saving import stored
+from tests.web.labels.test_pages import HOSTILE
+from tests.web.library.conftest import Reader, signed_in
+from tests.web.sign_in.conftest import House
+
+pytestmark = pytest.mark.anyio
+
+
+async def apply(reader: Reader, **fields: Any) -> httpx.Response:
+    return await reader.person.send("/labels/apply", "/library", **fields)
+
+
+async def tags(reader: Reader, *ids: str) -> list[list[str] | None]:
+    return [(await stored(reader.member, each))["tags"] for each in ids]
+
+
+async def test_labels_are_found_with_their_colours(ann: Reader) -> None:
+    await ann.member.save(tags=["Field notes", "notes", "birds"])
+    path = f"/v1/labels/{await writing.label_id(ann.member, 'notes')}"
+    await writing.send(ann.member, "PATCH", path, {"color": "rust"})
+
+    found = (await ann.person.open("/labels/matching?q=NOTES")).json()
+
+    assert [(each["name"], each["count"]) for each in found["labels"]] == [
+        ("notes", 1),
+        ("Field notes", 1),
+    ]
+    assert found["labels"][0]["colour"] == "rust"
+    assert found["new"] is None
+    assert (await ann.person.open("/labels/matching?q=%20a%20%20b")).json() == {
+        "labels": [],
+        "new": "a b",
+    }
+    assert (await ann.person.open("/labels/matching")).json()["new"] is None
+
+
+async def test_at_most_twelve_labels_are_offered(ann: Reader) -> None:
+    await writing.create_labels(ann.member, 40)
+
+    found = (await ann.person.open("/labels/matching?q=made")).json()
+
+    assert len(found["labels"]) == 12
+
+
+async def test_a_label_is_given_to_many_posts_and_taken_back_as_a_whole(ann: Reader) -> None:
+    ids = [(await ann.member.save(tags=["old"]))["post_id"] for _ in range(2)]
+    ids.append((await ann.member.save(tags=["Birds", "old"]))["post_id"])
+    before = await tags(ann, *ids)
+
+    added = (await apply(ann, op="add", label=" birds", posts=" ".join(ids))).json()
+
+    assert (added["changed"], added["said"]) == (2, "Labelled 2 posts “\u2068Birds\u2069”.")
+    assert added["label"]["name"] == "Birds"
+    assert await tags(ann, *ids) == [["Birds", "old"]] * 3
+    undone = (await apply(ann, undo=added["undo"]["value"])).json()
+    assert undone == {"said": "Undone."}
+    assert await tags(ann, *ids) == before
+
+
+async def test_a_label_is_removed_from_posts_and_given_back(ann: Reader) -> None:
+    ids = [(await ann.member.save(tags=["Birds"]))["post_id"] for _ in range(3)]
+
+    removed = (await apply(ann, op="remove", label="birds", posts=" ".join(ids[:2]))).json()
+
+    assert removed["said"] == "Removed “\u2068Birds\u2069” from 2 posts."
+    assert await tags(ann, *ids) == [None, None, ["Birds"]]
+    await apply(ann, undo=removed["undo"]["value"])
+    assert await tags(ann, *ids) == [["Birds"]] * 3
+
+
+async def test_the_undo_of_a_new_label_deletes_it(ann: Reader) -> None:
+    post_id = (await ann.member.save())["post_id"]
+
+    added = (await apply(ann, op="add", label="New", posts=post_id)).json()
+    assert await writing.labels(ann.member) == {"New": 1}
+    await apply(ann, undo=added["undo"]["value"])
+
+    assert await writing.labels(ann.member) == {}
+
+
+async def test_posts_that_are_gone_leave_no_new_label(ann: Reader) -> None:
+    answer = (await apply(ann, op="add", label="New", posts="42 43")).json()
+
+    assert (answer["said"], answer["undo"]) == ("Nothing was changed.", None)
+    assert await writing.labels(ann.member) == {}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+async def test_names_of_any_kind_are_applied(ann: Reader, name: str) -> None:
+    post_id = (await ann.member.save())["post_id"]
+
+    answer = (await apply(ann, op="add", label=name, posts=post_id)).json()
+
+    assert answer["label"]["name"] == name
+    assert await tags(ann, post_id) == [[name]]
+
+
+@pytest.mark.parametrize(
+    ("fields", "status"),
+    [
+        ({"op": "add", "label": " ", "posts": "1"}, 400),
+        ({"op": "add", "label": "x" * 101, "posts": "1"}, 400),
+        ({"op": "add", "label": "x", "posts": ""}, 400),
+        ({"op": "add", "label": "x", "posts": "a;b ../ 1e5"}, 400),
+        ({"op": "add", "label": "x", "posts": " ".join(map(str, range(1_001)))}, 400),
+        ({"op": "explode", "label": "x", "posts": "1"}, 400),
+        ({"op": "remove", "label": "unknown", "posts": "1"}, 404),
+        ({"undo": "nothing"}, 404),
+        ({}, 400),
+    ],
+)
+async def test_invalid_requests_are_refused_in_a_sentence(
+    ann: Reader, fields: dict[str, str], status: int
+) -> None:
+    refused = await apply(ann, **fields)
+
+    assert refused.status_code == status
+    assert refused.json()["error"].endswith(".")
+    assert "label_name" not in refused.json()["error"]
+
+
+async def test_nobody_labels_the_posts_of_others(ann: Reader, house: House) -> None:
+    post_id = (await ann.member.save(tags=["mine"]))["post_id"]
+    bob = await signed_in(house, "bob@example.com")
+
+    assert (await apply(bob, op="add", label="x", posts=post_id)).json()["changed"] == 0
+    assert (await bob.person.open("/labels/matching")).json()["labels"] == []
+    assert await tags(ann, post_id) == [["mine"]]
+    await bob.member.client.aclose()
+
+
+async def test_the_picker_needs_a_paid_plan_a_session_and_the_token(
+    ann: Reader, house: House
+) -> None:
+    free = await signed_in(house, "free@example.com", "free")
+    post_id = (await free.member.save())["post_id"]
+
+    assert (await apply(free, op="add", label="x", posts=post_id)).status_code == 402
+    assert (await house.somebody().open("/labels/matching")).status_code == 401
+    forged = await ann.person.post("/labels/apply", op="add", label="x", posts="1", csrf="a.b")
+    assert forged.status_code == 403
+    await free.member.client.aclose()

@@ -1,0 +1,243 @@
+"""Kept images on pages: off by default, from our own origin only, for their owner only."""
+
+import re
+from pathlib import Path
+
+import httpx
+import pytest
+
+from bowerbird.storage.database import Database
+from bowerbird.storage.jobs import JobStore
+from tests.support import pictures
+from tests.support.image_hosts import X
+from tests.support.keeping import Shelf, image, video
+from tests.web.library.conftest import Reader, signed_in
+from tests.web.sign_in.conftest import build
+
+pytestmark = pytest.mark.anyio
+IMG = re.compile(r'<img src="([^"]*)"([^>]*)>')
+HOSTILE = '"><script>alert(1)</script>'
+
+
+async def show(reader: Reader, choice: str = "on", back: str = "/library") -> httpx.Response:
+    return await reader.person.send("/library/images", "/library", show=choice, back=back)
+
+
+async def test_a_page_has_no_image_until_the_switch_is_on(ann: Reader, shelf: Shelf) -> None:
+    url = shelf.picture("a", 40)
+    post = await ann.member.save(text="see", attachments=[image(url, alt_text="A blue bottle")])
+    await shelf.run()
+
+    for path in ("/library", f"/p/{post['post_id']}"):
+        page = await ann.page(path)
+        assert "<img" not in page
+        assert "A blue bottle" in page
+        assert "Not kept here" not in page
+    changed = await show(ann)
+    assert (changed.status_code, changed.headers["location"]) == (303, "/library")
+    for path in ("/library", f"/p/{post['post_id']}"):
+        page = await ann.page(path)
+        [(src, rest)] = IMG.findall(page)
+        assert src.startswith("/media/")
+        assert 'width="40" height="5"' in rest
+        assert 'alt="A blue bottle"' in rest
+        assert 'loading="lazy"' in rest
+        assert X not in page.partition('class="more json"')[0].replace(f'href="{url}"', "")
+    await show(ann, "off")
+    assert "<img" not in await ann.page("/library")
+
+
+async def test_an_image_that_is_not_kept_is_described_with_a_hint(
+    ann: Reader, shelf: Shelf
+) -> None:
+    await ann.member.save(
+        attachments=[
+            image("https://evil.example/x.png", alt_text="Elsewhere"),
+            image(f"https://{X}/gone"),
+        ]
+    )
+    await shelf.run()
+    await show(ann)
+
+    page = await ann.page("/library")
+
+    assert "<img" not in page
+    assert page.count("Not kept here") == 2
+    assert "Elsewhere" in page
+
+
+async def test_a_still_a_quote_and_a_cover_are_shown(ann: Reader, shelf: Shelf) -> None:
+    still, quoted, cover = (shelf.picture(name) for name in ("still", "quoted", "cover"))
+    post = await ann.member.save(
+        attachments=[{**video(f"https://{X}/film.mp4", still), "duration_ms": 61_000}],
+        quoted={"text": "q", "author_username": "b", "attachments": [image(quoted)]},
+        article={"title": "T", "plain_text": "words", "cover_image": cover},
+    )
+    await shelf.run()
+    await show(ann)
+
+    page = await ann.page(f"/p/{post['post_id']}")
+
+    assert len(IMG.findall(page)) == 3
+    assert "1:01" in page
+
+
+async def test_the_posts_of_a_thread_have_their_images(ann: Reader, shelf: Shelf) -> None:
+    first = await ann.member.save(attachments=[image(shelf.picture("one"))])
+    meta = {"tweet_reply_to_tweet_id": first["post_id"]}
+    second = await ann.member.save(attachments=[image(shelf.picture("two"))], meta=meta)
+    await shelf.run()
+    await show(ann)
+
+    assert len(IMG.findall(await ann.page(f"/p/{second['post_id']}"))) == 2
+
+
+async def test_a_file_is_served_to_its_owner_with_safe_headers(
+    ann: Reader, ben: Reader, shelf: Shelf
+) -> None:
+    content = pictures.WEBP + b"<script>alert(1)</script>"
+    url = shelf.hosts.put(f"https://{X}/a", content)
+    await ann.member.save(attachments=[image(url)])
+    await shelf.run()
+    await show(ann)
+    [(src, _)] = IMG.findall(await ann.page("/library"))
+
+    served = await ann.person.client.get(src)
+
+    assert (served.status_code, served.content) == (200, content)
+    assert served.headers["content-type"] == "image/webp"
+    assert served.headers["content-length"] == str(len(content))
+    assert served.headers["content-security-policy"] == "sandbox; default-src 'none'"
+    assert served.headers["x-content-type-options"] == "nosniff"
+    assert served.headers["content-disposition"] == "inline"
+    assert served.headers["cache-control"] == "private, max-age=31536000, immutable"
+    head = await ann.person.client.head(src)
+    assert (head.status_code, head.content) == (200, b"")
+    assert head.headers["content-length"] == str(len(content))
+    other = await ben.person.client.get(src)
+    unknown = await ben.person.client.get("/media/" + "0" * 32)
+    assert (other.status_code, len(other.text)) == (404, len(unknown.text))
+    stranger = await ann.house.somebody().client.get(src)
+    assert (stranger.status_code, stranger.headers["location"][:8]) == (303, "/sign-in")
+
+
+@pytest.mark.parametrize("media_id", ["..%2f..%2fbowerbird.db", "%00", "a" * 500, "%F0%9F%90%A6"])
+async def test_any_other_id_is_not_found(ann: Reader, media_id: str) -> None:
+    assert (await ann.person.client.get(f"/media/{media_id}")).status_code == 404
+
+
+async def test_a_file_that_was_lost_is_not_found(ann: Reader, shelf: Shelf, tmp_path: Path) -> None:
+    await ann.member.save(attachments=[image(shelf.picture("a"))])
+    await shelf.run()
+    await show(ann)
+    [(src, _)] = IMG.findall(await ann.page("/library"))
+    (tmp_path / "files" / "media" / str(ann.member.account_id) / src.rpartition("/")[2]).unlink()
+
+    assert (await ann.person.client.get(src)).status_code == 404
+
+
+async def test_hostile_descriptions_stay_text(ann: Reader, shelf: Shelf) -> None:
+    await ann.member.save(attachments=[image(shelf.picture("a"), alt_text=HOSTILE)])
+    await shelf.run()
+    await show(ann)
+
+    page = await ann.page("/library")
+
+    assert "<script>alert" not in page
+    assert "&#34;&gt;&lt;script&gt;alert(1)" in page
+
+
+async def test_the_account_page_has_the_switch_and_says_how_far_it_is(
+    ann: Reader, shelf: Shelf
+) -> None:
+    await shelf.switch(is_keeping=False)
+    for name in ("a", "b"):
+        await ann.member.save(attachments=[image(shelf.picture(name))])
+    await ann.member.save(attachments=[image("https://evil.example/x.png")])
+    assert "Keep the images of my posts" in await ann.page("/account")
+
+    kept = await ann.person.send("/account/images", "/account", keep="on")
+    assert kept.headers["location"] == "/account?said=images-kept#images"
+    [job] = await JobStore(ann.house.database).of_kind(ann.member.account_id, "media", 5)
+    assert job.state == "pending"
+    await shelf.run()
+
+    page = await ann.page("/account")
+    assert "2 of 3 images" in page
+    assert "1.0 GB" in page
+    assert "1 on sites from which this server downloads nothing" in page
+    assert 'name="keep" value="on" type="checkbox" role="switch" checked' in page
+
+    off = await ann.person.send("/account/images", "/account")
+    assert off.headers["location"] == "/account?said=images-not-kept#images"
+    assert not (await shelf.state()).is_keeping
+    await ann.person.send("/account/images/delete", "/account")
+    assert "being deleted" in await ann.page("/account")
+    await shelf.run()
+    assert (await shelf.state()).total == 0
+
+
+async def test_a_full_quota_is_said(ann: Reader, shelf: Shelf, tmp_path: Path) -> None:
+    heavy = pictures.png() + bytes(600_000)
+    for number in range(2):
+        url = shelf.hosts.put(f"https://{X}/{number}", heavy + bytes([number]))
+        await ann.member.save(attachments=[image(url)])
+    house = build(ann.house.database, tmp_path, keep_media="on", media_quota_mb=1)
+    await Shelf(ann.member, shelf.hosts, tmp_path, {"media_quota_mb": 1}).run()
+    person = house.somebody()
+    person.client.cookies.update(ann.person.client.cookies)
+
+    page = (await person.open("/account")).text
+
+    assert "There is no room for more images." in page
+    assert "1 of 2 images, 600.1 kB of 1.0 MB" in page
+
+
+async def test_the_switches_need_a_token_and_lead_to_our_pages_only(ann: Reader) -> None:
+    for path in ("/library/images", "/account/images", "/account/images/delete"):
+        assert (await ann.person.post(path, show="on", keep="on")).status_code == 403
+    elsewhere = await show(ann, back="https://evil.example/")
+    assert elsewhere.headers["location"] == "/library"
+    post = await ann.member.save()
+    back = await show(ann, back=f"/p/{post['post_id']}")
+    assert back.headers["location"] == f"/p/{post['post_id']}"
+
+
+async def test_a_server_that_keeps_no_images_has_no_switch(
+    database: Database, tmp_path: Path
+) -> None:
+    reader = await signed_in(build(database, tmp_path), "ann@example.com")
+    await reader.member.save()
+
+    assert "Show images" not in await reader.page("/library")
+    assert "Keep the images" not in await reader.page("/account")
+    refused = await reader.person.send("/account/images", "/account", keep="on")
+    assert refused.status_code == 400
+    await reader.member.client.aclose()
+
+
+async def test_a_page_reads_the_kept_images_once_and_only_if_it_shows_them(
+    ann: Reader, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(30):
+        await ann.member.save(attachments=[image(shelf.picture(f"p{number}", 7 + number))])
+    await shelf.run()
+    read: list[str] = []
+    rows = type(ann.house.database).rows
+
+    async def counted(self: Database, sql: str, values: object) -> object:
+        if "media_" in sql:
+            read.append(sql)
+        return await rows(self, sql, values)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(type(ann.house.database), "rows", counted)
+    await ann.page("/library")
+    assert read == []
+    await show(ann)
+    read.clear()
+    page = await ann.page("/library")
+    assert len(IMG.findall(page)) == 30
+    assert len(read) == 1
+    read.clear()
+    await ann.page("/library?density=compact")
+    assert read == []

@@ -1,0 +1,68 @@
+"""Example values of pages that show kept images."""
+
+from typing import Any, Final
+
+from bowerbird.model.kept_images import KeptImage, image_urls
+from bowerbird.web import assets
+from bowerbird.web.library.dates import Dates
+from bowerbird.web.library.post_parts import PostParts
+from bowerbird.web.library.texts import LinkedTexts
+from bowerbird.web.visits.moments import Times
+from tests.web import library_examples
+from tests.web.library_posts import POSTS
+
+Values = dict[str, Any]
+
+# A picture that every server has.
+_SRC: Final = assets.paths()["plate.svg"]
+IMAGES: Final[Values] = {
+    "can_keep": True,
+    "is_keeping": True,
+    "is_clearing": False,
+    "is_full": False,
+    "kept": 1_204,
+    "waiting": 1_700,
+    "total": 3_000,
+    "size": "310.0 MB",
+    "quota": "1.0 GB",
+    "left_out": [(90, "on sites from which this server downloads nothing"), (6, "gone")],
+    "shows": True,
+}
+
+
+def _shown(post: Values) -> Values:
+    for picture in (*post["pictures"], *(post["quote"] or {"pictures": []})["pictures"]):
+        picture["src"] = picture["src"] and _SRC
+    if post["article"]:
+        post["article"]["picture"]["src"] = post["article"]["picture"]["src"] and _SRC
+    return post
+
+
+def _parts() -> PostParts:
+    parts = PostParts(
+        LinkedTexts(""), Dates(Times("Europe/Berlin"), 1_787_918_400_000_000), "", "author", {}
+    )
+    urls = [url for post in POSTS for url in image_urls(post["tweet_details"])]
+    # The last one is not kept.
+    parts.kept = {url: KeptImage("id", "image/png", 9, 560, 640) for url in urls[:-1]}
+    return parts
+
+
+def _list() -> Values:
+    _, values = library_examples.EXAMPLES["library"]
+    parts = _parts()
+    listed = [_shown(parts.in_list(post, "bookmarked_at")) for post in POSTS]
+    return values | {"groups": [("Today", listed)], "shows_images": True}
+
+
+def _post(number: int) -> Values:
+    _, values = library_examples.EXAMPLES["post-pictures"]
+    post = _shown(_parts().on_page(POSTS[number]))
+    return values | {"post": post, "strand": [post], "title": "Post", "shows_images": True}
+
+
+EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
+    "library-images": ("library.html", _list()),
+    "post-images": ("post.html", _post(0)),
+    "post-cover": ("post.html", _post(5)),
+}

@@ -1,0 +1,216 @@
+"""The note and the highlights on the page of a post."""
+
+import re
+from html import unescape
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.web.library.conftest import Reader, signed_in
+from tests.web.sign_in.conftest import House
+
+pytestmark = pytest.mark.anyio
+
+TEXT = "One https://example.org/a/long/address and <b>two</b> 👍 three"
+
+
+async def send(reader: Reader, path: str, post_id: str = "1", **fields: Any) -> httpx.Response:
+    return await reader.person.send(f"/p/{post_id}{path}", f"/p/{post_id}", **fields)
+
+
+async def bookmark(reader: Reader, post_id: str = "1") -> dict[str, Any]:
+    found: dict[str, Any] = (await reader.member.get(f"/v1/bookmarks/{post_id}")).json()["data"]
+    return found
+
+
+def where(answer: httpx.Response) -> str:
+    assert answer.status_code == 303, answer.text
+    return answer.headers["location"]
+
+
+async def test_a_note_is_saved_shown_and_undone(ann: Reader) -> None:
+    await ann.member.save(post_id="1", note="Before")
+
+    saved = where(await send(ann, "/note", note="**After**\r\nmore"))
+
+    assert saved == "/p/1?said=note-saved&undo=note#note"
+    assert (await bookmark(ann))["note"] == "**After**\nmore"
+    page = await ann.page(saved)
+    assert "<strong>After</strong><br>more" in page
+    assert "The note is saved." in page
+    assert 'name="annotation" value="note"' in page
+    assert where(await send(ann, "/undo", annotation="note")) == "/p/1?said=annotation-undone#note"
+    assert (await bookmark(ann))["note"] == "Before"
+
+
+async def test_an_empty_note_removes_it_and_the_same_one_changes_nothing(ann: Reader) -> None:
+    await ann.member.save(post_id="1", note="Before")
+
+    assert "said=note-same#note" in where(await send(ann, "/note", note=" Before "))
+    assert "said=note-removed&undo=note#note" in where(await send(ann, "/note", note=" \r\n "))
+    assert "note" not in await bookmark(ann)
+    await send(ann, "/undo", annotation="note")
+    assert (await bookmark(ann))["note"] == "Before"
+
+
+async def test_a_script_saves_the_note(ann: Reader) -> None:
+    await ann.member.save(post_id="1")
+
+    saved = await send(ann, "/note/json", note="By script")
+    refused = await send(ann, "/note/json", note="x" * 20_001)
+
+    assert (saved.status_code, saved.json()) == (200, {"has_note": True})
+    assert refused.status_code == 400
+    assert "20,000" in refused.json()["error"]
+    assert (await bookmark(ann))["note"] == "By script"
+
+
+async def test_the_longest_note_fits_into_the_form(ann: Reader) -> None:
+    await ann.member.save(post_id="1")
+    longest = "👍\r\n" * 10_000
+
+    assert "said=note-saved" in where(await send(ann, "/note", note=longest))
+
+    assert (await bookmark(ann))["note"] == ("👍\n" * 10_000).strip()
+
+
+async def test_a_passage_is_pasted_marked_commented_removed_and_undone(ann: Reader) -> None:
+    await ann.member.save(post_id="1", text=TEXT)
+
+    marked = where(await send(ann, "/highlights", quote="and  <b>two</b>"))
+
+    [made] = (await bookmark(ann))["highlights"]
+    assert made["quote"] == "and <b>two</b>"
+    assert marked == f"/p/1?said=highlight-added#h-{made['id']}"
+    page = await ann.page("/p/1")
+    start = f'<mark class="hl" data-highlight="{made["id"]}" id="h-{made["id"]}">'
+    assert f"{start}and &lt;b&gt;two&lt;/b&gt;</mark>" in page
+    assert f'href="#h-{made["id"]}"' in page
+
+    await send(ann, "/highlights/comment", highlight=made["id"], comment="Why <i>")
+    assert "Why &lt;i&gt;" in await ann.page("/p/1")
+    removed = where(await send(ann, "/highlights/remove", highlight=made["id"]))
+    assert "highlights" not in await bookmark(ann)
+    assert f'name="annotation" value="{made["id"]}"' in await ann.page(removed)
+    await send(ann, "/undo", annotation=made["id"])
+    assert (await bookmark(ann))["highlights"] == [{**made, "comment": "Why <i>"}]
+
+
+async def test_a_selection_is_sent_as_offsets(ann: Reader) -> None:
+    article = {"title": "T", "plain_text": "First line.\n\nSecond 👍 line."}
+    await ann.member.save(post_id="1", text=TEXT, article=article)
+
+    await send(ann, "/highlights", field="article", start="6", end="21")
+
+    [made] = (await bookmark(ann))["highlights"]
+    assert made["quote"] == "line.\n\nSecond 👍"
+    page = await ann.page("/p/1")
+    assert re.search(r'id="h-\w+">line.</mark></p><p [^>]*><mark [^>]*>Second 👍</mark> line', page)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"quote": "not in it"},
+        {"quote": ""},
+        {"start": "9" * 400, "end": "9" * 401},
+        {"start": "5", "end": "x"},
+        {"quote": "One", "field": "author"},
+        {"quote": "One", "comment": "x" * 2_001},
+    ],
+)
+async def test_a_refused_passage_says_why(ann: Reader, fields: dict[str, str]) -> None:
+    await ann.member.save(post_id="1", text=TEXT)
+
+    answer = await send(ann, "/highlights", **fields)
+
+    assert answer.status_code == 400
+    assert "Nothing was changed" in answer.text
+    assert "highlights" not in await bookmark(ann)
+
+
+async def test_a_lost_passage_is_listed_with_the_reason(ann: Reader) -> None:
+    passages = [{"id": "gone", "quote": "was here once", "comment": "keep"}]
+    await ann.member.save(post_id="1", text="other", highlights=passages)
+
+    page = await ann.page("/p/1")
+
+    assert "was here once" in page
+    assert "does not contain this passage any more" in page
+    assert 'href="#h-gone"' not in page
+
+
+async def test_the_json_of_a_post_is_that_of_the_api(ann: Reader) -> None:
+    await ann.member.save(post_id="1", text="<b>&amp;", note="n")
+
+    shown = await ann.person.open("/p/1/json")
+
+    assert shown.headers["content-type"] == "application/json"
+    assert shown.content == (await ann.member.get("/v1/bookmarks/1")).content
+    assert (await ann.person.open("/p/2/json")).status_code == 404
+
+
+async def test_the_page_leads_back_to_the_list_that_it_was_opened_from(ann: Reader) -> None:
+    for number in ("1", "2", "3"):
+        await ann.member.save(post_id=number, tags=["Birds"], note="n")
+    before = "/library?tag=Birds&density=compact"
+    origin = str(ann.person.client.base_url).rstrip("/")
+
+    by_browser = await ann.person.client.get("/p/2", headers={"Referer": origin + before})
+    for page in (
+        by_browser.text,
+        await ann.page("/p/2?from=%2Flibrary%3Ftag%3DBirds%26density%3Dcompact"),
+    ):
+        assert f'href="{before.replace("&", "&amp;")}#p-2"' in page
+        paths = [unescape(path) for path in re.findall(r'href="(/p/[^"]*)" rel="', page)]
+        assert [path.partition("?")[0] for path in paths] == ["/p/3", "/p/1"]
+        assert all("from=%2Flibrary%3Ftag%3DBirds" in path for path in paths)
+
+    saved = where(await send(ann, "/note", "2", note="x", **{"from": before}))
+    assert saved.startswith("/p/2?from=%2Flibrary%3Ftag%3DBirds%26density%3Dcompact&said=")
+    deleted = await ann.change("/p/2?from=%2Flibrary%3Ftag%3DBirds", trash="2")
+    assert where(deleted).startswith("/library?tag=Birds&said=post-deleted")
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["//evil.example/library", "https://evil.example/library", "/sign-out", "/libraryx", ""],
+)
+async def test_the_page_never_leads_back_elsewhere(ann: Reader, before: str) -> None:
+    await ann.member.save(post_id="1")
+
+    shown = await ann.person.client.get(
+        "/p/1", params={"from": before}, headers={"Referer": "https://evil.example/library"}
+    )
+
+    assert 'href="/library#p-1"' in shown.text
+    assert "evil" not in shown.text
+    saved = await send(ann, "/note", note="x", **{"from": before})
+    assert where(saved) == "/p/1?said=note-saved&undo=note#note"
+
+
+async def test_nobody_changes_the_notes_of_another_account(ann: Reader, house: House) -> None:
+    await ann.member.save(post_id="1", text=TEXT, note="Hers")
+    other = await signed_in(house, "eve@example.com")
+    await other.member.save(post_id="2")
+
+    for path, fields in (
+        ("/note", {"note": "Mine"}),
+        ("/highlights", {"quote": "One"}),
+        ("/undo", {"annotation": "note"}),
+    ):
+        answer = await other.person.send(f"/p/1{path}", "/p/2", **fields)
+        assert answer.status_code == 404, path
+    assert (await bookmark(ann))["note"] == "Hers"
+    await other.member.client.aclose()
+
+
+async def test_a_note_needs_a_session_and_our_form(ann: Reader, house: House) -> None:
+    await ann.member.save(post_id="1")
+
+    stranger = house.somebody()
+    answer = await stranger.client.post("/p/1/note", data={"note": "x"})
+
+    assert answer.status_code == 403
+    assert "note" not in await bookmark(ann)

@@ -1,0 +1,139 @@
+"""/statistics: charts whose numbers are in tables, and links to what was counted."""
+
+import re
+from html import unescape
+
+import pytest
+
+from tests.support.digesting import instant
+from tests.web.library.conftest import Reader, ids, signed_in
+from tests.web.sign_in.conftest import House
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(autouse=True)
+def today(house: House) -> None:
+    house.clock.now = instant("2026-07-18T12:00:00+00:00")
+
+
+async def test_an_empty_library_has_nothing_to_count(ann: Reader) -> None:
+    page = await ann.page("/statistics")
+
+    assert "Nothing to count yet" in page
+    assert '<svg class="chart"' not in page
+
+
+async def test_the_numbers_are_in_a_table_beside_the_chart(ann: Reader) -> None:
+    for day, is_read in ((1, True), (2, True), (3, False)):
+        await ann.member.save(bookmarked_at=f"2026-07-0{day}T22:15:00+00:00", is_read=is_read)
+    await ann.member.save(bookmarked_at="2026-05-03T08:00:00+00:00", tags=["Birds"])
+
+    page = await ann.page("/statistics")
+
+    assert re.search(r">Jul 2026</a></th><td class=\"r\">3</td><td class=\"r\">2</td>", page)
+    assert "<title>Jul 2026: 3 saved, 2 read</title>" in page
+    assert "<dt>Read</dt><dd>50&thinsp;%</dd>" in page
+    assert "<dt>With a label</dt><dd>25&thinsp;%</dd>" in page
+    assert re.search(r'<th scope="row">22:00</th>(<td class="r">[01]</td>){7}', page)
+    assert "since <time" in page
+    assert "style=" not in page
+
+
+async def test_each_link_leads_to_the_posts_that_were_counted(ann: Reader) -> None:
+    await ann.person.send("/account/preferences", "/account", time_zone="Europe/Berlin")
+    in_month = [
+        await ann.member.save(bookmarked_at=moment, author="ines", tags=["Größe & mehr"])
+        for moment in ("2026-06-30T22:00:00+00:00", "2026-07-31T21:59:59.999999+00:00")
+    ]
+    await ann.member.change(in_month[0], is_archived=True, is_read=True)
+    await ann.member.save(bookmarked_at="2026-06-30T21:59:59.999999+00:00", author="tom")
+    wanted = sorted(post["post_id"] for post in in_month)
+
+    page = await ann.page("/statistics")
+
+    for pattern in (
+        r'<th scope="row"><a href="([^"]+)">Jul 2026</a>',
+        r'<a href="([^"]+)" tabindex="-1"><title>Jul 2026',
+        r'<a class="line" href="([^"]+)"><span class="t"><bdi>Ada L',
+        r'<a class="line" href="([^"]+)"><span class="t"><bdi>Größe',
+    ):
+        found = re.search(pattern, page)
+        assert found, pattern
+        assert sorted(ids(await ann.page(unescape(found[1])))) == wanted, pattern
+
+
+@pytest.mark.parametrize(
+    ("query", "bars"), [("", 24), ("?period=year", 7), ("?period=all", 3), ("?period=x", 24)]
+)
+async def test_a_period_is_part_of_the_address(ann: Reader, query: str, bars: int) -> None:
+    await ann.member.save(bookmarked_at="2026-05-03T08:00:00+00:00")
+
+    page = await ann.page(f"/statistics{query}")
+
+    assert page.count("<title>") == 1 + bars + 168
+    assert page.count('aria-current="page"') >= 2
+
+
+async def test_names_of_others_stay_text(ann: Reader) -> None:
+    hostile = "</title><script>alert(1)</script>"
+    await ann.member.save(
+        author="x\"'><b>", name=hostile, tags=["<i>x"], text="https://<b>.example/ https://a.b/<i>"
+    )
+
+    page = await ann.page("/statistics")
+
+    assert "<script>alert" not in page
+    assert "<b>" not in page
+    assert "<i>" not in page
+
+
+async def test_dates_are_in_the_language_of_the_browser(ann: Reader) -> None:
+    await ann.member.save(bookmarked_at="2026-05-03T08:00:00+00:00")
+    ann.person.client.headers["Accept-Language"] = "de"
+
+    page = await ann.page("/statistics")
+
+    assert 'lang="de" dir="ltr"><a href=' in page
+    assert ">Mai 2026</a>" in page
+    assert '<th scope="col" class="r" lang="de" dir="ltr">Mo.</th>' in page
+
+
+async def test_a_free_account_gets_no_link_that_its_plan_refuses(house: House) -> None:
+    free = await signed_in(house, "free@example.com", "free")
+    post = await free.member.save(author="ines", name="Ines", tags=["Birds"])
+
+    page = await free.page("/statistics")
+
+    assert "bookmarked_from" not in page
+    assert "tag=" not in page
+    found = re.search(r'<a class="line" href="([^"]+)"><span class="t"><bdi>Ines', page)
+    assert found
+    assert ids(await free.page(unescape(found[1]))) == [post["post_id"]]
+    await free.member.client.aclose()
+
+
+async def test_nobody_sees_the_posts_of_others(ann: Reader, house: House) -> None:
+    await ann.member.save(author="secret", tags=["secret"], text="https://secret.example/")
+    bob = await signed_in(house, "bob@example.com")
+    await bob.member.save(author="ines")
+
+    page = await bob.page("/statistics")
+
+    assert "secret" not in page
+    await bob.member.client.aclose()
+
+
+async def test_a_page_that_is_still_being_counted_says_so(
+    ann: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def never(*_: object) -> None:
+        return None
+
+    monkeypatch.setattr("bowerbird.library.statistics.statistics.Statistics.of", never)
+    await ann.member.save()
+
+    page = await ann.page("/statistics?period=all")
+
+    assert "Your posts are being counted." in page
+    assert 'content="3; url=/statistics?period=all"' in page

@@ -1,0 +1,301 @@
+"""The form of a Smart View: from a list, with a preview, with buckets."""
+
+import re
+from html import unescape
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import httpx
+import pytest
+
+from tests.web.library.conftest import Reader, ids, signed_in
+from tests.web.sign_in.conftest import House
+from tests.web.views.conftest import made, views
+
+pytestmark = pytest.mark.anyio
+
+NEW = "/views/new"
+
+
+async def send(reader: Reader, path: str, do: str, **fields: Any) -> httpx.Response:
+    return await reader.person.send(path, path, do=do, **fields)
+
+
+def save_link(page: str) -> str:
+    found = re.search(r'href="(/views/new\?[^"]+)"', page)
+    assert found, page
+    return unescape(found[1])
+
+
+def found(page: str) -> str:
+    """The number of posts that match."""
+    match = re.search(r'<b class="num">([\d,]+)</b>', page)
+    assert match, page
+    return match[1]
+
+
+def field(page: str, name: str) -> str:
+    match = re.search(rf'name="{name}" value="([^"]*)"', page)
+    assert match, page
+    return unescape(match[1])
+
+
+def chosen(page: str, name: str) -> str:
+    options = page.partition(f'name="{name}">')[2].partition("</select>")[0]
+    match = re.search(r'<option value="([^"]*)" selected', options)
+    return match[1] if match else ""
+
+
+def controls(page: str) -> dict[str, str]:
+    """What the form would send if nothing was changed."""
+    form = page.partition("data-preview")[2].partition("</form>")[0]
+    names = re.findall(r'<(?:input|select)[^>]* name="([\w-]+)"', form)
+    selects = set(re.findall(r'<select[^>]* name="([\w-]+)"', form))
+    return {
+        name: chosen(form, name) if name in selects else field(form, name)
+        for name in names
+        if name not in ("csrf", "is_pinned")
+    } | ({"is_pinned": "on"} if 'name="is_pinned" checked' in form else {})
+
+
+LISTS = (
+    "tag=Birds",
+    "tag=Birds&is_unread_only=false",
+    "media_type=image&is_unread_only=false&hide_archived=false&sort_by=posted_at&sort_order=asc",
+    "q=%22two+nests%22&sort_by=relevance",
+    "author=ann&sort_order=asc&density=compact&limit=3",
+    "posted_from=2020-01-01",
+)
+
+
+@pytest.mark.parametrize("query", LISTS)
+async def test_a_saved_list_shows_the_same_posts(ann: Reader, query: str) -> None:
+    image = {"attachments": [{"type": "image", "url": "https://example.org/1.jpg"}]}
+    for number in range(7):
+        await ann.member.save(
+            tags=["Birds"] if number % 2 else [],
+            text="two nests" if number else "nests, two",
+            is_read=number == 1,
+            is_archived=number == 3,
+            author_username="ann" if number > 1 else "bob",
+            **(image if number < 3 else {}),
+        )
+    listed = await ann.page(f"/library?{query}")
+
+    form = await ann.page(save_link(listed))
+    saved = await send(ann, NEW, "save", **(controls(form) | {"name": "Mine"}))
+
+    assert saved.status_code == 303, saved.text
+    expected = [*ids(await ann.page(f"/library?{query.replace('limit=3', '')}"))]
+    assert 0 < len(expected) < 7
+    assert found(form) == str(len(expected))
+    assert ids(await ann.page("/views/mine")) == expected
+
+
+async def test_a_list_without_filters_is_not_offered_as_a_view(ann: Reader) -> None:
+    await ann.member.save()
+
+    assert "Save as Smart View" not in await ann.page("/library")
+    assert "Save as Smart View" in await ann.page("/library?q=nothing-has-this")
+
+
+async def test_the_name_is_suggested(ann: Reader) -> None:
+    assert field(await ann.page(f"{NEW}?tag=Birds"), "name") == "Birds"
+    assert field(await ann.page(NEW), "name") == ""
+
+
+async def test_a_new_view_has_every_field_of_the_form(ann: Reader) -> None:
+    filters = {
+        "q": "nest*",
+        "vector_search_term": "homes of birds",
+        "tag": "Birds",
+        "author": "@mara",
+        "media_type": "image",
+        "bookmarked_from": "last 7 days",
+        "bookmarked_to": "2030-01-01",
+        "posted_from": "-2y",
+        "posted_to": "2030-01-02",
+    }
+    saved = await send(
+        ann,
+        NEW,
+        "save",
+        name=" Vögel  und ΛΊΣΤΑ ",
+        description="why",
+        order="favorite_count desc",
+        is_unread_only="true",
+        hide_archived="false",
+        **filters,
+        **{"b0-name": "Bowers", "b0-slug": "", "b0-author": "", "b0-hide_archived": ""},
+        **{"b1-name": "", "b1-slug": ""},
+    )
+
+    assert saved.headers["location"].endswith("?said=view-created")
+    (view,) = await views(ann)
+    assert view["name"] == "Vögel und ΛΊΣΤΑ"
+    assert view["slug"] == "vogel-und-λίστα"
+    assert view["description"] == "why"
+    assert view["base_query"] == {**filters, "is_unread_only": "true", "hide_archived": "false"}
+    assert view["default_sort"] == {"sort_by": "favorite_count", "sort_order": "desc"}
+    assert view["triage_buckets"] == [{"slug": "bowers", "name": "Bowers", "query": {}}]
+    assert view["is_pinned"] is False
+
+
+async def test_saving_without_a_change_changes_nothing(ann: Reader) -> None:
+    await ann.member.save()
+    slug = await made(
+        ann,
+        "All of it",
+        description="why",
+        base_query={"q": 'a "b c"', "posted_from": "last 2 weeks", "is_unread_only": True},
+        default_sort={"sort_by": "title", "sort_order": "desc"},
+        triage_buckets=[
+            {"slug": "other", "name": "One", "query": {"media_type": "photo", "q": "x"}},
+            {"name": "日本", "query": {"author": "@x", "hide_archived": False}},
+        ],
+    )
+    (before,) = await views(ann)
+    ann.house.clock.now += 1_000_000
+
+    form = await ann.page(f"/views/{slug}/edit")
+    saved = await send(ann, f"/views/{slug}/edit", "save", **controls(form))
+
+    assert saved.headers["location"] == f"/views/{slug}?said=view-saved"
+    (after,) = await views(ann)
+    # A form sends texts.
+    assert after.pop("base_query") == before.pop("base_query") | {"is_unread_only": "true"}
+    buckets = before.pop("triage_buckets")
+    buckets[1]["query"]["hide_archived"] = "false"
+    assert after.pop("triage_buckets") == buckets
+    assert {**after, "updated_at": ""} == {**before, "updated_at": ""}
+
+
+async def test_a_view_keeps_its_address_when_it_gets_another_name(ann: Reader) -> None:
+    slug = await made(ann, "Before", triage_buckets=[{"name": "Old", "query": {"q": "x"}}])
+    form = controls(await ann.page(f"/views/{slug}/edit"))
+
+    changed = form | {"name": "日本語", "b0-name": "新しい"}
+    saved = await send(ann, f"/views/{slug}/edit", "save", **changed)
+
+    assert urlsplit(saved.headers["location"]).path == "/views/before"
+    page = await ann.page("/views/before?bucket=old")
+    assert '<h1 dir="auto">日本語</h1>' in page
+    assert "<bdi>新しい</bdi>" in page
+
+
+async def test_the_preview_counts_and_shows_five_posts(ann: Reader) -> None:
+    for number in range(7):
+        await ann.member.save(text=f"bower {number}", tags=["x"] if number % 2 else [])
+    await ann.member.save(text="<b>nest</b>")
+
+    page = (await send(ann, NEW, "show", q="bower", **{"b0-name": "Odd", "b0-tag": "x"})).text
+
+    assert found(page) == "7"
+    preview = page.partition('id="preview"')[2]
+    assert re.findall(r">(bower \d)<", preview) == [f"bower {number}" for number in range(6, 1, -1)]
+    assert '<bdi>Odd</bdi> <span class="num soft">3</span>' in preview
+    hostile = (await send(ann, NEW, "show", q="nest")).text
+    assert "&lt;b&gt;nest&lt;/b&gt;" in hostile
+    assert await views(ann) == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"name": ""}, "Name: must have 1 to 100 characters"),
+        ({"name": "x" * 101}, "Name: must have 1 to 100 characters"),
+        ({"bookmarked_from": "soon"}, "Saved after: must be an ISO 8601 date"),
+        ({"media_type": "smell"}, "Type: must be one of"),
+        ({"order": "taste"}, "Order: must be one of"),
+        ({"q": "x" * 1_001}, "Words: must be a string of at most 1,000 characters"),
+        (
+            {"tag": "a", "b0-name": "", "b1-name": "B", "b1-tag": "b"},
+            "Bucket 2, label: is already set by the view.",
+        ),
+        ({"b0-name": "", "b0-tag": "b"}, "Bucket 1, name: must have 1 to 100 characters"),
+        ({"b0-name": "B", "b1-name": "b"}, "Bucket 2, name: &#39;b&#39; is already used"),
+    ],
+)
+async def test_what_is_wrong_is_said_in_the_words_of_the_form(
+    ann: Reader, fields: dict[str, str], sentence: str
+) -> None:
+    values = {"name": "Mine", **fields}
+
+    refused = await send(ann, NEW, "save", **values)
+
+    assert refused.status_code == 400
+    assert sentence in refused.text
+    # Nothing that was typed is lost.
+    for name, value in values.items():
+        if name not in ("order", "media_type"):
+            assert field(refused.text, name) == value
+    assert await views(ann) == []
+
+
+async def test_buckets_are_added_moved_and_removed_by_buttons(ann: Reader) -> None:
+    buckets = {"b0-name": "A", "b0-slug": "a", "b0-q": "x", "b1-name": "B", "b1-slug": ""}
+
+    def names(page: httpx.Response) -> list[str]:
+        return re.findall(r'name="b\d+-name" value="([^"]*)"', page.text)
+
+    added = await send(ann, NEW, "add", **buckets)
+    assert names(added) == ["A", "B", ""]
+    assert re.findall(r'name="([\w-]+)"[^>]* autofocus', added.text) == ["b2-name"]
+    up = await send(ann, NEW, "up 1", **buckets)
+    assert names(up) == ["B", "A"]
+    assert (field(up.text, "b1-slug"), field(up.text, "b1-q")) == ("a", "x")
+    assert names(await send(ann, NEW, "down 0", **buckets)) == ["B", "A"]
+    assert names(await send(ann, NEW, "up 0", **buckets)) == ["A", "B"]
+    assert names(await send(ann, NEW, "remove 0", **buckets)) == ["B"]
+    for nonsense in ("remove 9", "remove -1", "remove ٣", "remove", "dance 1", ""):
+        assert names(await send(ann, NEW, nonsense, **buckets)) == ["A", "B"]
+
+
+async def test_a_view_with_twenty_buckets_can_be_edited(ann: Reader) -> None:
+    buckets = [{"name": f"B {number}", "query": {"q": f"w{number}"}} for number in range(20)]
+    slug = await made(ann, "Many", triage_buckets=buckets)
+    (before,) = await views(ann)
+    page = await ann.page(f"/views/{slug}/edit")
+    assert "Add a bucket" not in page
+
+    full = await send(ann, f"/views/{slug}/edit", "add", **controls(page))
+    saved = await send(ann, f"/views/{slug}/edit", "save", **controls(full.text))
+
+    assert saved.status_code == 303
+    assert (await views(ann))[0]["triage_buckets"] == before["triage_buckets"]
+
+
+async def test_a_free_account_can_look_and_not_save(house: House) -> None:
+    free = await signed_in(house, "free@example.com", plan="free")
+    await free.member.save(text="a nest")
+
+    page = await free.page(f"{NEW}?q=nest&is_unread_only=true")
+
+    assert "needs a paid plan" in page
+    assert "Save the view" not in page
+    assert found(page) == "1"
+    filtered = await free.page(f"{NEW}?tag=x")
+    assert "The free plan does not include filters (tag)." in filtered
+    refused = await send(free, NEW, "save", name="x")
+    assert refused.status_code == 402
+
+
+async def test_strangers_and_other_accounts_cannot_edit(house: House, ann: Reader) -> None:
+    slug = await made(ann, "Secret")
+    bob = await signed_in(house, "bob@example.com")
+
+    stranger = await house.somebody().client.get(f"/views/{slug}/edit")
+    others = await bob.person.send(f"/views/{slug}/edit", NEW, name="Mine now", do="save")
+
+    assert stranger.headers["location"] == f"/sign-in?next=/views/{slug}/edit"
+    assert others.status_code == 404
+    assert (await views(ann))[0]["name"] == "Secret"
+
+
+async def test_the_link_of_an_unread_list_says_so(ann: Reader) -> None:
+    await ann.member.save(tags=["x"])
+
+    link = save_link(await ann.page("/library?tag=x&sort_by=author"))
+
+    query = dict(parse_qsl(urlsplit(link).query))
+    assert query == {"tag": "x", "sort_by": "author", "is_unread_only": "true"}

@@ -1,0 +1,269 @@
+"""/views and the sidebar: order, pins, counts, deleting and restoring."""
+
+import re
+from urllib.parse import quote
+
+import httpx
+import pytest
+
+from bowerbird.clock import MICROSECONDS
+from tests.support import writing
+from tests.web.library.conftest import Reader, signed_in
+from tests.web.sign_in.conftest import House
+from tests.web.views.conftest import made, sidebar, slugs, views
+
+pytestmark = pytest.mark.anyio
+
+HOUR = 3_600 * MICROSECONDS
+HOSTILE = "<script>alert(1)</script> \" ' & ../..%2f\u202e"
+
+
+async def press(reader: Reader, **button: str) -> httpx.Response:
+    return await reader.person.send("/views", "/views", **button)
+
+
+async def test_the_page_lists_all_views_with_their_counts(ann: Reader) -> None:
+    await ann.member.save(tags=["Birds"])
+    await ann.member.save(tags=["Birds"], is_read=True)
+    await made(ann, "Birds", base_query={"tag": "Birds"}, description="For Sunday.")
+    bucket = {"name": "Unread", "query": {"is_unread_only": True}}
+    await made(ann, "日本語", triage_buckets=[bucket])
+
+    page = await ann.page("/views")
+
+    assert 'href="/views/birds" dir="auto">Birds</a><span class="count num">2<' in page
+    assert "For Sunday." in page
+    assert "label <bdi>Birds</bdi>" in page
+    assert f'href="/views/{quote("日本語")}" dir="auto">日本語</a>' in page
+    assert "all posts; buckets: <bdi>Unread</bdi>" in page
+
+
+async def test_an_account_without_views_is_told_how_to_make_one(ann: Reader) -> None:
+    assert "No views yet" in await ann.page("/views")
+
+
+async def test_views_move_up_and_down(ann: Reader) -> None:
+    for name in "abc":
+        await made(ann, name)
+
+    for button, slug, expected in (
+        ("up", "c", "acb"),
+        ("up", "c", "cab"),
+        ("up", "c", "cab"),
+        ("down", "a", "cba"),
+        ("down", "a", "cba"),
+    ):
+        moved = await press(ann, **{button: slug})
+        assert moved.headers["location"] == f"/views?said=view-moved&view={slug}&by={button}"
+        assert await slugs(ann) == list(expected)
+    page = await ann.page("/views")
+    assert re.findall(r'name="delete" value="(\w)"', page) == list("cba")
+
+
+async def test_the_focus_stays_on_the_button_that_moved_a_view(ann: Reader) -> None:
+    for name in "abc":
+        await made(ann, name)
+    moved = await press(ann, up="c")
+
+    page = await ann.page(moved.headers["location"])
+
+    assert re.findall(r'name="(\w+)" value="(\w)"[^>]* autofocus', page) == [("up", "c")]
+    first = await ann.page((await press(ann, up="c")).headers["location"])
+    # Its button is disabled at the top.
+    assert re.findall(r'name="(\w+)" value="(\w)"[^>]* autofocus', first) == [("down", "c")]
+
+
+async def test_the_sidebar_shows_pinned_views_in_their_order_with_counts(ann: Reader) -> None:
+    await ann.member.save(tags=["x"])
+    await ann.member.save(is_read=True)
+    await made(ann, "Tagged", base_query={"tag": "x"})
+    await made(ann, "Hidden", is_pinned=False)
+    await made(ann, "All")
+    await ann.page("/views")
+
+    assert sidebar(await ann.page("/library")) == [("Tagged", "1"), ("All", "2")]
+    await press(ann, unpin="tagged")
+    await press(ann, pin="hidden")
+    await press(ann, up="all")
+    assert sidebar(await ann.page("/library")) == [("All", "2"), ("Hidden", "2")]
+
+
+async def test_a_count_in_the_sidebar_follows_changes(ann: Reader) -> None:
+    post = await ann.member.save(tags=["x"])
+    await made(ann, "Tagged", base_query={"tag": "x", "is_unread_only": True})
+    # Counting may take longer than a page waits, but not longer than the list of views.
+    await ann.page("/views")
+    assert sidebar(await ann.page("/library")) == [("Tagged", "1")]
+
+    await ann.change("/library", read=post["post_id"])
+    await ann.page("/views")
+
+    assert sidebar(await ann.page("/views")) == [("Tagged", "0")]
+
+
+async def test_the_sidebar_shows_twenty_views(ann: Reader) -> None:
+    for number in range(21):
+        await made(ann, f"View {number}")
+
+    shown = sidebar(await ann.page("/views"))
+
+    assert [name for name, _ in shown] == [f"View {number}" for number in range(20)]
+
+
+async def test_a_deleted_view_comes_back_as_it_was(ann: Reader) -> None:
+    bucket = {"slug": "first", "name": "Renamed", "query": {"q": "nest"}}
+    await made(ann, "a")
+    await made(ann, "b", base_query={"tag": "x"}, triage_buckets=[bucket], description="why")
+    await made(ann, "c")
+    before = await views(ann)
+
+    deleted = await press(ann, delete="b")
+    page = await ann.page(deleted.headers["location"])
+
+    assert await slugs(ann) == ["a", "c"]
+    assert 'name="restore" value="b" data-undo>Undo</button>' in page
+    assert "Deleted in the last hour" in page
+    restored = await press(ann, restore="b")
+    assert restored.headers["location"] == "/views?said=view-restored&view=b"
+    assert await views(ann) == before
+    assert "Deleted in the last hour" not in await ann.page("/views")
+
+
+async def test_a_view_that_the_api_deleted_can_be_restored_too(ann: Reader) -> None:
+    await made(ann, "Λίστα")
+    await writing.send(ann.member, "DELETE", f"/v1/views/{quote('λίστα')}")
+
+    await press(ann, restore="λίστα")
+
+    assert await slugs(ann) == ["λίστα"]
+
+
+async def test_a_deleted_view_can_be_restored_for_an_hour(ann: Reader) -> None:
+    await made(ann, "a")
+    await press(ann, delete="a")
+
+    ann.house.clock.now += HOUR
+    assert "Restore" in await ann.page("/views")
+    ann.house.clock.now += 1
+    assert "Restore" not in await ann.page("/views")
+    refused = await press(ann, restore="a")
+
+    assert refused.status_code == 404
+    assert await slugs(ann) == []
+
+
+async def test_a_restored_view_leaves_a_new_one_with_its_name_alone(ann: Reader) -> None:
+    await made(ann, "a", description="old")
+    await press(ann, delete="a")
+    await made(ann, "a", description="new")
+
+    await press(ann, restore="a")
+
+    found = {view["slug"]: (view["description"], view["position"]) for view in await views(ann)}
+    assert found == {"a": ("new", 2), "a-2": ("old", 1)}
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+async def test_the_last_fifty_deleted_views_are_kept(ann: Reader) -> None:
+    for number in range(52):
+        await made(ann, str(number))
+        await writing.send(ann.member, "DELETE", f"/v1/views/{number}")
+        ann.house.clock.now += 1
+
+    page = await ann.page("/views")
+
+    kept = re.findall(r'name="restore" value="(\d+)"', page)
+    assert kept == [str(number) for number in range(51, 1, -1)]
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+async def test_restoring_does_not_exceed_the_number_of_views(ann: Reader) -> None:
+    await made(ann, "old")
+    await press(ann, delete="old")
+    for number in range(200):
+        await made(ann, str(number))
+
+    refused = await press(ann, restore="old")
+
+    assert refused.status_code == 400
+    assert "at most 200 views" in refused.text
+    assert "Restore" in await ann.page("/views")
+
+
+@pytest.mark.parametrize("button", ["up", "down", "pin", "unpin", "delete", "restore"])
+async def test_the_views_of_others_do_not_exist(house: House, ann: Reader, button: str) -> None:
+    await made(ann, "secret")
+    bob = await signed_in(house, "bob@example.com")
+
+    refused = await press(bob, **{button: "secret"})
+
+    assert refused.status_code == 404
+    assert await slugs(ann) == ["secret"]
+    assert "secret" not in await bob.page("/views")
+    for path in ("/views/secret", "/views/secret/posts", "/views/secret/edit"):
+        assert (await bob.person.open(path)).status_code == 404
+
+
+async def test_deleted_views_of_others_cannot_be_restored(house: House, ann: Reader) -> None:
+    await made(ann, "secret")
+    await press(ann, delete="secret")
+    bob = await signed_in(house, "bob@example.com")
+
+    assert "secret" not in await bob.page("/views")
+    assert (await press(bob, restore="secret")).status_code == 404
+    assert (await press(ann, restore="secret")).status_code == 303
+
+
+async def test_a_free_account_sees_its_views_and_cannot_change_them(house: House) -> None:
+    free = await signed_in(house, "free@example.com", plan="free")
+
+    assert "Smart Views" in await free.page("/views")
+    refused = await press(free, delete="x")
+
+    assert refused.status_code == 402
+    assert "needs a paid plan" in refused.text
+
+
+async def test_hostile_names_stay_text(ann: Reader) -> None:
+    bucket = {"name": HOSTILE, "query": {"q": HOSTILE}}
+    slug = await made(
+        ann, HOSTILE, description=HOSTILE, base_query={"tag": HOSTILE}, triage_buckets=[bucket]
+    )
+    assert slug == "script-alert-1-script-2f"
+
+    for path in ("/views", f"/views/{slug}", f"/views/{slug}/edit", "/library"):
+        page = await ann.page(path)
+        assert "<script>alert" not in page
+        assert "&lt;script&gt;alert(1)" in page
+    await press(ann, delete=slug)
+    assert "<script>alert" not in await ann.page("/views")
+
+
+async def test_a_view_called_new_has_an_address_of_its_own(ann: Reader) -> None:
+    post = await ann.member.save()
+    assert await made(ann, "New") == "new"
+
+    assert sidebar(await ann.page("/views")) == [("New", "1")]
+    assert 'href="/views/new/posts"' in await ann.page("/views")
+    shown = await ann.page("/views/new/posts")
+    assert f'id="p-{post["post_id"]}"' in shown
+    assert "New Smart View</h1>" in await ann.page("/views/new")
+    saved = await ann.person.send("/views/new/edit", "/views/new/edit", name="Newer", do="save")
+    assert saved.headers["location"] == "/views/new/posts?said=view-saved"
+    changed = await ann.change("/views/new/posts", read=post["post_id"])
+    assert changed.headers["location"].startswith("/views/new/posts?said=post-read")
+
+
+async def test_a_post_in_a_view_of_any_script_can_be_changed(ann: Reader) -> None:
+    post = await ann.member.save()
+    slug = quote(await made(ann, "日本語", triage_buckets=[{"name": "鳥", "query": {}}]))
+
+    page = await ann.page(f"/views/{slug}?bucket={quote('鳥')}")
+    assert f'href="/views/{slug}?bucket={quote("鳥")}" aria-current="page"' in page
+    changed = await ann.change(f"/views/{slug}?bucket={quote('鳥')}", archive=post["post_id"])
+
+    assert changed.headers["location"].startswith(f"/views/{slug}?bucket={quote('鳥')}&said=")
+
+
+async def test_a_form_without_an_action_is_refused(ann: Reader) -> None:
+    assert (await press(ann)).status_code == 400
