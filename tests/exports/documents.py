@@ -27,6 +27,11 @@ class Document:
         """Whether the search of a PDF viewer finds the words."""
         return any(_page_contains(page, words) for page in self._pdf)
 
+    def images(self) -> list[int]:
+        """The number of images on each page."""
+        kinds = [[each.type for each in page.get_objects()] for page in self._pdf]
+        return [page.count(pdfium.FPDF_PAGEOBJ_IMAGE) for page in kinds]
+
     def links(self) -> list[str]:
         return [link for page in self._pdf for link in _links(self._pdf, page)]
 

@@ -6,7 +6,8 @@ from typing import Any, Final
 
 import msgspec
 
-from bowerbird.exports import dates
+from bowerbird.exports import dates, picture_index
+from bowerbird.exports.picture_index import Pictures
 from bowerbird.exports.tasks import DocumentInfo
 from bowerbird.exports.text_layout import (
     Data,
@@ -18,6 +19,7 @@ from bowerbird.exports.text_layout import (
 )
 from bowerbird.model.bookmarks import Bookmark
 from bowerbird.model.highlights import HighlightedPassage
+from bowerbird.model.kept_images import image_url
 
 _SHORT_BYTES: Final = 2_000
 _LINE_BYTES: Final = 80
@@ -36,11 +38,15 @@ _KINDS: Final = {
 
 
 def template_data(
-    threads: Sequence[Thread], document: DocumentInfo, volume: int, volumes: int
+    threads: Sequence[Thread],
+    document: DocumentInfo,
+    volume: int,
+    volumes: int,
+    pictures: Pictures | None = None,
 ) -> Data:
     posts = [post for thread in threads for post in thread]
     months = [
-        _month(year, name, list(of_month))
+        _month(year, name, list(of_month), pictures or {})
         for (year, name), of_month in groupby(threads, _month_of_bookmarking)
     ]
     return {
@@ -61,13 +67,13 @@ def _month_of_bookmarking(thread: Thread) -> tuple[str, str]:
     return dates.month(max(moments, default=None))
 
 
-def _month(year: str, name: str, threads: Sequence[Thread]) -> Data:
+def _month(year: str, name: str, threads: Sequence[Thread], pictures: Pictures) -> Data:
     count = sum(map(len, threads))
     return {
         "year": year,
         "name": name,
         "count": _counted(count, "post"),
-        "threads": [[_post(post) for post in thread] for thread in threads],
+        "threads": [[_post(post, pictures) for post in thread] for thread in threads],
     }
 
 
@@ -104,7 +110,7 @@ def _counts(posts: Sequence[Bookmark]) -> list[list[str]]:
     ]
 
 
-def _post(post: Bookmark) -> Data:
+def _post(post: Bookmark, pictures: Pictures) -> Data:
     details = post.tweet_details
     fields = _without_empty(
         author=single_line(post.author_details.name),
@@ -114,10 +120,11 @@ def _post(post: Bookmark) -> Data:
         labels=[name for tag in post.tags or () if (name := single_line(tag))],
         text=paragraphs(details.text),
         article=_article(details.article),
-        quoted=_quoted(details.quoted_tweet),
+        quoted=_quoted(details.quoted_tweet, pictures),
         attached=_attachments(details.attachments),
         note=paragraphs(post.note or ""),
         highlights=[_highlight(one) for one in post.highlights or ()],
+        pictures=_pictures(details.attachments, details.article, pictures),
     )
     return fields | _without_empty(long=_is_long(fields))
 
@@ -130,6 +137,8 @@ def _highlight(passage: HighlightedPassage) -> Data:
 
 def _is_long(fields: Data) -> bool:
     """Whether a post may be too long to keep on one page."""
+    if "pictures" in fields or "pictures" in fields.get("quoted", {}):
+        return True
     encoded = msgspec.json.encode(fields)
     return len(encoded) + _LINE_BYTES * encoded.count(b"\\n") > _SHORT_BYTES
 
@@ -168,7 +177,7 @@ def _article(article: Data | None) -> Data | None:
     )
 
 
-def _quoted(quoted: Data | None) -> Data | None:
+def _quoted(quoted: Data | None, pictures: Pictures) -> Data | None:
     if quoted is None:
         return None
     author = quoted.get("author_details") or {}
@@ -181,8 +190,25 @@ def _quoted(quoted: Data | None) -> Data | None:
         text=paragraphs(_text(quoted, "text")),
         article=_article(quoted.get("article")),
         attached=_attachments(quoted.get("attachments") or ()),
+        pictures=_pictures(quoted.get("attachments"), quoted.get("article"), pictures),
         unavailable=bool(quoted.get("unavailable")),
     )
+
+
+def _pictures(
+    attachments: list[Data] | None, article: Data | None, pictures: Pictures
+) -> list[Data]:
+    """The kept images of a post, or of the post that it quotes."""
+    details = {"attachments": attachments, "article": article}
+    alts = {image_url(each): _text(each, "alt_text") for each in attachments or ()}
+    return [
+        {
+            "file": pictures[url].file,
+            "ratio": pictures[url].height / pictures[url].width,
+            "alt": clean(alts.get(url, "")) or "Image",
+        }
+        for url in picture_index.of_post(details, pictures)
+    ]
 
 
 def _attachments(attachments: Iterable[Data]) -> list[Data]:

@@ -39,6 +39,8 @@ class Task(Struct, frozen=True, kw_only=True):
     limits: ProcessLimits
     volume: int = 1
     volumes: int = 1
+    # A folder of pictures, see picture_index.py; "" if there are none.
+    pictures: str = ""
 
 
 class Report(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -13,8 +13,9 @@ from typing import Final
 import msgspec
 from msgspec import Raw, Struct
 
-from bowerbird.exports import posts_file
+from bowerbird.exports import picture_index, posts_file
 from bowerbird.exports.dates import period
+from bowerbird.exports.picture_index import Pictures
 from bowerbird.exports.tasks import Report, Task
 from bowerbird.model import instants
 
@@ -22,6 +23,7 @@ MAX_POSTS: Final = 5_000
 """The maximum in one document; a larger export is split into volumes."""
 # Typesetting uses about 220 bytes of memory per byte of text, and 130 kB for a short post. With
 # these limits an export of 10,000 posts stays below 400 MB.
+_MEMORY_PER_BYTE: Final = 220
 _VOLUME_POSTS: Final = 2_000
 _MAX_WEIGHT, _VOLUME_WEIGHT = 4_000_000, 1_300_000
 # The part of a post's JSON that is not printed: field names, picture addresses, numbers.
@@ -55,7 +57,7 @@ class _Post(Struct):
 def run_step(task: Task, send_report: Callable[[Report], None]) -> Report:
     """Writes one file per volume, with one line per post: its rank, its thread and its JSON."""
     source, folder = Path(task.source), Path(task.target)
-    index = PostIndex()
+    index = PostIndex(picture_index.read(task.pictures))
     for page in posts_file.read_pages(source, Raw):
         index.add(page)
         send_report(Report())
@@ -86,7 +88,8 @@ Volume = list[list[int]]
 class PostIndex:
     """The sort keys of every post, in about fifty bytes per post."""
 
-    def __init__(self) -> None:
+    def __init__(self, pictures: Pictures | None = None) -> None:
+        self._pictures = pictures or {}
         self._decode = msgspec.json.Decoder(_Post).decode
         self._thread_numbers: dict[tuple[str, str], int] = {}
         # Per thread: `bookmarked_at` and `sort_index` of the post bookmarked last.
@@ -106,7 +109,18 @@ class PostIndex:
             self._thread.append(self._thread_of(post))
             self._posted_at.append(_instant(post.tweet_details.posted_at))
             self._post_id.append(min(int(post.post_id), _MAX_INT64))
-            self._weight.append(max(len(raw) - _UNPRINTED_BYTES, _MIN_WEIGHT))
+            self._weight.append(
+                max(len(raw) - _UNPRINTED_BYTES, _MIN_WEIGHT) + self._picture_weight(raw)
+            )
+
+    def _picture_weight(self, raw: Raw) -> int:
+        """The number of bytes of text that would take as much memory as the post's pictures."""
+        if not self._pictures:
+            return 0
+        details = msgspec.json.decode(raw)["tweet_details"]
+        found = [self._pictures[url] for url in picture_index.of_post(details, self._pictures)]
+        pixels = sum(picture.width * picture.height for picture in found)
+        return pixels * picture_index.BYTES_PER_PIXEL // _MEMORY_PER_BYTE
 
     def _thread_of(self, post: _Post) -> int:
         conversation = post.tweet_details.meta.tweet_conversation_id

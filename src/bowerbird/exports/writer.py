@@ -36,6 +36,7 @@ async def write_export(
     progress: Progress,
     *,
     limits: ProcessLimits = _DEFAULT,
+    pictures: Path | None = None,
 ) -> WrittenFile:
     """Writes the export into the folder and removes its temporary files, even when it fails."""
     if format == "json":
@@ -44,6 +45,7 @@ async def write_export(
     scratch = Path(tempfile.mkdtemp(prefix="export-", dir=folder))
     try:
         writer = _Writer(posts, scratch, document, progress, limits)
+        writer.pictures = str(pictures or "")
         written = await (writer.csv() if format == "csv" else writer.pdf())
         # Moved out of the scratch folder only when complete, so no reader sees half a file.
         return _file(
@@ -73,6 +75,7 @@ class _Writer:
         self._progress = progress
         self._limits = limits
         self._done = 0
+        self.pictures = ""
 
     async def csv(self) -> WrittenFile:
         target = self._scratch / "export.csv"
@@ -107,6 +110,7 @@ class _Writer:
             limits=self._limits,
             volume=volume,
             volumes=volumes,
+            pictures=self.pictures,
         )
         return await run_task(task, self._scratch, self._report_progress)
 

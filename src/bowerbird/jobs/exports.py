@@ -9,7 +9,7 @@ import errno
 import secrets
 import shutil
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Final
@@ -22,6 +22,7 @@ from bowerbird.clock import MICROSECONDS, Clock, month_of
 from bowerbird.errors import Code, Refusal
 from bowerbird.exports import posts_file, writer
 from bowerbird.exports.writer import DocumentInfo, ExportFailed, WrittenFile
+from bowerbird.jobs.export_pictures import ExportPictures
 from bowerbird.jobs.leases import Progress
 from bowerbird.jobs.worker import Failed, JobKind, Recurring
 from bowerbird.library.bookmarks.ranking import Rankings
@@ -61,6 +62,9 @@ _file: Final = msgspec.json.Decoder(ExportFile).decode
 _query: Final = msgspec.json.Decoder(ExportQuery).decode
 
 
+OnPage = Callable[[Account, bytes], Awaitable[None]]
+
+
 class ExportJobs:
     def __init__(
         self,
@@ -77,6 +81,7 @@ class ExportJobs:
         self._jobs = JobStore(database)
         self._links = Links(database, clock)
         self._daily = DailyBounds(database, clock)
+        self._database = database
         self._files = files
         self._clock = clock
         self._scratch = Scratch(data_dir)
@@ -102,8 +107,17 @@ class ExportJobs:
             raise Failed("The account has been deleted.")
         with self._folder(job) as folder:
             posts = folder / "posts.json"
-            total = await self._write_posts(account, query, posts, _half(progress, query, 0))
-            output = await self._convert(query, posts, folder, total, _half(progress, query, 1))
+            pictures = ExportPictures(self._database, self._files, folder / "pictures")
+            add = pictures.add if query.format == "pdf" else None
+            total = await self._write_posts(account, query, posts, _half(progress, query, 0), add)
+            output = await self._convert(
+                query,
+                posts,
+                folder,
+                total,
+                _half(progress, query, 1),
+                pictures=await pictures.finish(),
+            )
             name = f"{job.job_id}-{secrets.token_hex(8)}{output.suffix}"
             name = f"{folder_of(job.account_id)}/{name}"
             size = output.path.stat().st_size
@@ -146,7 +160,12 @@ class ExportJobs:
         await self._files.delete(_file(result).name)
 
     async def _write_posts(
-        self, account: Account, query: ExportQuery, target: Path, progress: Progress
+        self,
+        account: Account,
+        query: ExportQuery,
+        target: Path,
+        progress: Progress,
+        on_page: OnPage | None = None,
     ) -> int:
         """Writes the JSON file of posts that are all chosen first; returns their number."""
         numbers = await self._numbers(account, query)
@@ -154,7 +173,7 @@ class ExportJobs:
         # A converted file has another size, which is known only when it is written.
         is_final = query.format == "json"
         left = await self._daily.bytes_left(account.account_id) if is_final else _MAX_POSTS_BYTES
-        pieces = posts_file.to_json_array(self._pages(account, numbers, progress))
+        pieces = posts_file.to_json_array(self._pages(account, numbers, progress, on_page))
         with target.open("wb") as output:
             if not await _write(output, pieces, left):
                 raise Failed(self._daily.too_large().sentence)
@@ -173,18 +192,31 @@ class ExportJobs:
         return await self._bookmarks.numbers(account, filter, query.post_ids)
 
     async def _pages(
-        self, account: Account, numbers: Sequence[int], progress: Progress
+        self,
+        account: Account,
+        numbers: Sequence[int],
+        progress: Progress,
+        on_page: OnPage | None = None,
     ) -> AsyncIterator[bytes]:
         throttle = _Throttle()
         for first in range(0, len(numbers), _PAGE):
             started = time.perf_counter()
             body, _ = await self._bookmarks.contents(account, list(numbers[first : first + _PAGE]))
             yield body
+            if on_page is not None:
+                await on_page(account, body)
             await progress(min(first + _PAGE, len(numbers)), len(numbers))
             await throttle.pause(time.perf_counter() - started)
 
     async def _convert(
-        self, query: ExportQuery, posts: Path, folder: Path, total: int, progress: Progress
+        self,
+        query: ExportQuery,
+        posts: Path,
+        folder: Path,
+        total: int,
+        progress: Progress,
+        *,
+        pictures: Path | None,
     ) -> WrittenFile:
         about = DocumentInfo(
             title=query.view_name or "Bookmarks",
@@ -193,7 +225,9 @@ class ExportJobs:
             description=selection.description_of(query),
         )
         try:
-            return await writer.write_export(query.format, posts, folder, about, progress)
+            return await writer.write_export(
+                query.format, posts, folder, about, progress, pictures=pictures
+            )
         except ExportFailed as failed:
             notes = "".join(getattr(failed, "__notes__", ()))
             self._log.error("export failed", reason=str(failed), notes=notes)

@@ -27,6 +27,8 @@ KEYED_ANSWERS_PER_DAY: Final = 10_000
 KEYED_BYTES_PER_DAY: Final = 100_000_000
 EXPORTS_PER_DAY: Final = 20
 EXPORT_BYTES_PER_DAY: Final = 2_000_000_000
+# Kept images in one PDF export.
+EXPORT_PICTURES_BYTES_MAX: Final = 500_000_000
 # Downloads of everything that an account has.
 ACCOUNT_DOWNLOADS_PER_DAY: Final = 5
 # Changes of many posts: the posts of one change; the changes that are unfinished or kept for their

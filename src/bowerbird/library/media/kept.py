@@ -10,8 +10,8 @@ from bowerbird.storage.database import Database
 from bowerbird.storage.files.files import Files, OpenFile
 from bowerbird.storage.media import MediaStore
 
-# More than the pictures of any page; the rest is shown by its description.
-SHOWN_MAX: Final = 1_000
+# More than the pictures of any page; the rest is described. A page of an export has 128 posts.
+SHOWN_MAX: Final = 5_200
 
 
 class KeptImages:
@@ -34,9 +34,11 @@ class KeptImages:
         return found
 
     async def open(self, account: Account, image: KeptImage) -> OpenFile:
-        name = file_name(account.account_id, image.media_id)
-        opened = await self._files.open(name, 0, 0)
+        opened = await self.find_file(account, image)
         if opened is None:
-            # The files are elsewhere, or were lost.
             raise errors.not_found("image", image.media_id)
         return opened
+
+    async def find_file(self, account: Account, image: KeptImage) -> OpenFile | None:
+        """None if the file is gone, for example because only the database was restored."""
+        return await self._files.open(file_name(account.account_id, image.media_id), 0, 0)

@@ -1,0 +1,110 @@
+"""PDF exports show the images that are kept, and describe the others."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from bowerbird.requests import limits
+from tests.exports.documents import Document
+from tests.support import exporting, pictures
+from tests.support.image_hosts import ImageHosts, X, image_hosts
+from tests.support.keeping import Shelf, image
+from tests.support.service import Member, Service
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def hosts(tmp_path: Path) -> AsyncIterator[ImageHosts]:
+    async with image_hosts(tmp_path) as serving:
+        yield serving
+
+
+@pytest.fixture
+async def shelf(alice: Member, hosts: ImageHosts, tmp_path: Path) -> Shelf:
+    built = Shelf(alice, hosts, tmp_path)
+    await built.switch()
+    return built
+
+
+async def document(cast: Service, folder: Path) -> tuple[Document, list[str]]:
+    job = await exporting.export(cast, cast.alice, "pdf")
+    file = folder / "export.pdf"
+    file.write_bytes((await exporting.fetch(cast, job)).content)
+    return Document(file), job["notes"]
+
+
+async def test_a_pdf_shows_kept_images(cast: Service, shelf: Shelf, tmp_path: Path) -> None:
+    hosts, alice = shelf.hosts, cast.alice
+    for name, content in (
+        ("jpeg", pictures.JPEG),
+        ("png", pictures.png(300, 200)),
+        ("gif", pictures.GIF),
+        ("webp", pictures.WEBP),
+        ("avif", pictures.AVIF),
+    ):
+        hosts.put(f"https://{X}/{name}", content)
+    await alice.save(
+        text="four",
+        attachments=[
+            image(f"https://{X}/{n}", alt_text=f"a {n}") for n in ("jpeg", "png", "gif", "webp")
+        ],
+    )
+    await alice.save(text="one", quoted={"text": "q", "attachments": [image(f"https://{X}/png")]})
+    await alice.save(attachments=[image(f"https://{X}/avif", alt_text="not for typst")])
+    await alice.save(attachments=[image("https://evil.example/x", alt_text="not kept")])
+    await shelf.run()
+
+    shown, notes = await document(cast, tmp_path)
+
+    assert sum(shown.images()) == 5
+    assert notes == []
+    for words in ("a jpeg", "a webp", "not for typst", "not kept", "four", "one"):
+        assert shown.contains(words), words
+
+
+async def test_a_damaged_image_does_not_spoil_the_others(
+    cast: Service, shelf: Shelf, tmp_path: Path
+) -> None:
+    good = shelf.picture("good", 50)
+    bad = shelf.hosts.put(f"https://{X}/bad", pictures.png_bomb(500, 500))
+    await cast.alice.save(text="words", attachments=[image(good), image(bad, alt_text="damaged")])
+    await shelf.run()
+    assert (await shelf.state()).kept == 2
+
+    shown, notes = await document(cast, tmp_path)
+
+    assert sum(shown.images()) == 1
+    assert notes == ["Some images are damaged. They are described instead."]
+    assert shown.contains("damaged")
+
+
+async def test_images_beyond_the_limit_are_described(
+    cast: Service, shelf: Shelf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "b"):
+        await cast.alice.save(
+            text=name, attachments=[image(shelf.picture(name, 50), alt_text=f"alt {name}")]
+        )
+    await shelf.run()
+    state = await shelf.state()
+    monkeypatch.setattr(limits, "EXPORT_PICTURES_BYTES_MAX", state.bytes - 1)
+
+    shown, _ = await document(cast, tmp_path)
+
+    assert sum(shown.images()) == 1
+    assert shown.contains("alt a")
+    assert shown.contains("alt b")
+
+
+async def test_a_lost_file_is_described(cast: Service, shelf: Shelf, tmp_path: Path) -> None:
+    await cast.alice.save(attachments=[image(shelf.picture("a"), alt_text="lost")])
+    await shelf.run()
+    for name in shelf.stored():
+        (tmp_path / "files" / "media" / str(cast.alice.account_id) / name).unlink()
+
+    shown, _ = await document(cast, tmp_path)
+
+    assert sum(shown.images()) == 0
+    assert shown.contains("lost")

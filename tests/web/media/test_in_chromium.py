@@ -1,0 +1,174 @@
+"""Kept images in a real browser: from our own origin, without a shift, with and without scripts."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from bowerbird.cli.context import opened_library
+from bowerbird.clock import system_clock
+from bowerbird.library.accounts.accounts import Accounts
+from bowerbird.library.media.keeping import Keeping
+from bowerbird.library.media.preferences import MediaPreferences
+from bowerbird.settings import Settings
+from bowerbird.storage.files.files import Files
+from tests.support import make, pictures, serving
+from tests.support.image_hosts import X, image_hosts
+from tests.support.keeping import image, no_report, video
+from tests.support.serving import Server
+from tests.web.account.test_in_chromium import address, signed_in
+from tests.web.chromium import Chromium
+from tests.web.rendered import SIZES
+from tests.web.sign_in.test_in_chromium import Watch
+from tests.web.test_browser import violations
+
+EMAIL = "me@example.com"
+HOSTILE = '"><img src=x onerror=alert(1)>'
+POSTS = [
+    make.post(
+        text=f"post {number} with a picture",
+        attachments=[image(f"https://{X}/{number}", alt_text=f"Picture {number}")],
+    )
+    for number in range(20)
+]
+MORE = [
+    make.post(
+        text="one of each",
+        attachments=[
+            image(f"https://{X}/tall", alt_text=HOSTILE),
+            video(f"https://{X}/film.mp4", f"https://{X}/still"),
+            image("https://evil.example/x.png", alt_text="Elsewhere"),
+        ],
+    )
+]
+# Collects the parts of the content that move while a page loads.
+SHIFTS = """
+window.shifts = [];
+new PerformanceObserver((list) => {
+  for (const entry of list.getEntries()) {
+    for (const { node } of entry.sources) {
+      if (node?.parentElement?.closest("main")) window.shifts.push(node.outerHTML?.slice(0, 80));
+    }
+  }
+}).observe({ type: "layout-shift", buffered: true });
+"""
+
+
+async def keep(settings: Settings, folder: Path) -> None:
+    """Before the server starts: its own worker would ask the real hosts."""
+    async with image_hosts(folder) as hosts, opened_library(settings) as opened:
+        for number in range(20):
+            hosts.put(f"https://{X}/{number}", pictures.png(300 + number, 200, (number, 90, 160)))
+        hosts.put(f"https://{X}/tall", pictures.png(200, 900, (160, 60, 40)))
+        hosts.put(f"https://{X}/still", pictures.JPEG)
+        account = await Accounts(opened.database, system_clock).find(EMAIL)
+        preferences = MediaPreferences(opened.database, system_clock, settings)
+        await preferences.switch(account, is_keeping=True)
+        keeping = Keeping(opened.database, Files(settings), system_clock, settings, hosts.fetcher)
+        await keeping.run(account.account_id, no_report)
+        state = await preferences.state(account)
+        assert (state.kept, state.waiting) == (22, 0)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("media")
+    settings: dict[str, Any] = {"data_dir": folder / "data", "keep_media": "on"}
+    file = folder / "posts.json"
+    file.write_text(json.dumps([*POSTS, *MORE]))
+    environment = serving.environment_of(**settings)
+    for command in (("account", "create", EMAIL), ("import", EMAIL, str(file))):
+        serving.command(*command, environment=environment)
+    asyncio.run(keep(Settings(**settings), folder))
+    with serving.serving(folder, **settings) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def state(server: Server, chromium: Chromium) -> Any:
+    """The cookies of a browser that is signed in and shows images."""
+
+    def visit(page: Page) -> Any:
+        page.goto(address(server, "/library"))
+        assert page.locator(".posts img").count() == 0
+        page.get_by_role("button", name="Show images").click()
+        expect(page.locator(".posts img")).to_have_count(22)
+        return page.context.storage_state()
+
+    kept, problems = signed_in(server, chromium, visit)
+    assert problems == []
+    return kept
+
+
+PAGES = ("/library", f"/p/{MORE[0]['post_id']}", f"/p/{POSTS[3]['post_id']}", "/account")
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_pages_with_images_are_accessible(
+    server: Server, chromium: Chromium, state: Any, size: str
+) -> None:
+    def visit(page: Page) -> dict[str, list[str]]:
+        found = {}
+        for path in PAGES:
+            page.goto(address(server, path))
+            found[path] = violations(page, None)
+        return found
+
+    # The content security policy would block axe itself.
+    found = chromium.run(
+        visit, storage_state=state, bypass_csp=True, reduced_motion="reduce", **SIZES[size]
+    )
+    assert found == {path: [] for path in PAGES}
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_images_come_from_here_and_nothing_moves(
+    server: Server, chromium: Chromium, state: Any, width: int
+) -> None:
+    def visit(page: Page) -> tuple[list[str], dict[str, list[str]], list[int], dict[str, int]]:
+        watch = Watch(page, server)
+        page.add_init_script(SHIFTS)
+        shifts, widths = {}, {}
+        for path in PAGES[:3]:
+            page.goto(address(server, path), wait_until="networkidle")
+            for shown in page.locator("main img").all():
+                shown.scroll_into_view_if_needed()
+            page.wait_for_function(
+                "[...document.querySelectorAll('main img')].every((i) => i.complete)"
+            )
+            shifts[path] = page.evaluate("window.shifts")
+            widths[path] = page.evaluate("document.documentElement.scrollWidth")
+        page.goto(address(server, "/library"), wait_until="networkidle")
+        sizes = page.eval_on_selector_all(".posts img", "all => all.map((i) => i.naturalWidth)")
+        return watch.problems, shifts, sizes, widths
+
+    problems, shifts, sizes, widths = chromium.run(
+        visit, storage_state=state, viewport={"width": width, "height": 844}
+    )
+    assert problems == []
+    assert shifts == {path: [] for path in PAGES[:3]}
+    assert len(sizes) == 22
+    assert widths == dict.fromkeys(PAGES[:3], width)
+
+
+def test_the_switch_works_without_scripts_and_from_the_keyboard(
+    server: Server, chromium: Chromium, state: Any
+) -> None:
+    def visit(page: Page) -> list[str]:
+        watch = Watch(page, server)
+        page.goto(address(server, f"/p/{POSTS[3]['post_id']}"))
+        expect(page.get_by_role("img", name="Picture 3")).to_be_visible()
+        button = page.get_by_role("button", name="Show images")
+        expect(button).to_have_attribute("aria-pressed", "true")
+        button.focus()
+        page.keyboard.press("Enter")
+        expect(page.locator("main img")).to_have_count(0)
+        assert page.url == address(server, f"/p/{POSTS[3]['post_id']}")
+        expect(page.locator(".pic")).to_contain_text("Picture 3")
+        return watch.problems
+
+    assert chromium.run(visit, storage_state=state, java_script_enabled=False) == []
