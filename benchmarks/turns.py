@@ -23,8 +23,11 @@ from bowerbird.library.access import turns
 from bowerbird.library.bookmarks.flags import Flags
 from bowerbird.library.bookmarks.trash import Trash
 from bowerbird.library.bookmarks.upsert import Upsert
+from bowerbird.library.bulk.changes import BulkChanges, NewChange
+from bowerbird.library.bulk.selection import packed_parts
 from bowerbird.library.labels.labels import Labels
 from bowerbird.model.accounts import Account
+from bowerbird.model.bulk import BulkAction, BulkRow
 from bowerbird.requests.bookmarks import FlagsRequest
 from bowerbird.requests.labels import LabelChange, LabelOperation, LabelRequest
 from bowerbird.settings import Settings
@@ -126,6 +129,32 @@ class _Edits:
             f"delete a label of {many} posts", lambda t: labels.delete(t, account, other)
         )
         await self._edit("delete a post", lambda t: trash.delete(t, account, long_ids[0]))
+        few = post_ids[:5_000]
+        for action, ids in (
+            (BulkAction.ARCHIVE, post_ids),
+            (BulkAction.ADD_LABEL, post_ids),
+            (BulkAction.TRASH, few),
+            (BulkAction.TRASH, long_ids[1:]),
+        ):
+            await self._change(action, ids)
+
+    async def _change(self, action: BulkAction, post_ids: list[str]) -> None:
+        """Changes many posts and undoes it."""
+        account, changes = self._account, BulkChanges(self._database, system_clock)
+        label = "bulk" if action is BulkAction.ADD_LABEL else None
+        change = NewChange(action, packed_parts(post_ids), len(post_ids), label)
+        rows: list[BulkRow] = []
+
+        async def start(transaction: Transaction) -> Any:
+            rows.append(await changes.start(transaction, account, change))  # type: ignore[arg-type] # no rename
+
+        async def undo(transaction: Transaction) -> Any:
+            await changes.undo(transaction, account, rows[0].change_id)
+
+        for name, first in ((action, start), (f"undo {action}", undo)):
+            work = f"{name} {len(post_ids):,} posts"
+            await self._edit(f"{work}, its start", first)
+            await self._edit(work, lambda t: changes.rest(t, account, rows[0].change_id))
 
     async def _label_ids(self) -> dict[str, str]:
         listed = await Labels(self._database, system_clock).listed.all(self._account)

@@ -15,6 +15,7 @@ from bowerbird.errors import Refusal
 from bowerbird.http1.bounds import HEALTH_PATHS
 from bowerbird.ingest.assembly import ingest
 from bowerbird.ingest.operations import PREFIX as INGEST
+from bowerbird.jobs import bulk as bulk_jobs
 from bowerbird.jobs import deletions
 from bowerbird.jobs.digests import DigestJobs
 from bowerbird.jobs.embedding import EmbeddingJobs
@@ -29,6 +30,7 @@ from bowerbird.library.accounts.version_use import VersionUse
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.flags import Flags
 from bowerbird.library.bookmarks.trash import Trash
+from bowerbird.library.bulk.requests import BulkRequests, bulk_requests
 from bowerbird.library.digests.digest_topics import DigestTopics
 from bowerbird.library.digests.digests import Digests
 from bowerbird.library.exports.exports import Exports
@@ -48,6 +50,7 @@ from bowerbird.mail import Mailer
 from bowerbird.openapi import ingest_specification, sandbox_routes, specification
 from bowerbird.rest import account as account_routes
 from bowerbird.rest import bookmarks as bookmark_routes
+from bowerbird.rest import bulk as bulk_routes
 from bowerbird.rest import digests as digest_routes
 from bowerbird.rest import exports as export_routes
 from bowerbird.rest import imports as import_routes
@@ -143,12 +146,14 @@ def build(
     key_uses = KeyUse(KeyStore(database), clock)
     authenticate = Authenticator(accounts, clock, settings.site_origin, key_uses.note_call)
     trash = Trash(database, clock)
+    bulk = bulk_requests(database, clock, parts.views, searching.meaning, worker.wake)
     table = _routes(
         parts,
         trash,
         ImportRuns(database, clock),
         AnswerCache(settings.answer_cache_mb * 1024 * 1024),
         settings.upgrade_url,
+        bulk=bulk,
     )
 
     def record_use(account_id: int) -> None:
@@ -201,6 +206,7 @@ def build(
                 parts.labels,
                 PostChanges(database, parts.flags, trash, parts.labels),
                 parts.digests,
+                bulk,
             ),
             ending=EndingVersions(uses, deprecations, settings.site_origin),
             deprecations=deprecations,
@@ -271,7 +277,8 @@ def build_worker(
     exports = ExportJobs(database, files, clock, settings.data_dir, searching.meaning)
     topics = DigestTopics(database, searching.meaning)
     digests = DigestJobs(database, settings, clock, topics.of)
-    kinds = [exports.kind, digests.kind, searching.jobs.kind]
+    changes = bulk_jobs.kind(database, clock)
+    kinds = [changes, exports.kind, digests.kind, searching.jobs.kind]
     recurring = [
         *exports.recurring,
         *digests.recurring,
@@ -346,11 +353,14 @@ def _routes(
     imports: ImportRuns,
     answers: AnswerCache,
     upgrade_url: str,
+    *,
+    bulk: BulkRequests,
 ) -> list[ApiRoute]:
     writes = Writes(parts.idempotency, upgrade_url)
     exports, addresses = parts.exports, parts.export_addresses
     return [
         *account_routes.routes(parts.state, answers),
+        *bulk_routes.routes(bulk, writes, parts.wake_worker),
         *bookmark_routes.routes(parts.bookmarks, answers),
         *bookmark_routes.write_routes(parts.flags, trash, writes),
         *saving_routes.routes(parts.saving, writes),

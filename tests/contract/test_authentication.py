@@ -91,6 +91,9 @@ async def test_a_key_carries_every_permission_of_its_account(cast: Service) -> N
     runs = ImportRuns(cast.database, cast.clock)
     run = await runs.start(await cast.alice.account(), source="x", kind="file", client="")
     real["run_id"] = run.run_id
+    change = {"action": "read", "tweet_ids": ["42"]}
+    changed = await writing.send(cast.alice, "POST", "/v1/bookmarks/changes", change)
+    real["change_id"] = changed.json()["data"]["change_id"]
     # The link to a file needs no API key.
     paths = {path: item for path, item in of_accounts().items() if not path.endswith("/file")}
 

@@ -9,9 +9,10 @@ import tempfile
 from pathlib import Path
 from typing import Any, Final
 
-from tests.support import databases, digesting, exporting, imports
+from tests.support import databases, digesting, exporting, imports, make, waiting
 from tests.support.published import document
 from tests.support.service import Service, build
+from tests.support.working import at_work
 
 FILE: Final = Path(__file__).parents[2] / "src/bowerbird/openapi/examples.json"
 ACCEPTED: Final = 202
@@ -75,6 +76,12 @@ VIEW: Final = {
     "default_sort": {"sort_by": "posted_at", "sort_order": "desc"},
     "triage_buckets": [{"name": "Long reads", "query": {"q": "bower"}}],
 }
+CHANGE: Final = {
+    "action": "archive",
+    "filters": {"is_unread_only": False, "bookmarked_to": "2026-07-31"},
+}
+LARGE_CHANGE: Final = {"action": "trash", "filters": {"author": "fieldnotes"}}
+MANY: Final = 60
 # Operation, path and body, requested in this order from one library.
 STEPS: Final[list[tuple[str, str, Any]]] = [
     ("getAccount", "/v1/account", None),
@@ -116,6 +123,10 @@ STEPS: Final[list[tuple[str, str, Any]]] = [
     ("updateBookmark", f"/v1/bookmarks/{FIRST}", {"is_read": False, "is_archived": False}),
     ("deleteBookmark", f"/v1/bookmarks/{FIRST}", None),
     ("restoreBookmark", f"/v1/bookmarks/{FIRST}/restore", None),
+    ("changeBookmarks", "/v1/bookmarks/changes", {**CHANGE, "dry_run": True}),
+    ("changeBookmarks", "/v1/bookmarks/changes", {**CHANGE, "expected_count": 2}),
+    ("getChange", "/v1/bookmarks/changes/{change_id}", None),
+    ("undoChange", "/v1/bookmarks/changes/{change_id}/undo", None),
     (
         "saveBookmarks",
         "/v1/bookmarks",
@@ -159,6 +170,10 @@ STEPS: Final[list[tuple[str, str, Any]]] = [
     ("listImports", "/v1/imports", None),
     ("getImport", "/v1/imports/{run_id}", None),
     ("undoImport", "/v1/imports/{run_id}/undo", None),
+    # Requested after more posts were saved than one transaction deletes.
+    ("changeBookmarks", "/v1/bookmarks/changes", LARGE_CHANGE),
+    # After its job has completed.
+    ("undoChange", "/v1/bookmarks/changes/{change_id}/undo", None),
 ]
 # Returns a file, so the document has no example of it.
 FILES: Final = ("downloadExport",)
@@ -177,16 +192,12 @@ async def asked(service: Service) -> dict[str, Any]:
     found: dict[str, Any] = {}
     job: dict[str, Any] = {}
     for name, path, body in STEPS:
-        if "{job_id}" in path:
-            await exporting.finished(service, alice, job)
-        if name == "listDigests":
-            await digesting.make(alice)
-        if name == "listImports":
-            others = [imports.found(post_id=post_id) for post_id in ("20", "21")]
-            job["run_id"] = await imports.run(alice, *others)
+        await _prepare(service, name, path, body, job)
         response = await alice.client.request(methods[name], path.format(**job), json=body)
         assert response.is_success, (name, response.text)
         job = response.json()["data"] if response.status_code == ACCEPTED else job
+        if name == "changeBookmarks":
+            job = response.json()["data"]
         kept = found.setdefault(name, {"answers": {}})
         if body is not None:
             kept.setdefault("request", body)
@@ -194,6 +205,33 @@ async def asked(service: Service) -> dict[str, Any]:
         shown = response.text.replace("http://localhost:8080", "https://example.com")
         kept["answers"][str(response.status_code)] = json.loads(shown)
     return found
+
+
+async def _prepare(service: Service, name: str, path: str, body: Any, job: dict[str, Any]) -> None:
+    """Brings the library into the state that a step needs."""
+    alice = service.alice
+    if "{job_id}" in path:
+        await exporting.finished(service, alice, job)
+    if name == "listDigests":
+        await digesting.make(alice)
+    if name == "listImports":
+        others = [imports.found(post_id=post_id) for post_id in ("20", "21")]
+        job["run_id"] = await imports.run(alice, *others)
+    if body is LARGE_CHANGE:
+        await alice.save_all([make.post(author="fieldnotes") for _ in range(MANY)])
+    if name == "undoChange" and job.get("state") == "working":
+        await _until_done(service, job["change_id"])
+
+
+async def _until_done(service: Service, change_id: str) -> None:
+    path = f"/v1/bookmarks/changes/{change_id}"
+
+    async def is_done() -> bool:
+        state = (await service.alice.get(path)).json()["data"]["state"]
+        return bool(state == "done")
+
+    async with at_work(service.app.worker):
+        await waiting.until(is_done)
 
 
 async def _record() -> None:

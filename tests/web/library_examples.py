@@ -14,11 +14,12 @@ Values = dict[str, Any]
 _PARTS: Final = PostParts(
     LinkedTexts(""), Dates("Europe/Berlin", 1_787_918_400_000_000), "", "author", {"birds": "moss"}
 )
-LISTED: Final = [_PARTS.in_list(post, "bookmarked_at") for post in POSTS]
+_LISTED: Final = [_PARTS.in_list(post, "bookmarked_at") for post in POSTS]
+LINES: Final = [_PARTS.in_line(post, "bookmarked_at") for post in POSTS]
 _LABELS: Final = ["birds", "databases", "field notes", "quiet web", "to read", "تصميم"]
 _HITS: Final = {"field": "text", "html": "…is not a <mark>nest</mark>. The male builds it"}
 
-_LIST: Final[Values] = {
+LIST: Final[Values] = {
     "email": "nora.van.der.meer@example.org",
     "is_owner": False,
     "csrf": "c5rf",
@@ -63,7 +64,7 @@ _LIST: Final[Values] = {
     "comfortable_url": "/library",
     "compact_url": "/library?density=compact",
     "buckets": [],
-    "groups": [("Today", LISTED[:3]), ("Yesterday", LISTED[3:6]), ("Aug 2026", LISTED[6:])],
+    "groups": [("Today", _LISTED[:3]), ("Yesterday", _LISTED[3:6]), ("Aug 2026", _LISTED[6:])],
     "shown_count": 14,
     "total": 312,
     "older": "/library?cursor=abc",
@@ -72,8 +73,9 @@ _LIST: Final[Values] = {
     "hides_archived": True,
     "is_cut": False,
     "pending": 0,
+    "is_archive": False,
 }
-_SEARCH: Final[Values] = _LIST | {
+_SEARCH: Final[Values] = LIST | {
     "title": "Search: nest",
     "here": "/library?q=nest",
     "search": "nest",
@@ -98,7 +100,7 @@ _SEARCH: Final[Values] = _LIST | {
 
 def _post(number: int, strand: list[int]) -> Values:
     post = _PARTS.on_page(POSTS[number])
-    return _LIST | {
+    return LIST | {
         "title": post["name"],
         "post": post,
         "network": "X",
@@ -109,25 +111,29 @@ def _post(number: int, strand: list[int]) -> Values:
 
 
 EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
-    "library": ("library.html", _LIST),
+    "library": ("library.html", LIST),
     "library-compact": (
         "library.html",
-        _LIST
+        LIST
         | {
             "is_compact": True,
-            "groups": [("", [_PARTS.in_line(post, "bookmarked_at") for post in POSTS])],
+            "groups": [("", LINES)],
         },
     ),
     "library-search": ("library.html", _SEARCH),
-    "library-continued": ("library.html", _LIST | {"newer": "/library"}),
-    "help_keys": ("help_keys.html", _LIST | {"title": "Keyboard", "here": "/help/keys"}),
+    "library-continued": ("library.html", LIST | {"newer": "/library"}),
+    "help_keys": ("help_keys.html", LIST | {"title": "Keyboard", "here": "/help/keys"}),
     "library-undo": (
         "library.html",
-        _LIST | {"message": "Archived.", "undo": "unarchive", "undo_post": "1", "is_cut": True},
+        LIST | {"message": "Archived.", "undo": "unarchive", "undo_post": "1", "is_cut": True},
+    ),
+    "library-many-undo": (
+        "library.html",
+        LIST | {"message": "Archived 1,204 posts.", "undo_change": "a1"},
     ),
     "library-view": (
         "library.html",
-        _LIST
+        LIST
         | {
             "title": "Long reads",
             "order": "",
@@ -148,8 +154,12 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
             "problem": "The vector store is being built: 1,200 of 3,000 posts.",
         },
     ),
-    "library_empty": ("library_empty.html", _LIST | {"side_labels": [], "label_total": 0}),
-    "library_read": ("library_read.html", _LIST),
+    "library_empty": ("library_empty.html", LIST | {"side_labels": [], "label_total": 0}),
+    "library_read": ("library_read.html", LIST),
+    "library-archive-empty": (
+        "library_read.html",
+        LIST | {"title": "Archive", "is_archive": True},
+    ),
     "library_none": (
         "library_none.html",
         _SEARCH
@@ -165,5 +175,3 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
     "post-pictures": ("post.html", _post(0, [0])),
     "post-gone": ("post.html", _post(9, [9])),
 }
-# For pages with the same frame.
-LIST: Final = _LIST

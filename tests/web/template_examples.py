@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from tests.web import label_examples, library_examples, transfer_examples
+from tests.web import bulk_examples, label_examples, library_examples, transfer_examples
 from tests.web.example_values import (
     AUGUST,
     FRAME,
@@ -439,6 +439,7 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
     **transfer_examples.EXAMPLES,
     **library_examples.EXAMPLES,
     **label_examples.EXAMPLES,
+    **bulk_examples.EXAMPLES,
     "goodbye": ("goodbye.html", {}),
     "missing": ("missing.html", {}),
     "error": ("error.html", {"reference": "472ab0ac2c5e-1"}),

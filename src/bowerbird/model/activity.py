@@ -27,6 +27,7 @@ class ActivityKind(StrEnum):
     IMPORT_STARTED = "import started"
     IMPORT_UNDONE = "import undone"
     POSTS_DELETED = "posts deleted"
+    TRASH_EMPTIED = "trash emptied"
     EMAIL_CHANGED = "email changed"
     PLAN_CHANGED = "plan changed"
     OWNER_CHANGED = "owner changed"

@@ -2,11 +2,22 @@
 
 from typing import Final
 
-from bowerbird.rest import account, bookmarks, digests, exports, imports, labels, saving, views
+from bowerbird.rest import (
+    account,
+    bookmarks,
+    bulk,
+    digests,
+    exports,
+    imports,
+    labels,
+    saving,
+    views,
+)
 
 OPERATIONS: Final = (
     *account.OPERATIONS,
     *bookmarks.OPERATIONS,
+    *bulk.OPERATIONS,
     *saving.OPERATIONS,
     *labels.OPERATIONS,
     *views.OPERATIONS,
@@ -33,6 +44,7 @@ PATH_PARAMETERS: Final[dict[str, str]] = {
     "digest_id": "The digest's id, such as weekly-2026-07-13, or latest.",
     "job_id": "The export's id.",
     "run_id": "The import's id.",
+    "change_id": "The change's id.",
 }
 
 PATH_EXAMPLES: Final[dict[str, str]] = {
@@ -40,6 +52,7 @@ PATH_EXAMPLES: Final[dict[str, str]] = {
     "label_id": "1",
     "slug": "weekend-reading",
     "job_id": "x7Qk2mZt9LwP4sVb",
+    "change_id": "9b1f04c2d67ae35812c07d4e",
     "run_id": "5f2c9a7be01d4c3389aa01bc",
     "digest_id": "weekly-2026-07-13",
 }

@@ -7,6 +7,7 @@ from msgspec import Meta, Struct, field
 from bowerbird.requests import limits
 from bowerbird.requests.fields import InvalidField, PostIds, about, unique
 from bowerbird.requests.filters import BookmarkQuery, check_filters
+from bowerbird.requests.gates import Gate
 from bowerbird.requests.scalars import LabelName
 
 Action = Literal[
@@ -51,7 +52,8 @@ class BulkRequest(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     view: Annotated[Slug | None, about("Instead of both: slug of a Smart View.")] = None
     bucket: Annotated[Slug | None, about("With view: slug of one of its triage buckets.")] = None
     label_name: Annotated[
-        LabelName | None, about("The label that add_label or remove_label changes.", "Birds")
+        LabelName | None,
+        about("The label that add_label or remove_label changes.", "Birds", gate=Gate.LABELLING),
     ] = None
     dry_run: Annotated[
         bool, about("Only count the bookmarks, and show some of them.", example=True)

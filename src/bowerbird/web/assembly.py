@@ -17,7 +17,8 @@ from bowerbird.library.accounts.devices import Devices
 from bowerbird.library.accounts.keys import Keys
 from bowerbird.library.bookmarks.authors import Authors
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.bulk.changes import BulkChanges
+from bowerbird.library.bookmarks.trash_list import TrashList
+from bowerbird.library.bulk.requests import BulkRequests
 from bowerbird.library.digests.digests import Digests
 from bowerbird.library.labels.label_changes import LabelChanges
 from bowerbird.library.labels.labels import Labels
@@ -50,6 +51,7 @@ from bowerbird.web.account import keys as key_pages
 from bowerbird.web.account.account import AccountParts
 from bowerbird.web.account.keys import EndingVersions
 from bowerbird.web.account.methods import Methods
+from bowerbird.web.bulk.pages import BulkPages
 from bowerbird.web.exports import pages as export_pages
 from bowerbird.web.exports.pages import ExportParts
 from bowerbird.web.imports import files as import_file_pages
@@ -75,6 +77,7 @@ from bowerbird.web.sign_in.providers import ProviderPages
 from bowerbird.web.sign_in.sign_up import SignUpPages
 from bowerbird.web.site import ShowPublished, Visits
 from bowerbird.web.templating import Templates
+from bowerbird.web.trash.pages import TrashPages
 from bowerbird.web.visits.cookies import CookieJar
 from bowerbird.web.visits.hosts import OwnHosts
 from bowerbird.web.visits.pages import VisitPages
@@ -98,6 +101,7 @@ class LibraryParts(Struct, frozen=True):
     labels: Labels
     changes: PostChanges
     digests: Digests
+    bulk: BulkRequests
 
 
 def visits(
@@ -170,14 +174,15 @@ def visits(
 
     sidebar = Sidebar(library.labels, library.views)
     listed, label_changes = library.labels.listed, LabelChanges(database, library.labels)
-    bulk = BulkChanges(database, clock, transfers.exports.wake_worker)
-    authors = Authors(database)
+    authors, bulk = Authors(database), BulkPages(library.bulk, pages)
+    changes = library.bulk.changes
     list_pages = ListPages(
         library.bookmarks,
         library.views,
         sidebar,
         pages,
         no_hits=NoHits(library.bookmarks, library.labels, authors),
+        bulk=bulk,
         clock=clock,
         settings=settings,
     )
@@ -211,10 +216,12 @@ def visits(
             *export_pages.routes(transfers.exports, pages),
             *list_pages.routes(),
             *ReadingPage(library.bookmarks, list_pages, sidebar, pages).routes(),
-            *ChangePages(library.changes, bulk, pages).routes(),
-            *LabelPages(listed, label_changes, bulk, sidebar, pages).routes(),
-            *LabelPicking(listed, bulk, pages).routes(),
+            *ChangePages(library.changes, changes, pages).routes(),
+            *LabelPages(listed, label_changes, changes, sidebar, pages).routes(),
+            *LabelPicking(listed, changes, pages).routes(),
             *SuggestingPages(library.labels, library.views, authors, pages).routes(),
+            *bulk.routes(),
+            *TrashPages(TrashList(database, clock), bulk, list_pages, sidebar, pages).routes(),
         ]
         return VisitRouter(
             routes,

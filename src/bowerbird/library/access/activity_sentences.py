@@ -29,6 +29,7 @@ _TEXTS: Final[dict[ActivityKind, tuple[str, str]]] = {
     ActivityKind.IMPORT_STARTED: ("Started an import: {}", "Started an import"),
     ActivityKind.IMPORT_UNDONE: ("Undid an import: {}", "Undid an import"),
     ActivityKind.POSTS_DELETED: ("Deleted the post {}", "Deleted posts"),
+    ActivityKind.TRASH_EMPTIED: ("Deleted posts in the trash for good",) * 2,
     ActivityKind.EMAIL_CHANGED: ("Changed the email address to {}", "Changed the email address"),
     ActivityKind.PLAN_CHANGED: ("Changed the plan to {}", "Changed the plan"),
     ActivityKind.OWNER_CHANGED: ("Became the owner of the service",) * 2,

@@ -67,12 +67,14 @@ def then(step: T | Unfinished[T], convert: Callable[[T], R]) -> R | Unfinished[R
     return Unfinished(rest)
 
 
-def fitting(sizes: Iterable[int], most: int = POSTS_PER_TURN) -> int:
+def fitting(
+    sizes: Iterable[int], most: int = POSTS_PER_TURN, most_bytes: int = BYTES_PER_TURN
+) -> int:
     """How many of these posts fit into one turn, in this order; at least one."""
     count, total = 0, 0
     for size in sizes:
         total += size
-        if count and (total > BYTES_PER_TURN or count == most):
+        if count and (total > most_bytes or count == most):
             break
         count += 1
     return count

@@ -111,16 +111,21 @@ class BulkChanges:
 
     async def finish(self, account: Account, change_id: str) -> BulkRow:
         """Takes all turns that are left of a change or of its undo. The job calls it."""
+        return await turns.run(
+            self._database, lambda t: self.rest(t, account, change_id), account.account_id
+        )
 
-        async def turn(transaction: Transaction) -> Step:
-            row = await self._store.by_id(transaction, account.account_id, change_id)
-            row = await self._turn(transaction, account, self._required(row, change_id))
-            return row if row.is_finished else Unfinished(next_turn)
+    async def rest(self, transaction: Transaction, account: Account, change_id: str) -> Step:
+        """Takes the next turn of a change or of its undo."""
 
-        async def next_turn(transaction: Transaction) -> Step:
-            return await self._after_renames(transaction, account, turn)
+        async def turn(later: Transaction) -> Step:
+            row = await self._store.by_id(later, account.account_id, change_id)
+            row = await self._turn(later, account, self._required(row, change_id))
+            if row.is_finished:
+                return row
+            return Unfinished(lambda next_one: self.rest(next_one, account, change_id))
 
-        return await turns.run(self._database, next_turn, account.account_id)
+        return await self._after_renames(transaction, account, turn)
 
     async def _start(
         self, transaction: Transaction, account: Account, change: NewChange

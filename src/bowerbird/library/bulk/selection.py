@@ -10,7 +10,7 @@ from msgspec import Struct
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans, turns
-from bowerbird.library.bookmarks.bookmarks import Bookmarks, is_post_id
+from bowerbird.library.bookmarks.bookmarks import is_post_id
 from bowerbird.library.bookmarks.ranking import Rankings
 from bowerbird.library.bookmarks.trash_batch import KEPT
 from bowerbird.library.vectors.semantic_search import SemanticSearch
@@ -55,7 +55,6 @@ class BulkSelection:
         self,
         database: Database,
         clock: Clock,
-        bookmarks: Bookmarks,
         views: Views,
         meaning: SemanticSearch,
     ) -> None:
@@ -63,7 +62,6 @@ class BulkSelection:
         self._trash = TrashStore(database)
         self._rankings = Rankings(database, meaning)
         self._meaning = meaning
-        self._bookmarks = bookmarks
         self._views = views
         self._clock = clock
 
@@ -99,7 +97,7 @@ class BulkSelection:
         else:
             only = msgspec.structs.replace(_EVERYTHING, post_ids=tuple(chosen.first))
             numbers = await self._store.numbers(account, only, None)
-            body, _ = await self._store.contents(account, numbers)
+            body, _ = await self._store.contents(account, list(numbers))
         return [
             Example(one.post_id, one.author_username, one.tweet_details.text[:_TEXT_CHARACTERS])
             for one in _bookmarks(b"[" + body + b"]")

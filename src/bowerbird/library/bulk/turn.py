@@ -27,6 +27,7 @@ from bowerbird.storage.database import Database, Transaction
 
 # Moving a post into the trash or out of it also writes its words.
 TRASHED_PER_TURN: Final = 50
+TRASHED_BYTES_PER_TURN: Final = 256 << 10
 _MOVES: Final = (BulkAction.TRASH, BulkAction.RESTORE)
 _FLAGS: Final[dict[BulkAction, dict[str, bool | None]]] = {
     BulkAction.READ: {"is_read": True, "is_archived": None},
@@ -111,8 +112,7 @@ class BulkTurns:
             sizes = await self._trash.sizes(transaction, account.account_id, post_ids)
         else:
             sizes = await changeset.sizes(post_ids)
-        most = TRASHED_PER_TURN if action in _MOVES else turns.POSTS_PER_TURN
-        return turns.fitting((sizes.get(post_id, 0) for post_id in post_ids), most)
+        return fitting(action, [sizes.get(post_id, 0) for post_id in post_ids])
 
     async def _change(
         self,
@@ -159,6 +159,16 @@ class BulkTurns:
         if is_all:
             await changeset.delete_label(label)
         return _Turn(len(posts), changeset.changed, is_all)
+
+
+def per_turn(action: BulkAction) -> int:
+    return TRASHED_PER_TURN if action in _MOVES else turns.POSTS_PER_TURN
+
+
+def fitting(action: BulkAction, sizes: Sequence[int]) -> int:
+    """How many posts of these sizes one turn can change, in this order."""
+    most_bytes = TRASHED_BYTES_PER_TURN if action in _MOVES else turns.BYTES_PER_TURN
+    return turns.fitting(sizes, per_turn(action), most_bytes)
 
 
 def ended(row: BulkRow, state: BulkState, now: int) -> BulkRow:

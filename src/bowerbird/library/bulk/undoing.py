@@ -10,10 +10,9 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from bowerbird.clock import Clock
-from bowerbird.library.access import turns
 from bowerbird.library.bookmarks.changeset import Changeset, Changesets
 from bowerbird.library.bookmarks.trash_batch import TrashBatches
-from bowerbird.library.bulk.turn import TRASHED_PER_TURN, ended
+from bowerbird.library.bulk.turn import ended, fitting, per_turn
 from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import (
     ARCHIVED,
@@ -69,8 +68,7 @@ class BulkUndo:
         self, transaction: Transaction, account_id: int, changeset: Changeset, row: BulkRow
     ) -> tuple[Sequence[Recorded], bool]:
         """What is kept of some posts, and whether these are the last."""
-        is_move = row.action in (BulkAction.TRASH, BulkAction.RESTORE)
-        most = TRASHED_PER_TURN if is_move else turns.POSTS_PER_TURN
+        most = per_turn(row.action)
         found = await self._store.first_posts(transaction, account_id, row.number, most + 1)
         by_post: dict[str, list[Recorded]] = {}
         for one in found:
@@ -83,7 +81,7 @@ class BulkUndo:
             sizes = await self._trash.sizes(transaction, account_id, ids) if ids else {}
         else:
             sizes = await changeset.sizes(ids)
-        some = ids[: turns.fitting((sizes.get(one, 0) for one in ids), most)]
+        some = ids[: fitting(row.action, [sizes.get(one, 0) for one in ids])]
         is_last = len(found) <= most and len(some) == len(by_post)
         return [one for post_id in some for one in by_post[post_id]], is_last
 

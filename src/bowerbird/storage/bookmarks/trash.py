@@ -35,10 +35,7 @@ class TrashStore:
         }
         rows = await transaction.rows(self._sql["contents"], values)
         taken = [Trashed(*row) for row in rows]
-        await transaction.run_many(
-            self._sql["remove"],
-            [{"account_id": account_id, "post_id": one.post_id} for one in taken],
-        )
+        await self.remove(transaction, account_id, [one.post_id for one in taken])
         return taken
 
     async def sizes(
@@ -54,6 +51,31 @@ class TrashStore:
         values = {"account_id": account_id, "oldest": oldest}
         rows = await self._database.slow_rows(self._sql["post_ids"], values)
         return [row[0] for row in rows]
+
+    async def page(
+        self, account_id: int, oldest: int, before: tuple[int, str], limit: int
+    ) -> list[Trashed]:
+        """The latest bookmarks before a time and a post, the latest first."""
+        trashed_at, post_id = before
+        values = {
+            "account_id": account_id,
+            "oldest": oldest,
+            "trashed_at": trashed_at,
+            "post_id": post_id,
+            "limit": limit,
+        }
+        rows = await self._database.slow_rows(self._sql["page"], values)
+        return [Trashed(*row) for row in rows]
+
+    async def count(self, account_id: int, oldest: int) -> int:
+        values = {"account_id": account_id, "oldest": oldest}
+        return int((await self._database.slow_rows(self._sql["count"], values))[0][0])
+
+    async def remove(
+        self, transaction: Transaction, account_id: int, post_ids: Sequence[str]
+    ) -> None:
+        rows = [{"account_id": account_id, "post_id": post_id} for post_id in post_ids]
+        await transaction.run_many(self._sql["remove"], rows)
 
     async def contents(
         self, account_id: int, post_ids: Sequence[str], oldest: int

@@ -15,3 +15,18 @@ SELECT t.post_id
  WHERE t.account_id = :account_id
    AND t.trashed_at >= :oldest
  ORDER BY t.trashed_at, t.post_id
+
+-- name: page
+SELECT t.post_id, t.bookmark, t.trashed_at
+  FROM trash AS t
+ WHERE t.account_id = :account_id
+   AND t.trashed_at >= :oldest
+   AND (t.trashed_at, t.post_id) < (:trashed_at, :post_id)
+ ORDER BY t.trashed_at DESC, t.post_id DESC
+ LIMIT :limit
+
+-- name: count
+SELECT count(*)
+  FROM trash AS t
+ WHERE t.account_id = :account_id
+   AND t.trashed_at >= :oldest

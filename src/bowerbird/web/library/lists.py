@@ -16,6 +16,7 @@ from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.filters import MEANING
 from bowerbird.requests.views import ViewBookmarksQuery
 from bowerbird.settings import Settings
+from bowerbird.web.bulk.pages import BulkPages
 from bowerbird.web.library import list_words, post_parts
 from bowerbird.web.library.addresses import COMPACT, DENSITY, LIBRARY, NAMES, Address
 from bowerbird.web.library.changes import UNDO
@@ -56,6 +57,7 @@ class ListPages:
         pages: VisitPages,
         *,
         no_hits: NoHits,
+        bulk: BulkPages,
         clock: Clock,
         settings: Settings,
     ) -> None:
@@ -64,6 +66,7 @@ class ListPages:
         self._views = views
         self._sidebar = sidebar
         self._pages = pages
+        self._bulk = bulk
         self._clock = clock
         self._base_path = urlsplit(settings.site_origin).path.rstrip("/")
         self._texts = LinkedTexts(self._base_path)
@@ -248,6 +251,8 @@ class ListPages:
             "clear_url": address.changed(q=None, vector_search_term=None, sort_by=None).url(),
             "undo": UNDO.get(visit.query.get("said", "")),
             "undo_post": visit.query.get("post", ""),
+            "is_archive": list_words.is_archive(query),
+            **await self._bulk.values(visit),
         }
         return self._pages.show(visit, template, status=status, **(shared | values))
 

@@ -7,6 +7,7 @@ from bowerbird.library.labels.label_list import LabelUse
 from bowerbird.library.labels.labels import Labels
 from bowerbird.library.views.views import Views
 from bowerbird.model.accounts import Account
+from bowerbird.web.bulk.requests import TRASH
 from bowerbird.web.library import post_parts
 from bowerbird.web.library.addresses import LIBRARY, Address
 
@@ -16,7 +17,6 @@ _SUGGESTED: Final = 200
 UNREAD: Final = Address(LIBRARY, {})
 ALL: Final = Address(LIBRARY, {"is_unread_only": "false"})
 ARCHIVE: Final = Address(LIBRARY, {"is_unread_only": "false", "is_archived_only": "true"})
-TRASH: Final = "/trash"
 
 
 class Sidebar:

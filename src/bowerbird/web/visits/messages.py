@@ -28,6 +28,7 @@ MESSAGES: Final = {
     "post-unarchived": "Taken out of the archive.",
     "post-deleted": "Moved to the trash. It can be restored for 30 days.",
     "post-restored": "Restored.",
+    "trash-deleted": "Deleted for good.",
     "label-added": "The label is added.",
     "label-removed": "The label is removed.",
     "label-made": "The label is made.",

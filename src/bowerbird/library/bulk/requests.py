@@ -1,0 +1,142 @@
+"""Changes of many posts as REST and pages ask for them, and what they are told."""
+
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from bowerbird.clock import Clock
+from bowerbird.errors import Refusal
+from bowerbird.library.access import turns
+from bowerbird.library.access.turns import Unfinished
+from bowerbird.library.bulk.changes import BulkChanges, NewChange
+from bowerbird.library.bulk.selection import BulkSelection, Chosen, Example
+from bowerbird.library.vectors.semantic_search import SemanticSearch
+from bowerbird.library.views.views import Views
+from bowerbird.model.accounts import Account
+from bowerbird.model.bulk import BulkAction, BulkRow
+from bowerbird.model.instants import with_offset
+from bowerbird.requests.bulk import BulkRequest
+from bowerbird.storage.database import Database, Transaction
+
+DRY_RUN, FAILED = "dry_run", "failed"
+
+
+class BulkChange(Struct, frozen=True, kw_only=True):
+    """A change of many posts as its account sees it."""
+
+    change_id: str | None
+    action: str
+    label_name: str | None
+    state: str
+    count: int
+    done: int
+    changed: int
+    restored: int
+    error: str | None
+    created_at: str | None
+    finished_at: str | None
+    undo_until: str | None
+    examples: list[Example]
+
+    @property
+    def is_open(self) -> bool:
+        return self.state in ("working", "undoing")
+
+
+class Prepared(Struct, frozen=True):
+    """The posts of a request, or why it is refused. Read before the transaction."""
+
+    chosen: Chosen | Refusal
+    examples: Sequence[Example] = ()
+
+
+class BulkRequests:
+    def __init__(self, selection: BulkSelection, changes: BulkChanges) -> None:
+        self._selection = selection
+        self.changes = changes
+
+    async def prepare(self, account: Account, request: BulkRequest) -> Prepared:
+        try:
+            chosen = await self._selection.choose(account, request)
+        except Refusal as refused:
+            return Prepared(refused)
+        if not request.dry_run:
+            return Prepared(chosen)
+        return Prepared(chosen, await self._selection.examples(account, request, chosen))
+
+    async def start(
+        self, transaction: Transaction, account: Account, request: BulkRequest, prepared: Prepared
+    ) -> BulkChange | Unfinished[BulkChange]:
+        """Starts a change that was prepared, or says what it would change."""
+        if isinstance(prepared.chosen, Refusal):
+            raise prepared.chosen
+        if request.dry_run:
+            return _dry_run(request, prepared.chosen, prepared.examples)
+        step = await self.changes.start(transaction, account, _new(request, prepared.chosen))
+        return turns.then(step, shown)
+
+    async def undo(
+        self, transaction: Transaction, account: Account, change_id: str
+    ) -> BulkChange | Unfinished[BulkChange]:
+        return turns.then(await self.changes.undo(transaction, account, change_id), shown)
+
+    async def get(self, account: Account, change_id: str) -> BulkChange:
+        row = await self.changes.get(account, change_id)
+        return shown(row, await self.changes.problem(account, row))
+
+    async def run(self, account: Account, request: BulkRequest) -> BulkRow:
+        """Makes a change in transactions of its own."""
+        chosen = await self._selection.choose(account, request)
+        return await self.changes.run(account, _new(request, chosen))
+
+
+def bulk_requests(
+    database: Database,
+    clock: Clock,
+    views: Views,
+    meaning: SemanticSearch,
+    wake: Callable[[], None],
+) -> BulkRequests:
+    """`wake` is called when a job has been added, for a worker in the same process."""
+    selection = BulkSelection(database, clock, views, meaning)
+    return BulkRequests(selection, BulkChanges(database, clock, wake))
+
+
+def shown(row: BulkRow, problem: str | None = None) -> BulkChange:
+    return BulkChange(
+        change_id=row.change_id,
+        action=row.action,
+        label_name=row.label_name,
+        state=FAILED if problem else row.state,
+        count=row.matched,
+        done=row.done,
+        changed=row.changed,
+        restored=row.restored,
+        error=problem,
+        created_at=with_offset(row.created_at),
+        finished_at=None if row.finished_at is None else with_offset(row.finished_at),
+        undo_until=with_offset(row.undo_until) if row.finished_at is not None else None,
+        examples=[],
+    )
+
+
+def _dry_run(request: BulkRequest, chosen: Chosen, examples: Sequence[Example]) -> BulkChange:
+    return BulkChange(
+        change_id=None,
+        action=request.action,
+        label_name=request.label_name,
+        state=DRY_RUN,
+        count=chosen.count,
+        done=0,
+        changed=0,
+        restored=0,
+        error=None,
+        created_at=None,
+        finished_at=None,
+        undo_until=None,
+        examples=list(examples),
+    )
+
+
+def _new(request: BulkRequest, chosen: Chosen) -> NewChange:
+    return NewChange(BulkAction(request.action), chosen.parts, chosen.count, request.label_name)

@@ -1,0 +1,77 @@
+"""Reads the form of a selection: the posts that are picked, or the list that all of them match."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import parse_qsl, urlsplit
+
+import msgspec
+
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.access import plans
+from bowerbird.model.accounts import Account
+from bowerbird.requests import decoding
+from bowerbird.requests.bulk import BulkRequest, ChangeFilters
+from bowerbird.requests.filters import readers
+from bowerbird.requests.gates import gates_for
+from bowerbird.web.library.addresses import LIBRARY
+from bowerbird.web.visits.visit import is_own_path
+
+ACTIONS: Final = (
+    *("read", "unread", "archive", "unarchive", "trash", "restore"),
+    *("add_label", "remove_label"),
+)
+# A checkbox has the post in its name, because a form has no name twice.
+PICKED: Final = "p-"
+_VIEWS: Final = "/views/"
+TRASH: Final = "/trash"
+
+
+def action_of(form: Mapping[str, str]) -> str:
+    """The name of the button. Enter in the field for a label adds it."""
+    action = next((name for name in ACTIONS if name in form), "")
+    if not action and form.get("label", "").strip():
+        return "add_label"
+    if not action:
+        raise Refusal(Code.INVALID_REQUEST, "The form has no action.")
+    return action
+
+
+def picked(form: Mapping[str, str]) -> list[str]:
+    """The ids of the posts. A script sends all of them in one field."""
+    sent = form.get("posts", "").split()
+    return sent + [name.removeprefix(PICKED) for name in form if name.startswith(PICKED)]
+
+
+def request_of(account: Account, form: Mapping[str, str]) -> BulkRequest:
+    action = action_of(form)
+    body: dict[str, Any] = {"action": action}
+    if action in ("add_label", "remove_label"):
+        plans.check_writes(account)
+        body["label_name"] = form.get("label", "")
+    one = form.get(action, "")
+    if "all" in form and not one:
+        body |= _list_of(account, form.get("list", ""))
+    else:
+        # A button on a post has its id, whatever else is picked.
+        body["tweet_ids"] = [one] if one else picked(form)
+        if not body["tweet_ids"]:
+            raise Refusal(Code.INVALID_REQUEST, "No post is selected.")
+    return decoding.decode(msgspec.json.encode(body), BulkRequest)
+
+
+def _list_of(account: Account, path: str) -> dict[str, Any]:
+    """What selects the posts of a list, by its address."""
+    parts = urlsplit(path)
+    if not is_own_path(path):
+        raise Refusal(Code.INVALID_REQUEST, "The form names no list.")
+    sent = dict(parse_qsl(parts.query))
+    if parts.path.startswith(_VIEWS):
+        bucket = {"bucket": sent["bucket"]} if sent.get("bucket") else {}
+        return {"view": parts.path.removeprefix(_VIEWS), **bucket}
+    if parts.path == TRASH:
+        return {"filters": {}}
+    if parts.path != LIBRARY:
+        raise Refusal(Code.INVALID_REQUEST, "The form names no list.")
+    filters = {name: sent[name] for name in readers(ChangeFilters) if sent.get(name)}
+    plans.check_fields(account, gates_for(ChangeFilters, filters))
+    return {"filters": filters}

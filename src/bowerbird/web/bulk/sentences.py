@@ -1,0 +1,63 @@
+"""What pages say about a change of many posts."""
+
+from typing import Final
+
+from bowerbird.model.bulk import BulkAction, BulkRow, BulkState
+
+_DONE: Final = {
+    BulkAction.READ: "Marked {posts} read.",
+    BulkAction.UNREAD: "Marked {posts} unread.",
+    BulkAction.ARCHIVE: "Archived {posts}.",
+    BulkAction.UNARCHIVE: "Took {posts} out of the archive.",
+    BulkAction.TRASH: "Moved {posts} to the trash.",
+    BulkAction.RESTORE: "Restored {posts}.",
+    BulkAction.ADD_LABEL: "Added the label “{label}” to {posts}.",
+    BulkAction.REMOVE_LABEL: "Removed the label “{label}” from {posts}.",
+    BulkAction.DELETE_LABEL: "Deleted the label “{label}”, which {posts} had.",
+    BulkAction.MERGE_LABELS: "Merged the label “{label}”, which {posts} had.",
+}
+_WORKING: Final = {
+    BulkAction.READ: "Marking posts read",
+    BulkAction.UNREAD: "Marking posts unread",
+    BulkAction.ARCHIVE: "Archiving posts",
+    BulkAction.UNARCHIVE: "Taking posts out of the archive",
+    BulkAction.TRASH: "Moving posts to the trash",
+    BulkAction.RESTORE: "Restoring posts",
+    BulkAction.ADD_LABEL: "Adding a label",
+    BulkAction.REMOVE_LABEL: "Removing a label",
+    BulkAction.DELETE_LABEL: "Deleting a label",
+    BulkAction.MERGE_LABELS: "Merging labels",
+}
+
+
+def sentence(row: BulkRow) -> str:
+    """About a change that is finished."""
+    if row.state is BulkState.UNDONE:
+        return f"Undone: {_posts(row.restored)} changed back."
+    if not row.changed and row.action not in (BulkAction.DELETE_LABEL, BulkAction.MERGE_LABELS):
+        return "Nothing changed: the posts were so already."
+    # Not `format`: the name of a label may contain braces.
+    text = _DONE[row.action].replace("{posts}", _posts(row.changed))
+    return text.replace("{label}", row.label_name or "")
+
+
+def heading(row: BulkRow) -> str:
+    """About a change that is running."""
+    return "Undoing the change" if row.state is BulkState.UNDOING else _WORKING[row.action]
+
+
+def can_be_undone(row: BulkRow) -> bool:
+    return row.state is BulkState.DONE and (row.changed > 0 or row.label is not None)
+
+
+def progress(row: BulkRow) -> tuple[int, int, str]:
+    """How far it is: done, total, and both in words."""
+    if row.state is BulkState.UNDOING:
+        done, total = row.restored, row.changed
+    else:
+        done, total = row.done, row.matched
+    return done, total, f"{done:,} of {total:,}"
+
+
+def _posts(count: int) -> str:
+    return "1 post" if count == 1 else f"{count:,} posts"

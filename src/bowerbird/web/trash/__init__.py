@@ -1,0 +1,1 @@
+"""The trash: restoring posts, and deleting them for good."""

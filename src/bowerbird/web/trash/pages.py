@@ -1,0 +1,96 @@
+"""/trash: what was deleted, restoring it, and deleting it for good."""
+
+from typing import Any, Final
+
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.bookmarks.trash_list import TrashedPost, TrashList
+from bowerbird.web.bulk.pages import BulkPages
+from bowerbird.web.bulk.requests import TRASH, picked
+from bowerbird.web.library import post_parts
+from bowerbird.web.library.lists import ListPages
+from bowerbird.web.library.post_parts import PostParts
+from bowerbird.web.library.sidebar import Sidebar
+from bowerbird.web.visits.moments import Maker, days_in
+from bowerbird.web.visits.pages import VisitPages
+from bowerbird.web.visits.router import PageRoute
+from bowerbird.web.visits.visit import Visit
+from bowerbird.wire.responses.replies import Reply
+
+DELETE: Final = f"{TRASH}/delete"
+
+
+class TrashPages:
+    def __init__(
+        self,
+        trash: TrashList,
+        bulk: BulkPages,
+        lists: ListPages,
+        sidebar: Sidebar,
+        pages: VisitPages,
+    ) -> None:
+        self._trash = trash
+        self._bulk = bulk
+        self._lists = lists
+        self._sidebar = sidebar
+        self._pages = pages
+
+    def routes(self) -> list[PageRoute]:
+        return [
+            PageRoute("GET", TRASH, self.shown),
+            PageRoute("POST", DELETE, self.delete, page=TRASH),
+        ]
+
+    async def shown(self, visit: Visit) -> Reply:
+        account = visit.signed_in.account
+        cursor = visit.query.get("cursor") or None
+        page = await self._trash.page(account, cursor)
+        parts, day = await self._lists.parts(visit), days_in(visit.signed_in.time_zone)
+        return self._pages.show(
+            visit,
+            "trash.html",
+            **{
+                **await self._sidebar.values(account),
+                "here": TRASH,
+                "back": TRASH,
+                "undo": None,
+                "undo_post": "",
+                "posts": [_row(one, parts, day) for one in page.posts],
+                "total": page.total,
+                "older": "" if page.next_cursor is None else f"{TRASH}?cursor={page.next_cursor}",
+                **await self._bulk.values(visit),
+            },
+        )
+
+    async def delete(self, visit: Visit) -> Reply:
+        """Asks first. The form of the question has the same posts."""
+        account = visit.signed_in.account
+        one = visit.form.get("delete", "")
+        is_all, ids = not one and "all" in visit.form, [one] if one else picked(visit.form)
+        if not is_all and not ids:
+            raise Refusal(Code.INVALID_REQUEST, "No post is selected.")
+        if "sure" not in visit.form:
+            count = (await self._trash.page(account)).total if is_all else len(ids)
+            return self._pages.show(
+                visit,
+                "trash_delete.html",
+                **await self._sidebar.values(account),
+                here=TRASH,
+                count=count,
+                post_ids=" ".join(ids),
+                is_all=is_all,
+            )
+        if is_all:
+            await self._trash.empty(account)
+        else:
+            await self._trash.delete(account, ids)
+        return self._pages.go(f"{TRASH}?said=trash-deleted")
+
+
+def _row(one: TrashedPost, parts: PostParts, day: Maker) -> dict[str, Any]:
+    (bookmark,) = post_parts.bookmarks_in(one.bookmark)
+    return {
+        **parts.in_line(bookmark, "bookmarked_at"),
+        "id": one.post_id,
+        "deleted": day(one.trashed_at),
+        "kept_until": day(one.kept_until),
+    }

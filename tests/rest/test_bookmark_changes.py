@@ -1,0 +1,315 @@
+"""POST /v1/bookmarks/changes: one action for all bookmarks that match."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from bowerbird.requests import limits
+from tests.support import make, waiting, writing
+from tests.support.in_turn import in_turn
+from tests.support.service import Member, Service
+from tests.support.working import at_work
+
+pytestmark = pytest.mark.anyio
+
+PATH = "/v1/bookmarks/changes"
+ALL = {"is_unread_only": False, "hide_archived": False}
+
+
+async def change(member: Member, action: str, **body: Any) -> httpx.Response:
+    return await writing.send(member, "POST", PATH, {"action": action, **body})
+
+
+async def changed(member: Member, action: str, **body: Any) -> dict[str, Any]:
+    response = await change(member, action, **body)
+    assert response.status_code == 200, response.text
+    data: dict[str, Any] = response.json()["data"]
+    return data
+
+
+async def undo(member: Member, change_id: str) -> dict[str, Any]:
+    response = await writing.send(member, "POST", f"{PATH}/{change_id}/undo")
+    assert response.status_code == 200, response.text
+    data: dict[str, Any] = response.json()["data"]
+    return data
+
+
+async def fill(member: Member, count: int = 6) -> None:
+    await member.save_all(
+        [
+            make.post(post_id=str(n), text=f"post {n}", author="ada" if n % 2 else "mia")
+            for n in range(1, count + 1)
+        ]
+    )
+
+
+async def until_idle(service: Service, member: Member) -> None:
+    """Runs the service's worker until all changes are finished."""
+
+    async def is_idle() -> bool:
+        sql = "SELECT count(*) FROM job WHERE account_id = :id AND completed_at IS NULL"
+        rows = await member.database.rows(sql, {"id": member.account_id})
+        return bool(rows[0][0] == 0)
+
+    async with at_work(service.app.worker):
+        await waiting.until(is_idle)
+
+
+async def test_a_filter_selects_the_posts_of_a_change(alice: Member) -> None:
+    await fill(alice)
+
+    data = await changed(alice, "archive", filters={"author": "ada"}, expected_count=3)
+
+    assert (data["state"], data["count"], data["done"], data["changed"]) == ("done", 3, 3, 3)
+    assert sorted(await alice.ids(is_unread_only=False)) == ["2", "4", "6"]
+    assert sorted(await alice.ids(is_archived_only=True)) == ["1", "3", "5"]
+    again = await changed(alice, "archive", filters={**ALL, "author": "ada"})
+    assert (again["count"], again["changed"]) == (3, 0)
+
+
+async def test_a_dry_run_counts_and_shows_five_examples(alice: Member) -> None:
+    await fill(alice)
+    before = await writing.version(alice)
+
+    data = await changed(alice, "trash", filters={}, dry_run=True)
+
+    assert (data["state"], data["change_id"], data["count"]) == ("dry_run", None, 6)
+    assert data["examples"][0] == {"tweet_id": "1", "author_username": "ada", "text": "post 1"}
+    assert len(data["examples"]) == 5
+    assert await writing.version(alice) == before
+
+
+async def test_another_count_than_expected_changes_nothing(alice: Member) -> None:
+    await fill(alice)
+
+    refused = await change(alice, "read", filters={}, expected_count=5)
+
+    assert writing.refused(refused) == (409, "COUNT_MISMATCH")
+    assert "6 bookmarks match" in writing.sentence(refused)
+    assert len(await alice.ids()) == 6
+
+
+async def test_posts_by_their_ids_are_changed_whatever_their_state(alice: Member) -> None:
+    await fill(alice)
+    await changed(alice, "read", tweet_ids=["1", "2"])
+
+    data = await changed(alice, "archive", tweet_ids=["1", "2", "2", "404", "no-id"])
+
+    assert (data["count"], data["changed"]) == (2, 2)
+
+
+async def test_a_view_selects_the_posts_of_a_change(alice: Member) -> None:
+    await fill(alice)
+    bucket = {"name": "Third", "query": {"q": "3"}}
+    path = await writing.view(alice, base_query={"author": "ada"}, triage_buckets=[bucket])
+    slug = path.rpartition("/")[2]
+
+    part = await changed(alice, "add_label", view=slug, bucket="third", label_name="Birds")
+    whole = await changed(alice, "read", view=slug)
+
+    assert (part["count"], part["label_name"], whole["count"]) == (1, "Birds", 3)
+    assert await writing.tags(alice, "3") == ["Birds"]
+
+
+async def test_every_action_can_be_undone(alice: Member) -> None:
+    await fill(alice)
+    await writing.add(alice, "Birds", "1")
+    for action, more in [
+        ("read", {}),
+        ("archive", {}),
+        ("add_label", {"label_name": "new"}),
+        ("remove_label", {"label_name": "birds"}),
+        ("trash", {}),
+    ]:
+        before = sorted(await alice.ids()), await writing.labels(alice)
+        data = await changed(alice, action, filters={}, **more)
+        assert (sorted(await alice.ids()), await writing.labels(alice)) != before, action
+
+        undone = await undo(alice, data["change_id"])
+
+        assert (undone["state"], undone["restored"]) == ("undone", data["changed"]), action
+        assert (sorted(await alice.ids()), await writing.labels(alice)) == before, action
+        assert await undo(alice, data["change_id"]) == undone
+
+
+async def test_everything_in_the_trash_can_be_restored(alice: Member) -> None:
+    await fill(alice)
+    await changed(alice, "trash", filters={"author": "ada"})
+
+    shown = await changed(alice, "restore", filters={}, dry_run=True)
+    data = await changed(alice, "restore", filters={})
+
+    assert [one["tweet_id"] for one in shown["examples"]] == ["1", "3", "5"]
+    assert data["changed"] == 3
+    assert len(await alice.ids()) == 6
+
+
+@in_turn(
+    ("body", "named"),
+    [
+        ({"action": "read"}, "tweet_ids"),
+        ({"action": "read", "tweet_ids": ["1"], "filters": {}}, "tweet_ids"),
+        ({"action": "read", "tweet_ids": []}, "tweet_ids"),
+        ({"action": "explode", "filters": {}}, "action"),
+        ({"action": "add_label", "filters": {}}, "label_name"),
+        ({"action": "read", "filters": {}, "label_name": "x"}, "label_name"),
+        ({"action": "read", "filters": {"media_type": "sound"}}, "media_type"),
+        ({"action": "read", "filters": {"colour": "red"}}, "colour"),
+        ({"action": "read", "filters": {}, "bucket": "x"}, "bucket"),
+        ({"action": "restore", "filters": {"author": "ada"}}, "filters"),
+        ({"action": "read", "filters": {}, "expected_count": -1}, "expected_count"),
+    ],
+)
+async def test_an_invalid_request_names_the_field(
+    alice: Member, body: dict[str, Any], named: str
+) -> None:
+    refused = await writing.send(alice, "POST", PATH, body)
+
+    assert writing.refused(refused) == (400, "INVALID_REQUEST")
+    assert named in writing.sentence(refused)
+
+
+async def test_unknown_labels_views_and_changes_are_not_found(alice: Member) -> None:
+    await fill(alice)
+    for refused in (
+        await change(alice, "remove_label", filters={}, label_name="none"),
+        await change(alice, "read", view="none"),
+        await alice.get(f"{PATH}/none"),
+        await writing.send(alice, "POST", f"{PATH}/none/undo"),
+    ):
+        assert writing.refused(refused) == (404, "NOT_FOUND")
+
+
+async def test_a_change_of_another_account_is_not_found(alice: Member, bob: Member) -> None:
+    await fill(alice)
+    await fill(bob)
+    data = await changed(alice, "archive", filters={})
+    path = f"{PATH}/{data['change_id']}"
+
+    assert writing.refused(await bob.get(path)) == (404, "NOT_FOUND")
+    refused = await writing.send(bob, "POST", f"{path}/undo")
+
+    assert writing.refused(refused) == (404, "NOT_FOUND")
+    assert len(await bob.ids()) == 6
+    assert (await alice.get(path)).json()["data"]["state"] == "done"
+
+
+async def test_the_free_plan_changes_flags_but_has_no_filters_or_labels(free: Member) -> None:
+    await fill(free)
+
+    data = await changed(free, "archive", filters={})
+    filtered = await change(free, "read", filters={"author": "ada"})
+    labelled = await change(free, "add_label", filters={}, label_name="x")
+
+    assert data["changed"] == 6
+    assert writing.refused(filtered) == (402, "FILTER_NOT_ALLOWED")
+    assert writing.refused(labelled) == (402, "SUBSCRIPTION_REQUIRED")
+    assert (await undo(free, data["change_id"]))["restored"] == 6
+
+
+async def test_a_change_can_be_undone_for_an_hour(alice: Member) -> None:
+    await fill(alice)
+    data = await changed(alice, "read", filters={})
+    alice.clock.now += 3_599_000_000
+    assert (await alice.get(f"{PATH}/{data['change_id']}")).status_code == 200
+    alice.clock.now += 2_000_000
+
+    refused = await writing.send(alice, "POST", f"{PATH}/{data['change_id']}/undo")
+
+    assert writing.refused(refused) == (404, "NOT_FOUND")
+    assert "in the last hour" in writing.sentence(refused)
+    assert await alice.ids() == []
+
+
+async def test_a_repeated_request_with_a_key_changes_nothing_twice(alice: Member) -> None:
+    await fill(alice)
+    headers = {"Idempotency-Key": "k1"}
+    body = {"action": "read", "filters": {}, "expected_count": 6}
+
+    first = await alice.client.post(PATH, json=body, headers=headers)
+    # Now none is unread, but the answer of the first request is repeated.
+    again = await alice.client.post(PATH, json=body, headers=headers)
+
+    assert first.status_code == again.status_code == 200
+    assert again.json() == first.json()
+
+
+async def test_a_job_does_the_rest_of_a_large_change(cast: Service) -> None:
+    alice = cast.alice
+    await fill(alice, 450)
+
+    started = await change(alice, "archive", filters={})
+    assert started.status_code == 202
+    data, path = started.json()["data"], started.headers["location"]
+    assert (data["state"], data["count"], data["done"]) == ("working", 450, 200)
+    waiting = await alice.get(path)
+    assert waiting.headers["retry-after"] == "1"
+    await until_idle(cast, alice)
+
+    data = (await alice.get(path)).json()["data"]
+    assert (data["state"], data["done"], data["changed"]) == ("done", 450, 450)
+    undoing = await writing.send(alice, "POST", f"{path}/undo")
+    assert undoing.status_code == 202
+    await until_idle(cast, alice)
+    assert (await alice.get(path)).json()["data"]["restored"] == 450
+    assert (await alice.listed())["meta"]["total_count"] == 450
+
+
+async def test_too_many_unfinished_changes_are_refused(cast: Service) -> None:
+    alice = cast.alice
+    await fill(alice, 201)
+    for _ in range(limits.UNFINISHED_CHANGES_MAX):
+        assert (await change(alice, "archive", filters=ALL)).status_code == 202
+
+    refused = await change(alice, "read", filters=ALL)
+
+    assert writing.refused(refused) == (429, "RATE_LIMITED")
+    await until_idle(cast, alice)
+    assert (await change(alice, "read", tweet_ids=["1"])).status_code == 200
+
+
+async def test_a_change_has_a_maximum_of_posts(
+    alice: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "CHANGE_POSTS_MAX", 5)
+    await fill(alice)
+
+    refused = await change(alice, "read", filters={})
+
+    assert writing.refused(refused) == (400, "INVALID_REQUEST")
+    assert "6 match" in writing.sentence(refused)
+
+
+async def kept(member: Member) -> tuple[int, int]:
+    """How many changes and posts are kept."""
+    sql = "SELECT (SELECT count(*) FROM bulk_change), (SELECT count(*) FROM bulk_post)"
+    changes, posts = (await member.database.rows(sql, {}))[0]
+    return changes, posts
+
+
+async def test_the_oldest_change_is_forgotten_beyond_the_bounds(
+    alice: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "KEPT_CHANGES_MAX", 3)
+    await fill(alice)
+
+    made = [await changed(alice, action, filters=ALL) for action in ("read", "unread") * 4]
+
+    # One more than the bound: room is made before a change is added.
+    assert await kept(alice) == (4, 4 * 6)
+    first = await writing.send(alice, "POST", f"{PATH}/{made[0]['change_id']}/undo")
+    assert writing.refused(first) == (404, "NOT_FOUND")
+    assert (await undo(alice, made[-1]["change_id"]))["restored"] == 6
+
+
+async def test_the_posts_that_are_kept_are_bounded(
+    alice: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "KEPT_CHANGED_POSTS_MAX", 12)
+    await fill(alice)
+
+    for action in ("read", "unread") * 4:
+        await changed(alice, action, filters=ALL)
+
+    assert await kept(alice) == (3, 18)

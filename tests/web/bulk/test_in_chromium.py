@@ -1,0 +1,148 @@
+"""The selection and the trash in a real browser, with and without scripts."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support import make, serving
+from tests.support.serving import Server
+from tests.web.account.test_in_chromium import address, signed_in
+from tests.web.chromium import Chromium
+from tests.web.library_posts import POSTS
+from tests.web.rendered import SIZES
+from tests.web.sign_in.test_in_chromium import Watch
+from tests.web.test_browser import violations
+
+MORE = 300
+LIST = "/library?author=many"
+PICK = (
+    "([id, how]) => document.querySelector(id)"
+    ".dispatchEvent(new CustomEvent('library:pick', {bubbles: true, detail: {how}}))"
+)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("bulk")
+    file = folder / "posts.json"
+    more = [
+        make.post(post_id=str(number), text=f"post {number}", author="many", sort_index=number)
+        for number in range(1, MORE + 1)
+    ]
+    file.write_text(json.dumps([*POSTS, *more]))
+    with serving.serving(folder) as running:
+        running.run("account", "create", "me@example.com")
+        running.run("import", "me@example.com", str(file))
+        yield running
+
+
+@pytest.fixture(scope="module")
+def state(server: Server, chromium: Chromium) -> Any:
+    kept, _ = signed_in(server, chromium, lambda page: page.context.storage_state())
+    return kept
+
+
+def boxes(page: Page) -> Any:
+    return page.locator(".pick input")
+
+
+def picked(page: Page) -> int:
+    return page.locator(".pick input:checked").count()
+
+
+def test_posts_are_picked_in_ranges_changed_and_changed_back(
+    server: Server, chromium: Chromium, state: Any
+) -> None:
+    def visit(page: Page) -> list[str]:
+        watch = Watch(page, server)
+        page.goto(address(server, LIST))
+        bar = page.locator(".pickbar")
+        expect(bar).not_to_be_visible()
+        boxes(page).nth(1).check(force=True)
+        expect(bar).to_contain_text("1 selected")
+        boxes(page).nth(4).click(modifiers=["Shift"], force=True)
+        expect(bar).to_contain_text("4 selected")
+        page.evaluate(PICK, ["#p-298", "one"])
+        page.evaluate(PICK, ["#p-292", "range"])
+        assert picked(page) == 8
+        page.evaluate("document.dispatchEvent(new CustomEvent('library:pick-none'))")
+        expect(bar).not_to_be_visible()
+        # By the keyboard alone.
+        boxes(page).nth(0).focus()
+        page.keyboard.press("Space")
+        expect(bar).to_contain_text("1 selected")
+        bar.get_by_role("button", name="Archive").press("Enter")
+        toast = page.locator(".toast")
+        expect(toast).to_contain_text("Archived 1 post.")
+        expect(page.locator("#p-300")).to_have_count(0)
+        toast.locator("[data-undo]").click()
+        expect(toast).to_contain_text("Undone: 1 post changed back.")
+        expect(page.locator("#p-300")).to_have_count(1)
+        return watch.problems
+
+    assert chromium.run(visit, storage_state=state) == []
+
+
+def test_all_that_match_are_changed_with_progress_and_undone(
+    server: Server, chromium: Chromium, state: Any
+) -> None:
+    def visit(page: Page) -> list[str]:
+        watch = Watch(page, server)
+        page.goto(address(server, LIST))
+        boxes(page).nth(0).check(force=True)
+        page.get_by_label("All 300 that match").check()
+        expect(page.locator(".pickbar")).to_contain_text("300 selected")
+        assert picked(page) == boxes(page).count()
+        page.locator(".pickbar [data-label]").click()
+        page.locator("#many-label").fill("<b>Many</b>")
+        page.keyboard.press("Enter")
+        toast = page.locator(".toast")
+        expect(toast).to_contain_text("Added the label “<b>Many</b>” to 300 posts.", timeout=20_000)
+        toast.locator("[data-undo]").click()
+        expect(toast).to_contain_text("Undone: 300 posts changed back.", timeout=20_000)
+        expect(page.get_by_role("link", name="<b>Many</b>")).to_have_count(0)
+        return watch.problems
+
+    assert chromium.run(visit, storage_state=state) == []
+
+
+def test_everything_works_without_scripts(server: Server, chromium: Chromium, state: Any) -> None:
+    def visit(page: Page) -> list[str]:
+        watch = Watch(page, server)
+        page.goto(address(server, LIST))
+        expect(page.locator(".pickbar")).not_to_be_visible()
+        for number in (0, 1):
+            boxes(page).nth(number).check(force=True)
+        page.locator(".pickbar").get_by_role("button", name="Trash").click()
+        expect(page.locator(".toast")).to_contain_text("Moved 2 posts to the trash.")
+        page.goto(address(server, "/trash"))
+        assert boxes(page).count() == 2
+        page.locator("#p-300").hover()
+        page.locator("#p-300").get_by_role("button", name="Delete for good").click()
+        expect(page.get_by_role("heading", name="Delete 1 post for good?")).to_be_visible()
+        page.get_by_role("link", name="Keep it").click()
+        page.get_by_role("button", name="Restore all").click()
+        expect(page.locator(".toast")).to_contain_text("Restored 2 posts.")
+        expect(page.get_by_role("heading", name="The trash is empty")).to_be_visible()
+        return watch.problems
+
+    assert chromium.run(visit, storage_state=state, java_script_enabled=False) == []
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_axe_finds_no_problem(server: Server, chromium: Chromium, state: Any, size: str) -> None:
+    def visit(page: Page) -> tuple[list[str], int]:
+        page.goto(address(server, "/library?density=compact"))
+        boxes(page).nth(0).check(force=True)
+        page.locator(".pickbar [data-label]").click()
+        width: int = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        return violations(page, None), width
+
+    found, width = chromium.run(
+        visit, storage_state=state, bypass_csp=True, reduced_motion="reduce", **SIZES[size]
+    )
+    assert found == []
+    assert width <= 0

@@ -1,0 +1,189 @@
+"""The selection of a list: one form changes many posts, and its message undoes the change."""
+
+import re
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import pytest
+
+from tests.support import make, waiting, writing
+from tests.support.working import at_work
+from tests.web.library.conftest import Reader, ids, signed_in
+from tests.web.sign_in.conftest import House
+
+pytestmark = pytest.mark.anyio
+
+ALL = "/library?is_unread_only=false&hide_archived=false"
+
+
+async def fill(reader: Reader, count: int = 4) -> list[str]:
+    posts = [
+        make.post(post_id=str(n), tags=["Birds"] if n == 1 else None) for n in range(1, count + 1)
+    ]
+    await reader.member.save_all(posts)
+    return [post["post_id"] for post in posts]
+
+
+async def send(reader: Reader, page: str, **fields: str) -> httpx.Response:
+    form = {"back": page, "list": page, **fields}
+    return await reader.person.send("/library/many", page, **form)
+
+
+async def undo(reader: Reader, shown: str) -> httpx.Response:
+    found = re.search(r'form="undo-many" name="change" value="(\w+)" data-undo>Undo', shown)
+    assert found, shown
+    return await reader.person.send("/library/many/undo", "/library", change=found[1], back=ALL)
+
+
+async def test_each_post_of_a_list_can_be_picked(ann: Reader) -> None:
+    await fill(ann)
+
+    page = await ann.page("/library")
+
+    assert page.count('type="checkbox" form="many" name="p-') == 4
+    assert "All 4<span" in page
+    assert 'name="list" value="/library"' in page
+
+
+@pytest.mark.parametrize(
+    ("action", "sentence"),
+    [
+        ("read", "Marked 2 posts read."),
+        ("archive", "Archived 2 posts."),
+        ("trash", "Moved 2 posts to the trash."),
+        ("add_label", "Added the label “&lt;b&gt; {posts}” to 2 posts."),
+    ],
+)
+async def test_the_picked_posts_are_changed_and_changed_back(
+    ann: Reader, action: str, sentence: str
+) -> None:
+    await fill(ann)
+    before = sorted(ids(await ann.page(ALL)))
+
+    sent = {action: "", "p-1": "on", "p-3": "on", "label": "<b> {posts}"}
+    changed = await send(ann, ALL, **sent)
+    assert changed.status_code == 303, changed.text
+    shown = await ann.page(changed.headers["location"])
+    assert sentence in shown
+
+    undone = await undo(ann, shown)
+
+    assert "Undone: 2 posts changed back." in await ann.page(undone.headers["location"])
+    assert sorted(ids(await ann.page("/library"))) == before
+    assert await writing.labels(ann.member) == {"Birds": 1}
+
+
+async def test_a_change_returns_to_its_list(ann: Reader) -> None:
+    await fill(ann)
+    page = "/library?tag=Birds&density=compact"
+
+    changed = await send(ann, page, archive="", posts="1 2")
+
+    parts = urlsplit(changed.headers["location"])
+    query = parse_qs(parts.query)
+    assert parts.path == "/library"
+    assert (query["tag"], query["density"]) == (["Birds"], ["compact"])
+    assert (
+        (await send(ann, "//example.com/", read="", posts="1"))
+        .headers["location"]
+        .startswith("/library?change=")
+    )
+
+
+async def test_all_that_match_are_changed_by_the_filter_of_the_list(ann: Reader) -> None:
+    await fill(ann)
+    await ann.member.save_all([make.post(post_id=str(n), author="mia") for n in range(50, 90)])
+
+    changed = await send(ann, "/library?author=mia", archive="", all="yes")
+
+    assert "Archived 40 posts." in await ann.page(changed.headers["location"])
+    assert len(await ann.member.ids()) == 4
+
+
+async def test_all_posts_of_a_view_are_changed(ann: Reader) -> None:
+    await fill(ann)
+    path = await writing.view(ann.member, base_query={"tag": "Birds"})
+
+    changed = await send(ann, path.removeprefix("/v1"), read="", all="yes")
+
+    assert "Marked 1 post read." in await ann.page(changed.headers["location"])
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"read": ""}, "No post is selected."),
+        ({"p-1": "on"}, "The form has no action."),
+        ({"add_label": "", "p-1": "on", "label": " "}, "label_name"),
+        ({"read": "", "all": "yes", "list": "/account"}, "The form names no list."),
+    ],
+)
+async def test_a_form_without_posts_or_action_changes_nothing(
+    ann: Reader, fields: dict[str, str], sentence: str
+) -> None:
+    await fill(ann)
+
+    refused = await send(ann, "/library", **fields)
+
+    assert refused.status_code == 400
+    assert "Nothing was changed" in refused.text
+    assert sentence in refused.text
+
+
+async def test_enter_in_the_field_for_a_label_adds_it(ann: Reader) -> None:
+    await fill(ann)
+
+    await send(ann, "/library", **{"enter": "", "p-2": "on", "label": "Blue"})
+
+    assert await writing.tags(ann.member, "2") == ["Blue"]
+
+
+async def test_the_free_plan_has_no_labels_here_either(house: House) -> None:
+    free = await signed_in(house, "free@example.com", "free")
+    await fill(free)
+
+    labelled = await send(free, "/library", **{"add_label": "", "p-1": "on", "label": "x"})
+    read = await send(free, "/library", read="", all="yes")
+
+    assert labelled.status_code == 402
+    assert "Marked 4 posts read." in await free.page(read.headers["location"])
+    await free.member.client.aclose()
+
+
+async def test_a_change_of_somebody_else_is_not_found(ann: Reader, house: House) -> None:
+    await fill(ann)
+    other = await signed_in(house, "bob@example.com")
+    changed = await send(ann, "/library", read="", all="yes")
+    change_id = parse_qs(urlsplit(changed.headers["location"]).query)["change"][0]
+
+    undone = await other.person.send("/library/many/undo", "/library", change=change_id)
+    shown = await other.person.open(f"/library/many/{change_id}")
+    listed = await other.page(f"/library?change={change_id}")
+
+    assert (undone.status_code, shown.status_code) == (404, 404)
+    assert "Marked" not in listed
+    assert await ann.member.ids() == []
+    await other.member.client.aclose()
+
+
+async def test_a_large_change_shows_its_progress(ann: Reader) -> None:
+    await fill(ann, 450)
+
+    started = await send(ann, "/library?tag=&density=compact", read="", all="yes")
+    path = started.headers["location"]
+    shown = await ann.page(path)
+    assert "Marking posts read" in shown
+    assert 'max="450"' in shown
+    assert "Stop and undo" in shown
+    state = await ann.person.open(f"{urlsplit(path).path}/state")
+    assert state.json()["jobs"][0]["total"] == 450
+
+    async def is_done() -> bool:
+        return (await ann.person.open(path)).url.path == "/library"
+
+    async with at_work(ann.house.service.worker):
+        await waiting.until(is_done)
+
+    back = await ann.person.open(path)
+    assert b"density=compact&change=" in back.url.query
+    assert "Marked 450 posts read." in back.text
