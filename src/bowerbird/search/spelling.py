@@ -26,8 +26,8 @@ def distance(one: str, other: str, most: int) -> int:
 
 
 def nearest(text: str, names: Iterable[str]) -> str | None:
-    """The name that was probably meant: one letter in four may differ."""
-    most = max(1, len(text) // 4)
+    """The name that was probably meant: one letter in three may differ."""
+    most = max(1, len(text) // 3)
     found, best = None, most + 1
     for name in names:
         if name != text and (letters := distance(text, name, best - 1)) < best:

@@ -1,6 +1,7 @@
 """Somebody with a library, who uses the website and the API."""
 
-from collections.abc import AsyncIterator
+import json
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
@@ -11,9 +12,14 @@ import pytest
 
 from bowerbird.library.accounts.keys import Keys
 from bowerbird.storage.database import Database
-from tests.support import service
+from tests.support import service, serving
 from tests.support.service import Member
+from tests.support.serving import Server
 from tests.support.visiting import Visitor
+from tests.web.account.test_in_chromium import signed_in as browser_signed_in
+from tests.web.chromium import Chromium
+from tests.web.library.browsing import MORE, older_post
+from tests.web.library_posts import POSTS
 from tests.web.sign_in.conftest import House, build
 
 
@@ -75,3 +81,21 @@ async def ann(house: House) -> AsyncIterator[Reader]:
     reader = await signed_in(house, "ann@example.com")
     yield reader
     await reader.member.client.aclose()
+
+
+@pytest.fixture(scope="session")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server with the posts of the design and several hundred older ones."""
+    folder = tmp_path_factory.mktemp("keys")
+    file = folder / "posts.json"
+    file.write_text(json.dumps([*POSTS, *(older_post(number) for number in range(MORE))]))
+    with serving.serving(folder) as running:
+        running.run("account", "create", "me@example.com")
+        running.run("import", "me@example.com", str(file))
+        yield running
+
+
+@pytest.fixture(scope="session")
+def many_state(many: Server, chromium: Chromium) -> Any:
+    kept, _ = browser_signed_in(many, chromium, lambda page: page.context.storage_state())
+    return kept

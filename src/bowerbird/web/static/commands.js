@@ -6,9 +6,10 @@ const OFF = "keys-off";
 /** @typedef {{ group: string, text: string, note?: string, colour?: string, keys?: string, run: () => void }} Command */
 
 const help = document.querySelector("a[data-help]");
-/** @type {HTMLDialogElement | null} */
+// Popovers, because a modal dialog makes the browser style the whole page again.
+/** @type {HTMLElement | null} */
 let sheet = null;
-/** @type {HTMLDialogElement | null} */
+/** @type {HTMLElement | null} */
 let palette = null;
 /** @type {Command[]} */
 let places = [];
@@ -41,7 +42,7 @@ function fold(text) {
  */
 function matches(name, wanted) {
   const folded = fold(name);
-  return folded.startsWith(wanted) || folded.split(/[\s/_-]+/).some((word) => word.startsWith(wanted));
+  return folded.startsWith(wanted) || folded.split(/[^\p{L}\p{N}]+/u).some((word) => word.startsWith(wanted));
 }
 
 /**
@@ -151,14 +152,14 @@ function choose(index) {
   if (!selected) return box?.removeAttribute("aria-activedescendant");
   selected.setAttribute("aria-selected", "true");
   box?.setAttribute("aria-activedescendant", selected.id);
-  selected.scrollIntoView({ block: "nearest" });
+  if (isOpen(palette)) selected.scrollIntoView({ block: "nearest" });
 }
 
 /** @param {number} index */
 function run(index) {
   const command = shown[index];
   if (!command) return;
-  palette?.close();
+  palette?.hidePopover();
   command.run();
 }
 
@@ -190,13 +191,15 @@ function move(event) {
     event.preventDefault();
     const step = event.key === "ArrowDown" ? 1 : -1;
     if (shown.length) choose((chosen + step + shown.length) % shown.length);
+  } else if (event.key === "Tab") {
+    event.preventDefault();
   }
 }
 
 function makePalette() {
   const box = make("input", {
-    type: "search", id: "command", role: "combobox", "aria-expanded": "true", "aria-controls": "commands",
-    "aria-autocomplete": "list", autocomplete: "off", spellcheck: "false", placeholder: "Search, or say what to do",
+    type: "text", id: "command", role: "combobox", "aria-expanded": "true", "aria-controls": "commands",
+    "aria-autocomplete": "list", autofocus: "", autocomplete: "off", spellcheck: "false", placeholder: "Search, or say what to do",
   });
   box.addEventListener("input", fill);
   box.addEventListener("keydown", move);
@@ -205,29 +208,27 @@ function makePalette() {
   for (const [keys, text] of [["↑ ↓", "move"], ["↵", "do it"], ["Esc", "close"]]) {
     hints.append(make("span", {}, make("kbd", {}, keys ?? ""), ` ${text}`));
   }
-  const made = make("dialog", { class: "palette opts", "aria-label": "Commands" },
+  const made = make("div", { class: "palette opts", popover: "auto", role: "dialog", "aria-modal": "true", "aria-label": "Commands" },
     make("div", { class: "search" }, label, box),
     make("div", { id: "commands", role: "listbox", "aria-label": "Commands" }), hints);
-  closeOutside(made);
   document.body.append(made);
   return made;
 }
 
-/** @param {HTMLDialogElement} dialog */
-function closeOutside(dialog) {
-  dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
+/** @param {HTMLElement | null} popover */
+function isOpen(popover) {
+  return popover?.matches(":popover-open") ?? false;
 }
 
 async function openPalette() {
-  if (sheet?.open) sheet.close();
   palette ??= makePalette();
-  if (palette.open) return palette.close();
-  palette.showModal();
+  if (isOpen(palette)) return palette.hidePopover();
   const box = palette.querySelector("input");
   if (box) box.value = "";
   fill();
+  palette.showPopover();
   await fetchPlaces().catch(() => undefined);
-  if (palette.open) fill();
+  if (isOpen(palette)) fill();
 }
 
 /** @param {ParentNode} place with the switch of single keys */
@@ -259,16 +260,15 @@ async function openSheet() {
     const page = await fetchPage(help.href).catch(() => null);
     const keys = page instanceof Document ? page.querySelector("[data-sheet]") : null;
     if (!keys) return location.assign(help.href);
-    const close = make("button", { class: "btn slim", type: "button" }, "Close");
+    const close = make("button", { class: "btn slim", type: "button", autofocus: "" }, "Close");
     const heading = make("h2", { id: "keys-title" }, "Keyboard");
-    sheet = make("dialog", { class: "help", "aria-labelledby": "keys-title" },
+    sheet = make("div", { class: "help", popover: "auto", role: "dialog", "aria-labelledby": "keys-title" },
       make("div", { class: "row" }, heading, make("span", { class: "push" }, close)), document.adoptNode(keys));
-    close.addEventListener("click", () => sheet?.close());
-    closeOutside(sheet);
+    close.addEventListener("click", () => sheet?.hidePopover());
     connectSwitch(sheet);
     document.body.append(sheet);
   }
-  if (!sheet.open) sheet.showModal();
+  if (!isOpen(sheet)) sheet.showPopover();
 }
 
 document.addEventListener("library:palette", openPalette);

@@ -64,11 +64,8 @@ function row() {
 function move(step) {
   const all = posts();
   const from = row();
-  if (from && (document.activeElement === from || from.contains(document.activeElement) || isOnScreen(from))) {
-    go(all[all.indexOf(from) + step] ?? from);
-  } else {
-    go(all.find(isOnScreen) ?? all[0]);
-  }
+  if (from?.contains(document.activeElement)) go(all[all.indexOf(from) + step] ?? from);
+  else go((from && isOnScreen(from) ? from : all.find(isOnScreen)) ?? all[0]);
 }
 
 /** @param {Element} post */
@@ -228,6 +225,8 @@ function pressed(event) {
     fire("library:palette", document);
     return;
   }
+  const isInMenu = event.target instanceof Element && event.target.closest("details.opens[open]") !== null;
+  if (event.key === "Escape" && isInMenu) return escape();
   if (isOff || isCommand || event.altKey || isTyping(event.target)) return;
   const isSequence = event.timeStamp < sequenceUntil;
   sequenceUntil = 0;

@@ -6,16 +6,20 @@
 const MOST_ROWS = 300;
 const NEAR = "900px";
 const REST_MILLISECONDS = 120;
+const FRAMES = 4;
+const LEAVING_MILLISECONDS = 5_000;
 /** Rows after the topmost one that also tell the place, in case that one has left the list. */
 const FOLLOWING = 12;
 
-/** @typedef {{ ids: string[], offset: number, isOpened: boolean }} Place */
+/** @typedef {{ ids: string[], offset: number, focused: string }} Place */
 
 const list = document.querySelector(".posts");
 /** @type {WeakMap<Element, string>} row -> address of the page that it came with */
 const pages = new WeakMap();
 let isLoading = false;
 let resting = 0;
+/** A post is being opened: what scrolls now is not read any more. */
+let isLeaving = false;
 
 /** @returns {HTMLElement[]} */
 function rows() {
@@ -162,10 +166,22 @@ function keep(opened) {
   const place = {
     ids: all.slice(at, at + FOLLOWING).map((each) => each.id),
     offset: row.getBoundingClientRect().top,
-    isOpened: opened !== null,
+    focused: (opened ?? document.activeElement?.closest(".posts li"))?.id ?? "",
   };
   const url = pages.get(row) ?? first;
   history.replaceState(isTop ? null : { place }, "", isTop ? first : `${url}#${row.id}`);
+}
+
+/**
+ * Rows get their height when they come on screen, so one step may not be enough.
+ * @param {Element} row
+ * @param {number} offset
+ * @param {number} frames how often to look again
+ */
+function align(row, offset, frames) {
+  const distance = row.getBoundingClientRect().top - offset;
+  if (Math.abs(distance) >= 1) scrollBy({ top: distance, behavior: "instant" });
+  if (frames > 0) requestAnimationFrame(() => align(row, offset, frames - 1));
 }
 
 /** Returns to the place that the history has for this page. */
@@ -174,9 +190,9 @@ function restore() {
   const place = history.state?.place;
   const found = place?.ids.map((id) => document.getElementById(id)).find((row) => row !== null);
   if (!place || !found) return;
-  scrollTo({ top: scrollY + found.getBoundingClientRect().top - place.offset, behavior: "instant" });
-  const post = found.querySelector(".post");
-  if (!place.isOpened || !(post instanceof HTMLElement)) return;
+  align(found, place.offset, FRAMES);
+  const post = (document.getElementById(place.focused) ?? found).querySelector(".post");
+  if (!place.focused || !(post instanceof HTMLElement)) return;
   if (!post.hasAttribute("tabindex")) post.tabIndex = -1;
   post.focus({ preventScroll: true });
 }
@@ -189,13 +205,16 @@ if (list) {
   watch();
   addEventListener("scroll", () => {
     clearTimeout(resting);
-    resting = setTimeout(() => keep(null), REST_MILLISECONDS);
+    resting = setTimeout(() => { if (!isLeaving) keep(null); }, REST_MILLISECONDS);
   }, { passive: true });
   list.addEventListener("click", (event) => {
+    if (!(event instanceof MouseEvent)) return;
     const link = event.target instanceof Element ? event.target.closest("a[href]") : null;
     const row = link?.closest("li[id^='p-']");
-    if (!(row instanceof HTMLElement)) return;
-    clearTimeout(resting);
+    if (!(row instanceof HTMLElement) || event.metaKey || event.ctrlKey || event.shiftKey) return;
     keep(row);
+    isLeaving = true;
+    setTimeout(() => { isLeaving = false; }, LEAVING_MILLISECONDS);
   });
+  addEventListener("pageshow", () => { isLeaving = false; });
 }

@@ -224,9 +224,10 @@ function make(action, row, isUndo) {
   const next = isUndo ? row : neighbour(row);
   const hasFocus = row.contains(document.activeElement) || document.activeElement === document.body || isUndo;
   show(action, row);
-  if (hasFocus) focusOn(next);
   lastUndo = isUndo ? null : { name: opposite, value: id };
   say(isUndo ? { text: "Undone." } : { text: SAID[action], undo: lastUndo });
+  // Last, because it makes the browser lay out the page.
+  if (hasFocus) focusOn(next);
   sending = sending.then(() => send(action, id)).then(() => {
     document.dispatchEvent(new CustomEvent("library:changed", { detail: { ids: [id], change: action } }));
   }).catch((error) => {

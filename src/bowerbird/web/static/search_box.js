@@ -116,6 +116,7 @@ function choose(index) {
 function close() {
   asking?.abort();
   menu.hidden = true;
+  menu.querySelector("#suggestions")?.replaceChildren();
   choices = [];
   choose(-1);
   box?.setAttribute("aria-expanded", "false");
@@ -195,6 +196,7 @@ function pressed(event) {
 
 /** @param {HTMLInputElement} input */
 function start(input) {
+  form?.querySelector(".hint")?.removeAttribute("hidden");
   menu.className = "suggestions opts";
   menu.hidden = true;
   for (const [name, value] of [["role", "combobox"], ["aria-expanded", "false"], ["aria-controls", "suggestions"], ["aria-autocomplete", "list"]]) {

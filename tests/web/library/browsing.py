@@ -1,0 +1,60 @@
+"""A library of several hundred posts in a browser, and what tests do in it."""
+
+from typing import Any
+
+from playwright.sync_api import Page
+
+from tests.support.serving import Server
+from tests.web.chromium import Chromium
+from tests.web.library_posts import POSTS
+from tests.web.sign_in.test_in_chromium import Watch
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+# More than a page shows when everything is loaded.
+MORE = 420
+WIDE = {"width": 1280, "height": 900}
+
+
+def older_post(number: int) -> dict[str, Any]:
+    """A post like one of the design, older than those."""
+    return {
+        **POSTS[number % 13],
+        "post_id": str(5_000 + number),
+        "sort_index": number,
+        "is_read": number % 10 == 0,
+        "is_archived": False,
+        "tags": [HOSTILE] if number % 50 == 0 else ["birds"],
+    }
+
+
+def visited(server: Server, chromium: Chromium, state: Any, visit: Any, **context: Any) -> Any:
+    """Runs `visit`; the browser must have nothing to complain about."""
+
+    def watched(page: Page) -> Any:
+        watch = Watch(page, server)
+        found = visit(page)
+        assert watch.problems == []
+        return found
+
+    return chromium.run(watched, storage_state=state, **{"viewport": WIDE, **context})
+
+
+def focused(page: Page) -> str:
+    """The row that has the focus."""
+    return str(page.evaluate("document.activeElement.closest('li')?.id ?? ''"))
+
+
+def rows(page: Page) -> list[str]:
+    found: list[str] = page.locator(".posts li[id^='p-']").evaluate_all(
+        "all => all.map((row) => row.id)"
+    )
+    return found
+
+
+def count(page: Page, name: str) -> int:
+    return int(page.locator(f".side [data-count={name}]").inner_text().replace(",", ""))
+
+
+def press(page: Page, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
