@@ -30,7 +30,6 @@ let at = 0;
 let timer = 0;
 /** @type {AbortController | null} */
 let asking = null;
-/** @type {Promise<void>} */
 let sending = Promise.resolve();
 
 const picker = document.createElement("div");
@@ -56,11 +55,8 @@ for (const [name, value] of Object.entries({
   role: "combobox", "aria-label": "Find or make a label", "aria-expanded": "true",
   "aria-controls": list.id, "aria-autocomplete": "list",
 })) input.setAttribute(name, value);
-const status = document.createElement("p");
-status.className = "sr";
-status.setAttribute("role", "status");
 search.append(input);
-picker.append(search, list, status);
+picker.append(search, list);
 document.body.append(picker);
 
 /**
@@ -95,10 +91,8 @@ function colourOf(dot) {
 
 /** @returns {HTMLElement[]} the rows that are selected */
 function pickedRows() {
-  const rows = [...document.querySelectorAll(ROW)];
-  return rows.filter((row) => row instanceof HTMLElement && (row.matches("[aria-selected=true]")
-    || row.querySelector("[aria-selected=true], input[name=post]:checked, .pick input:checked") !== null))
-    .map((row) => /** @type {HTMLElement} */ (row));
+  const boxes = [...document.querySelectorAll(`${ROW} .pick input:checked`)];
+  return /** @type {HTMLElement[]} */ (boxes.map((box) => box.closest(ROW)));
 }
 
 /**
@@ -127,8 +121,8 @@ function open(wanted, place) {
   opener = place ?? (focused instanceof HTMLElement && focused !== document.body ? focused : null);
   input.value = "";
   list.replaceChildren();
-  picker.showPopover();
-  moveTo(place ?? wanted[0] ?? null);
+  if (!picker.matches(":popover-open")) picker.showPopover();
+  moveTo(opener ?? wanted[0] ?? null);
   input.focus({ preventScroll: true });
   void look();
 }
@@ -157,7 +151,7 @@ async function look() {
   const text = input.value.trim();
   try {
     const url = `${base}/labels/matching?${new URLSearchParams({ q: text })}`;
-    const response = await fetch(url, { signal: asked.signal, headers: { Accept: "application/json" } });
+    const response = await fetch(url, { signal: asked.signal });
     const answer = await response.json();
     if (answer.go) location.assign(answer.go);
     if (!response.ok) throw new Error(answer.error);
@@ -222,7 +216,7 @@ function option(choice, index) {
   if (choice.label) {
     first.className = `dot ${choice.label.colour}`;
     name.textContent = choice.name;
-    if (choice.having > 0 && targets.length > 1) {
+    if (choice.having > 0 && targets.length > 1 && !isAll()) {
       state.textContent = hasAll ? `all ${targets.length}` : `${choice.having} of ${targets.length}`;
     }
   } else {
@@ -259,6 +253,7 @@ function choose() {
   const choice = choices[at];
   if (!choice) return;
   const isAdded = choice.label === null || choice.having < targets.length;
+  if (sendForAll(choice.name, isAdded)) return;
   const ids = targets.filter((target) => labelsOf(target).has(choice.name) !== isAdded).map(idOf);
   if (ids.length === 0) return;
   const wanted = targets;
@@ -270,6 +265,30 @@ function choose() {
 }
 
 /**
+ * If all posts that match are selected, the form of the selection changes them: some of them are
+ * not in the page.
+ * @param {string} name
+ * @param {boolean} isAdded
+ * @returns {boolean}
+ */
+function sendForAll(name, isAdded) {
+  const many = document.querySelector("form#many");
+  if (!isAll() || !(many instanceof HTMLFormElement)) return false;
+  const field = many.elements.namedItem("label");
+  const button = document.querySelector(`button[form=many][name=${isAdded ? "add_label" : "remove_label"}]`);
+  if (!(field instanceof HTMLInputElement) || !(button instanceof HTMLButtonElement)) return false;
+  field.value = name;
+  many.requestSubmit(button);
+  return true;
+}
+
+/** @returns {boolean} whether all posts that match are selected, not only those in the page */
+function isAll() {
+  const all = document.querySelector("input[form=many][name=all]");
+  return all instanceof HTMLInputElement && all.checked;
+}
+
+/**
  * @param {string} name
  * @param {string[]} ids
  * @param {boolean} isAdded
@@ -277,16 +296,14 @@ function choose() {
 async function apply(name, ids, isAdded) {
   const answer = await send({ op: isAdded ? "add" : "remove", label: name, posts: ids.join(" ") });
   await show(ids, answer.label, isAdded);
-  status.textContent = answer.said;
   if (answer.undo) made.set(answer.undo.value, { ids, label: answer.label, isAdded });
   say({ text: answer.said, undo: answer.undo ?? undefined });
-  tell(ids);
 }
 
 /** @param {Record<string, string>} fields */
 async function send(fields) {
-  const csrf = form?.querySelector("[name=csrf]");
-  const body = new URLSearchParams({ ...fields, csrf: csrf instanceof HTMLInputElement ? csrf.value : "" });
+  const csrf = form instanceof HTMLFormElement ? String(new FormData(form).get("csrf")) : "";
+  const body = new URLSearchParams({ ...fields, csrf });
   const response = await fetch(`${base}/labels/apply`, { method: "POST", body, headers: { Accept: "application/json" } })
     .catch(() => { throw new Error(UNANSWERED); });
   const answer = await response.json().catch(() => ({}));
@@ -316,6 +333,8 @@ function show(ids, label, isAdded) {
   return new Promise((resolve) => {
     const detail = { ids, label, isAdded, resolve };
     document.dispatchEvent(new CustomEvent("library:labelled", { detail }));
+    const changed = { ids, change: "label" };
+    document.dispatchEvent(new CustomEvent("library:changed", { detail: changed }));
   });
 }
 
@@ -324,23 +343,14 @@ function say(detail) {
   document.dispatchEvent(new CustomEvent("library:say", { detail }));
 }
 
-/** @param {string[]} ids */
-function tell(ids) {
-  document.dispatchEvent(new CustomEvent("library:changed", { detail: { ids, change: "label" } }));
-}
-
-/**
- * @param {string} changeId
- * @returns {Promise<void>}
- */
+/** @param {string} changeId */
 async function undo(changeId) {
   const change = made.get(changeId);
   if (!change) return;
-  made.delete(changeId);
   const answer = await send({ undo: changeId });
+  made.delete(changeId);
   await show(change.ids, change.label, !change.isAdded);
   say({ text: answer.said });
-  tell(change.ids);
 }
 
 input.addEventListener("input", () => {
@@ -350,12 +360,11 @@ input.addEventListener("input", () => {
 input.addEventListener("keydown", (event) => {
   if (event.isComposing) return;
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key] ?? 0;
+  if (step || event.key === "Enter") event.preventDefault();
   if (step && choices.length > 0) {
-    event.preventDefault();
     at = (at + step + choices.length) % choices.length;
     mark();
   } else if (event.key === "Enter") {
-    event.preventDefault();
     choose();
   } else if (event.key === "Tab") {
     picker.hidePopover();
@@ -374,7 +383,7 @@ document.addEventListener("library:label", (event) => {
 });
 document.addEventListener("click", (event) => {
   if (event.metaKey || event.ctrlKey || event.shiftKey || !(event.target instanceof Element)) return;
-  const link = event.target.closest(`${ROW} .acts a[href$='#labels'], [data-label]`);
+  const link = event.target.closest(`${ROW} .acts a[href$='#labels'], a[data-label]`);
   if (!(link instanceof HTMLElement)) return;
   event.preventDefault();
   open(chosenBy(link), link);
@@ -385,7 +394,6 @@ form?.addEventListener("submit", (event) => {
   event.preventDefault();
   button.closest(".toast")?.remove();
   sending = sending.then(() => undo(button.value)).catch((error) => {
-    const text = error instanceof Error ? error.message : UNANSWERED;
-    say({ text });
+    say({ text: error instanceof Error ? error.message : UNANSWERED });
   });
 });
