@@ -73,7 +73,9 @@ def served_examples() -> Iterator[str]:
             path = self.path.partition("?")[0]
             found = bodies.get(path) or files.get(path)
             target = RequestTarget(path, b"", b"", None)
-            reply = found.answer(target) if found else Reply(404, [], b"")
+            # A page that finds no job opens itself again, also while it is being looked at.
+            missing = Reply(503 if path.endswith("/state") else 404, [], b"")
+            reply = found.answer(target) if found else missing
             self.send_response(reply.status)
             for header, value in reply.headers:
                 self.send_header(header.decode(), value.decode())

@@ -24,6 +24,7 @@ NAMES = list(rendered.examples())
 PARTS = {"skeleton", "base", "door", "app", "macros", "icons", "code", "upgrade"} | {
     "library_frame",
     "library_search",
+    "library_selection",
 }
 # The page already contains the half megabyte of axe.
 LOADED = Axe("0")
