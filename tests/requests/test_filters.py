@@ -129,8 +129,9 @@ def test_every_tool_has_every_filter(takes: type[FlagFilters], declares: type[Fl
 
 @pytest.mark.parametrize("tool", [view_tools.CREATE, view_tools.UPDATE], ids=lambda tool: tool.name)
 def test_the_tools_of_views_have_every_filter(tool: Any) -> None:
-    # They accept search by meaning too, but do not suggest it.
-    assert tool.arguments["base_query"]["properties"].keys() == FILTERS.keys() - {MEANING}
+    # They accept these too, but do not suggest them.
+    unnamed = {MEANING, "is_archived_only"}
+    assert tool.arguments["base_query"]["properties"].keys() == FILTERS.keys() - unnamed
 
 
 @pytest.mark.parametrize("name", [name for name in FILTERS if name != MEANING])

@@ -128,10 +128,14 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
 
     is_archived_only: Annotated[
         Flag,
-        _flag(
+        about(
             "Only archived bookmarks. hide_archived is false then, unless it is sent.",
-            "archived_only",
             example=True,
+            filter=Reader("archived_only", read_flag),
+            parameter={"type": "boolean"},
+            nullable=True,
+            # The list of tools has to stay short.
+            argument=None,
         ),
     ] = None
     media_type: Annotated[
