@@ -207,6 +207,10 @@ FRAME: dict[str, Any] = {
         bookmarked_from="",
         bookmarked_to="",
     ),
+    "newer": "",
+    "is_unread_only": True,
+    "hides_archived": True,
+    "is_archive": False,
 }
 TEMPLATES = Templates(Settings(), has_sandbox=False)
 
