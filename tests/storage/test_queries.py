@@ -43,6 +43,7 @@ ACROSS_ACCOUNTS = {
     "engine",
     # Only find the accounts that are due.
     *("due_accounts", "accounts_with_renames", "partly_deleted", "accounts_with_files"),
+    *("accounts_with_expired", "accounts_to_index"),
     # They merge segments of the whole index, and read no posts.
     "start_index_merge",
     "continue_index_merge",

@@ -26,6 +26,7 @@ PARTS = {"skeleton", "base", "door", "app", "macros", "icons", "code", "upgrade"
     "library_frame",
     "library_search",
     "demo_banner",
+    "library_selection",
 }
 # The page already contains the half megabyte of axe.
 LOADED = Axe("0")

@@ -1,8 +1,10 @@
 """Style sheets, scripts and images. Their paths contain a hash, so browsers cache them forever."""
 
 import hashlib
+import re
 from functools import cache
 from importlib import resources
+from importlib.resources.abc import Traversable
 from typing import Final
 
 from bowerbird.wire.responses.documents import FOREVER, Document
@@ -13,6 +15,10 @@ _TYPES: Final = {
     "png": "image/png",
     "svg": "image/svg+xml",
 }
+# In scripts, comments stand on lines of their own. They are a fifth of what browsers would load.
+_COMMENTS: Final = re.compile(
+    rb"^[ \t]*(?://[^\n]*|/\*\*(?:[^*]|\*(?!/))*\*/[ \t]*)\n", re.MULTILINE
+)
 
 
 @cache
@@ -38,7 +44,12 @@ def icon() -> Document:
 def _static_files() -> tuple[tuple[str, bytes], ...]:
     folder = resources.files("bowerbird.web").joinpath("static")
     found = [entry for entry in folder.iterdir() if entry.name.rpartition(".")[2] in _TYPES]
-    return tuple((entry.name, entry.read_bytes()) for entry in sorted(found, key=lambda e: e.name))
+    return tuple((entry.name, _sent(entry)) for entry in sorted(found, key=lambda e: e.name))
+
+
+def _sent(file: Traversable) -> bytes:
+    body = file.read_bytes()
+    return _COMMENTS.sub(b"", body) if file.name.endswith(".js") else body
 
 
 def _type(name: str) -> str:

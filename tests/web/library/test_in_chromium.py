@@ -135,7 +135,7 @@ def test_search_filter_and_reading_without_scripts(
         page.get_by_role("link", name="Clear the search").click()
 
         page.get_by_text("Filter", exact=True).click()
-        page.get_by_label("Label", exact=True).fill("databases")
+        page.locator("#f-tag").fill("databases")
         page.get_by_role("button", name="Apply the filters").click()
         expect(page.get_by_role("article")).to_have_count(2)
         page.get_by_role("link", name="Remove the filter “label databases”").click()

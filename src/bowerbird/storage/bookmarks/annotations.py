@@ -24,7 +24,7 @@ class AnnotationStore:
         values: dict[str, Any] = {"account_id": account_id}
         row = {"post_id": post_id, "annotation_id": annotation_id, "content": content}
         await transaction.run(self._sql["put_replaced"], {**values, **row, "replaced_at": now})
-        await transaction.run(self._sql["drop_oldest"], {**values, "most": most})
+        await transaction.run(self._sql["drop_oldest"], {**values, "limit": most})
 
     async def take_replaced(
         self,

@@ -8,11 +8,11 @@ VALUES (:account_id, :post_id, :annotation_id, :content, :replaced_at)
 -- The subquery is NULL if there are not more than these many.
 DELETE FROM replaced_annotation
  WHERE account_id = :account_id
-   AND replaced_at <= (SELECT r.replaced_at
-                         FROM replaced_annotation AS r
-                        WHERE r.account_id = :account_id
-                        ORDER BY r.replaced_at DESC
-                        LIMIT 1 OFFSET :most)
+   AND replaced_at < (SELECT r.replaced_at
+                        FROM replaced_annotation AS r
+                       WHERE r.account_id = :account_id
+                       ORDER BY r.replaced_at DESC
+                       LIMIT 1 OFFSET :limit - 1)
 
 -- name: take_replaced
 DELETE FROM replaced_annotation

@@ -102,9 +102,23 @@ function fire(name, target, detail) {
   return target?.dispatchEvent(new CustomEvent(name, { bubbles: true, cancelable: true, detail })) ?? true;
 }
 
+/** @returns {boolean} whether posts are selected */
+function isPicking() {
+  return document.querySelector(".pick input:checked, .picks .all :checked") !== null;
+}
+
+/**
+ * Changes the selection, the current row, or the post of the page.
+ * @param {string} names selector of the button
+ */
+function act(names) {
+  const button = isPicking() ? document.querySelector(`.pickbar :is(${names})`) : null;
+  if (button instanceof HTMLElement) button.click();
+  else press(`.acts :is(${names})`, `.read-top :is(${names})`);
+}
+
 function label() {
-  const isPicking = document.querySelector(".pick input:checked") !== null;
-  const target = isPicking ? document : row()?.parentElement ?? document;
+  const target = isPicking() ? document : row()?.parentElement ?? document;
   const isAlone = document.querySelector("script[src*='label_picker']") === null;
   if (!fire("library:label", target) || !isAlone) return;
   const field = document.querySelector(".addlabel input:not([type=hidden])");
@@ -173,9 +187,9 @@ const ACTIONS = {
   o: () => press("a.line, a.when", ".none"),
   u: back,
   n: nextUnread,
-  r: () => press(".acts :is([name=read], [name=unread])", ".read-top :is([name=read], [name=unread])"),
-  e: () => press(".acts :is([name=archive], [name=unarchive])", ".read-top :is([name=archive], [name=unarchive])"),
-  "#": () => press(".acts [name=trash]", ".read-top [name=trash]"),
+  r: () => act("[name=read], [name=unread]"),
+  e: () => act("[name=archive], [name=unarchive]"),
+  "#": () => act("[name=trash]"),
   l: label,
   z: undo,
   x: () => fire("library:pick", row()?.parentElement ?? null, { how: "one" }),
@@ -241,10 +255,10 @@ function pressed(event) {
     else move(event.key === "ArrowDown" ? 1 : -1);
     return;
   }
-  const act = ACTIONS[event.key];
-  if (!act) return;
+  const action = ACTIONS[event.key];
+  if (!action) return;
   if (event.key !== "Escape") event.preventDefault();
-  act();
+  action();
 }
 
 function start() {

@@ -22,6 +22,7 @@ const isAll = () => all instanceof HTMLInputElement && all.checked;
 function show() {
   const picked = boxes().filter((box) => box.checked).length;
   const number = isAll() && all instanceof HTMLElement ? Number(all.dataset.total) : picked;
+  document.body.classList.toggle("picking", number > 0);
   if (count) count.textContent = number.toLocaleString("en");
 }
 

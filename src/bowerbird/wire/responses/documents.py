@@ -60,6 +60,6 @@ def preflight() -> Reply:
 @lru_cache(maxsize=128)
 def _encoded(body: bytes, encoding: str) -> tuple[bytes, bytes]:
     """The encoded bytes and their ETag. A strong ETag belongs to one encoding."""
-    sent = compression.compressed(body, encoding) if encoding else body
+    sent = compression.compressed_once(body, encoding) if encoding else body
     text = encoding.encode() + b"\0" + body
     return sent, b'"%b"' % hashlib.blake2b(text, digest_size=16).hexdigest().encode()
