@@ -212,3 +212,13 @@ async def test_a_large_change_shows_its_progress(ann: Reader) -> None:
     back = await ann.person.open(path)
     assert b"density=compact&change=" in back.url.query
     assert "Marked 450 posts read." in back.text
+
+
+async def test_a_change_of_nothing_has_no_undo(ann: Reader) -> None:
+    await fill(ann)
+
+    changed = await send(ann, ALL, add_label="", posts="1", label="Birds")
+
+    shown = await ann.page(changed.headers["location"])
+    assert "Nothing changed: the posts were so already." in shown
+    assert "data-undo" not in shown
