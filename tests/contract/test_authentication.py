@@ -94,6 +94,9 @@ async def test_a_key_carries_every_permission_of_its_account(cast: Service) -> N
     change = {"action": "read", "tweet_ids": ["42"]}
     changed = await writing.send(cast.alice, "POST", "/v1/bookmarks/changes", change)
     real["change_id"] = changed.json()["data"]["change_id"]
+    mark = {"start": 0, "end": 4}
+    marked = await writing.send(cast.alice, "POST", "/v1/bookmarks/42/highlights", mark)
+    real["highlight_id"] = marked.json()["data"]["id"]
     # The link to a file needs no API key.
     paths = {path: item for path, item in of_accounts().items() if not path.endswith("/file")}
 

@@ -313,3 +313,19 @@ async def test_the_posts_that_are_kept_are_bounded(
         await changed(alice, action, filters=ALL)
 
     assert await kept(alice) == (3, 18)
+
+
+@pytest.mark.parametrize("bound", [("KEPT_CHANGES_MAX", 2), ("KEPT_CHANGED_POSTS_MAX", 12)])
+async def test_an_undo_makes_no_room_at_its_own_cost(
+    alice: Member, monkeypatch: pytest.MonkeyPatch, bound: tuple[str, int]
+) -> None:
+    monkeypatch.setattr(limits, *bound)
+    await fill(alice)
+    made = [await changed(alice, action, filters=ALL) for action in ("read", "archive", "trash")]
+    assert await kept(alice) == (3, 18)
+    await undo(alice, made[2]["change_id"])
+
+    first = await undo(alice, made[0]["change_id"])
+
+    assert (first["state"], first["restored"]) == ("undone", 6)
+    assert len(await alice.ids(is_unread_only="true", hide_archived="false")) == 6

@@ -62,6 +62,12 @@ def test_every_tool_has_all_four_hints_and_they_are_consistent() -> None:
     assert offenders == {}
 
 
+def test_a_tool_that_replaces_what_the_owner_wrote_destroys() -> None:
+    [hints] = [tool.hints for tool in TOOLS if tool.name == "update_bookmarks"]
+
+    assert hints.is_destructive, "the note before is not kept"
+
+
 def test_every_tool_has_valid_schemas_and_a_description() -> None:
     offenders = Offenders()
     for tool in TOOLS:

@@ -6,7 +6,7 @@ from msgspec import Meta, Struct, field
 
 from bowerbird.requests import limits
 from bowerbird.requests.fields import InvalidField, PostIds, about, unique
-from bowerbird.requests.filters import BookmarkQuery, check_filters
+from bowerbird.requests.filters import ImportedQuery, check_filters
 from bowerbird.requests.gates import Gate
 from bowerbird.requests.scalars import LabelName
 
@@ -18,7 +18,7 @@ _LABELLING = ("add_label", "remove_label")
 _CHOICES = ("post_ids", "filters", "view")
 
 
-class ChangeFilters(BookmarkQuery, frozen=True, kw_only=True):
+class ChangeFilters(ImportedQuery, frozen=True, kw_only=True):
     """The filters of the list. Without any, it contains unread bookmarks that are not archived."""
 
     def __post_init__(self) -> None:

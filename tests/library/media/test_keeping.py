@@ -11,8 +11,10 @@ from bowerbird.images.fetching import Reason
 from bowerbird.library.accounts.deletion import AccountDeletion
 from bowerbird.library.media.downloads import RETRIES_S
 from bowerbird.library.media.preferences import MEGABYTE
+from bowerbird.library.upkeep.checks import Checks
 from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.model.kept_images import file_name
+from bowerbird.storage.database import Transaction
 from bowerbird.storage.files.files import Files
 from tests.support import pictures
 from tests.support.image_hosts import INSTANCE, ImageHosts, X
@@ -368,3 +370,20 @@ async def test_a_store_that_cannot_be_reached_stops_the_turn(shelf: Shelf, tmp_p
     await fresh.run()
     assert (await fresh.state()).kept == 1
     assert isinstance(fresh.files, Files)
+
+
+async def test_images_of_no_account_are_found(shelf: Shelf) -> None:
+    await shelf.member.save(attachments=[image(shelf.picture("a"))])
+    await shelf.run()
+    database = shelf.member.database
+    tables = ("media_account", "media_post", "media_link", "media_source", "media_file")
+
+    async def disown(transaction: Transaction) -> None:
+        for table in tables:
+            await transaction.run(f"UPDATE {table} SET account_id = 404", {})  # noqa: S608
+
+    await database.write(disown)
+    found = await Checks(database, fixes=True, is_deep=False).leftovers()
+
+    assert [one.what for one in found] == [f"{table} rows of no account" for table in tables]
+    assert await Checks(database, fixes=False, is_deep=False).leftovers() == []

@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from tests.support import make, waiting, writing
+from tests.support.imports import found, run
 from tests.support.working import at_work
 from tests.web.library.conftest import Reader, ids, signed_in
 from tests.web.sign_in.conftest import House
@@ -109,6 +110,30 @@ async def test_all_posts_of_a_view_are_changed(ann: Reader) -> None:
     assert "Marked 1 post read." in await ann.page(changed.headers["location"])
 
 
+@pytest.mark.parametrize("name", ["Vögel und 鳥", "new"])
+async def test_the_list_of_any_view_is_changed(ann: Reader, name: str) -> None:
+    await fill(ann)
+    await writing.view(ann.member, name=name, base_query={"tag": "Birds"})
+    link = re.search(r'href="(/views/[^"]+)"[^>]*><svg.*?<bdi>', await ann.page("/library"))
+    assert link
+    here = re.search(r'name="list" value="([^"]+)"', await ann.page(link[1]))
+    assert here
+
+    changed = await send(ann, here[1], read="", all="yes")
+
+    assert "Marked 1 post read." in await ann.page(changed.headers["location"])
+
+
+async def test_all_posts_of_an_import_are_changed_and_no_others(ann: Reader) -> None:
+    await fill(ann)
+    imported = await run(ann.member, found(post_id="50"), found(post_id="51"))
+
+    changed = await send(ann, f"{ALL}&import_run={imported}", trash="", all="yes")
+
+    assert "Moved 2 posts to the trash." in await ann.page(changed.headers["location"])
+    assert sorted(ids(await ann.page(ALL))) == ["1", "2", "3", "4"]
+
+
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [
@@ -187,3 +212,13 @@ async def test_a_large_change_shows_its_progress(ann: Reader) -> None:
     back = await ann.person.open(path)
     assert b"density=compact&change=" in back.url.query
     assert "Marked 450 posts read." in back.text
+
+
+async def test_a_change_of_nothing_has_no_undo(ann: Reader) -> None:
+    await fill(ann)
+
+    changed = await send(ann, ALL, add_label="", posts="1", label="Birds")
+
+    shown = await ann.page(changed.headers["location"])
+    assert "Nothing changed: the posts were so already." in shown
+    assert "data-undo" not in shown

@@ -80,15 +80,22 @@ async def test_a_free_account_gets_only_what_it_can_use(house: House) -> None:
 
 async def test_the_palette_gets_views_and_labels(ann: Reader) -> None:
     await ann.member.save(tags=["Birds & bees"])
-    view = {"name": "Long reads", "base_query": {"media_type": "article"}}
-    await writing.send(ann.member, "POST", "/v1/views", view)
+    view = {"base_query": {"media_type": "article"}}
+    for name in ("Long reads", "New"):
+        await writing.send(ann.member, "POST", "/v1/views", {**view, "name": name})
+    birds = await writing.label_id(ann.member, "Birds & bees")
+    await writing.send(ann.member, "PATCH", f"/v1/labels/{birds}", {"color": "plum"})
 
     places = (await ann.person.client.get("/library/places")).json()
 
-    assert places["views"] == [{"name": "Long reads", "url": "/views/long-reads"}]
+    assert places["views"] == [
+        {"name": "Long reads", "url": "/views/long-reads"},
+        # Without the end, it is the page that creates a view.
+        {"name": "New", "url": "/views/new/posts"},
+    ]
     [label] = places["labels"]
     assert label["name"] == "Birds & bees"
-    assert label["count"] == 1
+    assert (label["count"], label["colour"]) == (1, "plum")
     assert label["url"] == "/library?is_unread_only=false&tag=Birds+%26+bees"
 
 

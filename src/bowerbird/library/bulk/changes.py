@@ -200,8 +200,9 @@ class BulkChanges:
         return row
 
     async def _turn(self, transaction: Transaction, account: Account, row: BulkRow) -> BulkRow:
-        await self._room.make(transaction, account.account_id)
         if row.state is BulkState.WORKING:
+            # An undo adds nothing, and must not lose what it is about to give back.
+            await self._room.make(transaction, account.account_id)
             return await self._turns.take(transaction, account, row)
         if row.state is BulkState.UNDOING:
             return await self._undo.take(transaction, account, row)

@@ -33,7 +33,7 @@ class BulkRoom:
         return await self._store.next_number(transaction, account_id)
 
     async def make(self, transaction: Transaction, account_id: int) -> None:
-        """Removes some of what is kept beyond the bounds. Call it in each turn."""
+        """Removes some of what is kept beyond the bounds. Call it in each turn of a change."""
         finished = await self._store.finished(transaction, account_id)
         posts = await self._store.kept_posts(transaction, account_id)
         now, extra = self._clock(), len(finished) - limits.KEPT_CHANGES_MAX

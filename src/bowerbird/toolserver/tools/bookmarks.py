@@ -26,8 +26,8 @@ from bowerbird.requests.gates import Gate
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools import arguments, json_schemas, posts, response_size, writes
 from bowerbird.toolserver.tools.tool import (
+    DESTROYS,
     READS,
-    WRITES_IDEMPOTENTLY,
     BoundTool,
     Json,
     Tool,
@@ -202,7 +202,8 @@ UPDATE: Final = Tool(
             "not_found": json_schemas.array({"type": "string"}, "Ids not in the library."),
         },
     ),
-    hints=WRITES_IDEMPOTENTLY,
+    # The note before is not kept.
+    hints=DESTROYS,
 )
 TOOLS: Final = (LIST, SEARCH, GET, COUNT, UPDATE)
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from bowerbird.model.bulk import BulkAction, BulkRow, BulkState
+from bowerbird.model.bulk import WHOLE_LABEL_ACTIONS, BulkAction, BulkRow, BulkState
 
 _DONE: Final = {
     BulkAction.READ: "Marked {posts} read.",
@@ -34,7 +34,7 @@ def sentence(row: BulkRow) -> str:
     """About a change that is finished."""
     if row.state is BulkState.UNDONE:
         return f"Undone: {_posts(row.restored)} changed back."
-    if not row.changed and row.action not in (BulkAction.DELETE_LABEL, BulkAction.MERGE_LABELS):
+    if not _has_changed(row):
         return "Nothing changed: the posts were so already."
     # Not `format`: the name of a label may contain braces.
     text = _DONE[row.action].replace("{posts}", _posts(row.changed))
@@ -47,7 +47,7 @@ def heading(row: BulkRow) -> str:
 
 
 def can_be_undone(row: BulkRow) -> bool:
-    return row.state is BulkState.DONE and (row.changed > 0 or row.label is not None)
+    return row.state is BulkState.DONE and _has_changed(row)
 
 
 def progress(row: BulkRow) -> tuple[int, int, str]:
@@ -57,6 +57,11 @@ def progress(row: BulkRow) -> tuple[int, int, str]:
     else:
         done, total = row.done, row.matched
     return done, total, f"{done:,} of {total:,}"
+
+
+def _has_changed(row: BulkRow) -> bool:
+    """Deleting a label changes the library even if no post has it."""
+    return row.changed > 0 or row.action in WHOLE_LABEL_ACTIONS
 
 
 def _posts(count: int) -> str:

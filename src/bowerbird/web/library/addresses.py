@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from msgspec import Struct
 
@@ -11,8 +11,10 @@ from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.web.visits.visit import is_own_path
 
 LIBRARY: Final = "/library"
+VIEW: Final = "/views/"
 DENSITY: Final = "density"
 COMPACT: Final = "compact"
+_POSTS: Final = "/posts"
 # In this order, so that the same list has the same URL.
 NAMES: Final = (*ListQuery.__struct_encode_fields__, "bucket", DENSITY)
 # Without these, a list starts at its first page.
@@ -52,12 +54,17 @@ def everything(**values: str) -> str:
 
 def of_view(slug: str) -> str:
     """The URL of a Smart View. "new" is the page that creates one."""
-    return f"/views/{quote(slug, safe='')}{'/posts' if slug == 'new' else ''}"
+    return f"{VIEW}{quote(slug, safe='')}{_POSTS if slug == 'new' else ''}"
+
+
+def slug_in(path: str) -> str:
+    """The slug in the URL of a Smart View."""
+    return unquote(path.removeprefix(VIEW).removesuffix(_POSTS))
 
 
 def returning(text: str) -> str:
     """The list that a page was opened from, if it is one of ours; otherwise ''."""
-    is_list = urlsplit(text).path == LIBRARY or text.startswith("/views/")
+    is_list = urlsplit(text).path == LIBRARY or text.startswith(VIEW)
     return text if is_own_path(text) and is_list else ""
 
 
