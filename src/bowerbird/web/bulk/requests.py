@@ -13,7 +13,7 @@ from bowerbird.requests import decoding
 from bowerbird.requests.bulk import BulkRequest, ChangeFilters
 from bowerbird.requests.filters import readers
 from bowerbird.requests.gates import gates_for
-from bowerbird.web.library.addresses import LIBRARY
+from bowerbird.web.library.addresses import LIBRARY, slug_in
 from bowerbird.web.visits.visit import is_own_path
 
 ACTIONS: Final = (
@@ -50,7 +50,7 @@ def request_of(account: Account, form: Mapping[str, str]) -> BulkRequest:
         body["label_name"] = form.get("label", "")
     one = form.get(action, "")
     if "all" in form and not one:
-        body |= _list_of(account, form.get("list", ""))
+        body |= _list_of(account, form.get("list", ""), action)
     else:
         # A button on a post has its id, whatever else is picked.
         body["tweet_ids"] = [one] if one else picked(form)
@@ -59,16 +59,17 @@ def request_of(account: Account, form: Mapping[str, str]) -> BulkRequest:
     return decoding.decode(msgspec.json.encode(body), BulkRequest)
 
 
-def _list_of(account: Account, path: str) -> dict[str, Any]:
+def _list_of(account: Account, path: str, action: str) -> dict[str, Any]:
     """What selects the posts of a list, by its address."""
-    parts = urlsplit(path)
     if not is_own_path(path):
         raise Refusal(Code.INVALID_REQUEST, "The form names no list.")
+    parts = urlsplit(path)
     sent = dict(parse_qsl(parts.query))
     if parts.path.startswith(_VIEWS):
         bucket = {"bucket": sent["bucket"]} if sent.get("bucket") else {}
-        return {"view": parts.path.removeprefix(_VIEWS), **bucket}
-    if parts.path == TRASH:
+        return {"view": slug_in(parts.path), **bucket}
+    # Without filters, any other action would change the library instead of the trash.
+    if parts.path == TRASH and action == "restore":
         return {"filters": {}}
     if parts.path != LIBRARY:
         raise Refusal(Code.INVALID_REQUEST, "The form names no list.")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from msgspec import Struct
 
@@ -55,10 +55,17 @@ def of_view(slug: str) -> str:
     return f"/views/{quote(slug, safe='')}{'/posts' if slug == 'new' else ''}"
 
 
+def slug_in(path: str) -> str:
+    """The view of a path that `of_view` has made."""
+    return unquote(path.removeprefix("/views/").removesuffix("/posts"))
+
+
 def returning(text: str) -> str:
     """The list that a page was opened from, if it is one of ours; otherwise ''."""
-    is_list = urlsplit(text).path == LIBRARY or text.startswith("/views/")
-    return text if is_own_path(text) and is_list else ""
+    # Checked first: `urlsplit` does not read every text.
+    if not is_own_path(text):
+        return ""
+    return text if urlsplit(text).path == LIBRARY or text.startswith("/views/") else ""
 
 
 def of_post(post_id: str) -> str:
