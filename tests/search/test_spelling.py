@@ -1,5 +1,7 @@
 """Names that may be misspelled."""
 
+import time
+
 import pytest
 
 from bowerbird.search.spelling import distance, nearest
@@ -24,7 +26,7 @@ def test_the_distance_counts_letters_up_to_a_bound(one: str, other: str, letters
 
 
 def test_long_names_are_not_compared() -> None:
-    assert distance("a" * 65, "a" * 65, 3) == 4
+    assert distance("a" * 33, "a" * 33, 3) == 4
 
 
 def test_the_nearest_name_is_found_if_few_letters_differ() -> None:
@@ -34,3 +36,23 @@ def test_the_nearest_name_is_found_if_few_letters_differ() -> None:
     assert nearest("brids", names) == "birds"
     assert nearest("zebra", names) is None
     assert nearest("birds", names) is None
+
+
+def test_the_distance_is_the_same_with_a_narrow_bound() -> None:
+    one, other = "the quick brown fox jumps", "teh quick brown fox jmups!"
+
+    assert [distance(one, other, most) for most in range(6)] == [1, 2, 3, 3, 3, 3]
+
+
+def test_many_long_names_that_begin_alike_are_compared_fast() -> None:
+    names = [f"{'a' * 20}{number:04}{'b' * 8}" for number in range(1_000)]
+    started = time.perf_counter()
+
+    nearest("a" * 24 + "c" * 8, names)
+
+    assert time.perf_counter() - started < 1.5
+
+
+def test_a_long_name_may_differ_in_four_letters() -> None:
+    assert nearest("a" * 26 + "bcde", ["a" * 30]) == "a" * 30
+    assert nearest("a" * 25 + "bcdef", ["a" * 30]) is None

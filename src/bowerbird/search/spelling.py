@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 from typing import Final
 
-# Longer names are not compared: the work grows with the square of the length.
-_LONGEST: Final = 64
+# Longer names are not compared, and no more letters may differ: the work grows with both.
+_LONGEST: Final = 32
+_MOST: Final = 4
 
 
 def distance(one: str, other: str, most: int) -> int:
@@ -14,20 +15,24 @@ def distance(one: str, other: str, most: int) -> int:
     before: list[int] = []
     row = list(range(len(other) + 1))
     for place, letter in enumerate(one):
-        row_before, before, row = before, row, [place + 1]
-        for at, wanted in enumerate(other):
+        row_before, before = before, row
+        row = [most + 1] * (len(other) + 1)
+        row[0] = place + 1
+        # Letters further apart than that would cost more than `most`.
+        for at in range(max(place - most, 0), min(place + most + 1, len(other))):
+            wanted = other[at]
             best = min(before[at] + (letter != wanted), before[at + 1] + 1, row[at] + 1)
             if place and at and letter == other[at - 1] and one[place - 1] == wanted:
                 best = min(best, row_before[at - 1] + 1)
-            row.append(best)
+            row[at + 1] = best
         if min(row) > most:
             return most + 1
     return min(row[-1], most + 1)
 
 
 def nearest(text: str, names: Iterable[str]) -> str | None:
-    """The name that was probably meant: one letter in three may differ."""
-    most = max(1, len(text) // 3)
+    """The name that was probably meant: one letter in three may differ, but no more than four."""
+    most = min(max(1, len(text) // 3), _MOST)
     found, best = None, most + 1
     for name in names:
         if name != text and (letters := distance(text, name, best - 1)) < best:

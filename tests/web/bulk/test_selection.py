@@ -6,6 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
+from bowerbird.web.library.addresses import of_view
 from tests.support import make, waiting, writing
 from tests.support.imports import found, run
 from tests.support.working import at_work
@@ -222,3 +223,29 @@ async def test_a_change_of_nothing_has_no_undo(ann: Reader) -> None:
     shown = await ann.page(changed.headers["location"])
     assert "Nothing changed: the posts were so already." in shown
     assert "data-undo" not in shown
+
+
+@pytest.mark.parametrize("path", ["//[", "http://[", "//a\u2100", "/library?q=%00", "/trash"])
+async def test_a_list_that_is_none_of_ours_changes_nothing(ann: Reader, path: str) -> None:
+    await fill(ann)
+
+    sent = {"all": "1", "trash": "", "list": path}
+    refused = await send(ann, "/library", **sent)
+
+    assert refused.status_code == 400, refused.text
+    assert len(ids(await ann.page(ALL))) == 4
+
+
+@pytest.mark.parametrize("name", ["日本の鳥", "New", "Größe"])
+async def test_all_posts_of_a_view_in_any_script_are_changed(ann: Reader, name: str) -> None:
+    await fill(ann)
+    made = await ann.member.client.post(
+        "/v1/views", json={"name": name, "base_query": {"q": "post"}}
+    )
+    assert made.status_code == 201, made.text
+    page = of_view(made.json()["data"]["slug"])
+
+    changed = await send(ann, page, all="1", archive="")
+
+    assert changed.status_code == 303, changed.text
+    assert "Archived 4 posts." in await ann.page(changed.headers["location"])

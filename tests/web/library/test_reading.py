@@ -177,3 +177,13 @@ async def test_a_free_account_reads_its_posts(house: House) -> None:
     # The filter by author needs a paid plan, the search does not.
     assert 'href="/library?is_unread_only=false&amp;q=%40ines"' in page
     await free.member.client.aclose()
+
+
+@pytest.mark.parametrize("before", ["//[", "//a℀", "http://[", "//evil.example/views/", "/\\evil"])
+async def test_a_list_that_is_none_of_ours_is_not_returned_to(ann: Reader, before: str) -> None:
+    post = await ann.member.save()
+
+    page = await ann.person.client.get(f"/p/{post['post_id']}", params={"from": before})
+
+    assert page.status_code == 200, page.text
+    assert "evil" not in page.text

@@ -1,6 +1,7 @@
 """Texts of others: escaped, with links only where they are safe."""
 
 import re
+import time
 from html import unescape
 from html.parser import HTMLParser
 from typing import Any
@@ -15,7 +16,7 @@ from bowerbird.web.library import post_parts
 from bowerbird.web.library.addresses import Address, everything
 from bowerbird.web.library.dates import Dates
 from bowerbird.web.library.post_parts import PostParts
-from bowerbird.web.library.texts import LinkedTexts, Mark, language_of, marked, web_url
+from bowerbird.web.library.texts import LINKS_MAX, LinkedTexts, Mark, language_of, marked, web_url
 from bowerbird.web.templating import Templates
 from bowerbird.web.visits.moments import Times
 from tests.web import library_examples
@@ -355,3 +356,45 @@ def test_a_passage_is_marked_where_it_is() -> None:
         f'a {first}<mark class="hl" data-highlight="x">b&gt;</mark>'
         '<mark class="hl" data-highlight="y" id="h-y"> c</mark>'
     )
+
+
+def test_a_text_gets_so_many_links_and_stays_whole() -> None:
+    shown = TEXTS.linked("@ab " * (LINKS_MAX + 1))
+
+    assert shown.count("<a ") == LINKS_MAX
+    assert shown.endswith("</a> @ab ")
+    assert TEXTS.with_marks("@ab " * (LINKS_MAX + 1), [Mark(0, 4, "h")]).count("<a ") == LINKS_MAX
+
+
+HUGE = ("@ab " * 250_000, ("http://a" + ")" * 1_990 + " ") * 500, "a\n" * 500_000)
+
+
+@pytest.mark.parametrize("text", HUGE)
+def test_a_huge_post_takes_no_time(text: str) -> None:
+    marks = [
+        {"id": f"h{n}", "field": field, "quote": "a", "start": n * 9, "end": n * 9 + 5}
+        for n in range(50)
+        for field in ("text", "article")
+    ]
+    details = {
+        "text": text,
+        "article": {"plain_text": text, "preview_text": text},
+        "quoted_tweet": {"text": text},
+    }
+    bookmark = {"post_id": "1", "tweet_details": details, "highlights": marks}
+    started = time.perf_counter()
+
+    PARTS.in_list(bookmark, "bookmarked_at")
+    PARTS.on_page(bookmark)
+    PARTS.on_page(bookmark, is_part=True)
+
+    assert time.perf_counter() - started < 3
+
+
+def test_lost_passages_of_any_type_are_listed() -> None:
+    stored = [
+        {"id": "a", "field": "text", "quote": "one", "start": "x"},
+        {"id": "b", "field": "text", "quote": "two"},
+    ]
+
+    assert len(PARTS.on_page({"highlights": stored})["highlights"]) == 2

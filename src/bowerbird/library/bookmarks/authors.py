@@ -1,5 +1,6 @@
 """Authors of the saved posts, for people who type the start of a name or misspell it."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import Final
 
@@ -62,7 +63,7 @@ class Authors:
         for find in (self._store.by_handle, self._store.by_name):
             rows = await find(account.account_id, key[:_SAME_LETTERS], AUTHORS_COMPARED)
             numbers = {name: number for name, number in rows}  # noqa: C416 - rows are sequences
-            if (name := nearest(key, numbers)) is not None:
+            if (name := await asyncio.to_thread(nearest, key, numbers)) is not None:
                 return next(iter(await self._of(account, [numbers[name]])), None)
         return None
 

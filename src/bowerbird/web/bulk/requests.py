@@ -49,7 +49,7 @@ def request_of(account: Account, form: Mapping[str, str]) -> BulkRequest:
         body["label_name"] = form.get("label", "")
     one = form.get(action, "")
     if "all" in form and not one:
-        body |= _list_of(account, form.get("list", ""))
+        body |= _list_of(account, form.get("list", ""), action)
     else:
         # A button on a post has its id, whatever else is picked.
         body["tweet_ids"] = [one] if one else picked(form)
@@ -58,16 +58,17 @@ def request_of(account: Account, form: Mapping[str, str]) -> BulkRequest:
     return decoding.decode(msgspec.json.encode(body), BulkRequest)
 
 
-def _list_of(account: Account, path: str) -> dict[str, Any]:
+def _list_of(account: Account, path: str, action: str) -> dict[str, Any]:
     """What selects the posts of a list, by its address."""
-    parts = urlsplit(path)
     if not is_own_path(path):
         raise Refusal(Code.INVALID_REQUEST, "The form names no list.")
+    parts = urlsplit(path)
     sent = dict(parse_qsl(parts.query))
     if parts.path.startswith(VIEW):
         bucket = {"bucket": sent["bucket"]} if sent.get("bucket") else {}
         return {"view": slug_in(parts.path), **bucket}
-    if parts.path == TRASH:
+    # Without filters, any other action would change the library instead of the trash.
+    if parts.path == TRASH and action == "restore":
         return {"filters": {}}
     if parts.path != LIBRARY:
         raise Refusal(Code.INVALID_REQUEST, "The form names no list.")

@@ -64,8 +64,10 @@ def slug_in(path: str) -> str:
 
 def returning(text: str) -> str:
     """The list that a page was opened from, if it is one of ours; otherwise ''."""
-    is_list = urlsplit(text).path == LIBRARY or text.startswith(VIEW)
-    return text if is_own_path(text) and is_list else ""
+    # Checked first: `urlsplit` does not read every text.
+    if not is_own_path(text):
+        return ""
+    return text if urlsplit(text).path == LIBRARY or text.startswith(VIEW) else ""
 
 
 def of_post(post_id: str) -> str:

@@ -1,5 +1,6 @@
 """What to try when nothing was found: changes of the list, each with its count if it is known."""
 
+import asyncio
 from typing import Any, Final
 
 from bowerbird.library.bookmarks.authors import Authors
@@ -77,7 +78,10 @@ class NoHits:
         names = {name_key(use.label_name): use.label_name for use in uses if use.count}
         key = name_key(name)
         # A word of a search may be the name itself; a filter of that name found nothing.
-        return names.get(key) or names.get(nearest(key, names) or "")
+        if key in names:
+            return names[key]
+        # On a thread: there may be a thousand long names.
+        return names.get(await asyncio.to_thread(nearest, key, names) or "")
 
     async def _changed(
         self, account: Account, query: ListQuery, address: Address, text: str, **changed: str

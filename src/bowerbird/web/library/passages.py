@@ -34,24 +34,33 @@ class Passages:
         return texts.with_marks(text, self._marks("text"))
 
     def paragraphs(self, texts: LinkedTexts, body: str) -> Sequence[Paragraph]:
-        marks, found, start = self._marks("article"), [], 0
+        waiting = sorted(self._marks("article"), key=lambda one: one.start, reverse=True)
+        open_marks: list[Mark] = []
+        found, start = [], 0
         for line in body.split("\n"):
+            end = start + len(line)
+            # Few marks are looked at for each line, however many lines and marks there are.
+            while waiting and waiting[-1].start < end:
+                open_marks.append(waiting.pop())
+            open_marks = [one for one in open_marks if one.end > start] if open_marks else []
             if line.strip():
-                end = start + len(line)
                 inside = [
                     Mark(max(one.start - start, 0), min(one.end, end) - start, one.id)
-                    for one in marks
-                    if one.start < end and one.end > start
+                    for one in open_marks
                 ]
                 found.append(Paragraph(start, texts.with_marks(line, inside)))
-            start += len(line) + 1
+            start = end + 1
         return found
 
     def listed(self, dates: Dates) -> list[Values]:
         """The highlights in the order of the text; those that are lost come last."""
         ordered = sorted(
             self._stored,
-            key=lambda one: (_is_lost(one), _FIELDS.index(one["field"]), one.get("start") or 0),
+            key=lambda one: (
+                _is_lost(one),
+                _FIELDS.index(one["field"]),
+                0 if _is_lost(one) else one["start"],
+            ),
         )
         return [
             {

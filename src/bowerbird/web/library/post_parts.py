@@ -28,6 +28,9 @@ Values = dict[str, Any]
 _TONES: Final = ("tb", "ts", "tm", "tr", "tw")
 _MOVING: Final = {"video": "Video", "gif": "Animation", "animated_gif": "Animation"}
 _LIST_CHARACTERS: Final = 700
+_LISTED_QUOTE: Final = 2_000
+# X has longer texts nowhere. The JSON on the page has the rest.
+PAGE_CHARACTERS: Final = 100_000
 _WORDS_PER_MINUTE: Final = 220
 _LONGEST_MS: Final = 1_000_000_000
 _METRICS: Final = (
@@ -105,14 +108,15 @@ class PostParts:
             "kind": _kind(details),
         }
 
-    def on_page(self, bookmark: Values) -> Values:
-        """A post as its own page shows it."""
+    def on_page(self, bookmark: Values, *, is_part: bool = False) -> Values:
+        """A post as its own page shows it. A part of a thread has neither article nor note."""
         details = _dict(bookmark, "tweet_details")
         article, text = _dict(details, "article"), _text(details, "text")
         body = _text(article, "plain_text") or _text(article, "preview_text")
         if article and text == web_url(text):
             text = ""
-        passages, note = Passages(bookmark), _text(bookmark, "note")
+        text, body = text[:PAGE_CHARACTERS], "" if is_part else body[:PAGE_CHARACTERS]
+        passages, note = Passages(bookmark), "" if is_part else _text(bookmark, "note")
         return {
             **self._post(bookmark, details),
             "text": passages.marked(self._texts, text),
@@ -120,7 +124,7 @@ class PostParts:
             "article": self._article(article, None) if article else None,
             "paragraphs": passages.paragraphs(self._texts, body),
             "highlights": passages.listed(self._dates),
-            "quote": self._quote(details, None),
+            "quote": self._quote(details, None, PAGE_CHARACTERS),
             "posted": self._dates.of(_text(details, "posted_at")),
             "saved": self._dates.of(_text(bookmark, "bookmarked_at")),
             "original": web_url(details.get("link")),
@@ -215,7 +219,9 @@ class PostParts:
             "picture": self._picture({"type": "image", "url": cover, "alt_text": "Cover image"}),
         }
 
-    def _quote(self, details: Values, snippet: Markup | None) -> Values | None:
+    def _quote(
+        self, details: Values, snippet: Markup | None, most: int = _LISTED_QUOTE
+    ) -> Values | None:
         quoted = _dict(details, "quoted_tweet")
         if not quoted:
             return None
@@ -233,7 +239,7 @@ class PostParts:
             "colour": _colour(handle),
             "date": self._dates.of(_text(quoted, "posted_at")),
             "title": _text(article, "title"),
-            "text": snippet or self._texts.preview(text or _text(article, "preview_text")),
+            "text": snippet or self._texts.preview((text or _text(article, "preview_text"))[:most]),
             "language": language_of(text),
             "pictures": [self._picture(each) for each in attached if _is_picture(each)],
         }

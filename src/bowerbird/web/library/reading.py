@@ -142,7 +142,7 @@ class ReadingPage:
             found = post_parts.bookmarks_in(await self._bookmarks.thread(account, first_id))
             if any(each["post_id"] == bookmark["post_id"] for each in found):
                 await self._images.add(account, parts, found)
-                return [parts.on_page(each) for each in found]
+                return [parts.on_page(each, is_part=True) for each in found]
         strand = [bookmark]
         seen = {bookmark["post_id"]}
         while len(strand) <= _ANSWERED_SHOWN:
@@ -155,7 +155,7 @@ class ReadingPage:
             seen.add(answered)
             strand = [*post_parts.bookmarks_in(body), *strand]
         await self._images.add(account, parts, strand[:-1])
-        return [parts.on_page(each) for each in strand]
+        return [parts.on_page(each, is_part=True) for each in strand]
 
     async def _near(self, account: Account, post_id: str, parts: PostParts) -> list[dict[str, Any]]:
         """Similar posts, if the plan includes them and the vectors are ready."""

@@ -6,6 +6,7 @@ this library; no link to another site is guessed.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Final, NamedTuple
 from urllib.parse import quote
 
@@ -20,6 +21,8 @@ _LINKED: Final = re.compile(
     r"|(?<![\w@/.#&-])(?P<hashtag>#(?=\w*[^\W\d_])\w{1,100})",
     re.IGNORECASE,
 )
+# The names and URLs of a text that become links; what follows stays text.
+LINKS_MAX: Final = 300
 _BLANK_LINES: Final = re.compile(r"\n\s*\n+")
 _TRAILING: Final = ".,;:!?…*_~'\"»\u201d\u2019"
 _PAIRS: Final = {")": "(", "]": "[", "}": "{"}
@@ -127,10 +130,14 @@ def language_of(text: str) -> str | None:
     return next((language for language, script in _SCRIPTS if script.search(text)), None)
 
 
+def _links(text: str) -> Iterator[re.Match[str]]:
+    return islice(_LINKED.finditer(text), LINKS_MAX)
+
+
 def _pieces(text: str, link: Callable[[re.Match[str]], tuple[str, str]]) -> list[str]:
     pieces: list[str] = []
     end = 0
-    for found in _LINKED.finditer(text):
+    for found in _links(text):
         markup, rest = link(found)
         pieces += (str(escape(text[end : found.start()])), markup, str(escape(rest)))
         end = found.end()
@@ -143,7 +150,7 @@ def _segments(
 ) -> Iterator[tuple[int, int, str]]:
     """Start, end and markup of each link, and of the text between links, divided at the cuts."""
     end = 0
-    for found in _LINKED.finditer(text):
+    for found in _links(text):
         markup, rest = link(found)
         yield from _divided(end, found.start(), cuts)
         end = found.end() - len(rest)
@@ -161,12 +168,14 @@ def _divided(start: int, end: int, cuts: Sequence[int]) -> Iterator[tuple[int, i
 
 def _without_trailing(url: str) -> tuple[str, str]:
     """Punctuation at the end belongs to the sentence, and so does a bracket without its pair."""
+    # How many more brackets are closed than opened. Not counted again for each character.
+    unpaired = {last: url.count(last) - url.count(first) for last, first in _PAIRS.items()}
     end = len(url)
     while end:
         last = url[end - 1]
-        opening = _PAIRS.get(last)
-        is_alone = opening is not None and url.count(opening, 0, end) < url.count(last, 0, end)
-        if last not in _TRAILING and not is_alone:
+        if unpaired.get(last, 0) > 0:
+            unpaired[last] -= 1
+        elif last not in _TRAILING:
             break
         end -= 1
     return url[:end], url[end:]

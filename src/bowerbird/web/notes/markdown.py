@@ -34,7 +34,7 @@ _TAGS: Final = {
     "emphasis2": "em",
     "struck": "s",
 }
-_HEADING: Final = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*\Z")
+_HEADING: Final = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)\Z")
 _RULE: Final = re.compile(r" {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})\Z")
 _FENCE: Final = re.compile(r" {0,3}(```|~~~)")
 _QUOTE: Final = re.compile(r" {0,3}> ?")
@@ -80,7 +80,8 @@ def _block(lines: Sequence[str], place: int, depth: int) -> tuple[str, int] | No
         return _code(lines, place, fence[1])
     if heading := _HEADING.match(line):
         level = min(len(heading[1]) + 2, 6)
-        return f'<h{level} dir="auto">{_inline(heading[2])}</h{level}>', place + 1
+        text = heading[2].rstrip("#").rstrip(" \t")
+        return f'<h{level} dir="auto">{_inline(text)}</h{level}>', place + 1
     if _RULE.match(line):
         return "<hr>", place + 1
     if depth >= _MAX_DEPTH:

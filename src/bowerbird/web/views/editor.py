@@ -64,7 +64,8 @@ class EditorPage:
         draft = drafts.sent(visit.form)
         action, _, place = visit.form.get("do", "").partition(" ")
         if action != "save":
-            at = int(place) if place.isascii() and place.isdigit() else -1
+            # Longer numbers are no places, and some are too long to read.
+            at = int(place[:4]) if place.isascii() and place.isdigit() else -1
             draft.change_buckets(action, at)
             return await self._show(visit, draft, slug, focus=_focus(draft, action, at))
         try:
