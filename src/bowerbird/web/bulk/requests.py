@@ -13,7 +13,7 @@ from bowerbird.requests import decoding
 from bowerbird.requests.bulk import BulkRequest, ChangeFilters
 from bowerbird.requests.filters import readers
 from bowerbird.requests.gates import gates_for
-from bowerbird.web.library.addresses import LIBRARY
+from bowerbird.web.library.addresses import LIBRARY, view_of
 from bowerbird.web.visits.visit import is_own_path
 
 ACTIONS: Final = (
@@ -22,7 +22,6 @@ ACTIONS: Final = (
 )
 # A checkbox has the post in its name, because a form has no name twice.
 PICKED: Final = "p-"
-_VIEWS: Final = "/views/"
 TRASH: Final = "/trash"
 
 
@@ -65,9 +64,9 @@ def _list_of(account: Account, path: str) -> dict[str, Any]:
     if not is_own_path(path):
         raise Refusal(Code.INVALID_REQUEST, "The form names no list.")
     sent = dict(parse_qsl(parts.query))
-    if parts.path.startswith(_VIEWS):
+    if view := view_of(parts.path):
         bucket = {"bucket": sent["bucket"]} if sent.get("bucket") else {}
-        return {"view": parts.path.removeprefix(_VIEWS), **bucket}
+        return {"view": view, **bucket}
     if parts.path == TRASH:
         return {"filters": {}}
     if parts.path != LIBRARY:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from msgspec import Struct
 
@@ -11,6 +11,7 @@ from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.web.visits.visit import is_own_path
 
 LIBRARY: Final = "/library"
+_VIEWS: Final = "/views/"
 DENSITY: Final = "density"
 COMPACT: Final = "compact"
 # In this order, so that the same list has the same URL.
@@ -52,12 +53,21 @@ def everything(**values: str) -> str:
 
 def of_view(slug: str) -> str:
     """The URL of a Smart View. "new" is the page that creates one."""
-    return f"/views/{quote(slug, safe='')}{'/posts' if slug == 'new' else ''}"
+    return f"{_VIEWS}{quote(slug, safe='')}{'/posts' if slug == 'new' else ''}"
+
+
+def view_of(path: str) -> str:
+    """The slug of the Smart View at this path; "" for another path."""
+    return unquote(path.removeprefix(_VIEWS).removesuffix("/posts")) if is_view(path) else ""
+
+
+def is_view(path: str) -> bool:
+    return path.startswith(_VIEWS)
 
 
 def returning(text: str) -> str:
     """The list that a page was opened from, if it is one of ours; otherwise ''."""
-    is_list = urlsplit(text).path == LIBRARY or text.startswith("/views/")
+    is_list = urlsplit(text).path == LIBRARY or is_view(text)
     return text if is_own_path(text) and is_list else ""
 
 

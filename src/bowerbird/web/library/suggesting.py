@@ -7,7 +7,7 @@ from bowerbird.library.labels.labels import Labels
 from bowerbird.library.views.views import Views
 from bowerbird.requests.limits import SUGGESTED_FOR_MAX, SUGGESTED_MAX
 from bowerbird.web.library import post_parts
-from bowerbird.web.library.addresses import LIBRARY
+from bowerbird.web.library.addresses import LIBRARY, of_view
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit
@@ -58,10 +58,13 @@ class SuggestingPages:
         account = visit.signed_in.account
         views = await self._views.all(account)
         uses, _ = await self._labels.listed.uses(account)
+        colors = await self._labels.listed.colors(account)
         return self._pages.json(
             {
-                "views": [{"name": view.name, "url": f"/views/{view.slug}"} for view in views],
-                "labels": [_label(use.label_name, use.count, None) for use in uses],
+                "views": [{"name": view.name, "url": of_view(view.slug)} for view in views],
+                "labels": [
+                    _label(use.label_name, use.count, colors.get(use.label_name)) for use in uses
+                ],
             }
         )
 

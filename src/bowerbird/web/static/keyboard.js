@@ -5,7 +5,7 @@
 const OFF = "keys-off";
 const SEQUENCE_MILLISECONDS = 1_500;
 const CONTROLS = "a[href], button, input, summary";
-/** The second key after g -> path of a link in the sidebar. */
+/** The second key after g -> path of a page. */
 /** @type {Record<string, string>} */
 const PLACES = { u: "/library", a: "/library?is_unread_only=false", d: "/digests" };
 
@@ -92,6 +92,23 @@ function press(inRow, onPage) {
   return found instanceof HTMLElement;
 }
 
+/** @returns {boolean} */
+function hasUnreadPicks() {
+  return document.querySelector(".posts .post:not(.read) .pick input:checked") !== null;
+}
+
+/**
+ * Changes the selected posts, or else the current row or the post of the page.
+ * @param {string} picked the button for the selected posts
+ * @param {string} [own] the button of one post
+ */
+function change(picked, own = picked) {
+  const isPicking = document.querySelector(".posts .pick input:checked") !== null;
+  const button = document.querySelector(`.pickbar ${picked}`);
+  if (isPicking && button instanceof HTMLElement) button.click();
+  else press(`.acts ${own}`, `.read-top ${own}`);
+}
+
 /**
  * @param {string} name
  * @param {EventTarget | null} target
@@ -173,9 +190,9 @@ const ACTIONS = {
   o: () => press("a.line, a.when", ".none"),
   u: back,
   n: nextUnread,
-  r: () => press(".acts :is([name=read], [name=unread])", ".read-top :is([name=read], [name=unread])"),
-  e: () => press(".acts :is([name=archive], [name=unarchive])", ".read-top :is([name=archive], [name=unarchive])"),
-  "#": () => press(".acts [name=trash]", ".read-top [name=trash]"),
+  r: () => change(hasUnreadPicks() ? "[name=read]" : "[name=unread]", ":is([name=read], [name=unread])"),
+  e: () => change(":is([name=archive], [name=unarchive])"),
+  "#": () => change("[name=trash]"),
   l: label,
   z: undo,
   x: () => fire("library:pick", row()?.parentElement ?? null, { how: "one" }),
@@ -201,12 +218,8 @@ function second(key) {
   }
   const path = PLACES[key];
   if (!path) return false;
-  for (const link of document.querySelectorAll("nav.side a")) {
-    if (link instanceof HTMLAnchorElement && (link.getAttribute("href") ?? "").endsWith(path)) {
-      link.click();
-      break;
-    }
-  }
+  const help = document.querySelector("a[data-help]");
+  location.assign((help instanceof HTMLElement ? help.dataset.base ?? "" : "") + path);
   return true;
 }
 

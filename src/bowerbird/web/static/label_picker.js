@@ -11,7 +11,7 @@ const WAIT_MILLISECONDS = 120;
 const UNANSWERED = "Your library does not answer. Nothing was changed.";
 const GAP = 6;
 const WIDE = "(min-width: 52rem)";
-const ROW = "li[id^='p-']";
+const ROW = ".posts:not(.trash) li[id^='p-']";
 
 const form = document.getElementById("change");
 const base = form instanceof HTMLFormElement
