@@ -10,13 +10,16 @@ class Place(NamedTuple):
 
 
 LIBRARY: Final = Place("/library", "library", "Library")
-# What the library has beside its lists.
+# Pages of the library list these with their contents and counts; other pages have only the links.
 SHELVES: Final = (
-    Place("/labels", "label", "Labels"),
+    LIBRARY,
     Place("/views", "view", "Smart Views"),
+    Place("/labels", "label", "Labels"),
+    Place("/trash", "trash", "Trash"),
+)
+OVERVIEWS: Final = (
     Place("/digests", "digest", "Digests"),
     Place("/statistics", "stats", "Statistics"),
-    Place("/trash", "trash", "Trash"),
 )
 DOORS: Final = (
     Place("/import", "import", "Import"),
@@ -30,12 +33,13 @@ OFFICE: Final = (
 OPERATOR: Final = Place("/operator", "pulse", "Operator")
 DOCS: Final = Place("/docs", "article", "Docs")
 # The places that a thumb reaches on a phone. The menu has the others.
-TABS: Final = (LIBRARY, SHELVES[2], DOORS[0])
-EVERYWHERE: Final = (LIBRARY, *SHELVES, *DOORS, *OFFICE, DOCS)
+TABS: Final = (LIBRARY, OVERVIEWS[0], DOORS[0])
+EVERYWHERE: Final = (*SHELVES, *OVERVIEWS, *DOORS, *OFFICE, DOCS)
 
 # What templates know as `places`.
 PLACES: Final = {
-    "groups": (SHELVES, DOORS, (*OFFICE, OPERATOR, DOCS)),
+    "shelves": SHELVES,
+    "groups": (OVERVIEWS, DOORS, (*OFFICE, OPERATOR, DOCS)),
     "operator": OPERATOR,
     "tabs": TABS,
 }

@@ -1,7 +1,7 @@
 """The selection of a list: one form changes many posts, and its message undoes the change."""
 
 import re
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import httpx
 import pytest
@@ -102,11 +102,15 @@ async def test_all_that_match_are_changed_by_the_filter_of_the_list(ann: Reader)
     assert len(await ann.member.ids()) == 4
 
 
-async def test_all_posts_of_a_view_are_changed(ann: Reader) -> None:
+@pytest.mark.parametrize("name", ["Latest", "鳥", "New"])
+async def test_all_posts_of_a_view_are_changed(ann: Reader, name: str) -> None:
     await fill(ann)
-    path = await writing.view(ann.member, base_query={"tag": "Birds"})
+    path = await writing.view(ann.member, name=name, base_query={"tag": "Birds"})
 
-    changed = await send(ann, path.removeprefix("/v1"), read="", all="yes")
+    page = await ann.page(of_view(unquote(path.split("/")[-1])))
+    listed = re.search(r'name="list" value="([^"]+)"', page)
+    assert listed
+    changed = await send(ann, listed[1], read="", all="yes")
 
     assert "Marked 1 post read." in await ann.page(changed.headers["location"])
 

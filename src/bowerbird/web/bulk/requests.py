@@ -13,7 +13,7 @@ from bowerbird.requests import decoding
 from bowerbird.requests.bulk import BulkRequest, ChangeFilters
 from bowerbird.requests.filters import readers
 from bowerbird.requests.gates import gates_for
-from bowerbird.web.library.addresses import LIBRARY, VIEW, slug_in
+from bowerbird.web.library.addresses import LIBRARY, view_of
 from bowerbird.web.visits.visit import is_own_path
 
 ACTIONS: Final = (
@@ -64,9 +64,9 @@ def _list_of(account: Account, path: str, action: str) -> dict[str, Any]:
         raise Refusal(Code.INVALID_REQUEST, "The form names no list.")
     parts = urlsplit(path)
     sent = dict(parse_qsl(parts.query))
-    if parts.path.startswith(VIEW):
+    if view := view_of(parts.path):
         bucket = {"bucket": sent["bucket"]} if sent.get("bucket") else {}
-        return {"view": slug_in(parts.path), **bucket}
+        return {"view": view, **bucket}
     # Without filters, any other action would change the library instead of the trash.
     if parts.path == TRASH and action == "restore":
         return {"filters": {}}

@@ -11,7 +11,7 @@ from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.web.visits.visit import is_own_path
 
 LIBRARY: Final = "/library"
-VIEW: Final = "/views/"
+_VIEWS: Final = "/views/"
 DENSITY: Final = "density"
 COMPACT: Final = "compact"
 _POSTS: Final = "/posts"
@@ -54,12 +54,16 @@ def everything(**values: str) -> str:
 
 def of_view(slug: str) -> str:
     """The URL of a Smart View. "new" is the page that creates one."""
-    return f"{VIEW}{quote(slug, safe='')}{_POSTS if slug == 'new' else ''}"
+    return f"{_VIEWS}{quote(slug, safe='')}{_POSTS if slug == 'new' else ''}"
 
 
-def slug_in(path: str) -> str:
-    """The slug in the URL of a Smart View."""
-    return unquote(path.removeprefix(VIEW).removesuffix(_POSTS))
+def view_of(path: str) -> str:
+    """The slug of the Smart View at this path; "" for another path."""
+    return unquote(path.removeprefix(_VIEWS).removesuffix(_POSTS)) if is_view(path) else ""
+
+
+def is_view(path: str) -> bool:
+    return path.startswith(_VIEWS)
 
 
 def returning(text: str) -> str:
@@ -67,7 +71,7 @@ def returning(text: str) -> str:
     # Checked first: `urlsplit` does not read every text.
     if not is_own_path(text):
         return ""
-    return text if urlsplit(text).path == LIBRARY or text.startswith(VIEW) else ""
+    return text if urlsplit(text).path == LIBRARY or is_view(text) else ""
 
 
 def of_post(post_id: str) -> str:

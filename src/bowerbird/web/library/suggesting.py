@@ -58,12 +58,12 @@ class SuggestingPages:
         account = visit.signed_in.account
         views = await self._views.all(account)
         uses, _ = await self._labels.listed.uses(account)
-        colours = await self._labels.listed.colors(account)
+        colors = await self._labels.listed.colors(account)
         return self._pages.json(
             {
                 "views": [{"name": view.name, "url": of_view(view.slug)} for view in views],
                 "labels": [
-                    _label(use.label_name, use.count, colours.get(use.label_name)) for use in uses
+                    _label(use.label_name, use.count, colors.get(use.label_name)) for use in uses
                 ],
             }
         )

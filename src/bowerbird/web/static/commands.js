@@ -69,9 +69,9 @@ const doKey = (key) => () => {
 
 /** @returns {Command[]} the pages in the sidebar */
 function pages() {
-  return [...document.querySelectorAll("nav.side li a[href]")]
+  return [...document.querySelectorAll("nav.side :is(li a[href], h2 a[href]:not(.ib))")]
     .filter((link) => link.querySelector(".dot") === null)
-    .map((link) => ({ group: "Go to", text: link.querySelector(".t")?.textContent ?? "", run: goTo(link.getAttribute("href") ?? "") }));
+    .map((link) => ({ group: "Go to", text: (link.querySelector(".t") ?? link).textContent ?? "", run: goTo(link.getAttribute("href") ?? "") }));
 }
 
 async function fetchPlaces() {
@@ -92,7 +92,7 @@ async function fetchPlaces() {
 
 /** @returns {boolean} */
 function hasPost() {
-  return document.querySelector(".posts .post, .read-top") !== null;
+  return document.querySelector(".posts:not(.trash) .post, .read-top") !== null;
 }
 
 /**
@@ -160,6 +160,8 @@ function run(index) {
   const command = shown[index];
   if (!command) return;
   palette?.hidePopover();
+  // The hidden field keeps the focus for a moment if nothing had it before.
+  palette?.querySelector("input")?.blur();
   command.run();
 }
 
@@ -179,7 +181,9 @@ function fill() {
     }
     group.append(option(command, index, typed));
   });
-  choose(0);
+  // "tra" means the page "Trash" rather than "Move to the trash", which is listed before it.
+  const wanted = fold(typed);
+  choose(Math.max(0, shown.findIndex((command) => fold(command.text).startsWith(wanted))));
 }
 
 /** @param {KeyboardEvent} event */

@@ -5,7 +5,7 @@
 const OFF = "keys-off";
 const SEQUENCE_MILLISECONDS = 1_500;
 const CONTROLS = "a[href], button, input, summary";
-/** The second key after g -> path of a link in the sidebar. */
+/** The second key after g -> path of a page. */
 /** @type {Record<string, string>} */
 const PLACES = { u: "/library", a: "/library?is_unread_only=false", d: "/digests" };
 
@@ -92,6 +92,22 @@ function press(inRow, onPage) {
   return found instanceof HTMLElement;
 }
 
+/** @returns {boolean} */
+function hasUnreadPicks() {
+  return document.querySelector(".posts .post:not(.read) .pick input:checked") !== null;
+}
+
+/**
+ * Changes the selected posts, or else the current row or the post of the page.
+ * @param {string} picked the button for the selected posts
+ * @param {string} [own] the button of one post
+ */
+function change(picked, own = picked) {
+  const button = document.querySelector(`.pickbar ${picked}`);
+  if (isPicking() && button instanceof HTMLElement) button.click();
+  else press(`.acts ${own}`, `.read-top ${own}`);
+}
+
 /**
  * @param {string} name
  * @param {EventTarget | null} target
@@ -105,16 +121,6 @@ function fire(name, target, detail) {
 /** @returns {boolean} whether posts are selected */
 function isPicking() {
   return document.querySelector(".pick input:checked, .picks .all :checked") !== null;
-}
-
-/**
- * Changes the selection, the current row, or the post of the page.
- * @param {string} names selector of the button
- */
-function act(names) {
-  const button = isPicking() ? document.querySelector(`.pickbar :is(${names})`) : null;
-  if (button instanceof HTMLElement) button.click();
-  else press(`.acts :is(${names})`, `.read-top :is(${names})`);
 }
 
 function label() {
@@ -187,9 +193,9 @@ const ACTIONS = {
   o: () => press("a.line, a.when", ".none"),
   u: back,
   n: nextUnread,
-  r: () => act("[name=read], [name=unread]"),
-  e: () => act("[name=archive], [name=unarchive]"),
-  "#": () => act("[name=trash]"),
+  r: () => change(hasUnreadPicks() ? "[name=read]" : "[name=unread]", ":is([name=read], [name=unread])"),
+  e: () => change(":is([name=archive], [name=unarchive])"),
+  "#": () => change("[name=trash]"),
   l: label,
   z: undo,
   x: () => fire("library:pick", row()?.parentElement ?? null, { how: "one" }),
@@ -215,12 +221,8 @@ function second(key) {
   }
   const path = PLACES[key];
   if (!path) return false;
-  for (const link of document.querySelectorAll("nav.side a")) {
-    if (link instanceof HTMLAnchorElement && (link.getAttribute("href") ?? "").endsWith(path)) {
-      link.click();
-      break;
-    }
-  }
+  const help = document.querySelector("a[data-help]");
+  location.assign((help instanceof HTMLElement ? help.dataset.base ?? "" : "") + path);
   return true;
 }
 

@@ -5,7 +5,7 @@
 
 const GAP = 6;
 const WIDE = "(min-width: 52rem)";
-const ROW = "li[id^='p-']";
+const ROW = ".posts:not(.trash) li[id^='p-']";
 const script = document.querySelector("script[data-label-parts]");
 const parts = (script instanceof HTMLElement ? script.dataset.labelParts ?? "" : "").split(" ");
 

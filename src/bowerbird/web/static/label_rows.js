@@ -14,12 +14,27 @@ const base = form instanceof HTMLFormElement
  * @param {boolean} isAdded
  */
 async function show(ids, label, isAdded) {
+  count(label.name, isAdded ? ids.length : -ids.length);
   for (const id of ids) {
     const row = document.getElementById(`p-${id}`);
     if (row?.querySelector(".dots")) showDot(row, label, isAdded);
     else if (row) showTag(row, label, isAdded);
     const own = document.querySelector("#labels[data-post]");
     if (own instanceof HTMLElement && own.dataset.post === id) await showForms(own);
+  }
+}
+
+/**
+ * Changes the count of a label in the sidebar.
+ * @param {string} name
+ * @param {number} step
+ */
+function count(name, step) {
+  for (const link of document.querySelectorAll(".side li a")) {
+    const shown = link.querySelector("[data-count=label]");
+    if (!shown || link.querySelector("bdi")?.textContent !== name) continue;
+    const before = parseInt((shown.textContent ?? "").replaceAll(",", ""), 10);
+    shown.textContent = Math.max(0, before + step).toLocaleString("en");
   }
 }
 

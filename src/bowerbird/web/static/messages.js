@@ -1,5 +1,6 @@
 // Shows messages: lets people dismiss them, and removes each after ten seconds unless it is being
-// read. Other scripts show one with the event `library:say`.
+// read. Other scripts show one with the event `library:say`. The change of a message that is gone
+// can be undone with `library:undo` until the next message.
 // @ts-check
 
 const SHOWN_MILLISECONDS = 10_000;
@@ -13,11 +14,20 @@ const SVG = "http://www.w3.org/2000/svg";
  * @property {() => void} [retry] the text says what failed; this tries again
  */
 
+/** @type {Element | null} the button of the last message, which has left the page */
+let leftUndo = null;
+
+/** @param {Element | null} message */
+function leave(message) {
+  leftUndo = message?.querySelector("[data-undo]") ?? null;
+  message?.remove();
+}
+
 /** @param {Element} toast */
 function leaveLater(toast) {
   const removeUnlessRead = () => {
     if (toast.matches(":hover, :focus-within")) setTimeout(removeUnlessRead, SHOWN_MILLISECONDS);
-    else toast.remove();
+    else if (toast.isConnected) leave(toast);
   };
   setTimeout(removeUnlessRead, SHOWN_MILLISECONDS);
 }
@@ -66,6 +76,7 @@ function closeButton() {
 
 /** @param {Message} message */
 function show(message) {
+  leftUndo = null;
   const shown = document.createElement("div");
   const text = document.createElement("span");
   shown.append(text);
@@ -102,8 +113,18 @@ document.addEventListener("library:say", (event) => {
 });
 document.addEventListener("click", (event) => {
   if (event.target instanceof Element && event.target.closest("[data-close]")) {
-    event.target.closest(".toast, .note")?.remove();
+    leave(event.target.closest(".toast, .note"));
   }
+});
+document.addEventListener("library:undo", () => {
+  const button = leftUndo;
+  leftUndo = null;
+  if (!(button instanceof HTMLElement)) return;
+  // A button outside the page belongs to no form.
+  button.hidden = true;
+  document.body.append(button);
+  button.click();
+  button.remove();
 });
 for (const toast of document.querySelectorAll(".toast")) {
   toast.querySelector("[data-close]")?.removeAttribute("hidden");

@@ -122,6 +122,19 @@ function add(element, step) {
 }
 
 /**
+ * Changes the number of posts that match, which the heading and the selection have.
+ * @param {number} step
+ */
+function addMatching(step) {
+  add(document.querySelector(".found h1"), step);
+  const all = document.querySelector(".picks .all");
+  const box = all?.querySelector("input");
+  if (box) box.dataset.total = String(Number(box.dataset.total) + step);
+  const text = all?.querySelector("span")?.firstChild;
+  if (box && text) text.textContent = `All ${Number(box.dataset.total).toLocaleString("en")}`;
+}
+
+/**
  * Changes the counts in the sidebar and the heading.
  * @param {HTMLElement} row
  * @param {State} before
@@ -132,15 +145,16 @@ function count(row, before, after) {
   const counted = [
     ["bead", (s) => s.isHere && !s.isRead && !s.isArchived],
     ["library", (s) => s.isHere && !s.isArchived],
-    ["archive", (s) => s.isHere],
+    ["archive", (s) => s.isHere && s.isArchived],
   ];
   for (const [name, isCounted] of counted) {
     add(document.querySelector(`.side [data-count=${name}]`), Number(isCounted(after)) - Number(isCounted(before)));
   }
   const matches = (/** @type {State} */ s) => s.isHere
     && !(list?.hasAttribute("data-unread") && s.isRead)
-    && !(list?.hasAttribute("data-hides-archived") && s.isArchived);
-  add(document.querySelector(".found h1"), Number(matches(after)) - Number(matches(before)));
+    && !(list?.hasAttribute("data-hides-archived") && s.isArchived)
+    && !(list?.hasAttribute("data-archive") && !s.isArchived);
+  addMatching(Number(matches(after)) - Number(matches(before)));
   const step = Number(after.isHere) - Number(before.isHere);
   if (!step) return;
   const names = new Set([...row.querySelectorAll(".tag bdi")].map((tag) => tag.textContent ?? ""));
@@ -160,8 +174,9 @@ function show(action, row) {
   if (action === "restore") putBack(row);
   if (action === "unarchive" || action === "archive") {
     showArchived(row, action === "archive");
-    if (action === "unarchive") putBack(row);
-    else if (list?.hasAttribute("data-hides-archived")) takeOut(row, action);
+    const leaves = action === "archive" ? "data-hides-archived" : "data-archive";
+    if (gone.has(row.id)) putBack(row);
+    else if (list?.hasAttribute(leaves)) takeOut(row, action);
   }
   // A read post stays in a list of unread posts until the list is left.
   if (action === "read" || action === "unread") showRead(row, action === "read");
@@ -257,10 +272,5 @@ if (list && change) {
     if (!row || (isUndo && !lastUndo)) return;
     event.preventDefault();
     make(button.name, row, isUndo);
-  });
-  // Undo works until the next change, also if its message is gone.
-  document.addEventListener("library:undo", () => {
-    const row = lastUndo && rowOf(lastUndo.value);
-    if (lastUndo && row) make(lastUndo.name, row, true);
   });
 }

@@ -80,6 +80,9 @@ document.addEventListener("library:rows", () => {
   if (isAll()) pickAll(true);
 });
 
+// Rows may have left the list.
+document.addEventListener("library:changed", show);
+
 const clear = document.querySelector(".pickbar [data-clear]");
 clear?.removeAttribute("hidden");
 clear?.addEventListener("click", () => pickAll(false));
