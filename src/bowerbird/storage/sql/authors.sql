@@ -1,5 +1,6 @@
 -- name: by_handle
--- Jumps from one author to the next in the index, so an author of many posts costs one step.
+-- Jumps from one author to the next in the index, so the posts in between are not read. Only
+-- PostgreSQL reads all posts of the authors that are found, to get the latest.
 WITH RECURSIVE found (author_key, place) AS (
     SELECT (SELECT min(b.author_key)
               FROM bookmark AS b
