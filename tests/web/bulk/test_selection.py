@@ -204,7 +204,9 @@ async def test_a_list_that_is_none_of_ours_changes_nothing(ann: Reader, path: st
 @pytest.mark.parametrize("name", ["日本の鳥", "New", "Größe"])
 async def test_all_posts_of_a_view_in_any_script_are_changed(ann: Reader, name: str) -> None:
     await fill(ann)
-    made = await ann.member.client.post("/v1/views", json={"name": name, "base_query": {"q": "post"}})
+    made = await ann.member.client.post(
+        "/v1/views", json={"name": name, "base_query": {"q": "post"}}
+    )
     assert made.status_code == 201, made.text
     page = of_view(made.json()["data"]["slug"])
 

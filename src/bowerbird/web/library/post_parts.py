@@ -239,8 +239,7 @@ class PostParts:
             "colour": _colour(handle),
             "date": self._dates.of(_text(quoted, "posted_at")),
             "title": _text(article, "title"),
-            "text": snippet
-            or self._texts.preview((text or _text(article, "preview_text"))[:most]),
+            "text": snippet or self._texts.preview((text or _text(article, "preview_text"))[:most]),
             "language": language_of(text),
             "pictures": [self._picture(each) for each in attached if _is_picture(each)],
         }
