@@ -7,8 +7,9 @@ redirect is checked like the first URL. Size and time are limited while the byte
 
 import asyncio
 import ssl
-from collections.abc import Callable
-from contextlib import AsyncExitStack
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from enum import StrEnum
 from functools import cache
 from types import TracebackType
@@ -27,6 +28,8 @@ from bowerbird.model.kept_images import URL_MAX
 MAX_BYTES: Final = 16 * 1024 * 1024
 MAX_PIXELS: Final = 40_000_000
 MAX_REDIRECTS: Final = 3
+# Connections to more hosts are closed, those that were used longest ago first.
+HOSTS_OPEN_MAX: Final = 8
 TIMEOUT_S: Final = 30.0
 _SILENCE_S: Final = 10.0
 _TIMEOUTS: Final = dict.fromkeys(("connect", "read", "write", "pool"), _SILENCE_S)
@@ -93,7 +96,8 @@ class Fetcher:
         self._connect = connect or _transport
         self._timeout_s = timeout_s
         self._transports: dict[str, httpx2.AsyncBaseTransport] = {}
-        self._closing = AsyncExitStack()
+        # How many requests of each host have not ended.
+        self._open: Counter[str] = Counter()
         self._ending: set[asyncio.Future[httpx2.Response]] = set()
 
     async def __aenter__(self) -> Self:
@@ -105,9 +109,11 @@ class Fetcher:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._transports = {}
-        await self._end_all()
-        await self._closing.aclose()
+        async with AsyncExitStack() as closing:
+            for transport in self._transports.values():
+                closing.push_async_callback(transport.aclose)
+            self._transports = {}
+            await self._end_all()
 
     async def fetch(self, url: str, instance: str = "") -> FetchedImage:
         """`instance` is the server of the post, from which pictures may come too."""
@@ -160,14 +166,15 @@ class Fetcher:
             headers={**_HEADERS, "Host": host},
             extensions={"sni_hostname": host, "timeout": _TIMEOUTS},
         )
-        response = await self._sent(await self._connected(host), request)
-        try:
-            return await _read(response)
-        finally:
-            await response.aclose()
+        async with self._connected(host) as transport:
+            response = await self._sent(transport, request, host)
+            try:
+                return await _read(response)
+            finally:
+                await response.aclose()
 
     async def _sent(
-        self, transport: httpx2.AsyncBaseTransport, request: httpx2.Request
+        self, transport: httpx2.AsyncBaseTransport, request: httpx2.Request, host: str
     ) -> httpx2.Response:
         """If it is cancelled, it ends later: during a TLS handshake, the socket would stay open."""
         sending = asyncio.ensure_future(transport.handle_async_request(request))
@@ -175,6 +182,8 @@ class Fetcher:
             return await asyncio.shield(sending)
         except asyncio.CancelledError:
             self._ending.add(sending)
+            self._open[host] += 1
+            sending.add_done_callback(lambda _: self._open.subtract((host,)))
             raise
 
     async def _end_all(self) -> None:
@@ -186,11 +195,24 @@ class Fetcher:
             if isinstance(ended, httpx2.Response):
                 await ended.aclose()
 
-    async def _connected(self, host: str) -> httpx2.AsyncBaseTransport:
+    @asynccontextmanager
+    async def _connected(self, host: str) -> AsyncIterator[httpx2.AsyncBaseTransport]:
         """One per host: a connection is reused for the host whose certificate it has shown."""
-        if host not in self._transports:
-            self._transports[host] = await self._closing.enter_async_context(self._connect())
-        return self._transports[host]
+        transport = self._transports.pop(host, None) or self._connect()
+        self._transports[host] = transport
+        self._open[host] += 1
+        try:
+            yield transport
+        finally:
+            self._open[host] -= 1
+            await self._close_some()
+
+    async def _close_some(self) -> None:
+        """A library may have images of thousands of hosts, and a process few open sockets."""
+        idle = [host for host in self._transports if not self._open[host]]
+        for host in idle[: max(len(self._transports) - HOSTS_OPEN_MAX, 0)]:
+            del self._open[host]
+            await self._transports.pop(host).aclose()
 
 
 async def _read(response: httpx2.Response) -> bytes | str:

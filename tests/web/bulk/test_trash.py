@@ -1,10 +1,13 @@
 """/trash: what was deleted can be restored, or deleted for good."""
 
 import re
+from collections.abc import Sequence
 
 import pytest
 
 from bowerbird.library.bookmarks import trash_list
+from bowerbird.storage.bookmarks.trash import TrashStore
+from bowerbird.storage.database import Transaction
 from tests.support import make, writing
 from tests.web.bulk.test_selection import send, undo
 from tests.web.library.conftest import Reader, ids, signed_in
@@ -127,3 +130,29 @@ async def test_the_trash_of_somebody_else_is_not_touched(ann: Reader, house: Hou
 
     assert ids(await ann.page("/trash")) == ["3", "2", "1"]
     await other.member.client.aclose()
+
+
+async def test_many_posts_are_deleted_in_short_transactions(
+    ann: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trash_list, "_DELETED_PER_TURN", 2)
+    await fill(ann, 5)
+    account = await ann.member.account()
+    removed: list[int] = []
+    store = TrashStore(ann.house.database)
+    remove = TrashStore.remove
+
+    async def counted(
+        self: TrashStore, later: Transaction, owner: int, some: Sequence[str]
+    ) -> None:
+        removed.append(len(some))
+        await remove(self, later, owner, some)
+
+    monkeypatch.setattr(TrashStore, "remove", counted)
+
+    await trash_list.TrashList(ann.house.database, ann.house.clock).delete(
+        account, ["1", "2", "3", "4", "5", "5"]
+    )
+
+    assert removed == [2, 2, 1]
+    assert await store.count(account.account_id, 0) == 0

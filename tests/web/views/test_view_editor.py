@@ -299,3 +299,19 @@ async def test_the_link_of_an_unread_list_says_so(ann: Reader) -> None:
 
     query = dict(parse_qsl(urlsplit(link).query))
     assert query == {"tag": "x", "sort_by": "author", "is_unread_only": "true"}
+
+
+async def test_a_place_of_any_length_is_no_failure(ann: Reader) -> None:
+    shown = await send(ann, NEW, f"up {'9' * 5_000}", name="A")
+
+    assert shown.status_code == 200, shown.text
+
+
+async def test_the_free_plan_cannot_count_with_filters_of_a_bucket(house: House) -> None:
+    reader = await signed_in(house, "free@example.com", "free")
+    await reader.member.save(author="ada")
+
+    shown = await send(reader, NEW, "preview", **{"b0-name": "Ada", "b0-author": "@ada"})
+
+    assert "The free plan does not include filters" in shown.text
+    await reader.member.client.aclose()

@@ -62,13 +62,17 @@ class TrashList:
 
     async def delete(self, account: Account, post_ids: Sequence[str]) -> None:
         """Deletes posts in the trash for good."""
-        wanted = [one for one in post_ids if one.isascii() and one.isdigit()]
+        wanted = list(dict.fromkeys(one for one in post_ids if one.isascii() and one.isdigit()))
 
-        async def work(transaction: Transaction) -> None:
-            await self._store.remove(transaction, account.account_id, wanted)
+        async def turn(transaction: Transaction, first: int = 0) -> Unfinished[None] | None:
+            end = first + _DELETED_PER_TURN
+            await self._store.remove(transaction, account.account_id, wanted[first:end])
+            if end < len(wanted):
+                return Unfinished(lambda later: turn(later, end))
             await self._note(transaction, account)
+            return None
 
-        await self._database.write(work, account.account_id)
+        await turns.run(self._database, turn, account.account_id)
 
     async def empty(self, account: Account) -> None:
         """Deletes everything for good that is in the trash now."""

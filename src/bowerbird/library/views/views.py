@@ -228,6 +228,11 @@ class Views:
         counts = await self._count(account, [view.base_query for view in views], vectors)
         return [_response(view, count) for view, count in zip(views, counts, strict=True)]
 
+    def check_buckets(self, account: Account, view: View) -> None:
+        """Refuses buckets whose query needs another plan."""
+        for bucket in view.triage_buckets:
+            plans.check_fields(account, gates_for(ViewQuery, bucket.query))
+
     async def bucket_counts(self, account: Account, view: View) -> list[Count]:
         """The counts of the view's buckets, as far as they are known at once."""
         queries = [changes.narrowed(view.base_query, each.query) for each in view.triage_buckets]

@@ -123,6 +123,7 @@ class EditorPage:
         account = visit.signed_in.account
         try:
             view = self._views.draft(draft.request(NewView, name="Preview"))
+            self._views.check_buckets(account, view)
             asked = ViewBookmarksQuery(limit=_POSTS_SHOWN)
             found = await self._views.bookmarks(account, view, asked)
         except Refusal as refused:
