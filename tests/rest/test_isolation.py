@@ -64,6 +64,16 @@ ASKED: Final[dict[tuple[str, str], list[tuple[str, Any]]]] = {
     ("patch", "/v1/bookmarks/{post_id}/highlights/{highlight_id}"): [("", {"comment": "mine"})],
     ("delete", "/v1/bookmarks/{post_id}/highlights/{highlight_id}"): [("", None)],
     ("post", "/v1/bookmarks/update"): [("", {"tweet_ids": ["{post_id}"], "is_read": True})],
+    ("post", "/v1/bookmarks/changes"): [
+        ("", {"action": "trash", "filters": {}, "expected_count": 0}),
+        ("", {"action": "read", "tweet_ids": ["{post_id}"], "dry_run": True}),
+        ("", {"action": "add_label", "filters": {"tag": "theirs"}, "label_name": "Theirs"}),
+        ("", {"action": "remove_label", "filters": {}, "label_name": "Theirs"}),
+        ("", {"action": "archive", "view": "{slug}"}),
+        ("", {"action": "restore", "filters": {}}),
+    ],
+    ("get", "/v1/bookmarks/changes/{change_id}"): [("", None)],
+    ("post", "/v1/bookmarks/changes/{change_id}/undo"): [("", None)],
     ("get", "/v1/labels"): [("", None)],
     ("post", "/v1/labels/add"): [
         ("", _OPERATION),
@@ -135,6 +145,8 @@ async def _fill(bob: Member) -> dict[str, str]:
     theirs = imports.found(post_id=THEIRS[0], text="geheim", author="bob", name="Bob B.")
     run_ids = [await imports.run(bob, theirs) for _ in range(2)]
     job_id = (await exporting.begin(bob))["job_id"]
+    body = {"action": "add_label", "tweet_ids": [THEIRS[0]], "label_name": "theirs"}
+    changed = await writing.send(bob, "POST", "/v1/bookmarks/changes", body)
     await writing.send(bob, "PATCH", "/v1/digests/preferences", {"time_zone": "Asia/Kathmandu"})
     now = bob.clock.now
     await digesting.make(bob, "2026-07-20T08:00:00+00:00")
@@ -149,6 +161,7 @@ async def _fill(bob: Member) -> dict[str, str]:
         "view_cursor": shown["meta"]["next_cursor"],
         "job_id": job_id,
         "run_id": run_ids[0],
+        "change_id": changed.json()["data"]["change_id"],
         "import_cursor": (await bob.get("/v1/imports", limit=1)).json()["meta"]["next_cursor"],
         # A token of bob's account for a job that does not exist.
         "token": await Links(bob.database, bob.clock).token(bob.account_id, "f" * 32, 2**62),
@@ -166,6 +179,7 @@ UNKNOWN: Final = {
     "view_cursor": "x",
     "job_id": "0" * 32,
     "run_id": "0" * 24,
+    "change_id": "0" * 24,
     "import_cursor": "x",
     "token": "x",
 }
