@@ -70,8 +70,8 @@ Description = Annotated[
 BaseQuery = Annotated[
     NewViewQuery | None,
     about(
-        "Filters of the list by name. Dates may be relative, such as -7d or last 7 days. Read "
-        "bookmarks are included unless is_unread_only is true; archived ones are left out unless "
+        "Filters of the list by name. Dates may be relative, such as -7d. Read "
+        "bookmarks are included unless is_unread_only is true; archived ones only if "
         "hide_archived is false."
     ),
 ]
@@ -87,9 +87,7 @@ Buckets = Annotated[
     Annotated[list[NewBucket], Meta(max_length=limits.BUCKETS_MAX)] | None,
     about("Parts of the view, each with a narrower query."),
 ]
-IsPinned = Annotated[
-    bool | None, about("Whether the website's sidebar shows the view. Default: true.")
-]
+IsPinned = Annotated[bool | None, about("Shown in the website's sidebar. Default: true.")]
 
 
 class NewView(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -116,11 +114,9 @@ class ViewChange(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     triage_buckets: Buckets | UnsetType = UNSET
     position: Annotated[
         Annotated[int, Meta(ge=1, le=limits.VIEWS_MAX)] | UnsetType,
-        about("Moves the view to this place of the list, from 1, or to its end."),
+        about("Place in the list, from 1. A larger number is the last."),
     ] = UNSET
-    is_pinned: Annotated[
-        bool | UnsetType, about("Whether the website's sidebar shows the view.")
-    ] = UNSET
+    is_pinned: Annotated[bool | UnsetType, about("Shown in the website's sidebar.")] = UNSET
 
     def __post_init__(self) -> None:
         _check_sort(self.default_sort)

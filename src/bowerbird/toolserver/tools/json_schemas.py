@@ -81,7 +81,7 @@ PAGE: Final = record(
             "type": "object",
             "description": "Filters and order applied.",
         },
-        "vector_pending": count("Posts that semantic search cannot find yet."),
+        "vector_pending": count("Posts without a vector yet."),
         "truncated": TRUNCATED,
         "advice": ADVICE,
     },

@@ -58,21 +58,19 @@ class DeleteViewArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 _VIEW: Final = json_schemas.record(
     "A Smart View: a saved query.",
     {
-        "slug": json_schemas.text("Identifies the view in other tools."),
-        "name": json_schemas.text("Name of the view."),
-        "description": json_schemas.text("Purpose of the view."),
-        "base_query": {"type": "object", "description": "The filters that its posts match."},
-        "triage_buckets": json_schemas.array(
-            {"type": "object"}, "Parts of the view, each with slug, name and query."
-        ),
-        "position": json_schemas.count("Place in the list, from 1."),
-        "is_pinned": {"type": "boolean", "description": "Whether the website's sidebar shows it."},
+        "slug": json_schemas.text("Its id in other tools."),
+        "name": {"type": "string"},
+        "description": {"type": "string"},
+        "base_query": {"type": "object", "description": "Its filters."},
+        "triage_buckets": json_schemas.array({"type": "object"}, "Each has slug, name and query."),
+        "position": {"type": "integer"},
+        "is_pinned": {"type": "boolean"},
         "count": json_schemas.count("Posts that match now, if count_state is exact."),
         "count_state": {
             "type": "string",
             "enum": [state.value for state in CountState],
             "description": (
-                "exact; earlier: an older count; pending: not counted yet, so count is 0; "
+                "earlier: an older count; pending: not counted yet, so count is 0; "
                 "unavailable: counting takes too long."
             ),
         },
