@@ -70,6 +70,8 @@ def test_posts_are_loaded_and_the_place_is_kept(
         # The address is the page of the topmost post.
         page.mouse.wheel(0, -600)
         page.wait_for_url("**cursor=*#p-*")
+        # A turn of the wheel is animated.
+        steady_top(page, page.url.partition("#")[2])
         settle(page)
         place = page.evaluate("history.state.place")
         page.reload()
