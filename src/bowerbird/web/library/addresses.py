@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
-from urllib.parse import quote, unquote, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from msgspec import Struct
 
@@ -67,11 +67,17 @@ def is_view(path: str) -> bool:
 
 
 def returning(text: str) -> str:
-    """The list that a page was opened from, if it is one of ours; otherwise ''."""
+    """The list that a page was opened from, if it is one of ours; otherwise ''.
+
+    It has no message: that was about a change before.
+    """
     # Checked first: `urlsplit` does not read every text.
     if not is_own_path(text):
         return ""
-    return text if urlsplit(text).path == LIBRARY or is_view(text) else ""
+    parts = urlsplit(text)
+    if parts.path != LIBRARY and not is_view(parts.path):
+        return ""
+    return Address(parts.path, dict(parse_qsl(parts.query))).url()
 
 
 def of_post(post_id: str) -> str:

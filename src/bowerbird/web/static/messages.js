@@ -10,7 +10,7 @@ const SVG = "http://www.w3.org/2000/svg";
 /**
  * @typedef {object} Message
  * @property {string} text
- * @property {{ name: string, value: string }} [undo] the button of the form `change` that undoes it
+ * @property {{ name: string, value: string, form?: string }} [undo] the button that undoes it, of the form `change` or another one
  * @property {() => void} [retry] the text says what failed; this tries again
  */
 
@@ -95,7 +95,7 @@ function show(message) {
       undo.dataset.undo = "";
       undo.name = message.undo.name;
       undo.value = message.undo.value;
-      undo.setAttribute("form", "change");
+      undo.setAttribute("form", message.undo.form ?? "change");
       shown.append(undo);
     }
     leaveLater(shown);

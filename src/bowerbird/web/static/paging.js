@@ -29,8 +29,7 @@ function rows() {
 /** @returns {string} the address of this page, without the message about a change */
 function ownAddress() {
   const address = new URL(location.href);
-  address.searchParams.delete("said");
-  address.searchParams.delete("post");
+  for (const name of ["said", "post", "change"]) address.searchParams.delete(name);
   return address.pathname + address.search;
 }
 

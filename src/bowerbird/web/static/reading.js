@@ -92,9 +92,20 @@ if (marker instanceof HTMLElement) {
   document.addEventListener("keydown", (event) => {
     const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
     const inField = event.target instanceof Element && event.target.closest("input, textarea, select");
-    if (event.key === "h" && isPlain && !inField) mark();
+    if (event.key === "h" && isPlain && !inField && !areKeysOff()) mark();
   });
   for (const hint of document.querySelectorAll("[data-with-script]")) hint.removeAttribute("hidden");
+}
+
+/** @param {string} text about the note */
+function sayWithUndo(text) {
+  const detail = { text, undo: { form: "undo", name: "annotation", value: "note" } };
+  document.dispatchEvent(new CustomEvent("library:say", { detail }));
+}
+
+/** Single keys can be turned off, see keyboard.js. */
+function areKeysOff() {
+  try { return localStorage.getItem("keys-off") === "yes"; } catch { return false; }
 }
 
 /** @param {HTMLFormElement} form */
@@ -117,6 +128,7 @@ function saveWhenLeft(form) {
       if (said.go) return location.assign(said.go);
       if (answer.ok) [saved, isOther] = [text, true];
       state.textContent = answer.ok ? (said.has_note ? "Saved." : "Removed.") : said.error;
+      if (answer.ok) sayWithUndo(said.has_note ? "The note is saved." : "The note is removed.");
     } catch {
       state.textContent = "Not saved: the server does not answer. Press Save to try again.";
     }
