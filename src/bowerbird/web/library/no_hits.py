@@ -81,7 +81,8 @@ class NoHits:
         if key in names:
             return names[key]
         # On a thread: there may be a thousand long names.
-        return names.get(await asyncio.to_thread(nearest, key, names) or "")
+        near = await asyncio.to_thread(nearest, key, names)
+        return None if near is None else names[near]
 
     async def _changed(
         self, account: Account, query: ListQuery, address: Address, text: str, **changed: str
