@@ -177,3 +177,11 @@ async def test_a_free_account_reads_its_posts(house: House) -> None:
     # The filter by author needs a paid plan, the search does not.
     assert 'href="/library?is_unread_only=false&amp;q=%40ines"' in page
     await free.member.client.aclose()
+
+
+async def test_a_post_leads_back_to_its_list_without_the_message_there(ann: Reader) -> None:
+    post = (await ann.member.save(tags=["Birds"]))["post_id"]
+
+    page = await ann.page(f"/p/{post}?from=%2Flibrary%3Ftag%3DBirds%26change%3D1%26said%3Dread")
+
+    assert f'href="/library?tag=Birds#p-{post}"' in page
