@@ -171,3 +171,19 @@ def test_keys_change_the_selection_and_undo_it_after_its_message(
         return watch.problems
 
     assert chromium.run(visit, storage_state=state) == []
+
+
+def test_the_bar_of_the_selection_fits_a_phone(
+    server: Server, chromium: Chromium, state: Any
+) -> None:
+    def visit(page: Page) -> None:
+        page.goto(address(server, LIST))
+        boxes(page).nth(0).check(force=True)
+        page.locator(".picks .all input").check()
+        for control in page.locator(".pickbar :is(button, summary, label):visible").all():
+            box = control.bounding_box()
+            assert box
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= 360, control
+
+    chromium.run(visit, storage_state=state, viewport={"width": 360, "height": 740})
