@@ -23,6 +23,13 @@ async def test_every_page_leads_to_every_place(ann: Reader) -> None:
         assert {place.path for place in navigation.EVERYWHERE} <= set(linked), page
 
 
+@pytest.mark.parametrize("page", ["/library", "/labels", "/views", "/trash", "/digests"])
+async def test_the_navigation_has_each_place_once(ann: Reader, page: str) -> None:
+    nav = (await ann.page(page)).partition('<nav class="side"')[2].partition("</nav>")[0]
+    for place in (*navigation.SHELVES, *navigation.OVERVIEWS):
+        assert nav.count(f'href="{place.path}"') == 1, place
+
+
 async def test_the_place_where_somebody_is_has_a_mark(ann: Reader) -> None:
     for place in navigation.DOORS:
         page = await ann.page(place.path)

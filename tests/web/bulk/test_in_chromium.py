@@ -98,8 +98,7 @@ def test_all_that_match_are_changed_with_progress_and_undone(
         assert picked(page) == boxes(page).count()
         page.locator(".pickbar [data-label]").click()
         page.get_by_role("combobox", name="Find or make a label").fill("<b>Many</b>")
-        expect(page.get_by_role("option", name="Make “<b>Many</b>”")).to_be_visible()
-        page.keyboard.press("Enter")
+        page.get_by_role("option", name="Make “<b>Many</b>”").click()
         toast = page.locator(".toast")
         expect(toast).to_contain_text("Added the label “<b>Many</b>” to 300 posts.", timeout=20_000)
         toast.locator("[data-undo]").click()
@@ -147,3 +146,44 @@ def test_axe_finds_no_problem(server: Server, chromium: Chromium, state: Any, si
     )
     assert found == []
     assert width <= 0
+
+
+def test_keys_change_the_selection_and_undo_it_after_its_message(
+    server: Server, chromium: Chromium, state: Any
+) -> None:
+    def visit(page: Page) -> list[str]:
+        watch = Watch(page, server)
+        page.goto(address(server, LIST))
+        before = [row.get_attribute("id") for row in page.locator(".posts li[id^='p-']").all()]
+        for key in ("j", "x", "j", "x", "e"):
+            page.keyboard.press(key)
+        message = page.get_by_role("status")
+        expect(message).to_contain_text("Archived 2 posts.")
+        page.get_by_role("button", name="Dismiss").click()
+        expect(message).to_have_count(0)
+        page.keyboard.press("z")
+        expect(message).to_contain_text("Undone: 2 posts changed back.")
+        assert page.locator(".posts li[id^='p-']").first.get_attribute("id") == before[0]
+        page.goto(address(server, "/digests"))
+        page.keyboard.press("g")
+        page.keyboard.press("a")
+        page.wait_for_url("**/library?is_unread_only=false")
+        return watch.problems
+
+    assert chromium.run(visit, storage_state=state) == []
+
+
+def test_the_bar_of_the_selection_fits_a_phone(
+    server: Server, chromium: Chromium, state: Any
+) -> None:
+    def visit(page: Page) -> None:
+        page.goto(address(server, LIST))
+        boxes(page).nth(0).check(force=True)
+        page.locator(".picks .all input").check()
+        for control in page.locator(".pickbar :is(button, summary, label):visible").all():
+            box = control.bounding_box()
+            assert box
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= 360, control
+
+    chromium.run(visit, storage_state=state, viewport={"width": 360, "height": 740})

@@ -42,6 +42,16 @@ async def test_an_empty_library_shows_the_ways_in(ann: Reader) -> None:
     assert 'role="search"' not in page
 
 
+@pytest.mark.parametrize("path", ["/library", "/library?is_unread_only=false"])
+async def test_a_library_of_archived_posts_leads_to_the_archive(ann: Reader, path: str) -> None:
+    await ann.member.save(is_archived=True)
+
+    page = await ann.page(path)
+
+    assert "Everything is archived" in page
+    assert "Show read posts" not in page
+
+
 async def test_a_library_without_unread_posts_says_that_all_is_read(ann: Reader) -> None:
     await ann.member.save(is_read=True)
     await ann.member.save(is_read=True, is_archived=True)

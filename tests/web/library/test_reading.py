@@ -187,3 +187,11 @@ async def test_a_list_that_is_none_of_ours_is_not_returned_to(ann: Reader, befor
 
     assert page.status_code == 200, page.text
     assert "evil" not in page.text
+
+
+async def test_a_post_leads_back_to_its_list_without_the_message_there(ann: Reader) -> None:
+    post = (await ann.member.save(tags=["Birds"]))["post_id"]
+
+    page = await ann.page(f"/p/{post}?from=%2Flibrary%3Ftag%3DBirds%26change%3D1%26said%3Dread")
+
+    assert f'href="/library?tag=Birds#p-{post}"' in page
