@@ -132,7 +132,7 @@ function count(row, before, after) {
   const counted = [
     ["bead", (s) => s.isHere && !s.isRead && !s.isArchived],
     ["library", (s) => s.isHere && !s.isArchived],
-    ["archive", (s) => s.isHere],
+    ["archive", (s) => s.isHere && s.isArchived],
   ];
   for (const [name, isCounted] of counted) {
     add(document.querySelector(`.side [data-count=${name}]`), Number(isCounted(after)) - Number(isCounted(before)));
