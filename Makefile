@@ -8,7 +8,7 @@ MODEL := .venv/.installed-model
 # An idle test process takes tests from a busy one.
 PYTEST := --numprocesses auto --dist worksteal
 
-.PHONY: install model serve test check format generate bench requirements clean
+.PHONY: install model serve test coverage check format generate bench requirements clean
 
 install: $(STAMP) $(MODEL)
 
@@ -42,16 +42,16 @@ serve: install
 # Tests start the service hundreds of times: compiled files are kept, whatever the machine prefers.
 test: export PYTHONDONTWRITEBYTECODE =
 test: $(DEV) $(MODEL)
-ifdef CI
+	$(BIN)/pytest $(PYTEST)
+
+# Measuring makes the tests half as long again, so the gate does not: run it before a release.
+coverage: export PYTHONDONTWRITEBYTECODE =
+coverage: $(DEV) $(MODEL)
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest $(PYTEST) -m "not unmeasured"
-	$(BIN)/pytest $(PYTEST) -m unmeasured
 	$(BIN)/coverage combine --quiet
 	@$(BIN)/python -m tests.support.coverage_by_package
 	@$(BIN)/coverage report --format=total
-else
-	$(BIN)/pytest $(PYTEST)
-endif
 
 # With the benchmarks' own requirements: their types are checked too.
 check: $(BENCH)

@@ -26,7 +26,7 @@ _UNMEASURED_FILES = re.compile(
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks the tests that CI runs without measuring coverage, which takes half as long again.
+    """Marks the tests that `make coverage` leaves out, because measuring takes half as long again.
 
     A test that runs on both databases is measured on SQLite; PostgreSQL's own code is measured
     by the tests of storage.

@@ -61,7 +61,8 @@ def test_a_change_is_shown_at_once_counted_and_undone(
 ) -> None:
     def visit(page: Page) -> None:
         page.goto(address(many, "/library"))
-        before, unread, archived = rows(page), count(page, "bead"), count(page, "archive")
+        before, unread, total = rows(page), count(page, "bead"), count(page, "library")
+        archived = count(page, "archive")
         heading = page.get_by_role("heading", level=1)
         press(page, "j", "r")
         # A read post stays until the list is left; the focus goes on.
@@ -83,6 +84,7 @@ def test_a_change_is_shown_at_once_counted_and_undone(
         press(page, "#")
         assert rows(page) == [before[0], *before[3:]]
         assert count(page, "archive") == archived + 1
+        assert count(page, "library") == total - 2
         page.get_by_role("button", name="Undo").click()
         assert rows(page) == [before[0], *before[2:]]
         assert focused(page) == before[2]

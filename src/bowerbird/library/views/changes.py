@@ -1,6 +1,7 @@
 """Applies a request to a Smart View."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
@@ -69,7 +70,13 @@ def stored_query(query: Query) -> ViewQuery:
 def is_moving(query: Query) -> bool:
     """Whether a stored query has a date that is relative to the current time."""
     # Most queries have no date, and an account can have thousands of queries.
-    return not _DATES.isdisjoint(query) and moves(stored_query(query))
+    return not _DATES.isdisjoint(query) and _moves(tuple(query.items()))
+
+
+@lru_cache(maxsize=4_096)
+def _moves(query: tuple[tuple[str, str | bool], ...]) -> bool:
+    """Kept, because every page of the library asks for up to 20 views."""
+    return moves(stored_query(dict(query)))
 
 
 def narrowed(query: Query, further: Query) -> Query:
