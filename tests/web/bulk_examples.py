@@ -26,12 +26,12 @@ _CHANGE: Final[Values] = LIST | {
 EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
     "trash": ("trash.html", _TRASH | {"message": "Restored 2 posts.", "undo_change": "a1"}),
     "trash-empty": ("trash.html", _TRASH | {"posts": [], "total": 0, "older": ""}),
-    "trash-delete": (
+    "trash_delete": (
         "trash_delete.html",
         LIST | {"here": "/trash", "count": 214, "post_ids": "", "is_all": True},
     ),
-    "library-many": ("library_many.html", _CHANGE),
-    "library-many-failed": (
+    "library_many": ("library_many.html", _CHANGE),
+    "library_many-failed": (
         "library_many.html",
         _CHANGE | {"problem": "The worker stopped during the last of 3 attempts."},
     ),
