@@ -25,8 +25,11 @@ PARTS = {"skeleton", "base", "door", "app", "macros", "icons", "code", "upgrade"
     "digest_settings",
     "library_frame",
     "library_search",
-    "demo_banner",
     "library_selection",
+    "demo_banner",
+    "account_images",
+    "images_switch",
+    "pictures",
 }
 # The page already contains the half megabyte of axe.
 LOADED = Axe("0")
