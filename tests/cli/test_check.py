@@ -143,8 +143,8 @@ def test_the_next_import_restores_lost_content(library: Library) -> None:
 def test_rows_of_no_account_are_removed(library: Library) -> None:
     library.sql("INSERT INTO api_call VALUES (77, 202601, 3)")
     library.sql(
-        "INSERT INTO label VALUES (77, 1, 'x', 'x', '{}', 0, 0, NULL), "
-        "(77, 2, 'y', 'y', '{}', 0, 0, NULL)"
+        "INSERT INTO label VALUES (77, 1, 'x', 'x', '{}', 0, 0, NULL, NULL), "
+        "(77, 2, 'y', 'y', '{}', 0, 0, NULL, NULL)"
     )
     library.sql(
         "INSERT INTO smart_view VALUES (77, 'v', 'V', '', '{}', 'null', '[]', 0, 0, 1, TRUE)"

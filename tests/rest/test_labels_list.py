@@ -26,7 +26,13 @@ async def test_a_label_has_id_name_metadata_and_count(alice: Member) -> None:
     (label,) = (await alice.get("/v1/labels")).json()["data"]
 
     assert isinstance(label["id"], str)
-    assert label == {"id": label["id"], "label_name": "To Read", "metadata": {}, "count": 1}
+    assert label == {
+        "id": label["id"],
+        "label_name": "To Read",
+        "metadata": {},
+        "count": 1,
+        "color": None,
+    }
 
 
 async def test_labels_are_sorted_by_their_folded_names(alice: Member) -> None:

@@ -230,6 +230,7 @@ class ImportedQuery(BookmarkQuery, frozen=True, kw_only=True):
             "as the import can be undone.",
             "5f2c9a7be01d4c3389aa01bc",
             filter=Reader("import_run", _read_run),
+            parameter={"type": "string", "pattern": "^[0-9A-Za-z]*$", "maxLength": _RUN_ID_MAX},
             nullable=True,
             # Tools do not list imports.
             argument=None,

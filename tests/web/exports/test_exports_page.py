@@ -209,6 +209,7 @@ async def test_the_free_plan_sees_only_the_options_that_it_has(house: House) -> 
     assert set(re.findall(r'name="(\w+)"', page)) & set(readers(ExportRequest)) == {
         "is_unread_only",
         "hide_archived",
+        "is_archived_only",
         "q",
     }
 

@@ -19,6 +19,7 @@ WORDS: Final = {
     VIEW: "Smart View",
     "is_unread_only": "Unread posts only",
     "hide_archived": "Without archived posts",
+    "is_archived_only": "Archived posts only",
     "media_type": "Type",
     TAG: "Label",
     "posted_from": "Posted after",
