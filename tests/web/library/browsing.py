@@ -41,7 +41,7 @@ def visited(server: Server, chromium: Chromium, state: Any, visit: Any, **contex
 
 def focused(page: Page) -> str:
     """The row that has the focus."""
-    return str(page.evaluate("document.activeElement.closest('li')?.id ?? ''"))
+    return str(page.evaluate("document.activeElement.closest('li[id]')?.id ?? ''"))
 
 
 def rows(page: Page) -> list[str]:

@@ -33,7 +33,7 @@ def settle(page: Page) -> None:
     """Waits until the address is the place of the topmost row."""
     topmost = """() => {
       const edge = document.querySelector(".find").getBoundingClientRect().bottom;
-      const rows = [...document.querySelectorAll(".posts li")];
+      const rows = [...document.querySelectorAll(".posts li[id]")];
       return rows.find((row) => row.getBoundingClientRect().bottom > edge).id;
     }"""
     for _ in range(50):

@@ -137,9 +137,8 @@ def test_images_come_from_here_and_nothing_moves(
             page.goto(address(server, path), wait_until="networkidle")
             for shown in page.locator("main img").all():
                 shown.scroll_into_view_if_needed()
-            page.wait_for_function(
-                "[...document.querySelectorAll('main img')].every((i) => i.complete)"
-            )
+            for shown in page.locator("main img").all():
+                expect(shown).to_have_js_property("complete", value=True)
             shifts[path] = page.evaluate("window.shifts")
             widths[path] = page.evaluate("document.documentElement.scrollWidth")
         page.goto(address(server, "/library"), wait_until="networkidle")

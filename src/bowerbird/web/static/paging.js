@@ -165,14 +165,14 @@ function keep(opened) {
   const place = {
     ids: all.slice(at, at + FOLLOWING).map((each) => each.id),
     offset: row.getBoundingClientRect().top,
-    focused: (opened ?? document.activeElement?.closest(".posts li"))?.id ?? "",
+    focused: (opened ?? document.activeElement?.closest(".posts li[id^='p-']"))?.id ?? "",
   };
   const url = pages.get(row) ?? first;
   history.replaceState(isTop ? null : { place }, "", isTop ? first : `${url}#${row.id}`);
 }
 
 /**
- * Rows get their height when they come on screen, so one step may not be enough.
+ * The height of a row may change when its images or letters arrive.
  * @param {Element} row
  * @param {number} offset
  * @param {number} frames how often to look again
