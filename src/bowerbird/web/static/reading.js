@@ -94,7 +94,6 @@ if (marker instanceof HTMLElement) {
     const inField = event.target instanceof Element && event.target.closest("input, textarea, select");
     if (event.key === "h" && isPlain && !inField && !areKeysOff()) mark();
   });
-  for (const hint of document.querySelectorAll("[data-with-script]")) hint.removeAttribute("hidden");
 }
 
 /** @param {string} text about the note */
