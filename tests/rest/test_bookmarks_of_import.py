@@ -2,7 +2,7 @@
 
 import pytest
 
-from bowerbird.storage.sqlite.database import SqliteDatabase
+from bowerbird.storage.database import Database
 from tests.support import writing
 from tests.support.imports import found, run
 from tests.support.service import Member
@@ -56,13 +56,11 @@ async def test_every_plan_can_see_what_it_imported(free: Member) -> None:
     assert await free.ids(import_run=one) == ["2"]
 
 
-async def test_the_list_reads_only_the_log_of_its_import(alice: Member) -> None:
-    if not isinstance(alice.database, SqliteDatabase):
-        pytest.skip("the plan of SQLite")
+async def test_sqlite_reads_only_the_log_of_the_import(sqlite: Database) -> None:
     sql = (
         "EXPLAIN QUERY PLAN SELECT c.number FROM import_run AS r JOIN import_change AS c"
         " ON c.account_id = r.account_id AND c.run = r.number"
         " WHERE r.account_id = 1 AND c.account_id = 1 AND r.run_id = 'a'"
     )
-    plan = [row[3] for row in await alice.database.rows(sql, {})]
+    plan = [row[3] for row in await sqlite.rows(sql, {})]
     assert all(step.startswith("SEARCH") for step in plan), plan

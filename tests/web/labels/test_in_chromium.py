@@ -83,7 +83,7 @@ def test_a_post_is_labelled_with_the_keyboard_only(
         page.keyboard.press("Enter")
         expect(post(page, 2).locator(".tag")).to_have_text(["birds"])
         expect(option(page, "birds")).to_have_attribute("aria-selected", "true")
-        expect(page.locator(".toast")).to_contain_text("Labelled 1 post")
+        expect(page.locator(".toast")).to_contain_text("Added the label “birds” to 1 post.")
 
         page.keyboard.type("new & <b>")
         expect(option(page, "Make “new & <b>”")).to_be_visible()

@@ -57,7 +57,7 @@ async def test_a_label_is_given_to_many_posts_and_taken_back_as_a_whole(ann: Rea
 
     added = (await apply(ann, op="add", label=" birds", posts=" ".join(ids))).json()
 
-    assert (added["changed"], added["said"]) == (2, "Labelled 2 posts “\u2068Birds\u2069”.")
+    assert (added["changed"], added["said"]) == (2, "Added the label “Birds” to 2 posts.")
     assert added["label"]["name"] == "Birds"
     assert await tags(ann, *ids) == [["Birds", "old"]] * 3
     undone = (await apply(ann, undo=added["undo"]["value"])).json()
@@ -70,7 +70,7 @@ async def test_a_label_is_removed_from_posts_and_given_back(ann: Reader) -> None
 
     removed = (await apply(ann, op="remove", label="birds", posts=" ".join(ids[:2]))).json()
 
-    assert removed["said"] == "Removed “\u2068Birds\u2069” from 2 posts."
+    assert removed["said"] == "Removed the label “Birds” from 2 posts."
     assert await tags(ann, *ids) == [None, None, ["Birds"]]
     await apply(ann, undo=removed["undo"]["value"])
     assert await tags(ann, *ids) == [["Birds"]] * 3
@@ -89,7 +89,7 @@ async def test_the_undo_of_a_new_label_deletes_it(ann: Reader) -> None:
 async def test_posts_that_are_gone_leave_no_new_label(ann: Reader) -> None:
     answer = (await apply(ann, op="add", label="New", posts="42 43")).json()
 
-    assert (answer["said"], answer["undo"]) == ("Nothing was changed.", None)
+    assert (answer["said"], answer["undo"]) == ("Nothing changed: the posts were so already.", None)
     assert await writing.labels(ann.member) == {}
 
 

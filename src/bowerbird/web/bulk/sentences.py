@@ -38,7 +38,7 @@ def sentence(row: BulkRow) -> str:
         return "Nothing changed: the posts were so already."
     # Not `format`: the name of a label may contain braces.
     text = _DONE[row.action].replace("{posts}", _posts(row.changed))
-    return text.replace("{label}", row.label_name or "")
+    return text.replace("{label}", _isolated(row.label_name or ""))
 
 
 def heading(row: BulkRow) -> str:
@@ -62,6 +62,11 @@ def progress(row: BulkRow) -> tuple[int, int, str]:
 def _has_changed(row: BulkRow) -> bool:
     """Deleting a label changes the library even if no post has it."""
     return row.changed > 0 or row.action in WHOLE_LABEL_ACTIONS
+
+
+def _isolated(name: str) -> str:
+    """The sentence is not markup: a name from right to left must not reorder it."""
+    return name if name.isascii() else f"\u2068{name}\u2069"
 
 
 def _posts(count: int) -> str:

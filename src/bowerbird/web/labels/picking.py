@@ -10,11 +10,12 @@ from bowerbird.library.bookmarks.bookmarks import is_post_id
 from bowerbird.library.bulk.changes import BulkChanges, NewChange
 from bowerbird.library.bulk.selection import packed_parts
 from bowerbird.library.labels.label_list import LabelList
-from bowerbird.model.bulk import BulkAction, BulkRow
+from bowerbird.model.bulk import BulkAction
 from bowerbird.model.labels import clean_name, name_key
 from bowerbird.requests import decoding
 from bowerbird.requests.labels import LabelRequest
 from bowerbird.requests.limits import PICKED_LABELS_MAX
+from bowerbird.web.bulk import sentences
 from bowerbird.web.labels.pages import PATH
 from bowerbird.web.labels.words import in_words
 from bowerbird.web.library import post_parts
@@ -71,7 +72,7 @@ class LabelPicking:
         colours = await self._listed.colors(account)
         return self._pages.json(
             {
-                "said": _said(row),
+                "said": sentences.sentence(row),
                 "changed": row.changed,
                 "undo": {"name": UNDO_CHANGE, "value": row.change_id} if row.changed else None,
                 "label": _label(row.label.name, colours.get(row.label.name), None),
@@ -90,14 +91,3 @@ def _request(visit: Visit) -> LabelRequest:
 
 def _label(name: str, color: str | None, count: int | None) -> dict[str, Any]:
     return {**post_parts.label(name, color), "count": count}
-
-
-def _said(row: BulkRow) -> str:
-    if not row.changed:
-        return "Nothing was changed."
-    assert row.label is not None
-    posts = "1 post" if row.changed == 1 else f"{row.changed:,} posts"
-    name = f"“\u2068{row.label.name}\u2069”"
-    if row.action is BulkAction.ADD_LABEL:
-        return f"Labelled {posts} {name}."
-    return f"Removed {name} from {posts}."
