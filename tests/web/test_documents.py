@@ -127,7 +127,7 @@ async def test_static_files_have_a_hash_in_their_path_and_are_cached_forever(
     page = (await site.get("/docs/bookmarks")).text
     paths = {part.split('"')[0] for part in page.split('="') if part.startswith("/static/")}
 
-    assert {path.rpartition(".")[2] for path in paths} == {"css", "js", "svg"}
+    assert {path.rpartition(".")[2] for path in paths} == {"css", "js", "png", "svg"}
     for path in paths:
         response = await site.get(path)
         assert response.status_code == 200
