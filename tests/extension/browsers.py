@@ -31,6 +31,11 @@ class Browser(Protocol):
 
     def open(self, url: str) -> Tab: ...
 
+    def open_window(self, url: str) -> Tab:
+        """A tab that does not hide another one."""
+
+    def close_tabs(self) -> None: ...
+
     def restart(self) -> None:
         """Ends the browser and starts it again with the same profile."""
 

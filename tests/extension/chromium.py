@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from playwright.sync_api import BrowserContext, Page, Worker, sync_playwright
+from playwright.sync_api import BrowserContext, Error, Page, Worker, sync_playwright
 
 from tests.extension.fake_x import HOSTS
 
@@ -35,6 +35,12 @@ class ChromiumTab:
         self.run(lambda page: page.goto(url))
 
     def evaluate(self, function: str, argument: Any = None) -> Any:
+        try:
+            return self.run(lambda page: page.evaluate(function, argument))
+        except Error as error:
+            if "Execution context was destroyed" not in error.message:
+                raise
+        # The page was loaded again in between.
         return self.run(lambda page: page.evaluate(function, argument))
 
     def click(self, selector: str) -> None:
@@ -82,6 +88,10 @@ class Chromium:
         tab = ChromiumTab(self, page)
         tab.go(url)
         return tab
+
+    def open_window(self, url: str) -> ChromiumTab:
+        # Without a screen, no tab hides another.
+        return self.open(url)
 
     def in_worker(self, function: str, argument: Any = None) -> Any:
         """Runs a function of JavaScript in the extension's worker."""

@@ -137,8 +137,8 @@ class FakeX:
         }
         text = json.dumps(state).replace("<", "\\u003c")
         html = (PAGES / "x.html").read_text(encoding="utf-8")
-        for name, value in {"NONCE": nonce, "STATE": text, "SCRIPT": script}.items():
-            html = html.replace(name, value)
+        for name, value in {"nonce": nonce, "state": text, "script": script}.items():
+            html = html.replace(f"{{{{{name}}}}}", value)
         cookies = (
             f"auth_token={SESSION}; Secure; HttpOnly; Path=/; SameSite=None",
             f"ct0={CSRF}; Secure; Path=/; SameSite=Lax",

@@ -37,6 +37,9 @@ _PREFERENCES: Final = {
     "browser.aboutwelcome.enabled": False,
     "datareporting.policy.dataSubmissionEnabled": False,
     "app.update.disabledForTesting": True,
+    "services.settings.server": "data:,",
+    "network.captive-portal-service.enabled": False,
+    "network.connectivity-service.enabled": False,
 }
 
 
@@ -117,7 +120,9 @@ class FirefoxTab:
 
     def _middle_of(self, selector: str) -> dict[str, int]:
         look = """(selector) => {
-          const found = document.querySelector(selector);
+          const hosts = [...document.documentElement.children].filter((one) => one.shadowRoot);
+          const roots = [document, ...hosts.map((one) => one.shadowRoot)];
+          const found = roots.map((root) => root.querySelector(selector)).find((one) => one);
           if (!found?.checkVisibility()) return null;
           found.scrollIntoView({ block: "nearest" });
           const box = found.getBoundingClientRect();
@@ -157,7 +162,13 @@ class Firefox:
         return f"moz-extension://{self._uuid}"
 
     def open(self, url: str) -> FirefoxTab:
-        context = self._bidi.send("browsingContext.create", type="tab")["context"]
+        return self._open(url, "tab")
+
+    def open_window(self, url: str) -> FirefoxTab:
+        return self._open(url, "window")
+
+    def _open(self, url: str, kind: str) -> FirefoxTab:
+        context = self._bidi.send("browsingContext.create", type=kind)["context"]
         tab = FirefoxTab(self._bidi, context)
         tab.go(url)
         return tab

@@ -121,6 +121,9 @@ class Library:
         wait_until(lambda: self._count() == len(post_ids), patience_s)
         wait_until(lambda: self.post_ids() == post_ids, patience_s)
 
+    def labelled(self, label: str) -> set[str]:
+        return {post["post_id"] for post in self.posts() if label in (post["tags"] or [])}
+
     def _count(self) -> int:
         return len(self.post_ids())
 

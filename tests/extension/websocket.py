@@ -12,6 +12,8 @@ _PING: Final = 9
 _PONG: Final = 10
 _FINAL: Final = 0x80
 _MASKED: Final = 0x80
+# Firefox refuses a mask of zeros. The mask protects proxies, and there is none.
+_MASK: Final = b"mask"
 
 
 class WebSocket:
@@ -62,8 +64,7 @@ class WebSocket:
             head = struct.pack("!BBH", _FINAL | kind, _MASKED | 126, size)
         else:
             head = struct.pack("!BBQ", _FINAL | kind, _MASKED | 127, size)
-        # A mask of zeros leaves the content as it is.
-        self._socket.sendall(head + bytes(4) + content)
+        self._socket.sendall(head + _MASK + _masked(content))
 
     def _frame(self) -> tuple[int, bool, bytes]:
         first, second = self._exactly(2)
@@ -79,3 +80,9 @@ class WebSocket:
         if len(read) < size:
             raise ConnectionError("the browser has closed the connection")
         return read
+
+
+def _masked(content: bytes) -> bytes:
+    size = len(content)
+    mask = (_MASK * (size // len(_MASK) + 1))[:size]
+    return (int.from_bytes(content) ^ int.from_bytes(mask)).to_bytes(size)

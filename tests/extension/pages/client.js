@@ -5,6 +5,8 @@
   const column = document.querySelector("[data-testid=primaryColumn]");
   const csrf = document.cookie.match(/ct0=([^;]+)/)?.[1] ?? "";
   // X itself uses XMLHttpRequest; here both take turns.
+  // So many screens of posts are loaded ahead.
+  const AHEAD = 6;
   let usesFetch = false;
   let list = null;
 
@@ -112,11 +114,21 @@
     return { cursor, count };
   };
 
+  // For tests: how far the list is.
+  const tell = ({ place, isLoading, isAtEnd }) => {
+    const { dataset } = document.documentElement;
+    dataset.listed = String(place.children.length);
+    dataset.state = isAtEnd ? "end" : isLoading ? "loading" : "idle";
+  };
+
   const loadMore = async () => {
     const current = list;
-    if (!current || current.isLoading || current.isAtEnd) return;
-    if (scrollY + innerHeight < document.documentElement.scrollHeight - innerHeight) return;
+    if (!current || current.isLoading) return;
+    tell(current);
+    if (current.isAtEnd) return;
+    if (scrollY + innerHeight < document.documentElement.scrollHeight - AHEAD * innerHeight) return;
     current.isLoading = true;
+    tell(current);
     const variables = { ...current.variables };
     if (current.cursor) variables.cursor = current.cursor;
     try {
@@ -128,7 +140,7 @@
       console.info("not loaded", String(error));
     }
     current.isLoading = false;
-    document.documentElement.dataset.listed = String(current.place.children.length);
+    tell(current);
     if (current === list) requestAnimationFrame(loadMore);
   };
 

@@ -1,0 +1,156 @@
+"""Reading the whole list of bookmarks: the first time, again, with folders, and interrupted."""
+
+import dataclasses
+import json
+
+from tests.extension.browsers import wait_for, wait_for_text
+from tests.extension.fake_x import X
+from tests.extension.library import body_of
+from tests.extension.person import Person, wait_for_panel
+from tests.extension.x_account import Form
+from tests.support.waiting import wait_until
+
+
+def test_the_first_sync_of_a_thousand_posts_copies_the_whole_list(person: Person) -> None:
+    person.x.world.sign_in(saved=1_000)
+
+    person.sync()
+
+    person.assert_same_library()
+    run = person.library.last_run()
+    assert run
+    assert (run["kind"], run["state"]) == ("full", "finished")
+    # 50 pages with posts, and the page that ends the list.
+    assert len(person.x.asked_for("Bookmarks")) >= 51
+    assert all(asked.is_of_page for asked in person.x.asked)
+
+
+def test_a_later_sync_stops_scrolling_where_everything_is_known(person: Person) -> None:
+    account = person.x.world.sign_in(saved=200)
+    tab = person.sync()
+    person.assert_same_library()
+    for _ in range(25):
+        account.save(person.x.world.add_post().id)
+    person.x.asked.clear()
+
+    tab.close()
+    person.sync()
+
+    person.assert_same_library()
+    assert len(person.x.asked_for("Bookmarks")) < 10
+
+
+def test_folders_become_labels(person: Person) -> None:
+    account = person.x.world.sign_in(saved=45)
+    folder = person.x.world.add_folder("Birds & bowers", account.in_order()[10:40])
+    person.sync()
+    person.assert_same_library()
+
+    tab = person.browser.open(f"{X}/i/bookmarks/{folder.id}")
+    person.scroll_to_end(tab)
+
+    wait_until(lambda: person.library.labelled("Birds & bowers") == set(folder.post_ids))
+    assert len(person.library.post_ids()) == 45
+
+
+def test_a_sync_can_be_paused_and_continued(person: Person) -> None:
+    person.x.world.sign_in(saved=400)
+    tab = person.bookmarks()
+    person.start(tab)
+    wait_for(tab, "() => Number(document.documentElement.dataset.listed) >= 60")
+
+    tab.click("button[data-do=pause]")
+    shown = wait_for_panel(tab, "Paused by you.")
+    wait_for(tab, "() => document.documentElement.dataset.state === 'idle'")
+    listed = tab.evaluate("() => Number(document.documentElement.dataset.listed)")
+    popup = person.popup()
+    wait_for_text(popup, "Paused at")
+    popup.close()
+    tab.click("button[data-do=resume]")
+
+    wait_for_panel(tab, "Up to date", patience_s=60)
+    person.assert_same_library()
+    assert "Paused at" in shown
+    assert listed < 400
+
+
+def test_a_closed_tab_interrupts_the_sync_and_a_resumed_one_completes_it(person: Person) -> None:
+    person.x.world.sign_in(saved=400)
+    tab = person.bookmarks()
+    person.start(tab)
+    wait_for(tab, "() => Number(document.documentElement.dataset.listed) >= 60")
+
+    tab.close()
+    popup = person.popup()
+    shown = wait_for_text(popup, "Interrupted at")
+    popup.close()
+    wait_until(lambda: (person.library.last_run() or {}).get("state") == "interrupted")
+    kept = len(person.library.post_ids())
+    tab = person.bookmarks()
+    wait_for_panel(tab, "before the end of the list")
+    tab.click("button[data-do=resume]")
+
+    wait_for_panel(tab, "Up to date", patience_s=60)
+    person.assert_same_library()
+    assert "The bookmarks tab was closed" in shown
+    assert 0 < kept < 400
+    wait_until(lambda: (person.library.last_run() or {}).get("state") == "finished")
+
+
+def test_new_operation_ids_of_x_change_nothing(person: Person) -> None:
+    account = person.x.world.sign_in(saved=30)
+    person.x.change_operation_ids()
+
+    tab = person.sync()
+    person.assert_same_library()
+    person.x.change_operation_ids()
+    before = account.in_order()
+    new = person.x.world.add_post()
+    tab.go(f"{X}/{new.author.username}/status/{new.id}")
+    tab.click("[data-testid=bookmark]")
+
+    person.library.wait_for([new.id, *before])
+
+
+def test_posts_that_are_gone_on_x_do_not_end_the_list(person: Person) -> None:
+    account = person.x.world.sign_in(saved=70)
+    gone = account.in_order()[5:50]
+    for post_id in gone:
+        post = person.x.world.posts[post_id]
+        person.x.world.posts[post_id] = dataclasses.replace(post, form=Form.GONE)
+
+    person.sync()
+
+    person.library.wait_for([one for one in account.in_order() if one not in gone])
+
+
+def test_a_visit_of_the_bookmarks_page_brings_what_is_new(person: Person) -> None:
+    account = person.x.world.sign_in(saved=60)
+    person.sync().close()
+    person.assert_same_library()
+    account.save(person.x.world.add_post().id)
+
+    # X changes the address without loading a page.
+    tab = person.browser.open(f"{X}/home")
+    tab.click("[data-testid=AppTabBar_Bookmarks_Link]")
+
+    person.assert_same_library()
+
+
+def test_a_search_within_bookmarks_removes_nothing(person: Person) -> None:
+    account = person.x.world.sign_in(saved=30)
+    tab = person.sync()
+    person.assert_same_library()
+    words = person.x.world.posts[account.in_order()[3]].text[:12]
+
+    tab.type("[placeholder='Search Bookmarks']", words)
+    tab.evaluate("() => document.activeElement.blur()")
+    wait_until(lambda: person.x.asked_for("BookmarkSearchTimeline"))
+    wait_until(lambda: sent(person, "BookmarkSearchTimeline"))
+
+    person.assert_same_library()
+
+
+def sent(person: Person, operation: str) -> list[str]:
+    pages = person.library.way.sent_to(r"/ingest/v1/runs/[^/]+/pages")
+    return [operation for page in pages if json.loads(body_of(page))["op"] == operation]
