@@ -93,6 +93,17 @@ class Chromium:
         # Without a screen, no tab hides another.
         return self.open(url)
 
+    def open_popup_over(self, tab: ChromiumTab) -> ChromiumTab:
+        """Presses the extension's button in the toolbar while a tab is in front."""
+
+        def press() -> Page:
+            tab.page.bring_to_front()
+            with self._context.expect_page() as opened:
+                self._worker().evaluate("() => chrome.action.openPopup()")
+            return opened.value
+
+        return ChromiumTab(self, self.run(press))
+
     def in_worker(self, function: str, argument: Any = None) -> Any:
         """Runs a function of JavaScript in the extension's worker."""
         return self.run(lambda: self._worker().evaluate(function, argument))

@@ -127,14 +127,19 @@ class Library:
     def _count(self) -> int:
         return len(self.post_ids())
 
-    def runs(self) -> list[Json]:
-        """The runs that devices started, the first one first."""
-        return [json.loads(body_of(one)) for one in self.way.sent_to(r"/ingest/v1/runs")]
+    def ends(self) -> list[tuple[str, str]]:
+        """The kind of each run that a device ended, and the reason it gave."""
+        found = []
+        for request in self.way.sent_to(r"/ingest/v1/runs/[^/]+/finish"):
+            run_id = request.url.path.split("/")[-2]
+            kind = self.get(f"/ingest/v1/runs/{run_id}")["data"]["kind"]
+            found.append((kind, json.loads(body_of(request))["reason"]))
+        return found
 
-    def last_run(self) -> Json | None:
-        status = self.get("/ingest/v1/status")["data"]
-        run: Json | None = status["last_run"]
-        return run
+    def pages(self) -> list[Json]:
+        """The pages that devices sent."""
+        pages = self.way.sent_to(r"/ingest/v1/runs/[^/]+/pages")
+        return [json.loads(body_of(page)) for page in pages]
 
     def connect_line(self) -> str:
         """The line that the site shows to a signed-in person, for the extension."""

@@ -30,11 +30,18 @@ class Person:
 
     def connect(self) -> None:
         """Connects the extension to the library."""
-        tab = self.popup()
+        self._connect(self.popup())
+
+    def _connect(self, tab: Tab) -> None:
         tab.type("#line", self.library.connect_line())
         tab.click("button[type=submit]")
         wait_for_text(tab, "to 127.0.0.1")
         tab.close()
+
+    def connect_again(self) -> None:
+        tab = self.popup()
+        tab.click("button.main")
+        self._connect(tab)
 
     def connect_directly(self) -> None:
         """Connects with a device that was created at the command line, which takes less time."""
@@ -79,8 +86,10 @@ class Person:
 
     def start(self, tab: Tab, button: str = "button[data-do=start]") -> None:
         wait_until(lambda: tab.evaluate(_PANEL))
+        tab.evaluate("() => { window.isOld = true; }")
         tab.click(button)
-        wait_for_panel(tab, "Reading your bookmarks")
+        # A sync begins at the top, with a new page.
+        wait_for(tab, "() => !window.isOld && document.querySelector('#bowerbird-panel') !== null")
 
     def scroll_to_end(self, tab: Tab) -> None:
         """Scrolls as a person does who wants to see the whole list."""

@@ -1,11 +1,9 @@
 """Reading the whole list of bookmarks: the first time, again, with folders, and interrupted."""
 
 import dataclasses
-import json
 
 from tests.extension.browsers import wait_for, wait_for_text
 from tests.extension.fake_x import X
-from tests.extension.library import body_of
 from tests.extension.person import Person, wait_for_panel
 from tests.extension.x_account import Form
 from tests.support.waiting import wait_until
@@ -17,9 +15,7 @@ def test_the_first_sync_of_a_thousand_posts_copies_the_whole_list(person: Person
     person.sync()
 
     person.assert_same_library()
-    run = person.library.last_run()
-    assert run
-    assert (run["kind"], run["state"]) == ("full", "finished")
+    wait_until(lambda: person.library.ends()[-1:] == [("full", "end")])
     # 50 pages with posts, and the page that ends the list.
     assert len(person.x.asked_for("Bookmarks")) >= 51
     assert all(asked.is_of_page for asked in person.x.asked)
@@ -84,7 +80,7 @@ def test_a_closed_tab_interrupts_the_sync_and_a_resumed_one_completes_it(person:
     popup = person.popup()
     shown = wait_for_text(popup, "Interrupted at")
     popup.close()
-    wait_until(lambda: (person.library.last_run() or {}).get("state") == "interrupted")
+    wait_until(lambda: person.library.ends()[-1:] == [("full", "interrupted")])
     kept = len(person.library.post_ids())
     tab = person.bookmarks()
     wait_for_panel(tab, "before the end of the list")
@@ -94,7 +90,7 @@ def test_a_closed_tab_interrupts_the_sync_and_a_resumed_one_completes_it(person:
     person.assert_same_library()
     assert "The bookmarks tab was closed" in shown
     assert 0 < kept < 400
-    wait_until(lambda: (person.library.last_run() or {}).get("state") == "finished")
+    wait_until(lambda: person.library.ends()[-1:] == [("full", "end")])
 
 
 def test_new_operation_ids_of_x_change_nothing(person: Person) -> None:
@@ -146,11 +142,6 @@ def test_a_search_within_bookmarks_removes_nothing(person: Person) -> None:
     tab.type("[placeholder='Search Bookmarks']", words)
     tab.evaluate("() => document.activeElement.blur()")
     wait_until(lambda: person.x.asked_for("BookmarkSearchTimeline"))
-    wait_until(lambda: sent(person, "BookmarkSearchTimeline"))
+    wait_until(lambda: "BookmarkSearchTimeline" in [page["op"] for page in person.library.pages()])
 
     person.assert_same_library()
-
-
-def sent(person: Person, operation: str) -> list[str]:
-    pages = person.library.way.sent_to(r"/ingest/v1/runs/[^/]+/pages")
-    return [operation for page in pages if json.loads(body_of(page))["op"] == operation]

@@ -1,0 +1,124 @@
+"""What waits to be sent survives: a server that is away, a killed worker, a closed browser."""
+
+import json
+
+from tests.extension.browsers import wait_for, wait_for_text
+from tests.extension.chromium import Chromium
+from tests.extension.fake_x import X
+from tests.extension.library import body_of
+from tests.extension.person import Person, wait_for_panel
+from tests.support.waiting import wait_until
+
+
+def test_a_server_that_is_away_gets_everything_in_order_when_it_is_back(person: Person) -> None:
+    account = person.x.world.sign_in(saved=100)
+    tab = person.bookmarks()
+    wait_until(lambda: person.waiting() == 0 and person.library.post_ids())
+    person.library.way.cut()
+
+    person.sync(tab)
+    new = [person.x.world.add_post() for _ in range(3)]
+    for post in new:
+        tab.go(f"{X}/{post.author.username}/status/{post.id}")
+        tab.click("[data-testid=bookmark]")
+        wait_for(tab, "() => document.querySelector('[data-testid=removeBookmark]')")
+    popup = person.popup()
+    shown = wait_for_text(popup, "Your library does not answer")
+    popup.close()
+    assert "none is lost" in shown
+    before = len(person.library.way.requests)
+    person.library.way.open()
+
+    person.library.wait_for(account.in_order())
+    requests = person.library.way.requests[before:]
+    pages = [json.loads(body_of(one)) for one in requests if one.url.path.endswith("/pages")]
+    sequence = [page["seq"] for page in pages if page["op"] == "Bookmarks"]
+    assert sequence == sorted(sequence)
+    events = [json.loads(body_of(one)) for one in requests if one.url.path.endswith("/events")]
+    assert [event["post_id"] for [event] in events] == [post.id for post in new]
+    assert person.waiting() == 0
+
+
+def test_a_server_that_answers_with_errors_gets_nothing_twice(person: Person) -> None:
+    person.x.world.sign_in(saved=60)
+    person.library.way.failing_with = 503
+    tab = person.sync()
+    wait_until(lambda: len(person.library.way.sent_to("/ingest/v1/runs")) >= 2)
+
+    person.library.way.failing_with = 0
+
+    person.assert_same_library()
+    tab.close()
+
+
+def test_a_killed_worker_goes_on_where_it_was(person: Person, chromium: Chromium) -> None:
+    person.x.world.sign_in(saved=300)
+    tab = person.bookmarks()
+    person.start(tab)
+
+    for listed in (60, 140, 220):
+        reached = f"() => Number(document.documentElement.dataset.listed) >= {listed}"
+        wait_for(tab, reached)
+        chromium.kill_worker()
+
+    wait_for_panel(tab, "Up to date", patience_s=60)
+    person.assert_same_library()
+
+
+def test_a_closed_browser_sends_what_waited_when_it_starts_again(
+    person: Person, chromium: Chromium
+) -> None:
+    account = person.x.world.sign_in(saved=120)
+    person.library.way.cut()
+    person.sync()
+    wait_until(lambda: person.waiting() >= 7)
+
+    chromium.restart()
+    person.library.way.open()
+
+    person.library.wait_for(account.in_order(), 30)
+    assert person.waiting() == 0
+
+
+def test_a_full_queue_pauses_the_sync_and_says_so(person: Person) -> None:
+    person.x.world.sign_in(saved=600)
+    person.set(queue_max=10)
+    person.library.way.cut()
+    tab = person.bookmarks()
+    person.start(tab)
+
+    wait_for_panel(tab, "The queue is full.")
+    popup = person.popup()
+    shown = wait_for_text(popup, "The queue is full")
+    popup.close()
+    listed = tab.evaluate("() => Number(document.documentElement.dataset.listed)")
+    assert "none is lost" in shown
+    assert listed < 600
+    person.library.way.open()
+    person.ask("retry")
+
+    # It goes on by itself when there is room.
+    wait_for_panel(tab, "Up to date", patience_s=60)
+    person.assert_same_library()
+
+
+def test_a_revoked_device_says_so_and_sends_what_waited_after_another_pairing(
+    person: Person,
+) -> None:
+    account = person.x.world.sign_in(saved=25)
+    tab = person.sync()
+    person.assert_same_library()
+    for device_id in person.library.device_ids():
+        person.library.server.run("device", "revoke", person.library.email, device_id)
+    post = person.x.world.add_post()
+
+    tab.go(f"{X}/{post.author.username}/status/{post.id}")
+    tab.click("[data-testid=bookmark]")
+
+    popup = person.popup()
+    shown = wait_for_text(popup, "This browser was disconnected")
+    popup.close()
+    # The post page, which may complete a post of the library, waits too.
+    assert "wait" in shown
+    person.connect_again()
+    person.library.wait_for(account.in_order())
