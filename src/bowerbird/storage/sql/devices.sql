@@ -38,6 +38,13 @@ SELECT l.account_id, l.local_number, l.plan, l.epoch, l.version,
    AND d.token_hash = :token_hash
    AND d.revoked_at IS NULL
 
+-- name: revoked
+SELECT d.device_id
+  FROM device AS d
+ WHERE d.account_id = :account_id
+   AND d.token_hash = :token_hash
+   AND d.revoked_at IS NOT NULL
+
 -- name: source_user
 SELECT d.source_user_id
   FROM device AS d
