@@ -247,7 +247,9 @@ def _admitted(
 def _left_out(found: Sequence[LeftOutLabels]) -> tuple[LabelsLeftOut, ...]:
     return tuple(
         LabelsLeftOut(
-            one.post_id, list(one.names), Code.INVALID_REQUEST, f"Left out: {one.reason}."
+            one.post_id,
+            list(one.names),
+            OperationError(Code.INVALID_REQUEST, f"Left out: {one.reason}."),
         )
         for one in found
     )
