@@ -21,6 +21,7 @@ from bowerbird.library.ingest.device_use import DeviceUse
 from bowerbird.library.ingest.page_reading import CapturedPage
 from bowerbird.library.ingest.removed_posts import RemovedPosts
 from bowerbird.library.ingest.runs import IngestRuns
+from bowerbird.library.labels.labels import OperationError
 from bowerbird.model.accounts import Account
 from bowerbird.model.bookmarks import ImportRecord, PostDetails
 from bowerbird.model.ingest import SourceUser
@@ -42,8 +43,7 @@ _MILLISECOND: Final = 1_000
 class LabelsLeftOut(Struct, frozen=True):
     post_id: str
     labels: list[str]
-    code: Code
-    error: str
+    error: OperationError
 
 
 class EventsResult(Struct, frozen=True, kw_only=True):
@@ -232,7 +232,7 @@ def _admitted(
         plans.check_writes(account)
     except Refusal as refused:
         left_out = [
-            LabelsLeftOut(post_id, event.labels, refused.code, refused.sentence)
+            LabelsLeftOut(post_id, event.labels, OperationError(refused.code, refused.sentence))
             for post_id, (_, event) in fresh.items()
             if event.labels
         ]
