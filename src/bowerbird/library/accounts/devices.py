@@ -68,7 +68,9 @@ class Devices:
             DEVICE_PREFIX,
             device,
             NoLiveDevice,
-            lambda text, hashed: self._store.revoke(account_id, text, hashed, self._clock(), entry),
+            lambda text, hashed: self._store.revoke(
+                account_id, text, hashed, self._clock(), entry, kept=limits.REVOKED_DEVICES_MAX
+            ),
         )
 
     async def caller(self, token: str) -> DeviceCaller | None:

@@ -50,11 +50,14 @@ class DeviceStore:
         device_id: str,
         token_hash: bytes,
         now: int,
-        entry: ActivityEntry | None = None,
+        entry: ActivityEntry,
+        *,
+        kept: int,
     ) -> str | None:
         """Returns the id of the revoked device; None if no active device has that id or hash.
 
-        The entry in the activity log gets the name of the device.
+        The entry in the activity log gets the name of the device. Of all revoked devices of the
+        account, the latest `kept` stay in the list.
         """
         values = {
             "account_id": account_id,
@@ -67,10 +70,12 @@ class DeviceStore:
             rows = await transaction.rows(self._sql["revoke"], values)
             if not rows:
                 return None
+            await transaction.run(
+                self._sql["forget_revoked"], {"account_id": account_id, "kept": kept}
+            )
             revoked, name = rows[0]
-            if entry is not None:
-                named = msgspec.structs.replace(entry, detail=name)
-                await self._activity.add(transaction, account_id, named)
+            named = msgspec.structs.replace(entry, detail=name)
+            await self._activity.add(transaction, account_id, named)
             return str(revoked)
 
         # Not in the name of the account: those who flood it must not delay this.
