@@ -7,6 +7,7 @@ from bowerbird.library.sign_in.invitations import Invitations
 from bowerbird.requests import limits
 from bowerbird.storage.database import Database
 from tests.support.authenticator import Authenticator
+from tests.support.visiting import form_token
 from tests.web.account.conftest import text_of
 from tests.web.connect.conftest import code_of, redeem
 from tests.web.sign_in import ceremonies, providing
@@ -67,9 +68,14 @@ async def test_an_account_has_few_open_codes(house: House) -> None:
 async def test_creating_a_code_needs_a_form_of_this_site(house: House) -> None:
     person = await house.owner()
 
-    refused = await person.post("/connect", headers={"Origin": "https://evil.example"})
+    page = await person.open("/connect")
 
-    assert refused.status_code == 403
+    elsewhere = {"Origin": "https://evil.example"}
+    by_another = await person.post("/connect", headers=elsewhere, csrf=form_token(page.text))
+    without_token = await person.post("/connect", csrf="")
+
+    assert by_another.status_code == without_token.status_code == 403
+    assert not await house.database.rows("SELECT * FROM one_time_link WHERE kind = 'connect'", {})
 
 
 async def test_a_stranger_signs_in_and_comes_back(house: House) -> None:
