@@ -4,6 +4,7 @@ Playwright works on a thread of its own, because its event loop would conflict w
 tests.
 """
 
+import json
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -93,16 +94,21 @@ class Chromium:
         # Without a screen, no tab hides another.
         return self.open(url)
 
-    def open_popup_over(self, tab: ChromiumTab) -> ChromiumTab:
-        """Presses the extension's button in the toolbar while a tab is in front."""
+    def open_popup_over(self, address: str) -> ChromiumTab:
+        """The popup, while a tab with this address is in front.
 
-        def press() -> Page:
-            tab.page.bring_to_front()
-            with self._context.expect_page() as opened:
-                self._worker().evaluate("() => chrome.action.openPopup()")
-            return opened.value
+        Nothing can press the button in the toolbar here, so the popup is told what is in front.
+        """
+        told = f"chrome.tabs.query = async () => [{{ url: {json.dumps(address)} }}]"
 
-        return ChromiumTab(self, self.run(press))
+        def show() -> Page:
+            page = self._context.new_page()
+            page.add_init_script(told)
+            return page
+
+        tab = ChromiumTab(self, self.run(show))
+        tab.go(f"{self.extension_url}/popup/popup.html")
+        return tab
 
     def in_worker(self, function: str, argument: Any = None) -> Any:
         """Runs a function of JavaScript in the extension's worker."""
