@@ -76,7 +76,13 @@ export function shortly(result) {
   const text = tweet?.note_tweet?.note_tweet_results?.result?.text ?? tweet?.legacy?.full_text;
   if (typeof text !== "string") return null;
   const author = user?.core?.name ?? user?.legacy?.name ?? "";
-  return { text: text.replace(/https:\/\/t\.co\/\S+/g, "").trim().slice(0, 160), author: String(author).slice(0, 80) };
+  return { text: plain(text).slice(0, 160), author: String(author).slice(0, 80) };
+}
+
+/** @param {string} text X escapes these three, and shortens links */
+function plain(text) {
+  const unescaped = text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
+  return unescaped.replace(/https:\/\/t\.co\/\S+/g, "").trim();
 }
 
 /**

@@ -39,10 +39,11 @@
   `;
 
   /** X has its own dark themes, whatever the system prefers. */
-  const isDark = () => {
-    const [red = 255, green = 255, blue = 255] =
-      (getComputedStyle(document.body).backgroundColor.match(/[0-9.]+/g) ?? []).map(Number);
-    return red * 0.299 + green * 0.587 + blue * 0.114 < 128;
+  const scheme = () => {
+    const parts = (getComputedStyle(document.body).backgroundColor.match(/[0-9.]+/g) ?? []).map(Number);
+    const [red = 255, green = 255, blue = 255, alpha = 1] = parts;
+    if (alpha < 0.5) return "light dark";
+    return red * 0.299 + green * 0.587 + blue * 0.114 < 128 ? "dark" : "light";
   };
 
   /** @param {ShadowRoot} root @param {string} styles */
@@ -62,7 +63,7 @@
   globalThis.bowerbirdFrame = (name, styles) => {
     const host = document.createElement("div");
     host.id = `bowerbird-${name}`;
-    host.style.setProperty("color-scheme", isDark() ? "dark" : "light");
+    host.style.setProperty("color-scheme", scheme());
     const root = host.attachShadow({ mode: "open" });
     dress(root, STYLES + styles);
     document.documentElement.append(host);

@@ -81,7 +81,7 @@
   /** @param {PanelView} now @returns {Node[]} */
   const notes = ({ waiting, problem, isFull }) => {
     const lines = [];
-    if (waiting.items) lines.push(make("p", { class: "small" }, `${number.format(waiting.posts)} posts in ${number.format(waiting.items)} parts wait to be sent.`));
+    if (waiting.items) lines.push(make("p", { class: "small" }, `${number.format(waiting.posts)} ${waiting.posts === 1 ? "post waits" : "posts wait"} to be sent.`));
     if (isFull) lines.push(make("p", { class: "small bad" }, "The queue is full. Nothing is lost, but nothing more is read until your library answers."));
     if (problem) lines.push(make("p", { class: "small bad" }, "Your library needs you: open Bowerbird in the toolbar."));
     return lines;

@@ -11,6 +11,7 @@ import { settingsView } from "./views/settings.js";
 import { pausedView, syncingView } from "./views/sync.js";
 
 const POLL_MS = 1_000;
+const REFRESH_MS = 15_000;
 /** @type {Record<View["state"], [string, string]>} */
 const STATES = {
   off: ["", "not connected"],
@@ -126,8 +127,13 @@ document.addEventListener("click", (event) => {
   openTab(link.href);
 });
 
+/** Asks the library how many posts it has, and whether the token is still valid. */
+async function refresh() {
+  await ask("refresh");
+  await look();
+}
+
 await look();
 setInterval(look, POLL_MS);
-// The library is asked once: how many posts it has, and whether the token is still valid.
-await ask("refresh");
-await look();
+setInterval(refresh, REFRESH_MS);
+await refresh();

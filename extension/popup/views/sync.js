@@ -3,13 +3,15 @@
 
 import { button, counted, day, make, note, number, time } from "../elements.js";
 
-/** @param {View} view @param {Sync} sync */
+/**
+ * Only if the length of the list is known: the first sync does not know it.
+ * @param {View} view
+ * @param {Sync} sync
+ */
 function bar(view, sync) {
   const total = view.known?.posts ?? 0;
-  // The first sync does not know how long the list is.
-  const isKnown = view.hasReadAll && sync.kind === "full" && total > 0;
-  const share = isKnown ? { max: total, value: Math.min(sync.seen, total) } : {};
-  return make("progress", { "aria-label": "Progress of the sync", ...share });
+  if (!view.hasReadAll || sync.kind !== "full" || !total) return [];
+  return [make("progress", { "aria-label": "Progress of the sync", max: total, value: Math.min(sync.seen, total) })];
 }
 
 /** @param {View} view @param {Sync} sync */
@@ -26,7 +28,7 @@ export function syncingView(view, actions) {
   return [
     make("h1", { class: "sr" }, "Syncing"),
     make("p", {}, make("span", { class: "huge" }, number(sync.seen)), make("br"), make("span", { class: "soft" }, `posts seen, ${number(sync.inserted)} of them new`)),
-    bar(view, sync),
+    ...bar(view, sync),
     place(view, sync),
     make("p", { class: "soft" }, `Leave the bookmarks tab open and in front. You may switch to another window.${rate}`),
     make("div", { class: "row low" }, button("Pause", "grow", () => actions.run("pause"), "pause"), button("Stop here", "quiet", () => actions.run("stop"))),
@@ -60,6 +62,7 @@ export function pausedView(view, actions) {
   return [
     make("h1", {}, `${title} ${number(sync.seen)}`),
     make("p", { class: "soft" }, why(sync)),
+    ...bar(view, sync),
     place(view, sync),
     ...waiting,
     make("div", { class: "row low" }, button(isOver ? "Start again" : "Resume", "main grow", restart, "play"),
