@@ -14,6 +14,7 @@ from typing import Any, Final, TypeVar
 from playwright.sync_api import BrowserContext, Error, Page, Worker, sync_playwright
 
 from tests.extension.fake_x import HOSTS
+from tests.support.waiting import wait_until
 
 T = TypeVar("T")
 _LEFT_OUT: Final = (
@@ -93,6 +94,28 @@ class Chromium:
     def open_window(self, url: str) -> ChromiumTab:
         # Without a screen, no tab hides another.
         return self.open(url)
+
+    def open_without_policy(self, url: str) -> ChromiumTab:
+        """A page whose content security policy does not block the scripts of a test."""
+
+        def prepare() -> Page:
+            page = self._context.new_page()
+            self._context.new_cdp_session(page).send("Page.setBypassCSP", {"enabled": True})
+            return page
+
+        tab = ChromiumTab(self, self.run(prepare))
+        tab.go(url)
+        return tab
+
+    def wait_for_page(self, url: str) -> None:
+        """Waits until a tab has an address."""
+
+        def addresses() -> list[str]:
+            return self.run(
+                lambda: [page.evaluate("() => location.href") for page in self._context.pages]
+            )
+
+        wait_until(lambda: url in addresses())
 
     def open_popup_over(self, address: str) -> ChromiumTab:
         """The popup, while a tab with this address is in front.

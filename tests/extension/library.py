@@ -35,6 +35,8 @@ class Way:
     requests: list[Request] = field(default_factory=list)
     # Answers with this status instead of asking the server.
     failing_with: int = 0
+    # So many answers to POST get lost after the server has done its work.
+    answers_to_lose: int = 0
     _is_open: bool = False
 
     @property
@@ -53,7 +55,7 @@ class Way:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         inner_reader, inner_writer = await asyncio.open_connection("127.0.0.1", self.target_port)
-        answers = asyncio.ensure_future(loopback.pump(inner_reader, writer))
+        answers = asyncio.ensure_future(self._pass_answers(inner_reader, writer))
         try:
             while True:
                 request = await loopback.read_request(reader)
@@ -68,11 +70,22 @@ class Way:
             inner_writer.close()
             answers.cancel()
 
-    def sent_to(self, path: str) -> list[Request]:
+    async def _pass_answers(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        while part := await reader.read(1 << 16):
+            if self.answers_to_lose and self.requests[-1].method == "POST":
+                self.answers_to_lose -= 1
+                writer.transport.abort()
+                return
+            writer.write(part)
+        writer.close()
+
+    def sent_to(self, path: str, since: int = 0) -> list[Request]:
         """The requests of a path, without those that only ask whether another is allowed."""
         return [
             one
-            for one in list(self.requests)
+            for one in self.requests[since:]
             if re.fullmatch(path, one.url.path) and one.method != "OPTIONS"
         ]
 
@@ -136,10 +149,16 @@ class Library:
             found.append((kind, json.loads(body_of(request))["reason"]))
         return found
 
-    def pages(self) -> list[Json]:
+    def pages(self, since: int = 0) -> list[Json]:
         """The pages that devices sent."""
-        pages = self.way.sent_to(r"/ingest/v1/runs/[^/]+/pages")
-        return [json.loads(body_of(page)) for page in pages]
+        return self._bodies(r"/ingest/v1/runs/[^/]+/pages", since)
+
+    def events(self, since: int = 0) -> list[Json]:
+        """The events that devices sent."""
+        return [event for events in self._bodies("/ingest/v1/events", since) for event in events]
+
+    def _bodies(self, path: str, since: int) -> list[Any]:
+        return [json.loads(body_of(request)) for request in self.way.sent_to(path, since)]
 
     def connect_line(self) -> str:
         """The line that the site shows to a signed-in person, for the extension."""
@@ -150,7 +169,7 @@ class Library:
             base_url=address,
             verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
             trust_env=False,
-            headers={"Origin": self.way.address},
+            headers={"Host": f"127.0.0.1:{self.way.port}", "Origin": self.way.address},
         ) as person:
             person.post(
                 "/link", data={"csrf": form_token(person.get("/link").text), "token": token}
@@ -162,7 +181,8 @@ class Library:
 
     def device_ids(self) -> list[str]:
         listed = self.server.run("device", "list", self.email)
-        return [line.split()[0] for line in listed.splitlines()[1:] if "active" in line]
+        rows = [line.split() for line in listed.splitlines()]
+        return [row[0] for row in rows if row[1:2] == ["live"]]
 
 
 @dataclass
@@ -175,6 +195,7 @@ class Libraries:
         """An account that no test has used."""
         self.way.open()
         self.way.failing_with = 0
+        self.way.answers_to_lose = 0
         self.way.requests.clear()
         email = f"you{next(self._numbers)}@example.com"
         self.server.run("account", "create", email)

@@ -28,12 +28,12 @@ class Person:
         """The popup, as a page of its own."""
         return self.browser.open_window(f"{self.browser.extension_url}/popup/popup.html")
 
-    def connect(self) -> None:
+    def connect(self, line: str = "") -> None:
         """Connects the extension to the library."""
-        self._connect(self.popup())
+        self._connect(self.popup(), line or self.library.connect_line())
 
-    def _connect(self, tab: Tab) -> None:
-        tab.type("#line", self.library.connect_line())
+    def _connect(self, tab: Tab, line: str) -> None:
+        tab.type("#line", line)
         tab.click("button[type=submit]")
         wait_for_text(tab, "to 127.0.0.1")
         tab.close()
@@ -41,7 +41,7 @@ class Person:
     def connect_again(self) -> None:
         tab = self.popup()
         tab.click("button.main")
-        self._connect(tab)
+        self._connect(tab, self.library.connect_line())
 
     def connect_directly(self) -> None:
         """Connects with a device that was created at the command line, which takes less time."""

@@ -63,7 +63,7 @@ def test_saving_and_removing_again_and_again_ends_as_on_x(person: Person) -> Non
     tab.click("[data-testid=bookmark]")
 
     wait_until(lambda: len(person.x.asked_for("CreateBookmark")) == 4)
-    wait_until(lambda: len(person.library.way.sent_to("/ingest/v1/events")) == 7)
+    wait_until(lambda: len(person.library.events()) == 7)
     person.library.wait_for(account.in_order())
 
 
